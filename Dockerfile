@@ -19,8 +19,8 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 USER node
-# REST, diagnostics, KDS (global), DNS (zone)
-EXPOSE 5681 5680 5685 5653/tcp 5653/udp
+# REST, diagnostics, KDS (global), DNS and xDS (zone)
+EXPOSE 5681 5680 5685 5653/tcp 5653/udp 5678
 HEALTHCHECK --interval=5s --timeout=2s --start-period=20s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:5680/ready').then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "--enable-source-maps"]

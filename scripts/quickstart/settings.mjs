@@ -5,8 +5,8 @@ import { freePort } from '../lib/ports.mjs';
 /** The control planes of the quickstart and the ports they have unless the environment says otherwise (docs/design.md §7). */
 const CONTROL_PLANES = [
   { name: 'global', app: 'global', ports: { rest: 5681, grpc: 5682, diagnostics: 5680, kds: 5685 } },
-  { name: 'east', app: 'zone', ports: { rest: 6681, grpc: 6682, diagnostics: 6680, dns: 6653 } },
-  { name: 'west', app: 'zone', ports: { rest: 7681, grpc: 7682, diagnostics: 7680, dns: 7653 } },
+  { name: 'east', app: 'zone', ports: { rest: 6681, grpc: 6682, diagnostics: 6680, dns: 6653, xds: 6678 } },
+  { name: 'west', app: 'zone', ports: { rest: 7681, grpc: 7682, diagnostics: 7680, dns: 7653, xds: 7678 } },
 ];
 const POSTGRES_PORT = 15432;
 

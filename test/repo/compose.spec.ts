@@ -180,7 +180,7 @@ describe('the Dockerfile', () => {
   });
 
   it('exposes the ports that the control planes listen on, and runs the global by default', () => {
-    expect(dockerfile).toContain('EXPOSE 5681 5680 5685 5653/tcp 5653/udp');
+    expect(dockerfile).toContain('EXPOSE 5681 5680 5685 5653/tcp 5653/udp 5678');
     expect(dockerfile).toContain('CMD ["dist/apps/global/src/main.js"]');
     expect(dockerfile).toContain('USER node');
   });

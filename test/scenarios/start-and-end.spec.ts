@@ -61,7 +61,12 @@ async function start(program: 'global' | 'zone', database: TestDatabase): Promis
     CAUSEWAY_DIAGNOSTICS_PORT: '0',
     ...(program === 'global' ? { CAUSEWAY_KDS_PORT: '0', CAUSEWAY_KDS_BIND_ADDRESS: '127.0.0.1' } : {}),
     ...(program === 'zone'
-      ? { CAUSEWAY_ZONE_NAME: 'east', CAUSEWAY_DNS_PORT: '0', CAUSEWAY_SECRETS_KEY: TEST_SECRETS_KEY }
+      ? {
+          CAUSEWAY_ZONE_NAME: 'east',
+          CAUSEWAY_DNS_PORT: '0',
+          CAUSEWAY_XDS_PORT: '0',
+          CAUSEWAY_SECRETS_KEY: TEST_SECRETS_KEY,
+        }
       : {}),
   };
   const shutdown = new AbortController();
@@ -147,8 +152,11 @@ describe('a control plane as a Nest application', () => {
         'onModuleInit RestCertificates',
         'onModuleInit GrpcCertificates',
         'onModuleInit LeaderService',
+        'onModuleInit XdsCertificates',
+        'onApplicationBootstrap FirstStateLookup',
         'onApplicationBootstrap LeaderService',
         'onApplicationBootstrap DnsListeners',
+        'onApplicationBootstrap XdsListener',
         'onApplicationBootstrap GrpcApiListener',
         'onApplicationBootstrap DiagnosticsListener',
         'listening',
@@ -156,10 +164,13 @@ describe('a control plane as a Nest application', () => {
         'beforeApplicationShutdown DiagnosticsListener',
         'beforeApplicationShutdown GrpcApiListener',
         'beforeApplicationShutdown RestModule',
+        'beforeApplicationShutdown XdsListener',
         'beforeApplicationShutdown DnsListeners',
+        'beforeApplicationShutdown FirstStateLookup',
         'onApplicationShutdown RestModule',
         'onApplicationShutdown SharedQuerySources',
         'onApplicationShutdown QueriesModule',
+        'onApplicationShutdown XdsCertificates',
         'onApplicationShutdown LeaderService',
         'onApplicationShutdown RestCertificates',
         'onApplicationShutdown GrpcCertificates',

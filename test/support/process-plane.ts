@@ -15,6 +15,7 @@ interface Doors {
   grpc?: string;
   kds?: string;
   dns?: readonly string[];
+  xds?: string;
 }
 
 /** A key that seals the secrets of zones of tests. */
@@ -47,7 +48,12 @@ export class ProcessPlane {
     const own =
       app === 'global'
         ? { CAUSEWAY_KDS_PORT: '0' }
-        : { CAUSEWAY_DNS_PORT: '0', CAUSEWAY_ZONE_NAME: name, CAUSEWAY_SECRETS_KEY: TEST_SECRETS_KEY };
+        : {
+            CAUSEWAY_DNS_PORT: '0',
+            CAUSEWAY_XDS_PORT: '0',
+            CAUSEWAY_ZONE_NAME: name,
+            CAUSEWAY_SECRETS_KEY: TEST_SECRETS_KEY,
+          };
     this.child = fork(resolve(ROOT, 'dist', 'apps', app, 'src', 'main.js'), {
       cwd: ROOT,
       env: { ...Object.fromEntries(inherited), ...ports, ...own, ...env },
@@ -102,6 +108,11 @@ export class ProcessPlane {
   /** Where the zone's DNS listens, as `host:port`. */
   get dnsAddress(): string {
     return this.doors.dns?.[0] ?? '';
+  }
+
+  /** Where the zone's proxies connect, as `host:port`. */
+  get xdsAddress(): string {
+    return this.doors.xds ?? '';
   }
 
   async untilReady(): Promise<void> {
@@ -178,7 +189,7 @@ export class ProcessPlane {
     this.lastLines.push(line);
     if (this.lastLines.length > 20) this.lastLines.shift();
     if (!line.startsWith('{')) return;
-    const { rest, grpc, diagnostics, kds, dns } = JSON.parse(line) as Doors;
-    Object.assign(this.doors, JSON.parse(JSON.stringify({ rest, grpc, diagnostics, kds, dns })));
+    const { rest, grpc, diagnostics, kds, dns, xds } = JSON.parse(line) as Doors;
+    Object.assign(this.doors, JSON.parse(JSON.stringify({ rest, grpc, diagnostics, kds, dns, xds })));
   }
 }

@@ -28,30 +28,36 @@ export function grpcCertificateSource(settings: SharedSettings): CertificateSour
   });
 }
 
-type PortTls = Pick<TlsSettings, 'prefix' | 'certificateFile' | 'keyFile'> & { readonly tls: 'on' | 'off' | undefined };
+/** What the settings of a port say of TLS; `bindAddress` where it is not that of REST. */
+export type PortTls = Pick<TlsSettings, 'prefix' | 'certificateFile' | 'keyFile'> & {
+  readonly tls: 'on' | 'off' | undefined;
+  readonly bindAddress?: string;
+};
 
-function sourceForUsers(settings: SharedSettings, port: PortTls): CertificateSource {
-  const { CAUSEWAY_BIND_ADDRESS: bindAddress, CAUSEWAY_REST_TLS_NAMES: names } = settings;
+/** Where the certificate of a port comes from: on unless said otherwise beyond loopback, and where a certificate is given. */
+export function sourceForUsers(settings: SharedSettings, port: PortTls): CertificateSource {
+  const { CAUSEWAY_REST_TLS_NAMES: names } = settings;
+  const { bindAddress = settings.CAUSEWAY_BIND_ADDRESS } = port;
   const wanted = !isLoopback(bindAddress) || port.certificateFile !== undefined || port.keyFile !== undefined;
   return certificateSource({ ...port, tls: port.tls ?? (wanted ? 'on' : 'off'), names, bindAddress });
 }
 
-/** The certificates of one port for users, there once the module has started. */
-class PortCertificates implements OnModuleInit, OnApplicationShutdown {
+/** The certificates of one port, there once the module has started. */
+export class PortCertificates implements OnModuleInit, OnApplicationShutdown {
   private opened: ServerCertificates | undefined;
 
   constructor(
     private readonly core: ControlPlaneCore,
     private readonly store: PostgresBackend['store'],
     private readonly index: IndexReader,
-    private readonly port: { readonly name: string; readonly source: CertificateSource },
+    private readonly port: { readonly name: string; readonly source: CertificateSource; readonly bindAddress?: string },
   ) {}
 
   /** Makes the first authority where none is and files do not replace it, and warns of what is left open. */
   async onModuleInit(): Promise<void> {
     const { core, store, index } = this;
     const { clock, logger, settings, shutdown: signal } = core;
-    const { name: port, source } = this.port;
+    const { name: port, source, bindAddress = settings.CAUSEWAY_BIND_ADDRESS } = this.port;
     const waiting = { clock, logger, signal };
     this.opened = await retryWhileUnavailable(() => openCertificates(source, { ...core, store, index }), waiting);
     const authority = this.opened?.authority();
@@ -60,7 +66,7 @@ class PortCertificates implements OnModuleInit, OnApplicationShutdown {
         port,
         sha256: new X509Certificate(authority).fingerprint256,
       });
-    if (!this.opened && !isLoopback(settings.CAUSEWAY_BIND_ADDRESS))
+    if (!this.opened && !isLoopback(bindAddress))
       logger.warn('what users send, tokens too, can be read on the way: TLS is off', { port });
   }
 

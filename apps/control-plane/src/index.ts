@@ -16,7 +16,7 @@ export { LeaderModule, LeaderService, type LeaderTermFactory, type LeaderWork } 
 export { QUERIES, QueriesModule, SharedQuerySources } from './queries.module';
 export { restModule } from './rest-dependencies';
 export { certificateSource, openCertificates, type CertificateSource } from './certificates';
-export { CertificatesModule } from './certificates.module';
+export { CertificatesModule, PortCertificates, sourceForUsers } from './certificates.module';
 export { grpcApiModule } from './grpc-api';
 export { retryWhileUnavailable } from './retry-while-unavailable';
 export { meshLoops } from './mesh-loops';

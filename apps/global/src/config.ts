@@ -51,7 +51,7 @@ export const globalHelp: Readonly<Record<string, string>> = {
 };
 
 /** Names that zones and the quickstart read. */
-const OTHER_PROGRAMS = /^CAUSEWAY_(VIP|DNS|SERVICE|ZONE|SECRETS|WORKLOAD|GLOBAL|EAST|WEST|TEST|POSTGRES|DATA)_/;
+const OTHER_PROGRAMS = /^CAUSEWAY_(VIP|DNS|XDS|SERVICE|ZONE|SECRETS|WORKLOAD|GLOBAL|EAST|WEST|TEST|POSTGRES|DATA)_/;
 
 /** Former names. */
 const RENAMED = { CAUSEWAY_KDS_INTAKE_BYTES: 'CAUSEWAY_KDS_INBOUND_BYTES' };

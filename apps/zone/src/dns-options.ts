@@ -1,5 +1,15 @@
-import { exitWithProblems } from '@causeway/control-plane';
-import { checkAddresses, checkDnsTtl, checkSuffixes, checkUpstreams, type DnsSettings } from '@causeway/dns';
+import type { DynamicModule } from '@nestjs/common';
+import { exitWithProblems, INDEX, type ControlPlaneCore, type ModuleImports } from '@causeway/control-plane';
+import {
+  checkAddresses,
+  checkDnsTtl,
+  checkSuffixes,
+  checkUpstreams,
+  DnsModule,
+  type DnsModuleOptions,
+  type DnsSettings,
+} from '@causeway/dns';
+import type { IndexReader } from '@causeway/store';
 import { configuredRanges } from './address-ranges';
 import type { ZoneSettings } from './config';
 
@@ -26,6 +36,26 @@ export function dnsSettings(settings: ZoneSettings): DnsSettings {
       tcpIdle: settings.CAUSEWAY_DNS_TCP_IDLE,
     },
   };
+}
+
+/** The zone's DNS server over its index; `imports` are the modules that have that. */
+export function dnsModule(
+  options: ModuleImports & {
+    readonly core: ControlPlaneCore<ZoneSettings>;
+    readonly config: DnsSettings;
+  },
+): DynamicModule {
+  const { imports, core, config } = options;
+  const { settings } = core;
+  return DnsModule.forRootAsync({
+    imports,
+    inject: [INDEX],
+    useFactory: (index: IndexReader): DnsModuleOptions => ({
+      server: { ...core, index, zone: settings.CAUSEWAY_ZONE_NAME, config },
+      addresses: settings.CAUSEWAY_DNS_BIND_ADDRESS,
+      port: settings.CAUSEWAY_DNS_PORT,
+    }),
+  });
 }
 
 function dnsProblems(settings: ZoneSettings): string[] {

@@ -8,20 +8,27 @@ import {
 import type { DnsServer } from '@causeway/dns';
 import type { Queries } from '@causeway/queries';
 import type { Metric, TelemetryOptions } from '@causeway/telemetry';
+import type { XdsPort } from '@causeway/xds';
 import type { ZoneSettings } from './config';
 import type { ZoneLeader } from './zone-leader.module';
 
-type ZoneTelemetrySources = [shared: SharedTelemetry, queries: Queries, leader: ZoneLeader, dns: DnsServer];
+type ZoneTelemetrySources = [
+  shared: SharedTelemetry,
+  queries: Queries,
+  leader: ZoneLeader,
+  dns: DnsServer,
+  xds: XdsPort,
+];
 
 /** What a zone shows at its diagnostics port: besides what all control planes have, addresses, sync and DNS. */
 export function zoneTelemetry({
   clock,
   settings,
 }: ControlPlaneCore<ZoneSettings>): (...sources: ZoneTelemetrySources) => TelemetryOptions {
-  return (shared, queries, leader, dns) => {
+  return (...[shared, queries, leader, dns, xds]) => {
     const base = shared.options();
     const reports = (): SyncReports => new Map([[settings.CAUSEWAY_ZONE_NAME, leader.session()?.kinds ?? []]]);
-    const metrics = [...zoneMetrics(leader), ...syncMetrics(reports, clock), ...dns.metrics()];
+    const metrics = [...zoneMetrics(leader), ...syncMetrics(reports, clock), ...dns.metrics(), ...xds.metrics()];
     return { ...base, metrics: [...base.metrics, ...watchMetrics(() => queries.watches.metrics()), ...metrics] };
   };
 }

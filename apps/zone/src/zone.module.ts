@@ -19,19 +19,21 @@ import {
   storeOptions,
   type ControlPlaneCore,
 } from '@causeway/control-plane';
-import { DNS_SERVER, DnsModule, type DnsModuleOptions, type DnsSettings } from '@causeway/dns';
+import { DNS_SERVER, type DnsSettings } from '@causeway/dns';
 import { KdsZoneModule } from '@causeway/kds';
-import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, StoreModule } from '@causeway/store-postgres';
 import { TelemetryModule } from '@causeway/telemetry';
 import { zoneRanges } from './address-ranges';
+import { XdsPort } from '@causeway/xds';
 import type { ZoneSettings } from './config';
 import type { GlobalAddress } from './global-address';
+import { dnsModule } from './dns-options';
 import { kdsOptions } from './kds-options';
 import { zoneQuerySources } from './query-sources';
 import type { SecretsSource } from './secrets-key';
 import { zoneTelemetry } from './telemetry';
 import { WorkloadIdentityModule } from './workload-identity.module';
+import { xdsModule } from './xds-options';
 import { ZoneLeader, ZoneLeaderModule } from './zone-leader.module';
 
 /** What a zone's settings come to, checked. */
@@ -68,15 +70,8 @@ export class ZoneModule {
       inject: [ZoneLeader],
       useFactory: ({ createTerm }: ZoneLeader) => createTerm,
     });
-    const dns = DnsModule.forRootAsync({
-      imports: state,
-      inject: [INDEX],
-      useFactory: (held: IndexReader): DnsModuleOptions => ({
-        server: { ...core, index: held, zone: core.settings.CAUSEWAY_ZONE_NAME, config },
-        addresses: core.settings.CAUSEWAY_DNS_BIND_ADDRESS,
-        port: core.settings.CAUSEWAY_DNS_PORT,
-      }),
-    });
+    const dns = dnsModule({ imports: state, core, config });
+    const xds = xdsModule({ imports: [...state, identity, kds], core });
     const queries = QueriesModule.forRootAsync({
       imports: [...state, authentication, zoneLeader, dns],
       inject: [ZoneLeader, DNS_SERVER],
@@ -85,13 +80,19 @@ export class ZoneModule {
     const rest = restModule({ imports: [facts, access, authentication, audit, queries, admission, shown] });
     const grpc = grpcApiModule({ imports: [...state, access, authentication, audit, queries, admission, shown] });
     const telemetry = TelemetryModule.forRootAsync({
-      imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader, audit, shown] }), queries, zoneLeader, dns],
-      inject: [SharedTelemetry, QUERIES, ZoneLeader, DNS_SERVER],
+      imports: [
+        SharedTelemetryModule.forRoot({ imports: [...state, leader, audit, shown] }),
+        queries,
+        zoneLeader,
+        dns,
+        xds,
+      ],
+      inject: [SharedTelemetry, QUERIES, ZoneLeader, DNS_SERVER, XdsPort],
       useFactory: zoneTelemetry(core),
     });
     return {
       module: ZoneModule,
-      imports: [...state, ...users, shown, kds, identity, zoneLeader, leader, dns, queries, rest, grpc, telemetry],
+      imports: [...state, ...users, shown, kds, identity, zoneLeader, leader, dns, xds, queries, rest, grpc, telemetry],
     };
   }
 }

@@ -11,6 +11,7 @@
  */
 export { createZoneTokenService, type ZoneTokenService } from './zones/zone-token-service';
 export { type IssuedZoneToken, type ZoneTokenRequest } from './zones/zone-token-issuer';
+export { createZoneProxyTokens, type ZoneProxyTokens } from './zones/zone-proxy-tokens';
 export { createDataplaneTokens, type DataplaneTokenRequest, type DataplaneTokens } from './dataplanes/dataplane-tokens';
 export { type DataplaneClaims } from './dataplanes/dataplane-token';
 export { type ListedToken } from './tokens/token-issuer';

@@ -22,4 +22,5 @@ export { type AuthorityState, type RotationEvidence, type RotationStep } from '.
 export { ZoneAuthority, type CertificateSigner, type SignedCertificate } from './zone-authority';
 export { authorityIdOf, authorityIdsOf, type CertificateOrder } from './x509';
 export { AuthorityLifecycle, type AuthorityLifecycleOptions } from './authority-lifecycle';
+export { createWorkloadKey, type WorkloadKey } from './workload-key';
 export { WorkloadCertificates, type CertificateRequest, type WorkloadCertificate } from './workload-certificates';

@@ -3,7 +3,7 @@ import type * as X509 from '@peculiar/x509';
 import { FieldPath, type Violation } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
 
-const CURVE = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
+export const CURVE = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 const DAY = 24 * 3_600_000;
 /** Validity of a zone's authority, ms. */
 const AUTHORITY_VALIDITY = 3_650 * DAY;
@@ -32,7 +32,7 @@ export type CheckedCsr =
   { readonly ok: true; readonly publicKey: Buffer } | { readonly ok: false; readonly violation: Violation };
 
 /** Loaded with the first certificate: loading takes longer than the rest of a start. */
-async function library(): Promise<typeof X509> {
+export async function library(): Promise<typeof X509> {
   await import('reflect-metadata');
   const x509 = await import('@peculiar/x509');
   x509.cryptoProvider.set(webcrypto);

@@ -63,7 +63,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   constructor(
     private readonly index: IndexReader,
     zone: string,
-    access: AccessSource,
+    private readonly access: AccessSource,
   ) {
     this.revision = index.point?.revision ?? 0;
     this.model = new TrafficModel(index, zone, access);
@@ -78,7 +78,11 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   /** Follows the index until the returned function is called. */
   follow(): () => void {
-    return this.index.subscribe((event) => this.applied(this.model.apply(event), event.point));
+    const unsubscribe = [
+      this.index.subscribe((event) => this.applied(this.model.apply(event), event.point)),
+      this.access.onReady(() => this.accessChanged()),
+    ];
+    return () => unsubscribe.forEach((each) => each());
   }
 
   /** Where in the store's log the source is. */
@@ -90,6 +94,11 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   /** The authorities, by id, that a trust secret of this version holds; undefined where no such secret was served here. */
   authoritiesOf(version: string): readonly string[] | undefined {
     return this.authorities.of(version);
+  }
+
+  /** Resources that proxies share and that break Envoy's rules. */
+  get refusedCount(): number {
+    return this.refusedShared.size;
   }
 
   refused({ view }: Proxy<EnvoyView>): Iterable<RefusedResource> {
@@ -105,6 +114,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       const found = this.shared.get(`${type} ${scope} ${name}`);
       if (found?.isFresh) return found.resource;
     }
+    if (type === secret && name === names.IDENTITY_SECRET && view.identity && !view.identity()) return 'pending';
     const plan = this.translation.plan(view, type, name);
     if (plan === 'pending') return plan;
     const scope = plan?.scope === 'ingress' ? INGRESS : plan?.scope === 'grpc' ? view.mesh + GRPC : view.mesh;
@@ -179,7 +189,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   /** What decides about access besides the index has changed: a first state is complete. */
-  accessChanged(): void {
+  private accessChanged(): void {
     this.applied(this.model.accessChanged(), { revision: this.revision - this.shift });
   }
 

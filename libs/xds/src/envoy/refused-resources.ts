@@ -20,6 +20,11 @@ export class RefusedResources {
     if (known?.delete(`${type} ${name}`) && known.size === 0) this.byScope.delete(scope);
   }
 
+  /** Of all scopes. */
+  get size(): number {
+    return [...this.byScope.values()].reduce((sum, { size }) => sum + size, 0);
+  }
+
   /** Costs nothing where nothing is refused. */
   in(scopes: readonly string[]): readonly RefusedResource[] {
     if (this.byScope.size === 0) return NONE;

@@ -30,10 +30,12 @@ export interface AdsStreamOptions<V> {
   readonly failed: (error: unknown) => void;
 }
 
-export type EndReason = 'malformed' | 'unauthenticated' | 'refused' | 'unavailable' | 'exhausted' | 'deadline';
+export type EndReason =
+  'malformed' | 'unknown' | 'unauthenticated' | 'refused' | 'unavailable' | 'exhausted' | 'deadline';
 
 const CODES: Readonly<Record<EndReason, status>> = {
   malformed: status.INVALID_ARGUMENT,
+  unknown: status.NOT_FOUND,
   unauthenticated: status.UNAUTHENTICATED,
   refused: status.PERMISSION_DENIED,
   unavailable: status.UNAVAILABLE,
@@ -60,10 +62,12 @@ export class AdsStream<V> {
   node = '';
   private caller: ProxyCaller | undefined;
   private until = Infinity;
+  private release: (() => void) | undefined;
   private readonly began: number;
   private waiting: AdsRequest[] = [];
   private isOver = false;
-  private isReviewing = false;
+  private isAsking = false;
+  private mustAskAgain = false;
 
   constructor(
     readonly form: AdsForm,
@@ -122,11 +126,17 @@ export class AdsStream<V> {
 
   /** Asks again who the proxy is. */
   review(): void {
-    if (!this.session || this.isOver || this.isReviewing) return;
-    this.isReviewing = true;
+    if (!this.caller || this.isOver) return;
+    if (this.isAsking) {
+      // What is being answered may rest on what has changed since.
+      this.mustAskAgain = true;
+      return;
+    }
     void this.admit().then((admitted) => {
-      this.isReviewing = false;
-      if (admitted && !this.isOver) this.guarded(() => this.session?.become(admitted.proxy));
+      if (!admitted) return;
+      if (admitted.proxy.id !== this.proxyId) return this.end('unavailable', 'node.id now names another proxy');
+      this.guarded(() => this.session?.become(admitted.proxy));
+      if (this.mustAskAgain) this.review();
     });
   }
 
@@ -176,27 +186,41 @@ export class AdsStream<V> {
       address: this.call.address,
     };
     const admitted = await this.admit();
-    if (!admitted || this.isOver) return;
+    if (!admitted) return;
     const { session } = this.options;
     const send = (message: Buffer): void => {
       if (!this.isOver) this.call.stream.write(message);
     };
     this.session = new AdsSession(admitted.proxy, { ...session, form: this.form, send });
     this.options.admitted();
+    if (this.mustAskAgain) this.review();
     for (const request of this.waiting.splice(0)) if (!this.isOver) this.take(request);
   }
 
   private async admit(): Promise<AdmittedProxy<V> | undefined> {
     if (!this.caller) return undefined;
+    this.isAsking = true;
+    this.mustAskAgain = false;
     try {
       const admitted = await this.options.auth.admit(this.caller);
       const { until = Infinity } = admitted;
-      if (until <= this.options.clock.now()) throw new Unauthenticated('the token of the proxy has expired');
+      if (until <= this.options.clock.now()) {
+        admitted.release?.();
+        throw new Unauthenticated('the token of the proxy has expired');
+      }
+      if (this.isOver) {
+        admitted.release?.();
+        return undefined;
+      }
       this.until = until;
+      this.release?.();
+      this.release = admitted.release;
       return admitted;
     } catch (error) {
       this.end(reasonOf(error), errorText(error));
       return undefined;
+    } finally {
+      this.isAsking = false;
     }
   }
 
@@ -205,13 +229,23 @@ export class AdsStream<V> {
     this.isOver = true;
     this.waiting = [];
     this.session?.close();
+    this.release?.();
     this.options.ended(why);
   }
 }
 
 function reasonOf(error: unknown): EndReason {
   if (error instanceof Unauthenticated) return 'unauthenticated';
-  return error instanceof DomainError && error.type === 'Forbidden' ? 'refused' : 'unavailable';
+  switch (error instanceof DomainError ? error.type : undefined) {
+    case 'Forbidden':
+      return 'refused';
+    case 'NotFound':
+      return 'unknown';
+    case 'Invalid':
+      return 'malformed';
+    default:
+      return 'unavailable';
+  }
 }
 
 function userAgentOf({ userAgentName, userAgentVersionType }: Node): string {

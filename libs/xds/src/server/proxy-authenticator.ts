@@ -18,6 +18,8 @@ export interface AdmittedProxy<V> {
   readonly proxy: Proxy<V>;
   /** When its right ends, ms since 1970; it is asked for again then. */
   readonly until?: number;
+  /** Is called once, when the stream has ended or was admitted anew. */
+  readonly release?: () => void;
 }
 
 /**
@@ -25,8 +27,8 @@ export interface AdmittedProxy<V> {
  * stream, another view is served from then on.
  */
 export interface ProxyAuthenticator<V> {
-  /** Rejects with Unauthenticated, Forbidden or Unavailable. */
+  /** Rejects with Unauthenticated, Forbidden, NotFound, Invalid or Unavailable. */
   admit(caller: ProxyCaller): Promise<AdmittedProxy<V>>;
-  /** Keys, revocations or Dataplanes have changed: all streams are judged again. */
-  onChange?(listener: () => void): () => void;
+  /** Keys, revocations or Dataplanes have changed: the streams of these proxies are judged again, of all without the argument. */
+  onChange?(listener: (proxies?: Iterable<string>) => void): () => void;
 }

@@ -100,6 +100,10 @@ export class XdsServer<V> {
   private readonly limits: XdsLimits;
   private readonly subscribers: Subscribers<V>;
   private readonly streams = new Set<AdsStream<V>>();
+  /** Streams whose proxy is not admitted yet. */
+  private readonly introducing = new Set<AdsStream<V>>();
+  /** The streams of admitted proxies, the oldest first. */
+  private readonly byProxy = new Map<string, Set<AdsStream<V>>>();
   private readonly waiting = new Set<Subscriber<V>>();
   private readonly log: CallerLog;
   private readonly listener: GrpcListener;
@@ -115,13 +119,18 @@ export class XdsServer<V> {
     this.log = new CallerLog(logger, clock);
     this.listener = new GrpcListener(() => this.createServer(), this.limits.connections, this.log);
     this.stops.push(source.subscribe(this.subscribers));
-    this.stops.push(auth.onChange?.(() => this.streams.forEach((stream) => stream.review())) ?? (() => undefined));
+    this.stops.push(auth.onChange?.((proxies) => this.review(proxies)) ?? (() => undefined));
     this.scheduleCheck();
   }
 
   /** Listens and resolves with the port; plain text without credentials. Rejects where it cannot listen. */
   listen(host: string, port: number, credentials?: ServerCredentials): Promise<number> {
     return this.listener.bind(host, port, credentials);
+  }
+
+  /** Open streams, and bytes sent to them that are not acked. */
+  load(): { readonly streams: number; readonly unackedBytes: number } {
+    return { streams: this.streams.size, unackedBytes: this.unackedBytes };
   }
 
   /** Every connected proxy, by id. */
@@ -167,7 +176,7 @@ export class XdsServer<V> {
         mostNames: this.limits.names,
         rejected: (proxy, type, text) => this.rejected(proxy, type, text),
       },
-      admitted: () => this.endOldest(stream),
+      admitted: () => this.admitted(stream),
       failed: (error) => this.options.logger.error('a stream of a proxy has failed', { error: stackOf(error) }),
       ended: (why) => this.ended(stream, why),
     });
@@ -175,11 +184,23 @@ export class XdsServer<V> {
     if (this.streams.size >= this.limits.streams)
       return stream.end('exhausted', `this control plane serves ${this.limits.streams} streams already`);
     this.streams.add(stream);
+    this.introducing.add(stream);
     stream.begin();
+  }
+
+  /** Asks again who these proxies are, or all of them. */
+  private review(proxies: Iterable<string> | undefined): void {
+    const own = (proxy: string): Iterable<AdsStream<V>> => this.byProxy.get(proxy) ?? [];
+    const stale =
+      proxies === undefined ? this.streams : [...this.introducing, ...[...proxies].flatMap((one) => [...own(one)])];
+    for (const stream of stale) stream.review();
   }
 
   private ended(stream: AdsStream<V>, why: string | undefined): void {
     this.streams.delete(stream);
+    this.introducing.delete(stream);
+    const ofProxy = this.byProxy.get(stream.proxyId ?? '');
+    if (ofProxy?.delete(stream) && ofProxy.size === 0) this.byProxy.delete(stream.proxyId ?? '');
     if (stream.session) this.waiting.delete(stream.session);
     if (why === undefined) return;
     const { address, proxyId = '' } = stream;
@@ -192,9 +213,12 @@ export class XdsServer<V> {
   }
 
   /** A proxy that begins streams without end keeps the newest. */
-  private endOldest({ proxyId }: AdsStream<V>): void {
-    const own = [...this.streams].filter((stream) => stream.proxyId === proxyId);
-    for (const stream of own.slice(0, Math.max(0, own.length - this.limits.streamsOfProxy)))
+  private admitted(stream: AdsStream<V>): void {
+    const proxy = stream.proxyId ?? '';
+    this.introducing.delete(stream);
+    const ofProxy = (this.byProxy.get(proxy) ?? new Set()).add(stream);
+    this.byProxy.set(proxy, ofProxy);
+    for (const stream of [...ofProxy].slice(0, Math.max(0, ofProxy.size - this.limits.streamsOfProxy)))
       stream.end('unavailable', 'newer streams of this proxy took its place');
   }
 

@@ -143,6 +143,7 @@ function skewFindings(facts: JsonObject): readonly ConnectionFinding[] {
 const PORTS: readonly (readonly [string, string])[] = [
   ['CAUSEWAY_KDS_PORT', 'KDS, where zones connect'],
   ['CAUSEWAY_DNS_PORT', 'DNS'],
+  ['CAUSEWAY_XDS_PORT', 'xDS, where proxies connect'],
   ['CAUSEWAY_GRPC_PORT', 'gRPC'],
 ];
 

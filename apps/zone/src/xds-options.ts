@@ -1,0 +1,110 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { createZoneProxyTokens, type DataplaneTokens } from '@causeway/access';
+import {
+  INDEX,
+  MESHES,
+  PortCertificates,
+  sourceForUsers,
+  type CertificateSource,
+  type ControlPlaneCore,
+  type ModuleImports,
+} from '@causeway/control-plane';
+import { FirstState } from '@causeway/kds';
+import { WorkloadCertificates, ZoneAuthority } from '@causeway/identity';
+import type { Meshes } from '@causeway/meshes';
+import type { IndexReader } from '@causeway/store';
+import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
+import { XdsModule, type XdsPortOptions } from '@causeway/xds';
+import type { ZoneSettings } from './config';
+import { DATAPLANE_TOKENS } from './workload-identity.module';
+
+/** Where proxies are served: as REST is, unless said otherwise. */
+export function xdsBindAddress(settings: ZoneSettings): string {
+  return settings.CAUSEWAY_XDS_BIND_ADDRESS ?? settings.CAUSEWAY_BIND_ADDRESS;
+}
+
+/** Where the certificate of the xDS port comes from; ends the program with one line when settings do not fit together. */
+function xdsCertificateSource(settings: ZoneSettings): CertificateSource {
+  return sourceForUsers(settings, {
+    prefix: 'CAUSEWAY_XDS_TLS',
+    tls: settings.CAUSEWAY_XDS_TLS,
+    certificateFile: settings.CAUSEWAY_XDS_TLS_CERT_FILE,
+    keyFile: settings.CAUSEWAY_XDS_TLS_KEY_FILE,
+    bindAddress: xdsBindAddress(settings),
+  });
+}
+
+/** What the xDS port shows proxies. */
+export class XdsCertificates extends PortCertificates {}
+
+type CoreOption = { readonly core: ControlPlaneCore<ZoneSettings> };
+
+/** The certificate that proxies verify a zone's control plane by. */
+@Module({})
+class XdsCertificatesModule {
+  static forRoot({ imports, core }: ModuleImports & CoreOption): DynamicModule {
+    const bindAddress = xdsBindAddress(core.settings);
+    const provider = {
+      provide: XdsCertificates,
+      inject: [POSTGRES_BACKEND, INDEX],
+      useFactory: ({ store }: PostgresBackend, index: IndexReader) =>
+        new XdsCertificates(core, store, index, {
+          name: 'xDS',
+          source: xdsCertificateSource(core.settings),
+          bindAddress,
+        }),
+    };
+    return { module: XdsCertificatesModule, imports, providers: [provider], exports: [XdsCertificates] };
+  }
+}
+
+type XdsSources = [
+  index: IndexReader,
+  meshes: Meshes,
+  firstState: FirstState,
+  dataplaneTokens: DataplaneTokens,
+  workloadCertificates: WorkloadCertificates,
+  authority: ZoneAuthority,
+  certificates: XdsCertificates,
+];
+
+/** What the zone's proxies are told from; `imports` are the modules that have that. */
+export function xdsModule({ imports, core }: ModuleImports & CoreOption): DynamicModule {
+  return XdsModule.forRootAsync({
+    imports: [...imports, XdsCertificatesModule.forRoot({ imports, core })],
+    inject: [INDEX, MESHES, FirstState, DATAPLANE_TOKENS, WorkloadCertificates, ZoneAuthority, XdsCertificates],
+    useFactory: (...sources: XdsSources) => xdsOptions(core, ...sources),
+  });
+}
+
+function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources): XdsPortOptions {
+  const [index, meshes, firstState, dataplaneTokens, workloadCertificates, authority, certificates] = sources;
+  const { cp, clock, logger, settings } = core;
+  const zone = settings.CAUSEWAY_ZONE_NAME;
+  const federated = cp.role === 'zone' && cp.federated;
+  return {
+    ...{ zone, index, clock, logger, dataplaneTokens, workloadCertificates },
+    access: {
+      meshes,
+      isReady: () => firstState.isReady(),
+      onReady: (listener) => firstState.onReady(listener),
+    },
+    zoneTokens: createZoneProxyTokens({ zone, federated, index, clock, logger }),
+    authority: async () => {
+      const state = await authority.state();
+      return state?.authorities.find(({ id }) => id === state.signing)?.certificate;
+    },
+    scope: settings.CAUSEWAY_XDS_SCOPE,
+    limits: {
+      connections: {
+        all: settings.CAUSEWAY_XDS_CONNECTIONS,
+        address: settings.CAUSEWAY_XDS_CONNECTIONS_PER_CLIENT,
+      },
+      streams: settings.CAUSEWAY_XDS_STREAMS,
+      unackedBytes: settings.CAUSEWAY_XDS_UNACKED_MIB * 1024 * 1024,
+    },
+    host: xdsBindAddress(settings),
+    port: settings.CAUSEWAY_XDS_PORT,
+    certificates: () => certificates.certificates(),
+  };
+}

@@ -1,0 +1,128 @@
+import { isIP } from 'node:net';
+import type { JsonObject } from '@causeway/resources';
+
+/** A control plane's port for proxies. */
+export interface ControlPlaneAddress {
+  /** An IP address or a host name. */
+  readonly host: string;
+  readonly port: number;
+}
+
+/** What an Envoy is started with. */
+export interface EnvoyBootstrapOptions {
+  readonly node: { readonly id: string; readonly cluster: string; readonly metadata: JsonObject };
+  /** At least one. Host names are resolved again and again. */
+  readonly controlPlanes: readonly ControlPlaneAddress[];
+  /** The authorities in PEM by which control planes are verified; absent: plain text. */
+  readonly authority?: string;
+  /** The token, or the file that has it: the file is read again when it is replaced. */
+  readonly token: { readonly text: string } | { readonly file: string };
+  /** The state of the world is for Kuma's older proxies. */
+  readonly protocol: 'delta' | 'sotw';
+  readonly admin: { readonly address: string; readonly port: number } | { readonly path: string };
+}
+
+const TYPE = 'type.googleapis.com/envoy.';
+/** The cluster of the control plane, as Kuma calls it. */
+const ADS_CLUSTER = 'ads_cluster';
+
+/** The bootstrap of an Envoy that asks control planes for everything over one ADS stream. */
+export function envoyBootstrap(options: EnvoyBootstrapOptions): JsonObject {
+  const ads = { ads: {}, resource_api_version: 'V3', initial_fetch_timeout: '0s' };
+  const { admin, node, protocol } = options;
+  return {
+    node: { id: node.id, cluster: node.cluster, metadata: node.metadata },
+    admin: {
+      address:
+        'path' in admin
+          ? { pipe: { path: admin.path, mode: 0o600 } }
+          : socketAddress({ host: admin.address, port: admin.port }),
+    },
+    dynamic_resources: {
+      ads_config: {
+        api_type: protocol === 'delta' ? 'DELTA_GRPC' : 'GRPC',
+        transport_api_version: 'V3',
+        set_node_on_first_message_only: true,
+        grpc_services: [{ envoy_grpc: { cluster_name: ADS_CLUSTER }, ...tokenMetadata(options.token) }],
+      },
+      cds_config: ads,
+      lds_config: ads,
+    },
+    static_resources: { clusters: [adsCluster(options)] },
+  };
+}
+
+function tokenMetadata(token: EnvoyBootstrapOptions['token']): JsonObject {
+  return 'text' in token ? { initial_metadata: [{ key: 'authorization', value: `Bearer ${token.text}` }] } : {};
+}
+
+function adsCluster({ controlPlanes, authority, token }: EnvoyBootstrapOptions): JsonObject {
+  const areAddresses = controlPlanes.every(({ host }) => isIP(host) !== 0);
+  const endpoints = controlPlanes.map((at) => ({ endpoint: { address: socketAddress(at) } }));
+  return {
+    name: ADS_CLUSTER,
+    type: areAddresses ? 'STATIC' : 'STRICT_DNS',
+    connect_timeout: '2s',
+    typed_extension_protocol_options: {
+      'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': {
+        '@type': `${TYPE}extensions.upstreams.http.v3.HttpProtocolOptions`,
+        explicit_http_config: {
+          // A control plane that died without a word is noticed.
+          http2_protocol_options: { connection_keepalive: { interval: '15s', timeout: '5s' } },
+        },
+        ...('file' in token && { http_filters: tokenFilters(token.file) }),
+      },
+    },
+    load_assignment: { cluster_name: ADS_CLUSTER, endpoints: [{ lb_endpoints: endpoints }] },
+    ...(authority !== undefined && { transport_socket: tls(authority, controlPlanes) }),
+  };
+}
+
+/** Adds the token to each stream as it stands in the file then. */
+function tokenFilters(file: string): JsonObject[] {
+  const secret = { name: 'token', sds_config: { path_config_source: { path: file }, resource_api_version: 'V3' } };
+  return [
+    {
+      name: 'token',
+      typed_config: {
+        '@type': `${TYPE}extensions.filters.http.credential_injector.v3.CredentialInjector`,
+        overwrite: true,
+        credential: {
+          name: 'generic',
+          typed_config: {
+            '@type': `${TYPE}extensions.http.injected_credentials.generic.v3.Generic`,
+            header: 'authorization',
+            credential: secret,
+          },
+        },
+      },
+    },
+    {
+      name: 'codec',
+      typed_config: { '@type': `${TYPE}extensions.filters.http.upstream_codec.v3.UpstreamCodec` },
+    },
+  ];
+}
+
+/** Believes only these authorities, and only for the hosts that it dials. */
+function tls(authority: string, controlPlanes: readonly ControlPlaneAddress[]): JsonObject {
+  const names = controlPlanes.map(({ host }) => ({
+    san_type: isIP(host) === 0 ? 'DNS' : 'IP_ADDRESS',
+    matcher: { exact: host },
+  }));
+  return {
+    name: 'tls',
+    typed_config: {
+      '@type': `${TYPE}extensions.transport_sockets.tls.v3.UpstreamTlsContext`,
+      common_tls_context: {
+        alpn_protocols: ['h2'],
+        tls_params: { tls_minimum_protocol_version: 'TLSv1_2' },
+        validation_context: { trusted_ca: { inline_string: authority }, match_typed_subject_alt_names: names },
+      },
+    },
+  };
+}
+
+function socketAddress({ host, port }: ControlPlaneAddress): JsonObject {
+  return { socket_address: { address: host, port_value: port } };
+}

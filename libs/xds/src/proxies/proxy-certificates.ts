@@ -1,0 +1,198 @@
+import { createWorkloadKey, type WorkloadBinding, type WorkloadCertificates } from '@causeway/identity';
+import type { Identity } from '@causeway/resources';
+import { Backoff, CallerLog, errorText, type Clock, type Logger, type Timer } from '@causeway/runtime';
+import type { IdentityCertificate } from '../envoy/tls';
+import type { ProxyKey } from './proxy-node';
+
+/** What `ProxyCertificates` stands on. */
+export interface ProxyCertificatesOptions {
+  readonly issuer: Pick<WorkloadCertificates, 'issue'>;
+  /** The certificate in PEM of the authority that signs now. */
+  readonly authority: () => Promise<string | undefined>;
+  /** The SPIFFE id that a Dataplane is to have; undefined where it has none. */
+  readonly idOf: (dataplane: Identity) => string | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly random?: () => number;
+}
+
+/** Whose certificate, for which key. */
+export interface CertificateSubject {
+  readonly dataplane: Identity;
+  /** What the proxy's token was verified to be bound to. */
+  readonly binding: WorkloadBinding;
+  readonly key: Exclude<ProxyKey, { readonly type: 'none' }>;
+  /** Is called after each certificate. */
+  readonly renewed: () => void;
+}
+
+/** The certificate of one proxy, as long as it is not closed. */
+export interface ProxyCertificate {
+  /** Undefined until the first one is signed. */
+  current(): IdentityCertificate | undefined;
+  status(): CertificateStatus;
+  close(): void;
+}
+
+/** What is known of a proxy's certificate. */
+export interface CertificateStatus {
+  /** The SPIFFE id. */
+  readonly uri?: string;
+  /** ms since 1970. */
+  readonly notAfter?: number;
+  /** Why the latest attempt to sign one failed; it is repeated. */
+  readonly failure?: string;
+}
+
+/** How often it is looked which certificates are due, ms. */
+const PERIOD = 1_000;
+/** How often it is asked which authority signs, ms. */
+const AUTHORITY_PERIOD = 5_000;
+/** Most signatures under way: each reads the store. */
+const AT_ONCE = 8;
+/** Renewal in this part of the validity, so that certificates signed together are not renewed together. */
+const RENEW_FROM = 0.4;
+const RENEW_TO = 0.6;
+const RETRY = { base: 1_000, cap: 60_000 };
+
+interface Entry extends CertificateSubject {
+  certificate?: IdentityCertificate & { readonly uri: string; readonly notAfter: number };
+  failure?: string;
+  readonly retry: Backoff;
+  /** When it is to be signed, ms since 1970. */
+  due: number;
+  isQueued: boolean;
+  isClosed: boolean;
+}
+
+/**
+ * The certificates of all connected proxies of this replica: signed when a proxy comes, again at 50 % ± 10 % of their validity,
+ * and when the authority or the SPIFFE id is another. Failures are repeated with backoff; the certificate held is served
+ * meanwhile. One timer for all; at most 8 signatures at one time.
+ */
+export class ProxyCertificates {
+  /** Certificates signed since the start, and attempts that failed. */
+  readonly counters = { signed: 0, failed: 0 };
+  private readonly entries = new Set<Entry>();
+  private readonly queue: Entry[] = [];
+  private readonly log: CallerLog;
+  private underWay = 0;
+  private timer: Timer | undefined;
+  private authorityAsked = -Infinity;
+  private isClosed = false;
+
+  constructor(private readonly options: ProxyCertificatesOptions) {
+    this.log = new CallerLog(options.logger, options.clock);
+  }
+
+  /** Begins to keep a certificate; the first is signed at once. */
+  enrol(subject: CertificateSubject): ProxyCertificate {
+    const retry = new Backoff({ ...RETRY, ...(this.options.random && { random: this.options.random }) });
+    const entry: Entry = { ...subject, retry, due: 0, isQueued: false, isClosed: false };
+    this.entries.add(entry);
+    this.enqueue(entry);
+    this.schedule();
+    return {
+      current: () => entry.certificate,
+      status: () => ({
+        ...(entry.certificate && { uri: entry.certificate.uri, notAfter: entry.certificate.notAfter }),
+        ...(entry.failure !== undefined && { failure: entry.failure }),
+      }),
+      close: () => {
+        entry.isClosed = true;
+        this.entries.delete(entry);
+      },
+    };
+  }
+
+  /** Dataplanes or MeshIdentities have changed: what has another SPIFFE id now, or none yet, is signed. */
+  reviewIds(): void {
+    for (const entry of this.entries) {
+      const id = this.options.idOf(entry.dataplane);
+      if (id !== undefined && id !== entry.certificate?.uri) this.enqueue(entry);
+    }
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.timer?.cancel();
+    this.entries.clear();
+    this.queue.length = 0;
+  }
+
+  private schedule(): void {
+    if (this.timer || this.isClosed) return;
+    this.timer = this.options.clock.after(PERIOD, () => {
+      this.timer = undefined;
+      this.tick();
+      if (this.entries.size > 0) this.schedule();
+    });
+  }
+
+  private tick(): void {
+    const { clock } = this.options;
+    const now = clock.now();
+    for (const entry of this.entries) if (entry.due <= now) this.enqueue(entry);
+    if (clock.elapsed() - this.authorityAsked < AUTHORITY_PERIOD) return;
+    this.authorityAsked = clock.elapsed();
+    void this.reviewAuthority();
+  }
+
+  /** After a rotation all are signed by the new authority. */
+  private async reviewAuthority(): Promise<void> {
+    const authority = await this.options.authority().catch(() => undefined);
+    if (authority === undefined) return;
+    for (const entry of this.entries)
+      if (entry.certificate && !entry.certificate.chain.endsWith(authority)) this.enqueue(entry);
+  }
+
+  private enqueue(entry: Entry): void {
+    if (entry.isQueued) return;
+    entry.isQueued = true;
+    this.queue.push(entry);
+    this.work();
+  }
+
+  private work(): void {
+    while (this.underWay < AT_ONCE && !this.isClosed) {
+      const entry = this.queue.shift();
+      if (!entry) return;
+      if (entry.isClosed) continue;
+      this.underWay += 1;
+      void this.sign(entry).finally(() => {
+        this.underWay -= 1;
+        entry.isQueued = false;
+        this.work();
+      });
+    }
+  }
+
+  private async sign(entry: Entry): Promise<void> {
+    const { issuer, clock, random = Math.random } = this.options;
+    const { dataplane, binding, key } = entry;
+    const now = clock.now();
+    try {
+      const made = key.type === 'file' ? { csr: key.csr, key: { path: key.path } } : await deliveredKey();
+      const { chain, uri, notAfter } = await issuer.issue({ dataplane, binding, csr: made.csr });
+      entry.certificate = { chain, key: made.key, uri, notAfter };
+      delete entry.failure;
+      entry.retry.reset();
+      entry.due = now + (notAfter - now) * (RENEW_FROM + (RENEW_TO - RENEW_FROM) * random());
+      this.counters.signed += 1;
+    } catch (error) {
+      entry.failure = errorText(error);
+      entry.due = now + entry.retry.next();
+      this.counters.failed += 1;
+      const proxy = `${dataplane.mesh}/${dataplane.name}`;
+      this.log.warn(`certificate ${proxy}`, 'no certificate for a proxy', { proxy, reason: entry.failure });
+      return;
+    }
+    if (!entry.isClosed) entry.renewed();
+  }
+}
+
+/** A key that the control plane makes: it is in memory only, and goes to the proxy that it is for. */
+async function deliveredKey(): Promise<{ readonly csr: string; readonly key: { readonly pem: string } }> {
+  const { csr, privateKey } = await createWorkloadKey();
+  return { csr, key: { pem: privateKey } };
+}

@@ -1,0 +1,124 @@
+import { FieldPath, Invalid, isJsonObject, shortened, type Violation } from '@causeway/resources';
+import type { Capture } from '../envoy/envoy-view';
+import { isPort } from '../model/zone-entrance';
+import type { ProxyCaller } from '../server/proxy-authenticator';
+
+/**
+ * Where the key of a proxy's certificate is: `file`, made on its machine and named there, with a CSR for it; `delivered`, made by
+ * the control plane and sent with the certificate (kuma-dp only); `none`, the proxy gets its certificate elsewhere.
+ */
+export type ProxyKey =
+  | { readonly type: 'file'; readonly csr: string; readonly path: string }
+  | { readonly type: 'delivered' }
+  | { readonly type: 'none' };
+
+/** A proxy as it describes itself: nothing of it is proven. */
+export type ProxyNode =
+  | {
+      readonly type: 'dataplane';
+      readonly mesh: string;
+      /** A name, or `name.namespace`. */
+      readonly name: string;
+      /** Absent for a proxy that only serves. */
+      readonly capture?: Capture;
+      readonly key: ProxyKey;
+      /** Absent for Envoy. */
+      readonly wire?: 'grpc';
+    }
+  | { readonly type: 'ingress' | 'egress'; readonly name: string };
+
+/** Where redirected connections arrive, and where first ones enter again, if the node does not say. */
+const REDIRECT_PORT = 15_001;
+const REENTRY_PORT = 15_011;
+const LONGEST_NAME = 512;
+const LONGEST_CSR = 8_192;
+const LONGEST_PATH = 4_096;
+
+const AT = FieldPath.at('node');
+const METADATA = AT.field('metadata');
+
+/**
+ * Reads the node of a proxy: `<mesh>.<name>` for a Dataplane, `.<name>` for a zone proxy, as Kuma writes them; what Causeway adds
+ * stands in the metadata under `causeway.io/` (docs/reference/xds.md, Proxies). Throws Invalid with every violation.
+ */
+export function readProxyNode(caller: Pick<ProxyCaller, 'node' | 'metadata' | 'userAgent'>): ProxyNode {
+  const { node, metadata } = caller;
+  const type = metadata['dataplane.proxyType'] ?? 'dataplane';
+  if (type === 'ingress' || type === 'egress') return { type, name: zoneProxyName(node) };
+  if (type !== 'dataplane')
+    throw new Invalid([wrong('dataplane.proxyType', 'must be dataplane, ingress or egress', type)]);
+  const dot = node.indexOf('.');
+  const [mesh, name] = [node.slice(0, Math.max(0, dot)), node.slice(dot + 1)];
+  if (mesh === '' || name === '' || node.length > LONGEST_NAME)
+    throw new Invalid([
+      AT.field('id').violation(`must be <mesh>.<name>; got ${JSON.stringify(shortened(node, 100))}`, 'wrong-form'),
+    ]);
+  const violations: Violation[] = [];
+  const capture = captureOf(metadata, violations);
+  const key = keyOf(metadata, violations);
+  if (violations.length > 0) throw new Invalid(violations);
+  const wire = /^grpc/i.test(caller.userAgent) ? ('grpc' as const) : undefined;
+  return { type, mesh, name, ...(capture && { capture }), key, ...(wire && { wire }) };
+}
+
+function zoneProxyName(node: string): string {
+  const name = node.startsWith('.') ? node.slice(1) : node;
+  if (name !== '' && node.length <= LONGEST_NAME) return name;
+  const rule = 'must be .<name>, the name of its ZoneIngress or ZoneEgress';
+  throw new Invalid([AT.field('id').violation(`${rule}; got ${JSON.stringify(shortened(node, 100))}`, 'wrong-form')]);
+}
+
+type NodeMetadata = ProxyCaller['metadata'];
+
+function captureOf(metadata: NodeMetadata, violations: Violation[]): Capture | undefined {
+  const given = metadata['causeway.io/capture'] ?? 'none';
+  switch (given) {
+    case 'none':
+      return undefined;
+    case 'bind':
+      return { type: 'bind' };
+    case 'redirect': {
+      const port = portOf(metadata, 'causeway.io/redirect-port', REDIRECT_PORT, violations);
+      const reentry = portOf(metadata, 'causeway.io/reentry-port', REENTRY_PORT, violations);
+      if (port === reentry)
+        violations.push(wrong('causeway.io/reentry-port', 'must not be the redirect-port', reentry));
+      // The kernel's redirect leads to loopback.
+      const at = (of: number) => ({ address: '127.0.0.1', port: of });
+      return { type: 'redirect', at: at(port), reentry: at(reentry) };
+    }
+    default:
+      violations.push(wrong('causeway.io/capture', 'must be bind, redirect or none', given));
+      return undefined;
+  }
+}
+
+/** A port as a number, or as a text: metadata of protobuf has numbers, of command lines texts. */
+function portOf(metadata: NodeMetadata, field: string, fallback: number, violations: Violation[]): number {
+  const given = metadata[field] ?? fallback;
+  const port = typeof given === 'string' && /^\d{1,5}$/.test(given) ? Number(given) : given;
+  if (isPort(port)) return port;
+  violations.push(wrong(field, 'must be a port, 1 to 65535', given));
+  return fallback;
+}
+
+function keyOf(metadata: NodeMetadata, violations: Violation[]): ProxyKey {
+  const { 'causeway.io/csr': csr, 'causeway.io/key-file': path } = metadata;
+  if (csr === undefined && path === undefined) return { type: isKumaDp(metadata) ? 'delivered' : 'none' };
+  const isCsr = typeof csr === 'string' && csr.length <= LONGEST_CSR;
+  const isPath =
+    typeof path === 'string' && path.startsWith('/') && path.length <= LONGEST_PATH && !path.includes('\0');
+  if (!isCsr) violations.push(wrong('causeway.io/csr', `must be a CSR in PEM, at most ${LONGEST_CSR} characters`, csr));
+  if (!isPath) violations.push(wrong('causeway.io/key-file', 'must be an absolute path', path));
+  return isCsr && isPath ? { type: 'file', csr, path } : { type: 'none' };
+}
+
+/** Whether Kuma's own program runs this proxy: it says its version. */
+export function isKumaDp(metadata: NodeMetadata): boolean {
+  const { version } = metadata;
+  return isJsonObject(version) && isJsonObject(version['kumaDp']);
+}
+
+function wrong(field: string, rule: string, got: unknown): Violation {
+  const text = got === undefined ? 'nothing' : (JSON.stringify(got) ?? 'nothing');
+  return METADATA.field(field).violation(`${rule}; got ${shortened(text, 100, '…')}`, 'wrong-form');
+}

@@ -1,0 +1,180 @@
+import { Unauthenticated, type DataplaneTokens, type ZoneProxyTokens } from '@causeway/access';
+import { bindingProblem, type WorkloadBinding } from '@causeway/identity';
+import { Dataplane } from '@causeway/kinds';
+import type { DataplaneResource } from '@causeway/controllers';
+import { Forbidden, isJsonObject, NotFound, shortened, type Identity } from '@causeway/resources';
+import type { IndexEvent, IndexReader } from '@causeway/store';
+import type { EnvoyView } from '../envoy/envoy-view';
+import { socketAddress } from '../model/zone-entrance';
+import type { AdmittedProxy, ProxyAuthenticator, ProxyCaller } from '../server/proxy-authenticator';
+import type { CertificateStatus, ProxyCertificate, ProxyCertificates } from './proxy-certificates';
+import { readProxyNode, type ProxyNode } from './proxy-node';
+import { bindingFacts, dataplaneProxyId, DEFAULT_NAMESPACE, ProxyViews, zoneProxyId } from './proxy-views';
+
+/** What proxies are admitted by. */
+export interface ZoneProxyAuthenticatorOptions {
+  readonly zone: string;
+  readonly index: IndexReader;
+  readonly dataplaneTokens: Pick<DataplaneTokens, 'verify' | 'onChange'>;
+  readonly zoneTokens: Pick<ZoneProxyTokens, 'verify' | 'onChange'>;
+  readonly certificates: ProxyCertificates;
+  /** The view's certificate is another. */
+  readonly renewed: (view: EnvoyView) => void;
+  /** `all`: every proxy that catches connections is told of every service of its mesh (CAUSEWAY_XDS_SCOPE). */
+  readonly scope: 'used' | 'all';
+  /** Destinations of a mesh: what `bind` without declared backends would listen at. */
+  readonly destinations: (mesh: string) => number;
+}
+
+/** Most addresses that a proxy binds without having declared which: each is a listener of about 30 kB. */
+export const MOST_BOUND = 2_000;
+
+type DataplaneNode = ProxyNode & { readonly type: 'dataplane' };
+type ZoneProxyNode = Exclude<ProxyNode, DataplaneNode>;
+
+/**
+ * Admits the proxies of one zone: of Dataplanes by a dataplane token that holds for the stored Dataplane, zone proxies by a zone
+ * token of their scope. A proxy that may no longer connect is rejected when it is asked about again: after a change of keys or
+ * revocations, and after a change of its own Dataplane or ZoneIngress.
+ */
+export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
+  private readonly views = new ProxyViews();
+
+  constructor(private readonly options: ZoneProxyAuthenticatorOptions) {}
+
+  /**
+   * Rejects with Unauthenticated (no token, or none that is valid), Forbidden (of somebody else), NotFound (no such Dataplane),
+   * Invalid (a node that says something impossible), Unavailable.
+   */
+  async admit(caller: ProxyCaller): Promise<AdmittedProxy<EnvoyView>> {
+    const node = readProxyNode(caller);
+    const token = caller.authorization.replace(/^bearer +/i, '').trim();
+    if (token === '') throw new Unauthenticated(`metadata "authorization": must have a ${tokenName(node)}`);
+    return node.type === 'dataplane' ? this.admitDataplane(node, token) : this.admitZoneProxy(node, token);
+  }
+
+  onChange(listener: (proxies?: Iterable<string>) => void): () => void {
+    const { dataplaneTokens, zoneTokens, index } = this.options;
+    const stops = [
+      dataplaneTokens.onChange(() => listener()),
+      zoneTokens.onChange(() => listener()),
+      index.subscribe((event) => this.observe(event, listener)),
+    ];
+    return () => stops.forEach((stop) => stop());
+  }
+
+  /** Of a connected proxy; undefined where it has none from this control plane. */
+  certificateOf(proxy: string): CertificateStatus | undefined {
+    return this.views.certificateOf(proxy);
+  }
+
+  private observe({ reloaded, changes }: IndexEvent, listener: (proxies?: Iterable<string>) => void): void {
+    const { zone, certificates } = this.options;
+    if (reloaded) {
+      certificates.reviewIds();
+      return listener();
+    }
+    const proxies = new Set<string>();
+    let areIdsStale = false;
+    for (const { id, before, after } of changes) {
+      if (id.kind === 'MeshIdentity') areIdsStale = true;
+      const proxy = id.zone === zone ? proxyOf(id) : undefined;
+      if (proxy === undefined || !this.views.has(proxy)) continue;
+      if (before?.labels !== after?.labels) areIdsStale = true;
+      proxies.add(proxy);
+    }
+    if (areIdsStale) certificates.reviewIds();
+    if (proxies.size > 0) listener(proxies);
+  }
+
+  private async admitDataplane(node: DataplaneNode, token: string): Promise<AdmittedProxy<EnvoyView>> {
+    const { binding, expiresAt } = await this.options.dataplaneTokens.verify(token);
+    if (binding.mesh !== node.mesh)
+      throw new Forbidden(`the dataplane token is of mesh ${quoted(binding.mesh)}, node.id names ${quoted(node.mesh)}`);
+    const dataplane = this.dataplaneOf(node);
+    if (!dataplane)
+      throw new NotFound(`there is no Dataplane ${quoted(node.name)} in mesh ${quoted(node.mesh)} of this zone`);
+    const problem = bindingProblem(binding, dataplane);
+    if (problem !== undefined) throw new Forbidden(`the dataplane token ${problem}`);
+    const proxy = dataplaneProxyId(dataplane.id);
+    const listed = this.listed(node, dataplane);
+    const { capture, key, wire } = node;
+    const facts = [capture ?? null, wire ?? null, key, listed === 'all', bindingFacts(binding)];
+    const { view, release } = this.views.hold({ proxy, facts }, () =>
+      this.dataplaneView(node, { dataplane: dataplane.id, listed, binding }),
+    );
+    return { proxy: { id: proxy, view, owner: dataplane.id }, until: expiresAt, release };
+  }
+
+  private dataplaneView(
+    { mesh, capture, key, wire }: DataplaneNode,
+    of: { readonly dataplane: Identity; readonly listed: EnvoyView['listed']; readonly binding: WorkloadBinding },
+  ): { readonly view: EnvoyView; readonly certificate?: ProxyCertificate } {
+    const { certificates, renewed } = this.options;
+    const { dataplane, listed, binding } = of;
+    const shared = { mesh, listed, dataplane, ...(capture && { capture }), ...(wire && { wire }) };
+    if (key.type === 'none') return { view: shared };
+    const view: EnvoyView = { ...shared, identity: () => certificate.current() };
+    const certificate = certificates.enrol({ dataplane, binding, key, renewed: () => renewed(view) });
+    return { view, certificate };
+  }
+
+  private async admitZoneProxy({ type, name }: ZoneProxyNode, token: string): Promise<AdmittedProxy<EnvoyView>> {
+    const { zoneTokens, index, zone } = this.options;
+    const until = await zoneTokens.verify(token, type);
+    if (type === 'egress') throw new Forbidden('this control plane serves no zone egress');
+    const resource = index.get({ kind: 'ZoneIngress', mesh: '', zone, namespace: '', name });
+    const networking = resource?.spec['networking'];
+    if (!resource || !isJsonObject(networking))
+      throw new NotFound(`there is no ZoneIngress ${quoted(name)} in this zone`);
+    const at = socketAddress(networking['address'], networking['port']);
+    if (!at) throw new NotFound(`ZoneIngress ${quoted(name)}: spec.networking.address must be an IP address`);
+    const proxy = zoneProxyId(type, name);
+    const make = (): { view: EnvoyView } => ({ view: { mesh: '', listed: new Set(), ingress: at } });
+    const { view, release } = this.views.hold({ proxy, facts: at }, make);
+    return { proxy: { id: proxy, view, owner: resource.id }, until, release };
+  }
+
+  /** By its name, or its `name.namespace`. */
+  private dataplaneOf({ mesh, name }: DataplaneNode): DataplaneResource | undefined {
+    const { index, zone } = this.options;
+    const dot = name.lastIndexOf('.');
+    const places = [
+      { name, namespace: DEFAULT_NAMESPACE },
+      ...(dot > 0 ? [{ name: name.slice(0, dot), namespace: name.slice(dot + 1) }] : []),
+    ];
+    for (const place of places) {
+      const found = index.get({ kind: Dataplane.name, mesh, zone, ...place });
+      if (found && Dataplane.is(found)) return found;
+    }
+    return undefined;
+  }
+
+  /** What a proxy is told of from the start. */
+  private listed({ mesh, capture }: DataplaneNode, { spec }: DataplaneResource): EnvoyView['listed'] {
+    const { scope, destinations } = this.options;
+    if (!capture) return new Set();
+    const isDeclared = spec.networking.transparentProxying?.reachableBackends?.refs !== undefined;
+    if (isDeclared && scope === 'used') return new Set();
+    if (capture.type === 'redirect' && scope === 'used') return new Set();
+    const count = destinations(mesh);
+    if (capture.type === 'bind' && count > MOST_BOUND)
+      throw new Forbidden(
+        `capture "bind": mesh ${quoted(mesh)} has ${count} addresses, at most ${MOST_BOUND} are bound unless the Dataplane declares spec.networking.transparentProxying.reachableBackends`,
+      );
+    return 'all';
+  }
+}
+
+function proxyOf(id: Identity): string | undefined {
+  if (id.kind === 'Dataplane') return dataplaneProxyId(id);
+  return id.kind === 'ZoneIngress' ? zoneProxyId('ingress', id.name) : undefined;
+}
+
+function tokenName({ type }: ProxyNode): string {
+  return type === 'dataplane' ? 'dataplane token' : `zone token of the scope "${type}"`;
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(shortened(text, 200));
+}

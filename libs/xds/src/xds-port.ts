@@ -1,0 +1,120 @@
+import type { DataplaneTokens, ServerCertificates, ZoneProxyTokens } from '@causeway/access';
+import { tlsServerCredentials } from '@causeway/grpc-server';
+import { identityFor, spiffeIdOf, type WorkloadCertificates } from '@causeway/identity';
+import { Dataplane, MeshIdentity } from '@causeway/kinds';
+import type { Identity } from '@causeway/resources';
+import type { Clock, Logger } from '@causeway/runtime';
+import type { IndexReader } from '@causeway/store';
+import { EnvoyResources } from './envoy/envoy-resources';
+import type { EnvoyView } from './envoy/envoy-view';
+import { xdsMetrics, type XdsMetric } from './metric-definitions';
+import type { AccessSource } from './model/inbound-access';
+import type { Destination } from './model/destination';
+import { ProxyCertificates, type CertificateStatus } from './proxies/proxy-certificates';
+import { ZoneProxyAuthenticator } from './proxies/zone-proxy-authenticator';
+import type { ProxyStatus } from './server/proxy-status';
+import { XdsServer, type XdsLimits } from './server/xds-server';
+
+/** What a zone tells its proxies from, and how it listens. */
+export interface XdsPortOptions {
+  readonly zone: string;
+  readonly index: IndexReader;
+  readonly access: AccessSource;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly dataplaneTokens: Pick<DataplaneTokens, 'verify' | 'onChange'>;
+  readonly zoneTokens: ZoneProxyTokens;
+  readonly workloadCertificates: Pick<WorkloadCertificates, 'issue'>;
+  /** The certificate in PEM of the authority that signs workloads now. */
+  readonly authority: () => Promise<string | undefined>;
+  /** What proxies are told of: what they use, or every service of their mesh (CAUSEWAY_XDS_SCOPE). */
+  readonly scope: 'used' | 'all';
+  readonly limits?: Partial<XdsLimits>;
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Asked once, when the port is opened; plain text where it gives none. */
+  readonly certificates: () => ServerCertificates | undefined;
+}
+
+/** A connected proxy, with what is known of its certificate where this control plane keeps it. */
+export interface ConnectedProxy extends ProxyStatus {
+  readonly certificate?: CertificateStatus;
+}
+
+/** The port at which the proxies of a zone are served, by every replica. */
+export class XdsPort {
+  readonly server: XdsServer<EnvoyView>;
+  readonly resources: EnvoyResources;
+  private readonly auth: ZoneProxyAuthenticator;
+  private readonly proxyCertificates: ProxyCertificates;
+  private readonly unfollow: () => void;
+  private bound = 0;
+
+  constructor(private readonly options: XdsPortOptions) {
+    const { zone, index, access, clock, logger, limits, scope, dataplaneTokens, zoneTokens } = options;
+    this.resources = new EnvoyResources(index, zone, access);
+    this.unfollow = this.resources.follow();
+    this.proxyCertificates = new ProxyCertificates({
+      ...{ clock, logger, issuer: options.workloadCertificates, authority: options.authority },
+      idOf: (dataplane) => spiffeIdIn(index, dataplane),
+    });
+    this.auth = new ZoneProxyAuthenticator({
+      ...{ zone, index, dataplaneTokens, zoneTokens, scope, certificates: this.proxyCertificates },
+      renewed: (view) => this.resources.viewChanged(view),
+      destinations: (mesh) => countOf(this.resources.model.destinations(), mesh),
+    });
+    this.server = new XdsServer({ source: this.resources, auth: this.auth, clock, logger, ...(limits && { limits }) });
+  }
+
+  /** Listens and resolves with the port. Rejects where it cannot listen. */
+  async listen(): Promise<number> {
+    const certificates = this.options.certificates();
+    const { host, port } = this.options;
+    this.bound = await this.server.listen(host, port, certificates && tlsServerCredentials(certificates));
+    return this.bound;
+  }
+
+  /** Where it listens; port 0 before. */
+  get address(): { readonly host: string; readonly port: number } {
+    return { host: this.options.host, port: this.bound };
+  }
+
+  /** Every stream of every connected proxy of this replica. */
+  proxies(): readonly ConnectedProxy[] {
+    return this.server.proxies().map((proxy) => {
+      const certificate = this.auth.certificateOf(proxy.id);
+      return { ...proxy, ...(certificate && { certificate }) };
+    });
+  }
+
+  /** The values at the moment of the scrape. */
+  metrics(): readonly XdsMetric[] {
+    const { server, resources, proxyCertificates } = this;
+    return xdsMetrics({ server, resources, certificates: proxyCertificates.counters });
+  }
+
+  /** Ends all streams, so that proxies turn to another replica. */
+  async close(): Promise<void> {
+    this.proxyCertificates.close();
+    await this.server.close();
+    this.unfollow();
+    this.options.zoneTokens.close();
+  }
+}
+
+function countOf(destinations: Iterable<Destination>, mesh: string): number {
+  let count = 0;
+  for (const { service } of destinations) if (service.mesh === mesh) count += 1;
+  return count;
+}
+
+/** The SPIFFE id that a stored Dataplane is to have. */
+function spiffeIdIn(index: IndexReader, of: Identity): string | undefined {
+  const dataplane = index.get(of);
+  if (!dataplane || !Dataplane.is(dataplane)) return undefined;
+  const identities = [...index.ofKind(MeshIdentity.name)].filter((one) => MeshIdentity.is(one));
+  const identity = identityFor(dataplane, identities);
+  const found = identity && spiffeIdOf(dataplane, identity);
+  return found?.ok ? found.id.uri : undefined;
+}

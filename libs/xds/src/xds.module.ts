@@ -1,0 +1,41 @@
+import {
+  ConfigurableModuleBuilder,
+  Inject,
+  Module,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { XdsPort, type XdsPortOptions } from './xds-port';
+
+const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<XdsPortOptions>()
+  .setClassMethodName('forRoot')
+  .build();
+
+/** Proxies are served from bootstrap until the application begins to end. */
+class XdsListener implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  constructor(
+    @Inject(XdsPort) private readonly xds: XdsPort,
+    @Inject(MODULE_OPTIONS_TOKEN) private readonly options: XdsPortOptions,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    const { host, logger, certificates } = this.options;
+    const tls = certificates() !== undefined;
+    const port = await this.xds.listen();
+    logger.info('serving proxies', { xds: `${host}:${port}`, tls });
+  }
+
+  beforeApplicationShutdown(): Promise<void> {
+    return this.xds.close();
+  }
+}
+
+/** The port for a zone's proxies. What it is told from, the index first of all, must stand in modules that its options import. */
+@Module({
+  providers: [
+    { provide: XdsPort, inject: [MODULE_OPTIONS_TOKEN], useFactory: (options: XdsPortOptions) => new XdsPort(options) },
+    XdsListener,
+  ],
+  exports: [XdsPort],
+})
+export class XdsModule extends ConfigurableModuleClass {}

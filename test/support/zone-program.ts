@@ -1,0 +1,84 @@
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { coreKinds } from '@causeway/kinds';
+import { REST_APPLICATION_OPTIONS, restAdapter } from '@causeway/rest';
+import { silentLogger, systemClock } from '@causeway/runtime';
+import { XdsPort } from '@causeway/xds';
+import { LeaderService } from '../../apps/control-plane/src/leader.module';
+import { propagationHistogram } from '../../apps/control-plane/src/sync-metrics';
+import { zoneConfig } from '../../apps/zone/src/config';
+import { dnsSettings } from '../../apps/zone/src/dns-options';
+import { secretsSource } from '../../apps/zone/src/secrets-key';
+import { XdsCertificates } from '../../apps/zone/src/xds-options';
+import { ZoneModule } from '../../apps/zone/src/zone.module';
+import { TEST_SECRETS_KEY } from './process-plane';
+import { until } from './until';
+
+/** Settings by their environment variable. */
+type Environment = Readonly<Record<string, string>>;
+
+/** A zone's control plane in this process: the modules of the program, on free ports. */
+export class ZoneProgram {
+  private constructor(
+    readonly app: NestFastifyApplication,
+    private readonly shutdown: AbortController,
+    readonly restUrl: string,
+  ) {}
+
+  /** Starts one that leads, or follows another on the same database. */
+  static async start(env: Environment): Promise<ZoneProgram> {
+    const ports = ['REST', 'GRPC', 'DIAGNOSTICS', 'DNS', 'XDS'].map((port) => [`CAUSEWAY_${port}_PORT`, '0']);
+    const preset = {
+      CAUSEWAY_ZONE_NAME: 'east',
+      CAUSEWAY_SECRETS_KEY: TEST_SECRETS_KEY,
+      CAUSEWAY_ADMIN_TOKEN_FILE: 'off',
+    };
+    const access = { CAUSEWAY_LOCALHOST_IS_ADMIN: 'true' };
+    const given = { ...Object.fromEntries(ports), ...preset, ...access, ...env };
+    const { values: settings, redacted } = zoneConfig({ env: given, args: [] });
+    const shutdown = new AbortController();
+    const cp = { role: 'zone', zone: settings.CAUSEWAY_ZONE_NAME, federated: false } as const;
+    const facts = {
+      ...{ registry: coreKinds, clock: systemClock, logger: silentLogger, propagation: propagationHistogram() },
+      ...{ instance: 'test', shutdown: shutdown.signal },
+    };
+    const plan = { global: undefined, dns: dnsSettings(settings), secrets: secretsSource(settings, cp) };
+    const app = await NestFactory.create<NestFastifyApplication>(
+      ZoneModule.forRoot({ cp, settings, redacted, ...facts }, plan),
+      restAdapter(),
+      { ...REST_APPLICATION_OPTIONS, logger: false },
+    );
+    await app.listen(0, '127.0.0.1');
+    return new ZoneProgram(app, shutdown, await app.getUrl());
+  }
+
+  get xds(): XdsPort {
+    return this.app.get(XdsPort, { strict: false });
+  }
+
+  /** By what proxies verify it; undefined where it serves them in plain text. */
+  get authority(): string | undefined {
+    return this.app.get(XdsCertificates, { strict: false }).certificates()?.authority();
+  }
+
+  untilLeading(): Promise<unknown> {
+    return until('it leads', () => this.app.get(LeaderService, { strict: false }).status()?.leading);
+  }
+
+  /** Writes a resource by REST. */
+  async put(path: string, body: unknown): Promise<void> {
+    const headers = { 'content-type': 'application/json' };
+    const answer = await fetch(this.restUrl + path, { method: 'PUT', headers, body: JSON.stringify(body) });
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  }
+
+  async delete(path: string): Promise<void> {
+    const answer = await fetch(this.restUrl + path, { method: 'DELETE' });
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  }
+
+  async stop(): Promise<void> {
+    this.shutdown.abort();
+    await this.app.close();
+  }
+}
