@@ -122,12 +122,13 @@ const PATCHES = {
   }
   FcdsConfig fcds_config = 36;`,
     ),
-  // Envoy 1.37: when the process behind a listener is dialled.
+  // Envoy 1.33: how long it waits between two attempts to connect. 1.37: when the process behind a listener is dialled.
   'envoy/extensions/filters/network/tcp_proxy/v3/tcp_proxy.proto': (text) =>
     afterMessage(
-      text,
+      text.replace('import "envoy/config/core/v3/base.proto";', 'import "envoy/config/core/v3/backoff.proto";\n$&'),
       'TcpProxy',
-      `  enum UpstreamConnectMode {
+      `  config.core.v3.BackoffStrategy backoff_options = 18;
+  enum UpstreamConnectMode {
     IMMEDIATE = 0;
     ON_DOWNSTREAM_DATA = 1;
     ON_DOWNSTREAM_TLS_HANDSHAKE = 2;

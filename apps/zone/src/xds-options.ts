@@ -59,6 +59,7 @@ class XdsCertificatesModule {
 }
 
 type XdsSources = [
+  backend: PostgresBackend,
   index: IndexReader,
   meshes: Meshes,
   firstState: FirstState,
@@ -72,18 +73,22 @@ type XdsSources = [
 export function xdsModule({ imports, core }: ModuleImports & CoreOption): DynamicModule {
   return XdsModule.forRootAsync({
     imports: [...imports, XdsCertificatesModule.forRoot({ imports, core })],
-    inject: [INDEX, MESHES, FirstState, DATAPLANE_TOKENS, WorkloadCertificates, ZoneAuthority, XdsCertificates],
+    inject: [
+      ...[POSTGRES_BACKEND, INDEX, MESHES, FirstState],
+      ...[DATAPLANE_TOKENS, WorkloadCertificates, ZoneAuthority, XdsCertificates],
+    ],
     useFactory: (...sources: XdsSources) => xdsOptions(core, ...sources),
   });
 }
 
 function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources): XdsPortOptions {
-  const [index, meshes, firstState, dataplaneTokens, workloadCertificates, authority, certificates] = sources;
-  const { cp, clock, logger, settings } = core;
+  const [backend, index, meshes, firstState, dataplaneTokens, workloadCertificates, authority, certificates] = sources;
+  const { cp, clock, logger, settings, instance } = core;
   const zone = settings.CAUSEWAY_ZONE_NAME;
   const federated = cp.role === 'zone' && cp.federated;
   return {
-    ...{ zone, index, clock, logger, dataplaneTokens, workloadCertificates },
+    ...{ zone, instance, index, clock, logger, dataplaneTokens, workloadCertificates },
+    proxies: backend.proxies,
     access: {
       meshes,
       isReady: () => firstState.isReady(),

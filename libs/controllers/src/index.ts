@@ -25,3 +25,5 @@ export { SelectorMatcher } from './matching/selector-matcher';
 export { HostnameReconciler } from './hostname/hostname-reconciler';
 export { type HostnameEntry, type HostnamePage } from './explain/explain-hostname';
 export { HostnameExplainer, type ZonedHostnameRef } from './explain/hostname-explainer';
+export { ProxyDirectory, type ProxyDirectoryOptions } from './proxies/proxy-directory';
+export { proxiesWithoutAuthority, type KnownProxy } from './proxies/known-proxies';

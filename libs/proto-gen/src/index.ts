@@ -69,6 +69,7 @@ export {
   ResolveResponse,
 } from './gen/causeway/v1/naming_service';
 export { FILE_DESCRIPTOR_SET } from './gen/descriptors';
+export { fieldViolation, reasonOf } from './field-violation';
 export { BadRequest, ErrorInfo, PreconditionFailure, RetryInfo } from './gen/google/rpc/error_details';
 export {
   HealthCheckRequest,

@@ -4,7 +4,7 @@ import { identityFor, spiffeIdOf, type WorkloadCertificates } from '@causeway/id
 import { Dataplane, MeshIdentity } from '@causeway/kinds';
 import type { Identity } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
-import type { IndexReader } from '@causeway/store';
+import type { IndexReader, ProxySessionStore } from '@causeway/store';
 import { EnvoyResources } from './envoy/envoy-resources';
 import type { EnvoyView } from './envoy/envoy-view';
 import { xdsMetrics, type XdsMetric } from './metric-definitions';
@@ -13,11 +13,16 @@ import type { Destination } from './model/destination';
 import { ProxyCertificates, type CertificateStatus } from './proxies/proxy-certificates';
 import { ZoneProxyAuthenticator } from './proxies/zone-proxy-authenticator';
 import type { ProxyStatus } from './server/proxy-status';
+import { ProxyReporter, type ObservedProxies } from './status/proxy-reporter';
 import { XdsServer, type XdsLimits } from './server/xds-server';
 
 /** What a zone tells its proxies from, and how it listens. */
 export interface XdsPortOptions {
   readonly zone: string;
+  /** Of this replica, another one after each start. */
+  readonly instance: string;
+  /** Where replicas tell each other of their proxies. */
+  readonly proxies: Pick<ProxySessionStore, 'report'>;
   readonly index: IndexReader;
   readonly access: AccessSource;
   readonly clock: Clock;
@@ -43,12 +48,15 @@ export interface ConnectedProxy extends ProxyStatus {
 }
 
 /** The port at which the proxies of a zone are served, by every replica. */
-export class XdsPort {
+export class XdsPort implements ObservedProxies {
   readonly server: XdsServer<EnvoyView>;
   readonly resources: EnvoyResources;
   private readonly auth: ZoneProxyAuthenticator;
   private readonly proxyCertificates: ProxyCertificates;
   private readonly unfollow: () => void;
+  private readonly reporter: ProxyReporter;
+  private readonly ending = new AbortController();
+  private reporting: Promise<void> = Promise.resolve();
   private bound = 0;
 
   constructor(private readonly options: XdsPortOptions) {
@@ -65,10 +73,16 @@ export class XdsPort {
       destinations: (mesh) => countOf(this.resources.model.destinations(), mesh),
     });
     this.server = new XdsServer({ source: this.resources, auth: this.auth, clock, logger, ...(limits && { limits }) });
+    this.reporter = new ProxyReporter({
+      ...{ observed: this, store: options.proxies, instance: options.instance, clock, logger },
+    });
   }
 
   /** Listens and resolves with the port. Rejects where it cannot listen. */
   async listen(): Promise<number> {
+    // What a replica tells proxies counts from the first of them (docs/reference/proxies.md).
+    await this.reporter.report();
+    this.reporting = this.reporter.run(this.ending.signal);
     const certificates = this.options.certificates();
     const { host, port } = this.options;
     this.bound = await this.server.listen(host, port, certificates && tlsServerCredentials(certificates));
@@ -82,10 +96,20 @@ export class XdsPort {
 
   /** Every stream of every connected proxy of this replica. */
   proxies(): readonly ConnectedProxy[] {
-    return this.server.proxies().map((proxy) => {
-      const certificate = this.auth.certificateOf(proxy.id);
-      return { ...proxy, ...(certificate && { certificate }) };
-    });
+    return this.server.proxies().map((proxy) => this.withCertificate(proxy));
+  }
+
+  onLeaving(listener: (proxy: ConnectedProxy) => void): () => void {
+    return this.server.onLeaving((proxy) => listener(this.withCertificate(proxy)));
+  }
+
+  get position(): ObservedProxies['position'] {
+    const { revision, point } = this.resources;
+    return point && { revision, point };
+  }
+
+  authoritiesOf(version: string): readonly string[] | undefined {
+    return this.resources.authoritiesOf(version);
   }
 
   /** The values at the moment of the scrape. */
@@ -97,9 +121,17 @@ export class XdsPort {
   /** Ends all streams, so that proxies turn to another replica. */
   async close(): Promise<void> {
     this.proxyCertificates.close();
+    this.ending.abort();
     await this.server.close();
+    await this.reporting;
+    await this.reporter.end();
     this.unfollow();
     this.options.zoneTokens.close();
+  }
+
+  private withCertificate(proxy: ProxyStatus): ConnectedProxy {
+    const certificate = this.auth.certificateOf(proxy.id);
+    return { ...proxy, ...(certificate && { certificate }) };
   }
 }
 

@@ -32,22 +32,6 @@ const circuitBreakers = {
     { maxConnections: NO_BREAKER, maxPendingRequests: NO_BREAKER, maxRequests: NO_BREAKER, maxRetries: NO_BREAKER },
   ],
 };
-/**
- * Endpoints that refuse connections are left out for seconds, so that those of the next priority take over before anybody says that
- * the first are not ready. Only where others are left to serve: elsewhere it would keep a service away that has just begun.
- */
-const leaveRefusing = {
-  consecutiveLocalOriginFailure: 3,
-  enforcingConsecutive5xx: 0,
-  enforcingConsecutiveGatewayFailure: 0,
-  enforcingSuccessRate: 0,
-  enforcingLocalOriginSuccessRate: 0,
-  splitExternalLocalOriginErrors: true,
-  interval: durationOf(1_000),
-  baseEjectionTime: durationOf(2_000),
-  maxEjectionTime: durationOf(10_000),
-  maxEjectionPercent: 100,
-};
 const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 
 /** Protocols whose connections have a connection manager: their requests follow routes. */
@@ -99,7 +83,7 @@ export function destinationCluster(
         transportSocketMatches: [...matches, { name: 'tls', match: {}, transportSocket: tls }],
       }),
     typedExtensionProtocolOptions: httpOptions(destination),
-    ...(local.length > 0 && remote.length > 0 && { outlierDetection: leaveRefusing }),
+    ...(local.length > 0 && local.length + remote.length > 1 && { outlierDetection: unreachableEndpoints }),
     ...(destination.service.kind === 'MeshMultiZoneService' && { commonLbConfig: weightedLocalities }),
   };
 }
@@ -112,12 +96,33 @@ export function endpointsNameOf({ name, service, local, remote }: Destination): 
 }
 
 const PLAINTEXT = packFilter('raw', RawBuffer, {});
-/** No traffic to unhealthy endpoints however few are healthy: it fails over to other zones, or fails at once. */
-const noPanic = { healthyPanicThreshold: { value: 0 } };
+/**
+ * No traffic to unhealthy endpoints however few are healthy: it fails over to other zones, or fails at once. An endpoint that
+ * cannot be reached, or is so no more, counts at once: by default Envoy collects such changes for a second.
+ */
+const noPanic = { healthyPanicThreshold: { value: 0 }, updateMergeWindow: durationOf(0) };
 /** The zones of a MeshMultiZoneService share its traffic by their instances. */
 const weightedLocalities = {
   ...noPanic,
   localityConfigSpecifier: { $case: 'localityWeightedLbConfig' as const, value: {} },
+};
+
+/**
+ * An endpoint that cannot be reached twice in a row gets nothing for 2 s, and longer each time, up to 10 s: of the three attempts of a
+ * connection the third goes elsewhere. What servers answer never counts. Only where there are endpoints of this zone, for behind the
+ * address of another zone's ingress stand many servers, and where another endpoint can serve: a service that has just begun is not
+ * kept away.
+ */
+const unreachableEndpoints = {
+  splitExternalLocalOriginErrors: true,
+  consecutiveLocalOriginFailure: 2,
+  interval: durationOf(1_000),
+  baseEjectionTime: durationOf(2_000),
+  maxEjectionTime: durationOf(10_000),
+  maxEjectionPercent: 100,
+  enforcingConsecutive5xx: 0,
+  enforcingSuccessRate: 0,
+  enforcingLocalOriginSuccessRate: 0,
 };
 
 function eds(serviceName: string) {
@@ -212,7 +217,7 @@ function externalCluster(
   return {
     name,
     ...resolved({ clusterName: name, endpoints: externalEndpoints(external) }),
-    ...(external.endpoints.length > 1 && { outlierDetection: leaveRefusing }),
+    ...(external.endpoints.length > 1 && { outlierDetection: unreachableEndpoints }),
     typedExtensionProtocolOptions: httpOptions(destination),
     ...externalSockets(external, systemAuthorities),
   };

@@ -61,6 +61,8 @@ export function tcpProxy(cluster: string, { onDemand = false, statPrefix = clust
     clusterSpecifier: { $case: 'cluster', value: cluster },
     idleTimeout: IDLE,
     maxConnectAttempts: CONNECT_ATTEMPTS,
+    // Until it is known that a host cannot be reached, the next attempt may go to the same one.
+    backoffOptions: { baseInterval: durationOf(25), maxInterval: durationOf(250) },
     ...(maxAge !== undefined && { maxDownstreamConnectionDuration: durationOf(maxAge) }),
     ...(onDemand && { onDemand: { odcdsConfig: FROM_ADS, timeout: durationOf(15_000) } }),
   });
