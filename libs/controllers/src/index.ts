@@ -9,6 +9,7 @@ export { type ControlLoop, type LoopPlan } from './runner/control-loop';
 export { LoopRunner, runLoops } from './runner/loop-runner';
 export { createZoneReconcilers, poolMetrics, poolReports, type ZoneReconcilersConfig } from './zone-reconcilers';
 export { createMeshLoops, type MeshLoopsConfig } from './mesh/mesh-reconciler';
+export { isTrustedHere } from './trust/believed-domains';
 export { TrustPublisher, type TrustPublisherConfig } from './trust/trust-publisher';
 export { createTrustLoop } from './trust/trust-reconciler';
 export { createConditionsReconciler } from './conditions/conditions-reconciler';

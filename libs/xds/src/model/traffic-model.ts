@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Dataplane, MeshService } from '@causeway/kinds';
 import {
   dataplaneValues,
+  isTrustedHere,
   SelectorMatcher,
   selectorOf,
   type DataplaneResource,
@@ -21,7 +22,7 @@ import { AccessTable, takesTls, type AccessSource } from './inbound-access';
 import { secretsOf } from './external-target';
 import { ZoneDirectory } from './zone-directory';
 import type { ZoneEntrance } from './zone-entrance';
-import { isTrustedHere, trustDomainsOf, type TrustDomain } from './trust-domains';
+import { trustDomainsOf, type TrustDomain } from './trust-domains';
 
 /** A destination that came, changed or went. */
 export interface DestinationChange {
