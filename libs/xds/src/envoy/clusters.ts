@@ -108,8 +108,8 @@ const weightedLocalities = {
 };
 
 /**
- * An endpoint that cannot be reached twice in a row gets nothing for 2 s, and longer each time, up to 10 s: of the three attempts of a
- * connection the third goes elsewhere. What servers answer never counts. Only where there are endpoints of this zone, for behind the
+ * An endpoint that cannot be reached twice in a row gets nothing for 2 s, and longer each time, up to 10 s: of the attempts of a
+ * connection the later ones go elsewhere. What servers answer never counts. Only where there are endpoints of this zone, for behind the
  * address of another zone's ingress stand many servers, and where another endpoint can serve: a service that has just begun is not
  * kept away.
  */

@@ -2,7 +2,7 @@ import { inboundsOf, type DataplaneInbound, type DataplaneResource } from '@caus
 import { isIP } from 'node:net';
 import { Label, isJsonArray, isJsonObject, type Identity, type JsonObject, type Resource } from '@causeway/resources';
 import type { AccessTable } from './inbound-access';
-import { externalTarget, type ExternalTarget, type SecretData } from './external-target';
+import { externalTarget, type ExternalTarget, type SecretText } from './external-target';
 import { hashSni, kriSni, type ServiceShortName } from './sni';
 import { compareAddresses, hostAddress, isPort, type SocketAddress, type ZoneEntrance } from './zone-entrance';
 
@@ -76,7 +76,7 @@ export interface ServiceFacts {
   readonly membersOf: (service: Resource) => readonly Resource[];
   readonly entranceOf: (mesh: string, zone: string) => ZoneEntrance | undefined;
   readonly access: Pick<AccessTable, 'isPlaintext' | 'isOff'>;
-  readonly secretData: SecretData;
+  readonly secretText: SecretText;
 }
 
 const SHORT_NAMES: Readonly<Record<string, ServiceShortName>> = {
@@ -116,7 +116,7 @@ export function destinationsOf(service: Resource, facts: ServiceFacts): readonly
     const localNames = here.filter(({ address }) => isIP(address) === 0);
     const isNamed =
       localNames.length > 0 || remote.some(({ zone }) => (facts.entranceOf(id.mesh, zone)?.names.length ?? 0) > 0);
-    const external = id.kind === 'MeshExternalService' ? externalTarget(service.spec, facts.secretData) : undefined;
+    const external = id.kind === 'MeshExternalService' ? externalTarget(service.spec, facts.secretText) : undefined;
     return {
       name: ['kri', subject.shortName, id.mesh, id.zone, subject.namespace, id.name, port.section].join('_'),
       service: id,

@@ -50,12 +50,12 @@ const MOST_ENDPOINTS = 1_024;
 const MOST_NAMES = 1_024;
 
 /** The data of a Secret of the service's mesh, base64; undefined where there is none of this name. */
-export type SecretData = (name: string) => string | undefined;
+export type SecretText = (name: string) => string | undefined;
 
 /** Reads the endpoints and the TLS of a MeshExternalService. */
-export function externalTarget(spec: JsonObject, secretData: SecretData): ExternalTarget {
+export function externalTarget(spec: JsonObject, secretText: SecretText): ExternalTarget {
   const tls =
-    isJsonObject(spec['tls']) && spec['tls']['enabled'] === true ? readTls(spec['tls'], secretData) : undefined;
+    isJsonObject(spec['tls']) && spec['tls']['enabled'] === true ? readTls(spec['tls'], secretText) : undefined;
   if (tls && 'reason' in tls) return { endpoints: [], problem: tls };
   const listed = isJsonArray(spec['endpoints']) ? spec['endpoints'].slice(0, MOST_ENDPOINTS) : [];
   const endpoints = listed.flatMap((endpoint) => {
@@ -78,10 +78,10 @@ export function secretsOf({ tls }: JsonObject): readonly string[] {
 }
 
 /** The TLS, or why it cannot be done. */
-function readTls(tls: JsonObject, secretData: SecretData): ExternalTls | ExternalProblem {
+function readTls(tls: JsonObject, secretText: SecretText): ExternalTls | ExternalProblem {
   const verification = isJsonObject(tls['verification']) ? tls['verification'] : {};
   const { serverName, clientCert, clientKey } = verification;
-  const [certificate, key] = [clientCert, clientKey].map((source) => readSource(source, secretData));
+  const [certificate, key] = [clientCert, clientKey].map((source) => readSource(source, secretText));
   for (const [field, source] of [
     ['clientCert', certificate],
     ['clientKey', key],
@@ -89,7 +89,7 @@ function readTls(tls: JsonObject, secretData: SecretData): ExternalTls | Externa
     if (typeof source === 'object') return { field: `spec.tls.verification.${field}`, ...source };
   if ((certificate === undefined) !== (key === undefined))
     return { field: 'spec.tls.verification', reason: 'clientCert and clientKey are needed together' };
-  const verify = readCheck(verification, secretData);
+  const verify = readCheck(verification, secretText);
   if ('reason' in verify) return verify;
   return {
     serverName: typeof serverName === 'string' ? serverName : '',
@@ -101,10 +101,10 @@ function readTls(tls: JsonObject, secretData: SecretData): ExternalTls | Externa
 }
 
 /** Names of a certificate that no authority vouches for say nothing, so `SkipCA` looks at none. */
-function readCheck(verification: JsonObject, secretData: SecretData): ServerCheck | ExternalProblem {
+function readCheck(verification: JsonObject, secretText: SecretText): ServerCheck | ExternalProblem {
   const { mode = 'Secured', caCert, subjectAltNames } = verification;
   if (mode === 'SkipAll' || mode === 'SkipCA') return { type: 'none' };
-  const authority = readSource(caCert, secretData) ?? 'system';
+  const authority = readSource(caCert, secretText) ?? 'system';
   if (typeof authority === 'object') return { field: 'spec.tls.verification.caCert', ...authority };
   if (mode === 'SkipSAN') return { type: 'authority', authority, names: 'any' };
   if (mode !== 'Secured')
@@ -126,14 +126,14 @@ function readVersion(version: JsonValue | undefined): ExternalTls['version'] {
 /** The PEM of a source; undefined where there is none, an object where it cannot be read. */
 function readSource(
   source: JsonValue | undefined,
-  secretData: SecretData,
+  secretText: SecretText,
 ): string | undefined | { readonly reason: string } {
   if (!isJsonObject(source)) return undefined;
   const { secret, inline, inlineString } = source;
   if (typeof inlineString === 'string') return pemOf(inlineString);
   if (typeof inline === 'string') return pemOf(decoded(inline));
   if (typeof secret !== 'string') return undefined;
-  const data = secretData(secret);
+  const data = secretText(secret);
   return data === undefined ? { reason: `there is no Secret "${secret}" in the mesh` } : pemOf(decoded(data));
 }
 

@@ -200,7 +200,7 @@ export class TrafficModel {
   }
 
   /** Secrets come from the global; those of a zone that has none are its own. Keys of authorities are given to no service. */
-  private secretData(mesh: string, name: string): string | undefined {
+  private secretText(mesh: string, name: string): string | undefined {
     if (AUTHORITY_SECRET.test(name)) return undefined;
     for (const zone of ['', this.zone]) {
       const found = this.index.get({ kind: 'Secret', mesh, zone, namespace: '', name })?.spec['data'];
@@ -248,7 +248,7 @@ export class TrafficModel {
           dataplanesOf: (each) => this.dataplanesOf(each),
           membersOf: () => this.members(key),
           access: this.access,
-          secretData: (name) => this.secretData(service.id.mesh, name),
+          secretText: (name) => this.secretText(service.id.mesh, name),
           entranceOf: (mesh, zone) => {
             entered.add(zone);
             return this.zones.entrance(mesh, zone);
