@@ -29,6 +29,8 @@ export interface ZoneProxyAuthenticatorOptions {
 /** Most addresses that a proxy binds without having declared which: each is a listener of about 30 kB. */
 export const MOST_BOUND = 2_000;
 
+const NOTHING: ReadonlySet<string> = new Set();
+
 type DataplaneNode = ProxyNode & { readonly type: 'dataplane' };
 type ZoneProxyNode = Exclude<ProxyNode, DataplaneNode>;
 
@@ -99,7 +101,7 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     const proxy = dataplaneProxyId(dataplane.id);
     const listed = this.listed(node, dataplane);
     const { capture, key, wire } = node;
-    const facts = [capture ?? null, wire ?? null, key, listed === 'all', bindingFacts(binding)];
+    const facts = [capture ?? null, wire ?? null, key, bindingFacts(binding)];
     const { view, release } = this.views.hold({ proxy, facts }, () =>
       this.dataplaneView(node, { dataplane: dataplane.id, listed, binding }),
     );
@@ -153,16 +155,16 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
   /** What a proxy is told of from the start. */
   private listed({ mesh, capture }: DataplaneNode, { spec }: DataplaneResource): EnvoyView['listed'] {
     const { scope, destinations } = this.options;
-    if (!capture) return new Set();
-    const isDeclared = spec.networking.transparentProxying?.reachableBackends?.refs !== undefined;
-    if (isDeclared && scope === 'used') return new Set();
-    if (capture.type === 'redirect' && scope === 'used') return new Set();
+    if (!capture) return NOTHING;
+    if (scope === 'all') return 'all';
+    const isDeclared = spec.networking.transparentProxying?.reachableBackends !== undefined;
+    if (isDeclared || capture.type === 'redirect') return 'declared';
     const count = destinations(mesh);
-    if (capture.type === 'bind' && count > MOST_BOUND)
+    if (count > MOST_BOUND)
       throw new Forbidden(
         `capture "bind": mesh ${quoted(mesh)} has ${count} addresses, at most ${MOST_BOUND} are bound unless the Dataplane declares spec.networking.transparentProxying.reachableBackends`,
       );
-    return 'all';
+    return 'declared';
   }
 }
 
