@@ -3,7 +3,7 @@ module.exports = {
   testEnvironment: 'node',
   // Each file evaluates its modules anew, and Node is slow to let go of the old ones.
   workerIdleMemoryLimit: '1GB',
-  testTimeout: 30_000, // a busy machine is no failure; a wait that never ends is
+  testTimeout: 90_000, // a busy machine is no failure; a wait that never ends is
   globalSetup: '<rootDir>/tools/jest-global-setup.js',
   globalTeardown: '<rootDir>/tools/jest-global-teardown.js',
   roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/test'],

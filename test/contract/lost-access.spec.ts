@@ -131,7 +131,7 @@ describe.each([
   });
 
   it('ends when its token expires', async () => {
-    const [short, long] = [await issue('anna', '2s'), await issue('bob')];
+    const [short, long] = [await issue('anna', '5s'), await issue('bob')];
     const [first, second] = [await watch(short.token), await watch(long.token)];
     expect(await endOf(first)).toMatch(/^unauthenticated: .*expired/);
     await goesOn(second, 'after');
@@ -167,7 +167,7 @@ describe.each([
     await once(issuer, 'listening');
     const address = issuer.address();
     const issuerUrl = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
-    const trust = { issuer: issuerUrl, audiences: ['causeway'] };
+    const trust = { issuer: issuerUrl, audiences: ['causeway'], usernamePrefix: '' };
     await put('AuthenticationConfiguration', 'default', { oidc: { issuers: [trust] } });
     const token = await new SignJWT({ sub: 'anna' })
       .setProtectedHeader({ alg: 'RS256', kid: 'k' })

@@ -49,7 +49,7 @@ describe('causeway, as its user runs it', () => {
     expect(others.map(({ out }) => out)).toEqual(others.map(() => plain?.out));
     expect((await causeway(['get', 'xmeshes/default'])).out).toMatch(/^NAME .*\ndefault /);
     expect((await causeway(['get', 'ymeshes', 'default'])).code).toBe(2);
-  }, 30_000);
+  });
 
   it('applies every document of a file, shows them, and deletes them', async () => {
     const path = file('two.yaml', `${service('redis')}---\n${service('memcached')}`);
@@ -69,7 +69,7 @@ describe('causeway, as its user runs it', () => {
     const removed = await causeway(['delete', 'msvc', 'redis', 'memcached']);
     expect(removed.out).toBe('MeshService redis deleted\nMeshService memcached deleted\n');
     expect((await causeway(['get', 'msvc', 'redis'])).code).toBe(1);
-  }, 30_000);
+  });
 
   it("shows the server's error with the line of the file, applies the others, and exits with 1", async () => {
     const path = file('bad.yaml', `${service('good')}---\n${service('bad', 'ports: [{port: 99999}, {prot: 1}]')}`);
@@ -78,20 +78,20 @@ describe('causeway, as its user runs it', () => {
     expect(err).toContain(`${path}:13:12: MeshService bad: spec.ports[0].port: must be 1 to 65535; got 99999`);
     expect(err).toContain('spec.ports[1].prot: is not a known field; did you mean "port"?');
     expect(code).toBe(1);
-  }, 30_000);
+  });
 
   it('writes nothing in a dry run', async () => {
     const { out } = await causeway(['apply', '--dry-run', '-f', '-'], service('dry'));
     expect(out).toBe('MeshService dry created (dry run)\n');
     expect(fixture.index.get(serviceId('dry'))).toBeUndefined();
-  }, 30_000);
+  });
 
   it('shows what a dry run would change, without colours where nobody looks', async () => {
     await causeway(['apply', '-f', '-'], service('shown'));
     const { out } = await causeway(['apply', '--dry-run', '-f', '-'], service('shown').replace('db', 'cache'));
     expect(out).toContain('MeshService shown updated (dry run)\n@@ ');
     expect(out).toMatch(/\n-  team: db\n\+  team: cache\n/);
-  }, 30_000);
+  });
 
   it('writes all or nothing with --atomic, and says so', async () => {
     const path = file('atomic.yaml', `${service('first')}---\n${service('bad', 'ports: [{port: 0}]')}`);
@@ -101,7 +101,7 @@ describe('causeway, as its user runs it', () => {
       /atomic\.yaml:13:\d+: MeshService bad: spec\.ports\[0\]\.port: .*\nnothing was written: 1 of 2/,
     );
     expect(fixture.index.get(serviceId('first'))).toBeUndefined();
-  }, 30_000);
+  });
 
   it('names both places of a resource that stands twice, in whatever files', async () => {
     const [one, two] = [
@@ -112,7 +112,7 @@ describe('causeway, as its user runs it', () => {
     expect(code).toBe(1);
     expect(err).toContain(`${one}:3:1: MeshService twice: stands twice; the other is at ${two}:2:2`);
     expect(err).toContain(`${two}:2:2: MeshService twice: stands twice; the other is at ${one}:3:1`);
-  }, 30_000);
+  });
 
   it('summarises thousands of documents, and lists those at fault', async () => {
     const line = (i: number): string =>
@@ -126,7 +126,7 @@ describe('causeway, as its user runs it', () => {
     const { code, out, err } = await causeway(['apply', '-f', path]);
     expect([code, out]).toEqual([1, '2000 documents: 1999 created, 1 refused\n']);
     expect(err).toMatch(/^.*many\.jsonl:1501:\d+: MeshService many-1500: spec\.ports\[0\]\.port: .*\n$/);
-  }, 30_000);
+  });
 
   it('prunes what carries the selector and is not in the files, and nothing without one', async () => {
     const elsewhere = `${service('kept')}namespace: elsewhere\n`;
@@ -155,7 +155,7 @@ describe('causeway, as its user runs it', () => {
       'HostnameGenerator present unchanged\nHostnameGenerator past deleted\n',
     ]);
     expect(fixture.index.get(serviceId('kept'))).toBeDefined();
-  }, 30_000);
+  });
 
   it('shows no value of a secret when it is described', async () => {
     const data = Buffer.from('-----BEGIN RSA PRIVATE KEY-----').toString('base64');
@@ -166,7 +166,7 @@ describe('causeway, as its user runs it', () => {
     const { code, out } = await causeway(['describe', 'globalsecret', 'key', '-z', '']);
     expect(out).toMatch(/data: "?\*{5} \(31 bytes\)"?/);
     expect([code, out.includes(data)]).toEqual([0, false]);
-  }, 30_000);
+  });
 
   it('deletes every name that is there, says of each other what is wrong, and exits with 1', async () => {
     await causeway(['apply', '-f', '-'], `${service('one')}---\n${service('two')}`);
@@ -177,7 +177,7 @@ describe('causeway, as its user runs it', () => {
     ]);
     expect(err).toContain('  warning: web needs it\n');
     expect(code).toBe(1);
-  }, 30_000);
+  });
 
   it('takes the address of a server without a scheme, and one below a path', async () => {
     await causeway(['apply', '-f', '-'], service('redis'));
@@ -198,7 +198,7 @@ describe('causeway, as its user runs it', () => {
     // Which mesh is meant where none is named.
     const asks = ['/east/cp/_resources', ...pages];
     expect(asked).toEqual([...asks, ...asks]);
-  }, 30_000);
+  });
 
   it('ends quietly when nobody reads on', async () => {
     const many = Array.from({ length: 2_000 }, (_, i) => ({ id: serviceId(`many-${i}-${'x'.repeat(40)}`) }));
@@ -234,13 +234,9 @@ describe('causeway, as its user runs it', () => {
       1,
       /cannot reach http:\/\/127.0.0.1:9/,
     ],
-  ])(
-    'says what is wrong with %s',
-    async (_, args, code, message) => {
-      const ran = await causeway(args);
-      expect(ran.err).toMatch(message);
-      expect(ran.code).toBe(code);
-    },
-    30_000,
-  );
+  ])('says what is wrong with %s', async (_, args, code, message) => {
+    const ran = await causeway(args);
+    expect(ran.err).toMatch(message);
+    expect(ran.code).toBe(code);
+  });
 });

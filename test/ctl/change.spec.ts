@@ -47,7 +47,7 @@ describe('causeway delete, label, wait and edit', () => {
         ...{ code: 0, out: '' },
         err: 'nothing matches: nothing was deleted\n',
       });
-    }, 30_000);
+    });
 
     it('by labels, names copies of other zones and leaves them alone, and what has their name', async () => {
       const labels = { team: 'copied' };
@@ -70,7 +70,7 @@ describe('causeway delete, label, wait and edit', () => {
       expect([code, out, err.split(/(?<=\n)/).sort()]).toEqual([0, 'MeshService mine deleted\n', copies]);
       expect(labelsOf('both')).toBeDefined();
       expect(fixture.index.get(serviceId('both', 'west'))).toBeDefined();
-    }, 30_000);
+    });
 
     it('deletes nothing in a dry run, and takes what is not there as deleted if asked', async () => {
       await seed('stays');
@@ -80,7 +80,7 @@ describe('causeway delete, label, wait and edit', () => {
       expect(labelsOf('stays')).toBeDefined();
       expect((await causeway(['delete', '--ignore-not-found', 'msvc', 'nope'])).code).toBe(0);
       expect((await causeway(['delete', 'msvc', 'nope'])).code).toBe(1);
-    }, 30_000);
+    });
 
     it.each([
       ['nothing named', ['delete'], /in one way/],
@@ -125,7 +125,7 @@ describe('causeway delete, label, wait and edit', () => {
       await causewayThere('delete', 'msvc/redis', '--mesh', 'm');
       const deleted = { code: 0, out: 'Mesh m deleted\n', err: '' };
       expect(await causewayThere('delete', 'mesh', 'm', '--terminate')).toEqual(deleted);
-    }, 30_000);
+    });
   });
 
   describe('label', () => {
@@ -146,7 +146,7 @@ describe('causeway delete, label, wait and edit', () => {
       await causeway(['label', 'msvc', '-l', 'tier=cache', 'tier=web', '--overwrite']);
       expect(labelsOf('redis')).toMatchObject({ tier: 'web' });
       expect((await causeway(['label', 'msvc', 'redis', 'tier=web'])).out).toBe('MeshService redis unchanged\n');
-    }, 30_000);
+    });
 
     it('says what is wrong with a label, and asks for one', async () => {
       await seed('redis');
@@ -155,7 +155,7 @@ describe('causeway delete, label, wait and edit', () => {
       expect((await causeway(['label', 'msvc/redis'])).err).toBe(
         'name the labels: KEY=VALUE sets one, KEY- removes one\n',
       );
-    }, 30_000);
+    });
   });
 
   describe('wait', () => {
@@ -168,7 +168,7 @@ describe('causeway delete, label, wait and edit', () => {
       const waiting = causeway(['wait', 'msvc/slow', '--for=condition=accepted']);
       await seed('slow', {}, conditions('True'));
       expect(await waiting).toEqual({ code: 0, out: 'MeshService slow accepted is True\n', err: '' });
-    }, 30_000);
+    });
 
     it('ends with 1 and says how it is when the time runs out', async () => {
       await seed('never', {}, conditions('False'));
@@ -180,14 +180,14 @@ describe('causeway delete, label, wait and edit', () => {
       expect(other.err).toContain('it has only the conditions Accepted');
       expect((await causeway(['wait', 'msvc/none', '--for=create', '--timeout', '0'])).err).toContain('there is none');
       expect((await causeway(['wait', 'msvc/never', '--for=condition=Accepted=False'])).code).toBe(0);
-    }, 30_000);
+    });
 
     it('waits for a deletion', async () => {
       await seed('doomed');
       const waiting = causeway(['wait', 'msvc/doomed', '--for=delete']);
       await causeway(['delete', 'msvc/doomed']);
       expect(await waiting).toEqual({ code: 0, out: 'MeshService doomed deleted\n', err: '' });
-    }, 30_000);
+    });
 
     it.each(['ready', 'condition', 'condition=', 'condition=a b'])('refuses --for=%s', async (what) => {
       expect((await causeway(['wait', 'msvc/x', `--for=${what}`])).code).toBe(2);
@@ -200,7 +200,7 @@ describe('causeway delete, label, wait and edit', () => {
       const ran = await causeway(['edit', 'msvc/edited'], '', editor('change', `sed -i 's/6379/6380/' "$1"`));
       expect(ran).toEqual({ code: 0, out: 'MeshService edited updated\n', err: '' });
       expect(fixture.index.get(serviceId('edited'))?.spec).toMatchObject({ ports: [{ port: 6380 }] });
-    }, 30_000);
+    });
 
     it('writes nothing if nothing was changed, or the editor fails', async () => {
       await seed('kept');
@@ -209,7 +209,7 @@ describe('causeway delete, label, wait and edit', () => {
       const failed = await causeway(['edit', 'msvc', 'kept'], '', editor('fail', `sed -i 's/6379/1/' "$1"; exit 3`));
       expect([failed.code, failed.err]).toEqual([2, expect.stringContaining('ended with 3: nothing was written')]);
       expect(fixture.index.get(serviceId('kept'))?.spec).toEqual(PORTS);
-    }, 30_000);
+    });
 
     it('opens the text again with what is wrong, until it is right', async () => {
       await seed('wrong');
@@ -219,7 +219,7 @@ describe('causeway delete, label, wait and edit', () => {
       );
       expect((await causeway(['edit', 'msvc/wrong'], '', twice)).code).toBe(0);
       expect(fixture.index.get(serviceId('wrong'))?.spec).toMatchObject({ ports: [{ port: 6381 }] });
-    }, 30_000);
+    });
 
     it('opens the text again with what someone else has changed in the meantime', async () => {
       await seed('shared');
@@ -232,6 +232,6 @@ describe('causeway delete, label, wait and edit', () => {
         ...{ code: 0, err: '', out: 'MeshService shared updated\n' },
       });
       expect(fixture.index.get(serviceId('shared'))?.spec).toMatchObject({ ports: [{ port: 6382 }] });
-    }, 30_000);
+    });
   });
 });

@@ -49,7 +49,7 @@ describe('causeway config', () => {
     expect((await causeway(['config', 'current-context'])).out).toBe('west\n');
     expect((await causeway(['config', 'delete-context', 'west'])).out).toBe('context west deleted\n');
     expect((await causeway(['config', 'current-context'])).code).toBe(1);
-  }, 30_000);
+  });
 
   it('shows tokens only when asked, and keeps one out of no other place', async () => {
     await causeway(['config', 'set-context', 'east', '-s', server, '--token', 'hidden-token']);
@@ -63,7 +63,7 @@ describe('causeway config', () => {
       expect(out).toContain('east');
     }
     expect((await causeway(['config', 'view', '--raw'])).out).toContain('hidden-token');
-  }, 30_000);
+  });
 
   it('changes only what is named', async () => {
     await causeway(['config', 'set-context', 'east', '-s', server, '--token', 'old']);
@@ -72,7 +72,7 @@ describe('causeway config', () => {
       currentContext: 'east',
       contexts: { east: { server, tokenFile: join(folder, 'token'), mesh: 'shop' } },
     });
-  }, 30_000);
+  });
 
   it('sends the token of a context to its server only, and uses its mesh', async () => {
     await causeway(['config', 'set-context', 'east', '-s', server, '--token-file', '/nonexistent']);
@@ -81,7 +81,7 @@ describe('causeway config', () => {
     await causeway(['config', 'set-context', 'shop', '-s', server, '-m', 'nowhere', '--current']);
     expect((await causeway(['get', 'msvc', 'redis'])).err).toContain('nowhere');
     expect((await causeway(['get', 'msvc', 'redis', '-m', 'default'])).code).toBe(0);
-  }, 30_000);
+  });
 
   it.each([
     ['no JSON', '{"contexts": ', 0o600, /is not a JSON object; mend it/],

@@ -39,7 +39,7 @@ describe('causeway apply --dry-run of a HostnameGenerator, on the global', () =>
       [''],
     ]);
     expect(code).toBe(0);
-  }, 30_000);
+  });
 
   it('tells the collision it would win, and what the loser would then show', async () => {
     await runCauseway(server, ['apply', '-f', '-'], generator('young', 'team: db', 'new.mesh'));
@@ -47,7 +47,7 @@ describe('causeway apply --dry-run of a HostnameGenerator, on the global', () =>
     expect(out).toMatch(
       /new\.mesh +default +MeshService west\/default\/web +Available +won from MeshService east\/default\/redis, which then shows: clash with MeshService west\/default\/web: its generator "old" is older than "young"/,
     );
-  }, 30_000);
+  });
 
   it('tells whom it cannot name, and what it would no longer make', async () => {
     const { out } = await dryRun(generator('old', '', '{{ name }}.{{ label "team" }}.mesh'), '--seen-from', 'east');
@@ -57,11 +57,11 @@ describe('causeway apply --dry-run of a HostnameGenerator, on the global', () =>
       'no longer shop.mesh for MeshService west/default/web (mesh default)',
       expect.stringMatching(/^@@ /),
     ]);
-  }, 30_000);
+  });
 
   it('asks for a zone where none is named, and says when there is none of that name', async () => {
     expect((await dryRun(generator('x', '', 'x.mesh'))).out).toContain('--seen-from ZONE tells the names');
     const { code, err } = await dryRun(generator('x', '', 'x.mesh'), '--seen-from', 'north');
     expect([code, err]).toEqual([1, expect.stringContaining('there is no zone "north"')]);
-  }, 30_000);
+  });
 });

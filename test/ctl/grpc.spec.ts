@@ -121,15 +121,11 @@ describe('causeway over gRPC', () => {
     ['hostnames', ['hostnames']],
     ['auth can-i', ['auth', 'whoami']],
     ['tokens', ['tokens', 'list', '--users']],
-  ])(
-    'says in one line that %s needs REST',
-    async (_, args) => {
-      const { code, out, err } = await causeway(args);
-      expect([code, out]).toEqual([1, '']);
-      expect(err).toMatch(/^grpc:\/\/\S+ is a gRPC address, and only REST answers this \(\S+\): .*\n$/);
-    },
-    30_000,
-  );
+  ])('says in one line that %s needs REST', async (_, args) => {
+    const { code, out, err } = await causeway(args);
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toMatch(/^grpc:\/\/\S+ is a gRPC address, and only REST answers this \(\S+\): .*\n$/);
+  });
 
   it('is asked by the context in use, with its token and its mesh', async () => {
     await causeway(['apply', '-f', '-'], service('known'));
@@ -173,7 +169,7 @@ describe('causeway over gRPC, limited and with TLS', () => {
     } finally {
       await Promise.all([grpc.close(), rest.close()]);
     }
-  }, 30_000);
+  });
 
   it('verifies the server by --ca-file', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'causeway-ctl-'));

@@ -277,5 +277,5 @@ describe('causeway zones, on a zone', () => {
     } finally {
       await rest.close();
     }
-  }, 30_000);
+  });
 });

@@ -45,16 +45,26 @@ export function sketch(kind: string, name: string, spec: JsonObject, given: Traf
 /** An index that a test writes, one batch a call. */
 export class TrafficZone {
   readonly index = new ResourceIndex();
-  /** Whether a complete first state of what decides about access was stored. */
-  isReady = true;
+  private ready = true;
+  private readonly waiting = new Set<() => void>();
   readonly access: AccessSource = {
     meshes: new Meshes({ index: this.index, owner: DEFAULT_MESH_OWNER, parse }),
-    isReady: () => this.isReady,
+    isReady: () => this.ready,
+    onReady: (listener) => {
+      this.waiting.add(listener);
+      return () => this.waiting.delete(listener);
+    },
   };
   private revision = 0;
 
   constructor(resources: Iterable<Resource> = []) {
     this.index.load({ point: { incarnation: 'test', revision: 0 }, resources: [...resources], tombstones: [] });
+  }
+
+  /** Whether a complete first state of what decides about access was stored; it is, unless a test says otherwise. */
+  set isReady(ready: boolean) {
+    this.ready = ready;
+    if (ready) for (const listener of this.waiting) listener();
   }
 
   put(...resources: readonly Resource[]): void {

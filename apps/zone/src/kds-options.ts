@@ -12,8 +12,9 @@ export function kdsOptions(
   core: ControlPlaneCore<ZoneSettings>,
   global: GlobalAddress | undefined,
 ): (...sources: ZoneKdsSources) => KdsZoneOptions {
-  const { settings } = core;
+  const { settings, clock, logger } = core;
   return ({ store }, index, binding) => ({
+    firstState: { store, index, clock, logger, federated: global !== undefined },
     sync: () =>
       global && {
         ...core,

@@ -9,6 +9,7 @@ import {
   type ControlPlaneCore,
   type ModuleImports,
 } from '@causeway/control-plane';
+import { FirstState } from '@causeway/kds';
 import { WorkloadCertificates, ZoneAuthority } from '@causeway/identity';
 import type { Meshes } from '@causeway/meshes';
 import type { IndexReader } from '@causeway/store';
@@ -60,6 +61,7 @@ class XdsCertificatesModule {
 type XdsSources = [
   index: IndexReader,
   meshes: Meshes,
+  firstState: FirstState,
   dataplaneTokens: DataplaneTokens,
   workloadCertificates: WorkloadCertificates,
   authority: ZoneAuthority,
@@ -70,19 +72,23 @@ type XdsSources = [
 export function xdsModule({ imports, core }: ModuleImports & CoreOption): DynamicModule {
   return XdsModule.forRootAsync({
     imports: [...imports, XdsCertificatesModule.forRoot({ imports, core })],
-    inject: [INDEX, MESHES, DATAPLANE_TOKENS, WorkloadCertificates, ZoneAuthority, XdsCertificates],
+    inject: [INDEX, MESHES, FirstState, DATAPLANE_TOKENS, WorkloadCertificates, ZoneAuthority, XdsCertificates],
     useFactory: (...sources: XdsSources) => xdsOptions(core, ...sources),
   });
 }
 
 function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources): XdsPortOptions {
-  const [index, meshes, dataplaneTokens, workloadCertificates, authority, certificates] = sources;
+  const [index, meshes, firstState, dataplaneTokens, workloadCertificates, authority, certificates] = sources;
   const { cp, clock, logger, settings } = core;
   const zone = settings.CAUSEWAY_ZONE_NAME;
   const federated = cp.role === 'zone' && cp.federated;
   return {
     ...{ zone, index, clock, logger, dataplaneTokens, workloadCertificates },
-    access: { meshes, isReady: () => true },
+    access: {
+      meshes,
+      isReady: () => firstState.isReady(),
+      onReady: (listener) => firstState.onReady(listener),
+    },
     zoneTokens: createZoneProxyTokens({ zone, federated, index, clock, logger }),
     authority: async () => {
       const state = await authority.state();

@@ -71,7 +71,7 @@ export class ZoneModule {
       useFactory: ({ createTerm }: ZoneLeader) => createTerm,
     });
     const dns = dnsModule({ imports: state, core, config });
-    const xds = xdsModule({ imports: [...state, identity], core });
+    const xds = xdsModule({ imports: [...state, identity, kds], core });
     const queries = QueriesModule.forRootAsync({
       imports: [...state, authentication, zoneLeader, dns],
       inject: [ZoneLeader, DNS_SERVER],

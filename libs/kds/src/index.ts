@@ -19,5 +19,6 @@ export { unsupportedByKuma } from './kuma/unsupported';
 export type { InboundSettings } from './session/inbound/inbound-capacity';
 export { lagOf, type KindReport } from './session/kind-report';
 export { confirmPeerIncarnation, GLOBAL_PEER } from './session/peer-state';
+export { FirstState, type FirstStateOptions } from './zone/first-state';
 export { createZoneSync, sessionInsight, type ZoneSync, type ZoneSyncStatus } from './zone/zone-sync';
 export type { ZoneSyncOptions } from './zone/zone-sync-options';

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { defineKind, Sync, type FieldPath, type Violation } from '@causeway/resources';
-import { Duration, NonEmpty, strict } from './schema/schema-parts';
+import { Duration, LONGEST_NAME, NonEmpty, strict } from './schema/schema-parts';
 
 /** Most revoked tokens that zones are told of; a token leaves the list a week after its end. */
 export const MOST_REVOKED = 16_000;
@@ -18,8 +18,12 @@ const Issuer = Type.Object(
     usernameClaim: Type.Optional(NonEmpty),
     /** The claim with the list of the user's groups; absent means `groups`. */
     groupsClaim: Type.Optional(NonEmpty),
-    /** Put before names and groups, so that they are not taken for those of another issuer. */
-    usernamePrefix: Type.Optional(NonEmpty),
+    /**
+     * Put before names, so that they are not taken for those of user tokens or of another issuer; absent means `oidc:`, and
+     * only an empty text leaves names as they are.
+     */
+    usernamePrefix: Type.Optional(Type.String({ maxLength: LONGEST_NAME })),
+    /** Put before groups; absent means that they stay as they are. */
     groupsPrefix: Type.Optional(NonEmpty),
     /** How long keys of the issuer are trusted that cannot be fetched again; absent means 24h. */
     jwksMaxAge: Type.Optional(Duration),

@@ -21,8 +21,6 @@ function put(spec: Record<string, string | number>): Change {
   return { type: 'put', id, expect: 'absent', labels: {}, spec };
 }
 
-jest.setTimeout(30_000);
-
 describeWithRedis('an election on real servers (docs/design.md §3)', () => {
   let database: TestDatabase;
   let redis: RedisServer;

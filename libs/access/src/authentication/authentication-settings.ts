@@ -21,6 +21,9 @@ export const AUTHENTICATION_ID = globalIdentity('AuthenticationConfiguration', '
 
 const DEFAULT_MAX_AGE = 24 * 3_600_000;
 
+/** A user of an issuer is nobody whom a RoleBinding names without it. */
+const DEFAULT_USERNAME_PREFIX = 'oidc:';
+
 /** What the stored AuthenticationConfiguration says, decoded once for each change; follows the index until `close`. */
 export class AuthenticationSettings {
   private resource: Resource | undefined;
@@ -92,7 +95,7 @@ function readIssuer(spec: JsonObject): readonly OidcIssuer[] {
       audiences,
       usernameClaim: textOf('usernameClaim', 'sub'),
       groupsClaim: textOf('groupsClaim', 'groups'),
-      usernamePrefix: textOf('usernamePrefix', ''),
+      usernamePrefix: textOf('usernamePrefix', DEFAULT_USERNAME_PREFIX),
       groupsPrefix: textOf('groupsPrefix', ''),
       jwksMaxAge: maxAge.ok ? maxAge.ms : DEFAULT_MAX_AGE,
     },

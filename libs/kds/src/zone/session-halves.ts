@@ -12,6 +12,7 @@ import type { Session } from '../session/session';
 import { dialectOf } from '../wire/dialect';
 import type { IncomingResponse } from '../wire/response';
 import { ResourceEncoder } from '../wire/resource-encoder';
+import { reportFirstState } from './first-state';
 import { DEFAULT_ABSENCE_HOLD, type ZoneSyncOptions } from './zone-sync-options';
 
 /** What both halves of a zone's session share. */
@@ -36,13 +37,16 @@ export function inboundHalf(
   { options, session, peerState }: ZoneSessionParts,
   { stream, channel }: GlobalStream,
 ): InboundHalf {
-  const { store, term, version, onPropagated, hold = DEFAULT_ABSENCE_HOLD } = options;
+  const { store, term, version, logger, onPropagated, hold = DEFAULT_ABSENCE_HOLD } = options;
+  const { causeway } = session;
+  const hadWhole = (kind: string): boolean => peerState.resumePoints().has(kind);
   const fence = { epoch: term.epoch, holder: term.holder };
   return new InboundHalf(session, {
     ...{ stream, channel, peerState, hold },
     write: (changes, notes) => store.write({ changes, notes, onRefusal: 'skip', fence }),
     node: { version, config: '{}', controlPlaneId: term.holder },
-    ...(session.causeway ? {} : fromKuma(new KumaIncarnation())),
+    ...(causeway ? {} : fromKuma(new KumaIncarnation())),
+    onComplete: reportFirstState({ store, fence, logger, causeway, hadWhole }),
     ...(onPropagated ? { onPropagated } : {}),
   });
 }

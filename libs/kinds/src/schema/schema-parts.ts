@@ -4,7 +4,7 @@ import { Type, type TSchema } from 'typebox';
 export const strict = { additionalProperties: false } as const;
 
 /** Longest name of a resource, label value of a peer, host name. */
-const LONGEST_NAME = 253;
+export const LONGEST_NAME = 253;
 /** Longest key of a label: a prefix of 253 characters, a slash, a name of 63. */
 const LONGEST_KEY = 317;
 

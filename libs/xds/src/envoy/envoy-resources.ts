@@ -66,7 +66,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   constructor(
     private readonly index: IndexReader,
     zone: string,
-    access: AccessSource,
+    private readonly access: AccessSource,
   ) {
     this.revision = index.point?.revision ?? 0;
     this.model = new TrafficModel(index, zone, access);
@@ -81,7 +81,11 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   /** Follows the index until the returned function is called. */
   follow(): () => void {
-    return this.index.subscribe((event) => this.applied(this.model.apply(event), event.point));
+    const unsubscribe = [
+      this.index.subscribe((event) => this.applied(this.model.apply(event), event.point)),
+      this.access.onReady(() => this.accessChanged()),
+    ];
+    return () => unsubscribe.forEach((each) => each());
   }
 
   /** Where in the store's log the source is. */
@@ -187,7 +191,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   /** What decides about access besides the index has changed: a first state is complete. */
-  accessChanged(): void {
+  private accessChanged(): void {
     this.applied(this.model.accessChanged(), { revision: this.revision - this.shift });
   }
 

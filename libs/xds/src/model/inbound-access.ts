@@ -21,6 +21,8 @@ export interface AccessSource {
   readonly meshes: Pick<Meshes, 'state'>;
   /** False until a complete first state of what decides about access was stored once. */
   isReady(): boolean;
+  /** Calls `listener` when it is stored, until the returned function is called. */
+  onReady(listener: () => void): () => void;
 }
 
 interface Decision {

@@ -97,7 +97,7 @@ describe('the keys of an OIDC issuer', () => {
 
   async function trust(...issuers: readonly (string | JsonObject)[]): Promise<void> {
     const specs = issuers.map((one) => ({
-      audiences: ['causeway'],
+      ...{ audiences: ['causeway'], usernamePrefix: '' },
       ...(typeof one === 'string' ? { issuer: one } : one),
     }));
     await plane.put('AuthenticationConfiguration', 'default', { oidc: { issuers: specs } });
@@ -158,6 +158,15 @@ describe('the keys of an OIDC issuer', () => {
     await plane.delete('AuthenticationConfiguration', 'default');
     await until('none is stored', async () => (await stored()).length === 0);
     other.stop();
+  });
+
+  it('prove a user who is no user of a user token, unless the configuration says so', async () => {
+    const trusted = { issuer: issuer.url, audiences: ['causeway'] };
+    await plane.put('AuthenticationConfiguration', 'default', { oidc: { issuers: [trusted] } });
+    await plane.index.reached(await plane.store.head());
+    expect(await whoIs()).toBe('oidc:anna');
+    await trust({ issuer: issuer.url, usernamePrefix: '' });
+    expect(await whoIs()).toBe('anna');
   });
 
   it.each(['anonymous', 'localhost', 'operator', 'causeway:admins', 'causeway:zone:east'])(

@@ -14,7 +14,8 @@ describe('who an OIDC token is of, by the claim "email"', () => {
   let close = (): void => undefined;
 
   beforeAll(async () => {
-    const issuer: JsonObject = { issuer: ISSUER, audiences: ['causeway'], usernameClaim: 'email' };
+    const claims = { usernameClaim: 'email', usernamePrefix: '' };
+    const issuer: JsonObject = { issuer: ISSUER, audiences: ['causeway'], ...claims };
     await plane.put('AuthenticationConfiguration', 'default', { oidc: { issuers: [issuer] } });
     await plane.index.reached(await plane.store.head());
     const { publicKey, privateKey } = await generateKeyPair('ES256');

@@ -1,0 +1,109 @@
+import { silentLogger, systemClock } from '@causeway/runtime';
+import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
+import { until } from '../../../../test/support/until';
+import { FirstState, reportFirstState, type FirstStateReport } from '../zone/first-state';
+
+describe('the first state of a zone', () => {
+  let global: TestGlobal;
+  let west: TestZone;
+  const gates: FirstState[] = [];
+  const gateOf = (zone: TestZone, federated = true): FirstState => {
+    const gate = new FirstState({
+      store: zone.store,
+      index: zone.index,
+      clock: systemClock,
+      logger: silentLogger,
+      federated,
+    });
+    gates.push(gate);
+    void gate.run();
+    return gate;
+  };
+
+  beforeEach(async () => {
+    global = new TestGlobal();
+    west = new TestZone('west');
+    await global.put('MeshParameters', 'strict', { defaultAccess: 'Deny' });
+    await global.put('Mesh', 'default', {
+      parametersRef: { group: 'causeway.io', kind: 'MeshParameters', name: 'strict' },
+    });
+    await global.serve();
+  });
+  afterEach(async () => {
+    for (const gate of gates.splice(0)) gate.close();
+    await west.close();
+    await global.close();
+  });
+
+  it('is complete once it was stored, on every replica, over restarts, and without the global', async () => {
+    const gate = gateOf(west);
+    expect(gate.isReady()).toBe(false);
+    const held: unknown[] = [];
+    gate.onReady(() => held.push(west.names('MeshParameters'), west.names('Mesh')));
+    await west.join(global);
+    await until('the first state', () => gate.isReady());
+    expect(held).toEqual([west.names('MeshParameters'), west.names('Mesh')]);
+    expect(held[0]).toHaveLength(1);
+    await west.leave();
+    await global.cut();
+    const restarted = gateOf(west);
+    expect(restarted.isReady()).toBe(false);
+    await until('the note', () => restarted.isReady());
+  });
+
+  it('of a zone by itself is complete from the start', () => {
+    expect(gateOf(west, false).isReady()).toBe(true);
+  });
+});
+
+describe('what is noted of a session', () => {
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  const fence = { epoch: 3, holder: 'me' };
+  function session(given: Partial<FirstStateReport> = {}, failures = 0) {
+    const written: unknown[] = [];
+    const write: FirstStateReport['store']['write'] = (request) => {
+      if (failures-- > 0) return Promise.reject(new Error('no database'));
+      written.push(request);
+      return Promise.resolve({ revision: 1, results: [] });
+    };
+    const note = (): Promise<undefined> => Promise.resolve(undefined);
+    const parts = {
+      store: { write, note },
+      fence,
+      logger: silentLogger,
+      causeway: true,
+      hadWhole: () => false,
+      ...given,
+    };
+    return { written, complete: reportFirstState(parts) };
+  }
+
+  it('is complete with the last of the kinds that decide, once, by the fence of the term', async () => {
+    const { written, complete } = session();
+    for (const kind of ['ConfigMap', 'MeshService', 'MeshTrust', 'Mesh']) complete(kind);
+    expect(written).toEqual([]);
+    for (const kind of ['MeshParameters', 'Mesh']) complete(kind);
+    await turn();
+    expect(written).toMatchObject([{ fence, notes: [{ area: 'zone', key: 'first-state' }] }]);
+  });
+
+  it('counts what earlier sessions had whole; a Kuma global has no settings', async () => {
+    const { written } = session({ hadWhole: () => true });
+    await turn();
+    expect(written).toHaveLength(1);
+    const kuma = session({ causeway: false });
+    expect(kuma.written).toEqual([]);
+    kuma.complete('Mesh');
+    await turn();
+    expect(kuma.written).toHaveLength(1);
+  });
+
+  it('tries again what the store did not take', async () => {
+    const { written, complete } = session({ causeway: false }, 1);
+    complete('Mesh');
+    await turn();
+    complete('MeshTrust');
+    await turn();
+    expect(written).toHaveLength(1);
+  });
+});
