@@ -1,4 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { Admission } from '@causeway/admission';
 import { createZoneProxyTokens, type DataplaneTokens } from '@causeway/access';
 import {
   INDEX,
@@ -59,6 +60,7 @@ class XdsCertificatesModule {
 }
 
 type XdsSources = [
+  backend: PostgresBackend,
   index: IndexReader,
   meshes: Meshes,
   firstState: FirstState,
@@ -72,13 +74,23 @@ type XdsSources = [
 export function xdsModule({ imports, core }: ModuleImports & CoreOption): DynamicModule {
   return XdsModule.forRootAsync({
     imports: [...imports, XdsCertificatesModule.forRoot({ imports, core })],
-    inject: [INDEX, MESHES, FirstState, DATAPLANE_TOKENS, WorkloadCertificates, ZoneAuthority, XdsCertificates],
+    inject: [
+      POSTGRES_BACKEND,
+      INDEX,
+      MESHES,
+      FirstState,
+      DATAPLANE_TOKENS,
+      WorkloadCertificates,
+      ZoneAuthority,
+      XdsCertificates,
+    ],
     useFactory: (...sources: XdsSources) => xdsOptions(core, ...sources),
   });
 }
 
 function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources): XdsPortOptions {
-  const [index, meshes, firstState, dataplaneTokens, workloadCertificates, authority, certificates] = sources;
+  const [{ store }, index, meshes, firstState, dataplaneTokens, workloadCertificates, authority, certificates] =
+    sources;
   const { cp, clock, logger, settings } = core;
   const zone = settings.CAUSEWAY_ZONE_NAME;
   const federated = cp.role === 'zone' && cp.federated;
@@ -94,6 +106,7 @@ function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources
       const state = await authority.state();
       return state?.authorities.find(({ id }) => id === state.signing)?.certificate;
     },
+    admission: (access) => new Admission({ ...core, controlPlane: cp, store, index, meshes, access }),
     scope: settings.CAUSEWAY_XDS_SCOPE,
     limits: {
       connections: {

@@ -10,6 +10,7 @@ import type { EnvoyView } from './envoy/envoy-view';
 import { xdsMetrics, type XdsMetric } from './metric-definitions';
 import type { AccessSource } from './model/inbound-access';
 import type { Destination } from './model/destination';
+import { DataplaneRegistrar, type DataplaneRegistrarOptions } from './proxies/dataplane-registrar';
 import { ProxyCertificates, type CertificateStatus } from './proxies/proxy-certificates';
 import { ZoneProxyAuthenticator } from './proxies/zone-proxy-authenticator';
 import type { ProxyStatus } from './server/proxy-status';
@@ -29,6 +30,8 @@ export interface XdsPortOptions {
   readonly authority: () => Promise<string | undefined>;
   /** What proxies are told of: what they use, or every service of their mesh (CAUSEWAY_XDS_SCOPE). */
   readonly scope: 'used' | 'all';
+  /** The way in for the Dataplanes that proxies bring along, with these rights. */
+  readonly admission: DataplaneRegistrarOptions['admission'];
   readonly limits?: Partial<XdsLimits>;
   readonly host: string;
   /** 0 takes a free one. */
@@ -47,6 +50,7 @@ export class XdsPort {
   readonly server: XdsServer<EnvoyView>;
   readonly resources: EnvoyResources;
   private readonly auth: ZoneProxyAuthenticator;
+  private readonly registrar: DataplaneRegistrar;
   private readonly proxyCertificates: ProxyCertificates;
   private readonly unfollow: () => void;
   private bound = 0;
@@ -59,8 +63,10 @@ export class XdsPort {
       ...{ clock, logger, issuer: options.workloadCertificates, authority: options.authority },
       idOf: (dataplane) => spiffeIdIn(index, dataplane),
     });
+    this.registrar = new DataplaneRegistrar({ zone, index, clock, logger, admission: options.admission });
     this.auth = new ZoneProxyAuthenticator({
       ...{ zone, index, dataplaneTokens, zoneTokens, scope, certificates: this.proxyCertificates },
+      registrar: this.registrar,
       renewed: (view) => this.resources.viewChanged(view),
       destinations: (mesh) => countOf(this.resources.model.destinations(), mesh),
     });
@@ -96,6 +102,7 @@ export class XdsPort {
 
   /** Ends all streams, so that proxies turn to another replica. */
   async close(): Promise<void> {
+    this.registrar.close();
     this.proxyCertificates.close();
     await this.server.close();
     this.unfollow();

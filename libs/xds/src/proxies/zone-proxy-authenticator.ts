@@ -7,6 +7,7 @@ import type { IndexEvent, IndexReader } from '@causeway/store';
 import type { EnvoyView } from '../envoy/envoy-view';
 import { socketAddress } from '../model/zone-entrance';
 import type { AdmittedProxy, ProxyAuthenticator, ProxyCaller } from '../server/proxy-authenticator';
+import type { DataplaneRegistrar } from './dataplane-registrar';
 import type { CertificateStatus, ProxyCertificate, ProxyCertificates } from './proxy-certificates';
 import { readProxyNode, type ProxyNode } from './proxy-node';
 import { bindingFacts, dataplaneProxyId, DEFAULT_NAMESPACE, ProxyViews, zoneProxyId } from './proxy-views';
@@ -18,6 +19,7 @@ export interface ZoneProxyAuthenticatorOptions {
   readonly dataplaneTokens: Pick<DataplaneTokens, 'verify' | 'onChange'>;
   readonly zoneTokens: Pick<ZoneProxyTokens, 'verify' | 'onChange'>;
   readonly certificates: ProxyCertificates;
+  readonly registrar: Pick<DataplaneRegistrar, 'register' | 'left'>;
   /** The view's certificate is another. */
   readonly renewed: (view: EnvoyView) => void;
   /** `all`: every proxy that catches connections is told of every service of its mesh (CAUSEWAY_XDS_SCOPE). */
@@ -40,7 +42,9 @@ type ZoneProxyNode = Exclude<ProxyNode, DataplaneNode>;
  * revocations, and after a change of its own Dataplane or ZoneIngress.
  */
 export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
-  private readonly views = new ProxyViews();
+  private readonly views: ProxyViews = new ProxyViews((proxy) =>
+    this.options.registrar.left(proxy, () => this.views.has(proxy)),
+  );
 
   constructor(private readonly options: ZoneProxyAuthenticatorOptions) {}
 
@@ -52,7 +56,7 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     const node = readProxyNode(caller);
     const token = caller.authorization.replace(/^bearer +/i, '').trim();
     if (token === '') throw new Unauthenticated(`metadata "authorization": must have a ${tokenName(node)}`);
-    return node.type === 'dataplane' ? this.admitDataplane(node, token) : this.admitZoneProxy(node, token);
+    return node.type === 'dataplane' ? this.admitDataplane(node, token, caller) : this.admitZoneProxy(node, token);
   }
 
   onChange(listener: (proxies?: Iterable<string>) => void): () => void {
@@ -89,10 +93,19 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     if (proxies.size > 0) listener(proxies);
   }
 
-  private async admitDataplane(node: DataplaneNode, token: string): Promise<AdmittedProxy<EnvoyView>> {
-    const { binding, expiresAt } = await this.options.dataplaneTokens.verify(token);
+  private async admitDataplane(
+    node: DataplaneNode,
+    token: string,
+    { address }: ProxyCaller,
+  ): Promise<AdmittedProxy<EnvoyView>> {
+    const { id: tokenId, binding, expiresAt: until } = await this.options.dataplaneTokens.verify(token);
     if (binding.mesh !== node.mesh)
       throw new Forbidden(`the dataplane token is of mesh ${quoted(binding.mesh)}, node.id names ${quoted(node.mesh)}`);
+    const { mesh, name, document } = node;
+    const known = dataplaneProxyId({ kind: Dataplane.name, mesh, zone: '', namespace: DEFAULT_NAMESPACE, name });
+    // A proxy that is connected has registered: that its Dataplane is gone ends its streams.
+    if (document !== undefined && !this.views.has(known))
+      await this.options.registrar.register(known, { mesh, name, document, binding, tokenId, until, address });
     const dataplane = this.dataplaneOf(node);
     if (!dataplane)
       throw new NotFound(`there is no Dataplane ${quoted(node.name)} in mesh ${quoted(node.mesh)} of this zone`);
@@ -105,7 +118,7 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     const { view, release } = this.views.hold({ proxy, facts }, () =>
       this.dataplaneView(node, { dataplane: dataplane.id, listed, binding }),
     );
-    return { proxy: { id: proxy, view, owner: dataplane.id }, until: expiresAt, release };
+    return { proxy: { id: proxy, view, owner: dataplane.id }, until, release };
   }
 
   private dataplaneView(

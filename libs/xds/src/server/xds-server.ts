@@ -130,11 +130,7 @@ export class XdsServer<V> {
   }
 
   /** As `listen`, for HTTP/1 too. */
-  listenShared(
-    host: string,
-    port: number,
-    shared: Pick<SharedPortOptions, 'certificates' | 'http'>,
-  ): Promise<number> {
+  listenShared(host: string, port: number, shared: Pick<SharedPortOptions, 'certificates' | 'http'>): Promise<number> {
     return this.listener.bindShared(host, port, { ...shared, clock: this.options.clock, log: this.log });
   }
 
