@@ -1,10 +1,10 @@
 import type { DataplaneTokens, ServerCertificates, ZoneProxyTokens } from '@causeway/access';
-import { tlsServerCredentials } from '@causeway/grpc-server';
 import { identityFor, spiffeIdOf, type WorkloadCertificates } from '@causeway/identity';
 import { Dataplane, MeshIdentity } from '@causeway/kinds';
 import type { Identity } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
+import { BootstrapEndpoint } from './bootstrap/bootstrap-endpoint';
 import { EnvoyResources } from './envoy/envoy-resources';
 import type { EnvoyView } from './envoy/envoy-view';
 import { xdsMetrics, type XdsMetric } from './metric-definitions';
@@ -76,8 +76,12 @@ export class XdsPort {
   /** Listens and resolves with the port. Rejects where it cannot listen. */
   async listen(): Promise<number> {
     const certificates = this.options.certificates();
-    const { host, port } = this.options;
-    this.bound = await this.server.listen(host, port, certificates && tlsServerCredentials(certificates));
+    const { host, port, clock, logger } = this.options;
+    const { handle } = new BootstrapEndpoint({
+      ...{ clock, logger, certificates: this.options.certificates },
+      authorise: (request) => this.auth.authoriseStart(request),
+    });
+    this.bound = await this.server.listenShared(host, port, { certificates, http: handle });
     return this.bound;
   }
 

@@ -141,7 +141,11 @@ const HEADER: ReadonlySet<string> = new Set([
   ...['type', 'mesh', 'name', 'labels', 'creationTime', 'modificationTime', 'kri'],
 ]);
 
-function readDocument({ document, mesh, name }: Registration): { readonly labels: Labels; readonly spec: JsonObject } {
+/** The Dataplane that a proxy brings along. Throws Invalid where it is no JSON, or not the one that its node names. */
+export function readDocument({ document, mesh, name }: Pick<Registration, 'document' | 'mesh' | 'name'>): {
+  readonly labels: Labels;
+  readonly spec: JsonObject;
+} {
   if (document.length > LONGEST)
     throw new Invalid([AT.violation(`must have at most ${LONGEST} characters, has ${document.length}`, 'too-long')]);
   let parsed: unknown;

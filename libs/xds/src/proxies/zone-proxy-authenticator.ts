@@ -1,13 +1,14 @@
-import { Unauthenticated, type DataplaneTokens, type ZoneProxyTokens } from '@causeway/access';
+import { Unauthenticated, type DataplaneClaims, type DataplaneTokens, type ZoneProxyTokens } from '@causeway/access';
 import { bindingProblem, type WorkloadBinding } from '@causeway/identity';
 import { Dataplane } from '@causeway/kinds';
 import type { DataplaneResource } from '@causeway/controllers';
-import { Forbidden, isJsonObject, NotFound, shortened, type Identity } from '@causeway/resources';
+import { Forbidden, isJsonObject, NotFound, shortened, type Identity, type JsonObject } from '@causeway/resources';
 import type { IndexEvent, IndexReader } from '@causeway/store';
 import type { EnvoyView } from '../envoy/envoy-view';
 import { socketAddress } from '../model/zone-entrance';
 import type { AdmittedProxy, ProxyAuthenticator, ProxyCaller } from '../server/proxy-authenticator';
-import type { DataplaneRegistrar } from './dataplane-registrar';
+import type { BootstrapRequest } from '../bootstrap/bootstrap-request';
+import { readDocument, type DataplaneRegistrar } from './dataplane-registrar';
 import type { CertificateStatus, ProxyCertificate, ProxyCertificates } from './proxy-certificates';
 import { readProxyNode, type ProxyNode } from './proxy-node';
 import { bindingFacts, dataplaneProxyId, DEFAULT_NAMESPACE, ProxyViews, zoneProxyId } from './proxy-views';
@@ -59,6 +60,28 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     return node.type === 'dataplane' ? this.admitDataplane(node, token, caller) : this.admitZoneProxy(node, token);
   }
 
+  /**
+   * The spec of the Dataplane whose proxy is to be started, undefined for a zone proxy. Rejects as `admit` does; a Dataplane
+   * that the proxy brings along is written when its stream begins.
+   */
+  async authoriseStart({
+    proxyType: type,
+    mesh,
+    name,
+    token,
+    document,
+  }: BootstrapRequest): Promise<JsonObject | undefined> {
+    if (type !== 'dataplane') {
+      await this.options.zoneTokens.verify(token, type);
+      return undefined;
+    }
+    const { binding } = await this.verified({ mesh }, token);
+    if (document !== undefined) return readDocument({ document, mesh, name }).spec;
+    const { spec } = this.bound({ mesh, name }, binding);
+    const value: unknown = JSON.parse(JSON.stringify(spec));
+    return isJsonObject(value) ? value : {};
+  }
+
   onChange(listener: (proxies?: Iterable<string>) => void): () => void {
     const { dataplaneTokens, zoneTokens, index } = this.options;
     const stops = [
@@ -98,19 +121,13 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     token: string,
     { address }: ProxyCaller,
   ): Promise<AdmittedProxy<EnvoyView>> {
-    const { id: tokenId, binding, expiresAt: until } = await this.options.dataplaneTokens.verify(token);
-    if (binding.mesh !== node.mesh)
-      throw new Forbidden(`the dataplane token is of mesh ${quoted(binding.mesh)}, node.id names ${quoted(node.mesh)}`);
+    const { id: tokenId, binding, expiresAt: until } = await this.verified(node, token);
     const { mesh, name, document } = node;
     const known = dataplaneProxyId({ kind: Dataplane.name, mesh, zone: '', namespace: DEFAULT_NAMESPACE, name });
     // A proxy that is connected has registered: that its Dataplane is gone ends its streams.
     if (document !== undefined && !this.views.has(known))
       await this.options.registrar.register(known, { mesh, name, document, binding, tokenId, until, address });
-    const dataplane = this.dataplaneOf(node);
-    if (!dataplane)
-      throw new NotFound(`there is no Dataplane ${quoted(node.name)} in mesh ${quoted(node.mesh)} of this zone`);
-    const problem = bindingProblem(binding, dataplane);
-    if (problem !== undefined) throw new Forbidden(`the dataplane token ${problem}`);
+    const dataplane = this.bound(node, binding);
     const proxy = dataplaneProxyId(dataplane.id);
     const listed = this.listed(node, dataplane);
     const { capture, key, wire } = node;
@@ -119,6 +136,22 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
       this.dataplaneView(node, { dataplane: dataplane.id, listed, binding }),
     );
     return { proxy: { id: proxy, view, owner: dataplane.id }, until, release };
+  }
+
+  private async verified({ mesh }: Pick<DataplaneNode, 'mesh'>, token: string): Promise<DataplaneClaims> {
+    const claims = await this.options.dataplaneTokens.verify(token);
+    if (claims.binding.mesh === mesh) return claims;
+    throw new Forbidden(`the dataplane token is of mesh ${quoted(claims.binding.mesh)}, the proxy of ${quoted(mesh)}`);
+  }
+
+  /** The stored Dataplane, if the token holds for it. */
+  private bound(node: Pick<DataplaneNode, 'mesh' | 'name'>, binding: WorkloadBinding): DataplaneResource {
+    const dataplane = this.dataplaneOf(node);
+    if (!dataplane)
+      throw new NotFound(`there is no Dataplane ${quoted(node.name)} in mesh ${quoted(node.mesh)} of this zone`);
+    const problem = bindingProblem(binding, dataplane);
+    if (problem !== undefined) throw new Forbidden(`the dataplane token ${problem}`);
+    return dataplane;
   }
 
   private dataplaneView(
@@ -151,7 +184,7 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
   }
 
   /** By its name, or its `name.namespace`. */
-  private dataplaneOf({ mesh, name }: DataplaneNode): DataplaneResource | undefined {
+  private dataplaneOf({ mesh, name }: Pick<DataplaneNode, 'mesh' | 'name'>): DataplaneResource | undefined {
     const { index, zone } = this.options;
     const dot = name.lastIndexOf('.');
     const places = [
