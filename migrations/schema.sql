@@ -48,6 +48,24 @@ CREATE TABLE point_key (
   key text NOT NULL
 );
 
+CREATE TABLE proxy_replicas (
+  instance text COLLATE "C" NOT NULL,
+  version bigint NOT NULL,
+  incarnation text NOT NULL,
+  revision bigint NOT NULL,
+  ended boolean NOT NULL,
+  seen_at bigint NOT NULL
+);
+
+CREATE TABLE proxy_sessions (
+  instance text COLLATE "C" NOT NULL,
+  proxy text COLLATE "C" NOT NULL,
+  version bigint NOT NULL,
+  connected boolean NOT NULL,
+  changed_at bigint NOT NULL,
+  facts jsonb NOT NULL
+);
+
 CREATE TABLE resources (
   kind text COLLATE "C" NOT NULL,
   mesh text COLLATE "C" NOT NULL,
@@ -113,6 +131,10 @@ ALTER TABLE point_key ADD CONSTRAINT point_key_one_check CHECK (one);
 
 ALTER TABLE point_key ADD CONSTRAINT point_key_pkey PRIMARY KEY (one);
 
+ALTER TABLE proxy_replicas ADD CONSTRAINT proxy_replicas_pkey PRIMARY KEY (instance);
+
+ALTER TABLE proxy_sessions ADD CONSTRAINT proxy_sessions_pkey PRIMARY KEY (instance, proxy);
+
 ALTER TABLE resources ADD CONSTRAINT resources_dead_hold_no_vip CHECK (((deleted_at IS NULL) OR (vip IS NULL)));
 
 ALTER TABLE resources ADD CONSTRAINT resources_identity PRIMARY KEY (name, zone, namespace, kind, mesh);
@@ -132,6 +154,8 @@ CREATE INDEX audit_actor ON audit USING btree (actor, at, number);
 CREATE INDEX audit_refused ON audit USING btree (at, number) WHERE (result = 'refused'::text);
 
 CREATE INDEX audit_resource ON audit USING btree (kind, mesh, name, at, number);
+
+CREATE INDEX proxy_sessions_version ON proxy_sessions USING btree (instance, version);
 
 CREATE UNIQUE INDEX resources_revision ON resources USING btree (revision);
 
@@ -266,6 +290,28 @@ AS $function$
     WHERE result ->> 1 NOT IN ('created', 'written', 'unchanged') LIMIT 20
   ) AS first_ones
 $function$
+;
+
+CREATE OR REPLACE FUNCTION causeway_report_proxies(reporting text, report_version bigint, at_incarnation text, at_revision bigint, is_end boolean, sessions jsonb)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  now_ms bigint := (extract(epoch FROM clock_timestamp()) * 1000)::bigint;
+  known boolean;
+BEGIN
+  INSERT INTO proxy_sessions SELECT reporting, s.proxy, report_version, s.connected, now_ms, s.facts
+    FROM jsonb_to_recordset(sessions) AS s(proxy text, connected boolean, facts jsonb)
+    ON CONFLICT ON CONSTRAINT proxy_sessions_pkey DO UPDATE
+      SET version = excluded.version, connected = excluded.connected, changed_at = excluded.changed_at, facts = excluded.facts;
+  UPDATE proxy_replicas r SET version = report_version, incarnation = at_incarnation, revision = at_revision,
+    ended = is_end, seen_at = now_ms WHERE r.instance = reporting;
+  known := FOUND;
+  IF NOT known THEN
+    INSERT INTO proxy_replicas VALUES (reporting, report_version, at_incarnation, at_revision, is_end, now_ms);
+  END IF;
+  RETURN known;
+END $function$
 ;
 
 CREATE OR REPLACE FUNCTION causeway_store(added resources[], changed resources[])

@@ -16,7 +16,8 @@ export class TrafficPlane {
   readonly views = new Map<string, EnvoyView>();
   private readonly envoys: EnvoyProcess[] = [];
   private readonly unfollow: () => void;
-  private port = 0;
+  /** Where it serves xDS. */
+  port = 0;
 
   private constructor(
     readonly zone: string,

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { coreKinds } from '@causeway/kinds';
@@ -40,7 +41,7 @@ export class ZoneProgram {
     const cp = { role: 'zone', zone: settings.CAUSEWAY_ZONE_NAME, federated: false } as const;
     const facts = {
       ...{ registry: coreKinds, clock: systemClock, logger: silentLogger, propagation: propagationHistogram() },
-      ...{ instance: 'test', shutdown: shutdown.signal },
+      ...{ instance: `test-${randomBytes(4).toString('hex')}`, shutdown: shutdown.signal },
     };
     const plan = { global: undefined, dns: dnsSettings(settings), secrets: secretsSource(settings, cp) };
     const app = await NestFactory.create<NestFastifyApplication>(

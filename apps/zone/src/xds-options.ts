@@ -75,27 +75,21 @@ export function xdsModule({ imports, core }: ModuleImports & CoreOption): Dynami
   return XdsModule.forRootAsync({
     imports: [...imports, XdsCertificatesModule.forRoot({ imports, core })],
     inject: [
-      POSTGRES_BACKEND,
-      INDEX,
-      MESHES,
-      FirstState,
-      DATAPLANE_TOKENS,
-      WorkloadCertificates,
-      ZoneAuthority,
-      XdsCertificates,
+      ...[POSTGRES_BACKEND, INDEX, MESHES, FirstState],
+      ...[DATAPLANE_TOKENS, WorkloadCertificates, ZoneAuthority, XdsCertificates],
     ],
     useFactory: (...sources: XdsSources) => xdsOptions(core, ...sources),
   });
 }
 
 function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources): XdsPortOptions {
-  const [{ store }, index, meshes, firstState, dataplaneTokens, workloadCertificates, authority, certificates] =
-    sources;
-  const { cp, clock, logger, settings } = core;
+  const [backend, index, meshes, firstState, dataplaneTokens, workloadCertificates, authority, certificates] = sources;
+  const { cp, clock, logger, settings, instance } = core;
   const zone = settings.CAUSEWAY_ZONE_NAME;
   const federated = cp.role === 'zone' && cp.federated;
   return {
-    ...{ zone, index, clock, logger, dataplaneTokens, workloadCertificates },
+    ...{ zone, instance, index, clock, logger, dataplaneTokens, workloadCertificates },
+    proxies: backend.proxies,
     access: {
       meshes,
       isReady: () => firstState.isReady(),
@@ -106,7 +100,7 @@ function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources
       const state = await authority.state();
       return state?.authorities.find(({ id }) => id === state.signing)?.certificate;
     },
-    admission: (access) => new Admission({ ...core, controlPlane: cp, store, index, meshes, access }),
+    admission: (access) => new Admission({ ...core, controlPlane: cp, store: backend.store, index, meshes, access }),
     scope: settings.CAUSEWAY_XDS_SCOPE,
     limits: {
       connections: {

@@ -19,6 +19,7 @@ import {
   storeOptions,
   type ControlPlaneCore,
 } from '@causeway/control-plane';
+import { ProxyDirectory } from '@causeway/controllers';
 import { DNS_SERVER, type DnsSettings } from '@causeway/dns';
 import { KdsZoneModule } from '@causeway/kds';
 import { POSTGRES_BACKEND, StoreModule } from '@causeway/store-postgres';
@@ -26,6 +27,7 @@ import { TelemetryModule } from '@causeway/telemetry';
 import { zoneRanges } from './address-ranges';
 import { XdsPort } from '@causeway/xds';
 import type { ZoneSettings } from './config';
+import { ProxiesModule } from './proxies.module';
 import type { GlobalAddress } from './global-address';
 import { dnsModule } from './dns-options';
 import { kdsOptions } from './kds-options';
@@ -63,8 +65,9 @@ export class ZoneModule {
       inject: [POSTGRES_BACKEND, INDEX, StoreBinding],
       useFactory: kdsOptions(core, global),
     });
+    const proxies = ProxiesModule.forRoot({ imports: state, core });
     const identity = WorkloadIdentityModule.forRoot({ imports: state, core, secrets });
-    const zoneLeader = ZoneLeaderModule.forRoot({ imports: [...state, authentication, kds, identity], core });
+    const zoneLeader = ZoneLeaderModule.forRoot({ imports: [...state, authentication, kds, proxies, identity], core });
     const leader = LeaderModule.forRootAsync({
       imports: [...state, zoneLeader],
       inject: [ZoneLeader],
@@ -72,27 +75,25 @@ export class ZoneModule {
     });
     const dns = dnsModule({ imports: state, core, config });
     const xds = xdsModule({ imports: [...state, identity, kds], core });
+    const served = [zoneLeader, dns, xds];
     const queries = QueriesModule.forRootAsync({
-      imports: [...state, authentication, zoneLeader, dns],
-      inject: [ZoneLeader, DNS_SERVER],
+      imports: [...state, authentication, zoneLeader, dns, proxies],
+      inject: [ZoneLeader, DNS_SERVER, ProxyDirectory],
       useFactory: zoneQuerySources,
     });
     const rest = restModule({ imports: [facts, access, authentication, audit, queries, admission, shown] });
     const grpc = grpcApiModule({ imports: [...state, access, authentication, audit, queries, admission, shown] });
     const telemetry = TelemetryModule.forRootAsync({
-      imports: [
-        SharedTelemetryModule.forRoot({ imports: [...state, leader, audit, shown] }),
-        queries,
-        zoneLeader,
-        dns,
-        xds,
-      ],
+      imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader, audit, shown] }), queries, ...served],
       inject: [SharedTelemetry, QUERIES, ZoneLeader, DNS_SERVER, XdsPort],
       useFactory: zoneTelemetry(core),
     });
     return {
       module: ZoneModule,
-      imports: [...state, ...users, shown, kds, identity, zoneLeader, leader, dns, xds, queries, rest, grpc, telemetry],
+      imports: [
+        ...[...state, ...users, shown, kds, proxies, identity, zoneLeader, leader, dns, xds],
+        ...[queries, rest, grpc, telemetry],
+      ],
     };
   }
 }

@@ -1,5 +1,3 @@
-import type { Violation } from '@causeway/resources';
-
 /** What went wrong, the same for both interfaces. */
 export type ApiErrorCode =
   | 'invalid'
@@ -14,6 +12,15 @@ export type ApiErrorCode =
   | 'rest-only'
   | 'internal';
 
+/** One broken rule: the field, and what is wrong with which value. */
+export interface ApiViolation {
+  /** As users write it: `spec.ports[0].port`. */
+  readonly field: string;
+  readonly reason: string;
+  /** The code of the rule, as in docs/reference/api.md, Errors; empty where an older server names none. */
+  readonly rule: string;
+}
+
 /** A refusal of the server, or a server that cannot be reached (`ConnectionError`, with the code `unavailable`). */
 export class ApiError extends Error {
   /** What sort of refusal it is, for people, as `Not found`; may be empty. */
@@ -24,8 +31,7 @@ export class ApiError extends Error {
   constructor(
     readonly code: ApiErrorCode,
     message: string,
-    /** Each broken rule with its field. */
-    readonly violations: readonly Pick<Violation, 'field' | 'reason'>[] = [],
+    readonly violations: readonly ApiViolation[] = [],
     options: ErrorOptions & { readonly title?: string; readonly retryAfter?: number | undefined } = {},
   ) {
     super(message, options);

@@ -26,6 +26,6 @@ export type {
   WatchEvent,
   WatchOptions,
 } from './api-client';
-export { ApiError, ConnectionError, type ApiErrorCode, type ConnectionProblem } from './api-error';
+export { ApiError, ConnectionError, type ApiErrorCode, type ApiViolation, type ConnectionProblem } from './api-error';
 export { connectApi } from './connect-api';
 export type { RestCalls, RestRequest } from './rest/rest-calls';

@@ -69,6 +69,7 @@ export {
   ResolveResponse,
 } from './gen/causeway/v1/naming_service';
 export { FILE_DESCRIPTOR_SET } from './gen/descriptors';
+export { fieldViolation, reasonOf } from './field-violation';
 export { BadRequest, ErrorInfo, PreconditionFailure, RetryInfo } from './gen/google/rpc/error_details';
 export {
   HealthCheckRequest,
@@ -164,6 +165,7 @@ export { SniCluster } from './gen/envoy/extensions/filters/network/sni_cluster/v
 export { TcpProxy, TcpProxy_UpstreamConnectMode } from './gen/envoy/extensions/filters/network/tcp_proxy/v3/tcp_proxy';
 export {
   DestinationIPInput,
+  ApplicationProtocolInput,
   DestinationPortInput,
   ServerNameInput,
   SourceIPInput,

@@ -12,6 +12,8 @@ storeConformance('PostgresStore', async () => {
     store: mine.store,
     other: other.store,
     sessions: mine.sessions,
+    proxies: mine.proxies,
+    otherProxies: other.proxies,
     audit: mine.audit,
     lease: mine.lease,
     close: async () => {

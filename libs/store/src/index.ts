@@ -43,6 +43,16 @@ export {
   type SessionStore,
   type SessionRecord,
 } from './session-store';
+export {
+  type ProxyFacts,
+  type ProxyFault,
+  type ProxyReport,
+  type ProxySession,
+  type ProxySessionStore,
+  type ProxyTypeFacts,
+  type ReplicaSessions,
+  type StoredProxySession,
+} from './proxy-sessions';
 export { MemoryDisk, type MemoryBackup, type MemoryDiskOptions } from './memory/memory-disk';
 export {
   auditFields,
@@ -63,6 +73,7 @@ export {
 export { MemoryAudit } from './memory/memory-audit';
 export { MemoryStore } from './memory/memory-store';
 export { MemorySessions } from './memory/memory-sessions';
+export { MemoryProxySessions } from './memory/memory-proxy-sessions';
 export { MemoryLease } from './memory/memory-lease';
 export {
   outdatedResults,

@@ -3,7 +3,7 @@ import { identityFor, spiffeIdOf, type WorkloadCertificates } from '@causeway/id
 import { Dataplane, MeshIdentity } from '@causeway/kinds';
 import type { Identity } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
-import type { IndexReader } from '@causeway/store';
+import type { IndexReader, ProxySessionStore } from '@causeway/store';
 import { BootstrapEndpoint } from './bootstrap/bootstrap-endpoint';
 import { EnvoyResources } from './envoy/envoy-resources';
 import type { EnvoyView } from './envoy/envoy-view';
@@ -14,11 +14,16 @@ import { DataplaneRegistrar, type DataplaneRegistrarOptions } from './proxies/da
 import { ProxyCertificates, type CertificateStatus } from './proxies/proxy-certificates';
 import { ZoneProxyAuthenticator } from './proxies/zone-proxy-authenticator';
 import type { ProxyStatus } from './server/proxy-status';
+import { ProxyReporter, type ObservedProxies } from './status/proxy-reporter';
 import { XdsServer, type XdsLimits } from './server/xds-server';
 
 /** What a zone tells its proxies from, and how it listens. */
 export interface XdsPortOptions {
   readonly zone: string;
+  /** Of this replica, another one after each start. */
+  readonly instance: string;
+  /** Where replicas tell each other of their proxies. */
+  readonly proxies: Pick<ProxySessionStore, 'report'>;
   readonly index: IndexReader;
   readonly access: AccessSource;
   readonly clock: Clock;
@@ -46,13 +51,16 @@ export interface ConnectedProxy extends ProxyStatus {
 }
 
 /** The port at which the proxies of a zone are served, by every replica. */
-export class XdsPort {
+export class XdsPort implements ObservedProxies {
   readonly server: XdsServer<EnvoyView>;
   readonly resources: EnvoyResources;
   private readonly auth: ZoneProxyAuthenticator;
   private readonly registrar: DataplaneRegistrar;
   private readonly proxyCertificates: ProxyCertificates;
   private readonly unfollow: () => void;
+  private readonly reporter: ProxyReporter;
+  private readonly ending = new AbortController();
+  private reporting: Promise<void> = Promise.resolve();
   private bound = 0;
 
   constructor(private readonly options: XdsPortOptions) {
@@ -71,10 +79,16 @@ export class XdsPort {
       destinations: (mesh) => countOf(this.resources.model.destinations(), mesh),
     });
     this.server = new XdsServer({ source: this.resources, auth: this.auth, clock, logger, ...(limits && { limits }) });
+    this.reporter = new ProxyReporter({
+      ...{ observed: this, store: options.proxies, instance: options.instance, clock, logger },
+    });
   }
 
   /** Listens and resolves with the port. Rejects where it cannot listen. */
   async listen(): Promise<number> {
+    // What a replica tells proxies counts from the first of them (docs/reference/proxies.md).
+    await this.reporter.report();
+    this.reporting = this.reporter.run(this.ending.signal);
     const certificates = this.options.certificates();
     const { host, port, clock, logger } = this.options;
     const { handle } = new BootstrapEndpoint({
@@ -92,10 +106,20 @@ export class XdsPort {
 
   /** Every stream of every connected proxy of this replica. */
   proxies(): readonly ConnectedProxy[] {
-    return this.server.proxies().map((proxy) => {
-      const certificate = this.auth.certificateOf(proxy.id);
-      return { ...proxy, ...(certificate && { certificate }) };
-    });
+    return this.server.proxies().map((proxy) => this.withCertificate(proxy));
+  }
+
+  onLeaving(listener: (proxy: ConnectedProxy) => void): () => void {
+    return this.server.onLeaving((proxy) => listener(this.withCertificate(proxy)));
+  }
+
+  get position(): ObservedProxies['position'] {
+    const { revision, point } = this.resources;
+    return point && { revision, point };
+  }
+
+  authoritiesOf(version: string): readonly string[] | undefined {
+    return this.resources.authoritiesOf(version);
   }
 
   /** The values at the moment of the scrape. */
@@ -108,9 +132,17 @@ export class XdsPort {
   async close(): Promise<void> {
     this.registrar.close();
     this.proxyCertificates.close();
+    this.ending.abort();
     await this.server.close();
+    await this.reporting;
+    await this.reporter.end();
     this.unfollow();
     this.options.zoneTokens.close();
+  }
+
+  private withCertificate(proxy: ProxyStatus): ConnectedProxy {
+    const certificate = this.auth.certificateOf(proxy.id);
+    return { ...proxy, ...(certificate && { certificate }) };
   }
 }
 

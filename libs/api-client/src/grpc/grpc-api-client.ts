@@ -123,7 +123,7 @@ export class GrpcApiClient implements ApiClient {
     for (const [field, named] of [['type', resource.kind] as const, ['name', resource.name] as const]) {
       if (document[field] === named) continue;
       const reason = `must be ${JSON.stringify(named)}: the document names another resource`;
-      throw new ApiError('invalid', 'the document names another resource', [{ field, reason }]);
+      throw new ApiError('invalid', 'the document names another resource', [{ field, reason, rule: 'invalid' }]);
     }
     const { mesh = '' } = resource;
     const complete = mesh === '' ? document : { mesh, ...document };

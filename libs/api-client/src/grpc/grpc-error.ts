@@ -1,6 +1,6 @@
-import { BadRequest, ErrorInfo, RetryInfo, RpcStatus } from '@causeway/proto-gen';
+import { BadRequest, ErrorInfo, reasonOf, RetryInfo, RpcStatus } from '@causeway/proto-gen';
 import { status, type ServiceError } from '@grpc/grpc-js';
-import { ApiError, ConnectionError, type ApiErrorCode, type ConnectionProblem } from '../api-error';
+import { ApiError, ConnectionError, type ApiErrorCode, type ApiViolation, type ConnectionProblem } from '../api-error';
 
 const CODES: Readonly<Partial<Record<number, ApiErrorCode>>> = {
   [status.INVALID_ARGUMENT]: 'invalid',
@@ -60,9 +60,7 @@ export function errorOfStatus({ code, message, details }: RpcStatus, cause?: unk
   const info = find('/google.rpc.ErrorInfo');
   const reason = info ? ErrorInfo.decode(info).reason : '';
   const request = find('/google.rpc.BadRequest');
-  const violations = request
-    ? BadRequest.decode(request).fieldViolations.map(({ field, description }) => ({ field, reason: description }))
-    : [];
+  const violations = request ? BadRequest.decode(request).fieldViolations.map(violationOf) : [];
   const retry = find('/google.rpc.RetryInfo');
   const delay = retry && RetryInfo.decode(retry).retryDelay;
   const known = reason === 'ETAG_MISMATCH' ? 'precondition-failed' : (CODES[code] ?? 'internal');
@@ -73,6 +71,10 @@ export function errorOfStatus({ code, message, details }: RpcStatus, cause?: unk
     retryAfter: delay && delay.seconds * 1_000 + Math.ceil(delay.nanos / 1e6),
     ...(cause === undefined ? {} : { cause }),
   });
+}
+
+function violationOf(found: BadRequest['fieldViolations'][number]): ApiViolation {
+  return { field: found.field, reason: found.description, rule: reasonOf(found) };
 }
 
 function isServiceError(error: unknown): error is ServiceError {

@@ -176,8 +176,9 @@ export function problemError(statusCode: number, problem: JsonObject, retryAfter
   const message = typeof detail === 'string' ? detail : typeof title === 'string' ? title : `status ${statusCode}`;
   const violations = (isJsonArray(listed) ? listed : []).flatMap((one: JsonValue) => {
     if (!isJsonObject(one)) return [];
-    const { field, reason } = one;
-    return typeof field === 'string' && typeof reason === 'string' ? [{ field, reason }] : [];
+    const { field, reason, rule } = one;
+    if (typeof field !== 'string' || typeof reason !== 'string') return [];
+    return [{ field, reason, rule: typeof rule === 'string' ? rule : '' }];
   });
   const named = typeof title === 'string' && title !== message ? { title } : {};
   return new ApiError(CODES[statusCode] ?? 'internal', message, violations, { ...named, retryAfter });

@@ -1,7 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { AccessDenied, RateLimited, Unauthenticated } from '@causeway/access';
 import { InUse, PreconditionFailed, Unparsable } from '@causeway/admission';
-import { Any, BadRequest, ErrorInfo, PreconditionFailure, RetryInfo, RpcStatus } from '@causeway/proto-gen';
+import {
+  Any,
+  BadRequest,
+  ErrorInfo,
+  fieldViolation,
+  PreconditionFailure,
+  reasonOf,
+  RetryInfo,
+  RpcStatus,
+} from '@causeway/proto-gen';
 import { InvalidQuery, Overloaded, WatchExpired } from '@causeway/queries';
 import { DomainError, Invalid, shortened } from '@causeway/resources';
 import { errorText, type Logger } from '@causeway/runtime';
@@ -84,8 +93,8 @@ export function callErrorOf(
 
 function furtherDetails(error: unknown, reason: string): Any[] {
   if (error instanceof Invalid && error.violations.length > 0) {
-    const fieldViolations = error.violations.map(({ field, reason: description }) => ({ field, description }));
-    return [any('google.rpc.BadRequest', BadRequest.encode(BadRequest.fromPartial({ fieldViolations })).finish())];
+    const fieldViolations = error.violations.map(({ field, reason, rule }) => fieldViolation(field, reason, rule));
+    return [any('google.rpc.BadRequest', BadRequest.encode({ fieldViolations }).finish())];
   }
   if (error instanceof PreconditionFailed || error instanceof InUse) {
     const violation = { type: reason, subject: '', description: shortened(error.message, MAX_TEXT, '…') };
@@ -104,10 +113,11 @@ function shortenedForTrailer(full: RpcStatus): RpcStatus {
     if (detail.value.length <= MAX_TRAILER_VIOLATIONS || !detail.typeUrl.endsWith('.BadRequest')) return detail;
     let left = MAX_TRAILER_VIOLATIONS;
     const { fieldViolations } = BadRequest.decode(detail.value);
-    const fitting = fieldViolations.filter(
-      ({ field, description }) => (left -= 8 + Buffer.byteLength(field) + Buffer.byteLength(description)) >= 0,
-    );
-    const bytes = BadRequest.encode(BadRequest.fromPartial({ fieldViolations: fitting })).finish();
+    const fitting = fieldViolations.filter((violation) => {
+      const texts = [violation.field, violation.description, reasonOf(violation)];
+      return (left -= texts.reduce((sum, text) => sum + Buffer.byteLength(text), 10)) >= 0;
+    });
+    const bytes = BadRequest.encode({ fieldViolations: fitting }).finish();
     return any('google.rpc.BadRequest', bytes);
   });
   return { ...full, details };

@@ -154,6 +154,31 @@ export class AuditRow {
   @Column('bigint', { nullable: true }) revision: number | null;
 }
 
+/** A replica that serves proxies. */
+@Entity('proxy_replicas')
+export class ProxyReplicaRow {
+  @PrimaryColumn('text', { collation: 'C', primaryKeyConstraintName: 'proxy_replicas_pkey' }) instance: string;
+  @Column('bigint') version: number;
+  @Column('text') incarnation: string;
+  @Column('bigint') revision: number;
+  @Column('boolean') ended: boolean;
+  @Column('bigint') seen_at: number;
+}
+
+const proxyKey = { type: 'text', collation: 'C', primaryKeyConstraintName: 'proxy_sessions_pkey' } as const;
+
+/** A proxy that a replica serves or served. */
+@Entity('proxy_sessions')
+@Index('proxy_sessions_version', ['instance', 'version'])
+export class ProxySessionRow {
+  @PrimaryColumn(proxyKey) instance: string;
+  @PrimaryColumn(proxyKey) proxy: string;
+  @Column('bigint') version: number;
+  @Column('boolean') connected: boolean;
+  @Column('bigint') changed_at: number;
+  @Column('jsonb') facts: JsonObject;
+}
+
 /** Every table of a store. */
 export const storeEntities = [
   ResourceRow,
@@ -165,4 +190,6 @@ export const storeEntities = [
   NoteRow,
   PointKeyRow,
   AuditRow,
+  ProxyReplicaRow,
+  ProxySessionRow,
 ];

@@ -9,6 +9,7 @@ import { describeConcurrency } from './concurrency';
 import { describeCopies } from './copies';
 import { describeFences } from './fences';
 import { describeIncarnations } from './incarnations';
+import { describeProxySessions } from './proxy-sessions';
 import { describeRows } from './rows';
 import { describeSessions } from './sessions';
 import type { StoreWorld } from './store-world';
@@ -35,6 +36,7 @@ export function storeConformance(name: string, makeWorld: () => Promise<StoreWor
     describeBatches(world);
     describeFences(world);
     describeSessions(world);
+    describeProxySessions(world);
     describeIncarnations(world);
     describeAudit(world);
   });

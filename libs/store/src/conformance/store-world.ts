@@ -1,6 +1,7 @@
 import type { Identity, JsonObject, Resource } from '@causeway/resources';
 import type { LeaderLease } from '@causeway/runtime';
 import type { Change, ChangeBatch, ChangeResult, CopyFacts, PutChange, ResourceStore } from '../resource-store';
+import type { ProxySessionStore } from '../proxy-sessions';
 import type { SessionStore } from '../session-store';
 import type { AuditLog } from '../audit-log';
 import type { StoreMaintenance } from '../resource-store';
@@ -11,6 +12,9 @@ export interface StoreWorld {
   /** The same state in another process. */
   readonly other: ResourceStore & StoreMaintenance;
   readonly sessions: SessionStore;
+  readonly proxies: ProxySessionStore;
+  /** The same in another process. */
+  readonly otherProxies: ProxySessionStore;
   readonly lease: LeaderLease;
   readonly audit: AuditLog;
   close(): Promise<void>;

@@ -2,6 +2,7 @@ import { storeConformance } from '../conformance';
 import { MemoryAudit } from './memory-audit';
 import { MemoryDisk } from './memory-disk';
 import { MemoryLease } from './memory-lease';
+import { MemoryProxySessions } from './memory-proxy-sessions';
 import { MemorySessions } from './memory-sessions';
 import { MemoryStore } from './memory-store';
 
@@ -12,6 +13,8 @@ storeConformance('MemoryStore', () => {
     store,
     other,
     sessions: new MemorySessions(disk),
+    proxies: new MemoryProxySessions(disk),
+    otherProxies: new MemoryProxySessions(disk),
     audit: new MemoryAudit(disk),
     lease: new MemoryLease(disk),
     close: async () => {

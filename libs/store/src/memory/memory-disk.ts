@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { systemClock, type Clock } from '@causeway/runtime';
 import type { AuditEntry } from '../audit-log';
+import type { ReplicaSessions, StoredProxySession } from '../proxy-sessions';
 import type { SessionRecord } from '../session-store';
 import { RelistRequired, type ChangeBatch, type Note, type ReadSet, type StoreChange } from '../resource-store';
 import { resourceOf, tombstoneOf, type MemoryRow } from './memory-row';
@@ -20,6 +21,11 @@ export interface MemoryLeader {
   readonly holder: string;
   /** ms since 1970. */
   readonly expiresAt: number;
+}
+
+/** A replica and its sessions on a memory disk. */
+export interface MemoryReplica extends Omit<ReplicaSessions, 'sessions' | 'now'> {
+  readonly sessions: ReadonlyMap<string, StoredProxySession>;
 }
 
 /** A state saved by `MemoryDisk.save`. */
@@ -47,6 +53,8 @@ export class MemoryDisk {
   readonly vips = new Map<string, string>();
   notes = new Map<string, Note>();
   sessions = new Map<string, SessionRecord>();
+  /** Replicas that serve proxies, by instance. */
+  readonly proxies = new Map<string, MemoryReplica>();
   /** Largest session number that was forgotten. */
   sessionFloor = 0;
   /** See ResourceStore. */

@@ -72,6 +72,7 @@ export function destinationCluster(name: string, destination: Destination): Clus
         transportSocketMatches: [...matches, { name: 'tls', match: {}, transportSocket: tls }],
       }),
     typedExtensionProtocolOptions: httpOptions(destination),
+    ...(destination.local.length > 0 && { outlierDetection: unreachableEndpoints }),
     ...(destination.service.kind === 'MeshMultiZoneService' && { commonLbConfig: weightedLocalities }),
   };
 }
@@ -84,12 +85,32 @@ export function endpointsNameOf({ name, service, local, remote }: Destination): 
 }
 
 const PLAINTEXT = packFilter('raw', RawBuffer, {});
-/** No traffic to unhealthy endpoints however few are healthy: it fails over to other zones, or fails at once. */
-const noPanic = { healthyPanicThreshold: { value: 0 } };
+/**
+ * No traffic to unhealthy endpoints however few are healthy: it fails over to other zones, or fails at once. An endpoint that
+ * cannot be reached, or is so no more, counts at once: by default Envoy collects such changes for a second.
+ */
+const noPanic = { healthyPanicThreshold: { value: 0 }, updateMergeWindow: durationOf(0) };
 /** The zones of a MeshMultiZoneService share its traffic by their instances. */
 const weightedLocalities = {
   ...noPanic,
   localityConfigSpecifier: { $case: 'localityWeightedLbConfig' as const, value: {} },
+};
+
+/**
+ * An endpoint that cannot be reached twice in a row gets nothing for 2 s, and longer each time, up to 10 s: of the three attempts of a
+ * connection the third goes elsewhere. What servers answer never counts. Only where there are endpoints of this zone: behind the
+ * address of another zone's ingress stand many servers, and one of them that is gone would take them all away.
+ */
+const unreachableEndpoints = {
+  splitExternalLocalOriginErrors: true,
+  consecutiveLocalOriginFailure: 2,
+  interval: durationOf(1_000),
+  baseEjectionTime: durationOf(2_000),
+  maxEjectionTime: durationOf(10_000),
+  maxEjectionPercent: 100,
+  enforcingConsecutive5xx: 0,
+  enforcingSuccessRate: 0,
+  enforcingLocalOriginSuccessRate: 0,
 };
 
 function eds(serviceName: string) {

@@ -80,11 +80,14 @@ export function serverNames({ servedHere, sni }: Destination): readonly string[]
 }
 
 /**
- * What gRPC channels name a destination by: a hostname, alone or with the port, or its server name, which the ingresses of
+ * What gRPC channels name a destination by: a hostname, alone or with the port, or a server name, which the ingresses of
  * other zones know too.
  */
 export function targetsOf({ hostnames, port, sni }: Destination): readonly string[] {
-  return [...hostnames.flatMap((name) => [name, `${name}:${port}`]), ...[sni.kri].filter((each) => each !== '')];
+  return [
+    ...hostnames.flatMap((name) => [name, `${name}:${port}`]),
+    ...[sni.kri, sni.hash].filter((each) => each !== ''),
+  ];
 }
 
 function keyOf(destination: Destination): string {

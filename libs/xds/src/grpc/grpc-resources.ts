@@ -30,6 +30,8 @@ export const SERVER_LISTENER = 'grpc/server?xds.resource.listening_address=';
 /** The locality of servers outside the mesh: gRPC refuses endpoints without one. */
 const OUTSIDE = 'external';
 
+/** grpc-js knows the transport socket by this name only. */
+const TLS_SOCKET = 'envoy.transport_sockets.tls';
 const provider = { instanceName: CERTIFICATE_PROVIDER };
 const routerFilter = packFilter('router', Router, {});
 
@@ -79,7 +81,7 @@ export function serverListener(name: string, at: SocketAddress, { mtls, callers 
     },
     httpFilters: [...(callers === 'anyone' ? [] : [accessFilter(callers)]), routerFilter],
   });
-  const tls = packFilter('tls', DownstreamTlsContext, {
+  const tls = packFilter(TLS_SOCKET, DownstreamTlsContext, {
     requireClientCertificate: true,
     commonTlsContext: {
       tlsCertificateProviderInstance: provider,
@@ -123,7 +125,7 @@ export function grpcCluster(name: string, destination: Destination | undefined):
 }
 
 function clientTls(identities: readonly string[]) {
-  return packFilter('tls', UpstreamTlsContext, {
+  return packFilter(TLS_SOCKET, UpstreamTlsContext, {
     commonTlsContext: {
       tlsCertificateProviderInstance: provider,
       validationContextType: {

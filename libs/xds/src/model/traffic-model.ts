@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Dataplane, MeshService } from '@causeway/kinds';
 import {
   dataplaneValues,
+  isTrustedHere,
   SelectorMatcher,
   selectorOf,
   type DataplaneResource,
@@ -13,7 +14,7 @@ import { destinationsOf, SERVICE_KINDS, type Destination } from './destination';
 import { AccessTable, takesTls, type AccessSource } from './inbound-access';
 import { ZoneDirectory } from './zone-directory';
 import type { ZoneEntrance } from './zone-entrance';
-import { isTrustedHere, trustDomainsOf, type TrustDomain } from './trust-domains';
+import { trustDomainsOf, type TrustDomain } from './trust-domains';
 
 /** A destination that came, changed or went. */
 export interface DestinationChange {

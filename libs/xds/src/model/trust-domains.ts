@@ -1,14 +1,10 @@
-import { compareText, isJsonArray, isJsonObject, type Identity, type Resource } from '@causeway/resources';
+import { isTrustedHere } from '@causeway/controllers';
+import { compareText, isJsonArray, isJsonObject, type Resource } from '@causeway/resources';
 
 /** A trust domain and the certificates of its authorities, in PEM. */
 export interface TrustDomain {
   readonly name: string;
   readonly pem: string;
-}
-
-/** True for a MeshTrust that proxies of a zone believe: the zone's own and the global's. */
-export function isTrustedHere({ kind, zone }: Identity, here: string): boolean {
-  return kind === 'MeshTrust' && (zone === here || zone === '');
 }
 
 /**

@@ -13,6 +13,8 @@ export interface AdsCall {
   readonly metadata: Metadata;
   readonly address: string;
   readonly stream: ServerDuplexStream<Buffer, Buffer>;
+  /** Writes a message that has its frame, past grpc-js, which would copy it for each proxy. */
+  write(frame: Buffer): void;
   /** Ends the call although its peer does not read. */
   reset(): void;
 }
@@ -24,6 +26,8 @@ export interface AdsStreamOptions<V> {
   readonly session: Omit<SessionOptions<V>, 'form' | 'send'>;
   /** Is called when the proxy has been admitted. */
   readonly admitted: () => void;
+  /** Is called before the session of an admitted proxy is closed. */
+  readonly closing: () => void;
   /** Is called once; `why` is undefined where the proxy ended the stream. */
   readonly ended: (why: string | undefined) => void;
   /** A mistake of ours. */
@@ -188,8 +192,8 @@ export class AdsStream<V> {
     const admitted = await this.admit();
     if (!admitted) return;
     const { session } = this.options;
-    const send = (message: Buffer): void => {
-      if (!this.isOver) this.call.stream.write(message);
+    const send = (frame: Buffer): void => {
+      if (!this.isOver) this.call.write(frame);
     };
     this.session = new AdsSession(admitted.proxy, { ...session, form: this.form, send });
     this.options.admitted();
@@ -228,6 +232,7 @@ export class AdsStream<V> {
     if (this.isOver) return;
     this.isOver = true;
     this.waiting = [];
+    if (this.session) this.options.closing();
     this.session?.close();
     this.release?.();
     this.options.ended(why);

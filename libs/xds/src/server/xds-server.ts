@@ -20,7 +20,7 @@ import {
 import { AggregatedDiscoveryServiceService } from '@causeway/proto-gen';
 import { Metadata, Server, type ServerCredentials, type ServerDuplexStream, type ServerOptions } from '@grpc/grpc-js';
 import { AdsStream, type AdsCall } from './ads-stream';
-import type { AdsForm } from './ads-messages';
+import { ResponseEncoder, type AdsForm } from './ads-messages';
 import type { SendBudget, SessionCounters } from './session-options';
 import type { ProxyAuthenticator } from './proxy-authenticator';
 import { statusOfProxy, type ProxyStatus } from './proxy-status';
@@ -105,7 +105,9 @@ export class XdsServer<V> {
   private readonly introducing = new Set<AdsStream<V>>();
   /** The streams of admitted proxies, the oldest first. */
   private readonly byProxy = new Map<string, Set<AdsStream<V>>>();
+  private readonly encoder = new ResponseEncoder();
   private readonly waiting = new Set<Subscriber<V>>();
+  private readonly leaving = new Set<(status: ProxyStatus) => void>();
   private readonly log: CallerLog;
   private readonly listener: GrpcListener;
   private readonly stops: (() => void)[] = [];
@@ -145,6 +147,12 @@ export class XdsServer<V> {
     return [...this.streams].flatMap((stream) => statusOfProxy(stream, revision) ?? []);
   }
 
+  /** Calls `listener` with the last state of each stream of an admitted proxy that ends. */
+  onLeaving(listener: (status: ProxyStatus) => void): () => void {
+    this.leaving.add(listener);
+    return () => void this.leaving.delete(listener);
+  }
+
   /** Ends all streams so that the proxies turn to another replica, and stops listening. */
   async close(): Promise<void> {
     this.isClosed = true;
@@ -164,6 +172,7 @@ export class XdsServer<V> {
         metadata: call.metadata,
         address: addressOf(call.getPeer()),
         stream: call,
+        write: (frame) => streams.write(call.metadata, frame, () => undefined),
         reset: () => streams.reset(call.metadata),
       });
     server.addService(adsService, { delta: serve('delta'), sotw: serve('sotw') });
@@ -178,12 +187,14 @@ export class XdsServer<V> {
       clock,
       requests: new TokenBucket(this.limits.requests, clock),
       session: {
-        ...{ source, subscribers: this.subscribers, clock, counters: this.counters, budget: this.budget },
+        ...{ source, clock, subscribers: this.subscribers, encoder: this.encoder },
+        ...{ counters: this.counters, budget: this.budget },
         mostNames: this.limits.names,
         rejected: (proxy, type, text) => this.rejected(proxy, type, text),
       },
       admitted: () => this.admitted(stream),
       failed: (error) => this.options.logger.error('a stream of a proxy has failed', { error: stackOf(error) }),
+      closing: () => this.closing(stream),
       ended: (why) => this.ended(stream, why),
     });
     if (this.isClosed) return stream.end('unavailable', 'this control plane stops');
@@ -192,6 +203,11 @@ export class XdsServer<V> {
     this.streams.add(stream);
     this.introducing.add(stream);
     stream.begin();
+  }
+
+  private closing(stream: AdsStream<V>): void {
+    const status = statusOfProxy(stream, this.options.source.revision);
+    if (status) for (const listener of this.leaving) listener(status);
   }
 
   /** Asks again who these proxies are, or all of them. */

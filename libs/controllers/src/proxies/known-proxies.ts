@@ -1,0 +1,153 @@
+import type { ProxyFacts, ReplicaSessions, StoredProxySession } from '@causeway/store';
+
+/** A replica that has not reported for so long is gone, ms by the store's clock. */
+export const REPLICA_EXPIRY = 15_000;
+/** What a proxy without a certificate held when it was seen last is believed to be in use for so long, ms. */
+export const HELD_WITHOUT_CERTIFICATE = 24 * 3_600_000;
+/** Between the clock of a replica, which certificates end by, and that of the store, ms. */
+const CLOCK_SLACK = 5 * 60_000;
+
+/** A replica that serves or served proxies. */
+export interface ProxyReplica extends Omit<ReplicaSessions, 'sessions' | 'now'> {
+  readonly isLive: boolean;
+}
+
+/** What one replica stored of a proxy. */
+export interface SessionAtReplica {
+  readonly replica: ProxyReplica;
+  readonly session: StoredProxySession;
+}
+
+/** A proxy as all replicas together know it. */
+export interface KnownProxy {
+  readonly proxy: string;
+  readonly connected: boolean;
+  /** The replica that serves it, or served it last. */
+  readonly instance: string;
+  /** When a replica saw it last, ms since 1970 by the store's clock. */
+  readonly lastSeen: number;
+  readonly facts: ProxyFacts;
+}
+
+/** Whether a replica that was read at `now` lives. */
+export function isLiveReplica({ isEnd, seenAt, now }: Pick<ReplicaSessions, 'isEnd' | 'seenAt' | 'now'>): boolean {
+  return !isEnd && now - seenAt <= REPLICA_EXPIRY;
+}
+
+/** The session that stands for a proxy: of the connected ones the newest, else the one that was seen last. */
+export function standingSession(
+  sessions: readonly [SessionAtReplica, ...SessionAtReplica[]],
+): SessionAtReplica & { readonly connected: boolean } {
+  const connected = sessions.filter(isConnected);
+  const [first = sessions[0], ...others] = connected.length > 0 ? connected : sessions;
+  const age = ({ session, ...at }: SessionAtReplica): number =>
+    connected.length > 0 ? session.facts.since : lastSeenOf({ session, ...at });
+  const standing = others.reduce((a, b) => (age(b) > age(a) ? b : a), first);
+  return { ...standing, connected: connected.length > 0 };
+}
+
+/** The proxy of these sessions. */
+export function knownProxy(sessions: readonly [SessionAtReplica, ...SessionAtReplica[]]): KnownProxy {
+  const standing = standingSession(sessions);
+  const { session, replica, connected } = standing;
+  return {
+    ...{ proxy: session.proxy, connected, facts: session.facts },
+    ...{ instance: replica.instance, lastSeen: lastSeenOf(standing) },
+  };
+}
+
+export function isConnected({ replica, session }: SessionAtReplica): boolean {
+  return session.connected && replica.isLive;
+}
+
+/** When a replica saw the proxy last: now, or when it left, or when the replica reported last. */
+export function lastSeenOf({ replica, session }: SessionAtReplica): number {
+  return session.connected ? replica.seenAt : session.changedAt;
+}
+
+/** Until when a proxy that is gone may still use what it held, ms by the store's clock. */
+export function heldUntil(at: SessionAtReplica): number {
+  const { certificate } = at.session.facts;
+  return certificate ? certificate.end + CLOCK_SLACK : lastSeenOf(at) + HELD_WITHOUT_CERTIFICATE;
+}
+
+/** A stream whose proxy is gone without a word is ended after so long at the latest, ms; until then it seems to be connected. */
+const HALF_OPEN = 2 * 60_000;
+/**
+ * A replica that is gone without a word may still serve proxies, cut off from the store, and may have served some between two
+ * reports. It is believed to end within a day, and what it told to be in use for another, ms.
+ */
+const REPLICA_HELD = 2 * HELD_WITHOUT_CERTIFICATE;
+
+/** Whether what a replica told its proxies may still be in use though nothing is known of them. */
+export function mayBeInUse({ isLive, isEnd, seenAt }: ProxyReplica, now: number): boolean {
+  return isLive || (!isEnd && seenAt + REPLICA_HELD > now);
+}
+
+/**
+ * The revision up to which every proxy of a zone applies all changes: connected, or gone for less than its certificate lives (24 h
+ * without one). A replica counts as a proxy of its own: some may have come and gone between two reports. Infinity where there is
+ * nobody; -1 where what somebody holds is unknown (docs/design.md §9, I11). `incarnation`: that of the log; what was reported of
+ * another one does not compare.
+ */
+export function appliedFloor(
+  zone: { readonly replicas: Iterable<ProxyReplica>; readonly proxies: Iterable<readonly SessionAtReplica[]> },
+  at: { readonly now: number; readonly incarnation: string },
+): number {
+  let floor = Infinity;
+  for (const replica of zone.replicas)
+    if (mayBeInUse(replica, at.now))
+      floor = Math.min(floor, replica.incarnation === at.incarnation ? replica.revision : -1);
+  for (const sessions of zone.proxies)
+    for (const { replica, session } of sessionsInUse(sessions, at.now))
+      floor = Math.min(
+        floor,
+        replica.incarnation === at.incarnation ? (session.facts.applied ?? replica.revision) : -1,
+      );
+  return floor;
+}
+
+/**
+ * The sessions of a proxy that may tell what it holds: those that are connected; those that ended lately, for another one may only
+ * seem to be connected; and, where none is connected that is known to hold what it was told, those that were there last.
+ */
+function sessionsInUse(sessions: readonly SessionAtReplica[], now: number): readonly SessionAtReplica[] {
+  const settled = sessions.filter(({ session }) => session.facts.isSettled);
+  const isServed = settled.some(isConnected);
+  const isBack = sessions.some(isConnected);
+  const latest = Math.max(...settled.map(lastSeenOf));
+  return sessions.filter((at) => {
+    const seen = lastSeenOf(at);
+    if (isConnected(at) || seen + HALF_OPEN > now) return true;
+    if (isServed) return false;
+    if (!at.session.facts.isSettled) return heldUntil(at) > now;
+    return seen + HALF_OPEN >= latest && (isBack || heldUntil(at) > now);
+  });
+}
+
+/** Whether what a session says can be forgotten. */
+export function isSessionOver(at: SessionAtReplica, all: readonly SessionAtReplica[], now: number): boolean {
+  if (isConnected(at) || sessionsInUse(all, now).includes(at)) return false;
+  return heldUntil(at) < now || all.some(isConnected);
+}
+
+/** A proxy asks for this type of resources where it needs authorities. */
+const SECRETS = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret';
+
+/**
+ * The connected proxies, of all replicas, that have not accepted a trust with this authority; sorted. Proxies that ask for no trust
+ * need none. `isConcerned` says of which meshes the trust is to hold it; of all without it.
+ */
+export function proxiesWithoutAuthority(
+  proxies: Iterable<KnownProxy>,
+  authority: string,
+  isConcerned: (mesh: string) => boolean = () => true,
+): readonly string[] {
+  const missing: string[] = [];
+  for (const { proxy, connected, facts } of proxies) {
+    const asks = facts.types.some(({ type, subscribed }) => type === SECRETS && subscribed > 0);
+    if (connected && asks && isConcerned(facts.owner?.mesh ?? '') && !facts.authorities?.includes(authority))
+      missing.push(proxy);
+  }
+  return missing.sort();
+}

@@ -1,0 +1,195 @@
+import { identityKey } from '@causeway/resources';
+import { errorText, type Clock, type Logger } from '@causeway/runtime';
+import type { ProxySessionStore, ReplicaSessions, StoredProxySession } from '@causeway/store';
+import {
+  appliedFloor,
+  isLiveReplica,
+  isSessionOver,
+  knownProxy,
+  mayBeInUse,
+  type KnownProxy,
+  type ProxyReplica,
+  type SessionAtReplica,
+} from './known-proxies';
+
+export interface ProxyDirectoryOptions {
+  readonly store: ProxySessionStore;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** How often the sessions are read, ms. */
+const READ_EVERY = 1_000;
+/** Each so many reads are of everything: what was forgotten is in no other. */
+const WHOLE_EVERY = 600;
+/** Most sessions that one statement forgets. */
+const MOST_FORGOTTEN = 1_000;
+
+interface Replica {
+  state: ProxyReplica;
+  readonly sessions: Map<string, StoredProxySession>;
+}
+
+/** The identity keys of Dataplanes and ingresses of which something is known anew. */
+export type ProxyListener = (owners: ReadonlySet<string>) => void;
+
+/**
+ * The proxies of a zone as all its replicas know them, at every replica: read once a second, only what has changed. A proxy whose
+ * replica has not reported for 15 s is gone.
+ */
+export class ProxyDirectory {
+  private readonly replicas = new Map<string, Replica>();
+  private readonly merged = new Map<string, KnownProxy>();
+  private readonly byOwner = new Map<string, string>();
+  private readonly listeners = new Set<ProxyListener>();
+  private reads = 0;
+  private now = 0;
+  private isFailing = false;
+  private floors: { readonly incarnation: string; readonly floor: number } | undefined;
+
+  constructor(private readonly options: ProxyDirectoryOptions) {}
+
+  /** Reads until `signal` aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, logger } = this.options;
+    while (!signal.aborted) {
+      try {
+        await this.refresh();
+        this.isFailing = false;
+      } catch (error) {
+        if (!this.isFailing) logger.warn('sessions of proxies could not be read', { error: errorText(error) });
+        this.isFailing = true;
+      }
+      await clock.sleep(READ_EVERY, signal);
+    }
+  }
+
+  /** Reads what has changed. Throws Unavailable. */
+  async refresh(): Promise<void> {
+    const isWhole = this.reads % WHOLE_EVERY === 0;
+    const known = isWhole ? [] : [...this.replicas].map(([instance, { state }]) => [instance, state.version] as const);
+    const read = await this.options.store.read(new Map(known));
+    this.reads += 1;
+    this.floors = undefined;
+    const touched = new Set<string>();
+    const found = new Set(read.map(({ instance }) => instance));
+    for (const [instance, { sessions }] of this.replicas)
+      if (!found.has(instance)) {
+        for (const proxy of sessions.keys()) touched.add(proxy);
+        this.replicas.delete(instance);
+      }
+    for (const replica of read) this.take(replica, isWhole, touched);
+    this.tell(touched);
+  }
+
+  /** False before the first read: nobody is known, and nothing is to be concluded from that. */
+  get isLoaded(): boolean {
+    return this.reads > 0;
+  }
+
+  /** Every proxy that is connected or was not long ago, in no order. */
+  *all(): Iterable<KnownProxy> {
+    for (const known of this.merged.values()) yield this.asOfNow(known);
+  }
+
+  /** The proxy of a Dataplane or ingress by its identity key. */
+  ofOwner(key: string): KnownProxy | undefined {
+    const proxy = this.byOwner.get(key);
+    const known = proxy === undefined ? undefined : this.merged.get(proxy);
+    return known && this.asOfNow(known);
+  }
+
+  /** See `appliedFloor`; -1 before the first read. Computed once a read. */
+  floor(incarnation: string): number {
+    if (!this.isLoaded) return -1;
+    if (this.floors?.incarnation !== incarnation) {
+      const replicas = [...this.replicas.values()].map(({ state }) => state);
+      const proxies = [...this.merged.keys()].map((proxy) => this.sessionsOf(proxy));
+      this.floors = { incarnation, floor: appliedFloor({ replicas, proxies }, { now: this.now, incarnation }) };
+    }
+    return this.floors.floor;
+  }
+
+  /** Calls `listener` after each read that changed something of a Dataplane's or ingress's proxy, until the returned function is called. */
+  subscribe(listener: ProxyListener): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  /** Forgets sessions and replicas that mean nothing any more; a leader's chore. Throws Unavailable. */
+  async sweep(): Promise<void> {
+    const { store } = this.options;
+    const over = [...this.merged.keys()].flatMap((proxy) => this.overSessions(proxy));
+    for (let from = 0; from < over.length; from += MOST_FORGOTTEN)
+      await store.forget(over.slice(from, from + MOST_FORGOTTEN));
+    const touched = new Set<string>();
+    for (const { instance, proxy, version } of over) {
+      const sessions = this.replicas.get(instance)?.sessions;
+      if (sessions?.get(proxy)?.version === version) sessions.delete(proxy);
+      touched.add(proxy);
+    }
+    this.tell(touched);
+    const gone = [...this.replicas.values()].filter(
+      ({ state, sessions }) => !mayBeInUse(state, this.now) && sessions.size === 0,
+    );
+    if (gone.length > 0)
+      await store.forgetReplicas(gone.map(({ state: { instance, version } }) => ({ instance, version })));
+  }
+
+  private take({ sessions: written, now, ...replica }: ReplicaSessions, isWhole: boolean, touched: Set<string>): void {
+    this.now = now;
+    const before = this.replicas.get(replica.instance);
+    const state = { ...replica, isLive: isLiveReplica({ ...replica, now }) };
+    const sessions = before?.sessions ?? new Map<string, StoredProxySession>();
+    if (isWhole || state.isLive !== before?.state.isLive) for (const proxy of sessions.keys()) touched.add(proxy);
+    if (isWhole) sessions.clear();
+    for (const session of written) {
+      sessions.set(session.proxy, session);
+      touched.add(session.proxy);
+    }
+    this.replicas.set(replica.instance, { state, sessions });
+  }
+
+  private tell(touched: Iterable<string>): void {
+    const owners = new Set<string>();
+    for (const proxy of touched) {
+      const [first, ...others] = this.sessionsOf(proxy);
+      const before = this.merged.get(proxy);
+      const after = first && knownProxy([first, ...others]);
+      if (after) this.merged.set(proxy, after);
+      else this.merged.delete(proxy);
+      if (before?.connected === after?.connected && before?.facts === after?.facts) continue;
+      for (const known of [before, after]) {
+        const owner = known?.facts.owner;
+        if (!owner) continue;
+        const key = identityKey(owner);
+        owners.add(key);
+        if (after) this.byOwner.set(key, proxy);
+        else this.byOwner.delete(key);
+      }
+    }
+    if (owners.size > 0) for (const listener of this.listeners) listener(owners);
+  }
+
+  /** A connected proxy was seen when its replica reported last. */
+  private asOfNow(known: KnownProxy): KnownProxy {
+    const seenAt = known.connected ? this.replicas.get(known.instance)?.state.seenAt : undefined;
+    return seenAt === undefined ? known : { ...known, lastSeen: seenAt };
+  }
+
+  private sessionsOf(proxy: string): readonly SessionAtReplica[] {
+    return [...this.replicas.values()].flatMap(({ state: replica, sessions }) => {
+      const session = sessions.get(proxy);
+      return session ? [{ replica, session }] : [];
+    });
+  }
+
+  private overSessions(
+    proxy: string,
+  ): readonly { readonly instance: string; readonly proxy: string; readonly version: number }[] {
+    const sessions = this.sessionsOf(proxy);
+    return sessions
+      .filter((at) => isSessionOver(at, sessions, this.now))
+      .map(({ replica: { instance }, session: { version } }) => ({ instance, proxy, version }));
+  }
+}

@@ -1,0 +1,105 @@
+import type { Identity } from '@causeway/resources';
+
+/** What a proxy has of one type of resources. */
+export interface ProxyTypeFacts {
+  /** The type's URL. */
+  readonly type: string;
+  readonly subscribed: number;
+  readonly held: number;
+  /** It has acked or rejected all changes up to this revision; absent: up to that of its replica; -1: not known. */
+  readonly acked?: number;
+  /** Responses of its streams: they are reported when something else changes, and every half minute. */
+  readonly responses: { readonly sent: number; readonly acked: number; readonly rejected: number };
+}
+
+/** A resource that a proxy lacks, and why. */
+export interface ProxyFault {
+  readonly type: string;
+  readonly name: string;
+  readonly reason: string;
+  /** ms since 1970, where known. */
+  readonly at?: number;
+}
+
+/** What the replica that serves a proxy knows of it; every list is bounded by the replica. */
+export interface ProxyFacts {
+  readonly kind: 'dataplane' | 'ingress' | 'egress';
+  /** The Dataplane or the ingress that it is the proxy of. */
+  readonly owner?: Identity;
+  readonly node: string;
+  readonly address: string;
+  readonly userAgent: string;
+  readonly form: 'delta' | 'sotw';
+  /** When its oldest stream began, ms since 1970 by the clock of the replica. */
+  readonly since: number;
+  readonly streams: number;
+  readonly types: readonly ProxyTypeFacts[];
+  /** What it holds is known. Until then what was known of it before counts. */
+  readonly isSettled: boolean;
+  /** It applies all changes up to this revision, secrets aside; absent: up to that of its replica. */
+  readonly applied?: number;
+  /** The authorities in the trust that it has accepted, by id; absent where it accepted none. */
+  readonly authorities?: readonly string[];
+  /** Its certificate: the SPIFFE id, and its end in ms since 1970. */
+  readonly certificate?: { readonly uri?: string; readonly end: number };
+  /** What it rejected, and has neither accepted nor dropped since. */
+  readonly rejected: readonly ProxyFault[];
+  /** What it would have, were it not against Envoy's rules. */
+  readonly refused: readonly ProxyFault[];
+}
+
+/** A proxy that a replica serves or served. */
+export interface ProxySession {
+  readonly proxy: string;
+  readonly connected: boolean;
+  readonly facts: ProxyFacts;
+}
+
+/** What changed at a replica since its report before. */
+export interface ProxyReport {
+  /** Of the replica; another one after each start. */
+  readonly instance: string;
+  /** Grows with each report of the instance. */
+  readonly version: number;
+  /** Where its index is: proxies without a number of their own apply everything up to here. */
+  readonly incarnation: string;
+  readonly revision: number;
+  /** The replica stops: all its proxies are gone, and told so. */
+  readonly isEnd: boolean;
+  readonly sessions: readonly ProxySession[];
+}
+
+/** A session as it is stored. */
+export interface StoredProxySession extends ProxySession {
+  readonly version: number;
+  /** When it was written, ms since 1970 by the store's clock. */
+  readonly changedAt: number;
+}
+
+/** A replica and those of its sessions that a reader does not have yet. */
+export interface ReplicaSessions extends Omit<ProxyReport, 'sessions'> {
+  /** When it reported last, and now, by the store's clock. */
+  readonly seenAt: number;
+  readonly now: number;
+  readonly sessions: readonly StoredProxySession[];
+}
+
+/**
+ * The sessions of proxies with the replicas of a zone: rows beside the log (docs/design.md §2.8), each written by the replica that
+ * serves the proxy. Every method throws Unavailable while the store cannot be asked.
+ */
+export interface ProxySessionStore {
+  /**
+   * Stores a report, in one statement. False: the store does not know the replica (any more), so the replica reports all its
+   * sessions again. Reports of one instance come one after the other.
+   */
+  report(report: ProxyReport): Promise<boolean>;
+  /** All replicas, each with the sessions that were written after the version that the reader has of it. */
+  read(known: ReadonlyMap<string, number>): Promise<readonly ReplicaSessions[]>;
+  /** Forgets sessions, those that were not written again since they were read. */
+  forget(
+    sessions: readonly { readonly instance: string; readonly proxy: string; readonly version: number }[],
+  ): Promise<void>;
+  /** Forgets replicas with all their sessions, those that have not reported since they were read. */
+  forgetReplicas(replicas: readonly { readonly instance: string; readonly version: number }[]): Promise<void>;
+}

@@ -1,0 +1,79 @@
+import type { DataplaneTokens } from '@causeway/access';
+import { ProxyDirectory, type KnownProxy } from '@causeway/controllers';
+import { RESOURCE_TYPES } from '@causeway/xds';
+import { Client } from 'pg';
+import { DATAPLANE_TOKENS } from '../../apps/zone/src/workload-identity.module';
+import { deltaClient, type DeltaClient } from '../support/ads-client';
+import { createTestDatabase, type TestDatabase } from '../support/postgres';
+import { until } from '../support/until';
+import { ZoneProgram } from '../support/zone-program';
+
+const { cluster, listener } = RESOURCE_TYPES;
+
+const inbound = [{ port: 16379, servicePort: 6379, tags: { 'kuma.io/service': 'redis' } }];
+
+/** Two replicas of a zone with proxies that are no Envoys: they say what a test wants. */
+describe('the proxies of a zone with two replicas', () => {
+  let database: TestDatabase;
+  let replicas: readonly [ZoneProgram, ZoneProgram];
+  const clients: DeltaClient[] = [];
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    const first = await ZoneProgram.start({ DATABASE_URL: database.url });
+    await first.untilLeading();
+    replicas = [first, await ZoneProgram.start({ DATABASE_URL: database.url })];
+    for (const name of ['redis-1', 'redis-2'])
+      await first.put(`/meshes/default/dataplanes/${name}`, {
+        ...{ type: 'Dataplane', mesh: 'default', name, networking: { address: '127.0.0.1', inbound } },
+      });
+  }, 60_000);
+  afterAll(async () => {
+    await Promise.all(clients.map((client) => client.close()));
+    await Promise.all(replicas.map((replica) => replica.stop()));
+    await database.drop();
+  });
+
+  const connect = async (name: string, replica: ZoneProgram): Promise<DeltaClient> => {
+    const { tokens } = replica.app.get<DataplaneTokens>(DATAPLANE_TOKENS, { strict: false });
+    const { token } = await tokens.issue({ mesh: 'default', name });
+    const client = deltaClient(replica.xds.address.port, `default.${name}`, token);
+    clients.push(client);
+    return client;
+  };
+  const known = (name: string, replica = replicas[0]): KnownProxy | undefined =>
+    [...replica.app.get(ProxyDirectory, { strict: false }).all()].find(({ proxy }) => proxy === `default/${name}`);
+
+  it('are known at both, until a replica is gone without a word', async () => {
+    const client = await connect('redis-1', replicas[1]);
+    client.send({ typeUrl: listener });
+    client.ack(await client.response(0));
+    const found = await until('it is known at the other replica', () => known('redis-1'));
+    expect(found).toMatchObject({ connected: true, facts: { kind: 'dataplane', form: 'delta', streams: 1 } });
+    expect(found.facts.types).toMatchObject([{ type: listener, held: 1 }]);
+    await until('what it holds is known', () => known('redis-1')?.facts.isSettled, 10_000);
+    expect(known('redis-1')?.facts.applied).toBeUndefined();
+
+    // As if the replica had been killed 16 s ago: it has not reported since.
+    const direct = new Client({ connectionString: database.url });
+    await direct.connect();
+    const age = () =>
+      direct.query('UPDATE proxy_replicas SET seen_at = seen_at - 16000 WHERE instance = $1', [found.instance]);
+    await until('it is gone', async () => {
+      await age();
+      return known('redis-1')?.connected === false;
+    });
+    await direct.end();
+    await until('it is back with the next report', () => known('redis-1')?.connected === true, 10_000);
+  });
+
+  it('that leave are gone at once', async () => {
+    const client = await connect('redis-2', replicas[0]);
+    client.send({ typeUrl: cluster });
+    client.ack(await client.response(0));
+    await until('it is known', () => known('redis-2', replicas[1])?.connected);
+    await client.close();
+    await until('it is gone', () => known('redis-2', replicas[1])?.connected === false);
+    expect(known('redis-2', replicas[1])?.facts.applied).toBeGreaterThan(0);
+  });
+});

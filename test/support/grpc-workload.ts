@@ -1,0 +1,124 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type ChannelOptions,
+  Client,
+  credentials,
+  Server,
+  ServerCredentials,
+  status,
+  type ServiceError,
+} from '@grpc/grpc-js';
+import { XdsChannelCredentials, XdsServer, XdsServerCredentials } from '@grpc/grpc-js-xds';
+import type { EnvoyView } from '@causeway/xds';
+import type { TestCertificate } from './test-authority';
+import type { TrafficPlane } from './traffic-plane';
+
+const BOOTSTRAP = 'grpc.TEST_ONLY_DO_NOT_USE_IN_PROD.xds_bootstrap_config';
+const asIs = (bytes: Buffer): Buffer => bytes;
+const method = {
+  ...{ path: '/test.Echo/Say', requestStream: false, responseStream: false },
+  ...{ requestSerialize: asIs, requestDeserialize: asIs, responseSerialize: asIs, responseDeserialize: asIs },
+} as const;
+type Answer = (error: null, answer: Buffer) => void;
+
+export interface WorkloadOptions {
+  readonly node: string;
+  readonly certificate: TestCertificate;
+  /** PEM; grpc-js believes each of them for every id. */
+  readonly authorities: readonly string[];
+  readonly view?: Partial<EnvoyView>;
+}
+
+/** A process that uses gRPC without a proxy: its files, its bootstrap, its channels and servers. `stop` leaves nothing. */
+export class GrpcWorkload {
+  private readonly folder = mkdtempSync(join(tmpdir(), 'causeway-grpc-'));
+  private readonly config: string;
+  private readonly ends: (() => void)[] = [];
+
+  constructor(plane: TrafficPlane, { node, certificate, authorities, view = {} }: WorkloadOptions) {
+    const file = (name: string, text: string): string => {
+      const path = join(this.folder, name);
+      writeFileSync(path, text, { mode: 0o600 });
+      return path;
+    };
+    const files = {
+      certificate_file: file('chain.pem', certificate.chain),
+      private_key_file: file('key.pem', certificate.key),
+      ca_certificate_file: file('ca.pem', authorities.join('')),
+      refresh_interval: '1s',
+    };
+    this.config = JSON.stringify({
+      xds_servers: [{ server_uri: `127.0.0.1:${plane.port}`, channel_creds: [{ type: 'insecure' }] }],
+      node: { id: node, locality: { zone: plane.zone } },
+      server_listener_resource_name_template: 'grpc/server?xds.resource.listening_address=%s',
+      certificate_providers: { mesh: { plugin_name: 'file_watcher', config: files } },
+    });
+    plane.views.set(node, { mesh: 'default', wire: 'grpc', listed: new Set(), ...view });
+  }
+
+  /** Makes a channel to `xds:///target`, and returns what calls through it: the name that the server says, or the code of its failure. */
+  channel(target: string, options: ChannelOptions = {}): () => Promise<string> {
+    const client = new Client(`xds:///${target}`, new XdsChannelCredentials(credentials.createInsecure()), {
+      ...options,
+      [BOOTSTRAP]: this.config,
+    });
+    this.ends.push(() => client.close());
+    return () => callOn(client);
+  }
+
+  /** Serves at this address by xDS, and says `name` to each call. */
+  async serve(name: string, at: string): Promise<void> {
+    const server = new XdsServer({ [BOOTSTRAP]: this.config });
+    this.ends.push(() => server.forceShutdown());
+    await bind(server, name, at, new XdsServerCredentials(ServerCredentials.createInsecure()));
+  }
+
+  stop(): void {
+    for (const end of this.ends.splice(0)) end();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Timers that are made from now on keep no process alive: grpc-js-xds leaves an interval for each file watcher, and waits of 15
+ * minutes for what it has no use for any more. Returns what takes this back.
+ */
+export function looseTimers(): () => void {
+  const { setInterval: interval, setTimeout: timeout } = globalThis;
+  globalThis.setInterval = (...args: Parameters<typeof interval>) => interval(...args).unref();
+  globalThis.setTimeout = ((...args: Parameters<typeof timeout>) => timeout(...args).unref()) as typeof timeout;
+  return () => void Object.assign(globalThis, { setInterval: interval, setTimeout: timeout });
+}
+
+/** A gRPC server in plain text that says `name` to each call. */
+export async function plainGrpc(name: string): Promise<{ readonly port: number; stop(): void }> {
+  const server = new Server();
+  const port = await bind(server, name, '127.0.0.1:0', ServerCredentials.createInsecure());
+  return { port, stop: () => server.forceShutdown() };
+}
+
+/** A call in plain text to an address: the answer, or the code of its failure. */
+export async function plainCall(at: string): Promise<string> {
+  const client = new Client(at, credentials.createInsecure());
+  const answer = await callOn(client);
+  client.close();
+  return answer;
+}
+
+function bind(server: Server, name: string, at: string, using: ServerCredentials): Promise<number> {
+  const echo = (_: unknown, done: Answer): void => done(null, Buffer.from(name));
+  server.addService({ echo: method }, { echo });
+  return new Promise((resolve, reject) =>
+    server.bindAsync(at, using, (error, port) => (error ? reject(error) : resolve(port))),
+  );
+}
+
+function callOn(client: Client): Promise<string> {
+  return new Promise((resolve) => {
+    const answered = (error: ServiceError | null, answer?: Buffer): void =>
+      resolve(error ? (status[error.code] ?? 'UNKNOWN') : String(answer));
+    client.makeUnaryRequest(method.path, asIs, asIs, Buffer.from('who?'), { deadline: Date.now() + 10_000 }, answered);
+  });
+}
