@@ -12,6 +12,7 @@ export { createMeshLoops, type MeshLoopsConfig } from './mesh/mesh-reconciler';
 export { isTrustedHere } from './trust/believed-domains';
 export { TrustPublisher, type TrustPublisherConfig } from './trust/trust-publisher';
 export { createTrustLoop } from './trust/trust-reconciler';
+export { createMeshAuthorityLoop, type MeshAuthorityConfig } from './trust/mesh-authority-loop';
 export { createConditionsReconciler } from './conditions/conditions-reconciler';
 export {
   dataplaneValues,

@@ -1,5 +1,5 @@
 import type { DataplaneTokens, ServerCertificates, ZoneProxyTokens } from '@causeway/access';
-import { identityFor, spiffeIdOf, type WorkloadCertificates } from '@causeway/identity';
+import { identityFor, meshAuthorityOf, spiffeIdOf, type WorkloadCertificates } from '@causeway/identity';
 import { Dataplane, MeshIdentity } from '@causeway/kinds';
 import type { Identity } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
@@ -69,6 +69,7 @@ export class XdsPort implements ObservedProxies {
     this.unfollow = this.resources.follow();
     this.proxyCertificates = new ProxyCertificates({
       ...{ clock, logger, issuer: options.workloadCertificates, authority: options.authority },
+      meshAuthority: (mesh) => meshAuthorityOf(index, mesh)?.certificate,
       idOf: (dataplane) => spiffeIdIn(index, dataplane),
     });
     this.registrar = new DataplaneRegistrar({ zone, index, clock, logger, admission: options.admission });
