@@ -37,8 +37,9 @@ export const TYPES = [
   'envoy.extensions.matching.common_inputs.network.v3.DestinationIPInput',
   'envoy.extensions.matching.common_inputs.network.v3.DestinationPortInput',
   'envoy.extensions.matching.common_inputs.network.v3.ServerNameInput',
-  'envoy.extensions.matching.common_inputs.network.v3.SourceIPInput',
   'envoy.extensions.matching.common_inputs.network.v3.TransportProtocolInput',
+  'envoy.extensions.matching.common_inputs.network.v3.ApplicationProtocolInput',
+  'envoy.extensions.matching.common_inputs.network.v3.SourceIPInput',
   'envoy.extensions.matching.input_matchers.consistent_hashing.v3.ConsistentHashing',
   // network filters
   'envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy',

@@ -81,7 +81,8 @@ async function start(program: 'global' | 'zone', database: TestDatabase): Promis
   const module = (): DynamicModule => {
     if (program === 'global') {
       const { values: settings, redacted } = globalConfig({ env, args: [] });
-      return GlobalModule.forRoot({ cp: { role: 'global' }, settings, redacted, ...facts }, { type: 'own', names: [] });
+      const plan = { certificates: { type: 'own', names: [] }, sealing: undefined } as const;
+      return GlobalModule.forRoot({ cp: { role: 'global' }, settings, redacted, ...facts }, plan);
     }
     const { values: settings, redacted } = zoneConfig({ env, args: [] });
     const cp = { role: 'zone', zone: 'east', federated: false } as const;

@@ -1,7 +1,7 @@
 import { Inject, Module, type DynamicModule, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { createDataplaneTokens, type DataplaneTokens } from '@causeway/access';
 import { INDEX, retryWhileUnavailable, type ControlPlaneCore, type ModuleImports } from '@causeway/control-plane';
-import { WorkloadCertificates, ZoneAuthority, type SealingKeys } from '@causeway/identity';
+import { MeshAuthorities, WorkloadCertificates, ZoneAuthority, type SealingKeys } from '@causeway/identity';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import type { ZoneSettings } from './config';
@@ -11,7 +11,7 @@ import { openSecrets, type SecretsSource } from './secrets-key';
 export const DATAPLANE_TOKENS = Symbol('DataplaneTokens');
 
 /** The `SealingKeys` of this replica. */
-const SEALING_KEYS = Symbol('SealingKeys');
+export const SEALING_KEYS = Symbol('SealingKeys');
 
 /** What the identities of workloads are configured by. */
 export interface WorkloadIdentityOptions extends ModuleImports {
@@ -64,9 +64,11 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
         },
         {
           provide: WorkloadCertificates,
-          inject: [INDEX, ZoneAuthority],
-          useFactory: (index: IndexReader, signer: ZoneAuthority) =>
-            new WorkloadCertificates({ index, signer, clock, validity }),
+          inject: [INDEX, ZoneAuthority, SEALING_KEYS],
+          useFactory: (index: IndexReader, signer: ZoneAuthority, keys: SealingKeys) => {
+            const meshAuthorities = new MeshAuthorities(index, keys);
+            return new WorkloadCertificates({ index, signer, meshAuthorities, clock, validity });
+          },
         },
         {
           provide: DATAPLANE_TOKENS,
@@ -75,7 +77,7 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
             createDataplaneTokens({ ...core, store, index }),
         },
       ],
-      exports: [ZoneAuthority, WorkloadCertificates, DATAPLANE_TOKENS],
+      exports: [ZoneAuthority, WorkloadCertificates, DATAPLANE_TOKENS, SEALING_KEYS],
     };
   }
 

@@ -34,7 +34,7 @@ import { kdsOptions } from './kds-options';
 import { zoneQuerySources } from './query-sources';
 import type { SecretsSource } from './secrets-key';
 import { zoneTelemetry } from './telemetry';
-import { WorkloadIdentityModule } from './workload-identity.module';
+import { SEALING_KEYS, WorkloadIdentityModule } from './workload-identity.module';
 import { xdsModule } from './xds-options';
 import { ZoneLeader, ZoneLeaderModule } from './zone-leader.module';
 
@@ -60,13 +60,13 @@ export class ZoneModule {
     const authentication = AuthenticationModule.forRoot({ imports: state });
     const users = [access, admission, audit, authentication];
     const shown = CertificatesModule.forRoot({ imports: state });
+    const identity = WorkloadIdentityModule.forRoot({ imports: state, core, secrets });
     const kds = KdsZoneModule.forRootAsync({
-      imports: state,
-      inject: [POSTGRES_BACKEND, INDEX, StoreBinding],
+      imports: [...state, identity],
+      inject: [POSTGRES_BACKEND, INDEX, StoreBinding, SEALING_KEYS],
       useFactory: kdsOptions(core, global),
     });
     const proxies = ProxiesModule.forRoot({ imports: state, core });
-    const identity = WorkloadIdentityModule.forRoot({ imports: state, core, secrets });
     const zoneLeader = ZoneLeaderModule.forRoot({ imports: [...state, authentication, kds, proxies, identity], core });
     const leader = LeaderModule.forRootAsync({
       imports: [...state, zoneLeader],

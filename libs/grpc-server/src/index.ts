@@ -8,5 +8,5 @@
  */
 export { addressOf, DEFAULT_CONNECTIONS, type ConnectionLimits } from './connection-acceptor';
 export { GrpcListener } from './grpc-listener';
-export { Http2Streams } from './http2-streams';
+export { framed, Http2Streams } from './http2-streams';
 export { tlsServerCredentials } from './tls-credentials';

@@ -20,7 +20,17 @@ export { bindingProblem, workloadProblem, type WorkloadBinding } from './workloa
 export { SealingKeys, type ParsedSealingKeys, type SealedText } from './sealing-keys';
 export { type AuthorityState, type RotationEvidence, type RotationStep } from './authority-rotation';
 export { ZoneAuthority, type CertificateSigner, type SignedCertificate } from './zone-authority';
-export { authorityIdOf, authorityIdsOf, type CertificateOrder } from './x509';
+export { authorityIdOf, authorityIdsOf, createMeshAuthority, type AuthorityPair, type CertificateOrder } from './x509';
+export {
+  enabledBackend,
+  isMeshAuthorityKey,
+  MeshAuthorities,
+  meshAuthorityOf,
+  meshAuthoritySecrets,
+  meshUrisOf,
+  type MeshAuthority,
+} from './mesh-authority';
+export { openedText, SEALED_LABEL, sealedSpec, sealedWith } from './sealed-secret';
 export { AuthorityLifecycle, type AuthorityLifecycleOptions } from './authority-lifecycle';
 export { createWorkloadKey, type WorkloadKey } from './workload-key';
 export { WorkloadCertificates, type CertificateRequest, type WorkloadCertificate } from './workload-certificates';

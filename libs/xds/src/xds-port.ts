@@ -1,6 +1,6 @@
 import type { DataplaneTokens, ServerCertificates, ZoneProxyTokens } from '@causeway/access';
 import { tlsServerCredentials } from '@causeway/grpc-server';
-import { identityFor, spiffeIdOf, type WorkloadCertificates } from '@causeway/identity';
+import { identityFor, meshAuthorityOf, spiffeIdOf, type WorkloadCertificates } from '@causeway/identity';
 import { Dataplane, MeshIdentity } from '@causeway/kinds';
 import type { Identity } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
@@ -65,6 +65,7 @@ export class XdsPort implements ObservedProxies {
     this.unfollow = this.resources.follow();
     this.proxyCertificates = new ProxyCertificates({
       ...{ clock, logger, issuer: options.workloadCertificates, authority: options.authority },
+      meshAuthority: (mesh) => meshAuthorityOf(index, mesh)?.certificate,
       idOf: (dataplane) => spiffeIdIn(index, dataplane),
     });
     this.auth = new ZoneProxyAuthenticator({

@@ -300,6 +300,7 @@ export const ENVOY_MESSAGES: Readonly<Record<string, MessageSchema>> = {
   "envoy.extensions.matching.common_inputs.network.v3.SourceIPInput":{"fields":{}},
   "envoy.extensions.matching.common_inputs.network.v3.ServerNameInput":{"fields":{}},
   "envoy.extensions.matching.common_inputs.network.v3.TransportProtocolInput":{"fields":{}},
+  "envoy.extensions.matching.common_inputs.network.v3.ApplicationProtocolInput":{"fields":{}},
   "envoy.extensions.matching.input_matchers.consistent_hashing.v3.ConsistentHashing":{"fields":{"1":{"name":"threshold","type":"uint32"},"2":{"name":"modulo","type":"uint32","rules":{"gt":0}},"3":{"name":"seed","type":"uint64"}}},
   "envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate":{"fields":{}},
   "envoy.extensions.transport_sockets.proxy_protocol.v3.ProxyProtocolUpstreamTransport":{"fields":{"1":{"name":"config","type":"message","message":"envoy.config.core.v3.ProxyProtocolConfig"},"2":{"name":"transport_socket","type":"message","message":"envoy.config.core.v3.TransportSocket","rules":{"required":true}}}},

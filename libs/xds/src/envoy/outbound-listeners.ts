@@ -180,12 +180,14 @@ function chainsByAddress(http: readonly SocketAddress[], otherwise: string | und
   };
 }
 
-function exactly<M>(input: ReturnType<typeof packExtension>, entries: readonly (readonly [string, M])[]) {
+/** A matcher that goes by the exact value of an input. */
+export function exactly<M>(input: ReturnType<typeof packExtension>, entries: readonly (readonly [string, M])[]) {
   const treeType = { $case: 'exactMatchMap' as const, value: { map: Object.fromEntries(entries) } };
   return { $case: 'matcherTree' as const, value: { input, treeType } };
 }
 
-function takeChain(name: string) {
+/** Takes the filter chain of this name. */
+export function takeChain(name: string) {
   return { onMatch: { $case: 'action' as const, value: packExtension('chain', StringValue, { value: name }) } };
 }
 

@@ -92,6 +92,31 @@ it('an entrance that moves changes no destination of its zone, and names those o
   expect(model.entrance('default', 'east')?.addresses).toEqual([{ address: '192.0.2.2', port: 10001 }]);
 });
 
+it('trusts the authority of Mesh.mtls for the domain that is the name of the mesh, while it is enabled', () => {
+  const mtls = (enabledBackend: string): JsonObject => ({
+    mtls: { enabledBackend, backends: [{ name: 'ca-1', type: 'builtin' }] },
+  });
+  const at = (kind: string, name: string, spec: JsonObject, mesh: string): Resource => {
+    const made = sketch(kind, name, spec);
+    return { ...made, id: { ...made.id, mesh, zone: '' } };
+  };
+  const mesh = (enabled: string): Resource => at('Mesh', 'default', mtls(enabled), '');
+  const data = Buffer.from('PEM').toString('base64');
+  const own = sketch('MeshTrust', 't', { trustDomain: 'a', caBundles: [{ type: 'Pem', pem: { value: 'A' } }] });
+  const { zone, changes, model } = follow(own, mesh(''));
+  expect(model.trust('default')).toEqual([{ name: 'a', pem: 'A\n' }]);
+  zone.put(mesh('ca-1'));
+  zone.put(at('Secret', 'default.ca-builtin-cert-ca-1', { data }, 'default'));
+  expect(model.trust('default')).toEqual([
+    { name: 'a', pem: 'A\n' },
+    { name: 'default', pem: 'PEM\n' },
+  ]);
+  zone.put(at('Secret', 'other', { data }, 'default'));
+  zone.put(mesh(''));
+  expect(model.trust('default')).toEqual([{ name: 'a', pem: 'A\n' }]);
+  expect(changes.map(({ trust }) => trust)).toEqual([['default'], ['default'], [], ['default']]);
+});
+
 describe(`with ${SERVICES} services`, () => {
   const services = Array.from({ length: SERVICES }, (_, i) => service(`s${i}`, i % 2 ? EAST : {}));
   const known = [dataplane('d', 's0'), address('192.0.2.1'), service('redis', EAST), group('all', ['east'])];

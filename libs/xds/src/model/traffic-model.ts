@@ -2,18 +2,20 @@ import { isDeepStrictEqual } from 'node:util';
 import { Dataplane, MeshService } from '@causeway/kinds';
 import {
   dataplaneValues,
+  isTrustedHere,
   SelectorMatcher,
   selectorOf,
   type DataplaneResource,
   type ServiceResource,
 } from '@causeway/controllers';
+import { meshAuthorityOf } from '@causeway/identity';
 import { globalIdentity, identityKey, isJsonArray, isJsonObject, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
 import { destinationsOf, SERVICE_KINDS, type Destination } from './destination';
 import { AccessTable, takesTls, type AccessSource } from './inbound-access';
 import { ZoneDirectory } from './zone-directory';
 import type { ZoneEntrance } from './zone-entrance';
-import { isTrustedHere, trustDomainsOf, type TrustDomain } from './trust-domains';
+import { meshOfAuthority, trustDomainsOf, type TrustDomain } from './trust-domains';
 
 /** A destination that came, changed or went. */
 export interface DestinationChange {
@@ -94,7 +96,7 @@ export class TrafficModel {
 
   /** The authorities that proxies of this zone believe, one entry a trust domain. */
   trust(mesh: string): readonly TrustDomain[] {
-    return trustDomainsOf(this.index.ofKind('MeshTrust'), mesh, this.zone);
+    return trustDomainsOf(this.index.ofKind('MeshTrust'), mesh, this.zone, meshAuthorityOf(this.index, mesh));
   }
 
   /** Applies an event of the index and says what it changed. */
@@ -110,6 +112,8 @@ export class TrafficModel {
     for (const change of changes) {
       for (const key of this.staleServices(change)) services.add(key);
       if (isTrustedHere(change.id, this.zone)) trust.add(change.id.mesh);
+      const mesh = meshOfAuthority(change);
+      if (mesh !== undefined) trust.add(mesh);
       const zone = this.zones.observe(change);
       if (zone !== undefined) touched.add(zone);
     }

@@ -1,4 +1,7 @@
-import { compareText, isJsonArray, isJsonObject, type Identity, type Resource } from '@causeway/resources';
+import { isTrustedHere } from '@causeway/controllers';
+import { enabledBackend, type MeshAuthority } from '@causeway/identity';
+import { compareText, isJsonArray, isJsonObject, type Resource } from '@causeway/resources';
+import type { IndexChange } from '@causeway/store';
 
 /** A trust domain and the certificates of its authorities, in PEM. */
 export interface TrustDomain {
@@ -6,17 +9,26 @@ export interface TrustDomain {
   readonly pem: string;
 }
 
-/** True for a MeshTrust that proxies of a zone believe: the zone's own and the global's. */
-export function isTrustedHere({ kind, zone }: Identity, here: string): boolean {
-  return kind === 'MeshTrust' && (zone === here || zone === '');
+/** The mesh whose authority of `Mesh.mtls` may be another one after a change; undefined for other changes. */
+export function meshOfAuthority({ id, before, after }: IndexChange): string | undefined {
+  if (id.kind === 'Secret') return id.name.startsWith(`${id.mesh}.ca-builtin-cert-`) ? id.mesh : undefined;
+  if (id.kind !== 'Mesh' || enabledBackend(before?.spec) === enabledBackend(after?.spec)) return undefined;
+  return id.name;
 }
 
 /**
  * The trust domains of a mesh, by name. Several MeshTrusts of one domain are one entry with the certificates of all: Envoy
- * rejects a domain that is named twice. A domain without certificates is left out.
+ * rejects a domain that is named twice. A domain without certificates is left out. The domain of the authority of `Mesh.mtls` is
+ * the name of the mesh.
  */
-export function trustDomainsOf(trusts: Iterable<Resource>, mesh: string, here: string): readonly TrustDomain[] {
+export function trustDomainsOf(
+  trusts: Iterable<Resource>,
+  mesh: string,
+  here: string,
+  authority?: MeshAuthority,
+): readonly TrustDomain[] {
   const domains = new Map<string, Set<string>>();
+  if (authority) domains.set(mesh, new Set([`${authority.certificate.trim()}\n`]));
   for (const { id, spec } of trusts) {
     const { trustDomain, caBundles } = spec;
     if (!isTrustedHere(id, here) || id.mesh !== mesh || typeof trustDomain !== 'string' || trustDomain === '') continue;

@@ -19,7 +19,7 @@ import {
 import { AggregatedDiscoveryServiceService } from '@causeway/proto-gen';
 import { Metadata, Server, type ServerCredentials, type ServerDuplexStream, type ServerOptions } from '@grpc/grpc-js';
 import { AdsStream, type AdsCall } from './ads-stream';
-import type { AdsForm } from './ads-messages';
+import { ResponseEncoder, type AdsForm } from './ads-messages';
 import type { SendBudget, SessionCounters } from './session-options';
 import type { ProxyAuthenticator } from './proxy-authenticator';
 import { statusOfProxy, type ProxyStatus } from './proxy-status';
@@ -104,6 +104,7 @@ export class XdsServer<V> {
   private readonly introducing = new Set<AdsStream<V>>();
   /** The streams of admitted proxies, the oldest first. */
   private readonly byProxy = new Map<string, Set<AdsStream<V>>>();
+  private readonly encoder = new ResponseEncoder();
   private readonly waiting = new Set<Subscriber<V>>();
   private readonly leaving = new Set<(status: ProxyStatus) => void>();
   private readonly log: CallerLog;
@@ -165,6 +166,7 @@ export class XdsServer<V> {
         metadata: call.metadata,
         address: addressOf(call.getPeer()),
         stream: call,
+        write: (frame) => streams.write(call.metadata, frame, () => undefined),
         reset: () => streams.reset(call.metadata),
       });
     server.addService(adsService, { delta: serve('delta'), sotw: serve('sotw') });
@@ -179,7 +181,8 @@ export class XdsServer<V> {
       clock,
       requests: new TokenBucket(this.limits.requests, clock),
       session: {
-        ...{ source, subscribers: this.subscribers, clock, counters: this.counters, budget: this.budget },
+        ...{ source, clock, subscribers: this.subscribers, encoder: this.encoder },
+        ...{ counters: this.counters, budget: this.budget },
         mostNames: this.limits.names,
         rejected: (proxy, type, text) => this.rejected(proxy, type, text),
       },
