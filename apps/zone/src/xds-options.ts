@@ -1,4 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { Admission } from '@causeway/admission';
 import { createZoneProxyTokens, type DataplaneTokens } from '@causeway/access';
 import {
   INDEX,
@@ -99,6 +100,7 @@ function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources
       const state = await authority.state();
       return state?.authorities.find(({ id }) => id === state.signing)?.certificate;
     },
+    admission: (access) => new Admission({ ...core, controlPlane: cp, store: backend.store, index, meshes, access }),
     scope: settings.CAUSEWAY_XDS_SCOPE,
     limits: {
       connections: {

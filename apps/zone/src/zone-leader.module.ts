@@ -22,7 +22,7 @@ import {
   TrustPublisher,
   type ControlLoop,
 } from '@causeway/controllers';
-import { AuthorityLifecycle, ZoneAuthority } from '@causeway/identity';
+import { AuthorityLifecycle, ZoneAuthority, type TrustEvidence } from '@causeway/identity';
 import {
   confirmPeerIncarnation,
   GLOBAL_PEER,
@@ -40,6 +40,7 @@ import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres
 import type { PendingIncarnation } from '@causeway/sync';
 import { configuredRanges } from './address-ranges';
 import type { ZoneSettings } from './config';
+import { ZoneTrustEvidence } from './trust-evidence';
 import { DATAPLANE_TOKENS } from './workload-identity.module';
 
 /** What a zone's leader works with. */
@@ -52,6 +53,7 @@ interface ZoneLeaderOptions {
   readonly createSync: ZoneSyncFactory;
   readonly authentication: Authentication;
   readonly authority: ZoneAuthority;
+  readonly evidence: TrustEvidence;
   readonly dataplaneTokens: DataplaneTokens;
 }
 
@@ -63,11 +65,14 @@ type ZoneLeaderSources = [
   meshes: Meshes,
   binding: StoreBinding,
   authority: ZoneAuthority,
+  evidence: TrustEvidence,
   dataplaneTokens: DataplaneTokens,
 ];
 
 /** How often the leader looks whether a step of the certificate authority is due, ms. */
 const AUTHORITY_INTERVAL = 1_000;
+/** How long other zones have to learn of a new authority, after the global has passed it on, ms. */
+const TRUST_MARGIN = 30_000;
 /** How often it looks whether there is a key that signs dataplane tokens, ms; the index answers. */
 const KEY_INTERVAL = 10_000;
 
@@ -114,10 +119,11 @@ class ZoneTerm implements LeaderWork {
     private readonly options: ZoneLeaderOptions,
     private readonly term: LeaderTerm,
   ) {
-    const { core, backend, index, authority } = options;
-    // Without proxies nobody has to learn of a new authority first.
-    const missing = (): Promise<readonly string[]> => Promise.resolve([]);
-    this.authorities = new AuthorityLifecycle({ authority, fence: term, logger: core.logger, missing });
+    const { core, backend, index, authority, evidence } = options;
+    this.authorities = new AuthorityLifecycle({
+      ...{ authority, evidence, fence: term, store: backend.store, clock: core.clock, logger: core.logger },
+      margin: core.cp.role === 'zone' && core.cp.federated ? TRUST_MARGIN : 0,
+    });
     this.loops = createLoops(options, this.authorities);
     this.runner = new LoopRunner(this.loops, { ...core, store: backend.store, index, term });
     this.current = options.createSync(term);
@@ -205,14 +211,24 @@ export class ZoneLeaderModule {
           provide: ZoneLeader,
           inject: [
             ...[POSTGRES_BACKEND, INDEX, ZONE_SYNC_FACTORY, AUTHENTICATION, MESHES, StoreBinding],
-            ...[ZoneAuthority, DATAPLANE_TOKENS],
+            ...[ZoneAuthority, ZoneTrustEvidence, DATAPLANE_TOKENS],
           ],
           useFactory: (
-            ...[backend, index, createSync, authentication, meshes, binding, authority, tokens]: ZoneLeaderSources
+            ...[
+              backend,
+              index,
+              createSync,
+              authentication,
+              meshes,
+              binding,
+              authority,
+              evidence,
+              tokens,
+            ]: ZoneLeaderSources
           ) =>
             new ZoneLeader({
               ...{ core, backend, index, createSync, authentication, meshes, binding },
-              ...{ authority, dataplaneTokens: tokens },
+              ...{ authority, evidence, dataplaneTokens: tokens },
             }),
         },
       ],

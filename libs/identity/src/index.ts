@@ -19,7 +19,12 @@ export {
 export { bindingProblem, workloadProblem, type WorkloadBinding } from './workload-binding';
 export { SealingKeys, type ParsedSealingKeys, type SealedText } from './sealing-keys';
 export { type AuthorityState, type RotationEvidence, type RotationStep } from './authority-rotation';
-export { ZoneAuthority, type CertificateSigner, type SignedCertificate } from './zone-authority';
+export {
+  ZoneAuthority,
+  type AuthorityStateOfZone,
+  type CertificateSigner,
+  type SignedCertificate,
+} from './zone-authority';
 export { authorityIdOf, authorityIdsOf, createMeshAuthority, type AuthorityPair, type CertificateOrder } from './x509';
 export {
   enabledBackend,
@@ -31,6 +36,7 @@ export {
   type MeshAuthority,
 } from './mesh-authority';
 export { openedText, SEALED_LABEL, sealedSpec, sealedWith } from './sealed-secret';
-export { AuthorityLifecycle, type AuthorityLifecycleOptions } from './authority-lifecycle';
+export { AuthorityLifecycle, certificatesOf, type TrustEvidence } from './authority-lifecycle';
+export { checkOrder, RotationRequests, type RotationOrder, type RotationRequest } from './rotation-requests';
 export { createWorkloadKey, type WorkloadKey } from './workload-key';
 export { WorkloadCertificates, type CertificateRequest, type WorkloadCertificate } from './workload-certificates';

@@ -17,7 +17,9 @@ import { ResourceQueries } from './list/resource-queries';
 import { SortedIndex } from './list/sorted-index';
 import { DEFAULT_WATCH_LIMITS, Watches, type WatchLimits } from './watch/watches';
 import { OperatorDecisions, type SyncDecisions } from './zones/operator-decisions';
+import { DataplaneTokenQueries, type DataplaneAccess } from './tokens/dataplane-token-queries';
 import { UserTokens, type UserAccess } from './tokens/user-tokens';
+import { WorkloadAuthority, type AuthorityAccess } from './zones/workload-authority';
 import { ZoneTokens, type ZoneAccess } from './zones/zone-tokens';
 
 /** The bounds of queries. Durations in ms, sizes in bytes. */
@@ -49,6 +51,10 @@ export interface QuerySources {
   readonly zoneAccess?: ZoneAccess;
   /** Where user tokens are issued: on every control plane. */
   readonly userAccess?: UserAccess;
+  /** On a zone. */
+  readonly dataplaneAccess?: DataplaneAccess;
+  /** On a zone. */
+  readonly authorityAccess?: AuthorityAccess;
   /** Where this control plane is one of several. */
   readonly syncDecisions?: SyncDecisions;
 }
@@ -67,6 +73,8 @@ export interface Queries {
   readonly decisions: OperatorDecisions;
   readonly zoneTokens: ZoneTokens;
   readonly userTokens: UserTokens;
+  readonly dataplaneTokens: DataplaneTokenQueries;
+  readonly workloadAuthority: WorkloadAuthority;
   readonly audit: AuditQueries;
   /** Interfaces note their writes here, so that reads show them. */
   readonly freshness: Freshness;
@@ -108,6 +116,8 @@ export function createQueries(sources: QuerySources): Queries {
     decisions: new OperatorDecisions(sources.syncDecisions ?? {}),
     zoneTokens: new ZoneTokens(zoneAccess),
     userTokens: new UserTokens(userAccess),
+    dataplaneTokens: new DataplaneTokenQueries(sources.dataplaneAccess),
+    workloadAuthority: new WorkloadAuthority(sources.authorityAccess, clock),
     audit: new AuditQueries(sources.audit, registry),
     freshness,
     json: new ResourceJson(registry),

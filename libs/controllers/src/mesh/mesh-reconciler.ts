@@ -10,6 +10,7 @@ import {
   type ReconcileResult,
 } from '../reconcile/keyed-reconciler';
 import type { ControlLoop } from '../runner/control-loop';
+import { DefaultIdentityLoop } from './default-identity-loop';
 import { ExpectedMeshLoop, type ExpectedMeshConfig } from './expected-mesh-loop';
 import { believedDomains, isTrustedHere } from '../trust/believed-domains';
 import { planMesh, type AccessVerdict, type MeshAcceptor } from './plan-mesh';
@@ -67,5 +68,5 @@ export type MeshLoopsConfig = ExpectedMeshConfig & MeshStatusConfig;
 
 /** The loops of Meshes, for one term of the leader of any control plane. */
 export function createMeshLoops(config: MeshLoopsConfig): readonly ControlLoop[] {
-  return [new ExpectedMeshLoop(config), new KeyedLoop(new MeshReconciler(config))];
+  return [new ExpectedMeshLoop(config), new KeyedLoop(new MeshReconciler(config)), new DefaultIdentityLoop(config)];
 }

@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { StorePoint } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import type { AccessSource } from '../model/inbound-access';
-import { TrafficModel, type ModelChange } from '../model/traffic-model';
+import { TrafficModel, type DestinationChange, type ModelChange } from '../model/traffic-model';
 import type { SocketAddress } from '../model/zone-entrance';
 import { RESOURCE_TYPES, type EncodedResource } from '../resources/encoded-resource';
 import type { Proxy, RefusedResource, ResourceSource, SourceListener } from '../server/resource-source';
@@ -11,6 +12,7 @@ import { DestinationTable, vipOf } from './destination-table';
 import type { EnvoyView } from './envoy-view';
 import { FirstUses } from './first-uses';
 import * as names from './names';
+import { declaredBackends, ReachableBackends, type BackendRef } from './reachable-backends';
 import { RefusedResources } from './refused-resources';
 import { Translation } from './translation';
 import { TrustVersions } from './trust-versions';
@@ -53,6 +55,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private readonly refusedShared = new RefusedResources();
   private readonly authorities = new TrustVersions();
   private readonly table = new DestinationTable();
+  private readonly backends = new ReachableBackends();
   private readonly translation: Translation;
   private readonly shared = new Map<string, Kept>();
   /** Scopes of shared resources, besides that of the ingresses. */
@@ -199,7 +202,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     this.revision = revision + this.shift;
     if (change.reloaded) return this.reloaded(since);
     const before = this.table.httpVersion;
-    for (const each of change.destinations) this.table.replace(each);
+    for (const each of change.destinations) this.replace(each);
     const changed = new ChangedNames();
     for (const each of change.destinations) changed.addDestination(each);
     for (const { mesh, zone } of change.zones) changed.add(endpoints, names.entranceEndpointsName(mesh, zone));
@@ -211,7 +214,21 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
         changed.add(listener, names.inboundListenerName(inbound.at));
         changed.add(cluster, inbound.clusterName);
       }
+    for (const each of change.dataplanes) this.addDeclared(each, changed);
     for (const [type, found] of changed) this.tell(type, found, { since });
+  }
+
+  /** A Dataplane that declares other services than before: what joins and what leaves the list of its proxies. */
+  private addDeclared({ id: { mesh }, before, after }: IndexChange, changed: ChangedNames): void {
+    const [old, now] = [declaredBackends(before), declaredBackends(after)];
+    if (isDeepStrictEqual(old, now)) return;
+    const namesOf = (refs: readonly BackendRef[] | undefined): ReadonlySet<string> =>
+      refs ? this.backends.names(mesh, refs) : new Set([...this.model.destinations()].map(({ name }) => name));
+    const [left, joined] = [namesOf(old), namesOf(now)];
+    for (const name of new Set([...left, ...joined]))
+      if (left.has(name) !== joined.has(name))
+        changed.addDestination({ name, before: undefined, after: this.model.destination(name) });
+    changed.add(listener, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER);
   }
 
   /** Dataplanes whose inbounds may differ: those that changed, and all of the meshes to which access did. */
@@ -226,6 +243,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private reloaded(since: number): void {
     const served = [...this.shared.values()].map(({ resource }) => resource);
     this.table.clear();
+    this.backends.clear();
     this.fillTable();
     const changed = new ChangedNames();
     for (const { type, name } of served) changed.add(type, name);
@@ -236,8 +254,13 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     for (const [type, found] of changed) this.tell(type, found, { since });
   }
 
+  private replace(change: DestinationChange): void {
+    this.table.replace(change);
+    this.backends.replace(change);
+  }
+
   private fillTable(): void {
-    for (const after of this.model.destinations()) this.table.replace({ name: after.name, before: undefined, after });
+    for (const after of this.model.destinations()) this.replace({ name: after.name, before: undefined, after });
   }
 
   /** `since`: the first revision that holds one of the changes; without it they are of no revision of their own. */
@@ -288,9 +311,17 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     for (const { at } of this.translation.inbounds(view)) yield names.inboundListenerName(at);
   }
 
-  private *listed({ listed, mesh }: EnvoyView): Iterable<string> {
+  private *listed(view: EnvoyView): Iterable<string> {
+    const { mesh } = view;
+    const listed = view.listed === 'declared' ? this.declared(view) : view.listed;
     if (listed !== 'all') return yield* listed;
     for (const { name, service } of this.model.destinations()) if (service.mesh === mesh) yield name;
+  }
+
+  private declared({ dataplane, mesh, capture }: EnvoyView): ReadonlySet<string> | 'all' {
+    const refs = declaredBackends(dataplane && this.index.get(dataplane));
+    if (refs) return this.backends.names(mesh, refs);
+    return capture?.type === 'bind' ? 'all' : new Set();
   }
 
   private httpOf(view: EnvoyView): readonly SocketAddress[] {

@@ -13,8 +13,11 @@ export interface EnvoyView {
   readonly wire?: 'envoy' | 'grpc';
   /** How connections to services are caught; absent for proxies that only serve. */
   readonly capture?: Capture;
-  /** Names of the destinations that its proxies hold from the start; all of the mesh (`CAUSEWAY_XDS_SCOPE=all`). */
-  readonly listed: ReadonlySet<string> | 'all';
+  /**
+   * Names of the destinations that its proxies hold from the start; all of the mesh (`CAUSEWAY_XDS_SCOPE=all`); or what the
+   * Dataplane declares: where it does not say, all for `bind`, and what is used for `redirect`.
+   */
+  readonly listed: ReadonlySet<string> | 'all' | 'declared';
   /** The Dataplane whose inbounds its proxies serve. */
   readonly dataplane?: Identity;
   /** Where the proxies serve as the zone's ingress, for all meshes. */

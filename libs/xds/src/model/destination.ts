@@ -1,6 +1,14 @@
 import { inboundsOf, type DataplaneInbound, type DataplaneResource } from '@causeway/controllers';
 import { isIP } from 'node:net';
-import { Label, isJsonArray, isJsonObject, type Identity, type JsonObject, type Resource } from '@causeway/resources';
+import {
+  Label,
+  isJsonArray,
+  isJsonObject,
+  type Identity,
+  type JsonObject,
+  type Labels,
+  type Resource,
+} from '@causeway/resources';
 import type { AccessTable } from './inbound-access';
 import { externalTarget, type ExternalTarget } from './external-target';
 import { hashSni, kriSni, type ServiceShortName } from './sni';
@@ -11,6 +19,8 @@ export interface Destination {
   /** The port's KRI: unique in the mesh, made of the identity only, so that no label can take another service's name. */
   readonly name: string;
   readonly service: Identity;
+  /** Of the service. */
+  readonly labels: Labels;
   readonly port: number;
   readonly protocol: 'tcp' | 'http' | 'http2' | 'grpc' | 'kafka';
   /** Empty while the service has no address. */
@@ -101,6 +111,7 @@ export function destinationsOf(service: Resource, facts: ServiceFacts): readonly
     return {
       name: ['kri', subject.shortName, id.mesh, id.zone, subject.namespace, id.name, port.section].join('_'),
       service: id,
+      labels: service.labels,
       port: port.number,
       protocol: port.protocol,
       vip: vipOf(service),
