@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer as createHttpServer, request, type IncomingHttpHeaders } from 'node:http';
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 
@@ -36,6 +37,15 @@ async function listening(server: Server, host: string, port: number): Promise<Se
 /** Answers every piece of bytes with `<name>:<piece>`. */
 export function echo(name: string, host = '127.0.0.1', port = 0): Promise<ServiceProcess> {
   const server = createServer((socket) => socket.on('data', (part) => socket.write(`${name}:${part.toString()}`)));
+  return listening(server, host, port);
+}
+
+/** As `echo`, behind TLS: where a proxy of the mesh, or a server outside it, would be. It says which server name it was asked for. */
+export function tlsEcho(name: string, options: TlsOptions, host: string, port = 0): Promise<ServiceProcess> {
+  const server = createTlsServer(options, (socket) => {
+    const asked = typeof socket.servername === 'string' ? socket.servername : '';
+    socket.on('data', (part) => socket.write(`${name}(${asked}):${part.toString()}`)).on('error', () => undefined);
+  });
   return listening(server, host, port);
 }
 
