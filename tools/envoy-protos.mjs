@@ -37,8 +37,9 @@ export const TYPES = [
   'envoy.extensions.matching.common_inputs.network.v3.DestinationIPInput',
   'envoy.extensions.matching.common_inputs.network.v3.DestinationPortInput',
   'envoy.extensions.matching.common_inputs.network.v3.ServerNameInput',
-  'envoy.extensions.matching.common_inputs.network.v3.SourceIPInput',
   'envoy.extensions.matching.common_inputs.network.v3.TransportProtocolInput',
+  'envoy.extensions.matching.common_inputs.network.v3.ApplicationProtocolInput',
+  'envoy.extensions.matching.common_inputs.network.v3.SourceIPInput',
   'envoy.extensions.matching.input_matchers.consistent_hashing.v3.ConsistentHashing',
   // network filters
   'envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy',
@@ -122,12 +123,13 @@ const PATCHES = {
   }
   FcdsConfig fcds_config = 36;`,
     ),
-  // Envoy 1.37: when the process behind a listener is dialled.
+  // Envoy 1.33: how long it waits between two attempts to connect. 1.37: when the process behind a listener is dialled.
   'envoy/extensions/filters/network/tcp_proxy/v3/tcp_proxy.proto': (text) =>
     afterMessage(
-      text,
+      text.replace('import "envoy/config/core/v3/base.proto";', 'import "envoy/config/core/v3/backoff.proto";\n$&'),
       'TcpProxy',
-      `  enum UpstreamConnectMode {
+      `  config.core.v3.BackoffStrategy backoff_options = 18;
+  enum UpstreamConnectMode {
     IMMEDIATE = 0;
     ON_DOWNSTREAM_DATA = 1;
     ON_DOWNSTREAM_TLS_HANDSHAKE = 2;

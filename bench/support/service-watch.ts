@@ -6,6 +6,8 @@ import type { ProcessPlane } from '../../test/support/process-plane';
 /** A service as a zone's watch delivered it, with virtual IP and an available hostname. */
 export interface SeenService {
   readonly name: string;
+  /** Its virtual IP. */
+  readonly vip: string;
   /** Its first port, which distinguishes versions of a service. */
   readonly port: number;
   /** When, by `performance.now()`. */
@@ -47,7 +49,12 @@ function hear(line: string, seen: (service: SeenService) => void): void {
   const at = performance.now();
   const document: unknown = JSON.parse(line.slice('data:'.length));
   if (!isJsonObject(document) || typeof document['name'] !== 'string' || !isComplete(document['status'])) return;
-  seen({ name: document['name'], port: firstPort(document['spec']), at });
+  seen({ name: document['name'], vip: vipOf(document['status']), port: firstPort(document['spec']), at });
+}
+
+function vipOf(status: JsonValue | undefined): string {
+  const vip = isJsonObject(status) ? status['vip'] : undefined;
+  return isJsonObject(vip) && typeof vip['ip'] === 'string' ? vip['ip'] : '';
 }
 
 /** A status with a virtual IP and an available hostname. */

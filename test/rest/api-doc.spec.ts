@@ -1,7 +1,14 @@
 import { globalIdentity } from '@causeway/resources';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openSyncDecisions, openUserAccess, openZoneAccess, openProxies } from './open-zone-access';
+import {
+  openAuthorityAccess,
+  openDataplaneAccess,
+  openProxies,
+  openSyncDecisions,
+  openUserAccess,
+  openZoneAccess,
+} from './open-zone-access';
 import { namingFixture } from './naming-fixture';
 import { ZONE_EAST, type ParsedJson, type RestFixture } from './rest-fixture';
 
@@ -44,7 +51,8 @@ describe('docs/reference/api.md', () => {
       authority: openZoneAccess.authority,
     };
     fixtures.set(5681, await namingFixture({ role: 'global' }, { zoneAccess: openZoneAccess, ...shared }));
-    fixtures.set(6681, await namingFixture(ZONE_EAST, shared));
+    const workloads = { dataplaneAccess: openDataplaneAccess, authorityAccess: openAuthorityAccess };
+    fixtures.set(6681, await namingFixture(ZONE_EAST, { ...shared, ...workloads }));
     await fixtures.get(5681)?.seed({ id: globalIdentity('Zone', 'east') });
     await fixtures.get(6681)?.seed({
       id: { ...globalIdentity('HostnameGenerator', 'local-universal-mesh-service'), zone: 'east' },

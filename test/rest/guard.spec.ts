@@ -4,7 +4,13 @@ import type { JsonObject, Kind } from '@causeway/resources';
 import type { RegisteredRoute } from '@causeway/rest';
 import { plainTokens } from '../support/rest-access';
 import { restFixture, ZONE_EAST, type FixtureOptions, type RestFixture } from './rest-fixture';
-import { openSyncDecisions, openUserAccess, openZoneAccess } from './open-zone-access';
+import {
+  openAuthorityAccess,
+  openDataplaneAccess,
+  openSyncDecisions,
+  openUserAccess,
+  openZoneAccess,
+} from './open-zone-access';
 
 const SAFE = ['GET', 'HEAD', 'OPTIONS'] as const;
 const METHODS = [...SAFE, 'PUT', 'PATCH', 'DELETE', 'POST'] as const;
@@ -78,6 +84,11 @@ const ROUTES: Readonly<Record<string, readonly string[]>> = {
   '/tokens/user': ['admin'],
   '/tokens/user/revocations': ['admin'],
   '/tokens/user/keys': ['admin'],
+  '/tokens/dataplane': OPERATORS,
+  '/tokens/dataplane/revocations': OPERATORS,
+  '/tokens/dataplane/keys': OPERATORS,
+  '/_ca': OPERATORS,
+  '/_ca/rotation': OPERATORS,
   '/zones/:name/_confirm': OPERATORS,
   '/zones/:name/_adopt': OPERATORS,
   '/zones/:name/_reset-epoch': OPERATORS,
@@ -160,6 +171,9 @@ describe('every route with every method', () => {
       zoneAccess: openZoneAccess,
       userAccess: openUserAccess,
       syncDecisions: openSyncDecisions,
+      ...(options.cp?.role === 'global'
+        ? {}
+        : { dataplaneAccess: openDataplaneAccess, authorityAccess: openAuthorityAccess }),
       ...options,
     });
     const seeds = Object.entries(BINDINGS).map(([name, spec]) => ({

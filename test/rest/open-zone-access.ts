@@ -1,6 +1,13 @@
 import type { KnownProxy } from '@causeway/controllers';
-import type { ProxySource } from '@causeway/queries';
-import type { SyncDecisions, UserAccess, ZoneAccess } from '@causeway/queries';
+import type {
+  AuthorityAccess,
+  DataplaneAccess,
+  ProxySource,
+  SyncDecisions,
+  UserAccess,
+  ZoneAccess,
+} from '@causeway/queries';
+import { EAST_AUTHORITY } from '../support/certificates';
 
 const issued = { id: 'id', issuedAt: 0, expiresAt: Date.parse('2030-01-01'), issuedBy: 'anna', revoked: false };
 
@@ -33,6 +40,29 @@ export const openUserAccess: UserAccess = {
   list: async () => [{ ...issued, facts: { name: 'anna', groups: ['dev'] } }],
   revoke: async () => [],
   rotate: async () => 2,
+};
+
+/** Issues dataplane tokens that nobody verifies. */
+export const openDataplaneAccess: DataplaneAccess = {
+  issue: async () => ({ token: 'a.b.c', id: 'id', expiresAt: '2030-01-01T00:00:00Z' }),
+  list: async () => [{ ...issued, facts: { mesh: 'default', name: 'redis-1', tags: { version: ['1'] } } }],
+  revoke: async () => [],
+  rotate: async () => 2,
+};
+
+/** An authority at rest; orders are taken, and nothing comes of them. */
+export const openAuthorityAccess: AuthorityAccess = {
+  authority: {
+    state: async () => ({
+      signing: 'a1',
+      authorities: [
+        { id: 'a1', certificate: EAST_AUTHORITY, key: { keyId: 'k', nonce: '', sealed: '' }, longestValidity: 1 },
+      ],
+      step: { type: 'steady' },
+    }),
+  },
+  requests: { pending: async () => undefined, leave: async () => undefined },
+  evidence: { missing: async () => [] },
 };
 
 /** The proxies of a zone: one, of this Dataplane, with a fault of each sort. */

@@ -7,7 +7,14 @@ import { coreKinds } from '@causeway/kinds';
 import type { ControlPlane, Identity, Kind, KindAlias } from '@causeway/resources';
 import { namingFixture } from './naming-fixture';
 import { restFixture, ZONE_EAST, type ParsedJson, type RestFixture } from './rest-fixture';
-import { openSyncDecisions, openUserAccess, openZoneAccess, openProxies } from './open-zone-access';
+import {
+  openAuthorityAccess,
+  openDataplaneAccess,
+  openProxies,
+  openSyncDecisions,
+  openUserAccess,
+  openZoneAccess,
+} from './open-zone-access';
 
 const GOLDEN = join(__dirname, 'testdata', 'openapi.golden.yaml');
 const GLOBAL: ControlPlane = { role: 'global' };
@@ -85,6 +92,8 @@ describe.each([
       zoneAccess: openZoneAccess,
       userAccess: openUserAccess,
       syncDecisions: openSyncDecisions,
+      dataplaneAccess: openDataplaneAccess,
+      authorityAccess: openAuthorityAccess,
       authority: openZoneAccess.authority,
     };
     rest = await namingFixture(cp, { insights: { dnsLookup }, ...open });

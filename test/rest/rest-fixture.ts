@@ -29,7 +29,17 @@ export interface SeedResource {
 export type FixtureOptions = Partial<
   Pick<
     RestServerOptions,
-    'limits' | 'insights' | 'logger' | 'clock' | 'zoneAccess' | 'userAccess' | 'syncDecisions' | 'authority' | 'tls'
+    | 'limits'
+    | 'insights'
+    | 'logger'
+    | 'clock'
+    | 'zoneAccess'
+    | 'userAccess'
+    | 'dataplaneAccess'
+    | 'authorityAccess'
+    | 'syncDecisions'
+    | 'authority'
+    | 'tls'
   >
 > & {
   readonly cp?: ControlPlane;

@@ -81,7 +81,8 @@ async function start(program: 'global' | 'zone', database: TestDatabase): Promis
   const module = (): DynamicModule => {
     if (program === 'global') {
       const { values: settings, redacted } = globalConfig({ env, args: [] });
-      return GlobalModule.forRoot({ cp: { role: 'global' }, settings, redacted, ...facts }, { type: 'own', names: [] });
+      const plan = { certificates: { type: 'own', names: [] }, sealing: undefined } as const;
+      return GlobalModule.forRoot({ cp: { role: 'global' }, settings, redacted, ...facts }, plan);
     }
     const { values: settings, redacted } = zoneConfig({ env, args: [] });
     const cp = { role: 'zone', zone: 'east', federated: false } as const;
@@ -147,12 +148,13 @@ describe('a control plane as a Nest application', () => {
         'onModuleInit StoreConnection',
         'onModuleInit StoreBinding',
         'onModuleInit IndexFollower',
-        'onModuleInit AuthenticationModule',
         'onModuleInit SealedKeyCheck',
+        'onModuleInit AuthenticationModule',
         'onModuleInit RestCertificates',
         'onModuleInit GrpcCertificates',
         'onModuleInit LeaderService',
         'onModuleInit XdsCertificates',
+        'onApplicationBootstrap ProxyDirectoryReader',
         'onApplicationBootstrap FirstStateLookup',
         'onApplicationBootstrap LeaderService',
         'onApplicationBootstrap DnsListeners',
@@ -167,6 +169,7 @@ describe('a control plane as a Nest application', () => {
         'beforeApplicationShutdown XdsListener',
         'beforeApplicationShutdown DnsListeners',
         'beforeApplicationShutdown FirstStateLookup',
+        'beforeApplicationShutdown ProxyDirectoryReader',
         'onApplicationShutdown RestModule',
         'onApplicationShutdown SharedQuerySources',
         'onApplicationShutdown QueriesModule',
@@ -176,8 +179,8 @@ describe('a control plane as a Nest application', () => {
         'onApplicationShutdown GrpcCertificates',
         'onApplicationShutdown AuditModule',
         'onApplicationShutdown AccessModule',
-        'onApplicationShutdown WorkloadIdentityModule',
         'onApplicationShutdown AuthenticationModule',
+        'onApplicationShutdown WorkloadIdentityModule',
         'onApplicationShutdown IndexFollower',
         'onApplicationShutdown StoreConnection',
       ],

@@ -43,7 +43,8 @@ export class TestAuthority {
     return new TestAuthority(`${certificate.toString('pem')}\n`, keys);
   }
 
-  async issue({ uri, dns, ip }: TestNames): Promise<TestCertificate> {
+  /** `validFor`, ms: below 0 it has expired. */
+  async issue({ uri, dns, ip }: TestNames, validFor = HOUR): Promise<TestCertificate> {
     const own = await webcrypto.subtle.generateKey(P256, true, ['sign', 'verify']);
     const names: x509.JsonGeneralName[] = [];
     if (uri !== undefined) names.push({ type: 'url', value: uri });
@@ -51,7 +52,7 @@ export class TestAuthority {
     if (ip !== undefined) names.push({ type: 'ip', value: ip });
     const certificate = await x509.X509CertificateGenerator.create({
       issuer: new x509.X509Certificate(this.certificate).subject,
-      ...validity(),
+      ...validity(validFor),
       publicKey: own.publicKey,
       signingKey: this.keys.privateKey,
       signingAlgorithm: P256,
@@ -67,6 +68,6 @@ export class TestAuthority {
   }
 }
 
-function validity() {
-  return { notBefore: new Date(Date.now() - 60_000), notAfter: new Date(Date.now() + HOUR) };
+function validity(validFor = HOUR) {
+  return { notBefore: new Date(Date.now() - 2 * HOUR), notAfter: new Date(Date.now() + validFor) };
 }

@@ -1,6 +1,5 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { say } from '../support/mesh-processes';
 
 /** Where something listens. */
 export interface At {
@@ -11,23 +10,34 @@ export interface At {
 /** How long a call may take, ms: a connection that hangs is a failure. */
 const PATIENCE = 5_000;
 
-/** What comes back for `text` on a connection of its own; empty where nothing does in time. */
-export async function call({ address, port }: At, text = 'who'): Promise<string> {
-  const over = new AbortController();
-  const late = pause(PATIENCE, '', { signal: over.signal }).catch(() => '');
-  const answer = await Promise.race([say(address, port, text), late]);
-  over.abort();
-  return answer;
+export interface CallOptions {
+  readonly text?: string;
+  /** The address from which the call comes. */
+  readonly localAddress?: string;
+}
+
+/** What comes back on a connection of its own; empty where it is refused, ends, or nothing comes in time. */
+export function call({ address, port }: At, { text = 'who', localAddress }: CallOptions = {}): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: address, port, ...(localAddress !== undefined && { localAddress }) });
+    const end = (answer: string): void => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.setTimeout(PATIENCE, () => end(''));
+    socket.on('connect', () => socket.write(text));
+    socket.on('data', (part: Buffer) => end(part.toString()));
+    socket.on('error', () => end('')).on('close', () => end(''));
+  });
 }
 
 /** Calls until somebody answers; the answer, and ms since `began` (performance.now()). */
 export async function firstAnswer(
   at: At,
-  text = 'who',
-  { began = performance.now(), timeoutMs = 30_000 } = {},
+  { text = 'who', began = performance.now(), timeoutMs = 30_000 } = {},
 ): Promise<{ readonly answer: string; readonly ms: number }> {
   for (;;) {
-    const answer = await call(at, text);
+    const answer = await call(at, { text });
     const ms = performance.now() - began;
     if (answer !== '') return { answer, ms };
     if (ms > timeoutMs) throw new Error(`nobody answered at ${at.address}:${at.port} within ${timeoutMs} ms`);

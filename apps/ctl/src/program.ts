@@ -46,6 +46,7 @@ const groups: readonly { readonly heading: string; readonly commands: readonly C
       { name: 'auth', load: async () => (await import('./commands/access/auth.js')).registerAuth },
       { name: 'audit', load: async () => (await import('./commands/access/audit.js')).registerAudit },
       { name: 'tokens', load: async () => (await import('./commands/tokens/tokens.js')).registerTokens },
+      { name: 'ca', load: async () => (await import('./commands/access/ca.js')).registerAuthority },
     ],
   },
   {

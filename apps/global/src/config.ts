@@ -1,5 +1,5 @@
 import { loadConfig, sharedHelp, sharedSettings, type LoadedConfig, type ProgramStart } from '@causeway/control-plane';
-import { count, duration, list, oneOf, optional, port, text, type SettingValues } from '@causeway/runtime';
+import { count, duration, list, oneOf, optional, port, secret, text, type SettingValues } from '@causeway/runtime';
 
 /** The settings of a global control plane (docs/design.md §6). */
 export const globalSettings = {
@@ -20,6 +20,7 @@ export const globalSettings = {
   CAUSEWAY_KDS_ZONE_CHANGES_PER_SECOND: count(5_000, 1),
   CAUSEWAY_KDS_ZONE_BYTES_PER_SECOND: count(20 * 1024 * 1024, 64 * 1024),
   CAUSEWAY_ABSENCE_HOLD: duration('5m'),
+  CAUSEWAY_SECRETS_KEY: optional(secret(text())),
   CAUSEWAY_EXPORT_DEFAULT: oneOf(['All', 'None'], 'All'),
   CAUSEWAY_LOST_ZONE_POLICY: oneOf(['keep', 'depreferred', 'withdraw'], 'keep'),
   CAUSEWAY_LOST_ZONE_AFTER: duration('5m'),
@@ -44,6 +45,8 @@ export const globalHelp: Readonly<Record<string, string>> = {
   CAUSEWAY_KDS_ZONE_CHANGES_PER_SECOND: 'changes a second that a zone may go on sending; ten times as many at once',
   CAUSEWAY_KDS_ZONE_BYTES_PER_SECOND: 'bytes a second that a zone may go on sending; five times as many at once',
   CAUSEWAY_KDS_AUTH: 'none lets every zone in without a token',
+  CAUSEWAY_SECRETS_KEY:
+    'keys that seal secrets in the database, id:base64 of 32 bytes, separated by commas: the first seals, all open; Mesh.mtls needs one',
   CAUSEWAY_ABSENCE_HOLD: 'how long resources that a new incarnation of a zone lacks are kept',
   CAUSEWAY_EXPORT_DEFAULT: 'All or None: whether services go to other zones unless they say otherwise',
   CAUSEWAY_LOST_ZONE_POLICY: 'keep, depreferred or withdraw: what becomes of the services of a lost zone',
@@ -51,7 +54,7 @@ export const globalHelp: Readonly<Record<string, string>> = {
 };
 
 /** Names that zones and the quickstart read. */
-const OTHER_PROGRAMS = /^CAUSEWAY_(VIP|DNS|XDS|SERVICE|ZONE|SECRETS|WORKLOAD|GLOBAL|EAST|WEST|TEST|POSTGRES|DATA)_/;
+const OTHER_PROGRAMS = /^CAUSEWAY_(VIP|DNS|XDS|SERVICE|ZONE|WORKLOAD|GLOBAL|EAST|WEST|TEST|POSTGRES|DATA)_/;
 
 /** Former names. */
 const RENAMED = { CAUSEWAY_KDS_INTAKE_BYTES: 'CAUSEWAY_KDS_INBOUND_BYTES' };

@@ -23,7 +23,8 @@ import {
   type CertificateSource,
   type ControlPlaneCore,
 } from '@causeway/control-plane';
-import { GLOBAL_SYNC, KdsGlobalModule, withRelayedKinds } from '@causeway/kds';
+import type { SealingKeys } from '@causeway/identity';
+import { GLOBAL_SYNC, KdsGlobalModule, withRelayedKinds, type KumaOptions } from '@causeway/kds';
 import { POSTGRES_BACKEND, StoreModule } from '@causeway/store-postgres';
 import { TelemetryModule } from '@causeway/telemetry';
 import type { GlobalSettings } from './config';
@@ -33,10 +34,18 @@ import { globalQuerySources } from './query-sources';
 import { globalTelemetry } from './telemetry';
 import { ZoneSecurity, ZoneSecurityModule } from './zone-security.module';
 
+/** What a global's settings come to, checked. */
+export interface GlobalPlan {
+  readonly certificates: CertificateSource;
+  /** The keys that seal secrets of the store; undefined where none are set. */
+  readonly sealing: SealingKeys | undefined;
+}
+
 /** The global control plane: its parts, each with the parts that it stands on. They start in that order and end in the reverse. */
 @Module({})
 export class GlobalModule {
-  static forRoot(core: ControlPlaneCore<GlobalSettings>, certificates: CertificateSource): DynamicModule {
+  static forRoot(core: ControlPlaneCore<GlobalSettings>, { certificates, sealing }: GlobalPlan): DynamicModule {
+    const kuma: KumaOptions = { meshServicesMode: 'Everywhere', ...(sealing && { sealing }) };
     const facts = CoreModule.forRoot(core);
     const store = StoreModule.forRoot(storeOptions(core));
     const index = IndexModule.forRoot({ imports: [facts, store] });
@@ -50,12 +59,12 @@ export class GlobalModule {
     const leader = LeaderModule.forRootAsync({
       imports: [...state, authentication, security, access],
       inject: [POSTGRES_BACKEND, INDEX, AUTHENTICATION, ZoneSecurity, ACCESS_POLICY, MESHES, StoreBinding],
-      useFactory: leaderTermFactory(core),
+      useFactory: leaderTermFactory(core, kuma),
     });
     const kds = KdsGlobalModule.forRootAsync({
       imports: [...state, security, access],
       inject: [POSTGRES_BACKEND, INDEX, ZoneSecurity, ACCESS_POLICY, MESHES],
-      useFactory: kdsOptions(core),
+      useFactory: kdsOptions(core, kuma),
     });
     const queries = QueriesModule.forRootAsync({
       imports: [...state, authentication, kds, security],

@@ -1,6 +1,6 @@
 import type { AccessPolicy } from '@causeway/access';
 import { VERSION, type ControlPlaneCore } from '@causeway/control-plane';
-import type { InboundSettings, KdsGlobalOptions } from '@causeway/kds';
+import type { InboundSettings, KdsGlobalOptions, KumaOptions } from '@causeway/kds';
 import type { Meshes } from '@causeway/meshes';
 import type { IndexReader } from '@causeway/store';
 import type { PostgresBackend } from '@causeway/store-postgres';
@@ -16,7 +16,10 @@ type GlobalKdsSources = [
 ];
 
 /** How the global serves zones, from its settings. */
-export function kdsOptions(core: ControlPlaneCore<GlobalSettings>): (...sources: GlobalKdsSources) => KdsGlobalOptions {
+export function kdsOptions(
+  core: ControlPlaneCore<GlobalSettings>,
+  kuma: KumaOptions,
+): (...sources: GlobalKdsSources) => KdsGlobalOptions {
   const { settings } = core;
   return (...[backend, index, security, rights, meshes]) => ({
     sync: {
@@ -29,6 +32,7 @@ export function kdsOptions(core: ControlPlaneCore<GlobalSettings>): (...sources:
       version: VERSION,
       auth: security.authenticator,
       rights,
+      kuma,
       exportDefault: settings.CAUSEWAY_EXPORT_DEFAULT,
       hold: settings.CAUSEWAY_ABSENCE_HOLD,
       inbound: inboundLimits(settings),

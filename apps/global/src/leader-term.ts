@@ -7,8 +7,8 @@ import {
   type LeaderTermFactory,
   type StoreBinding,
 } from '@causeway/control-plane';
-import { createConditionsReconciler, createTrustLoop, runLoops } from '@causeway/controllers';
-import { createZoneLifecycleLoop, unsupportedByKuma } from '@causeway/kds';
+import { createConditionsReconciler, createMeshAuthorityLoop, createTrustLoop, runLoops } from '@causeway/controllers';
+import { createZoneLifecycleLoop, unsupportedByKuma, type KumaOptions } from '@causeway/kds';
 import type { Meshes } from '@causeway/meshes';
 import type { IndexReader } from '@causeway/store';
 import type { PostgresBackend } from '@causeway/store-postgres';
@@ -28,6 +28,7 @@ type GlobalLeaderSources = [
 /** What the global's leader does for a term: defaults, maintenance of the store and of tokens, lost and deleted zones, conditions. */
 export function leaderTermFactory(
   core: ControlPlaneCore<GlobalSettings>,
+  kuma: KumaOptions,
 ): (...sources: GlobalLeaderSources) => LeaderTermFactory {
   const { settings } = core;
   const lost = { policy: settings.CAUSEWAY_LOST_ZONE_POLICY, after: settings.CAUSEWAY_LOST_ZONE_AFTER };
@@ -35,7 +36,8 @@ export function leaderTermFactory(
     (term) => {
       const context = { ...core, store: backend.store, index, meshes, term };
       const zones = createZoneLifecycleLoop({ ...context, sessions: backend.sessions, lost, rights });
-      const conditions = createConditionsReconciler({ ...context, unsupportedByKuma: unsupportedByKuma() });
+      const conditions = createConditionsReconciler({ ...context, unsupportedByKuma: unsupportedByKuma(kuma) });
+      const authorities = createMeshAuthorityLoop({ sealing: kuma.sealing, logger: core.logger });
       const keys = authentication.createKeyPublisher();
       const chores = [...tokenChores(context, authentication.tokens), security.purge];
       return {
@@ -43,7 +45,7 @@ export function leaderTermFactory(
           await Promise.all([
             maintainStore(core, backend, term, chores),
             zones.run(),
-            runLoops([...meshLoops(core, meshes, binding), conditions, createTrustLoop(), keys], context),
+            runLoops([...meshLoops(core, meshes, binding), conditions, createTrustLoop(), authorities, keys], context),
           ]);
         },
       };

@@ -1,5 +1,6 @@
-import { createProgram, exitOnError, runProgram } from '@causeway/control-plane';
-import { globalConfig } from './config';
+import { createProgram, exitOnError, exitWithProblems, runProgram } from '@causeway/control-plane';
+import { SealingKeys } from '@causeway/identity';
+import { globalConfig, type GlobalSettings } from './config';
 import { GlobalModule } from './global.module';
 import { kdsCertificateSource } from './kds-certificates';
 
@@ -7,8 +8,15 @@ import { kdsCertificateSource } from './kds-certificates';
 async function bootstrap(): Promise<void> {
   const config = globalConfig();
   const certificates = kdsCertificateSource(config.values);
+  const sealing = sealingKeys(config.values);
   const program = createProgram({ role: 'global' }, config);
-  await runProgram(program, () => GlobalModule.forRoot(program.core, certificates));
+  await runProgram(program, () => GlobalModule.forRoot(program.core, { certificates, sealing }));
+}
+
+/** The keys of `CAUSEWAY_SECRETS_KEY`, if it is set; keys that cannot be read end the program with one line. */
+function sealingKeys({ CAUSEWAY_SECRETS_KEY: given }: GlobalSettings): SealingKeys | undefined {
+  const parsed = given === undefined ? undefined : SealingKeys.parse(given);
+  return parsed?.ok === false ? exitWithProblems([`CAUSEWAY_SECRETS_KEY: ${parsed.reason}`]) : parsed?.keys;
 }
 
 bootstrap().catch(exitOnError);

@@ -1,17 +1,27 @@
+import type { DataplaneTokens } from '@causeway/access';
 import type { SharedQuerySources } from '@causeway/control-plane';
 import type { ProxyDirectory } from '@causeway/controllers';
 import type { DnsServer } from '@causeway/dns';
 import { dataplaneInsight, type QuerySources } from '@causeway/queries';
 import { identityKey } from '@causeway/resources';
+import type { RotationOperation } from './workload-identity.module';
 import type { ZoneLeader } from './zone-leader.module';
 
-/** What a zone answers from: besides what all control planes have, its DNS, its proxies and the session with its global. */
-export function zoneQuerySources(
+type ZoneQuerySources = [
   shared: SharedQuerySources,
   leader: ZoneLeader,
   dns: DnsServer,
   proxies: ProxyDirectory,
-): QuerySources {
+  rotation: RotationOperation,
+  dataplaneTokens: DataplaneTokens,
+];
+
+/**
+ * What a zone answers from: besides what all control planes have, its DNS, its proxies, the session with its global, and who
+ * workloads are.
+ */
+export function zoneQuerySources(...sources: ZoneQuerySources): QuerySources {
+  const [shared, leader, dns, proxies, rotation, dataplaneTokens] = sources;
   const base = shared.get();
   const { cp } = base;
   return {
@@ -24,8 +34,15 @@ export function zoneQuerySources(
         const proxy = proxies.ofOwner(identityKey(resource.id));
         return proxy && dataplaneInsight(proxy);
       },
+      deletionWarnings: (id) => [
+        ...(base.insights?.deletionWarnings?.(id) ?? []),
+        ...dataplaneTokens.deletionWarnings(id),
+      ],
+      keyFaults: () => [...(base.insights?.keyFaults?.() ?? []), ...dataplaneTokens.faults()],
     },
     proxies,
+    dataplaneAccess: dataplaneTokens.tokens,
+    authorityAccess: rotation,
     syncDecisions: cp.role === 'zone' && cp.federated ? { confirmGlobal: () => leader.confirmGlobal() } : {},
   };
 }

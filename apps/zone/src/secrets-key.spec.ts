@@ -93,6 +93,7 @@ describe('the settings of secrets', () => {
       { CAUSEWAY_BIND_ADDRESS: '0.0.0.0' },
       /CAUSEWAY_SECRETS_KEY: is required .* \(0\.0\.0\.0\)/,
     ],
+    ['xDS beyond loopback', { CAUSEWAY_XDS_BIND_ADDRESS: '10.0.0.6' }, /is required .* \(10\.0\.0\.6\)/],
     ['DNS beyond loopback', { CAUSEWAY_DNS_BIND_ADDRESS: '127.0.0.1,10.0.0.5' }, /is required .* \(10\.0\.0\.5\)/],
     ['one that is none', { CAUSEWAY_SECRETS_KEY: 'k1:short' }, /CAUSEWAY_SECRETS_KEY: key 1 must be id:key/],
     ['an id twice', { CAUSEWAY_SECRETS_KEY: `a:${key},a:${key}` }, /key 2 has the id "a" of another one/],

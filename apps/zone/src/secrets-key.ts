@@ -40,7 +40,8 @@ export function secretsSource(settings: ZoneSettings, cp: ControlPlane): Secrets
 
 /** Every address that the program listens on. */
 function bindAddresses(settings: ZoneSettings): readonly string[] {
-  return [settings.CAUSEWAY_BIND_ADDRESS, ...settings.CAUSEWAY_DNS_BIND_ADDRESS];
+  const { CAUSEWAY_BIND_ADDRESS: rest, CAUSEWAY_XDS_BIND_ADDRESS: xds = rest } = settings;
+  return [rest, xds, ...settings.CAUSEWAY_DNS_BIND_ADDRESS];
 }
 
 /**

@@ -1,22 +1,47 @@
-import { Inject, Module, type DynamicModule, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import {
+  Inject,
+  Module,
+  type DynamicModule,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+  type Provider,
+} from '@nestjs/common';
 import { createDataplaneTokens, type DataplaneTokens } from '@causeway/access';
 import { INDEX, retryWhileUnavailable, type ControlPlaneCore, type ModuleImports } from '@causeway/control-plane';
-import { WorkloadCertificates, ZoneAuthority, type SealingKeys } from '@causeway/identity';
+import { ProxyDirectory } from '@causeway/controllers';
+import {
+  MeshAuthorities,
+  RotationRequests,
+  WorkloadCertificates,
+  ZoneAuthority,
+  type SealingKeys,
+} from '@causeway/identity';
+import type { AuthorityAccess } from '@causeway/queries';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import type { ZoneSettings } from './config';
 import { openSecrets, type SecretsSource } from './secrets-key';
+import { ZoneTrustEvidence } from './trust-evidence';
 
 /** The `DataplaneTokens` of this replica. */
 export const DATAPLANE_TOKENS = Symbol('DataplaneTokens');
 
 /** The `SealingKeys` of this replica. */
-const SEALING_KEYS = Symbol('SealingKeys');
+export const SEALING_KEYS = Symbol('SealingKeys');
 
 /** What the identities of workloads are configured by. */
 export interface WorkloadIdentityOptions extends ModuleImports {
   readonly core: ControlPlaneCore<ZoneSettings>;
   readonly secrets: SecretsSource;
+}
+
+/** How operators see and rotate the authority. */
+export class RotationOperation implements AuthorityAccess {
+  constructor(
+    readonly authority: ZoneAuthority,
+    readonly requests: RotationRequests,
+    readonly evidence: ZoneTrustEvidence,
+  ) {}
 }
 
 /** Checks at the start that the keys of secrets open what is stored. */
@@ -44,7 +69,7 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
   constructor(@Inject(DATAPLANE_TOKENS) private readonly tokens: DataplaneTokens) {}
 
   static forRoot({ imports, core, secrets }: WorkloadIdentityOptions): DynamicModule {
-    const { cp, settings, logger, clock } = core;
+    const { settings, logger, clock } = core;
     const validity = settings.CAUSEWAY_WORKLOAD_CERT_VALIDITY;
     return {
       module: WorkloadIdentityModule,
@@ -55,7 +80,7 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
           provide: ZoneAuthority,
           inject: [POSTGRES_BACKEND, SEALING_KEYS],
           useFactory: ({ store }: PostgresBackend, keys: SealingKeys) =>
-            new ZoneAuthority({ store, keys, zone: cp.role === 'zone' ? cp.zone : '', clock, logger, validity }),
+            new ZoneAuthority({ store, keys, zone: settings.CAUSEWAY_ZONE_NAME, clock, logger, validity }),
         },
         {
           provide: SealedKeyCheck,
@@ -64,10 +89,13 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
         },
         {
           provide: WorkloadCertificates,
-          inject: [INDEX, ZoneAuthority],
-          useFactory: (index: IndexReader, signer: ZoneAuthority) =>
-            new WorkloadCertificates({ index, signer, clock, validity }),
+          inject: [INDEX, ZoneAuthority, SEALING_KEYS],
+          useFactory: (index: IndexReader, signer: ZoneAuthority, keys: SealingKeys) => {
+            const meshAuthorities = new MeshAuthorities(index, keys);
+            return new WorkloadCertificates({ index, signer, meshAuthorities, clock, validity });
+          },
         },
+        ...rotationProviders(core),
         {
           provide: DATAPLANE_TOKENS,
           inject: [POSTGRES_BACKEND, INDEX],
@@ -75,11 +103,38 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
             createDataplaneTokens({ ...core, store, index }),
         },
       ],
-      exports: [ZoneAuthority, WorkloadCertificates, DATAPLANE_TOKENS],
+      exports: [
+        ZoneAuthority,
+        WorkloadCertificates,
+        RotationOperation,
+        ZoneTrustEvidence,
+        DATAPLANE_TOKENS,
+        SEALING_KEYS,
+      ],
     };
   }
 
   onApplicationShutdown(): void {
     this.tokens.close();
   }
+}
+
+/** What a rotation of the authority is ordered and decided by. */
+function rotationProviders(core: ControlPlaneCore<ZoneSettings>): readonly Provider[] {
+  const { cp, clock, settings } = core;
+  const isFederated = cp.role === 'zone' && cp.federated;
+  return [
+    {
+      provide: ZoneTrustEvidence,
+      inject: [INDEX, ProxyDirectory],
+      useFactory: (index: IndexReader, proxies: ProxyDirectory) =>
+        new ZoneTrustEvidence({ index, proxies, zone: settings.CAUSEWAY_ZONE_NAME, isFederated }),
+    },
+    {
+      provide: RotationOperation,
+      inject: [POSTGRES_BACKEND, ZoneAuthority, ZoneTrustEvidence],
+      useFactory: ({ store }: PostgresBackend, authority: ZoneAuthority, evidence: ZoneTrustEvidence) =>
+        new RotationOperation(authority, new RotationRequests(store, clock), evidence),
+    },
+  ];
 }

@@ -23,7 +23,7 @@ import {
   TrustPublisher,
   type ControlLoop,
 } from '@causeway/controllers';
-import { AuthorityLifecycle, ZoneAuthority } from '@causeway/identity';
+import { AuthorityLifecycle, ZoneAuthority, type TrustEvidence } from '@causeway/identity';
 import {
   confirmPeerIncarnation,
   GLOBAL_PEER,
@@ -41,6 +41,7 @@ import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres
 import type { PendingIncarnation } from '@causeway/sync';
 import { configuredRanges } from './address-ranges';
 import type { ZoneSettings } from './config';
+import { ZoneTrustEvidence } from './trust-evidence';
 import { DATAPLANE_TOKENS } from './workload-identity.module';
 
 /** What a zone's leader works with. */
@@ -54,6 +55,7 @@ interface ZoneLeaderOptions {
   readonly createSync: ZoneSyncFactory;
   readonly authentication: Authentication;
   readonly authority: ZoneAuthority;
+  readonly evidence: TrustEvidence;
   readonly dataplaneTokens: DataplaneTokens;
 }
 
@@ -66,11 +68,14 @@ type ZoneLeaderSources = [
   meshes: Meshes,
   binding: StoreBinding,
   authority: ZoneAuthority,
+  evidence: TrustEvidence,
   dataplaneTokens: DataplaneTokens,
 ];
 
 /** How often the leader looks whether a step of the certificate authority is due, ms. */
 const AUTHORITY_INTERVAL = 1_000;
+/** How long other zones have to learn of a new authority, after the global has passed it on, ms. */
+const TRUST_MARGIN = 30_000;
 /** How often it looks whether there is a key that signs dataplane tokens, ms; the index answers. */
 const KEY_INTERVAL = 10_000;
 
@@ -120,10 +125,11 @@ class ZoneTerm implements LeaderWork {
     private readonly options: ZoneLeaderOptions,
     private readonly term: LeaderTerm,
   ) {
-    const { core, backend, index, authority } = options;
-    // Without proxies nobody has to learn of a new authority first.
-    const missing = (): Promise<readonly string[]> => Promise.resolve([]);
-    this.authorities = new AuthorityLifecycle({ authority, fence: term, logger: core.logger, missing });
+    const { core, backend, index, authority, evidence } = options;
+    this.authorities = new AuthorityLifecycle({
+      ...{ authority, evidence, fence: term, store: backend.store, clock: core.clock, logger: core.logger },
+      margin: core.cp.role === 'zone' && core.cp.federated ? TRUST_MARGIN : 0,
+    });
     this.loops = createLoops(options, this.authorities);
     this.runner = new LoopRunner(this.loops, { ...core, store: backend.store, index, term });
     this.current = options.createSync(term);
@@ -216,28 +222,21 @@ export class ZoneLeaderModule {
           provide: ZoneLeader,
           inject: [
             ...[ProxyDirectory, POSTGRES_BACKEND, INDEX, ZONE_SYNC_FACTORY, AUTHENTICATION, MESHES, StoreBinding],
-            ...[ZoneAuthority, DATAPLANE_TOKENS],
+            ...[ZoneAuthority, ZoneTrustEvidence, DATAPLANE_TOKENS],
           ],
-          useFactory: (
-            ...[
-              proxies,
-              backend,
-              index,
-              createSync,
-              authentication,
-              meshes,
-              binding,
-              authority,
-              tokens,
-            ]: ZoneLeaderSources
-          ) =>
-            new ZoneLeader({
-              ...{ core, proxies, backend, index, createSync, authentication, meshes, binding },
-              ...{ authority, dataplaneTokens: tokens },
-            }),
+          useFactory: (...sources: ZoneLeaderSources) => new ZoneLeader(leaderOptions(core, sources)),
         },
       ],
       exports: [ZoneLeader],
     };
   }
+}
+
+function leaderOptions(core: ControlPlaneCore<ZoneSettings>, sources: ZoneLeaderSources): ZoneLeaderOptions {
+  const [proxies, backend, index, createSync, authentication, meshes, binding, ...identity] = sources;
+  const [authority, evidence, dataplaneTokens] = identity;
+  return {
+    ...{ core, proxies, backend, index, createSync, authentication, meshes, binding },
+    ...{ authority, evidence, dataplaneTokens },
+  };
 }

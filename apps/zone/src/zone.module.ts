@@ -34,7 +34,7 @@ import { kdsOptions } from './kds-options';
 import { zoneQuerySources } from './query-sources';
 import type { SecretsSource } from './secrets-key';
 import { zoneTelemetry } from './telemetry';
-import { WorkloadIdentityModule } from './workload-identity.module';
+import { DATAPLANE_TOKENS, RotationOperation, SEALING_KEYS, WorkloadIdentityModule } from './workload-identity.module';
 import { xdsModule } from './xds-options';
 import { ZoneLeader, ZoneLeaderModule } from './zone-leader.module';
 
@@ -60,13 +60,13 @@ export class ZoneModule {
     const authentication = AuthenticationModule.forRoot({ imports: state });
     const users = [access, admission, audit, authentication];
     const shown = CertificatesModule.forRoot({ imports: state });
+    const proxies = ProxiesModule.forRoot({ imports: state, core });
+    const identity = WorkloadIdentityModule.forRoot({ imports: [...state, proxies], core, secrets });
     const kds = KdsZoneModule.forRootAsync({
-      imports: state,
-      inject: [POSTGRES_BACKEND, INDEX, StoreBinding],
+      imports: [...state, identity],
+      inject: [POSTGRES_BACKEND, INDEX, StoreBinding, SEALING_KEYS],
       useFactory: kdsOptions(core, global),
     });
-    const proxies = ProxiesModule.forRoot({ imports: state, core });
-    const identity = WorkloadIdentityModule.forRoot({ imports: state, core, secrets });
     const zoneLeader = ZoneLeaderModule.forRoot({ imports: [...state, authentication, kds, proxies, identity], core });
     const leader = LeaderModule.forRootAsync({
       imports: [...state, zoneLeader],
@@ -74,11 +74,11 @@ export class ZoneModule {
       useFactory: ({ createTerm }: ZoneLeader) => createTerm,
     });
     const dns = dnsModule({ imports: state, core, config });
-    const xds = xdsModule({ imports: [...state, identity, kds], core });
+    const xds = xdsModule({ imports: [...state, identity, kds, proxies], core });
     const served = [zoneLeader, dns, xds];
     const queries = QueriesModule.forRootAsync({
-      imports: [...state, authentication, zoneLeader, dns, proxies],
-      inject: [ZoneLeader, DNS_SERVER, ProxyDirectory],
+      imports: [...state, authentication, identity, zoneLeader, dns, proxies],
+      inject: [ZoneLeader, DNS_SERVER, ProxyDirectory, RotationOperation, DATAPLANE_TOKENS],
       useFactory: zoneQuerySources,
     });
     const rest = restModule({ imports: [facts, access, authentication, audit, queries, admission, shown] });

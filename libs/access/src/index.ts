@@ -14,7 +14,8 @@ export { type IssuedZoneToken, type ZoneTokenRequest } from './zones/zone-token-
 export { createZoneProxyTokens, type ZoneProxyTokens } from './zones/zone-proxy-tokens';
 export { createDataplaneTokens, type DataplaneTokenRequest, type DataplaneTokens } from './dataplanes/dataplane-tokens';
 export { type DataplaneClaims } from './dataplanes/dataplane-token';
-export { type ListedToken } from './tokens/token-issuer';
+export { type IssuedToken, type ListedToken } from './tokens/token-issuer';
+export { parseValidity } from './tokens/validity';
 export {
   AUTHORITY_SECRET,
   authorityText,

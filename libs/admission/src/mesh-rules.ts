@@ -1,6 +1,8 @@
 import {
   accepting,
+  COMPANION_KINDS,
   designate,
+  isMeshCompanion,
   type Designation,
   type MeshMembership,
   type Meshes,
@@ -89,17 +91,23 @@ export function membershipRead(makesMembers: boolean, revision = 0): { readonly 
 }
 
 /**
- * The members of a mesh by kind, whatever their zone, for people: `MeshService: 2, Dataplane: 1`; undefined where there is
+ * The members of a mesh by kind, whatever their zone, without what control planes made for the Mesh, for people: `MeshService: 2, Dataplane: 1`; undefined where there is
  * none. The words of the refusal are the seed's (row T003-28).
  */
 export function describeMembers(mesh: string, registry: Registry, index: IndexReader): string | undefined {
   const counts = registry.kinds
     .filter((kind) => kind.scope === 'mesh')
-    .map(({ name }) => ({ name, count: index.countByMesh(name).get(mesh) ?? 0 }));
+    .map(({ name }) => ({ name, count: memberCount(name, mesh, index) }));
   const found = counts.filter(({ count }) => count > 0).sort((a, b) => b.count - a.count);
   if (found.length === 0) return undefined;
   const listed = found.map(({ name, count }) => `${name}: ${count}`).join(', ');
   return `objects belong to this mesh exists, please delete them to proceed. ${listed}`;
+}
+
+function memberCount(kind: string, mesh: string, index: IndexReader): number {
+  const all = index.countByMesh(kind).get(mesh) ?? 0;
+  if (all === 0 || !COMPANION_KINDS.includes(kind)) return all;
+  return [...index.ofKind(kind)].filter((one) => one.id.mesh === mesh && !isMeshCompanion(one)).length;
 }
 
 /** Waits until the index holds everything committed before the call: up to the revision. Throws Unavailable after 5 s. */

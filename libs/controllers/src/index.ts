@@ -9,8 +9,10 @@ export { type ControlLoop, type LoopPlan } from './runner/control-loop';
 export { LoopRunner, runLoops } from './runner/loop-runner';
 export { createZoneReconcilers, poolMetrics, poolReports, type ZoneReconcilersConfig } from './zone-reconcilers';
 export { createMeshLoops, type MeshLoopsConfig } from './mesh/mesh-reconciler';
-export { TrustPublisher, type TrustPublisherConfig } from './trust/trust-publisher';
+export { meshesOfAuthority, TrustPublisher, unspreadDomains, type TrustPublisherConfig } from './trust/trust-publisher';
+export { isTrustedHere } from './trust/believed-domains';
 export { createTrustLoop } from './trust/trust-reconciler';
+export { createMeshAuthorityLoop, type MeshAuthorityConfig } from './trust/mesh-authority-loop';
 export { createConditionsReconciler } from './conditions/conditions-reconciler';
 export {
   dataplaneValues,

@@ -41,7 +41,7 @@ export class Http2Streams {
     this.streams.get(metadata)?.close(constants.NGHTTP2_CANCEL);
   }
 
-  /** Writes to the body of the response, whose headers were sent; the buffer is not copied. Nothing is written to a reset call. */
+  /** Writes to the body of the response, whose headers were sent; the buffer, of `framed` messages, is not copied. Nothing is written to a reset call. */
   write(metadata: Metadata, bytes: Buffer, done: () => void): void {
     const stream = this.streams.get(metadata);
     if (!stream) throw new Error('the stream of a call is not known');
@@ -58,6 +58,15 @@ export class Http2Streams {
       session.destroy();
     });
   }
+}
+
+/** A message as it is on the wire of gRPC: not compressed, behind its length. */
+export function framed(message: Uint8Array): Buffer {
+  const frame = Buffer.allocUnsafe(5 + message.length);
+  frame.writeUInt8(0, 0);
+  frame.writeUInt32BE(message.length, 1);
+  frame.set(message, 5);
+  return frame;
 }
 
 /** The private field of grpc-js that holds the stream of a call; http2-streams.spec.ts notices when it moves. */

@@ -1,36 +1,58 @@
-import { errorText, type Logger } from '@causeway/runtime';
-import type { Fence } from '@causeway/store';
-import type { ZoneAuthority } from './zone-authority';
+import { Conflict } from '@causeway/resources';
+import { errorText, type Clock, type Logger } from '@causeway/runtime';
+import type { Fence, ResourceStore } from '@causeway/store';
+import { NO_REQUEST, requestNote, RotationRequests, type RotationRequest } from './rotation-requests';
+import type { AuthorityStateOfZone, ZoneAuthority } from './zone-authority';
+
+/** Who has not learned of a new authority yet. */
+export interface TrustEvidence {
+  /**
+   * In the words of an operator, sorted: live proxies of this zone that have not acked a trust with all of `certificates`
+   * (PEM), and trust domains that have not been passed on with them. Throws Unavailable.
+   */
+  missing(certificates: readonly string[]): Promise<readonly string[]>;
+}
 
 /** Dependencies of an `AuthorityLifecycle`. */
 export interface AuthorityLifecycleOptions {
   readonly authority: ZoneAuthority;
+  readonly store: Pick<ResourceStore, 'note' | 'write'>;
+  readonly evidence: TrustEvidence;
+  /** How long nobody must have been missing before a new authority is used: other zones learn of it meanwhile, ms. */
+  readonly margin: number;
   /** The leader's right to write. */
   readonly fence: Fence;
+  readonly clock: Pick<Clock, 'now'>;
   readonly logger: Logger;
-  /** Live proxies that have not acked the trust that holds now; sorted. */
-  readonly missing: () => Promise<readonly string[]>;
 }
 
-/** What a leader does for the zone's authority in one term: makes it, and takes each step of a rotation when it is due. */
+/** What a leader does for the zone's authority in one term: makes it, carries out orders, takes each step of a rotation when due. */
 export class AuthorityLifecycle {
+  private readonly requests: RotationRequests;
   private trusted: readonly string[] = [];
   private lastFault = '';
+  /** Since when nobody is missing, in the words of this term, ms since 1970. */
+  private completeSince: number | undefined;
 
-  constructor(private readonly options: AuthorityLifecycleOptions) {}
+  constructor(private readonly options: AuthorityLifecycleOptions) {
+    this.requests = new RotationRequests(options.store, options.clock);
+  }
 
   /** The certificates in PEM of all authorities that are trusted, as of the last turn; none before the first one. */
   certificates(): readonly string[] {
     return this.trusted;
   }
 
-  /** One look: idempotent, a cost of one read where nothing is due. A fault is logged when it begins. */
+  /** One look: idempotent, two reads where nothing is due. A fault is logged when it begins. */
   async turn(): Promise<void> {
-    const { authority, fence, logger, missing } = this.options;
+    const { authority, fence, logger } = this.options;
     try {
       let state = await authority.ensure(fence);
-      if (state.step.type !== 'steady') state = await authority.advanceRotation(fence, { missing: await missing() });
-      this.trusted = state.authorities.map(({ certificate }) => certificate);
+      const request = await this.requests.pending();
+      if (request) state = await this.carryOut(request, state);
+      if (state.step.type === 'steady') this.completeSince = undefined;
+      else state = await this.advance(state);
+      this.trusted = certificatesOf(state);
       this.lastFault = '';
     } catch (error) {
       const fault = errorText(error);
@@ -39,4 +61,53 @@ export class AuthorityLifecycle {
       this.lastFault = fault;
     }
   }
+
+  /** An order and its end are one write: after a crash it is carried out once, or refused as out of its step. */
+  private async carryOut(request: RotationRequest, state: AuthorityStateOfZone): Promise<AuthorityStateOfZone> {
+    const { authority, fence, clock, store, logger } = this.options;
+    const { order, by, at } = request;
+    try {
+      switch (order.type) {
+        case 'rotate': {
+          const next = order.force ? requestNote({ order: { type: 'force' }, by, at }) : NO_REQUEST;
+          return await authority.beginRotation(fence, clock.now() + order.wait, [next]);
+        }
+        case 'force':
+          return await authority.forceRotation(fence, await this.missing(state), [NO_REQUEST]);
+        case 'abandon':
+          return await authority.abandonRotation(fence, [NO_REQUEST]);
+      }
+    } catch (error) {
+      if (!(error instanceof Conflict)) throw error;
+      logger.warn('an order to the certificate authority is refused', { order: order.type, by, error: error.message });
+      await store.write({ changes: [], onRefusal: 'abort', fence, notes: [NO_REQUEST] });
+      return state;
+    }
+  }
+
+  private async advance(state: AuthorityStateOfZone): Promise<AuthorityStateOfZone> {
+    const { authority, fence } = this.options;
+    const missing = state.step.type === 'trusting' ? await this.waitedFor(state) : [];
+    return authority.advanceRotation(fence, { missing });
+  }
+
+  /** Who is missing; once nobody is, that the margin runs. */
+  private async waitedFor(state: AuthorityStateOfZone): Promise<readonly string[]> {
+    const { clock, margin } = this.options;
+    const missing = await this.missing(state);
+    const now = clock.now();
+    this.completeSince = missing.length > 0 ? undefined : (this.completeSince ?? now);
+    if (this.completeSince === undefined) return missing;
+    const left = margin - (now - this.completeSince);
+    return left > 0 ? ['other zones: the time in which they learn of the new authority runs'] : [];
+  }
+
+  private missing(state: AuthorityStateOfZone): Promise<readonly string[]> {
+    return this.options.evidence.missing(certificatesOf(state));
+  }
+}
+
+/** The certificates in PEM of all authorities of a state. */
+export function certificatesOf({ authorities }: AuthorityStateOfZone): readonly string[] {
+  return authorities.map(({ certificate }) => certificate);
 }

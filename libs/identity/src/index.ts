@@ -19,8 +19,24 @@ export {
 export { bindingProblem, workloadProblem, type WorkloadBinding } from './workload-binding';
 export { SealingKeys, type ParsedSealingKeys, type SealedText } from './sealing-keys';
 export { type AuthorityState, type RotationEvidence, type RotationStep } from './authority-rotation';
-export { ZoneAuthority, type CertificateSigner, type SignedCertificate } from './zone-authority';
-export { authorityIdOf, authorityIdsOf, type CertificateOrder } from './x509';
-export { AuthorityLifecycle, type AuthorityLifecycleOptions } from './authority-lifecycle';
+export {
+  ZoneAuthority,
+  type AuthorityStateOfZone,
+  type CertificateSigner,
+  type SignedCertificate,
+} from './zone-authority';
+export { authorityIdOf, authorityIdsOf, createMeshAuthority, type AuthorityPair, type CertificateOrder } from './x509';
+export {
+  enabledBackend,
+  isMeshAuthorityKey,
+  MeshAuthorities,
+  meshAuthorityOf,
+  meshAuthoritySecrets,
+  meshUrisOf,
+  type MeshAuthority,
+} from './mesh-authority';
+export { openedText, SEALED_LABEL, sealedSpec, sealedWith } from './sealed-secret';
+export { AuthorityLifecycle, certificatesOf, type TrustEvidence } from './authority-lifecycle';
+export { checkOrder, RotationRequests, type RotationOrder, type RotationRequest } from './rotation-requests';
 export { createWorkloadKey, type WorkloadKey } from './workload-key';
 export { WorkloadCertificates, type CertificateRequest, type WorkloadCertificate } from './workload-certificates';

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import type { JsonObject } from '@causeway/resources';
 
 /** A secret text that only the sealing key of `keyId` opens; each part base64. Safe to store, of no use without the key. */
@@ -54,13 +54,28 @@ export class SealingKeys {
 
   /** Seals a text for one purpose; it opens for that purpose only. Throws RangeError over 64 KiB. */
   seal(text: string, purpose: string): SealedText {
+    return this.sealWith(text, purpose, () => randomBytes(NONCE_BYTES));
+  }
+
+  /** As `seal`, but equal texts seal to equal bytes: whoever sees both knows that they are equal, and nothing else. */
+  sealRepeatably(text: string, purpose: string): SealedText {
+    // The nonce depends on key, purpose and text, so no two texts share one.
+    return this.sealWith(text, purpose, (key) =>
+      createHmac('sha256', key)
+        .update(JSON.stringify([purpose, text]))
+        .digest()
+        .subarray(0, NONCE_BYTES),
+    );
+  }
+
+  private sealWith(text: string, purpose: string, nonceOf: (key: Buffer) => Buffer): SealedText {
     const plain = Buffer.from(text, 'utf8');
     if (plain.length > MOST_BYTES)
       throw new RangeError(`at most ${MOST_BYTES} bytes can be sealed, got ${plain.length}`);
     const keyId = this.current;
     const key = this.keys.get(keyId);
     if (!key) throw new RangeError('there is no key that seals');
-    const nonce = randomBytes(NONCE_BYTES);
+    const nonce = nonceOf(key);
     const cipher = createCipheriv(CIPHER, key, nonce).setAAD(associated(purpose, keyId));
     const sealed = Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
     return { keyId, nonce: nonce.toString('base64'), sealed: sealed.toString('base64') };

@@ -2,7 +2,8 @@ import { Dataplane, MeshIdentity } from '@causeway/kinds';
 import { Forbidden, Invalid, NotFound, type Identity } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
-import { workloadProblem, type WorkloadBinding } from './workload-binding';
+import { bindingProblem, workloadProblem, type WorkloadBinding } from './workload-binding';
+import { serviceProblem, type MeshAuthorities } from './mesh-authority';
 import { identityFor, spiffeIdOf } from './workload-id';
 import { checkCsr } from './x509';
 import { CERTIFICATE_VALIDITY, type CertificateSigner, type SignedCertificate } from './zone-authority';
@@ -18,14 +19,18 @@ export interface CertificateRequest {
 
 /** A certificate of a workload. */
 export interface WorkloadCertificate extends SignedCertificate {
-  /** The SPIFFE id. */
+  /** The SPIFFE id; by the authority of a mesh the first of several. */
   readonly uri: string;
+  /** The certificate of the authority of the mesh (`Mesh.mtls`) that signed; absent for the zone's own. */
+  readonly meshAuthority?: string;
 }
 
 /** Dependencies of `WorkloadCertificates`. */
 export interface WorkloadCertificateOptions {
   readonly index: Pick<IndexReader, 'get' | 'ofKind'>;
   readonly signer: CertificateSigner;
+  /** For Dataplanes without a MeshIdentity, of meshes with `Mesh.mtls`. */
+  readonly meshAuthorities?: MeshAuthorities;
   readonly clock: Pick<Clock, 'now'>;
   /** Validity of certificates, ms; 24 h by default. */
   readonly validity?: number;
@@ -43,26 +48,35 @@ export class WorkloadCertificates {
    * applies, Invalid for a bad CSR or a template that gives no id, Unavailable where the signer cannot sign.
    */
   async issue({ dataplane: id, binding, csr }: CertificateRequest): Promise<WorkloadCertificate> {
-    const { index, signer, clock, validity = CERTIFICATE_VALIDITY } = this.options;
+    const { index, signer, meshAuthorities, clock, validity = CERTIFICATE_VALIDITY } = this.options;
     const dataplane = index.get(id);
     if (!dataplane || !Dataplane.is(dataplane))
       throw new NotFound(`there is no Dataplane ${id.name} in mesh ${id.mesh}`);
-    const problem = workloadProblem(binding, dataplane);
-    if (problem !== undefined) throw new Forbidden(`the dataplane token ${problem}`);
     const identity = identityFor(
       dataplane,
       [...index.ofKind(MeshIdentity.name)].filter((one) => MeshIdentity.is(one)),
     );
+    const ofMesh = identity ? undefined : meshAuthorities?.authority(id.mesh);
+    const problem = ofMesh
+      ? (bindingProblem(binding, dataplane) ?? serviceProblem(binding))
+      : workloadProblem(binding, dataplane);
+    if (problem !== undefined) throw new Forbidden(`the dataplane token ${problem}`);
+    const now = clock.now();
+    const times = { now, notAfter: now + validity };
+    if (ofMesh) return ofMesh.sign(dataplane, { ...times, publicKey: await publicKeyOf(csr) });
     if (!identity) throw new Forbidden(`no MeshIdentity of mesh ${id.mesh} selects Dataplane ${id.name}`);
     const { type, bundled } = identity.spec.provider;
     if (type !== 'Bundled' || bundled?.ca)
       throw new Forbidden(`MeshIdentity ${identity.id.name} has another authority than this zone's: provider ${type}`);
     const found = spiffeIdOf(dataplane, identity);
     if (!found.ok) throw new Invalid(found.violations);
-    const checked = await checkCsr(csr);
-    if (!checked.ok) throw new Invalid([checked.violation]);
-    const now = clock.now();
-    const order = { uri: found.id.uri, publicKey: checked.publicKey, now, notAfter: now + validity };
-    return { ...(await signer.sign(order)), uri: found.id.uri };
+    const { uri } = found.id;
+    return { ...(await signer.sign({ ...times, uri, publicKey: await publicKeyOf(csr) })), uri };
   }
+}
+
+async function publicKeyOf(csr: string): Promise<Buffer> {
+  const checked = await checkCsr(csr);
+  if (!checked.ok) throw new Invalid([checked.violation]);
+  return checked.publicKey;
 }

@@ -1,4 +1,4 @@
-import { createHash, createPrivateKey, createPublicKey, webcrypto, X509Certificate } from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey, webcrypto, X509Certificate, type KeyObject } from 'node:crypto';
 import type * as X509 from '@peculiar/x509';
 import { FieldPath, type Violation } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
@@ -21,6 +21,8 @@ export interface AuthorityPair {
 /** A certificate to sign: for whose key, with which id, and until when (ms since 1970). */
 export interface CertificateOrder {
   readonly uri: string;
+  /** Names beside the id, as certificates of Kuma's `Mesh.mtls` have. */
+  readonly otherUris?: readonly string[];
   /** DER, SubjectPublicKeyInfo. */
   readonly publicKey: Buffer;
   readonly now: number;
@@ -40,11 +42,29 @@ export async function library(): Promise<typeof X509> {
 }
 
 /** A new self-signed authority of a zone, valid for 10 years, that may sign leaf certificates only. */
-export async function createZoneAuthority(zone: string, now: number): Promise<AuthorityPair> {
+export function createZoneAuthority(zone: string, now: number): Promise<AuthorityPair> {
+  return createAuthority({ name: `CN=Causeway workload authority, OU=${zone}, O=Causeway`, now });
+}
+
+/**
+ * A new self-signed authority of a whole mesh, in the form of Kuma's `builtin` (docs/reference/kuma-interop.md): its URI is
+ * the trust domain, the name of the mesh.
+ */
+export function createMeshAuthority(mesh: string, now: number): Promise<AuthorityPair> {
+  return createAuthority({ name: `CN=${mesh}, OU=Mesh, O=Causeway`, uri: `spiffe://${mesh}`, now });
+}
+
+interface AuthoritySketch {
+  readonly name: string;
+  readonly uri?: string;
+  readonly now: number;
+}
+
+async function createAuthority({ name, uri, now }: AuthoritySketch): Promise<AuthorityPair> {
   const x509 = await library();
   const keys = await webcrypto.subtle.generateKey(CURVE, true, ['sign', 'verify']);
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
-    name: `CN=Causeway workload authority, OU=${zone}, O=Causeway`,
+    name,
     notBefore: new Date(now - BACKDATED),
     notAfter: new Date(now + AUTHORITY_VALIDITY),
     keys,
@@ -53,6 +73,7 @@ export async function createZoneAuthority(zone: string, now: number): Promise<Au
       new x509.BasicConstraintsExtension(true, 0, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
       await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+      ...(uri === undefined ? [] : [new x509.SubjectAlternativeNameExtension([{ type: 'url', value: uri }])]),
     ],
   });
   const der = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey));
@@ -64,32 +85,58 @@ export async function createZoneAuthority(zone: string, now: number): Promise<Au
 }
 
 /**
- * A leaf certificate in PEM by X.509-SVID §3 and §4: no subject, one URI, no authority, for both ends of a connection. It
- * ends with the authority at the latest.
+ * A leaf certificate in PEM by X.509-SVID §3 and §4: no subject, one URI unless others are ordered, no authority, for both
+ * ends of a connection. It ends with the authority at the latest. Throws where the authority's key is of no kind that signs here.
  */
 export async function signCertificate(authority: AuthorityPair, order: CertificateOrder): Promise<string> {
   const x509 = await library();
   const issuer = new x509.X509Certificate(authority.certificate);
-  const key = createPrivateKey(authority.privateKey).export({ type: 'pkcs8', format: 'der' });
+  const authorityKey = createPrivateKey(authority.privateKey);
+  const algorithm = signingAlgorithm(authorityKey);
+  const key = authorityKey.export({ type: 'pkcs8', format: 'der' });
+  const uris = [order.uri, ...(order.otherUris ?? [])];
   const publicKey = await webcrypto.subtle.importKey('spki', order.publicKey, CURVE, true, ['verify']);
   const certificate = await x509.X509CertificateGenerator.create({
     issuer: issuer.subject,
     notBefore: new Date(order.now - BACKDATED),
     notAfter: new Date(Math.min(order.notAfter, issuer.notAfter.getTime())),
     publicKey,
-    signingKey: await webcrypto.subtle.importKey('pkcs8', key, CURVE, false, ['sign']),
-    signingAlgorithm: CURVE,
+    signingKey: await webcrypto.subtle.importKey('pkcs8', key, algorithm, false, ['sign']),
+    signingAlgorithm: algorithm,
     extensions: [
       new x509.BasicConstraintsExtension(false, undefined, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
       new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth, x509.ExtendedKeyUsage.clientAuth]),
       // Critical, since there is no subject (RFC 5280 §4.2.1.6).
-      new x509.SubjectAlternativeNameExtension([{ type: 'url', value: order.uri }], true),
+      new x509.SubjectAlternativeNameExtension(
+        uris.map((value) => ({ type: 'url' as const, value })),
+        true,
+      ),
       await x509.SubjectKeyIdentifierExtension.create(publicKey),
-      await x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey),
+      await authorityKeyId(x509, issuer),
     ],
   });
   return `${certificate.toString('pem').trim()}\n`;
+}
+
+/** As the authority's own certificate says, for there are several ways to compute one: with another one no chain is found. */
+async function authorityKeyId(
+  { AuthorityKeyIdentifierExtension, SubjectKeyIdentifierExtension }: typeof X509,
+  issuer: X509.X509Certificate,
+): Promise<X509.AuthorityKeyIdentifierExtension> {
+  const given = issuer.getExtension(SubjectKeyIdentifierExtension);
+  return given
+    ? new AuthorityKeyIdentifierExtension(given.keyId)
+    : AuthorityKeyIdentifierExtension.create(issuer.publicKey);
+}
+
+/** Kuma's authorities have RSA keys, ours ECDSA ones. */
+function signingAlgorithm({ asymmetricKeyType: type, asymmetricKeyDetails }: KeyObject) {
+  if (type === 'rsa') return { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' } as const;
+  const curve = asymmetricKeyDetails?.namedCurve;
+  if (type === 'ec' && curve === 'prime256v1') return CURVE;
+  if (type === 'ec' && curve === 'secp384r1') return { ...CURVE, namedCurve: 'P-384', hash: 'SHA-384' } as const;
+  throw new TypeError(`an authority must have an RSA key or an ECDSA key of P-256 or P-384; got ${type ?? 'none'}`);
 }
 
 /**

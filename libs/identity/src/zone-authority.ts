@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
-import { isJsonObject, Unavailable, type JsonObject } from '@causeway/resources';
+import { Conflict, isJsonObject, Unavailable, type JsonObject } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
-import type { Fence, ResourceStore } from '@causeway/store';
+import type { Fence, Note, ResourceStore } from '@causeway/store';
 import {
   abandonRotation,
   advanceRotation,
@@ -47,7 +47,10 @@ export const AUTHORITY_NOTE = { area: 'workload-authority', key: 'state' } as co
 /** Validity of a workload's certificate where nothing else is set, ms. */
 export const CERTIFICATE_VALIDITY = 24 * 3_600_000;
 
-type State = AuthorityState<StoredAuthority>;
+/** The authorities of a zone as they are stored. */
+export type AuthorityStateOfZone = AuthorityState<StoredAuthority>;
+
+type State = AuthorityStateOfZone;
 
 /**
  * The certificate authority of one zone, at one replica. Its state is one note, the keys in it sealed with
@@ -85,16 +88,33 @@ export class ZoneAuthority implements CertificateSigner {
     });
   }
 
-  /** A leader begins a rotation: makes an authority that is trusted. Throws Conflict while one runs, Fenced, Unavailable. */
-  beginRotation(fence: Fence, deadline: number): Promise<State> {
-    return this.change(fence, async (held) => {
-      const next = beginRotation(existing(held), await this.createAuthority(), {
-        now: this.options.clock.now(),
-        deadline,
-      });
+  /**
+   * A leader begins a rotation: makes an authority that is trusted. `notes` are written with it, here and below. Throws
+   * Conflict while one runs, Fenced, Unavailable.
+   */
+  beginRotation(fence: Fence, deadline: number, notes: readonly Note[] = []): Promise<State> {
+    const begin = async (held: State | undefined): Promise<State> => {
+      const times = { now: this.options.clock.now(), deadline };
+      const next = beginRotation(existing(held), await this.createAuthority(), times);
       this.options.logger.info('a rotation of the certificate authority begins', { next: next.authorities.at(-1)?.id });
       return next;
-    });
+    };
+    return this.change(fence, begin, notes);
+  }
+
+  /** A leader uses the new authority, whoever is missing. Throws Conflict where none waits, Fenced, Unavailable. */
+  forceRotation(fence: Fence, missing: readonly string[], notes: readonly Note[] = []): Promise<State> {
+    const force = (held: State | undefined): State => {
+      const state = existing(held);
+      if (state.step.type !== 'trusting')
+        throw new Conflict(`no new authority waits: the step is "${state.step.type}"`);
+      const { logger, clock } = this.options;
+      logger.warn('a new certificate authority is used although some have not learned of it', {
+        missing: missing.length,
+      });
+      return advanceRotation(state, { missing, force: true, now: clock.now() });
+    };
+    return this.change(fence, force, notes);
   }
 
   /** A leader does the next step of a rotation if it is due, and resolves with the state. Throws Fenced, Unavailable. */
@@ -108,8 +128,8 @@ export class ZoneAuthority implements CertificateSigner {
   }
 
   /** A leader gives a rotation up. Throws Conflict where the new authority is used already, Fenced, Unavailable. */
-  abandonRotation(fence: Fence): Promise<State> {
-    return this.change(fence, (held) => abandonRotation(existing(held)));
+  abandonRotation(fence: Fence, notes: readonly Note[] = []): Promise<State> {
+    return this.change(fence, (held) => abandonRotation(existing(held)), notes);
   }
 
   /**
@@ -175,12 +195,16 @@ export class ZoneAuthority implements CertificateSigner {
   }
 
   /** Stores what `decide` makes of the stored state, unless it is the same. A leader whose term is over throws Fenced. */
-  private change(fence: Fence, decide: (held: State | undefined) => State | Promise<State>): Promise<State> {
+  private change(
+    fence: Fence,
+    decide: (held: State | undefined) => State | Promise<State>,
+    more: readonly Note[] = [],
+  ): Promise<State> {
     const result = this.work.then(async () => {
       const held = await this.state();
       const state = await decide(held);
-      if (state === held) return state;
-      const notes = [{ ...AUTHORITY_NOTE, value: stored(state) }];
+      if (state === held && more.length === 0) return state;
+      const notes = [{ ...AUTHORITY_NOTE, value: stored(state) }, ...more];
       await this.options.store.write({ changes: [], onRefusal: 'abort', fence, notes });
       return state;
     });

@@ -43,6 +43,12 @@ describe('planRanges', () => {
       [],
     ],
     [
+      'loopback, for proxies that bind addresses without root',
+      { A: '127.64.0.0/16' },
+      { A: ['127.64.0.0-127.64.255.255'] },
+      [],
+    ],
+    [
       'a range inside a range inside a range',
       { A: '10.0.0.0/8', B: '10.0.0.0/16', C: '10.0.0.0/24' },
       { A: ['10.1.0.0-10.255.255.255'], B: ['10.0.1.0-10.0.255.255'], C: ['10.0.0.0-10.0.0.255'] },

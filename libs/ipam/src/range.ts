@@ -71,6 +71,7 @@ export function withoutAll(ranges: readonly AddressRange[], holes: readonly Addr
 const NOT_ROUTED: readonly AddressRange[] = [
   '10.0.0.0/8',
   '100.64.0.0/10',
+  '127.0.0.0/8',
   '172.16.0.0/12',
   '192.168.0.0/16',
   '198.18.0.0/15',
@@ -82,7 +83,7 @@ const NOT_ROUTED: readonly AddressRange[] = [
 /** Not the address of a host: packets to it go to every host on the link. */
 export const LIMITED_BROADCAST: AddressRange = { family: 4, first: 0xffffffffn, last: 0xffffffffn };
 
-/** True when the whole range is private, shared, for benchmarks or documentation, or reserved: not routed on the internet. */
+/** True when the whole range is private, shared, loopback, for benchmarks or documentation, or reserved: not routed on the internet. */
 export function isPrivateOrReserved(range: AddressRange): boolean {
   return NOT_ROUTED.some((block) => contains(block, range));
 }

@@ -7,6 +7,7 @@
  * run the streams, `auth/` holds credentials and ends streams whose token is no longer valid. `testing/` is what tests need
  * that play a peer.
  */
+export { type KumaOptions } from './kuma/translation';
 export { CredentialsMissing, globalCredentials, type GlobalTrust } from './auth/credentials';
 export { createGlobalSync, type GlobalSync, type ZoneMetrics } from './global/global-sync';
 export type { GlobalSyncOptions } from './global/global-sync-options';

@@ -272,3 +272,46 @@ describe('where a zone is entered', () => {
     expect(violations('ZoneIngress', { networking })).toEqual(want);
   });
 });
+
+describe('Mesh.mtls', () => {
+  const backend = { name: 'ca-1', type: 'builtin' };
+  const mtls = (...backends: object[]) => ({ mtls: { enabledBackend: 'ca-1', backends } });
+  it.each<[string, object]>([
+    ['off', { mtls: {} }],
+    ['with a backend that is not enabled', { mtls: { backends: [backend] } }],
+    ['enabled', mtls(backend)],
+    [
+      "with Kuma's settings",
+      mtls({ ...backend, mode: 'PERMISSIVE', dpCert: { rotation: { expiration: '1d' }, requestTimeout: '10s' } }),
+    ],
+    ['beside meshServices', { ...mtls(backend), meshServices: { mode: 'Exclusive' } }],
+  ])('%s is accepted', (_, spec) => {
+    expect(violations('Mesh', spec)).toEqual([]);
+  });
+
+  it.each<[string, object, string]>([
+    ['another type', mtls({ ...backend, type: 'vault' }), 'spec.mtls.backends[0].type: must be builtin; got "vault"'],
+    [
+      'two backends',
+      mtls(backend, { ...backend, name: 'ca-2' }),
+      'spec.mtls.backends: must have at most 1 backend, have 2',
+    ],
+    [
+      'a backend that is not there',
+      mtls({ ...backend, name: 'ca-2' }),
+      'spec.mtls.enabledBackend: must name one of the backends; got "ca-1"',
+    ],
+    [
+      'settings of the authority',
+      mtls({ ...backend, conf: { caCert: { RSAbits: 4096 } } }),
+      'spec.mtls.backends[0].conf: must be left out: the authority is ECDSA P-256 and lasts 10 years',
+    ],
+    [
+      'a name that is none of a Secret',
+      mtls(backend, { ...backend, name: 'A/b' }),
+      'spec.mtls.backends[1].name: must be a lower-case DNS label; got "A/b"',
+    ],
+  ])('%s is refused', (_, spec, want) => {
+    expect(violations('Mesh', spec)).toContain(want);
+  });
+});

@@ -20,5 +20,6 @@ export { MeshZoneAddress } from './mesh-zone-address';
 export { Namespace } from './namespace';
 export { builtInRoles, Role, verbs } from './role';
 export { RoleBinding } from './role-binding';
+export { Secret } from './secret';
 export { Zone } from './zone';
 export { ZoneIngress } from './zone-ingress';

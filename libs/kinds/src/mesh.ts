@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import { checkName, defineKind, Sync, type FieldPath, type Violation } from '@causeway/resources';
+import { checkMeshMtls, MeshMtls } from './schema/mesh-mtls';
 import { nameWarnings, selectorViolations } from './schema/rules';
-import { Selector, strict } from './schema/schema-parts';
+import { Optionals, Selector, strict } from './schema/schema-parts';
 
 /** A domain, as the Gateway API defines it. */
 const DOMAIN = '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*';
@@ -51,6 +52,11 @@ const Spec = Type.Object(
     parametersRef: Type.Optional(ParametersRef),
     description: Type.Optional(Type.String({ maxLength: 64 })),
     namespaceSelector: Type.Optional(Selector),
+    mtls: Type.Optional(MeshMtls),
+    /** Read by zones of Kuma only; absent means Everywhere. Their proxies have a MeshIdentity with Exclusive only. */
+    meshServices: Type.Optional(
+      Optionals({ mode: Type.Enum(['Disabled', 'Everywhere', 'ReachableBackends', 'Exclusive']) }),
+    ),
   },
   { ...strict, examples: [{ description: 'everything of the shop' }] },
 );
@@ -77,8 +83,19 @@ export const Mesh = defineKind({
   derive: ({ name, spec: { awsName } }) => ({ awsName: typeof awsName === 'string' ? awsName : name }),
   pending: ['Accepted'],
   checkName: (name, at) => [...checkName(name, at), ...fitsLabel(name, at)],
-  validate: (spec, at) => selectorViolations(spec.namespaceSelector, at.field('namespaceSelector')),
-  warn: ({ name }) => nameWarnings(name),
+  validate: (spec, at) => [
+    ...selectorViolations(spec.namespaceSelector, at.field('namespaceSelector')),
+    ...checkMeshMtls(spec.mtls, at.field('mtls')),
+  ],
+  warn: ({ name, spec }) => [
+    ...nameWarnings(name),
+    ...(spec.meshServices
+      ? ['spec.meshServices: is read by zones of Kuma only; every mesh works with MeshServices here']
+      : []),
+    ...(spec.mtls?.enabledBackend
+      ? ['spec.mtls: is for zones of Kuma 2.14: every one of them gets the key of this authority']
+      : []),
+  ],
 });
 
 /** The name is the value of the label `kuma.io/mesh` of every member, and label values have 63 characters. */

@@ -8,8 +8,11 @@ export { DEFAULT_MAX_CONNECTION_AGE, meshAccess, mtlsModeOf, type MeshAccess, ty
 export { FEATURES, isFeatureEnabled, supportedFeatures, type Feature } from './features';
 export {
   accepting,
+  COMPANION_KINDS,
   designate,
+  isMeshCompanion,
   isTerminating,
+  MADE_WITH_MESH,
   type Designation,
   type MeshMembership,
   type MeshOwner,

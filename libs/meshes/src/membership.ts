@@ -1,4 +1,4 @@
-import { Mesh } from '@causeway/kinds';
+import { Mesh, MeshIdentity, MeshTrust } from '@causeway/kinds';
 import { Label, type Labels, type LabelSelector, type Resource } from '@causeway/resources';
 
 /** By what a control plane knows its Meshes (rows T000-03 to T000-05, T000-14). */
@@ -68,6 +68,19 @@ export function selectorOf(
 /** Whether the labels of a Mesh say that it takes no new members. */
 export function isTerminating(labels: Labels): boolean {
   return labels[Label.terminating] === 'true';
+}
+
+/** The value of the label `causeway.io/made-with` of a resource that was made with its Mesh. */
+export const MADE_WITH_MESH = 'Mesh';
+
+/** The kinds of which control planes make resources with a Mesh, which go after it. */
+export const COMPANION_KINDS: readonly string[] = [MeshIdentity.name, MeshTrust.name];
+
+/** Whether control planes made it for the Mesh itself: it goes after the Mesh, and so does not keep it (row T003-28). */
+export function isMeshCompanion({ id, labels }: Pick<Resource, 'id' | 'labels'>): boolean {
+  if (id.kind === MeshIdentity.name) return labels[Label.madeWith] === MADE_WITH_MESH;
+  const isPublished = labels[Label.managedBy] !== undefined || labels[Label.derivedFrom] !== undefined;
+  return id.kind === MeshTrust.name && isPublished;
 }
 
 /** The label that Kubernetes gives each namespace; selectors may use it here too. */

@@ -165,6 +165,7 @@ export { SniCluster } from './gen/envoy/extensions/filters/network/sni_cluster/v
 export { TcpProxy, TcpProxy_UpstreamConnectMode } from './gen/envoy/extensions/filters/network/tcp_proxy/v3/tcp_proxy';
 export {
   DestinationIPInput,
+  ApplicationProtocolInput,
   DestinationPortInput,
   ServerNameInput,
   SourceIPInput,

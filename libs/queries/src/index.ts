@@ -2,7 +2,7 @@
  * What users read of a control plane: lists, watches, single resources, views over several, and what only operators ask
  * and decide. Interfaces (REST, gRPC) decode a request into plain values, call here and encode what they get.
  *
- *   interface → Queries → IndexReader | Insights | SyncDecisions | ZoneAccess
+ *   interface → Queries → IndexReader | Insights | SyncDecisions | ZoneAccess | AuthorityAccess
  */
 export { AccessReviews, type AccessQuestion } from './inspect/access-review';
 export { createQueries, DEFAULT_QUERY_LIMITS, type Queries, type QueryLimits, type QuerySources } from './queries';
@@ -29,6 +29,8 @@ export {
 export { type WatchMetrics, type WatchRequest } from './watch/watches';
 export { type DnsQuestion, type DraftedResource, type Insights } from './inspect/insights';
 export { type Confirmation, type SyncDecisions, type ZoneAdoption } from './zones/operator-decisions';
+export { type DataplaneAccess } from './tokens/dataplane-token-queries';
 export { type UserAccess } from './tokens/user-tokens';
+export { type AuthorityAccess } from './zones/workload-authority';
 export { type ZoneAccess } from './zones/zone-tokens';
 export { dataplaneInsight, type ProxyName, type ProxySelection, type ProxySource } from './inspect/proxies';

@@ -18,7 +18,9 @@ import { ResourceQueries } from './list/resource-queries';
 import { SortedIndex } from './list/sorted-index';
 import { DEFAULT_WATCH_LIMITS, Watches, type WatchLimits } from './watch/watches';
 import { OperatorDecisions, type SyncDecisions } from './zones/operator-decisions';
+import { DataplaneTokenQueries, type DataplaneAccess } from './tokens/dataplane-token-queries';
 import { UserTokens, type UserAccess } from './tokens/user-tokens';
+import { WorkloadAuthority, type AuthorityAccess } from './zones/workload-authority';
 import { ZoneTokens, type ZoneAccess } from './zones/zone-tokens';
 
 /** The bounds of queries. Durations in ms, sizes in bytes. */
@@ -52,6 +54,10 @@ export interface QuerySources {
   readonly userAccess?: UserAccess;
   /** Where proxies are served: in a zone. */
   readonly proxies?: ProxySource;
+  /** On a zone. */
+  readonly dataplaneAccess?: DataplaneAccess;
+  /** On a zone. */
+  readonly authorityAccess?: AuthorityAccess;
   /** Where this control plane is one of several. */
   readonly syncDecisions?: SyncDecisions;
 }
@@ -71,6 +77,8 @@ export interface Queries {
   readonly decisions: OperatorDecisions;
   readonly zoneTokens: ZoneTokens;
   readonly userTokens: UserTokens;
+  readonly dataplaneTokens: DataplaneTokenQueries;
+  readonly workloadAuthority: WorkloadAuthority;
   readonly audit: AuditQueries;
   /** Interfaces note their writes here, so that reads show them. */
   readonly freshness: Freshness;
@@ -113,6 +121,8 @@ export function createQueries(sources: QuerySources): Queries {
     decisions: new OperatorDecisions(sources.syncDecisions ?? {}),
     zoneTokens: new ZoneTokens(zoneAccess),
     userTokens: new UserTokens(userAccess),
+    dataplaneTokens: new DataplaneTokenQueries(sources.dataplaneAccess),
+    workloadAuthority: new WorkloadAuthority(sources.authorityAccess, clock),
     audit: new AuditQueries(sources.audit, registry),
     freshness,
     json: new ResourceJson(registry),

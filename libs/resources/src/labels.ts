@@ -22,6 +22,8 @@ export const Label = {
    * (docs/design.md §1, Identity and addresses of zones).
    */
   derivedFrom: 'causeway.io/derived-from',
+  /** On a MeshIdentity: `Mesh` was made with its Mesh and goes after it. */
+  madeWith: 'causeway.io/made-with',
   /** On a Mesh: `"true"` takes no new members. */
   terminating: 'causeway.io/terminating',
 } as const;

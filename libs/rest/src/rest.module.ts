@@ -21,6 +21,7 @@ import { eventStreamEncoder } from './controllers/server-sent-events';
 import { ServerController } from './controllers/server.controller';
 import { SyncDecisionsController } from './controllers/sync-decisions.controller';
 import { TokensController } from './controllers/tokens.controller';
+import { WorkloadIdentityController } from './controllers/workload-identity.controller';
 import { ZoneAccessController } from './controllers/zone-access.controller';
 import { AccessGuard } from './http/access.guard';
 import { BatchBodies } from './http/batch-body';
@@ -69,6 +70,7 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
     AccessReviewController,
     ZoneAccessController,
     TokensController,
+    WorkloadIdentityController,
     SyncDecisionsController,
     ApplyController,
     AuditController,

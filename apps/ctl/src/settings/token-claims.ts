@@ -1,13 +1,15 @@
-import { isJsonObject } from '@causeway/resources';
+import { isJsonObject, type JsonObject } from '@causeway/resources';
 import { age, textAt } from '../render';
+
+/** What a token is for. */
+export type TokenUse = 'user' | 'zone' | 'dataplane';
 
 /** What a token says of itself. Nothing of it is verified: only the server can. */
 export interface TokenClaims {
   readonly id: string;
-  /** The user, or the zone. */
+  /** The user, the zone, or the Dataplane. */
   readonly subject: string;
-  /** Whether it lets a zone in, and does not show who a user is. */
-  readonly isZoneToken: boolean;
+  readonly use: TokenUse;
   /** When it ends, in ms since 1970; undefined if it never does. */
   readonly expiresAt: number | undefined;
 }
@@ -17,15 +19,23 @@ export function claimsOf(token: string): TokenClaims | undefined {
   const parts = token.split('.');
   const claims = parts.length === 3 ? parse(Buffer.from(parts[1] ?? '', 'base64url').toString('utf8')) : undefined;
   if (!isJsonObject(claims)) return undefined;
-  const zone = textAt(claims, 'Zone') || textAt(claims, 'zone');
-  const user = textAt(claims, 'Name') || textAt(claims, 'email') || textAt(claims, 'sub');
   const { exp } = claims;
   return {
     id: textAt(claims, 'jti'),
-    subject: zone === '' ? user : `zone ${zone}`,
-    isZoneToken: zone !== '',
+    ...subjectOf(claims),
     expiresAt: typeof exp === 'number' ? exp * 1_000 : undefined,
   };
+}
+
+function subjectOf(claims: JsonObject): Pick<TokenClaims, 'subject' | 'use'> {
+  const zone = textAt(claims, 'Zone') || textAt(claims, 'zone');
+  if (zone !== '') return { subject: `zone ${zone}`, use: 'zone' };
+  const mesh = textAt(claims, 'Mesh');
+  if (mesh !== '') {
+    const who = textAt(claims, 'Name') || textAt(claims, 'Workload');
+    return { subject: `Dataplanes of mesh ${mesh}${who === '' ? '' : ` (${who})`}`, use: 'dataplane' };
+  }
+  return { subject: textAt(claims, 'Name') || textAt(claims, 'email') || textAt(claims, 'sub'), use: 'user' };
 }
 
 /** A token for people: whose it is and when it ends, never itself. */

@@ -40,11 +40,15 @@ export const activities = {
   AuditLog: 'admin',
   /** The configuration of a control plane, without its secrets. */
   Configuration: 'operator',
+  /** Tokens of proxies; of one mesh where the role is narrowed to it. */
+  DataplaneToken: 'operator',
   /** What is wrong with a control plane. */
   Diagnosis: 'operator',
   /** Confirming and adopting zones, and what else only an operator decides. */
   SyncDecision: 'operator',
   UserToken: 'admin',
+  /** The certificate authority of a zone's workloads. */
+  WorkloadAuthority: 'operator',
   ZoneToken: 'admin',
 } as const;
 

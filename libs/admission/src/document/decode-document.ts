@@ -200,11 +200,10 @@ function readSpec({ kind, envelope, report }: DecodeContext): JsonObject {
 
 /**
  * Spec fields of Kuma's documents that have no meaning here and are dropped with this warning. Fields whose loss would
- * weaken a mesh (mtls, constraints) are not listed: they are refused.
+ * weaken a mesh (constraints) are not listed: they are refused.
  */
 const IGNORED_FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Mesh: {
-    meshServices: 'was dropped: every mesh works with MeshServices here',
     skipCreatingInitialPolicies: 'was dropped: no policies are created with a mesh here',
   },
 };

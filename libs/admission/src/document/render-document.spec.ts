@@ -45,6 +45,21 @@ async function stored(name: string): Promise<{ readonly cp: ControlPlane; readon
   return { cp, resource };
 }
 
+it.each(['Mesh', 'Dataplane', 'Zone', 'ZoneIngress', 'Secret', 'GlobalSecret'])(
+  'a %s of Kuma has the fields of its spec on top',
+  (name) => {
+    const spec = samples[name] ?? {};
+    const head = { type: name, name: 'thing', ...(coreKinds.kind(name)?.scope === 'mesh' ? { mesh: 'default' } : {}) };
+    const [flat, nested] = [
+      { ...head, ...spec },
+      { ...head, spec },
+    ].map((body) => decodeDocument(coreKinds, body));
+    expect(flat?.violations.first).toEqual([]);
+    expect(flat?.draft.spec).toEqual(spec);
+    expect(nested?.draft.spec).toEqual(spec);
+  },
+);
+
 describe('toDocument', () => {
   it.each(coreKinds.kinds.flatMap((kind) => [[kind.name, 'universal'] as const, [kind.name, 'k8s'] as const]))(
     'shows %s in the form %s so that it can be put back unchanged',

@@ -1,3 +1,4 @@
+import { meshAuthoritySecrets } from '@causeway/identity';
 import type { Identity, JsonObject, Labels } from '@causeway/resources';
 import type { Change } from '@causeway/store';
 import {
@@ -234,6 +235,24 @@ describe('AvailabilityLoop', () => {
       expect(await identities()).toEqual([id('a')]);
       await apply(put(idOf('MeshIdentity', 'gold', { zone: 'east' }), { ...close, provider: { type: 'Spire' } }));
       expect(await identities()).toEqual([id('a')]);
+    });
+
+    it('are those of Mesh.mtls without a MeshIdentity, where the key of the authority is here', async () => {
+      const { certificate, key } = meshAuthoritySecrets('default', 'ca-1');
+      const mesh = (enabledBackend: string): Change =>
+        put(
+          { kind: 'Mesh', mesh: '', zone: '', namespace: '', name: 'default' },
+          { mtls: { enabledBackend, backends: [{ name: 'ca-1', type: 'builtin' }] } },
+        );
+      const two = dataplane('x', [tagged('backend', 80), tagged('admin', 81)]);
+      await apply(put(backend, byBackend), member('a'), two, mesh('ca-1'), put(certificate, { data: 'YQ==' }));
+      expect(await identities()).toBeUndefined();
+      await apply(put(key, { data: 'YQ==' }));
+      expect(await identities()).toEqual(['spiffe://default/admin', 'spiffe://default/backend']);
+      await apply(identity());
+      expect(await identities()).toEqual([id('a'), id('x')]);
+      await apply(remove(all), mesh(''));
+      expect(await identities()).toBeUndefined();
     });
 
     it('keep those of the others where a template gives one Dataplane none, and are not moved by another mesh or zone', async () => {

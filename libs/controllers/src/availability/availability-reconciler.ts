@@ -12,12 +12,12 @@ import { SelectorMatcher, type SelectorTerm } from '../matching/selector-matcher
 import { NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '../reconcile/keyed-reconciler';
 import type { ProxyDirectory } from '../proxies/proxy-directory';
 import { planAvailability, type AvailabilityFacts } from './plan-availability';
-import { WorkloadIds } from './workload-ids';
+import { movesMeshAuthority, WorkloadIds } from './workload-ids';
 
 /**
  * Counts the Dataplanes of every MeshService made in this zone, generated or written by hand, says whether the service is
  * available, and which SPIFFE ids its Dataplanes have (docs/design.md §4 availability). A Dataplane that changes makes the
- * services stale that may select it, a MeshIdentity that changes all services.
+ * services stale that may select it, a MeshIdentity or an authority of a mesh that changes all services.
  */
 export class AvailabilityReconciler implements KeyedReconciler {
   readonly name = 'availability';
@@ -42,7 +42,9 @@ export class AvailabilityReconciler implements KeyedReconciler {
     return this.walk(index);
   }
 
-  keysOf({ id, key, before, after }: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[] {
+  keysOf(change: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[] {
+    const { id, key, before, after } = change;
+    if (movesMeshAuthority(change)) return [RESCAN];
     if (id.kind === MeshIdentity.name)
       return mayMoveIds(id.zone, this.zone) && !sameRules(before, after) ? [RESCAN] : NO_KEYS;
     if (id.zone !== this.zone) return NO_KEYS;
@@ -65,7 +67,7 @@ export class AvailabilityReconciler implements KeyedReconciler {
     const service = asService(index.byIdentityKey(key));
     if (!service) return undefined;
     const dataplanes = [...this.dataplanesOf(selectorOf(service), index)];
-    const uris = dataplanes.flatMap((dataplane) => this.ids.idOf(dataplane) ?? []);
+    const uris = dataplanes.flatMap((dataplane) => this.ids.idsOf(dataplane));
     return { change: planAvailability(service, dataplanes, { uris, ...this.connections() }) };
   }
 

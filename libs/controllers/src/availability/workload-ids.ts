@@ -1,7 +1,15 @@
-import { identityFor, spiffeIdOf, type MeshIdentityResource } from '@causeway/identity';
+import {
+  enabledBackend,
+  identityFor,
+  meshAuthorityOf,
+  meshAuthoritySecrets,
+  meshUrisOf,
+  spiffeIdOf,
+  type MeshIdentityResource,
+} from '@causeway/identity';
 import { MeshIdentity } from '@causeway/kinds';
 import { compareText, type JsonObject } from '@causeway/resources';
-import type { IndexReader } from '@causeway/store';
+import type { IndexChange, IndexReader } from '@causeway/store';
 import type { DataplaneResource, ServiceResource } from '../matching/dataplane-selector';
 
 /** Ids of one service; the kind has this bound. */
@@ -16,10 +24,12 @@ export type ServiceIdentities = NonNullable<ServiceResource['spec']['identities'
  */
 export class WorkloadIds {
   private byMesh: ReadonlyMap<string, readonly MeshIdentityResource[]> = new Map();
-  private known = new WeakMap<DataplaneResource, { readonly uri: string | undefined }>();
+  /** Meshes whose authority of `Mesh.mtls` signs in this zone. */
+  private signed: ReadonlySet<string> = new Set();
+  private known = new WeakMap<DataplaneResource, readonly string[]>();
 
-  /** Reads the MeshIdentities anew. */
-  reset(index: Pick<IndexReader, 'ofKind'>): void {
+  /** Reads the MeshIdentities and the authorities of meshes anew. */
+  reset(index: Pick<IndexReader, 'get' | 'ofKind'>): void {
     const byMesh = new Map<string, MeshIdentityResource[]>();
     for (const one of index.ofKind(MeshIdentity.name)) {
       if (!MeshIdentity.is(one)) continue;
@@ -28,21 +38,36 @@ export class WorkloadIds {
       else byMesh.set(one.id.mesh, [one]);
     }
     this.byMesh = byMesh;
+    this.signed = new Set([...index.ofKind('Mesh')].map(({ id }) => id.name).filter((mesh) => canSign(index, mesh)));
     this.known = new WeakMap();
   }
 
-  /** The id of a Dataplane; undefined where no MeshIdentity selects it, or the one that does gives it no id. */
-  idOf(dataplane: DataplaneResource): string | undefined {
-    const identities = this.byMesh.get(dataplane.id.mesh);
-    if (!identities) return undefined;
+  /**
+   * The ids of a Dataplane: one, by its MeshIdentity; without one those of `Mesh.mtls`, where this zone can sign for the mesh;
+   * none where the MeshIdentity that selects it gives it no id.
+   */
+  idsOf(dataplane: DataplaneResource): readonly string[] {
     const known = this.known.get(dataplane);
-    if (known) return known.uri;
-    const identity = identityFor(dataplane, identities);
+    if (known) return known;
+    const identity = identityFor(dataplane, this.byMesh.get(dataplane.id.mesh) ?? []);
     const found = identity && spiffeIdOf(dataplane, identity);
-    const uri = found?.ok === true ? found.id.uri : undefined;
-    this.known.set(dataplane, { uri });
-    return uri;
+    const ids = found?.ok === true ? [found.id.uri] : [];
+    const uris = !identity && this.signed.has(dataplane.id.mesh) ? meshUrisOf(dataplane) : ids;
+    this.known.set(dataplane, uris);
+    return uris;
   }
+}
+
+/** Whether this zone has the key of a mesh's authority: under a Kuma global only. */
+function canSign(index: Pick<IndexReader, 'get'>, mesh: string): boolean {
+  const authority = meshAuthorityOf(index, mesh);
+  return authority !== undefined && index.get(meshAuthoritySecrets(mesh, authority.backend).key) !== undefined;
+}
+
+/** Whether a change may give or take the ids of `Mesh.mtls`. */
+export function movesMeshAuthority({ id, before, after }: IndexChange): boolean {
+  if (id.kind === 'Secret') return id.name.startsWith(`${id.mesh}.ca-builtin-`) && (!before || !after);
+  return id.kind === 'Mesh' && enabledBackend(before?.spec) !== enabledBackend(after?.spec);
 }
 
 /** The identities of a service with these SPIFFE ids, sorted; of more than the kind allows the first. */

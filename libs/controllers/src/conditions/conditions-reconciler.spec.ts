@@ -110,6 +110,22 @@ describe('ConditionsLoop', () => {
     for (const id of ids) expect(await said(id, 'MeshMissing')).toBeUndefined();
   });
 
+  it('tells services that Mesh.mtls vouches for them while it is on', async () => {
+    const mesh = (enabledBackend: string): Change =>
+      put(
+        { ...idOf('Mesh', 'default'), mesh: '', zone: '', namespace: '' },
+        { mtls: { enabledBackend, backends: [{ name: 'ca-1', type: 'builtin' }] } },
+      );
+    const tagged = { ...SPEC, identities: [{ type: 'ServiceTag', value: 'web' }] };
+    await apply(put(copy('web'), tagged), put(copy('other'), SPEC));
+    expect(await said(copy('web'), 'MeshMtls')).toBeUndefined();
+    await apply(mesh('ca-1'));
+    expect(await said(copy('web'), 'MeshMtls')).toMatchObject({ status: 'True', reason: 'SharedAuthority' });
+    expect(await said(copy('other'), 'MeshMtls')).toBeUndefined();
+    await apply(mesh(''));
+    expect(await said(copy('web'), 'MeshMtls')).toBeUndefined();
+  });
+
   describe('of a lost zone', () => {
     it('has the condition on its copies, and only on those, until it is back', async () => {
       await apply(put(copy('web'), SPEC), put(idOf('MeshService', 'ours'), SPEC), lost('west', 'keep'));

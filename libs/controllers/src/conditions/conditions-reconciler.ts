@@ -8,6 +8,7 @@ import {
   type Registry,
   type Resource,
 } from '@causeway/resources';
+import { enabledBackend } from '@causeway/identity';
 import { designate, type Meshes } from '@causeway/meshes';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import { lostStateOf } from '@causeway/sync';
@@ -31,7 +32,7 @@ export interface ConditionsConfig {
 
 /**
  * Writes the conditions that sync gives a resource: its zone is lost, its Mesh is missing, its namespace belongs to another
- * mesh, it breaks a tolerated rule, Kuma cannot represent it (docs/reference/sync.md Conditions). A change of a Zone, Mesh
+ * mesh, it breaks a tolerated rule, Kuma cannot represent it, `Mesh.mtls` vouches for it (docs/reference/sync.md Conditions). A change of a Zone, Mesh
  * or Namespace costs one walk, and one write for each resource that it concerns; a resource without such a condition is never written.
  */
 export class ConditionsReconciler implements KeyedReconciler {
@@ -86,6 +87,7 @@ export class ConditionsReconciler implements KeyedReconciler {
         return found && lostStateOf(found, mesh);
       },
       unsupportedByKuma,
+      hasMeshMtls: (mesh) => enabledBackend(index.get(globalIdentity('Mesh', mesh))?.spec) !== undefined,
     };
   }
 }
@@ -96,13 +98,14 @@ export function createConditionsReconciler(config: ConditionsConfig): KeyedLoop 
 }
 
 /**
- * Which resources depend on a Mesh that came or went, or selects other namespaces; on the labels of a Namespace; or on a
+ * Which resources depend on a Mesh that came or went, selects other namespaces or has another `mtls`; on the labels of a Namespace; or on a
  * Zone that was lost or is back; undefined for other changes.
  */
 function dependentsOf({ id, before, after }: IndexChange): ((dependent: Identity) => boolean) | undefined {
   if (id.kind === 'Mesh') {
     const moves = !sameMembership(before, after);
-    const goes = before?.spec['controllerName'] !== after?.spec['controllerName'] || !before || !after;
+    const authority = enabledBackend(before?.spec) !== enabledBackend(after?.spec);
+    const goes = before?.spec['controllerName'] !== after?.spec['controllerName'] || authority || !before || !after;
     return moves || goes ? ({ mesh, namespace }) => mesh === id.name || (moves && namespace !== '') : undefined;
   }
   if (id.kind === 'Namespace' && !jsonEqual(before?.labels, after?.labels))

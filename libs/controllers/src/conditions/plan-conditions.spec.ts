@@ -104,6 +104,7 @@ describe('planConditions', () => {
     designation: ({ mesh }) => ({ ok: true, mesh }),
     lostState: () => undefined,
     unsupportedByKuma: () => undefined,
+    hasMeshMtls: () => false,
     ...rest,
   });
   const planned = (given: ConditionInputs, { zone = 'west', spec = SPEC as JsonObject, status = {} as JsonObject }) => {
@@ -130,6 +131,26 @@ describe('planConditions', () => {
       [{ message: expect.stringMatching(/no$/) }],
     ],
     [
+      'a service of Mesh.mtls by its id',
+      inputs({ hasMeshMtls: (mesh) => mesh === 'default' }),
+      { spec: { ...SPEC, identities: [{ type: 'SpiffeID', value: 'spiffe://default/web' }] }, zone: 'east' },
+      [{ type: 'MeshMtls', reason: 'SharedAuthority' }],
+    ],
+    [
+      "a service of Kuma's by its tag, beside an id of its own",
+      inputs({ hasMeshMtls: () => true }),
+      {
+        spec: {
+          ...SPEC,
+          identities: [
+            { type: 'SpiffeID', value: 'spiffe://default.kz.mesh.local/workload/web' },
+            { type: 'ServiceTag', value: 'web' },
+          ],
+        },
+      },
+      [{ type: 'MeshMtls' }],
+    ],
+    [
       'several at once, besides those of other writers',
       inputs({ ...lost, meshFault: () => ({ reason: 'NoSuchMesh', message: 'none' }) }),
       { status: { conditions: [{ type: 'VIPAllocated', status: 'False' }] } },
@@ -149,4 +170,9 @@ describe('planConditions', () => {
     ['a resource made here whose name is that of no lost zone', { zone: 'east' }],
     ['a broken rule of a resource made here: its writer was told', { zone: 'east', spec: { ports: [{ port: 0 }] } }],
   ])('%s has none', (_, part) => expect(planned(lost, part)).toBeUndefined());
+
+  it('a service with ids of its own only is not of Mesh.mtls', () => {
+    const identities = [{ type: 'SpiffeID', value: 'spiffe://default.east.mesh.local/workload/web' }];
+    expect(planned(inputs({ hasMeshMtls: () => true }), { spec: { ...SPEC, identities } })).toBeUndefined();
+  });
 });

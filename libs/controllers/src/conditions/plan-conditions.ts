@@ -1,6 +1,9 @@
 import type { Designation } from '@causeway/meshes';
+import { MeshService } from '@causeway/kinds';
 import {
   FieldPath,
+  isJsonArray,
+  isJsonObject,
   isMadeHere,
   withCondition,
   withoutConditions,
@@ -32,6 +35,8 @@ export interface ConditionInputs {
   lostState(id: Identity): LostState | undefined;
   /** Why a resource cannot be sent to Kuma zones; undefined where it can be. */
   unsupportedByKuma(resource: Resource, kind: Kind): string | undefined;
+  /** Whether `Mesh.mtls` of a mesh is on. */
+  hasMeshMtls(mesh: string): boolean;
 }
 
 /** The condition types that this plan writes; the conditions of other writers are left as they are. */
@@ -41,6 +46,7 @@ const TYPES: readonly string[] = [
   SyncCondition.membershipConflict,
   SyncCondition.rulesBroken,
   SyncCondition.unsupportedByKuma,
+  SyncCondition.meshMtls,
 ];
 
 const LOST_REASONS: Readonly<Record<LostPolicy, string>> = {
@@ -74,6 +80,7 @@ function wantedConditions(resource: Resource, kind: Kind, inputs: ConditionInput
     ...(isCopy ? membershipConflict(resource, kind, inputs) : []),
     ...(isCopy ? rulesBroken(resource, kind) : []),
     ...unsupportedCondition(resource, inputs.unsupportedByKuma(resource, kind)),
+    ...(kind.name === MeshService.name ? believedByMesh(resource, inputs) : []),
   ];
 }
 
@@ -124,6 +131,22 @@ function unsupportedCondition({ generation }: Resource, fault: string | undefine
     ),
   ];
 }
+
+/** An id of the domain that is the name of the mesh, or a tag, which stands for one, is believed by that authority. */
+function believedByMesh({ id: { mesh }, spec, generation }: Resource, inputs: ConditionInputs): readonly Condition[] {
+  const { identities } = spec;
+  if (!isJsonArray(identities) || !inputs.hasMeshMtls(mesh)) return [];
+  const isOfMesh = (one: unknown): boolean =>
+    isJsonObject(one) &&
+    (one['type'] === 'ServiceTag' ||
+      (typeof one['value'] === 'string' && one['value'].startsWith(`spiffe://${mesh}/`)));
+  if (!identities.slice(0, MOST_IDENTITIES).some(isOfMesh)) return [];
+  const message = `its callers believe the authority of Mesh.mtls of mesh "${mesh}", whose key every zone of Kuma has: whoever reads it there can pose as this service`;
+  return [trueCondition(SyncCondition.meshMtls, 'SharedAuthority', message, generation)];
+}
+
+/** Identities of a service that are looked at: what the kind allows. */
+const MOST_IDENTITIES = 1_024;
 
 function trueCondition(type: string, reason: string, message: string, observedGeneration: number): Condition {
   return { type, status: 'True', reason, message, observedGeneration };

@@ -138,7 +138,11 @@ describe('the status of Meshes', () => {
     const { status, revision } = await plane.mesh();
     const since = new Date(plane.harness.clock.now()).toISOString();
     const about = { type: 'Accepted', status: 'True', reason: 'Accepted', message: MESSAGE, observedGeneration: 1 };
-    expect(status).toEqual({ conditions: [{ ...about, lastTransitionTime: since }], supportedFeatures: features });
+    expect(status).toEqual({
+      conditions: [{ ...about, lastTransitionTime: since }],
+      supportedFeatures: features,
+      access: { mtls: 'Strict', defaultAccess: 'Allow' },
+    });
     expect(revision).toBe(2);
   });
 
@@ -229,5 +233,35 @@ describe('the status of Meshes', () => {
     ]);
     await plane.write(remove(globalIdentity('Mesh', 'a')));
     expect(await plane.accepted('b')).toMatchObject({ status: 'True' });
+  });
+});
+
+describe('who may call', () => {
+  const trust = (name: string, trustDomain: string, zone: string): Change =>
+    put({ kind: 'MeshTrust', mesh: 'default', zone, namespace: '', name }, { trustDomain, caBundles: [] });
+  const access = async (): Promise<unknown> => (await plane.mesh()).status?.['access'];
+
+  it('is in the status of the Mesh, as its settings say, on the global without trust', async () => {
+    await open().lead();
+    expect(await access()).toEqual({ mtls: 'Strict', defaultAccess: 'Allow' });
+    await plane.write(
+      put(SETTINGS, { mtls: 'Permissive', defaultAccess: 'Deny' }),
+      put(DEFAULT, { parametersRef: settingsRef }),
+    );
+    expect(await access()).toEqual({ mtls: 'Permissive', defaultAccess: 'Deny' });
+    await plane.write(remove(SETTINGS));
+    expect(await access()).toEqual({ mtls: 'Permissive', defaultAccess: 'Deny' });
+  });
+
+  it('follows, in a zone, the trust of the zone and of the global; a loss is counted by whoever leads', async () => {
+    await open({ ...EAST, federated: false }).lead();
+    await plane.write(trust('own', 'a', 'east'), trust('west', 'b', ''), trust('other', 'c', 'north'));
+    const believed = { mtls: 'Strict', defaultAccess: 'Allow', trustDomains: ['a', 'b'], narrowed: 0 };
+    expect(await access()).toEqual(believed);
+    const { revision } = plane.harness;
+    await plane.lead(plane.harness.replica('b'));
+    expect(plane.harness.revision).toBe(revision);
+    await plane.write(remove({ kind: 'MeshTrust', mesh: 'default', zone: '', namespace: '', name: 'west' }));
+    expect(await access()).toEqual({ ...believed, trustDomains: ['a'], narrowed: 1 });
   });
 });

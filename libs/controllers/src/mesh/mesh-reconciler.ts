@@ -1,5 +1,5 @@
 import type { Meshes } from '@causeway/meshes';
-import { identityKey, jsonEqual, type JsonObject } from '@causeway/resources';
+import { globalIdentity, identityKey, jsonEqual, type JsonObject } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import {
   KeyedLoop,
@@ -10,8 +10,10 @@ import {
   type ReconcileResult,
 } from '../reconcile/keyed-reconciler';
 import type { ControlLoop } from '../runner/control-loop';
+import { DefaultIdentityLoop } from './default-identity-loop';
 import { ExpectedMeshLoop, type ExpectedMeshConfig } from './expected-mesh-loop';
-import { planMesh, type MeshAcceptor } from './plan-mesh';
+import { believedDomains, isTrustedHere } from '../trust/believed-domains';
+import { planMesh, type AccessVerdict, type MeshAcceptor } from './plan-mesh';
 
 /** What the status of Meshes is written from. */
 export interface MeshStatusConfig {
@@ -22,7 +24,7 @@ export interface MeshStatusConfig {
 
 /**
  * Writes on every Mesh of ours whether this control plane accepts it, and what it supports then (docs/design.md §4 mesh;
- * rows T000-09 to T000-12, T000-38). It never writes a spec or labels, and nothing at all on a Mesh of somebody else.
+ * rows T000-09 to T000-12, T000-38), and who may call its workloads. It never writes a spec or labels, and nothing at all on a Mesh of somebody else.
  */
 export class MeshReconciler implements KeyedReconciler {
   readonly name = 'mesh';
@@ -36,6 +38,7 @@ export class MeshReconciler implements KeyedReconciler {
   /** A Mesh that changes may free or take the address ranges of another: then all are looked at, as for a referent. */
   keysOf({ id, key, before, after }: IndexChange): readonly (string | typeof RESCAN)[] {
     if (id.kind === 'MeshParameters' || id.kind === 'ConfigMap') return [RESCAN];
+    if (this.zone !== undefined && isTrustedHere(id, this.zone)) return [identityKey(globalIdentity('Mesh', id.mesh))];
     if (id.kind !== 'Mesh') return NO_KEYS;
     return jsonEqual(before?.spec, after?.spec) ? [key] : [RESCAN, key];
   }
@@ -45,7 +48,18 @@ export class MeshReconciler implements KeyedReconciler {
     const { meshes, acceptor, features } = this.config;
     const state = mesh && meshes.state(mesh.id.name);
     if (!mesh || state?.claim !== 'ours') return undefined;
-    return { change: planMesh(mesh, { fault: state.fault, acceptor, features }, now) };
+    const access = state.access && { ...state.access, ...this.trustOf(mesh.id.name, index) };
+    return { change: planMesh(mesh, { fault: state.fault, access, acceptor, features }, now) };
+  }
+
+  /** The zone whose proxies this control plane serves. */
+  private get zone(): string | undefined {
+    const { controlPlane } = this.config.acceptor;
+    return controlPlane.role === 'zone' ? controlPlane.zone : undefined;
+  }
+
+  private trustOf(mesh: string, index: IndexReader): Pick<AccessVerdict, 'trustDomains'> {
+    return this.zone === undefined ? {} : { trustDomains: believedDomains(index, mesh, this.zone) };
   }
 }
 
@@ -54,5 +68,5 @@ export type MeshLoopsConfig = ExpectedMeshConfig & MeshStatusConfig;
 
 /** The loops of Meshes, for one term of the leader of any control plane. */
 export function createMeshLoops(config: MeshLoopsConfig): readonly ControlLoop[] {
-  return [new ExpectedMeshLoop(config), new KeyedLoop(new MeshReconciler(config))];
+  return [new ExpectedMeshLoop(config), new KeyedLoop(new MeshReconciler(config)), new DefaultIdentityLoop(config)];
 }

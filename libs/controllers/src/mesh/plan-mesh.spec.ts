@@ -66,6 +66,24 @@ describe('planMesh', () => {
     expect(message).toMatch(/accepted by .+ v\d+\.\d+\.\d+ \(global control plane "global", cluster 6f1c\)/);
   });
 
+  it('says who may call, counts each loss of a trust domain, and keeps what was said while it is not known', () => {
+    const access = { mtls: 'Strict', defaultAccess: 'Deny' } as const;
+    const said = (trustDomains: readonly string[] | undefined, before?: JsonObject): JsonObject | undefined =>
+      statusOf({ acceptor, features, access: { ...access, ...(trustDomains && { trustDomains }) } }, before);
+    expect(said(undefined)).toMatchObject({ access });
+    const first = said(['a', 'b']);
+    expect(first?.['access']).toEqual({ ...access, trustDomains: ['a', 'b'], narrowed: 0 });
+    expect(said(['a', 'b'], first)).toBeUndefined();
+    const wider = said(['a', 'b', 'c'], first);
+    expect(wider?.['access']).toMatchObject({ narrowed: 0 });
+    const narrower = said(['b', 'd'], wider);
+    expect(narrower?.['access']).toMatchObject({ trustDomains: ['b', 'd'], narrowed: 1 });
+    expect(statusOf({ acceptor, features, fault: 'unreadable' }, narrower)).toMatchObject({
+      access: narrower?.['access'],
+    });
+    expect(said([], narrower)?.['access']).toMatchObject({ trustDomains: [], narrowed: 2 });
+  });
+
   it('I10 changes nothing that says so already', () => {
     const status = statusOf({ acceptor, features });
     expect(planMesh(mesh(status), { acceptor, features }, NOW + 1)).toBeUndefined();

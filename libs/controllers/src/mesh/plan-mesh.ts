@@ -1,9 +1,13 @@
+import type { MeshAccess } from '@causeway/meshes';
 import {
+  isJsonArray,
+  isJsonObject,
   jsonEqual,
   withCondition,
   type Condition,
   type ControlPlane,
   type JsonObject,
+  type JsonValue,
   type Resource,
 } from '@causeway/resources';
 import type { PatchChange } from '@causeway/store';
@@ -20,10 +24,17 @@ export interface MeshAcceptor {
   readonly storeId: string;
 }
 
+/** Who may call the workloads of a Mesh: its settings, and in a zone the trust domains that are believed there, sorted. */
+export interface AccessVerdict extends Pick<MeshAccess, 'mtls' | 'defaultAccess'> {
+  readonly trustDomains?: readonly string[];
+}
+
 /** What is to be said of a Mesh of ours. */
 export interface MeshVerdict {
   /** Why its parameters are refused; undefined where it is accepted. */
   readonly fault?: string | undefined;
+  /** Undefined while it cannot be known: what was said stays. */
+  readonly access?: AccessVerdict | undefined;
   readonly acceptor: MeshAcceptor;
   /** `status.supportedFeatures` of an accepted Mesh, as it is stored. */
   readonly features: readonly JsonObject[];
@@ -35,14 +46,29 @@ export interface MeshVerdict {
  * T000-35).
  */
 export function planMesh(mesh: Resource, verdict: MeshVerdict, now: number): PatchChange | undefined {
-  const { fault, acceptor, features } = verdict;
-  const before = mesh.status ?? {};
+  const { fault, access, acceptor, features } = verdict;
+  const stored = mesh.status ?? {};
+  const before = access ? withAccess(stored, access) : stored;
   const { supportedFeatures, ...others } = before;
   const wanted = fault === undefined ? features : undefined;
   const isSupported = jsonEqual(supportedFeatures, wanted);
   const base = isSupported ? before : { ...others, ...(wanted ? { supportedFeatures: wanted } : {}) };
   const status = withCondition(base, acceptedCondition(mesh, fault ?? acceptance(acceptor), fault === undefined), now);
-  return status === before ? undefined : { type: 'patch', id: mesh.id, expect: mesh.revision, status };
+  return status === stored ? undefined : { type: 'patch', id: mesh.id, expect: mesh.revision, status };
+}
+
+/**
+ * `status.access`. Its `narrowed` counts how often a trust domain ceased to be believed: proxies close the connections that they
+ * took before. Nothing else would tell them, for a connection is checked when it begins.
+ */
+function withAccess(status: JsonObject, { mtls, defaultAccess, trustDomains }: AccessVerdict): JsonObject {
+  const said = isJsonObject(status['access']) ? status['access'] : {};
+  const narrowed = typeof said['narrowed'] === 'number' ? said['narrowed'] : 0;
+  const believed = new Set<JsonValue>(trustDomains);
+  const isNarrower = isJsonArray(said['trustDomains']) && !said['trustDomains'].every((each) => believed.has(each));
+  const ofZone = trustDomains && { trustDomains, narrowed: isNarrower ? narrowed + 1 : narrowed };
+  const access: JsonObject = { mtls, defaultAccess, ...ofZone };
+  return jsonEqual(said, access) ? status : { ...status, access };
 }
 
 function acceptedCondition({ generation }: Resource, message: string, isAccepted: boolean): Condition {

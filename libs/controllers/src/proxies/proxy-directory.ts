@@ -30,6 +30,9 @@ interface Replica {
   readonly sessions: Map<string, StoredProxySession>;
 }
 
+/** Is called with the identity keys of Dataplanes and ingresses of whose proxies something is known anew. */
+export type ProxyListener = (owners: ReadonlySet<string>) => void;
+
 /** Most changes that are remembered; who lags behind looks at everything. */
 const MOST_CHANGES = 10_000;
 
@@ -51,6 +54,7 @@ export class ProxyDirectory {
   /** The owners of changed proxies; the first of them has the number `forgotten`. */
   private changes: string[] = [];
   private forgotten = 0;
+  private readonly listeners = new Set<ProxyListener>();
   private reads = 0;
   private now = 0;
   private isFailing = false;
@@ -106,6 +110,12 @@ export class ProxyDirectory {
     const proxy = this.byOwner.get(key);
     const known = proxy === undefined ? undefined : this.merged.get(proxy);
     return known && this.asOfNow(known);
+  }
+
+  /** Calls `listener` after each read that changed something, until the returned function is called. */
+  subscribe(listener: ProxyListener): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
   }
 
   /** See `appliedFloor`; -1 before the first read. Computed once a read. */
@@ -178,6 +188,8 @@ export class ProxyDirectory {
         else this.byOwner.delete(key);
       }
     }
+    if (owners.size === 0) return;
+    for (const listener of this.listeners) listener(owners);
     this.changes.push(...owners);
     const tooMany = this.changes.length - MOST_CHANGES;
     if (tooMany <= 0) return;

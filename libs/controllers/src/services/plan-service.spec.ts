@@ -24,6 +24,7 @@ describe('carriedLabels of one Dataplane', () => {
     ['9a', { 'kuma.io/zone': 'evil-override', color: 'blu' }, { color: 'blu' }],
     ['P2 with a prefix', { 'app.example.com/tier': 'gold' }, { 'app.example.com/tier': 'gold' }],
     ['P4 reserved', { 'k8s.kuma.io/namespace': 'x', 'kuma.io/workload': 'y', team: 'a' }, { team: 'a' }],
+    ['ours', { 'causeway.io/registered-by': 'x', team: 'a' }, { team: 'a' }],
   ])('%s', (_, labels, want) => expect(carriedLabels([{ labels, creationOrder: 1 }])).toEqual(want));
 });
 

@@ -172,12 +172,12 @@ interface Vote {
   readonly newest: number;
 }
 
-const RESERVED = ['kuma.io/', 'k8s.kuma.io/'];
+const RESERVED = ['kuma.io/', 'k8s.kuma.io/', 'causeway.io/'];
 
 /**
  * The labels that a generated service takes over from its Dataplanes (docs/design.md §4 services): for each key the value
  * that most Dataplanes carry; of equally frequent values the one of the newest Dataplane, then the smallest. Keys of the
- * control plane (`kuma.io/…`) and invalid labels are left out.
+ * control plane (`kuma.io/…`, `causeway.io/…`) and invalid labels are left out.
  */
 export function carriedLabels(sources: readonly LabelSource[]): Labels {
   const votes = new Map<string, Map<string, Vote>>();

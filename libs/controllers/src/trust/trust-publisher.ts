@@ -1,9 +1,17 @@
 import { trustDomainOf } from '@causeway/identity';
 import { MeshIdentity, MeshTrust } from '@causeway/kinds';
-import { computedLabels, globalIdentity, identityKey, jsonEqual, Label, type Resource } from '@causeway/resources';
+import {
+  compareText,
+  computedLabels,
+  globalIdentity,
+  identityKey,
+  jsonEqual,
+  Label,
+  type Resource,
+} from '@causeway/resources';
 import type { Change, IndexEvent, IndexReader, PutChange, WriteResult } from '@causeway/store';
 import type { ControlLoop, LoopPlan } from '../runner/control-loop';
-import { trustName } from './plan-trust';
+import { trustName, type TrustResource } from './plan-trust';
 
 /** The value of the label `kuma.io/managed-by` on the MeshTrusts that a zone publishes. */
 export const AUTHORITY_PUBLISHER = 'workload-authority';
@@ -28,9 +36,49 @@ function domainsOf(identities: Iterable<Resource>, index: IndexReader, zone: str
     const { type, bundled } = one.spec.provider;
     if (type !== 'Bundled' || bundled?.ca || bundled?.meshTrustCreation === 'Disabled') continue;
     const given = trustDomainOf(one, zone);
-    if (given.ok) domains.set(`${one.id.mesh}\n${given.trustDomain}`, one.id.mesh);
+    if (given.ok) domains.set(domainKey(one.id.mesh, given.trustDomain), one.id.mesh);
   }
   return domains;
+}
+
+/**
+ * The trust domains, in the words of an operator, in which not everybody is told of all `certificates` (PEM) yet: the zone's
+ * own MeshTrust has to list them, and in a federated zone what the global passes on to all zones too. Sorted. Linear in
+ * MeshIdentities and MeshTrusts. A zone that has no session with the global does not count here: it learns of them when it is back.
+ */
+export function unspreadDomains(
+  index: IndexReader,
+  { zone, isFederated }: { readonly zone: string; readonly isFederated: boolean },
+  certificates: readonly string[],
+): readonly string[] {
+  const told = new Map<string, Set<string>>();
+  for (const trust of index.ofKind(MeshTrust.name)) {
+    if (!MeshTrust.is(trust) || !hasAll(trust.spec.caBundles, certificates)) continue;
+    const from = trust.id.zone === zone ? 'zone' : trust.id.zone === '' ? 'global' : undefined;
+    const key = domainKey(trust.id.mesh, trust.spec.trustDomain);
+    if (from !== undefined) told.set(key, (told.get(key) ?? new Set()).add(from));
+  }
+  const missing = [...domainsOf(index.ofKind(MeshIdentity.name), index, zone)].flatMap(([key, mesh]) => {
+    const domain = `trust domain ${key.slice(mesh.length + 1)} of mesh ${mesh}`;
+    if (told.get(key)?.has('zone') !== true) return [`${domain}: its MeshTrust is not published yet`];
+    const isPassedOn = !isFederated || told.get(key)?.has('global') === true;
+    return isPassedOn ? [] : [`${domain}: the global has not passed it on yet`];
+  });
+  return missing.sort(compareText);
+}
+
+/** The meshes whose workloads get certificates of the zone's authority. */
+export function meshesOfAuthority(index: IndexReader, zone: string): ReadonlySet<string> {
+  return new Set(domainsOf(index.ofKind(MeshIdentity.name), index, zone).values());
+}
+
+function hasAll(bundles: TrustResource['spec']['caBundles'], certificates: readonly string[]): boolean {
+  const texts = bundles.map(({ pem }) => pem?.value ?? '');
+  return certificates.every((certificate) => texts.some((text) => text.includes(certificate.trim())));
+}
+
+function domainKey(mesh: string, trustDomain: string): string {
+  return `${mesh}\n${trustDomain}`;
 }
 
 /**

@@ -21,15 +21,6 @@ const MOST_UNSENT = 64 * 1024;
 /** How long a reader may take nothing, ms. */
 const STALL = 30_000;
 
-/** A message as it is on the wire of gRPC: not compressed, behind its length. */
-export function framed(message: Uint8Array): Buffer {
-  const frame = Buffer.allocUnsafe(5 + message.length);
-  frame.writeUInt8(0, 0);
-  frame.writeUInt32BE(message.length, 1);
-  frame.set(message, 5);
-  return frame;
-}
-
 /**
  * Writes encoded messages as fast as the reader takes them. grpc-js would buffer 16 messages of any size; here at most 64 KiB
  * and one message wait.

@@ -1,3 +1,4 @@
+import { framed } from '@causeway/grpc-server';
 import { WatchResponse, type WatchRequest } from '@causeway/proto-gen';
 import {
   BookmarkedEvents,
@@ -13,7 +14,7 @@ import {
 } from '@causeway/queries';
 import { Unavailable, type Registry } from '@causeway/resources';
 import type { StreamContext } from '../calls/handler-factory';
-import { framed, type StreamWriter } from '../calls/stream-writer';
+import type { StreamWriter } from '../calls/stream-writer';
 import { SlowReaderError } from '../calls/call-error';
 import { identityMessage, refused, resourceMessage, revisionOf, scopeOf } from '../wire/messages';
 

@@ -1,6 +1,8 @@
 import { createPublicKey } from 'node:crypto';
-import { Label } from '@causeway/resources';
+import { Label, type JsonObject } from '@causeway/resources';
 import { AUTHORITY_SECRET } from '@causeway/access';
+import { isMeshAuthorityKey, openedText, SEALED_LABEL, sealedSpec, type SealingKeys } from '@causeway/identity';
+import type { Dialect } from '../wire/dialect';
 import type { WireResource } from '../wire/wire-resource';
 
 const SIGNING_KEY = 'zone-token-signing-key';
@@ -34,4 +36,31 @@ export function withPublicKeyOnly(resource: WireResource): WireResource {
     labels: { [Label.displayName]: name, ...labels },
     spec: { data: Buffer.from(key).toString('base64') },
   };
+}
+
+/**
+ * The key of an authority of a mesh (`Mesh.mtls`) as zones of Kuma need it: opened; other resources are returned unchanged.
+ * Throws for a Causeway zone, which never gets one (I13), and where the key does not open.
+ */
+export function withOpenedKey(resource: WireResource, dialect: Dialect, sealing?: SealingKeys): WireResource {
+  if (!isMeshAuthorityKey(resource)) return resource;
+  if (dialect.json) throw new TypeError('the key of Mesh.mtls goes to zones of Kuma only');
+  const { [SEALED_LABEL]: sealed, ...labels } = resource.labels;
+  if (sealed === undefined) return resource;
+  const opened = sealing && openedText(sealing, resource, resource.spec);
+  if (!opened?.ok)
+    throw new TypeError(`the key of Mesh.mtls does not open: ${opened?.reason ?? 'no secrets key is set'}`);
+  return { ...resource, labels, spec: { data: Buffer.from(opened.text).toString('base64') } };
+}
+
+/** The key of an authority of a mesh as it is stored: sealed; other resources are returned unchanged. */
+export function withSealedKey(resource: WireResource, sealing?: SealingKeys): WireResource {
+  if (!isMeshAuthorityKey(resource) || !sealing) return resource;
+  const { [SEALED_LABEL]: _, ...labels } = resource.labels;
+  const spec: JsonObject = sealedSpec(sealing, resource, textOf(resource.spec));
+  return { ...resource, labels: { ...labels, [SEALED_LABEL]: sealing.current }, spec };
+}
+
+function textOf({ data }: JsonObject): string {
+  return Buffer.from(typeof data === 'string' ? data : '', 'base64').toString('utf8');
 }

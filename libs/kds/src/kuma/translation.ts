@@ -1,3 +1,4 @@
+import type { SealingKeys } from '@causeway/identity';
 import { isJsonObject, jsonEqual, type JsonObject, type JsonValue, type Labels } from '@causeway/resources';
 import { refuseReservedText } from './reserved-keys';
 
@@ -8,6 +9,8 @@ export type MeshServicesMode = 'Disabled' | 'Everywhere' | 'ReachableBackends' |
 export interface KumaOptions {
   /** Mode for a Mesh that sets none; without a mode a Kuma zone generates no MeshServices (docs/design.md §5). */
   readonly meshServicesMode: MeshServicesMode;
+  /** Opens the keys of authorities of meshes, which are stored sealed; without them no such key is sent. */
+  readonly sealing?: SealingKeys;
 }
 
 /** Translation of one kind to Kuma and back. A function that is absent stands for the identity. */

@@ -91,7 +91,7 @@ describe('a zone under a Kuma global', () => {
     expect(west.sync?.status()).toMatchObject({ connected: true, peer: 'kuma' });
   });
 
-  it('holds and shows the `mtls` of a Mesh whole, and says that it breaks a rule here', async () => {
+  it('holds the `mtls` of a Mesh whole; another type than builtin is kept and breaks a rule here', async () => {
     const mtls = {
       enabledBackend: 'ca-1',
       backends: [{ name: 'ca-1', type: 'builtin', mode: 'PERMISSIVE', dpCert: { rotation: { expiration: '1d' } } }],
@@ -100,11 +100,16 @@ describe('a zone under a Kuma global', () => {
     kuma.say('Mesh');
     const held = await west.holds(west.id('Mesh', 'default'), ({ spec }) => spec['mtls'] !== undefined);
     expect(held.spec).toEqual({ mtls, meshServices: { mode: 'Exclusive' } });
-    const found = coreKinds
-      .kind('Mesh')
-      ?.check(held.spec, FieldPath.at('spec'))
-      .first.map(({ field }) => field);
-    expect(found).toEqual(expect.arrayContaining(['spec.mtls']));
+    const broken = (spec: unknown): unknown => coreKinds.kind('Mesh')?.check(spec, FieldPath.at('spec')).first;
+    expect(broken(held.spec)).toEqual([]);
+    const provided = { ...mtls, backends: [{ name: 'ca-1', type: 'provided' }] };
+    kuma.state.set('Mesh', [{ ...MESH, spec: { mtls: provided } }]);
+    kuma.say('Mesh');
+    const other = await west.holds(west.id('Mesh', 'default'), ({ generation }) => generation === held.generation + 1);
+    expect(other.spec['mtls']).toEqual(provided);
+    expect(broken(other.spec)).toMatchObject([
+      { field: 'spec.mtls.backends[0].type', reason: 'must be builtin; got "provided"' },
+    ]);
     expect(kuma.nacks).toEqual([]);
   });
 

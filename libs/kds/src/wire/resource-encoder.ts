@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { ResourceMeta } from '@causeway/proto-gen';
 import type { ControlPlane, Resource } from '@causeway/resources';
 import { encodeSpec, encodeStatus, type Payload } from '../kuma/payload';
-import { isWithheldSecret, withPublicKeyOnly } from '../kuma/secrets';
+import { isWithheldSecret, withOpenedKey, withPublicKeyOnly } from '../kuma/secrets';
 import type { KumaOptions } from '../kuma/translation';
 import type { Dialect } from './dialect';
 import { ReverseWriter } from './reverse-writer';
@@ -56,7 +56,7 @@ export class ResourceEncoder {
   encodeWire(wire: WireResource, dialect: Dialect): Encoding {
     try {
       if (isWithheldSecret(wire)) return { ok: false, reason: 'this secret never leaves its control plane' };
-      const resource = withPublicKeyOnly(wire);
+      const resource = withOpenedKey(withPublicKeyOnly(wire), dialect, this.options.sealing);
       const payloads = { spec: encodeSpec(resource, dialect, this.options), status: encodeStatus(resource, dialect) };
       return { ok: true, resource: writeEntry(this.out, resource, payloads) };
     } catch (error) {

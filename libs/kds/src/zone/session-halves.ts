@@ -37,7 +37,7 @@ export function inboundHalf(
   { options, session, peerState }: ZoneSessionParts,
   { stream, channel }: GlobalStream,
 ): InboundHalf {
-  const { store, term, version, logger, onPropagated, hold = DEFAULT_ABSENCE_HOLD } = options;
+  const { store, term, version, logger, onPropagated, sealing, hold = DEFAULT_ABSENCE_HOLD } = options;
   const { causeway } = session;
   const hadWhole = (kind: string): boolean => peerState.resumePoints().has(kind);
   const fence = { epoch: term.epoch, holder: term.holder };
@@ -48,6 +48,7 @@ export function inboundHalf(
     ...(causeway ? {} : fromKuma(new KumaIncarnation())),
     onComplete: reportFirstState({ store, fence, logger, causeway, hadWhole }),
     ...(onPropagated ? { onPropagated } : {}),
+    ...(sealing ? { sealing } : {}),
   });
 }
 

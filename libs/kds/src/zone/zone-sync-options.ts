@@ -1,4 +1,5 @@
 import type { ChannelCredentials } from '@grpc/grpc-js';
+import type { SealingKeys } from '@causeway/identity';
 import type { BackoffOptions, Clock, Logger, LeaderTerm } from '@causeway/runtime';
 import type { Registry } from '@causeway/resources';
 import type { IndexReader, ResourceStore, StoreMaintenance } from '@causeway/store';
@@ -41,6 +42,8 @@ export interface ZoneSyncOptions {
   readonly hold?: number;
   /** Bounds of the global's messages that wait undecoded. */
   readonly inbound?: InboundBounds;
+  /** Seals keys that a Kuma global sends (`Mesh.mtls`) before they are stored. */
+  readonly sealing?: SealingKeys;
   /** Pauses between connections. */
   readonly backoff?: BackoffOptions;
 }

@@ -7,6 +7,7 @@ import { problemComponents, type OpenApiObject } from './schema-parts';
 import { kindSchemas } from './resource-schemas';
 import { serverPaths } from './server-paths';
 import { SYNC_SCHEMAS, syncPaths } from './sync-paths';
+import { WORKLOAD_IDENTITY_SCHEMAS, workloadIdentityPaths } from './workload-identity-paths';
 import { ZONE_ACCESS_SCHEMAS, zoneAccessPaths } from './zone-access-paths';
 import { extractParameters } from './parameters';
 import { SHARED_SCHEMAS } from './shared-schemas';
@@ -16,11 +17,27 @@ const DESCRIPTION = [
   'A plain name means the resource made on this control plane; `?zone=` names copies of other zones.',
 ].join(' ');
 
-const OWN_SCHEMAS = [SHARED_SCHEMAS, APPLY_SCHEMAS, ZONE_ACCESS_SCHEMAS, SYNC_SCHEMAS, AUDIT_SCHEMAS, PROXY_SCHEMAS];
+const OWN_SCHEMAS = [
+  SHARED_SCHEMAS,
+  APPLY_SCHEMAS,
+  ZONE_ACCESS_SCHEMAS,
+  WORKLOAD_IDENTITY_SCHEMAS,
+  SYNC_SCHEMAS,
+  AUDIT_SCHEMAS,
+  PROXY_SCHEMAS,
+];
 
 /** The OpenAPI 3.1 document of this server, made from the registry: a new kind is in it without another line. */
 export function openApiDocument(registry: Registry, version: string): JsonObject {
-  const own = [serverPaths(registry), applyPaths(), zoneAccessPaths(), syncPaths(), auditPaths(), proxiesPaths()];
+  const own = [
+    serverPaths(registry),
+    applyPaths(),
+    zoneAccessPaths(),
+    workloadIdentityPaths(),
+    syncPaths(),
+    auditPaths(),
+    proxiesPaths(),
+  ];
   const { paths, parameters } = extractParameters(asJson(merged([...own, ...registry.kinds.map(kindPaths)])));
   return {
     openapi: '3.1.0',

@@ -15,13 +15,19 @@ import {
   type OpenApiObject,
 } from './schema-parts';
 
-const VALIDITY: OpenApiObject = {
+/** A validity of tokens. */
+export const VALIDITY: OpenApiObject = {
   ...{ type: 'string', pattern: '^([0-9]{1,9}(ms|s|m|h|d))+$' },
   description: 'A duration from 1s to 87600h, such as 720h or 30d.',
 };
 
 /** The fields of every listed token. */
-const LISTED: OpenApiObject = { id: text, issuedAt: time, expiresAt: time, issuedBy: text, revoked: flag };
+export const LISTED_TOKEN: OpenApiObject = { id: text, issuedAt: time, expiresAt: time, issuedBy: text, revoked: flag };
+
+/** A token to revoke. */
+export const REVOCATION: OpenApiObject = object({ id: { type: 'string', pattern: '^[^\\s,]{1,200}$' } }, ['id'], {
+  additionalProperties: false,
+});
 
 const groups = { ...list(text), maxItems: 64 };
 
@@ -39,7 +45,11 @@ export const ZONE_ACCESS_SCHEMAS: OpenApiObject = {
   ZoneToken: object({ token: text, id: text, zone: text, scope: list(text), expiresAt: time }, [
     ...['token', 'id', 'zone', 'scope', 'expiresAt'],
   ]),
-  ListedZoneToken: object({ ...LISTED, zone: text, scope: list(text) }, [...Object.keys(LISTED), 'zone', 'scope']),
+  ListedZoneToken: object({ ...LISTED_TOKEN, zone: text, scope: list(text) }, [
+    ...Object.keys(LISTED_TOKEN),
+    'zone',
+    'scope',
+  ]),
   UserTokenOrder: object(
     { name: { type: 'string', minLength: 1, maxLength: 128 }, groups, validFor: { ...VALIDITY, default: '24h' } },
     ['name'],
@@ -48,13 +58,9 @@ export const ZONE_ACCESS_SCHEMAS: OpenApiObject = {
   UserToken: object({ token: text, id: text, name: text, groups, expiresAt: time }, [
     ...['token', 'id', 'name', 'groups', 'expiresAt'],
   ]),
-  ListedUserToken: object({ ...LISTED, name: text, groups }, [...Object.keys(LISTED), 'name', 'groups']),
-  UserTokenRevocation: object({ id: { type: 'string', pattern: '^[^\\s,]{1,200}$' } }, ['id'], {
-    additionalProperties: false,
-  }),
-  ZoneTokenRevocation: object({ id: { type: 'string', pattern: '^[^\\s,]{1,200}$' } }, ['id'], {
-    additionalProperties: false,
-  }),
+  ListedUserToken: object({ ...LISTED_TOKEN, name: text, groups }, [...Object.keys(LISTED_TOKEN), 'name', 'groups']),
+  UserTokenRevocation: REVOCATION,
+  ZoneTokenRevocation: REVOCATION,
 };
 
 /** User tokens; zone tokens and the authority of the global, which are 404 on a zone. */
@@ -87,7 +93,11 @@ interface TokenPathTexts {
   readonly order: OpenApiObject;
 }
 
-function tokenPaths(use: 'zone' | 'user', { does, schemas, order }: TokenPathTexts): OpenApiObject {
+/** The paths of tokens of one use. */
+export function tokenPaths(
+  use: 'zone' | 'user' | 'dataplane',
+  { does, schemas, order }: TokenPathTexts,
+): OpenApiObject {
   const issued = jsonContent('The token; shown once.', schema(schemas));
   return {
     [`/tokens/${use}`]: {

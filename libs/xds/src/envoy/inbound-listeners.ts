@@ -1,8 +1,10 @@
 import {
+  ApplicationProtocolInput,
   type FilterChain,
   HttpConnectionManager,
   HttpConnectionManager_ForwardClientCertDetails,
   type Listener,
+  MatcherTree,
   NetworkRbac,
   RBAC_Action,
   Router,
@@ -10,17 +12,18 @@ import {
   TcpProxy_UpstreamConnectMode,
   TlsInspector,
   TrafficDirection,
+  TransportProtocolInput,
 } from '@causeway/proto-gen';
 import type { Callers, InboundAccess } from '../model/inbound-access';
-import { durationOf, packFilter } from '../resources/any';
+import { durationOf, packExtension, packFilter } from '../resources/any';
 import { isHttp } from './clusters';
 import type { Inbound } from './inbound';
 import { inboundListenerName } from './names';
-import { addressOf, tcpProxy } from './outbound-listeners';
+import { addressOf, exactly, takeChain, tcpProxy } from './outbound-listeners';
 import { downstreamTls, MESH_ALPN } from './tls';
 
 type ListenerFields = Parameters<typeof Listener.fromPartial>[0] & { readonly name: string };
-type ChainFields = NonNullable<Parameters<typeof FilterChain.fromPartial>[0]>;
+type ChainFields = NonNullable<Parameters<typeof FilterChain.fromPartial>[0]> & { readonly name: string };
 
 /**
  * The listener of an inbound (docs/reference/xds-translation.md, Inbounds). Strict: TLS with a verified client certificate only.
@@ -29,28 +32,39 @@ type ChainFields = NonNullable<Parameters<typeof FilterChain.fromPartial>[0]>;
  */
 export function inboundListener(inbound: Inbound, access: InboundAccess): ListenerFields {
   const { mtls, callers } = access;
-  const name = inboundListenerName(inbound.at);
-  const listener = { name, address: addressOf(inbound.at), trafficDirection: TrafficDirection.INBOUND };
-  if (mtls === 'Off') return { ...listener, filterChains: [callers === 'anyone' ? plain(inbound, access) : closed()] };
-  if (mtls === 'Strict' || callers !== 'anyone') return { ...listener, filterChains: [ofMesh(inbound, access)] };
-  return {
-    ...listener,
+  const listener = {
+    name: inboundListenerName(inbound.at),
+    address: addressOf(inbound.at),
+    trafficDirection: TrafficDirection.INBOUND,
+    // In all modes: a listener that differs in more than its chains would close all connections.
     listenerFilters: [packFilter('tls-inspector', TlsInspector, {})],
     // A client of a protocol in which the server speaks first says nothing to be inspected.
     listenerFiltersTimeout: durationOf(1_000),
     continueOnListenerFiltersTimeout: true,
-    filterChains: permissiveChains(inbound, access),
   };
+  if (mtls === 'Off') return { ...listener, filterChains: [callers === 'anyone' ? plain(inbound, access) : closed()] };
+  if (mtls === 'Strict' || callers !== 'anyone') return { ...listener, filterChains: [ofMesh(inbound, access)] };
+  return { ...listener, ...permissiveChains(inbound, access) };
 }
 
-/** A process behind a TCP inbound may speak TLS of its own; only clients of the mesh offer the mesh's protocol name. */
-function permissiveChains(inbound: Inbound, access: InboundAccess): ChainFields[] {
-  const isTls = { transportProtocol: 'tls' };
-  const plaintext = { ...plain(inbound, access), filterChainMatch: { transportProtocol: 'raw_buffer' } };
-  const mesh = ofMesh(inbound, access);
-  if (isHttp(inbound)) return [{ ...mesh, filterChainMatch: isTls }, plaintext];
-  const ownTls = { ...plain(inbound, access), name: 'own-tls', filterChainMatch: isTls };
-  return [{ ...mesh, filterChainMatch: { ...isTls, applicationProtocols: [MESH_ALPN] } }, ownTls, plaintext];
+/**
+ * A process behind a TCP inbound may speak TLS of its own; only clients of the mesh offer the mesh's protocol name. The chains are
+ * those of the other modes, so that a change of the mode closes what it no longer takes, and nothing else.
+ */
+function permissiveChains(inbound: Inbound, access: InboundAccess) {
+  const [mesh, plaintext] = [ofMesh(inbound, access), plain(inbound, access)];
+  const ownTls = { ...plaintext, name: 'own-tls' };
+  const toMesh = takeChain(mesh.name);
+  const offered = exactly(packExtension('alpn', ApplicationProtocolInput, {}), [[`'${MESH_ALPN}'`, toMesh]]);
+  const tls = { matcherType: offered, onNoMatch: takeChain(ownTls.name) };
+  const overTls = isHttp(inbound) ? toMesh : { onMatch: { $case: 'matcher' as const, value: tls } };
+  return {
+    filterChains: isHttp(inbound) ? [mesh, plaintext] : [mesh, plaintext, ownTls],
+    filterChainMatcher: MatcherTree.fromPartial({
+      matcherType: exactly(packExtension('transport', TransportProtocolInput, {}), [['tls', overTls]]),
+      onNoMatch: takeChain(plaintext.name),
+    }),
+  };
 }
 
 /** A chain that changes is closed with its connections: its name changes with each narrowing. */

@@ -61,6 +61,8 @@ export function tcpProxy(cluster: string, { onDemand = false, statPrefix = clust
     clusterSpecifier: { $case: 'cluster', value: cluster },
     idleTimeout: IDLE,
     maxConnectAttempts: CONNECT_ATTEMPTS,
+    // Until it is known that a host cannot be reached, the next attempt may go to the same one.
+    backoffOptions: { baseInterval: durationOf(25), maxInterval: durationOf(250) },
     ...(maxAge !== undefined && { maxDownstreamConnectionDuration: durationOf(maxAge) }),
     ...(onDemand && { onDemand: { odcdsConfig: FROM_ADS, timeout: durationOf(15_000) } }),
   });
@@ -178,12 +180,14 @@ function chainsByAddress(http: readonly SocketAddress[], otherwise: string | und
   };
 }
 
-function exactly<M>(input: ReturnType<typeof packExtension>, entries: readonly (readonly [string, M])[]) {
+/** A matcher that goes by the exact value of an input. */
+export function exactly<M>(input: ReturnType<typeof packExtension>, entries: readonly (readonly [string, M])[]) {
   const treeType = { $case: 'exactMatchMap' as const, value: { map: Object.fromEntries(entries) } };
   return { $case: 'matcherTree' as const, value: { input, treeType } };
 }
 
-function takeChain(name: string) {
+/** Takes the filter chain of this name. */
+export function takeChain(name: string) {
   return { onMatch: { $case: 'action' as const, value: packExtension('chain', StringValue, { value: name }) } };
 }
 

@@ -43,7 +43,8 @@ export function downstreamTls(callers: Callers) {
   const own = callers === 'anyone' ? undefined : validation(callers);
   return packFilter('tls', DownstreamTlsContext, {
     requireClientCertificate: true,
-    commonTlsContext: { ...commonTls(own), alpnProtocols: [MESH_ALPN, 'h2', 'http/1.1'] },
+    // Not the mesh's own name: once it is agreed on, Envoy takes HTTP/2, which Kuma speaks to every service, for HTTP/1.
+    commonTlsContext: { ...commonTls(own), alpnProtocols: ['h2', 'http/1.1'] },
     // A resumed session would not be checked against authorities that have changed since.
     sessionTicketKeysType: { $case: 'disableStatelessSessionResumption', value: true },
     disableStatefulSessionResumption: true,

@@ -1,4 +1,9 @@
-import { createWorkloadKey, type WorkloadBinding, type WorkloadCertificates } from '@causeway/identity';
+import {
+  createWorkloadKey,
+  type WorkloadBinding,
+  type WorkloadCertificate,
+  type WorkloadCertificates,
+} from '@causeway/identity';
 import type { Identity } from '@causeway/resources';
 import { Backoff, CallerLog, errorText, type Clock, type Logger, type Timer } from '@causeway/runtime';
 import type { IdentityCertificate } from '../envoy/tls';
@@ -9,6 +14,8 @@ export interface ProxyCertificatesOptions {
   readonly issuer: Pick<WorkloadCertificates, 'issue'>;
   /** The certificate in PEM of the authority that signs now. */
   readonly authority: () => Promise<string | undefined>;
+  /** The certificate of the authority of a mesh (`Mesh.mtls`); undefined where there is none. */
+  readonly meshAuthority: (mesh: string) => string | undefined;
   /** The SPIFFE id that a Dataplane is to have; undefined where it has none. */
   readonly idOf: (dataplane: Identity) => string | undefined;
   readonly clock: Clock;
@@ -56,7 +63,7 @@ const RENEW_TO = 0.6;
 const RETRY = { base: 1_000, cap: 60_000 };
 
 interface Entry extends CertificateSubject {
-  certificate?: IdentityCertificate & { readonly uri: string; readonly notAfter: number };
+  certificate?: IdentityCertificate & Pick<WorkloadCertificate, 'uri' | 'notAfter' | 'meshAuthority'>;
   failure?: string;
   readonly retry: Backoff;
   /** When it is to be signed, ms since 1970. */
@@ -143,7 +150,13 @@ export class ProxyCertificates {
     const authority = await this.options.authority().catch(() => undefined);
     if (authority === undefined) return;
     for (const entry of this.entries)
-      if (entry.certificate && !entry.certificate.chain.endsWith(authority)) this.enqueue(entry);
+      if (entry.certificate && !this.isOfCurrentAuthority(entry, authority)) this.enqueue(entry);
+  }
+
+  private isOfCurrentAuthority({ certificate, dataplane }: Entry, authority: string): boolean {
+    if (certificate?.meshAuthority === undefined) return certificate?.chain.endsWith(authority) === true;
+    // While Mesh.mtls is off nothing would sign.
+    return certificate.meshAuthority === (this.options.meshAuthority(dataplane.mesh) ?? certificate.meshAuthority);
   }
 
   private enqueue(entry: Entry): void {
@@ -173,8 +186,9 @@ export class ProxyCertificates {
     const now = clock.now();
     try {
       const made = key.type === 'file' ? { csr: key.csr, key: { path: key.path } } : await deliveredKey();
-      const { chain, uri, notAfter } = await issuer.issue({ dataplane, binding, csr: made.csr });
-      entry.certificate = { chain, key: made.key, uri, notAfter };
+      const issued = await issuer.issue({ dataplane, binding, csr: made.csr });
+      entry.certificate = { ...issued, key: made.key };
+      const { notAfter } = issued;
       delete entry.failure;
       entry.retry.reset();
       entry.due = now + (notAfter - now) * (RENEW_FROM + (RENEW_TO - RENEW_FROM) * random());

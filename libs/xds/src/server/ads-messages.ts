@@ -1,4 +1,5 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import { framed } from '@causeway/grpc-server';
 import { DeltaDiscoveryRequest, DiscoveryRequest, type Node } from '@causeway/proto-gen';
 import type { EncodedResource } from '../resources/encoded-resource';
 
@@ -23,10 +24,10 @@ export interface AdsRequest {
   readonly version: string;
 }
 
-/** A response, before it is bytes. */
-export interface AdsResponse {
+/** What a response says. */
+export interface AdsContent {
+  readonly form: AdsForm;
   readonly type: string;
-  readonly nonce: string;
   readonly version: string;
   readonly resources: readonly EncodedResource[];
   readonly removed: readonly string[];
@@ -51,11 +52,49 @@ export function decodeRequest(form: AdsForm, bytes: Buffer): AdsRequest {
   };
 }
 
+/** A response as it is written. */
+export interface AdsResponse {
+  readonly nonce: string;
+  /** A message of gRPC with its frame. */
+  readonly frame: Buffer;
+}
+
+/**
+ * Encodes responses. Many proxies are told the same at the same time: the latest response is encoded and framed once for all of them,
+ * with one nonce. Nonces grow on each stream, so none is used twice there.
+ */
+export class ResponseEncoder {
+  private count = 0;
+  private latest: (AdsResponse & { readonly content: AdsContent }) | undefined;
+
+  /** `previous` is the nonce of the latest response of this type on the stream. */
+  encode(content: AdsContent, previous: string | undefined): AdsResponse {
+    const { latest } = this;
+    if (latest && latest.nonce !== previous && isSame(latest.content, content)) return latest;
+    const nonce = (++this.count).toString(36);
+    this.latest = { content, nonce, frame: framed(messageOf(content, nonce)) };
+    return this.latest;
+  }
+}
+
+function isSame(a: AdsContent, b: AdsContent): boolean {
+  return (
+    a.type === b.type &&
+    a.form === b.form &&
+    a.version === b.version &&
+    a.resources.length === b.resources.length &&
+    a.removed.length === b.removed.length &&
+    a.resources.every((resource, i) => resource === b.resources[i]) &&
+    a.removed.every((name, i) => name === b.removed[i])
+  );
+}
+
 /** Resources are copied from their own encoding, which all responses share. */
-export function encodeResponse(form: AdsForm, response: AdsResponse): Buffer {
+function messageOf(response: AdsContent, nonce: string): Buffer {
+  const { form } = response;
   const head = new BinaryWriter().tag(1, WireType.LengthDelimited).string(response.version).finish();
   const tail = new BinaryWriter().tag(4, WireType.LengthDelimited).string(response.type);
-  tail.tag(5, WireType.LengthDelimited).string(response.nonce);
+  tail.tag(5, WireType.LengthDelimited).string(nonce);
   if (form === 'delta') for (const name of response.removed) tail.tag(6, WireType.LengthDelimited).string(name);
   return Buffer.concat([head, ...response.resources.map((resource) => entryOf(form, resource)), tail.finish()]);
 }

@@ -1,6 +1,6 @@
 import type { Identity } from '@causeway/resources';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
-import { encodeResponse, type AdsRequest } from './ads-messages';
+import type { AdsRequest } from './ads-messages';
 import type { Proxy, RefusedResource } from './resource-source';
 import type { SessionOptions } from './session-options';
 import type { SubscriberEntry } from './subscribers';
@@ -32,8 +32,6 @@ const LONGEST_NAME = 2_048;
 
 /** A proxy breaks a bound of the protocol: its stream ends with this text. */
 export class ProtocolViolation extends Error {}
-
-let responses = 0;
 
 /** One stream of a proxy, without its transport: requests in, responses out. */
 export class AdsSession<V> {
@@ -256,15 +254,16 @@ export class AdsSession<V> {
   }
 
   private send(subscription: Subscription, push: Push): void {
-    const { form, source, clock, budget, counters } = this.options;
-    const nonce = (++responses).toString(36);
+    const { form, source, clock, budget, counters, encoder } = this.options;
     const version = form === 'delta' ? String(source.revision) : subscription.version;
-    const message = encodeResponse(form, { ...push, type: subscription.type, nonce, version });
-    subscription.sent(push, { nonce, at: clock.elapsed(), bytes: message.length }, source.revision);
-    budget.spend(message.length);
+    const { resources, removed } = push;
+    const content = { form, type: subscription.type, version, resources, removed };
+    const { nonce, frame } = encoder.encode(content, subscription.latestNonce);
+    subscription.sent(push, { nonce, at: clock.elapsed(), bytes: frame.length }, source.revision);
+    budget.spend(frame.length);
     counters.responses++;
-    counters.resources += push.resources.length;
-    this.options.send(message);
+    counters.resources += resources.length;
+    this.options.send(frame);
     if (subscription.type === cluster) this.repeatEndpoints(push);
   }
 

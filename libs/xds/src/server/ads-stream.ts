@@ -13,6 +13,8 @@ export interface AdsCall {
   readonly metadata: Metadata;
   readonly address: string;
   readonly stream: ServerDuplexStream<Buffer, Buffer>;
+  /** Writes a message that has its frame, past grpc-js, which would copy it for each proxy. */
+  write(frame: Buffer): void;
   /** Ends the call although its peer does not read. */
   reset(): void;
 }
@@ -190,8 +192,8 @@ export class AdsStream<V> {
     const admitted = await this.admit();
     if (!admitted) return;
     const { session } = this.options;
-    const send = (message: Buffer): void => {
-      if (!this.isOver) this.call.stream.write(message);
+    const send = (frame: Buffer): void => {
+      if (!this.isOver) this.call.write(frame);
     };
     this.session = new AdsSession(admitted.proxy, { ...session, form: this.form, send });
     this.options.admitted();

@@ -1,5 +1,5 @@
 import type { Clock } from '@causeway/runtime';
-import type { AdsForm } from './ads-messages';
+import type { AdsForm, ResponseEncoder } from './ads-messages';
 import type { ResourceSource } from './resource-source';
 import type { Subscriber, Subscribers } from './subscribers';
 
@@ -13,7 +13,10 @@ export interface SessionOptions<V> {
   readonly mostNames: number;
   /** Bytes that may still be sent; a session that gets none is pumped when there are some. */
   readonly budget: SendBudget<V>;
-  readonly send: (message: Buffer) => void;
+  /** One for all streams of a server. */
+  readonly encoder: ResponseEncoder;
+  /** Writes a message that has its frame. */
+  readonly send: (frame: Buffer) => void;
   /** A proxy has rejected a response. */
   readonly rejected: (proxy: string, type: string, text: string) => void;
 }

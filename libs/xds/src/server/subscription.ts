@@ -44,6 +44,8 @@ export class Subscription {
   isWildcard = false;
   readonly named = new Set<string>();
   inFlight: InFlight | undefined;
+  /** Of the latest response. */
+  latestNonce: string | undefined;
   readonly rejections = new Rejections();
   readonly responses: ResponseCounts = { sent: 0, acked: 0, rejected: 0 };
   /** Resources that were not sent because the proxy held them already. */
@@ -214,6 +216,7 @@ export class Subscription {
   }
 
   sent(push: Push, response: Pick<InFlight, 'nonce' | 'at' | 'bytes'>, latest: number): void {
+    this.latestNonce = response.nonce;
     this.inFlight = { ...push, ...response, since: this.pendingSince ?? latest + 1 };
     this.responses.sent += 1;
     if (this.dirty.size + this.going.size === 0) this.pendingSince = undefined;

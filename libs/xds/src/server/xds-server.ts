@@ -15,11 +15,12 @@ import {
   GrpcListener,
   Http2Streams,
   type ConnectionLimits,
+  type SharedPortOptions,
 } from '@causeway/grpc-server';
 import { AggregatedDiscoveryServiceService } from '@causeway/proto-gen';
 import { Metadata, Server, type ServerCredentials, type ServerDuplexStream, type ServerOptions } from '@grpc/grpc-js';
 import { AdsStream, type AdsCall } from './ads-stream';
-import type { AdsForm } from './ads-messages';
+import { ResponseEncoder, type AdsForm } from './ads-messages';
 import type { SendBudget, SessionCounters } from './session-options';
 import type { ProxyAuthenticator } from './proxy-authenticator';
 import { statusOfProxy, type ProxyStatus } from './proxy-status';
@@ -104,6 +105,7 @@ export class XdsServer<V> {
   private readonly introducing = new Set<AdsStream<V>>();
   /** The streams of admitted proxies, the oldest first. */
   private readonly byProxy = new Map<string, Set<AdsStream<V>>>();
+  private readonly encoder = new ResponseEncoder();
   private readonly waiting = new Set<Subscriber<V>>();
   private readonly leaving = new Set<(status: ProxyStatus) => void>();
   private readonly log: CallerLog;
@@ -127,6 +129,11 @@ export class XdsServer<V> {
   /** Listens and resolves with the port; plain text without credentials. Rejects where it cannot listen. */
   listen(host: string, port: number, credentials?: ServerCredentials): Promise<number> {
     return this.listener.bind(host, port, credentials);
+  }
+
+  /** As `listen`, for HTTP/1 too. */
+  listenShared(host: string, port: number, shared: Pick<SharedPortOptions, 'certificates' | 'http'>): Promise<number> {
+    return this.listener.bindShared(host, port, { ...shared, clock: this.options.clock, log: this.log });
   }
 
   /** Open streams, and bytes sent to them that are not acked. */
@@ -165,6 +172,7 @@ export class XdsServer<V> {
         metadata: call.metadata,
         address: addressOf(call.getPeer()),
         stream: call,
+        write: (frame) => streams.write(call.metadata, frame, () => undefined),
         reset: () => streams.reset(call.metadata),
       });
     server.addService(adsService, { delta: serve('delta'), sotw: serve('sotw') });
@@ -179,7 +187,8 @@ export class XdsServer<V> {
       clock,
       requests: new TokenBucket(this.limits.requests, clock),
       session: {
-        ...{ source, subscribers: this.subscribers, clock, counters: this.counters, budget: this.budget },
+        ...{ source, clock, subscribers: this.subscribers, encoder: this.encoder },
+        ...{ counters: this.counters, budget: this.budget },
         mostNames: this.limits.names,
         rejected: (proxy, type, text) => this.rejected(proxy, type, text),
       },

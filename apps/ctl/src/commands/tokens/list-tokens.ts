@@ -2,23 +2,21 @@ import { ApiError } from '@causeway/api-client';
 import type { JsonObject } from '@causeway/resources';
 import type { Colour } from '../../colour';
 import type { CommandContext } from '../../context';
-import { structured, table, textAt, textsAt, type Output } from '../../render';
-import { expiryText } from '../../settings/token-claims';
+import { objectAt, structured, table, textAt, textsAt, type Output } from '../../render';
+import { expiryText, type TokenUse } from '../../settings/token-claims';
 
-/** What a token is for. */
-export type TokenUse = 'user' | 'zone';
-
-/** Which tokens a command is about; neither: both sorts. */
+/** Which tokens a command is about; none of them: all sorts. */
 export interface TokenUseOptions {
   readonly users?: boolean;
   readonly zones?: boolean;
+  readonly dataplanes?: boolean;
 }
 
 export interface ListTokensOptions extends TokenUseOptions {
   readonly output: Output;
 }
 
-const USES: readonly TokenUse[] = ['user', 'zone'];
+const USES: readonly TokenUse[] = ['user', 'zone', 'dataplane'];
 const HEAD = ['TYPE', 'NAME', 'GROUPS', 'SCOPE', 'ID', 'ISSUED BY', 'EXPIRES', 'STATE'];
 
 /** `causeway tokens list`: who has which token until when, the first to expire first; never the tokens. */
@@ -36,13 +34,17 @@ export async function listTokens(context: CommandContext, options: ListTokensOpt
   return 0;
 }
 
-/** The tokens of a control plane with their `type`. Asked for both sorts, a zone has none of those that let zones in. */
-export async function issuedTokens(
-  context: CommandContext,
-  { users = false, zones = false }: TokenUseOptions,
-): Promise<readonly JsonObject[]> {
+/** The sorts that the options name; all where they name none. */
+export function chosenUses({ users, zones, dataplanes }: TokenUseOptions): readonly TokenUse[] {
+  const named = { user: users, zone: zones, dataplane: dataplanes };
+  const chosen = USES.filter((use) => named[use] === true);
+  return chosen.length === 0 ? USES : chosen;
+}
+
+/** The tokens of a control plane with their `type`. Asked for several sorts, a zone has no zone tokens, a global none of Dataplanes. */
+export async function issuedTokens(context: CommandContext, options: TokenUseOptions): Promise<readonly JsonObject[]> {
   const { rest } = await context.api();
-  const chosen = USES.filter((use) => users === zones || (use === 'user' ? users : zones));
+  const chosen = chosenUses(options);
   const lists = chosen.map(async (type) => {
     const items = await rest.items({ path: `/tokens/${type}` }).catch((error: unknown) => {
       if (chosen.length > 1 && error instanceof ApiError && error.code === 'not-found') return [];
@@ -56,15 +58,24 @@ export async function issuedTokens(
 function rowOf({ now, paint }: CommandContext, token: JsonObject): string[] {
   const state = stateOf(token, now());
   return [
-    ...[textAt(token, 'type'), textAt(token, 'name') || textAt(token, 'zone')],
+    ...[textAt(token, 'type'), textAt(token, 'name') || textAt(token, 'zone') || textAt(token, 'workload')],
     ...[
       textsAt(token, 'groups').join(', '),
-      textsAt(token, 'scope').join(', '),
+      [...textsAt(token, 'scope'), ...bindingOf(token)].join(', '),
       textAt(token, 'id'),
       textAt(token, 'issuedBy'),
     ],
     ...[expiryText({ expiresAt: endOf(token) }, now()).replace(/^expires /, ''), paint(COLOURS[state], state)],
   ];
+}
+
+/** What a dataplane token holds for, besides its name. */
+function bindingOf(token: JsonObject): readonly string[] {
+  const facts = ['mesh', 'workload'].flatMap((fact) =>
+    textAt(token, fact) === '' ? [] : [`${fact}=${textAt(token, fact)}`],
+  );
+  const tags = objectAt(token, 'tags');
+  return [...facts, ...Object.keys(tags).map((tag) => `${tag}=${textsAt(tags, tag).join('|')}`)];
 }
 
 const COLOURS = {

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import type { JsonObject } from '@causeway/resources';
 import type { Command } from 'commander';
 import { UsageError, type CommandContext } from '../../context';
-import { listed, outputOption, secondsOf, type SetExitCode } from '../../options';
+import { listed, meshOption, outputOption, secondsOf, type SetExitCode } from '../../options';
 import { printWarnings } from '../delete';
 import { structured, textAt, textsAt, type Output } from '../../render';
-import { claimsOf } from '../../settings/token-claims';
-import { issuedTokens, listTokens, type ListTokensOptions, type TokenUse, type TokenUseOptions } from './list-tokens';
+import { claimsOf, type TokenUse } from '../../settings/token-claims';
+import { chosenUses, issuedTokens, listTokens, type ListTokensOptions, type TokenUseOptions } from './list-tokens';
 
 export interface ZoneTokenOptions {
   readonly validFor: string;
@@ -46,12 +46,59 @@ export async function issueUserToken(
   return 0;
 }
 
+export interface DataplaneTokenOptions {
+  readonly mesh: string;
+  readonly workload?: string;
+  readonly tag?: readonly string[];
+  readonly validFor: string;
+  readonly output: Output;
+}
+
+/** `causeway tokens dataplane [NAME]`: as `causeway tokens zone`; without a mesh it is for the one that the control plane expects. */
+export async function issueDataplaneToken(
+  context: CommandContext,
+  name: string | undefined,
+  options: DataplaneTokenOptions,
+): Promise<number> {
+  const { workload, tag = [] } = options;
+  const mesh = options.mesh || (await expectedMesh(context));
+  const order = {
+    mesh,
+    ...(name === undefined ? {} : { name }),
+    ...(workload === undefined ? {} : { workload }),
+    ...(tag.length === 0 ? {} : { tags: tagsOf(tag) }),
+  };
+  const body = await issue(context, 'dataplane', order, options);
+  if (!body) return 0;
+  const who = [name && `Dataplane ${name}`, workload && `workload ${workload}`].filter(Boolean).join(', ');
+  const until = textAt(body, 'expiresAt');
+  context.printError(`token ${textAt(body, 'id')} of mesh ${mesh} (${who || 'every Dataplane'}), valid until ${until}`);
+  return 0;
+}
+
+/** The mesh that the control plane means where none is named. */
+async function expectedMesh(context: CommandContext): Promise<string> {
+  return textAt(await (await context.api()).rest.json({ path: '/_resources' }), 'defaultMesh');
+}
+
+/** `key=value,value` of each tag. */
+function tagsOf(given: readonly string[]): JsonObject {
+  const tags: Record<string, string[]> = {};
+  for (const one of given) {
+    const [tag = '', values] = [one.slice(0, one.indexOf('=')), one.slice(one.indexOf('=') + 1)];
+    if (!one.includes('=') || tag === '' || values === '')
+      throw new UsageError(`"${one}" is no tag; write KEY=VALUE, or KEY=VALUE,VALUE`);
+    tags[tag] = [...(tags[tag] ?? []), ...values.split(',')];
+  }
+  return tags;
+}
+
 /** Prints a new token. Resolves with what the server says of it, unless that is printed too. */
 async function issue(
   context: CommandContext,
   use: TokenUse,
   order: JsonObject,
-  { validFor, output }: ZoneTokenOptions | UserTokenOptions,
+  { validFor, output }: Pick<ZoneTokenOptions, 'validFor' | 'output'>,
 ): Promise<JsonObject | undefined> {
   const asked = { ...order, validFor: inServerUnits(validFor) };
   const body = await (await context.api()).rest.json({ method: 'POST', path: `/tokens/${use}`, body: asked });
@@ -65,7 +112,7 @@ function inServerUnits(duration: string): string {
   return duration.includes('w') ? `${secondsOf(duration, '--valid-for')}s` : duration;
 }
 
-/** `causeway tokens revoke ID`: by id, or by the token itself, of a user or of a zone. */
+/** `causeway tokens revoke ID`: by id, or by the token itself, of a user, a zone or a Dataplane. */
 export async function revokeToken(
   context: CommandContext,
   idOrToken: string,
@@ -84,20 +131,24 @@ function claimed(token: string): { readonly id: string; readonly use: TokenUse }
   if (token.split('.').length !== 3) return undefined;
   const claims = claimsOf(token);
   if (!claims || claims.id === '') throw new UsageError('this is neither the id of a token nor a token');
-  return { id: claims.id, use: claims.isZoneToken ? 'zone' : 'user' };
+  return { id: claims.id, use: claims.use };
 }
 
 /** What the token of an id is for: as the flags say, or as the control plane remembers. */
 async function useOf(context: CommandContext, id: string, options: TokenUseOptions): Promise<TokenUse> {
-  if (options.users !== options.zones) return options.users ? 'user' : 'zone';
-  const found = (await issuedTokens(context, {})).find((token) => token['id'] === id);
-  if (found) return found['type'] === 'zone' ? 'zone' : 'user';
-  throw new UsageError(`no token has the id "${id}" (causeway tokens list); --users or --zones revokes it unseen`);
+  const [only, ...others] = chosenUses(options);
+  if (only !== undefined && others.length === 0) return only;
+  const found = (await issuedTokens(context, options)).find((token) => token['id'] === id);
+  const use = chosenUses(options).find((one) => one === found?.['type']);
+  if (use !== undefined) return use;
+  throw new UsageError(
+    `no token has the id "${id}" (causeway tokens list); --users, --zones or --dataplanes revokes it unseen`,
+  );
 }
 
 /** `causeway tokens rotate`: makes a newer signing key. Older keys are deleted by hand once their tokens are replaced. */
-export async function rotateKey(context: CommandContext, { users = false }: TokenUseOptions): Promise<number> {
-  const use: TokenUse = users ? 'user' : 'zone';
+export async function rotateKey(context: CommandContext, options: TokenUseOptions): Promise<number> {
+  const use: TokenUse = options.dataplanes ? 'dataplane' : options.users ? 'user' : 'zone';
   const body = await (await context.api()).rest.json({ method: 'POST', path: `/tokens/${use}/keys` });
   context.print(`new ${use} tokens are signed with key ${textAt(body, 'serial')}; those of older keys stay valid`);
   context.printError(`to end the tokens of an older key: causeway delete globalsecrets ${use}-token-signing-key-N`);
@@ -125,7 +176,38 @@ const VALID_FOR = 'such as 30d, 12h or 1h30m, at most 3650d';
 export function registerTokens(program: Command, context: CommandContext, finish: SetExitCode): void {
   const tokens = program
     .command('tokens')
-    .description('tokens of users and zones, their keys, and the certificate of the global');
+    .description('tokens of users, zones and Dataplanes, their keys, and the certificate of the global');
+  registerIssuing(tokens, context, finish);
+  tokens
+    .command('list')
+    .description('shows who has which token and until when, the first to expire first; never the tokens')
+    .option('--users', 'only those of users')
+    .option('--zones', 'only those of zones')
+    .option('--dataplanes', 'only those of Dataplanes')
+    .addOption(outputOption())
+    .action(async (options: ListTokensOptions) => finish(await listTokens(context, options)));
+  tokens
+    .command('revoke')
+    .description('revokes a token; who is connected with it is sent away at once')
+    .argument('<id>', 'the id (jti) of the token, or the token')
+    .option('--users', 'the id is that of a user')
+    .option('--zones', 'the id is that of a zone')
+    .option('--dataplanes', 'the id is that of a Dataplane')
+    .action(async (id: string, options: TokenUseOptions) => finish(await revokeToken(context, id, options)));
+  tokens
+    .command('rotate')
+    .description('makes a newer signing key of zone tokens, or of those of users or Dataplanes')
+    .option('--users', 'the key of user tokens')
+    .option('--dataplanes', 'the key of dataplane tokens')
+    .action(async (options: TokenUseOptions) => finish(await rotateKey(context, options)));
+  tokens
+    .command('ca')
+    .description('shows the certificate that zones verify the global by')
+    .action(async () => finish(await showAuthority(context)));
+}
+
+/** The subcommands that issue tokens. */
+function registerIssuing(tokens: Command, context: CommandContext, finish: SetExitCode): void {
   tokens
     .command('user')
     .description('issues a token that shows who a user is; it is shown once')
@@ -143,26 +225,20 @@ export function registerTokens(program: Command, context: CommandContext, finish
     .addOption(outputOption())
     .action(async (name: string, options: ZoneTokenOptions) => finish(await issueZoneToken(context, name, options)));
   tokens
-    .command('list')
-    .description('shows who has which token and until when, the first to expire first; never the tokens')
-    .option('--users', 'only those of users')
-    .option('--zones', 'only those of zones')
+    .command('dataplane')
+    .description(
+      'issues a token that shows which Dataplanes a proxy may be; of the control plane of a zone, shown once',
+    )
+    .argument('[name]', 'the Dataplane; none = any')
+    .addOption(meshOption())
+    .option('--workload <workload>', 'the workload: needed where it comes from the label kuma.io/workload')
+    .option('--tag <tag>', 'KEY=VALUE,...: a tag of the Dataplane; may be repeated', (value, before: string[] = []) => [
+      ...before,
+      value,
+    ])
+    .option('--valid-for <duration>', VALID_FOR, '30d')
     .addOption(outputOption())
-    .action(async (options: ListTokensOptions) => finish(await listTokens(context, options)));
-  tokens
-    .command('revoke')
-    .description('revokes a token; who is connected with it is sent away at once')
-    .argument('<id>', 'the id (jti) of the token, or the token')
-    .option('--users', 'the id is that of a user')
-    .option('--zones', 'the id is that of a zone')
-    .action(async (id: string, options: TokenUseOptions) => finish(await revokeToken(context, id, options)));
-  tokens
-    .command('rotate')
-    .description('makes a newer signing key of zone tokens, or with --users of user tokens')
-    .option('--users', 'the key of user tokens')
-    .action(async (options: TokenUseOptions) => finish(await rotateKey(context, options)));
-  tokens
-    .command('ca')
-    .description('shows the certificate that zones verify the global by')
-    .action(async () => finish(await showAuthority(context)));
+    .action(async (name: string | undefined, options: DataplaneTokenOptions) =>
+      finish(await issueDataplaneToken(context, name, options)),
+    );
 }

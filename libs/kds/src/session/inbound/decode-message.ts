@@ -7,6 +7,7 @@ import {
   type Registry,
   type Resource,
 } from '@causeway/resources';
+import type { SealingKeys } from '@causeway/identity';
 import { errorText } from '@causeway/runtime';
 import type { PutChange, IndexReader } from '@causeway/store';
 import {
@@ -20,6 +21,7 @@ import {
 } from '@causeway/sync';
 import type { ResponseBounds } from '../../wire/bounds';
 import { copyOf, type Copy, type Sender } from '../../wire/copy';
+import { withSealedKey } from '../../kuma/secrets';
 import type { Dialect } from '../../wire/dialect';
 import { formatWireKey, isStatusSentDown, type WireResource } from '../../wire/wire-resource';
 import type { DecodedResource } from '../../wire/resource-decoder';
@@ -37,6 +39,8 @@ export interface MessageContext {
   readonly now: () => number;
   /** Why the operator refuses a resource; undefined where the operator does not. */
   readonly refusal?: (id: Identity) => string | undefined;
+  /** Seals the keys of authorities of meshes, which a Kuma global sends to zones. */
+  readonly sealing?: SealingKeys;
 }
 
 /** A response as the inbox takes it, and the facts of its resources by wire key. */
@@ -103,7 +107,7 @@ function arrivalOf(
 ): InboundItem<CopyPut> | Rejection {
   const wireKey = formatWireKey(wire);
   if (!kind) return { wireKey, reason: `kind ${shortened(wire.kind, 80)} is not known here` };
-  const made = copyOf(wire, kind, senderOf(context.receiver));
+  const made = copyOf(withSealedKey(wire, context.sealing), kind, senderOf(context.receiver));
   if (!made.ok) return { wireKey, reason: made.reason };
   const { id } = made.copy;
   const reason = ownershipViolation(kind, id, context.receiver) ?? context.refusal?.(id) ?? faultOf(kind, made.copy);

@@ -1,3 +1,4 @@
+import type { SealingKeys } from '@causeway/identity';
 import type { Identity } from '@causeway/resources';
 import { errorText, RateLimitedLogger, type Logger } from '@causeway/runtime';
 import { Fenced } from '@causeway/store';
@@ -46,6 +47,8 @@ export interface InboundHalfOptions {
   readonly outOfBand?: { readonly kind: string; take(response: IncomingResponse): void };
   /** See MessageContext. */
   readonly refusal?: (id: Identity) => string | undefined;
+  /** See MessageContext. */
+  readonly sealing?: SealingKeys;
   /** Called after each message of a kind whose whole state has been stored. */
   readonly onComplete?: (kind: string) => void;
   /** Called for each written change, once it is durable, with the time since its origin committed it, ms. */
@@ -54,6 +57,8 @@ export interface InboundHalfOptions {
 
 /** Most resources that a peer may have of one kind. */
 export const MAX_IDENTITIES = 200_000;
+/** Most MeshTrusts that a zone may have: certificates of each are parsed, and all proxies are told what becomes of them. */
+const MAX_TRUSTS_OF_ZONE = 4_096;
 
 /**
  * The receiving half of a session. It subscribes to every kind that the peer may send, applies the responses one after the
@@ -80,7 +85,7 @@ export class InboundHalf implements SessionHalf {
     private readonly options: InboundHalfOptions,
   ) {
     const { role, zone, index, registry, clock, extensions } = session;
-    const { channel, write, refusal } = options;
+    const { channel, write, refusal, sealing } = options;
     const receiver: Receiver = role === 'global' ? { role, from: zone } : { role, zone };
     this.logger = RateLimitedLogger.of(session.logger.child({ stream: directionOf(session) }), clock);
     this.opened = new Promise((resolve) => (this.begin = resolve));
@@ -95,6 +100,7 @@ export class InboundHalf implements SessionHalf {
       now: () => clock.now(),
       bounds: extensions.includes(Extension.chunk) ? CHUNKED_BOUNDS : KUMA_BOUNDS,
       ...(refusal ? { refusal } : {}),
+      ...(sealing ? { sealing } : {}),
     };
     const { peerState, hold, kuma } = options;
     this.applier = new InboundApplier({
@@ -200,8 +206,9 @@ export class InboundHalf implements SessionHalf {
 
   private checkSize(kind: string): void {
     const size = this.inbox.sizeOf(kind);
-    if (size > MAX_IDENTITIES) {
-      throw new BoundsExceeded(`the peer names ${size} resources of kind ${kind}; at most ${MAX_IDENTITIES} are taken`);
+    const most = kind === 'MeshTrust' && this.session.role === 'global' ? MAX_TRUSTS_OF_ZONE : MAX_IDENTITIES;
+    if (size > most) {
+      throw new BoundsExceeded(`the peer names ${size} resources of kind ${kind}; at most ${most} are taken`);
     }
   }
 

@@ -6,6 +6,7 @@ import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Duration } from "../../../../../../google/protobuf/duration";
 import { UInt32Value } from "../../../../../../google/protobuf/wrappers";
 import { AccessLog } from "../../../../../config/accesslog/v3/accesslog";
+import { BackoffStrategy } from "../../../../../config/core/v3/backoff";
 import { Metadata } from "../../../../../config/core/v3/base";
 import { ConfigSource } from "../../../../../config/core/v3/config_source";
 import { HashPolicy } from "../../../../../type/v3/hash_policy";
@@ -26,6 +27,7 @@ export interface TcpProxy {
   hashPolicy: HashPolicy[];
   maxDownstreamConnectionDuration: Duration | undefined;
   accessLogOptions: TcpProxy_TcpAccessLogOptions | undefined;
+  backoffOptions: BackoffStrategy | undefined;
   upstreamConnectMode: TcpProxy_UpstreamConnectMode;
   maxEarlyDataBytes: number | undefined;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
@@ -76,6 +78,7 @@ function createBaseTcpProxy(): TcpProxy {
     hashPolicy: [],
     maxDownstreamConnectionDuration: undefined,
     accessLogOptions: undefined,
+    backoffOptions: undefined,
     upstreamConnectMode: 0,
     maxEarlyDataBytes: undefined,
     _unknownFields: {},
@@ -126,6 +129,9 @@ export const TcpProxy: MessageFns<TcpProxy, "envoy.extensions.filters.network.tc
     }
     if (message.accessLogOptions !== undefined) {
       TcpProxy_TcpAccessLogOptions.encode(message.accessLogOptions, writer.uint32(138).fork()).join();
+    }
+    if (message.backoffOptions !== undefined) {
+      BackoffStrategy.encode(message.backoffOptions, writer.uint32(146).fork()).join();
     }
     if (message.upstreamConnectMode !== 0) {
       writer.uint32(168).int32(message.upstreamConnectMode);
@@ -264,6 +270,14 @@ export const TcpProxy: MessageFns<TcpProxy, "envoy.extensions.filters.network.tc
             message.accessLogOptions = TcpProxy_TcpAccessLogOptions.decode(reader, reader.uint32());
             continue;
           }
+          case 18: {
+            if (tag !== 146) {
+              break;
+            }
+
+            message.backoffOptions = BackoffStrategy.decode(reader, reader.uint32());
+            continue;
+          }
           case 21: {
             if (tag !== 168) {
               break;
@@ -348,6 +362,9 @@ export const TcpProxy: MessageFns<TcpProxy, "envoy.extensions.filters.network.tc
         : undefined;
     message.accessLogOptions = (object.accessLogOptions !== undefined && object.accessLogOptions !== null)
       ? TcpProxy_TcpAccessLogOptions.fromPartial(object.accessLogOptions)
+      : undefined;
+    message.backoffOptions = (object.backoffOptions !== undefined && object.backoffOptions !== null)
+      ? BackoffStrategy.fromPartial(object.backoffOptions)
       : undefined;
     message.upstreamConnectMode = object.upstreamConnectMode ?? 0;
     message.maxEarlyDataBytes = object.maxEarlyDataBytes ?? undefined;

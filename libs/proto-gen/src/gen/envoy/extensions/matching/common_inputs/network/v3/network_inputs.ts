@@ -24,6 +24,10 @@ export interface TransportProtocolInput {
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
+export interface ApplicationProtocolInput {
+  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
+}
+
 function createBaseDestinationIPInput(): DestinationIPInput {
   return { _unknownFields: {} };
 }
@@ -340,6 +344,70 @@ export const TransportProtocolInput: MessageFns<
   },
   fromPartial(_: DeepPartial<TransportProtocolInput>): TransportProtocolInput {
     const message = createBaseTransportProtocolInput();
+    return message;
+  },
+};
+
+function createBaseApplicationProtocolInput(): ApplicationProtocolInput {
+  return { _unknownFields: {} };
+}
+
+export const ApplicationProtocolInput: MessageFns<
+  ApplicationProtocolInput,
+  "envoy.extensions.matching.common_inputs.network.v3.ApplicationProtocolInput"
+> = {
+  $type: "envoy.extensions.matching.common_inputs.network.v3.ApplicationProtocolInput" as const,
+
+  encode(message: ApplicationProtocolInput, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message._unknownFields !== undefined) {
+      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
+        const tag = parseInt(key, 10);
+        for (const value of values) {
+          writer.uint32(tag).raw(value);
+        }
+      }
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ApplicationProtocolInput {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseApplicationProtocolInput();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        const buf = reader.skip(tag & 7);
+
+        const list = message._unknownFields![tag];
+
+        if (list === undefined) {
+          message._unknownFields![tag] = [buf];
+        } else {
+          list.push(buf);
+        }
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ApplicationProtocolInput>): ApplicationProtocolInput {
+    return ApplicationProtocolInput.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<ApplicationProtocolInput>): ApplicationProtocolInput {
+    const message = createBaseApplicationProtocolInput();
     return message;
   },
 };

@@ -1,0 +1,20 @@
+import { compareText, type Identity } from '@causeway/resources';
+import type { IndexReader } from '@causeway/store';
+
+/** Most trust domains of a mesh that are named in its status. */
+const MOST_DOMAINS = 1_024;
+
+/** True for a MeshTrust that proxies of a zone believe: the zone's own and the global's. */
+export function isTrustedHere({ kind, zone }: Identity, here: string): boolean {
+  return kind === 'MeshTrust' && (zone === here || zone === '');
+}
+
+/** The trust domains that proxies of a zone believe in a mesh, sorted. Linear in the MeshTrusts. */
+export function believedDomains(index: IndexReader, mesh: string, here: string): readonly string[] {
+  const domains = new Set<string>();
+  for (const { id, spec } of index.ofKind('MeshTrust')) {
+    const { trustDomain } = spec;
+    if (isTrustedHere(id, here) && id.mesh === mesh && typeof trustDomain === 'string') domains.add(trustDomain);
+  }
+  return [...domains].sort(compareText).slice(0, MOST_DOMAINS);
+}

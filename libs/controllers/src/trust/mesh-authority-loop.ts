@@ -1,0 +1,173 @@
+import {
+  createMeshAuthority,
+  enabledBackend,
+  meshAuthoritySecrets,
+  openedText,
+  SEALED_LABEL,
+  sealedSpec,
+  sealedWith,
+  type AuthorityPair,
+  type SealingKeys,
+} from '@causeway/identity';
+import { Secret } from '@causeway/kinds';
+import {
+  computedLabels,
+  withCondition,
+  withoutConditions,
+  type Condition,
+  type Identity,
+  type JsonObject,
+  type Labels,
+  type Resource,
+} from '@causeway/resources';
+import { errorText, type Logger } from '@causeway/runtime';
+import type { Change, IndexEvent, IndexReader, PatchChange, WriteResult } from '@causeway/store';
+import type { ControlLoop, LoopPlan } from '../runner/control-loop';
+
+/** What the loop works with. */
+export interface MeshAuthorityConfig {
+  /** Seal the key at rest; without them no authority is made. */
+  readonly sealing: SealingKeys | undefined;
+  readonly logger: Logger;
+}
+
+/** The condition of a Mesh that says what `spec.mtls` comes to. */
+const CONDITION = 'MtlsAuthority';
+/** An authority is made meanwhile, ms. */
+const LOOK_AGAIN = 50;
+
+/**
+ * Makes the authority of each Mesh with `spec.mtls` of type `builtin`, on the global: two Secrets by Kuma's names, which
+ * zones of Kuma get and expect of their global. The key is stored sealed. What is there is never replaced: a key that does
+ * not open is said in a condition of the Mesh. Meshes are few, so each change of one costs a look at all.
+ */
+export class MeshAuthorityLoop implements ControlLoop {
+  readonly name = 'mesh-authority';
+  private index: IndexReader | undefined;
+  private isStale = false;
+  /** Authorities that were made and are not stored yet, by mesh and backend; undefined while one is being made. */
+  private readonly made = new Map<string, AuthorityPair | undefined>();
+
+  constructor(private readonly config: MeshAuthorityConfig) {}
+
+  reset(index: IndexReader): void {
+    this.index = index;
+    this.isStale = true;
+  }
+
+  observe({ changes }: IndexEvent): void {
+    if (changes.some(({ id }) => id.kind === 'Mesh' || id.kind === Secret.name)) this.isStale = true;
+  }
+
+  plan(now: number): LoopPlan | undefined {
+    const { index } = this;
+    if (!index || !this.isStale) return undefined;
+    this.isStale = false;
+    const changes = [...index.ofKind('Mesh')].flatMap((mesh) => this.changesOf(mesh, index, now));
+    return { changes, ...(this.isStale ? { wakeAt: now + LOOK_AGAIN } : {}) };
+  }
+
+  onWritten(_: readonly Change[], { results }: WriteResult): void {
+    if (results.some(({ type }) => type === 'refused')) this.isStale = true;
+  }
+
+  private changesOf(mesh: Resource, index: IndexReader, now: number): readonly Change[] {
+    const backend = enabledBackend(mesh.spec);
+    if (backend === undefined) return [...planCondition(mesh, undefined, now)];
+    const { sealing } = this.config;
+    const { name } = mesh.id;
+    const ids = meshAuthoritySecrets(name, backend);
+    const [certificate, key] = [index.get(ids.certificate), index.get(ids.key)];
+    if (certificate && key) {
+      this.made.delete(`${name}/${backend}`);
+      return [...resealed(key, sealing), ...planCondition(mesh, readyCondition(mesh, key, sealing), now)];
+    }
+    if (!sealing) {
+      const message =
+        'CAUSEWAY_SECRETS_KEY is not set: the key of the authority could not be stored sealed, so none is made';
+      return [...planCondition(mesh, conditionOf(mesh, 'NoSecretsKey', message), now)];
+    }
+    const pair = this.pairOf(name, backend, now);
+    return pair
+      ? [secretPut(ids.certificate, certificate, dataOf(pair.certificate)), ...keyPut(ids.key, key, pair, sealing)]
+      : [];
+  }
+
+  /** The authority once it is made; making it takes some ms, meanwhile the plan is asked again. */
+  private pairOf(mesh: string, backend: string, now: number): AuthorityPair | undefined {
+    const at = `${mesh}/${backend}`;
+    const pair = this.made.get(at);
+    if (pair) return pair;
+    this.isStale = true;
+    if (this.made.has(at)) return undefined;
+    this.made.set(at, undefined);
+    createMeshAuthority(mesh, now).then(
+      (found) => void this.made.set(at, found),
+      (error: unknown) => {
+        this.made.delete(at);
+        this.config.logger.error('the authority of a mesh could not be made', { mesh, error: errorText(error) });
+      },
+    );
+    return undefined;
+  }
+}
+
+/** The loop that makes the authorities of meshes. */
+export function createMeshAuthorityLoop(config: MeshAuthorityConfig): ControlLoop {
+  return new MeshAuthorityLoop(config);
+}
+
+function secretPut(id: Identity, held: Resource | undefined, spec: JsonObject, more: Labels = {}): Change {
+  const labels = { ...computedLabels(Secret, id, { role: 'global' }), ...more };
+  return { type: 'put', id, expect: held?.revision ?? 'absent', labels, spec };
+}
+
+function keyPut(
+  id: Identity,
+  held: Resource | undefined,
+  { privateKey }: Pick<AuthorityPair, 'privateKey'>,
+  sealing: SealingKeys,
+): readonly Change[] {
+  return [secretPut(id, held, sealedSpec(sealing, id, privateKey), { [SEALED_LABEL]: sealing.current })];
+}
+
+/** Seals a key with the first sealing key where another one sealed it, or nobody. */
+function resealed(key: Resource, sealing: SealingKeys | undefined): readonly Change[] {
+  if (!sealing || sealedWith(key.spec) === sealing.current) return [];
+  const privateKey = textOf(key, sealing);
+  return privateKey === undefined ? [] : keyPut(key.id, key, { privateKey }, sealing);
+}
+
+function textOf({ id, labels, spec }: Resource, sealing: SealingKeys | undefined): string | undefined {
+  const { data } = spec;
+  if (labels[SEALED_LABEL] === undefined)
+    return typeof data === 'string' ? Buffer.from(data, 'base64').toString('utf8') : undefined;
+  const opened = sealing && openedText(sealing, id, spec);
+  return opened?.ok === true ? opened.text : undefined;
+}
+
+function dataOf(text: string): JsonObject {
+  return { data: Buffer.from(text, 'utf8').toString('base64') };
+}
+
+function readyCondition(mesh: Resource, key: Resource, sealing: SealingKeys | undefined): Condition {
+  if (textOf(key, sealing) === undefined)
+    return conditionOf(
+      mesh,
+      'KeyUnreadable',
+      `Secret ${key.id.name} does not open with CAUSEWAY_SECRETS_KEY; it is not replaced`,
+    );
+  const message =
+    'every zone of Kuma has the key of this authority: whoever reads it in one of them can pose as any service that is known by Mesh.mtls';
+  return { ...conditionOf(mesh, 'Made', message), status: 'True' };
+}
+
+function conditionOf({ generation }: Resource, reason: string, message: string): Condition {
+  return { type: CONDITION, status: 'False', reason, message, observedGeneration: generation };
+}
+
+function planCondition(mesh: Resource, wanted: Condition | undefined, now: number): readonly PatchChange[] {
+  const before = mesh.status ?? {};
+  const status = wanted ? withCondition(before, wanted, now) : withoutConditions(before, [CONDITION]);
+  return status === before ? [] : [{ type: 'patch', id: mesh.id, expect: mesh.revision, status }];
+}

@@ -1,0 +1,172 @@
+import { X509Certificate } from 'node:crypto';
+import type { Dataplane } from '@causeway/kinds';
+import {
+  globalIdentity,
+  isJsonArray,
+  isJsonObject,
+  Label,
+  Unavailable,
+  type Identity,
+  type JsonObject,
+  type Resource,
+  type SpecOf,
+} from '@causeway/resources';
+import { errorText } from '@causeway/runtime';
+import type { IndexReader } from '@causeway/store';
+import { openedText, SEALED_LABEL } from './sealed-secret';
+import type { SealingKeys } from './sealing-keys';
+import type { WorkloadBinding } from './workload-binding';
+import { signCertificate, type CertificateOrder } from './x509';
+import type { SignedCertificate } from './zone-authority';
+
+type DataplaneResource = Resource<SpecOf<typeof Dataplane>>;
+type Index = Pick<IndexReader, 'get'>;
+
+/** The certificate of the authority of a whole mesh (`Mesh.mtls` of Kuma 2.14). */
+export interface MeshAuthority {
+  /** The trust domain is the name of the mesh. */
+  readonly mesh: string;
+  readonly backend: string;
+  /** PEM. */
+  readonly certificate: string;
+}
+
+interface MeshSignedCertificate extends SignedCertificate {
+  /** The first SPIFFE id. */
+  readonly uri: string;
+  readonly meshAuthority: string;
+}
+
+/** For whose key, and until when. */
+type MeshOrder = Omit<CertificateOrder, 'uri' | 'otherUris'>;
+
+/**
+ * Signs Kuma's certificate of a Dataplane: its services as SPIFFE ids, its tags as `kuma://<tag>/<value>`. Throws Unavailable
+ * where the key is not here, does not open or cannot sign.
+ */
+interface MeshSigner {
+  sign(dataplane: DataplaneResource, order: MeshOrder): Promise<MeshSignedCertificate>;
+}
+
+/** The Secrets of a `builtin` backend, by Kuma's names. */
+export interface MeshAuthoritySecrets {
+  readonly certificate: Identity;
+  readonly key: Identity;
+}
+
+/** Services, and tags, of one Dataplane that become names of its certificate; more than a Dataplane may have. */
+const MOST_NAMES = 1_024;
+
+/** The Secrets in which a backend's certificate and key stand. */
+export function meshAuthoritySecrets(mesh: string, backend: string): MeshAuthoritySecrets {
+  const named = (part: string): Identity => ({
+    ...globalIdentity('Secret', `${mesh}.ca-builtin-${part}-${backend}`),
+    mesh,
+  });
+  return { certificate: named('cert'), key: named('key') };
+}
+
+/** True for the Secret of the private key of an authority of a mesh: whoever has it can pose as any service of the mesh. */
+export function isMeshAuthorityKey({ kind, mesh, name }: Pick<Identity, 'kind' | 'mesh' | 'name'>): boolean {
+  return kind === 'Secret' && name.startsWith(`${mesh}.ca-builtin-key-`);
+}
+
+/** The `builtin` backend that a Mesh has enabled; undefined where it has none, or one of another type. */
+export function enabledBackend(spec: JsonObject | undefined): string | undefined {
+  const mtls = spec?.['mtls'];
+  if (!isJsonObject(mtls)) return undefined;
+  const { enabledBackend: name, backends } = mtls;
+  if (typeof name !== 'string' || name === '' || !isJsonArray(backends)) return undefined;
+  const found = backends.find((backend) => isJsonObject(backend) && backend['name'] === name);
+  return isJsonObject(found) && found['type'] === 'builtin' ? name : undefined;
+}
+
+/** The authority of a mesh; undefined where `Mesh.mtls` is off, and before its certificate has come. */
+export function meshAuthorityOf(index: Index, mesh: string): MeshAuthority | undefined {
+  const backend = enabledBackend(index.get(globalIdentity('Mesh', mesh))?.spec);
+  if (backend === undefined) return undefined;
+  const data = index.get(meshAuthoritySecrets(mesh, backend).certificate)?.spec['data'];
+  const certificate = typeof data === 'string' ? Buffer.from(data, 'base64').toString('utf8') : '';
+  return certificate.trim() === '' ? undefined : { mesh, backend, certificate };
+}
+
+/** The services of a Dataplane: the values of its tag `kuma.io/service`, else its workload label. */
+export function servicesOf({ labels, spec }: DataplaneResource): readonly string[] {
+  const services = valuesOf(spec).get(Label.service) ?? new Set();
+  if (services.size > 0) return [...services].sort();
+  const workload = labels[Label.workload];
+  return workload === undefined ? [] : [workload];
+}
+
+/** The SPIFFE ids that Kuma's certificate of a Dataplane has: one a service. */
+export function meshUrisOf(dataplane: DataplaneResource): readonly string[] {
+  return servicesOf(dataplane).map((service) => `spiffe://${dataplane.id.mesh}/${service}`);
+}
+
+/**
+ * Why a credential is no proof of the services of a Dataplane, undefined if it is one: whoever may write Dataplanes chooses
+ * their tags, so it needs the claim "Tags" with the services, or "Workload" (docs/reference/kuma-interop.md).
+ */
+export function serviceProblem({ tags, workload }: WorkloadBinding): string | undefined {
+  if (workload !== undefined || tags?.[Label.service] !== undefined) return undefined;
+  return `must have the claim "Workload", or "Tags" with ${Label.service}: certificates of Mesh.mtls name services`;
+}
+
+/** Signs for workloads with the authority of their mesh, where its key is in this control plane (under a Kuma global). */
+export class MeshAuthorities {
+  constructor(
+    private readonly index: Index,
+    private readonly keys: SealingKeys,
+  ) {}
+
+  /** The signer of a mesh; undefined where `Mesh.mtls` is off or its authority is not known here. */
+  authority(mesh: string): MeshSigner | undefined {
+    const authority = meshAuthorityOf(this.index, mesh);
+    return authority && { sign: (dataplane, order) => this.sign(authority, dataplane, order) };
+  }
+
+  private async sign(
+    { mesh, backend, certificate }: MeshAuthority,
+    dataplane: DataplaneResource,
+    order: MeshOrder,
+  ): Promise<MeshSignedCertificate> {
+    const [uri, ...others] = meshUrisOf(dataplane);
+    if (uri === undefined) throw new Unavailable(`Dataplane ${dataplane.id.name} has no service that Mesh.mtls names`);
+    const tags = [...valuesOf(dataplane.spec)].flatMap(([tag, values]) =>
+      [...values].sort().map((value) => `kuma://${tag}/${value}`),
+    );
+    const otherUris = [...others, ...tags].slice(0, MOST_NAMES);
+    try {
+      const pair = { certificate, privateKey: this.privateKey(mesh, backend) };
+      const signed = await signCertificate(pair, { ...order, uri, otherUris });
+      const notAfter = Date.parse(new X509Certificate(signed).validTo);
+      return { chain: `${signed}${certificate.trim()}\n`, notAfter, uri, meshAuthority: certificate };
+    } catch (error) {
+      if (error instanceof Unavailable) throw error;
+      throw new Unavailable(`the authority of mesh ${mesh} cannot sign: ${errorText(error)}`, { cause: error });
+    }
+  }
+
+  private privateKey(mesh: string, backend: string): string {
+    const secret = this.index.get(meshAuthoritySecrets(mesh, backend).key);
+    if (!secret) throw new Unavailable(`the key of the authority of mesh ${mesh} is not in this zone`);
+    const { id, labels, spec } = secret;
+    if (labels[SEALED_LABEL] === undefined) {
+      const data = spec['data'];
+      return Buffer.from(typeof data === 'string' ? data : '', 'base64').toString('utf8');
+    }
+    const opened = openedText(this.keys, id, spec);
+    if (!opened.ok)
+      throw new Unavailable(`the key of the authority of mesh ${mesh} cannot be opened: ${opened.reason}`);
+    return opened.text;
+  }
+}
+
+/** The values of each tag of a Dataplane, sorted by tag. */
+function valuesOf({ networking }: DataplaneResource['spec']): ReadonlyMap<string, ReadonlySet<string>> {
+  const found = new Map<string, Set<string>>();
+  const tagged = [...(networking.inbound ?? []), ...(networking.gateway ? [networking.gateway] : [])];
+  for (const { tags = {} } of tagged)
+    for (const [tag, value] of Object.entries(tags)) found.set(tag, (found.get(tag) ?? new Set()).add(value));
+  return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,69 @@
+import { Conflict, type JsonObject } from '@causeway/resources';
+import type { Clock } from '@causeway/runtime';
+import type { Note, ResourceStore } from '@causeway/store';
+import type { RotationStep } from './authority-rotation';
+
+/** What an operator asks of a rotation: begins one, uses the new authority without waiting any longer, or gives it up. */
+export type RotationOrder =
+  | {
+      readonly type: 'rotate';
+      /** How long the acks of proxies and the spread of the trust are waited for, ms. */
+      readonly wait: number;
+      /** Nobody is waited for. */
+      readonly force: boolean;
+    }
+  | { readonly type: 'force' }
+  | { readonly type: 'abandon' };
+
+/** An order that the leader has not carried out yet. */
+export interface RotationRequest {
+  readonly order: RotationOrder;
+  /** ms since 1970. */
+  readonly at: number;
+  /** The user who asked. */
+  readonly by: string;
+}
+
+const REQUEST_NOTE = { area: 'workload-authority', key: 'request' } as const;
+
+/** Removes the order that waits. */
+export const NO_REQUEST: Note = { ...REQUEST_NOTE, value: null };
+
+/** The note of an order. */
+export function requestNote({ order, at, by }: RotationRequest): Note {
+  return { ...REQUEST_NOTE, value: { order: { ...order }, at, by } };
+}
+
+/** Throws Conflict for an order that the step does not allow. */
+export function checkOrder({ type }: RotationOrder, step: RotationStep): void {
+  const wanted = type === 'rotate' ? 'steady' : 'trusting';
+  if (step.type !== wanted)
+    throw new Conflict(`"${type}" needs a rotation at its step "${wanted}"; it is at "${step.type}"`);
+}
+
+/** Orders of operators to the leader: any replica leaves one in the store, the leader carries it out. The newest counts. */
+export class RotationRequests {
+  constructor(
+    private readonly store: Pick<ResourceStore, 'note' | 'write'>,
+    private readonly clock: Pick<Clock, 'now'>,
+  ) {}
+
+  /** The order that waits. Throws Unavailable. */
+  async pending(): Promise<RotationRequest | undefined> {
+    return decodeRequest((await this.store.note(REQUEST_NOTE.area, REQUEST_NOTE.key)) ?? {});
+  }
+
+  /** Leaves an order for the leader. Throws Unavailable. */
+  async leave(order: RotationOrder, by: string): Promise<void> {
+    const note = requestNote({ order, at: this.clock.now(), by });
+    await this.store.write({ changes: [], onRefusal: 'abort', notes: [note] });
+  }
+}
+
+function decodeRequest({ order, at, by }: JsonObject): RotationRequest | undefined {
+  if (typeof at !== 'number' || typeof by !== 'string' || typeof order !== 'object' || order === null) return undefined;
+  const { type, wait, force }: { readonly [field: string]: unknown } = { ...order };
+  if (type === 'force' || type === 'abandon') return { order: { type }, at, by };
+  const isWhole = type === 'rotate' && typeof wait === 'number' && typeof force === 'boolean';
+  return isWhole ? { order: { type, wait, force }, at, by } : undefined;
+}

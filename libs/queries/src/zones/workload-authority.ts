@@ -1,0 +1,124 @@
+import { X509Certificate } from 'node:crypto';
+import { parseValidity } from '@causeway/access';
+import {
+  certificatesOf,
+  checkOrder,
+  type AuthorityStateOfZone,
+  type RotationOrder,
+  type RotationRequests,
+  type TrustEvidence,
+  type ZoneAuthority,
+} from '@causeway/identity';
+import { FieldPath, Invalid, NotFound, Unavailable, type JsonObject, type Violation } from '@causeway/resources';
+import type { Clock } from '@causeway/runtime';
+
+/** The certificate authority of a zone, as operators see and rotate it. */
+export interface AuthorityAccess {
+  readonly authority: Pick<ZoneAuthority, 'state'>;
+  readonly requests: Pick<RotationRequests, 'pending' | 'leave'>;
+  readonly evidence: TrustEvidence;
+}
+
+/** How long the acks of a new authority are waited for where the operator says nothing. */
+const DEFAULT_DEADLINE = '1h';
+/** Names that an answer has at most; the total stands beside them. */
+const MOST_MISSING = 100;
+/** How long an answer waits for the leader to carry an order out, and how often it looks, ms. */
+const ORDER_WAIT = 5_000;
+const ORDER_LOOK = 100;
+
+/** The zone's certificate authority for callers on any interface; throws NotFound on a global, which has none. */
+export class WorkloadAuthority {
+  constructor(
+    private readonly access: AuthorityAccess | undefined,
+    private readonly clock: Pick<Clock, 'now' | 'sleep'>,
+  ) {}
+
+  /** Throws NotFound on a global. */
+  checkHere(): void {
+    this.here();
+  }
+
+  /** The authorities, the step of a rotation, who is missing, and the order that waits; no key. Throws Unavailable. */
+  async status(): Promise<JsonObject> {
+    const { authority, requests, evidence } = this.here();
+    const [state, request] = await Promise.all([authority.state(), requests.pending()]);
+    if (!state) throw new Unavailable('there is no certificate authority yet: the leader of this zone makes it');
+    const live = state.step.type === 'trusting' ? await evidence.missing(certificatesOf(state)) : [];
+    return {
+      ...stepOf(state, live),
+      authorities: state.authorities.map((one) => authorityOf(one, state.signing)),
+      ...(request ? { order: { type: request.order.type, by: request.by, at: rfc3339(request.at) } } : {}),
+    };
+  }
+
+  /**
+   * Leaves an order for the leader, and resolves with the status once it was carried out, or after five seconds without. Rejects with Invalid for
+   * fields that make no order, Conflict where the step does not allow it, Unavailable.
+   */
+  async order(fields: JsonObject, by: string): Promise<JsonObject> {
+    const { authority, requests } = this.here();
+    const decoded = decodeOrder(fields);
+    const state = await authority.state();
+    if (!state) throw new Unavailable('there is no certificate authority yet: the leader of this zone makes it');
+    // Asked to force what waits already, the operator does not begin another one.
+    const isForced = decoded.type === 'rotate' && decoded.force && state.step.type === 'trusting';
+    const order: RotationOrder = isForced ? { type: 'force' } : decoded;
+    checkOrder(order, state.step);
+    await requests.leave(order, by);
+    const until = this.clock.now() + ORDER_WAIT;
+    while (this.clock.now() < until && (await requests.pending())) await this.clock.sleep(ORDER_LOOK);
+    return this.status();
+  }
+
+  private here(): AuthorityAccess {
+    if (this.access) return this.access;
+    throw new NotFound('Each zone has a certificate authority of its own; ask the control plane of the zone.');
+  }
+}
+
+function stepOf({ step }: AuthorityStateOfZone, live: readonly string[]): JsonObject {
+  switch (step.type) {
+    case 'steady':
+      return { step: 'steady', missing: missingOf([]) };
+    case 'trusting': {
+      const times = { since: rfc3339(step.startedAt), deadline: rfc3339(step.deadline) };
+      return { step: 'trusting', ...times, missing: missingOf(live) };
+    }
+    case 'retiring': {
+      const times = { since: rfc3339(step.usedSince), until: rfc3339(step.dropAt) };
+      return { step: 'retiring', ...times, usedBy: step.usedBy, missing: missingOf(step.missing) };
+    }
+  }
+}
+
+function missingOf(names: readonly string[]): JsonObject {
+  return { total: names.length, items: names.slice(0, MOST_MISSING) };
+}
+
+function authorityOf({ id, certificate }: AuthorityStateOfZone['authorities'][number], signing: string): JsonObject {
+  const parsed = new X509Certificate(certificate);
+  return {
+    ...{ id, sha256: parsed.fingerprint256, signs: id === signing, certificate },
+    ...{ notBefore: rfc3339(Date.parse(parsed.validFrom)), notAfter: rfc3339(Date.parse(parsed.validTo)) },
+  };
+}
+
+function decodeOrder({ deadline, force, abandon }: JsonObject): RotationOrder {
+  const violations: Violation[] = [];
+  const flags = { force, abandon };
+  for (const [field, value] of Object.entries(flags))
+    if (value !== undefined && typeof value !== 'boolean')
+      violations.push(FieldPath.at(field).violation('must be true or false'));
+  if (abandon === true && (force === true || deadline !== undefined))
+    violations.push(FieldPath.at('abandon').violation('must be given alone'));
+  const wait = parseValidity(deadline ?? DEFAULT_DEADLINE);
+  if (!wait.ok) violations.push(FieldPath.at('deadline').violation(wait.reason));
+  if (violations.length > 0 || !wait.ok) throw new Invalid(violations);
+  if (abandon === true) return { type: 'abandon' };
+  return { type: 'rotate', wait: wait.ms, force: force === true };
+}
+
+function rfc3339(time: number): string {
+  return new Date(time).toISOString();
+}

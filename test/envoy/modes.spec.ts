@@ -1,0 +1,199 @@
+import { connect as connectTls, type ConnectionOptions } from 'node:tls';
+import { connect } from 'node:net';
+import type { JsonObject, Resource } from '@causeway/resources';
+import { ENVOY, type EnvoyProcess } from '../support/envoy-process';
+import { echo, say, type ServiceProcess } from '../support/mesh-processes';
+import { TestAuthority, type TestCertificate } from '../support/test-authority';
+import { TrafficPlane } from '../support/traffic-plane';
+import { sketch } from '../support/traffic-zone';
+import { until } from '../support/until';
+
+/** Loopback addresses that no other suite uses. */
+const BLOCK = `127.${20 + (process.pid % 200)}.${Math.floor(Math.random() * 256)}`;
+const SERVER = `${BLOCK}.101`;
+const PORT = 6379;
+const VIP = `${BLOCK}.7`;
+
+const mesh = (status: JsonObject = {}): Resource => {
+  const parametersRef = { group: 'causeway.io', kind: 'MeshParameters', name: 'p' };
+  return sketch('Mesh', 'default', { parametersRef }, { status });
+};
+const settings = (spec: JsonObject): Resource => sketch('MeshParameters', 'p', spec);
+const redis = sketch(
+  'MeshService',
+  'redis',
+  {
+    selector: { dataplaneTags: { app: 'redis' } },
+    ports: [{ port: PORT, appProtocol: 'tcp' }],
+    identities: [{ type: 'SpiffeID', value: 'spiffe://default.east.mesh.local/workload/server' }],
+  },
+  { zone: 'east', status: { vip: { ip: VIP } } },
+);
+
+/** A connection that has had an answer; `closed` resolves when the other side ends it. */
+interface Open {
+  readonly answer: string;
+  /** Says something more; resolves with the answer, empty where the connection has ended. */
+  readonly again: (text: string) => Promise<string>;
+  readonly closed: Promise<void>;
+}
+
+/** What comes back over TLS of the mesh; the answer is empty where the connection ends before. */
+function sayTls(options: ConnectionOptions, text = 'hello'): Promise<Open> {
+  return new Promise((resolve) => {
+    const socket = connectTls({ rejectUnauthorized: false, ALPNProtocols: ['kuma'], ...options });
+    const closed = new Promise<void>((done) => socket.on('close', () => done()));
+    const again = (more: string): Promise<string> =>
+      new Promise((done) => {
+        socket.once('data', (part) => done(part.toString()));
+        void closed.then(() => done(''));
+        socket.write(more);
+      });
+    socket.on('secureConnect', () => socket.write(text));
+    socket.on('data', (part) => resolve({ answer: part.toString(), again, closed }));
+    socket.on('error', () => undefined).on('close', () => resolve({ answer: '', again, closed }));
+  });
+}
+
+(ENVOY === undefined ? describe.skip : describe)('an inbound, by a real Envoy,', () => {
+  let plane: TrafficPlane;
+  let server: EnvoyProcess;
+  let app: ServiceProcess;
+  let client: TestCertificate;
+
+  const at = { host: SERVER, port: PORT };
+  const asClient = () => sayTls({ ...at, cert: client.chain, key: client.key });
+  const plaintext = () => say(SERVER, PORT);
+  const stat = (name: string): Promise<number> => server.stat(`listener.${SERVER}_${PORT}.ssl.${name}`);
+
+  /** Applies settings, and waits until the server's proxy has them. */
+  async function apply(...resources: readonly Resource[]): Promise<void> {
+    plane.state.put(...resources);
+    await until('the settings', () => plane.isSettled('server'));
+  }
+
+  beforeAll(async () => {
+    plane = await TrafficPlane.start('east');
+    app = await echo('redis');
+    client = await plane.authority.issue({ uri: plane.spiffeId('client') });
+    plane.state.isReady = false;
+    plane.state.put(mesh(), settings({}), plane.trust(), redis);
+    const inbound = [{ port: PORT, servicePort: app.port, tags: { app: 'redis' } }];
+    const dataplane = plane.dataplane('server', { address: SERVER, inbound });
+    const view = { mesh: 'default', listed: new Set<string>(), dataplane: dataplane.id };
+    server = await plane.envoy('server', view, 'server');
+  });
+  afterAll(async () => {
+    await plane.stop();
+    await app.stop();
+  });
+  afterEach(() => expect(plane.problems()).toEqual([]));
+
+  it('is not there before a complete first state of what decides who may call', async () => {
+    await until('the proxy', () => plane.isSettled('server'));
+    expect(await server.stat('listener_manager.total_listeners_active')).toBe(0);
+    plane.state.isReady = true;
+    await until('the inbound', async () => (await asClient()).answer === 'redis:hello');
+  });
+
+  it.each<[string, (strangers: TestAuthority) => Promise<Partial<TestCertificate>>, string]>([
+    ['no certificate', () => Promise.resolve({}), 'fail_verify_no_cert'],
+    ['a certificate of strangers', (by) => by.issue({ uri: plane.spiffeId('client') }), 'fail_verify_error'],
+    [
+      'an expired certificate',
+      () => plane.authority.issue({ uri: plane.spiffeId('client') }, -60_000),
+      'fail_verify_error',
+    ],
+    ['no SPIFFE id', () => plane.authority.issue({ dns: 'client.example' }), 'fail_verify_error'],
+    [
+      'an id of a trust domain whose authority did not sign it',
+      () => plane.authority.issue({ uri: 'spiffe://default.west.mesh.local/workload/client' }),
+      'fail_verify_error',
+    ],
+  ])('Strict refuses and counts a client with %s, and the process sees nothing of it', async (_, make, counter) => {
+    const west = await TestAuthority.create('west');
+    const caBundles = [{ type: 'Pem', pem: { value: west.certificate } }];
+    await apply(sketch('MeshTrust', 'west', { trustDomain: 'default.west.mesh.local', caBundles }, { zone: '' }));
+    const { chain, key } = await make(await TestAuthority.create('strangers'));
+    const [refused, dialled] = [await stat(counter), app.accepted()];
+    const own = chain !== undefined && key !== undefined ? { cert: chain, key } : {};
+    expect((await sayTls({ ...at, ...own })).answer).toBe('');
+    await until('the count', async () => (await stat(counter)) > refused);
+    expect(app.accepted()).toBe(dialled);
+    const other = await west.issue({ uri: 'spiffe://default.west.mesh.local/workload/client' });
+    expect((await sayTls({ ...at, cert: other.chain, key: other.key })).answer).toBe('redis:hello');
+  });
+
+  it('Strict refuses and counts plaintext, and the process sees nothing of it', async () => {
+    const [refused, dialled] = [await stat('connection_error'), app.accepted()];
+    expect(await plaintext()).not.toContain('redis'); // an alert of TLS at most
+    await until('the count', async () => (await stat('connection_error')) > refused);
+    expect(app.accepted()).toBe(dialled);
+  });
+
+  it('Permissive takes plaintext, also of clients that wait for the server, and TLS of the mesh; each is counted', async () => {
+    await apply(settings({ mtls: 'Permissive' }));
+    expect([await plaintext(), (await asClient()).answer]).toEqual(['redis:hello', 'redis:hello']);
+    expect((await sayTls(at)).answer).toBe('');
+    const silent = connect(PORT, SERVER);
+    const dialled = app.accepted();
+    await until('the process is dialled for the silent client', () => app.accepted() > dialled);
+    silent.destroy();
+    const counter = `tcp.inbound_${SERVER}_${PORT}_plaintext.downstream_cx_total`;
+    expect(await server.stat(counter)).toBeGreaterThanOrEqual(2);
+  });
+
+  it('Off takes plaintext only', async () => {
+    await apply(settings({ mtls: 'Off' }));
+    expect([await plaintext(), (await asClient()).answer]).toEqual(['redis:hello', '']);
+  });
+
+  it('where nobody may call, callers are refused by the handshake, and nothing is dialled', async () => {
+    await apply(settings({ defaultAccess: 'Deny' }));
+    const dialled = app.accepted();
+    expect((await asClient()).answer).toBe('');
+    await until('the count', async () => (await stat('fail_verify_san')) > 0);
+    expect(app.accepted()).toBe(dialled);
+    await apply(settings({ defaultAccess: 'Deny', mtls: 'Off' }));
+    expect(await plaintext()).toBe('');
+    expect(app.accepted()).toBe(dialled);
+  });
+
+  it.each<[string, readonly Resource[]]>([
+    ['defaultAccess becomes Deny', [settings({ defaultAccess: 'Deny' })]],
+    ['a trust domain is gone', [mesh({ access: { narrowed: 1 } })]],
+  ])('connections are closed when %s', async (_, narrower) => {
+    await apply(mesh(), settings({}));
+    const { answer, closed } = await asClient();
+    expect(answer).toBe('redis:hello');
+    await apply(...narrower);
+    await closed;
+  });
+
+  it('plaintext connections are closed by Strict, and those over TLS stay', async () => {
+    await apply(mesh(), settings({ mtls: 'Permissive' }));
+    const overTls = await asClient();
+    const socket = connect(PORT, SERVER, () => socket.write('hello'));
+    const closed = new Promise((done) => socket.on('close', done).on('error', () => undefined));
+    await new Promise((resolve) => socket.once('data', resolve));
+    await apply(settings({ mtls: 'Strict' }));
+    await closed;
+    expect(await overTls.again('more')).toBe('redis:more');
+  });
+
+  it('a connection ends with its age', async () => {
+    await apply(settings({ maxConnectionAge: '1s' }));
+    const { answer, closed } = await asClient();
+    expect(answer).toBe('redis:hello');
+    await closed;
+  });
+
+  it('serves an IPv6 address', async () => {
+    await apply(settings({}));
+    const inbound = [{ port: app.port, servicePort: app.port, tags: { app: 'redis' } }];
+    plane.dataplane('server', { address: '::1', inbound });
+    const own = { cert: client.chain, key: client.key };
+    await until('the inbound', async () => (await sayTls({ host: '::1', port: app.port, ...own })).answer !== '');
+    expect((await sayTls({ host: '::1', port: app.port })).answer).toBe('');
+  });
+});
