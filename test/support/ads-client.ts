@@ -14,6 +14,12 @@ interface Form<Q, A> {
   readonly decode: (bytes: Buffer) => A;
 }
 
+/** What a proxy shows, and by which authority it verifies the server: without one it speaks plain text. */
+interface AdsCredentials {
+  readonly authorization?: string;
+  readonly ca?: string;
+}
+
 /** A stream of a proxy in a test: raw requests, and the responses in order. */
 class AdsClient<Q, A extends { readonly typeUrl: string; readonly nonce: string }> {
   readonly responses: A[] = [];
@@ -27,12 +33,16 @@ class AdsClient<Q, A extends { readonly typeUrl: string; readonly nonce: string 
     port: number,
     private readonly form: Form<Q, A>,
     readonly node = 'web-1',
-    authorization = '',
+    { authorization = '', ca }: AdsCredentials = {},
   ) {
-    this.client = new AggregatedDiscoveryServiceClient(`127.0.0.1:${port}`, credentials.createInsecure(), {
-      'grpc.max_receive_message_length': -1,
-      'grpc.use_local_subchannel_pool': 1,
-    });
+    this.client = new AggregatedDiscoveryServiceClient(
+      `127.0.0.1:${port}`,
+      ca === undefined ? credentials.createInsecure() : credentials.createSsl(Buffer.from(ca)),
+      {
+        'grpc.max_receive_message_length': -1,
+        'grpc.use_local_subchannel_pool': 1,
+      },
+    );
     const metadata = new Metadata();
     if (authorization !== '') metadata.set('authorization', authorization);
     const asIs = (bytes: Buffer): Buffer => bytes;
@@ -90,14 +100,14 @@ const SERVICE = '/envoy.service.discovery.v3.AggregatedDiscoveryService';
 export type DeltaClient = AdsClient<DeltaDiscoveryRequest, DeltaDiscoveryResponse>;
 export type SotwClient = AdsClient<DiscoveryRequest, DiscoveryResponse>;
 
-export function deltaClient(port: number, node?: string, authorization?: string): DeltaClient {
+export function deltaClient(port: number, node?: string, authorization = '', ca?: string): DeltaClient {
   const decode = (bytes: Buffer): DeltaDiscoveryResponse => DeltaDiscoveryResponse.decode(bytes);
   const form = { request: DeltaDiscoveryRequest, path: `${SERVICE}/DeltaAggregatedResources`, decode };
-  return new AdsClient(port, form, node, authorization);
+  return new AdsClient(port, form, node, { authorization, ...(ca !== undefined && { ca }) });
 }
 
-export function sotwClient(port: number, node?: string, authorization?: string): SotwClient {
+export function sotwClient(port: number, node?: string, authorization = ''): SotwClient {
   const decode = (bytes: Buffer): DiscoveryResponse => DiscoveryResponse.decode(bytes);
   const form = { request: DiscoveryRequest, path: `${SERVICE}/StreamAggregatedResources`, decode };
-  return new AdsClient(port, form, node, authorization);
+  return new AdsClient(port, form, node, { authorization });
 }

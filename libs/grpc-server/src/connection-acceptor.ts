@@ -1,6 +1,5 @@
 import { createServer, type Server as NetServer, type Socket } from 'node:net';
 import { errorText, type CallerLog } from '@causeway/runtime';
-import type { Server, ServerCredentials } from '@grpc/grpc-js';
 
 /** The address in a peer's name in gRPC, `address:port`. */
 export function addressOf(peer: string): string {
@@ -17,8 +16,8 @@ export interface ConnectionLimits {
 export const DEFAULT_CONNECTIONS: ConnectionLimits = { all: 2_000, address: 1_000 };
 
 /**
- * Accepts connections for a gRPC server up to a limit; a connection above it is closed before a byte of it is read. grpc-js
- * has no such limit, so it is handed the accepted connections.
+ * Accepts connections up to a limit; a connection above it is closed before a byte of it is read. grpc-js has no such limit, so
+ * it is handed the accepted connections.
  */
 export class ConnectionAcceptor {
   private readonly open = new Set<Socket>();
@@ -31,14 +30,9 @@ export class ConnectionAcceptor {
   ) {}
 
   /** Listens and resolves with the port. Rejects where it cannot listen. */
-  listen(
-    server: Server,
-    at: { readonly host: string; readonly port: number },
-    credentials: ServerCredentials,
-  ): Promise<number> {
-    const injector = server.createConnectionInjector(credentials);
+  listen(at: { readonly host: string; readonly port: number }, accept: (socket: Socket) => void): Promise<number> {
     const listener = createServer((socket) => {
-      if (this.admit(socket)) injector.injectConnection(socket);
+      if (this.admit(socket)) accept(socket);
     });
     this.servers.push(listener);
     return new Promise((resolve, reject) => {

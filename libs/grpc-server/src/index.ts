@@ -7,6 +7,7 @@
  * A lib of its own: kds and grpc-api both need it, adapters never import each other, and libs/runtime is without gRPC.
  */
 export { addressOf, DEFAULT_CONNECTIONS, type ConnectionLimits } from './connection-acceptor';
+export { type SharedPortOptions } from './shared-port';
 export { GrpcListener } from './grpc-listener';
 export { framed, Http2Streams } from './http2-streams';
 export { tlsServerCredentials } from './tls-credentials';

@@ -1,15 +1,16 @@
 import type { DataplaneTokens, ServerCertificates, ZoneProxyTokens } from '@causeway/access';
-import { tlsServerCredentials } from '@causeway/grpc-server';
 import { identityFor, meshAuthorityOf, spiffeIdOf, type WorkloadCertificates } from '@causeway/identity';
 import { Dataplane, MeshIdentity } from '@causeway/kinds';
 import type { Identity } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
 import type { IndexReader, ProxySessionStore } from '@causeway/store';
+import { BootstrapEndpoint } from './bootstrap/bootstrap-endpoint';
 import { EnvoyResources } from './envoy/envoy-resources';
 import type { EnvoyView } from './envoy/envoy-view';
 import { xdsMetrics, type XdsMetric } from './metric-definitions';
 import type { AccessSource } from './model/inbound-access';
 import type { Destination } from './model/destination';
+import { DataplaneRegistrar, type DataplaneRegistrarOptions } from './proxies/dataplane-registrar';
 import { ProxyCertificates, type CertificateStatus } from './proxies/proxy-certificates';
 import { ZoneProxyAuthenticator } from './proxies/zone-proxy-authenticator';
 import type { ProxyStatus } from './server/proxy-status';
@@ -34,6 +35,8 @@ export interface XdsPortOptions {
   readonly authority: () => Promise<string | undefined>;
   /** What proxies are told of: what they use, or every service of their mesh (CAUSEWAY_XDS_SCOPE). */
   readonly scope: 'used' | 'all';
+  /** The way in for the Dataplanes that proxies bring along, with these rights. */
+  readonly admission: DataplaneRegistrarOptions['admission'];
   readonly limits?: Partial<XdsLimits>;
   readonly host: string;
   /** 0 takes a free one. */
@@ -52,6 +55,7 @@ export class XdsPort implements ObservedProxies {
   readonly server: XdsServer<EnvoyView>;
   readonly resources: EnvoyResources;
   private readonly auth: ZoneProxyAuthenticator;
+  private readonly registrar: DataplaneRegistrar;
   private readonly proxyCertificates: ProxyCertificates;
   private readonly unfollow: () => void;
   private readonly reporter: ProxyReporter;
@@ -68,8 +72,10 @@ export class XdsPort implements ObservedProxies {
       meshAuthority: (mesh) => meshAuthorityOf(index, mesh)?.certificate,
       idOf: (dataplane) => spiffeIdIn(index, dataplane),
     });
+    this.registrar = new DataplaneRegistrar({ zone, index, clock, logger, admission: options.admission });
     this.auth = new ZoneProxyAuthenticator({
       ...{ zone, index, dataplaneTokens, zoneTokens, scope, certificates: this.proxyCertificates },
+      registrar: this.registrar,
       renewed: (view) => this.resources.viewChanged(view),
       destinations: (mesh) => countOf(this.resources.model.destinations(), mesh),
     });
@@ -85,8 +91,12 @@ export class XdsPort implements ObservedProxies {
     await this.reporter.report();
     this.reporting = this.reporter.run(this.ending.signal);
     const certificates = this.options.certificates();
-    const { host, port } = this.options;
-    this.bound = await this.server.listen(host, port, certificates && tlsServerCredentials(certificates));
+    const { host, port, clock, logger } = this.options;
+    const { handle } = new BootstrapEndpoint({
+      ...{ clock, logger, certificates: this.options.certificates },
+      authorise: (request) => this.auth.authoriseStart(request),
+    });
+    this.bound = await this.server.listenShared(host, port, { certificates, http: handle });
     return this.bound;
   }
 
@@ -121,6 +131,7 @@ export class XdsPort implements ObservedProxies {
 
   /** Ends all streams, so that proxies turn to another replica. */
   async close(): Promise<void> {
+    this.registrar.close();
     this.proxyCertificates.close();
     this.ending.abort();
     await this.server.close();

@@ -3,7 +3,7 @@ export interface Caller {
   readonly user: string;
   readonly groups: readonly string[];
   /** How the caller was recognised. */
-  readonly by: 'user-token' | 'oidc' | 'operator-token' | 'localhost' | 'nothing';
+  readonly by: 'user-token' | 'oidc' | 'operator-token' | 'dataplane-token' | 'localhost' | 'nothing';
   /** The id of the token (its claim `jti`), for the audit log and for rate limits. */
   readonly tokenId?: string;
   /** The end of the token's validity, ms since 1970: what the caller keeps open must not outlive it. */

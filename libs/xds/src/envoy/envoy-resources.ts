@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { StorePoint } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import type { AccessSource } from '../model/inbound-access';
-import { TrafficModel, type ModelChange } from '../model/traffic-model';
+import { TrafficModel, type DestinationChange, type ModelChange } from '../model/traffic-model';
 import type { SocketAddress } from '../model/zone-entrance';
 import { RESOURCE_TYPES, type EncodedResource } from '../resources/encoded-resource';
 import type { Proxy, RefusedResource, ResourceSource, SourceListener } from '../server/resource-source';
@@ -11,6 +12,7 @@ import { DestinationTable, vipOf } from './destination-table';
 import type { EnvoyView } from './envoy-view';
 import { FirstUses } from './first-uses';
 import * as names from './names';
+import { declaredBackends, ReachableBackends, type BackendRef } from './reachable-backends';
 import { RefusedResources } from './refused-resources';
 import { Translation } from './translation';
 import { TrustVersions } from './trust-versions';
@@ -53,6 +55,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private readonly refusedShared = new RefusedResources();
   private readonly authorities = new TrustVersions();
   private readonly table = new DestinationTable();
+  private readonly backends = new ReachableBackends();
   private readonly translation: Translation;
   private readonly shared = new Map<string, Kept>();
   /** Scopes of shared resources, besides that of the ingresses. */
@@ -80,7 +83,8 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   follow(): () => void {
     const unsubscribe = [
       this.index.subscribe((event) => this.applied(this.model.apply(event), event.point)),
-      this.access.onReady(() => this.accessChanged()),
+      this.access.onReady(() => this.outside(this.model.accessChanged())),
+      this.access.onTls((dataplanes) => this.outside(this.model.tlsChanged(dataplanes))),
     ];
     return () => unsubscribe.forEach((each) => each());
   }
@@ -132,7 +136,8 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       refused.add(scope, { type, name }, result.violations);
       return previous;
     }
-    refused.remove(scope, { type, name });
+    if (plan.problem) refused.add(scope, { type, name }, [plan.problem]);
+    else refused.remove(scope, { type, name });
     if (type === secret && name === names.TRUST_SECRET)
       this.authorities.served(result.resource, this.model.trust(view.mesh));
     if (plan.isKept) kept.set(key, { resource: result.resource, isFresh: true });
@@ -187,9 +192,10 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     this.tell(secret, [names.IDENTITY_SECRET], { view });
   }
 
-  /** What decides about access besides the index has changed: a first state is complete. */
-  private accessChanged(): void {
-    this.applied(this.model.accessChanged(), { revision: this.revision - this.shift });
+  /** A change that is not of the index. */
+  private outside(change: ModelChange): void {
+    if (change.destinations.length + change.access.length === 0) return;
+    this.applied(change, { revision: this.revision - this.shift });
   }
 
   private applied(change: ModelChange, { revision }: Pick<StorePoint, 'revision'>): void {
@@ -199,19 +205,40 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     this.revision = revision + this.shift;
     if (change.reloaded) return this.reloaded(since);
     const before = this.table.httpVersion;
-    for (const each of change.destinations) this.table.replace(each);
+    for (const each of change.destinations) this.replace(each);
     const changed = new ChangedNames();
     for (const each of change.destinations) changed.addDestination(each);
-    for (const { mesh, zone } of change.zones) changed.add(endpoints, names.entranceEndpointsName(mesh, zone));
+    for (const { mesh, zone, dependents } of change.zones) {
+      changed.add(endpoints, names.entranceEndpointsName(mesh, zone));
+      // gRPC has the addresses of a zone in each service.
+      if (this.scopes.has(mesh + GRPC))
+        for (const key of dependents) changed.add(endpoints, ...this.model.namesOfService(key));
+    }
     changed.add(endpoints, ...change.readdressed);
     if (change.trust.length > 0) changed.add(secret, names.TRUST_SECRET);
     if (this.table.httpVersion !== before) changed.add(listener, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER);
+    for (const { before: old, after } of change.dataplanes)
+      changed.addIngresses(this.translation.ingressesOf(old), this.translation.ingressesOf(after), this.table);
     for (const { before: old, after } of this.withInbounds(change))
       for (const inbound of [...this.translation.inboundsOf(old), ...this.translation.inboundsOf(after)]) {
         changed.add(listener, names.inboundListenerName(inbound.at));
         changed.add(cluster, inbound.clusterName);
       }
+    for (const each of change.dataplanes) this.addDeclared(each, changed);
     for (const [type, found] of changed) this.tell(type, found, { since });
+  }
+
+  /** A Dataplane that declares other services than before: what joins and what leaves the list of its proxies. */
+  private addDeclared({ id: { mesh }, before, after }: IndexChange, changed: ChangedNames): void {
+    const [old, now] = [declaredBackends(before), declaredBackends(after)];
+    if (isDeepStrictEqual(old, now)) return;
+    const namesOf = (refs: readonly BackendRef[] | undefined): ReadonlySet<string> =>
+      refs ? this.backends.names(mesh, refs) : new Set([...this.model.destinations()].map(({ name }) => name));
+    const [left, joined] = [namesOf(old), namesOf(now)];
+    for (const name of new Set([...left, ...joined]))
+      if (left.has(name) !== joined.has(name))
+        changed.addDestination({ name, before: undefined, after: this.model.destination(name) });
+    changed.add(listener, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER);
   }
 
   /** Dataplanes whose inbounds may differ: those that changed, and all of the meshes to which access did. */
@@ -226,6 +253,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private reloaded(since: number): void {
     const served = [...this.shared.values()].map(({ resource }) => resource);
     this.table.clear();
+    this.backends.clear();
     this.fillTable();
     const changed = new ChangedNames();
     for (const { type, name } of served) changed.add(type, name);
@@ -236,8 +264,13 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     for (const [type, found] of changed) this.tell(type, found, { since });
   }
 
+  private replace(change: DestinationChange): void {
+    this.table.replace(change);
+    this.backends.replace(change);
+  }
+
   private fillTable(): void {
-    for (const after of this.model.destinations()) this.table.replace({ name: after.name, before: undefined, after });
+    for (const after of this.model.destinations()) this.replace({ name: after.name, before: undefined, after });
   }
 
   /** `since`: the first revision that holds one of the changes; without it they are of no revision of their own. */
@@ -257,7 +290,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   private *clusters(view: EnvoyView): Iterable<string> {
-    if (view.ingress) for (const sni of this.table.serverNames()) yield names.ingressClusterName(sni);
+    for (const sni of this.translation.serverNames(view)) yield names.ingressClusterName(sni);
     for (const { clusterName } of this.translation.inbounds(view)) yield clusterName;
     if (!view.capture) return;
     for (const name of this.listed(view)) {
@@ -274,7 +307,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   private *listenersOf(view: EnvoyView): Iterable<string> {
-    if (view.ingress) yield names.ingressListenerName(view.ingress);
+    for (const at of this.translation.ingresses(view)) yield names.ingressListenerName(at);
     yield* this.inboundNames(view);
     if (view.capture?.type === 'redirect') yield* [names.OUTBOUND_LISTENER, names.REENTRY_LISTENER];
     if (view.capture?.type !== 'bind') return;
@@ -288,9 +321,17 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     for (const { at } of this.translation.inbounds(view)) yield names.inboundListenerName(at);
   }
 
-  private *listed({ listed, mesh }: EnvoyView): Iterable<string> {
+  private *listed(view: EnvoyView): Iterable<string> {
+    const { mesh } = view;
+    const listed = view.listed === 'declared' ? this.declared(view) : view.listed;
     if (listed !== 'all') return yield* listed;
     for (const { name, service } of this.model.destinations()) if (service.mesh === mesh) yield name;
+  }
+
+  private declared({ dataplane, mesh, capture }: EnvoyView): ReadonlySet<string> | 'all' {
+    const refs = declaredBackends(dataplane && this.index.get(dataplane));
+    if (refs) return this.backends.names(mesh, refs);
+    return capture?.type === 'bind' ? 'all' : new Set();
   }
 
   private httpOf(view: EnvoyView): readonly SocketAddress[] {

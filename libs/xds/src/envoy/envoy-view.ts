@@ -13,14 +13,19 @@ export interface EnvoyView {
   readonly wire?: 'envoy' | 'grpc';
   /** How connections to services are caught; absent for proxies that only serve. */
   readonly capture?: Capture;
-  /** Names of the destinations that its proxies hold from the start; all of the mesh (`CAUSEWAY_XDS_SCOPE=all`). */
-  readonly listed: ReadonlySet<string> | 'all';
+  /**
+   * Names of the destinations that its proxies hold from the start; all of the mesh (`CAUSEWAY_XDS_SCOPE=all`); or what the
+   * Dataplane declares: where it does not say, all for `bind`, and what is used for `redirect`.
+   */
+  readonly listed: ReadonlySet<string> | 'all' | 'declared';
   /** The Dataplane whose inbounds its proxies serve. */
   readonly dataplane?: Identity;
   /** Where the proxies serve as the zone's ingress, for all meshes. */
   readonly ingress?: SocketAddress;
   /** What one source address may take of the ingress, where it is not the default. */
   readonly sourceLimits?: SourceLimits;
+  /** The file of the authorities that the machine of its proxies believes; services outside the mesh may be checked by them. */
+  readonly systemAuthorities?: string;
   /** The certificate of the workload; undefined while there is none, or where it comes from elsewhere than this stream. */
   readonly identity?: () => IdentityCertificate | undefined;
 }

@@ -9,10 +9,18 @@ import {
   type ServiceResource,
 } from '@causeway/controllers';
 import { meshAuthorityOf } from '@causeway/identity';
-import { globalIdentity, identityKey, isJsonArray, isJsonObject, type Resource } from '@causeway/resources';
+import {
+  globalIdentity,
+  identityKey,
+  isJsonArray,
+  isJsonObject,
+  type Identity,
+  type Resource,
+} from '@causeway/resources';
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
-import { destinationsOf, SERVICE_KINDS, type Destination } from './destination';
-import { AccessTable, takesTls, type AccessSource } from './inbound-access';
+import { destinationsOf, hasNames, SERVICE_KINDS, type Destination } from './destination';
+import { AccessTable, type AccessSource } from './inbound-access';
+import { secretsOf } from './external-target';
 import { ZoneDirectory } from './zone-directory';
 import type { ZoneEntrance } from './zone-entrance';
 import { meshOfAuthority, trustDomainsOf, type TrustDomain } from './trust-domains';
@@ -30,7 +38,12 @@ export interface ModelChange {
   readonly reloaded: boolean;
   readonly destinations: readonly DestinationChange[];
   /** Zones whose addresses changed, for one mesh. */
-  readonly zones: readonly { readonly mesh: string; readonly zone: string }[];
+  readonly zones: readonly {
+    readonly mesh: string;
+    readonly zone: string;
+    /** The services that are reached there, by identity key. */
+    readonly dependents: ReadonlySet<string>;
+  }[];
   /** Meshes whose trust changed. */
   readonly trust: readonly string[];
   /** Names of destinations that reach several zones, one of which has other addresses now. */
@@ -51,6 +64,8 @@ const NO_CHANGE: ModelChange = {
   dataplanes: [],
 };
 
+/** The names under which Kuma stores the certificates and keys of its authorities. */
+const AUTHORITY_SECRET = /\.ca-(builtin|provided)-|-(root-ca|private-key)$/;
 /** Most members of a MeshMultiZoneService that are read: more than zones are supported. */
 const MOST_MEMBERS = 4_096;
 
@@ -83,6 +98,11 @@ export class TrafficModel {
 
   destination(name: string): Destination | undefined {
     return this.byName.get(name);
+  }
+
+  /** The names of the destinations of a service, by its identity key. */
+  namesOfService(key: string): readonly string[] {
+    return this.namesOf.get(key) ?? [];
   }
 
   destinations(): Iterable<Destination> {
@@ -120,8 +140,11 @@ export class TrafficModel {
     const readdressed = new Set<string>();
     const zones = [...touched].flatMap((zone) =>
       this.zones.refresh(zone).map(({ mesh, rerouted, dependents }) => {
-        for (const key of dependents) if (rerouted || isGroup(key)) (rerouted ? services : readdressed).add(key);
-        return { mesh, zone };
+        for (const key of dependents) {
+          if (rerouted || this.hasNames(key)) services.add(key);
+          else if (isGroup(key)) readdressed.add(key);
+        }
+        return { mesh, zone, dependents };
       }),
     );
     return {
@@ -142,10 +165,28 @@ export class TrafficModel {
     return { ...NO_CHANGE, access, destinations: services.flatMap((key) => this.recompute(key)) };
   }
 
+  /** Proxies of these Dataplanes, by identity key, may have begun or ceased to take TLS. */
+  tlsChanged(dataplanes: Iterable<string>): ModelChange {
+    const services = new Set<string>();
+    for (const key of dataplanes) {
+      const dataplane = asDataplane(this.index.byIdentityKey(key));
+      if (dataplane?.id.zone !== this.zone || !this.access.isMixed(dataplane.id.mesh)) continue;
+      for (const each of this.withGroups(this.matcher.setItem(key, dataplane, dataplane))) services.add(each);
+    }
+    return { ...NO_CHANGE, destinations: [...services].flatMap((key) => this.recompute(key)) };
+  }
+
   /** The services whose endpoints depend on the access to these meshes: all, for without TLS they have none in other zones. */
   private *servicesOf(meshes: readonly string[]): Iterable<string> {
     for (const kind of SERVICE_KINDS)
       for (const { id } of this.index.ofKind(kind)) if (meshes.includes(id.mesh)) yield identityKey(id);
+  }
+
+  private hasNames(key: string): boolean {
+    return (this.namesOf.get(key) ?? []).some((name) => {
+      const destination = this.byName.get(name);
+      return destination !== undefined && hasNames(destination);
+    });
   }
 
   private load(): void {
@@ -169,9 +210,27 @@ export class TrafficModel {
       if (id.zone !== this.zone || (before && after && isSameEndpoint(before, after))) return [];
       return this.withGroups(this.matcher.setItem(key, asDataplane(before), asDataplane(after)));
     }
+    if (id.kind === 'Secret') return this.externalsWith(id);
     if (!SERVICE_KINDS.includes(id.kind)) return [];
     this.setSelector(key, after);
     return this.withGroups([key]);
+  }
+
+  /** MeshExternalServices that take a certificate or a key from a Secret. Linear in all of them: Secrets change rarely. */
+  private externalsWith({ mesh, name }: Identity): readonly string[] {
+    return [...this.index.ofKind('MeshExternalService')]
+      .filter(({ id, spec }) => id.mesh === mesh && secretsOf(spec).includes(name))
+      .map(({ id }) => identityKey(id));
+  }
+
+  /** Secrets come from the global; those of a zone that has none are its own. Keys of authorities are given to no service. */
+  private secretText(mesh: string, name: string): string | undefined {
+    if (AUTHORITY_SECRET.test(name)) return undefined;
+    for (const zone of ['', this.zone]) {
+      const found = this.index.get({ kind: 'Secret', mesh, zone, namespace: '', name })?.spec['data'];
+      if (typeof found === 'string') return found;
+    }
+    return undefined;
   }
 
   private withGroups(keys: readonly string[]): readonly string[] {
@@ -213,6 +272,7 @@ export class TrafficModel {
           dataplanesOf: (each) => this.dataplanesOf(each),
           membersOf: () => this.members(key),
           access: this.access,
+          secretText: (name) => this.secretText(service.id.mesh, name),
           entranceOf: (mesh, zone) => {
             entered.add(zone);
             return this.zones.entrance(mesh, zone);
@@ -257,7 +317,7 @@ export class TrafficModel {
 }
 
 function isSameEndpoint(before: Resource, after: Resource): boolean {
-  return before.spec === after.spec && before.labels === after.labels && takesTls(before) === takesTls(after);
+  return before.spec === after.spec && before.labels === after.labels;
 }
 
 function isGroup(key: string): boolean {

@@ -22,6 +22,8 @@ export type ProxyNode =
       /** Absent for a proxy that only serves. */
       readonly capture?: Capture;
       readonly key: ProxyKey;
+      /** The Dataplane that it brings along, as JSON (kuma-dp). */
+      readonly document?: string;
       /** Absent for Envoy. */
       readonly wire?: 'grpc';
     }
@@ -58,7 +60,13 @@ export function readProxyNode(caller: Pick<ProxyCaller, 'node' | 'metadata' | 'u
   const key = keyOf(metadata, violations);
   if (violations.length > 0) throw new Invalid(violations);
   const wire = /^grpc/i.test(caller.userAgent) ? ('grpc' as const) : undefined;
-  return { type, mesh, name, ...(capture && { capture }), key, ...(wire && { wire }) };
+  const { 'dataplane.resource': document } = metadata;
+  return {
+    ...{ type, mesh, name, key },
+    ...(capture && { capture }),
+    ...(wire && { wire }),
+    ...(typeof document === 'string' && document !== '' && { document }),
+  };
 }
 
 function zoneProxyName(node: string): string {

@@ -33,6 +33,9 @@ export class ProxyViews {
   private readonly kept = new Map<string, Kept>();
   private readonly byProxy = new Map<string, Set<Kept>>();
 
+  /** `left` is called when the last stream of a proxy has ended. */
+  constructor(private readonly left: (proxy: string) => void = () => undefined) {}
+
   /** The view of these facts; `make` is called where no stream uses it yet. */
   hold({ proxy, facts }: ViewFacts, make: () => Pick<Kept, 'view' | 'certificate'>): HeldView {
     const key = JSON.stringify([proxy, facts]);
@@ -68,8 +71,10 @@ export class ProxyViews {
   private drop(key: string, kept: Kept): void {
     this.kept.delete(key);
     const ofProxy = this.byProxy.get(kept.proxy);
-    if (ofProxy?.delete(kept) && ofProxy.size === 0) this.byProxy.delete(kept.proxy);
     kept.certificate?.close();
+    if (!ofProxy?.delete(kept) || ofProxy.size > 0) return;
+    this.byProxy.delete(kept.proxy);
+    this.left(kept.proxy);
   }
 }
 

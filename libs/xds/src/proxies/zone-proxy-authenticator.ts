@@ -1,12 +1,14 @@
-import { Unauthenticated, type DataplaneTokens, type ZoneProxyTokens } from '@causeway/access';
+import { Unauthenticated, type DataplaneClaims, type DataplaneTokens, type ZoneProxyTokens } from '@causeway/access';
 import { bindingProblem, type WorkloadBinding } from '@causeway/identity';
 import { Dataplane } from '@causeway/kinds';
 import type { DataplaneResource } from '@causeway/controllers';
-import { Forbidden, isJsonObject, NotFound, shortened, type Identity } from '@causeway/resources';
+import { Forbidden, isJsonObject, NotFound, shortened, type Identity, type JsonObject } from '@causeway/resources';
 import type { IndexEvent, IndexReader } from '@causeway/store';
 import type { EnvoyView } from '../envoy/envoy-view';
 import { socketAddress } from '../model/zone-entrance';
 import type { AdmittedProxy, ProxyAuthenticator, ProxyCaller } from '../server/proxy-authenticator';
+import type { BootstrapRequest } from '../bootstrap/bootstrap-request';
+import { readDocument, type DataplaneRegistrar } from './dataplane-registrar';
 import type { CertificateStatus, ProxyCertificate, ProxyCertificates } from './proxy-certificates';
 import { readProxyNode, type ProxyNode } from './proxy-node';
 import { bindingFacts, dataplaneProxyId, DEFAULT_NAMESPACE, ProxyViews, zoneProxyId } from './proxy-views';
@@ -18,6 +20,7 @@ export interface ZoneProxyAuthenticatorOptions {
   readonly dataplaneTokens: Pick<DataplaneTokens, 'verify' | 'onChange'>;
   readonly zoneTokens: Pick<ZoneProxyTokens, 'verify' | 'onChange'>;
   readonly certificates: ProxyCertificates;
+  readonly registrar: Pick<DataplaneRegistrar, 'register' | 'left'>;
   /** The view's certificate is another. */
   readonly renewed: (view: EnvoyView) => void;
   /** `all`: every proxy that catches connections is told of every service of its mesh (CAUSEWAY_XDS_SCOPE). */
@@ -29,6 +32,8 @@ export interface ZoneProxyAuthenticatorOptions {
 /** Most addresses that a proxy binds without having declared which: each is a listener of about 30 kB. */
 export const MOST_BOUND = 2_000;
 
+const NOTHING: ReadonlySet<string> = new Set();
+
 type DataplaneNode = ProxyNode & { readonly type: 'dataplane' };
 type ZoneProxyNode = Exclude<ProxyNode, DataplaneNode>;
 
@@ -38,7 +43,9 @@ type ZoneProxyNode = Exclude<ProxyNode, DataplaneNode>;
  * revocations, and after a change of its own Dataplane or ZoneIngress.
  */
 export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
-  private readonly views = new ProxyViews();
+  private readonly views: ProxyViews = new ProxyViews((proxy) =>
+    this.options.registrar.left(proxy, () => this.views.has(proxy)),
+  );
 
   constructor(private readonly options: ZoneProxyAuthenticatorOptions) {}
 
@@ -50,7 +57,29 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     const node = readProxyNode(caller);
     const token = caller.authorization.replace(/^bearer +/i, '').trim();
     if (token === '') throw new Unauthenticated(`metadata "authorization": must have a ${tokenName(node)}`);
-    return node.type === 'dataplane' ? this.admitDataplane(node, token) : this.admitZoneProxy(node, token);
+    return node.type === 'dataplane' ? this.admitDataplane(node, token, caller) : this.admitZoneProxy(node, token);
+  }
+
+  /**
+   * The spec of the Dataplane whose proxy is to be started, undefined for a zone proxy. Rejects as `admit` does; a Dataplane
+   * that the proxy brings along is written when its stream begins.
+   */
+  async authoriseStart({
+    proxyType: type,
+    mesh,
+    name,
+    token,
+    document,
+  }: BootstrapRequest): Promise<JsonObject | undefined> {
+    if (type !== 'dataplane') {
+      await this.options.zoneTokens.verify(token, type);
+      return undefined;
+    }
+    const { binding } = await this.verified({ mesh }, token);
+    if (document !== undefined) return readDocument({ document, mesh, name }).spec;
+    const { spec } = this.bound({ mesh, name }, binding);
+    const value: unknown = JSON.parse(JSON.stringify(spec));
+    return isJsonObject(value) ? value : {};
   }
 
   onChange(listener: (proxies?: Iterable<string>) => void): () => void {
@@ -87,23 +116,42 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     if (proxies.size > 0) listener(proxies);
   }
 
-  private async admitDataplane(node: DataplaneNode, token: string): Promise<AdmittedProxy<EnvoyView>> {
-    const { binding, expiresAt } = await this.options.dataplaneTokens.verify(token);
-    if (binding.mesh !== node.mesh)
-      throw new Forbidden(`the dataplane token is of mesh ${quoted(binding.mesh)}, node.id names ${quoted(node.mesh)}`);
+  private async admitDataplane(
+    node: DataplaneNode,
+    token: string,
+    { address }: ProxyCaller,
+  ): Promise<AdmittedProxy<EnvoyView>> {
+    const { id: tokenId, binding, expiresAt: until } = await this.verified(node, token);
+    const { mesh, name, document } = node;
+    const known = dataplaneProxyId({ kind: Dataplane.name, mesh, zone: '', namespace: DEFAULT_NAMESPACE, name });
+    // A proxy that is connected has registered: that its Dataplane is gone ends its streams.
+    if (document !== undefined && !this.views.has(known))
+      await this.options.registrar.register(known, { mesh, name, document, binding, tokenId, until, address });
+    const dataplane = this.bound(node, binding);
+    const proxy = dataplaneProxyId(dataplane.id);
+    const listed = this.listed(node, dataplane);
+    const { capture, key, wire } = node;
+    const facts = [capture ?? null, wire ?? null, key, bindingFacts(binding)];
+    const { view, release } = this.views.hold({ proxy, facts }, () =>
+      this.dataplaneView(node, { dataplane: dataplane.id, listed, binding }),
+    );
+    return { proxy: { id: proxy, view, owner: dataplane.id }, until, release };
+  }
+
+  private async verified({ mesh }: Pick<DataplaneNode, 'mesh'>, token: string): Promise<DataplaneClaims> {
+    const claims = await this.options.dataplaneTokens.verify(token);
+    if (claims.binding.mesh === mesh) return claims;
+    throw new Forbidden(`the dataplane token is of mesh ${quoted(claims.binding.mesh)}, the proxy of ${quoted(mesh)}`);
+  }
+
+  /** The stored Dataplane, if the token holds for it. */
+  private bound(node: Pick<DataplaneNode, 'mesh' | 'name'>, binding: WorkloadBinding): DataplaneResource {
     const dataplane = this.dataplaneOf(node);
     if (!dataplane)
       throw new NotFound(`there is no Dataplane ${quoted(node.name)} in mesh ${quoted(node.mesh)} of this zone`);
     const problem = bindingProblem(binding, dataplane);
     if (problem !== undefined) throw new Forbidden(`the dataplane token ${problem}`);
-    const proxy = dataplaneProxyId(dataplane.id);
-    const listed = this.listed(node, dataplane);
-    const { capture, key, wire } = node;
-    const facts = [capture ?? null, wire ?? null, key, listed === 'all', bindingFacts(binding)];
-    const { view, release } = this.views.hold({ proxy, facts }, () =>
-      this.dataplaneView(node, { dataplane: dataplane.id, listed, binding }),
-    );
-    return { proxy: { id: proxy, view, owner: dataplane.id }, until: expiresAt, release };
+    return dataplane;
   }
 
   private dataplaneView(
@@ -136,7 +184,7 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
   }
 
   /** By its name, or its `name.namespace`. */
-  private dataplaneOf({ mesh, name }: DataplaneNode): DataplaneResource | undefined {
+  private dataplaneOf({ mesh, name }: Pick<DataplaneNode, 'mesh' | 'name'>): DataplaneResource | undefined {
     const { index, zone } = this.options;
     const dot = name.lastIndexOf('.');
     const places = [
@@ -153,16 +201,16 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
   /** What a proxy is told of from the start. */
   private listed({ mesh, capture }: DataplaneNode, { spec }: DataplaneResource): EnvoyView['listed'] {
     const { scope, destinations } = this.options;
-    if (!capture) return new Set();
-    const isDeclared = spec.networking.transparentProxying?.reachableBackends?.refs !== undefined;
-    if (isDeclared && scope === 'used') return new Set();
-    if (capture.type === 'redirect' && scope === 'used') return new Set();
+    if (!capture) return NOTHING;
+    if (scope === 'all') return 'all';
+    const isDeclared = spec.networking.transparentProxying?.reachableBackends !== undefined;
+    if (isDeclared || capture.type === 'redirect') return 'declared';
     const count = destinations(mesh);
-    if (capture.type === 'bind' && count > MOST_BOUND)
+    if (count > MOST_BOUND)
       throw new Forbidden(
         `capture "bind": mesh ${quoted(mesh)} has ${count} addresses, at most ${MOST_BOUND} are bound unless the Dataplane declares spec.networking.transparentProxying.reachableBackends`,
       );
-    return 'all';
+    return 'declared';
   }
 }
 

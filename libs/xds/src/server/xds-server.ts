@@ -15,6 +15,7 @@ import {
   GrpcListener,
   Http2Streams,
   type ConnectionLimits,
+  type SharedPortOptions,
 } from '@causeway/grpc-server';
 import { AggregatedDiscoveryServiceService } from '@causeway/proto-gen';
 import { Metadata, Server, type ServerCredentials, type ServerDuplexStream, type ServerOptions } from '@grpc/grpc-js';
@@ -128,6 +129,11 @@ export class XdsServer<V> {
   /** Listens and resolves with the port; plain text without credentials. Rejects where it cannot listen. */
   listen(host: string, port: number, credentials?: ServerCredentials): Promise<number> {
     return this.listener.bind(host, port, credentials);
+  }
+
+  /** As `listen`, for HTTP/1 too. */
+  listenShared(host: string, port: number, shared: Pick<SharedPortOptions, 'certificates' | 'http'>): Promise<number> {
+    return this.listener.bindShared(host, port, { ...shared, clock: this.options.clock, log: this.log });
   }
 
   /** Open streams, and bytes sent to them that are not acked. */

@@ -1,0 +1,100 @@
+import { createServer as createHttpServer, type RequestListener, type Server as HttpServer } from 'node:http';
+import type { Socket } from 'node:net';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
+import type { ServerCertificates } from '@causeway/access';
+import { errorText, type CallerLog, type Clock } from '@causeway/runtime';
+
+/** How a port is shared between gRPC and HTTP/1. */
+export interface SharedPortOptions {
+  /** Plain text where it is undefined. */
+  readonly certificates: ServerCertificates | undefined;
+  /** Answers requests of HTTP/1. */
+  readonly http: RequestListener;
+  readonly clock: Clock;
+  readonly log: CallerLog;
+}
+
+/** How long a peer may take for its TLS handshake, for its first bytes, and for all of its HTTP/1 requests, ms. */
+const HANDSHAKE = 10_000;
+const FIRST_BYTES = 10_000;
+const HTTP_CONNECTION = 30_000;
+
+/** What HTTP/2 begins with, as far as it differs from every method of HTTP/1. */
+const PREFACE = Buffer.from('PRI');
+
+/**
+ * Ends TLS, tells HTTP/2 from HTTP/1 by the first bytes (clients without ALPN are told apart too), and hands connections on. A
+ * replaced certificate is shown to new connections.
+ */
+export class SharedPort {
+  private readonly http: HttpServer;
+  private readonly tls: TlsServer | undefined;
+  private readonly stop: () => void;
+
+  constructor(
+    private readonly options: SharedPortOptions,
+    private readonly grpc: (socket: Socket) => void,
+  ) {
+    const { certificates, http } = options;
+    this.http = createHttpServer({ maxHeaderSize: 16 * 1024, keepAlive: false }, http);
+    if (!certificates) {
+      this.stop = () => undefined;
+      return;
+    }
+    const shown = () => {
+      const { certificate, privateKey } = certificates.current();
+      return { cert: certificate, key: privateKey };
+    };
+    const tls = createTlsServer({
+      ...shown(),
+      ALPNProtocols: ['h2', 'http/1.1'],
+      handshakeTimeout: HANDSHAKE,
+      minVersion: 'TLSv1.2',
+    });
+    tls.on('secureConnection', (socket) => this.tellApart(socket));
+    tls.on('tlsClientError', (error, { remoteAddress = '' }) => this.refused(remoteAddress, error));
+    this.tls = tls;
+    this.stop = certificates.onChange(() => tls.setSecureContext(shown()));
+  }
+
+  /** Takes an accepted connection. */
+  accept(socket: Socket): void {
+    // Errors before TLS stands; afterwards those of its own socket count.
+    socket.on('error', () => undefined);
+    if (this.tls) this.tls.emit('connection', socket);
+    else this.tellApart(socket);
+  }
+
+  close(): void {
+    this.stop();
+  }
+
+  private tellApart(socket: Socket): void {
+    const { clock } = this.options;
+    let read = Buffer.alloc(0);
+    const deadline = clock.after(FIRST_BYTES, () => socket.destroy());
+    const failed = (): void => void socket.destroy();
+    const readable = (): void => {
+      const part: unknown = socket.read();
+      if (Buffer.isBuffer(part)) read = Buffer.concat([read, part]);
+      if (read.length < PREFACE.length) return;
+      deadline.cancel();
+      socket.off('readable', readable).off('error', failed);
+      socket.unshift(read);
+      if (read.subarray(0, PREFACE.length).equals(PREFACE)) this.grpc(socket);
+      else this.serveHttp(socket);
+    };
+    socket.on('error', failed).on('readable', readable);
+    socket.once('close', () => deadline.cancel());
+  }
+
+  private serveHttp(socket: Socket): void {
+    const deadline = this.options.clock.after(HTTP_CONNECTION, () => socket.destroy());
+    socket.once('close', () => deadline.cancel());
+    this.http.emit('connection', socket);
+  }
+
+  private refused(address: string, error: Error): void {
+    this.options.log.warn(`tls ${address}`, 'a TLS handshake has failed', { address, error: errorText(error) });
+  }
+}
