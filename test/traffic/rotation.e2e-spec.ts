@@ -30,26 +30,22 @@ async function serialOf(proxy: EnvoyProcess): Promise<string> {
   });
   afterAll(() => traffic?.stop());
 
-  it('the authority of the server is rotated, every certificate is renewed, and no call fails', async () => {
+  it('every certificate is renewed while a rotation of the authority of the server is under way, and no call fails', async () => {
     const east = started().zone('east').restUrl;
     const load = new Load(vip, { rate: 40, lasting: 4 });
-    const before = await Promise.all(proxies.map(serialOf));
-    const rotated = await runCauseway(east, ['ca', 'rotate']);
-    expect(rotated).toMatchObject({ code: 0, err: '' });
-    console.log(rotated.out, (await runCauseway(east, ['ca'])).out);
-    await until(
-      'other certificates',
-      async () => {
-        const now = await Promise.all(proxies.map(serialOf));
+    const renewed = async (wanted: readonly EnvoyProcess[]): Promise<void> => {
+      const before = await Promise.all(wanted.map(serialOf));
+      const isRenewed = async (): Promise<boolean> => {
+        const now = await Promise.all(wanted.map(serialOf));
         return now.every((serial, i) => serial !== '' && serial !== before[i]);
-      },
-      45_000,
-    );
-    console.log((await runCauseway(east, ['ca'])).out, before, await Promise.all(proxies.map(serialOf)));
+      };
+      await until('other certificates', isRenewed, 60_000);
+    };
+    const rotated = await runCauseway(east, ['ca', 'rotate']);
+    expect(rotated).toMatchObject({ code: 0, out: expect.stringContaining('trusting') });
+    await renewed(proxies);
     const { calls } = load.outcome;
     await until('more calls', () => load.outcome.calls > calls + 200);
-    const outcome = await load.stop();
-    console.log(outcome);
-    expect(outcome).toMatchObject({ failures: [], reconnected: 0 });
+    expect(await load.stop()).toMatchObject({ failures: [], reconnected: 0 });
   });
 });
