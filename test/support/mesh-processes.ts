@@ -1,7 +1,9 @@
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer as createHttpServer, request, type IncomingHttpHeaders } from 'node:http';
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 
 /** A process of a service on loopback: where it listens, and its end. */
 export interface ServiceProcess {
@@ -38,6 +40,15 @@ export function echo(name: string, host = '127.0.0.1', port = 0): Promise<Servic
   return listening(server, host, port);
 }
 
+/** As `echo`, behind TLS: where a proxy of the mesh, or a server outside it, would be. It says which server name it was asked for. */
+export function tlsEcho(name: string, options: TlsOptions, host: string, port = 0): Promise<ServiceProcess> {
+  const server = createTlsServer(options, (socket) => {
+    const asked = typeof socket.servername === 'string' ? socket.servername : '';
+    socket.on('data', (part) => socket.write(`${name}(${asked}):${part.toString()}`)).on('error', () => undefined);
+  });
+  return listening(server, host, port);
+}
+
 /** Answers every request with its name and the headers of the request, as JSON. */
 export function httpService(name: string, host = '127.0.0.1', port = 0): Promise<ServiceProcess> {
   const server = createHttpServer(({ headers, url }, answer) => {
@@ -50,6 +61,18 @@ export function httpService(name: string, host = '127.0.0.1', port = 0): Promise
 export function say(address: string, port: number, text = 'hello'): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, address, () => socket.write(text));
+    socket.on('data', (part) => {
+      resolve(part.toString());
+      socket.destroy();
+    });
+    socket.on('error', () => undefined).on('close', () => resolve(''));
+  });
+}
+
+/** What a server sends to a client that speaks TLS; empty where the connection ends before. */
+export function sayTls(options: ConnectionOptions, text = 'hello'): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connectTls({ rejectUnauthorized: false, ...options }, () => socket.write(text));
     socket.on('data', (part) => {
       resolve(part.toString());
       socket.destroy();

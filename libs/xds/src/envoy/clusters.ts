@@ -1,19 +1,19 @@
 import {
   type Cluster,
   Cluster_DiscoveryType,
+  Cluster_DnsLookupFamily,
   HttpProtocolOptions,
   ProxyProtocolConfig_Version,
   ProxyProtocolUpstreamTransport,
   RawBuffer,
-  SubjectAltNameMatcher_SanType,
-  UpstreamTlsContext,
 } from '@causeway/proto-gen';
-import { isIP } from 'node:net';
-import { isPlaintextOnly, type Destination } from '../model/destination';
+import { hasNames, isPlaintextOnly, type Destination } from '../model/destination';
+import type { ExternalTarget } from '../model/external-target';
 import type { SocketAddress } from '../model/zone-entrance';
 import { durationOf, packFilter } from '../resources/any';
+import { externalEndpoints, externalSockets, needsSystemAuthorities } from './external-sockets';
 import type { Inbound } from './inbound';
-import { endpoint, localityOf } from './endpoints';
+import { endpoint, namedEndpoints, namedLocalEndpoints } from './endpoints';
 import { entranceEndpointsName, localEndpointsName } from './names';
 import { FROM_ADS, upstreamTls } from './tls';
 
@@ -43,13 +43,24 @@ function isHttp2({ protocol }: Pick<Destination, 'protocol'>): boolean {
   return protocol === 'http2' || protocol === 'grpc';
 }
 
+interface ClusterOptions {
+  readonly zone: string;
+  /** The file of the authorities that the proxies' machine believes; undefined where it is not known. */
+  readonly systemAuthorities?: string | undefined;
+}
+
 /**
  * The cluster of a destination under this name. A destination of one other zone has the endpoints of that zone's entrance;
  * otherwise it has its own. Without known identities nobody is believed, so at most endpoints that are spoken to in plaintext count.
  */
-export function destinationCluster(name: string, destination: Destination): ClusterFields {
-  if (destination.external) return externalCluster(name, destination);
-  const { sni, identities, remote, local } = destination;
+export function destinationCluster(
+  name: string,
+  destination: Destination,
+  { zone, systemAuthorities }: ClusterOptions,
+): ClusterFields {
+  if (destination.external) return externalCluster(name, destination, destination.external, systemAuthorities);
+  const { sni, identities, remote } = destination;
+  const local = [...destination.local, ...destination.localNames];
   const hasPlaintext = local.some(({ plaintext }) => plaintext);
   if (identities.length === 0 && !hasPlaintext) return emptyCluster(name);
   const usual = remote.length === 1 && local.length === 0 ? remote[0]?.sni : undefined;
@@ -65,14 +76,14 @@ export function destinationCluster(name: string, destination: Destination): Clus
   ];
   return {
     name,
-    ...eds(endpointsNameOf(destination)),
+    ...(hasNames(destination) ? resolved(namedEndpoints(name, destination, zone)) : eds(endpointsNameOf(destination))),
     ...(!isPlaintext && { transportSocket: tls }),
     ...(!isPlaintext &&
       matches.length > 0 && {
         transportSocketMatches: [...matches, { name: 'tls', match: {}, transportSocket: tls }],
       }),
     typedExtensionProtocolOptions: httpOptions(destination),
-    ...(destination.local.length > 0 && { outlierDetection: unreachableEndpoints }),
+    ...(local.length > 0 && local.length + remote.length > 1 && { outlierDetection: unreachableEndpoints }),
     ...(destination.service.kind === 'MeshMultiZoneService' && { commonLbConfig: weightedLocalities }),
   };
 }
@@ -97,9 +108,10 @@ const weightedLocalities = {
 };
 
 /**
- * An endpoint that cannot be reached twice in a row gets nothing for 2 s, and longer each time, up to 10 s: of the three attempts of a
- * connection the third goes elsewhere. What servers answer never counts. Only where there are endpoints of this zone: behind the
- * address of another zone's ingress stand many servers, and one of them that is gone would take them all away.
+ * An endpoint that cannot be reached twice in a row gets nothing for 2 s, and longer each time, up to 10 s: of the attempts of a
+ * connection the later ones go elsewhere. What servers answer never counts. Only where there are endpoints of this zone, for behind the
+ * address of another zone's ingress stand many servers, and where another endpoint can serve: a service that has just begun is not
+ * kept away.
  */
 const unreachableEndpoints = {
   splitExternalLocalOriginErrors: true,
@@ -121,6 +133,19 @@ function eds(serviceName: string) {
     circuitBreakers,
     commonLbConfig: noPanic,
     closeConnectionsOnHostHealthFailure: true,
+  };
+}
+
+/** A cluster that holds its endpoints and asks the DNS of its machine for those with names; it keeps what it knew while none answers. */
+function resolved(loadAssignment: ReturnType<typeof namedEndpoints>) {
+  return {
+    clusterDiscoveryType: { $case: 'type' as const, value: Cluster_DiscoveryType.STRICT_DNS },
+    dnsLookupFamily: Cluster_DnsLookupFamily.V4_PREFERRED,
+    respectDnsTtl: true,
+    loadAssignment,
+    connectTimeout: CONNECT_TIMEOUT,
+    circuitBreakers,
+    commonLbConfig: noPanic,
   };
 }
 
@@ -175,46 +200,25 @@ export function reentryCluster(name: string, listener: SocketAddress): ClusterFi
 }
 
 /** A server name at the zone ingress: the destination's endpoints in this zone, bytes as they are. */
-export function ingressCluster(name: string, destination: Destination): ClusterFields {
+export function ingressCluster(name: string, destination: Destination, zone: string): ClusterFields {
+  if (destination.localNames.length > 0) return { name, ...resolved(namedLocalEndpoints(name, destination, zone)) };
   return { name, ...eds(localEndpointsName(destination.name)) };
 }
 
-function externalCluster(name: string, destination: Destination): ClusterFields {
-  const { endpoints = [], tls } = destination.external ?? {};
-  const [first] = endpoints;
-  if (!first) return emptyCluster(name);
-  const priorities = [...new Set(endpoints.map(({ priority }) => priority))].sort((a, b) => a - b);
-  const isStatic = endpoints.every(({ host }) => isIP(host) !== 0);
-  const type = isStatic ? Cluster_DiscoveryType.STATIC : Cluster_DiscoveryType.STRICT_DNS;
+/** Nothing goes out unprotected: without the means to check a server that must be checked there are no endpoints. */
+function externalCluster(
+  name: string,
+  destination: Destination,
+  external: ExternalTarget,
+  systemAuthorities: string | undefined,
+): ClusterFields {
+  if (external.endpoints.length === 0) return emptyCluster(name);
+  if (systemAuthorities === undefined && needsSystemAuthorities(destination)) return emptyCluster(name);
   return {
     name,
-    clusterDiscoveryType: { $case: 'type', value: type },
-    connectTimeout: CONNECT_TIMEOUT,
-    circuitBreakers,
-    loadAssignment: {
-      clusterName: name,
-      endpoints: priorities.map((priority, i) => ({
-        ...localityOf('', i),
-        lbEndpoints: endpoints
-          .filter((each) => each.priority === priority)
-          .map(({ host, port }) => endpoint({ address: host, port })),
-      })),
-    },
+    ...resolved({ clusterName: name, endpoints: externalEndpoints(external) }),
+    ...(external.endpoints.length > 1 && { outlierDetection: unreachableEndpoints }),
     typedExtensionProtocolOptions: httpOptions(destination),
-    ...(tls && { transportSocket: externalTls(tls.serverName || first.host, tls.authority) }),
+    ...externalSockets(external, systemAuthorities),
   };
-}
-
-/** TLS towards a server outside the mesh, whose certificate must name `host`. */
-function externalTls(host: string, authority: string) {
-  const isAddress = isIP(host) !== 0;
-  const sanType = isAddress ? SubjectAltNameMatcher_SanType.IP_ADDRESS : SubjectAltNameMatcher_SanType.DNS;
-  const value = {
-    trustedCa: { specifier: { $case: 'inlineString' as const, value: authority } },
-    matchTypedSubjectAltNames: [{ sanType, matcher: { matchPattern: { $case: 'exact' as const, value: host } } }],
-  };
-  return packFilter('tls', UpstreamTlsContext, {
-    sni: isAddress ? '' : host,
-    commonTlsContext: { validationContextType: { $case: 'validationContext', value } },
-  });
 }

@@ -9,9 +9,9 @@ const SOCKET_MATCH = 'envoy.transport_socket_match';
 type Endpoints = Parameters<typeof ClusterLoadAssignment.fromPartial>[0] & { readonly clusterName: string };
 
 /** By which of a cluster's transport sockets an endpoint is spoken to, where it is not the usual one. */
-type SocketMatch = { readonly tls: 'off' } | { readonly sni: 'hash' };
+type SocketMatch = { readonly tls: 'off' } | { readonly sni: 'hash' } | { readonly host: string };
 
-function metadataOf(match: SocketMatch) {
+export function metadataOf(match: SocketMatch) {
   return { metadata: { filterMetadata: { [SOCKET_MATCH]: { ...match } } } };
 }
 
@@ -54,6 +54,11 @@ export function localEndpoints({ name, local }: Destination, zone: string): Endp
   return { clusterName: localEndpointsName(name), endpoints: local.length === 0 ? [] : [localLocality(local, zone)] };
 }
 
+/** What `localEndpoints` has, and those with host names: for a cluster that resolves them. */
+export function namedLocalEndpoints(clusterName: string, destination: Destination, zone: string): Endpoints {
+  return { clusterName, endpoints: [localLocality([...destination.local, ...destination.localNames], zone)] };
+}
+
 /**
  * All endpoints of a destination: this zone's first, then those of other zones, then those of depreferred zones. Priorities
  * have no gap, for gRPC refuses one.
@@ -63,18 +68,30 @@ export function destinationEndpoints(
   zone: string,
   entranceOf: (mesh: string, zone: string) => ZoneEntrance | undefined,
 ): Endpoints {
+  const of = (each: RemoteZone) => remoteLocality(each, entranceOf(service.mesh, each.zone)?.addresses ?? []);
+  return { clusterName: name, endpoints: ranked(local, zone, remote, of) };
+}
+
+/** What `destinationEndpoints` has, and those with host names: for a cluster that resolves them. */
+export function namedEndpoints(clusterName: string, destination: Destination, zone: string): Endpoints {
+  const { local, localNames, remote } = destination;
+  const of = (each: RemoteZone) => remoteLocality(each, each.at ?? []);
+  return { clusterName, endpoints: ranked([...local, ...localNames], zone, remote, of) };
+}
+
+type Locality = ReturnType<typeof localLocality>;
+
+function ranked(
+  local: readonly LocalEndpoint[],
+  zone: string,
+  remote: readonly RemoteZone[],
+  of: (each: RemoteZone) => readonly Locality[],
+): Locality[] {
   const ranks = [
     local.length > 0 ? [localLocality(local, zone)] : [],
-    ...[false, true].map((depreferred) =>
-      remote
-        .filter((each) => each.depreferred === depreferred)
-        .flatMap((each) => remoteLocality(each, entranceOf(service.mesh, each.zone))),
-    ),
+    ...[false, true].map((depreferred) => remote.filter((each) => each.depreferred === depreferred).flatMap(of)),
   ].filter((localities) => localities.length > 0);
-  return {
-    clusterName: name,
-    endpoints: ranks.flatMap((localities, priority) => localities.map((locality) => ({ ...locality, priority }))),
-  };
+  return ranks.flatMap((localities, priority) => localities.map((locality) => ({ ...locality, priority })));
 }
 
 function localLocality(local: readonly LocalEndpoint[], zone: string) {
@@ -88,8 +105,8 @@ function localLocality(local: readonly LocalEndpoint[], zone: string) {
   };
 }
 
-function remoteLocality({ zone, instances, sni }: RemoteZone, entrance: ZoneEntrance | undefined) {
-  if (!entrance) return [];
-  const lbEndpoints = entrance.addresses.map((at) => ({ ...endpoint(at), ...(sni === 'hash' && metadataOf({ sni })) }));
+function remoteLocality({ zone, instances, sni }: RemoteZone, addresses: readonly SocketAddress[]) {
+  if (addresses.length === 0) return [];
+  const lbEndpoints = addresses.map((at) => ({ ...endpoint(at), ...(sni === 'hash' && metadataOf({ sni })) }));
   return [{ ...localityOf(zone, 0), loadBalancingWeight: instances, lbEndpoints }];
 }

@@ -135,7 +135,8 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       refused.add(scope, { type, name }, result.violations);
       return previous;
     }
-    refused.remove(scope, { type, name });
+    if (plan.problem) refused.add(scope, { type, name }, [plan.problem]);
+    else refused.remove(scope, { type, name });
     if (type === secret && name === names.TRUST_SECRET)
       this.authorities.served(result.resource, this.model.trust(view.mesh));
     if (plan.isKept) kept.set(key, { resource: result.resource, isFresh: true });
@@ -209,6 +210,8 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     changed.add(endpoints, ...change.readdressed);
     if (change.trust.length > 0) changed.add(secret, names.TRUST_SECRET);
     if (this.table.httpVersion !== before) changed.add(listener, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER);
+    for (const { before: old, after } of change.dataplanes)
+      changed.addIngresses(this.translation.ingressesOf(old), this.translation.ingressesOf(after), this.table);
     for (const { before: old, after } of this.withInbounds(change))
       for (const inbound of [...this.translation.inboundsOf(old), ...this.translation.inboundsOf(after)]) {
         changed.add(listener, names.inboundListenerName(inbound.at));
@@ -280,7 +283,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   private *clusters(view: EnvoyView): Iterable<string> {
-    if (view.ingress) for (const sni of this.table.serverNames()) yield names.ingressClusterName(sni);
+    for (const sni of this.translation.serverNames(view)) yield names.ingressClusterName(sni);
     for (const { clusterName } of this.translation.inbounds(view)) yield clusterName;
     if (!view.capture) return;
     for (const name of this.listed(view)) {
@@ -297,7 +300,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   private *listenersOf(view: EnvoyView): Iterable<string> {
-    if (view.ingress) yield names.ingressListenerName(view.ingress);
+    for (const at of this.translation.ingresses(view)) yield names.ingressListenerName(at);
     yield* this.inboundNames(view);
     if (view.capture?.type === 'redirect') yield* [names.OUTBOUND_LISTENER, names.REENTRY_LISTENER];
     if (view.capture?.type !== 'bind') return;

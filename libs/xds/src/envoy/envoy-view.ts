@@ -24,6 +24,8 @@ export interface EnvoyView {
   readonly ingress?: SocketAddress;
   /** What one source address may take of the ingress, where it is not the default. */
   readonly sourceLimits?: SourceLimits;
+  /** The file of the authorities that the machine of its proxies believes; services outside the mesh may be checked by them. */
+  readonly systemAuthorities?: string;
   /** The certificate of the workload; undefined while there is none, or where it comes from elsewhere than this stream. */
   readonly identity?: () => IdentityCertificate | undefined;
 }

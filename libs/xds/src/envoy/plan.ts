@@ -1,3 +1,4 @@
+import type { Violation } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import type { TrafficModel } from '../model/traffic-model';
 import type { SocketAddress } from '../model/zone-entrance';
@@ -13,6 +14,8 @@ export interface Plan {
   readonly scope: 'mesh' | 'ingress' | 'view' | 'grpc';
   /** False for what is asked for and does not exist: it is answered, and not kept. */
   readonly isKept: boolean;
+  /** What of the configuration cannot be done; the resource is served without it. */
+  readonly problem?: Violation;
   encode(previous: EncodedResource | undefined): EncodeResult;
 }
 

@@ -10,9 +10,9 @@ import {
   type Resource,
 } from '@causeway/resources';
 import type { AccessTable } from './inbound-access';
-import { externalTarget, type ExternalTarget } from './external-target';
+import { externalTarget, type ExternalTarget, type SecretText } from './external-target';
 import { hashSni, kriSni, type ServiceShortName } from './sni';
-import { compareAddresses, isPort, socketAddress, type SocketAddress, type ZoneEntrance } from './zone-entrance';
+import { compareAddresses, hostAddress, isPort, type SocketAddress, type ZoneEntrance } from './zone-entrance';
 
 /** One port of a service, as the proxies of one zone see it. */
 export interface Destination {
@@ -36,6 +36,8 @@ export interface Destination {
   /** True where some of its endpoints are in this zone, ready or not: then it is served at this zone's ingress. */
   readonly servedHere: boolean;
   readonly local: readonly LocalEndpoint[];
+  /** Endpoints of this zone whose addresses are host names. */
+  readonly localNames: readonly LocalEndpoint[];
   /** Zones with endpoints, by name. */
   readonly remote: readonly RemoteZone[];
   /** Of a MeshExternalService only. */
@@ -56,11 +58,23 @@ export interface RemoteZone {
   readonly instances: number;
   readonly sni: 'kri' | 'hash';
   readonly depreferred: boolean;
+  /** All its addresses, where an address of the destination is a host name: its cluster holds them then (`hasNames`). */
+  readonly at?: readonly SocketAddress[];
+}
+
+/** Whether some address of a destination is a host name, which proxies resolve themselves. */
+export function hasNames({ localNames, remote }: Pick<Destination, 'localNames' | 'remote'>): boolean {
+  return localNames.length > 0 || remote.some(({ at }) => at !== undefined);
 }
 
 /** Whether nobody who serves a destination takes TLS. */
-export function isPlaintextOnly({ local, remote }: Pick<Destination, 'local' | 'remote'>): boolean {
-  return local.length > 0 && remote.length === 0 && local.every(({ plaintext }) => plaintext);
+export function isPlaintextOnly({
+  local,
+  localNames,
+  remote,
+}: Pick<Destination, 'local' | 'localNames' | 'remote'>): boolean {
+  const here = [...local, ...localNames];
+  return here.length > 0 && remote.length === 0 && here.every(({ plaintext }) => plaintext);
 }
 
 /** What the destinations of a service are made of, besides the service. */
@@ -72,6 +86,7 @@ export interface ServiceFacts {
   readonly membersOf: (service: Resource) => readonly Resource[];
   readonly entranceOf: (mesh: string, zone: string) => ZoneEntrance | undefined;
   readonly access: Pick<AccessTable, 'isPlaintext' | 'isOff'>;
+  readonly secretText: SecretText;
 }
 
 const SHORT_NAMES: Readonly<Record<string, ServiceShortName>> = {
@@ -107,7 +122,11 @@ export function destinationsOf(service: Resource, facts: ServiceFacts): readonly
   return portsOf(service).map((port): Destination => {
     const { local, remote, identities } = parts(port);
     const subject = sniSubject(service, port);
-    const external = id.kind === 'MeshExternalService' ? externalTarget(service.spec) : undefined;
+    const here = distinct(local);
+    const localNames = here.filter(({ address }) => isIP(address) === 0);
+    const isNamed =
+      localNames.length > 0 || remote.some(({ zone }) => (facts.entranceOf(id.mesh, zone)?.names.length ?? 0) > 0);
+    const external = id.kind === 'MeshExternalService' ? externalTarget(service.spec, facts.secretText) : undefined;
     return {
       name: ['kri', subject.shortName, id.mesh, id.zone, subject.namespace, id.name, port.section].join('_'),
       service: id,
@@ -121,10 +140,18 @@ export function destinationsOf(service: Resource, facts: ServiceFacts): readonly
       createdAt: creationOrder,
       // Without TLS no server name says which service is meant.
       servedHere: local.length > 0 && !facts.access.isOff(id.mesh),
-      local: distinct(local),
-      remote,
+      local: here.filter(({ address }) => isIP(address) !== 0),
+      localNames,
+      remote: isNamed ? withAddresses(id.mesh, remote, facts) : remote,
       ...(external && { external }),
     };
+  });
+}
+
+function withAddresses(mesh: string, remote: readonly RemoteZone[], facts: ServiceFacts): readonly RemoteZone[] {
+  return remote.map((each) => {
+    const { addresses = [], names = [] } = facts.entranceOf(mesh, each.zone) ?? {};
+    return { ...each, at: [...addresses, ...names] };
   });
 }
 
@@ -173,7 +200,7 @@ interface AddressedInbound extends LocalEndpoint {
 function addressedInbounds(dataplane: DataplaneResource, access: ServiceFacts['access']): AddressedInbound[] {
   const { address, advertisedAddress } = dataplane.spec.networking;
   return inboundsOf(dataplane).flatMap((inbound: DataplaneInbound) => {
-    const at = socketAddress(advertisedAddress ?? inbound.address ?? address, inbound.port);
+    const at = hostAddress(advertisedAddress ?? inbound.address ?? address, inbound.port);
     const { name, state = 'Ready' } = inbound;
     if (!at || state === 'Ignored') return [];
     const serves = (target: number | string): boolean => target === inbound.port || target === name;

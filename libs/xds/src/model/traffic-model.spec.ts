@@ -69,7 +69,7 @@ describe('a service of another zone', () => {
     ],
     ['by hash names where it has only a ZoneIngress', [ingress], [{ sni: 'hash', depreferred: false }]],
     ['not where it has neither', [], []],
-    ['not by a host name', [address('in.example.com')], []],
+    ['by a host name', [address('in.example.com')], [{ sni: 'kri', depreferred: false }]],
     ['not while it is disabled', [ingress, sketch('Zone', 'east', { enabled: false })], []],
     ['not while it is lost and withdrawn', [ingress, lost('withdraw')], []],
     ['last while it is lost and depreferred', [ingress, lost('depreferred')], [{ sni: 'hash', depreferred: true }]],

@@ -9,10 +9,18 @@ import {
   type ServiceResource,
 } from '@causeway/controllers';
 import { meshAuthorityOf } from '@causeway/identity';
-import { globalIdentity, identityKey, isJsonArray, isJsonObject, type Resource } from '@causeway/resources';
+import {
+  globalIdentity,
+  identityKey,
+  isJsonArray,
+  isJsonObject,
+  type Identity,
+  type Resource,
+} from '@causeway/resources';
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
-import { destinationsOf, SERVICE_KINDS, type Destination } from './destination';
+import { destinationsOf, hasNames, SERVICE_KINDS, type Destination } from './destination';
 import { AccessTable, takesTls, type AccessSource } from './inbound-access';
+import { secretsOf } from './external-target';
 import { ZoneDirectory } from './zone-directory';
 import type { ZoneEntrance } from './zone-entrance';
 import { meshOfAuthority, trustDomainsOf, type TrustDomain } from './trust-domains';
@@ -51,6 +59,8 @@ const NO_CHANGE: ModelChange = {
   dataplanes: [],
 };
 
+/** The names under which Kuma stores the certificates and keys of its authorities. */
+const AUTHORITY_SECRET = /\.ca-(builtin|provided)-|-(root-ca|private-key)$/;
 /** Most members of a MeshMultiZoneService that are read: more than zones are supported. */
 const MOST_MEMBERS = 4_096;
 
@@ -120,7 +130,10 @@ export class TrafficModel {
     const readdressed = new Set<string>();
     const zones = [...touched].flatMap((zone) =>
       this.zones.refresh(zone).map(({ mesh, rerouted, dependents }) => {
-        for (const key of dependents) if (rerouted || isGroup(key)) (rerouted ? services : readdressed).add(key);
+        for (const key of dependents) {
+          if (rerouted || this.hasNames(key)) services.add(key);
+          else if (isGroup(key)) readdressed.add(key);
+        }
         return { mesh, zone };
       }),
     );
@@ -148,6 +161,13 @@ export class TrafficModel {
       for (const { id } of this.index.ofKind(kind)) if (meshes.includes(id.mesh)) yield identityKey(id);
   }
 
+  private hasNames(key: string): boolean {
+    return (this.namesOf.get(key) ?? []).some((name) => {
+      const destination = this.byName.get(name);
+      return destination !== undefined && hasNames(destination);
+    });
+  }
+
   private load(): void {
     this.access.clear();
     for (const table of [this.byName, this.namesOf, this.matcher, this.groupsOf, this.membersOf, this.zones])
@@ -169,9 +189,27 @@ export class TrafficModel {
       if (id.zone !== this.zone || (before && after && isSameEndpoint(before, after))) return [];
       return this.withGroups(this.matcher.setItem(key, asDataplane(before), asDataplane(after)));
     }
+    if (id.kind === 'Secret') return this.externalsWith(id);
     if (!SERVICE_KINDS.includes(id.kind)) return [];
     this.setSelector(key, after);
     return this.withGroups([key]);
+  }
+
+  /** MeshExternalServices that take a certificate or a key from a Secret. Linear in all of them: Secrets change rarely. */
+  private externalsWith({ mesh, name }: Identity): readonly string[] {
+    return [...this.index.ofKind('MeshExternalService')]
+      .filter(({ id, spec }) => id.mesh === mesh && secretsOf(spec).includes(name))
+      .map(({ id }) => identityKey(id));
+  }
+
+  /** Secrets come from the global; those of a zone that has none are its own. Keys of authorities are given to no service. */
+  private secretText(mesh: string, name: string): string | undefined {
+    if (AUTHORITY_SECRET.test(name)) return undefined;
+    for (const zone of ['', this.zone]) {
+      const found = this.index.get({ kind: 'Secret', mesh, zone, namespace: '', name })?.spec['data'];
+      if (typeof found === 'string') return found;
+    }
+    return undefined;
   }
 
   private withGroups(keys: readonly string[]): readonly string[] {
@@ -213,6 +251,7 @@ export class TrafficModel {
           dataplanesOf: (each) => this.dataplanesOf(each),
           membersOf: () => this.members(key),
           access: this.access,
+          secretText: (name) => this.secretText(service.id.mesh, name),
           entranceOf: (mesh, zone) => {
             entered.add(zone);
             return this.zones.entrance(mesh, zone);

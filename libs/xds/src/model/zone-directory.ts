@@ -5,7 +5,7 @@ import { zoneEntrance, type ZoneEntrance } from './zone-entrance';
 /** A mesh for which the entrance of a zone changed, and the services that depend on it. */
 export interface EntranceChange {
   readonly mesh: string;
-  /** More than the addresses changed: whether the zone can be entered, by which server names, or its rank. */
+  /** More than IP addresses changed: whether the zone can be entered, by which server names, its host names, or its rank. */
   readonly rerouted: boolean;
   readonly dependents: ReadonlySet<string>;
 }
@@ -57,7 +57,8 @@ export class ZoneDirectory {
       const [before, after] = [entry.entrance, this.compute(mesh, zone)];
       if (isDeepStrictEqual(before, after)) return [];
       entry.entrance = after;
-      const rerouted = before?.sni !== after?.sni || before?.depreferred !== after?.depreferred;
+      const isNamed = [before, after].some((each) => each !== undefined && each.names.length > 0);
+      const rerouted = isNamed || before?.sni !== after?.sni || before?.depreferred !== after?.depreferred;
       return [{ mesh, rerouted, dependents: entry.dependents }];
     });
   }

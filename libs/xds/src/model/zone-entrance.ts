@@ -8,6 +8,8 @@ export interface SocketAddress {
   readonly port: number;
 }
 
+/** What Envoy can resolve; another zone may have sent anything. */
+const HOST_NAME = /^(?=.{1,253}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/i;
 /** Most addresses of one zone that are used; further ones are ignored. */
 const MOST_ADDRESSES = 256;
 
@@ -18,8 +20,10 @@ const MOST_ADDRESSES = 256;
 export interface ZoneEntrance {
   readonly sni: 'kri' | 'hash';
   readonly depreferred: boolean;
-  /** Sorted; never empty. */
+  /** IP addresses, sorted. */
   readonly addresses: readonly SocketAddress[];
+  /** Host names, sorted; a proxy resolves them itself. An entrance has an address or a name at least. */
+  readonly names: readonly SocketAddress[];
 }
 
 /** What an entrance is made of. */
@@ -33,29 +37,40 @@ export interface ZoneFacts {
 }
 
 /**
- * The entrance of a zone; undefined where it cannot be entered: it is disabled, lost with the policy `withdraw`, or has no IP
- * address. Host names are passed over: Envoy takes none as an endpoint. A zone without a Zone resource counts as enabled.
+ * The entrance of a zone; undefined where it cannot be entered: it is disabled, lost with the policy `withdraw`, or has no
+ * address. A zone without a Zone resource counts as enabled.
  */
 export function zoneEntrance({ mesh, zone, meshAddresses, ingresses }: ZoneFacts): ZoneEntrance | undefined {
   const policy = zone && lostStateOf(zone, mesh)?.policy;
   if (zone?.spec['enabled'] === false || policy === 'withdraw') return undefined;
-  const own = sorted([...meshAddresses].map(({ spec }) => socketAddress(spec['address'], spec['port'])));
-  const addresses = own.length > 0 ? own : sorted([...ingresses].map(ingressAddress));
-  if (addresses.length === 0) return undefined;
-  return { sni: own.length > 0 ? 'kri' : 'hash', depreferred: policy === 'depreferred', addresses };
+  const own = sorted([...meshAddresses].map(({ spec }) => hostAddress(spec['address'], spec['port'])));
+  const found = own.length > 0 ? own : sorted([...ingresses].map(ingressAddress));
+  if (found.length === 0) return undefined;
+  return {
+    sni: own.length > 0 ? 'kri' : 'hash',
+    depreferred: policy === 'depreferred',
+    addresses: found.filter(({ address }) => isIP(address) !== 0),
+    names: found.filter(({ address }) => isIP(address) === 0),
+  };
 }
 
 function ingressAddress({ spec }: Resource): SocketAddress | undefined {
   const networking = spec['networking'];
   if (!isJsonObject(networking)) return undefined;
   const { address, port, advertisedAddress = address, advertisedPort = port } = networking;
-  return socketAddress(advertisedAddress, advertisedPort);
+  return hostAddress(advertisedAddress, advertisedPort);
 }
 
 /** Undefined unless `address` is an IP address and `port` a port. */
 export function socketAddress(address: unknown, port: unknown): SocketAddress | undefined {
   if (typeof address !== 'string' || isIP(address) === 0 || !isPort(port)) return undefined;
   return { address, port };
+}
+
+/** Undefined unless `address` is an IP address or may be a host name, and `port` a port. */
+export function hostAddress(address: unknown, port: unknown): SocketAddress | undefined {
+  if (typeof address !== 'string' || !isPort(port)) return undefined;
+  return isIP(address) !== 0 || HOST_NAME.test(address) ? { address, port } : undefined;
 }
 
 export function isPort(value: unknown): value is number {
