@@ -15,7 +15,10 @@ const recorded: FirstRequest[] = JSON.parse(
 );
 
 describe('the first request of a proxy of kuma-dp', () => {
-  const dataplane = (name: string) => ({ type: 'dataplane', mesh: 'default', name, key: { type: 'delivered' } });
+  const dataplane = (name: string) => ({
+    ...{ type: 'dataplane', mesh: 'default', name, key: { type: 'delivered' } },
+    document: expect.stringContaining(`"name":"${name}"`) as string,
+  });
   it.each<[string, unknown]>([
     ["of a Dataplane, by Kuma's bootstrap", dataplane('rec-1')],
     ["of a Dataplane, delta, by Kuma's bootstrap", dataplane('rec-2')],
