@@ -118,4 +118,33 @@ const CONNECTIONS = 3;
     const requests = await Promise.all(Array.from({ length: 40 }, () => ask(WEB.vip, WEB.port)));
     expect(new Set(requests.map(({ status }) => status))).toEqual(new Set([200]));
   });
+
+  it('a listener of a Dataplane is an ingress for its mesh, and for no other', async () => {
+    const plane = east as TrafficPlane;
+    const { chain, key } = await certificate;
+    const entrances = ['default', 'other'].map((mesh, i) => ({ mesh, at: { address: host(104 + i), port: 10001 } }));
+    for (const { mesh, at } of entrances) {
+      const listeners = [{ type: 'ZoneIngress', ...at }];
+      const dataplane = sketch(
+        'Dataplane',
+        'entrance',
+        { networking: { address: at.address, listeners } },
+        { ...EAST, mesh },
+      );
+      plane.state.put(dataplane);
+      await plane.envoy(`entrance-${mesh}`, { mesh, listed: new Set(), dataplane: dataplane.id });
+    }
+    const enterAt = ({ address, port }: typeof FIRST): Promise<string> =>
+      new Promise((resolve) => {
+        const options = { host: address, port, servername: SNI, cert: chain, key, rejectUnauthorized: false };
+        const socket = connectTls(options, () => socket.write('hello'));
+        stops.push(() => socket.destroy());
+        socket.on('data', (part: Buffer) => resolve(part.toString()));
+        socket.on('error', () => undefined).on('close', () => resolve(''));
+      });
+    const [own, foreign] = entrances.map(({ at }) => at);
+    await until('the entrance of the mesh', async () => (await enterAt(own ?? FIRST)) === 'redis:hello');
+    await until('that of the other mesh is settled', () => plane.isSettled('entrance-other'));
+    expect(await enterAt(foreign ?? FIRST)).toBe('');
+  });
 });

@@ -1,8 +1,7 @@
-import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 import { freePort } from '../../scripts/lib/ports.mjs';
 import type { JsonObject, Resource } from '@causeway/resources';
 import { ENVOY, type EnvoyProcess } from '../support/envoy-process';
-import { ask, echo, httpService, loopbackBlock, say, type ServiceProcess } from '../support/mesh-processes';
+import { ask, echo, httpService, loopbackBlock, say, sayTls, type ServiceProcess } from '../support/mesh-processes';
 import { TestAuthority, type TestCertificate } from '../support/test-authority';
 import { putAll, TrafficPlane } from '../support/traffic-plane';
 import { sketch } from '../support/traffic-zone';
@@ -28,18 +27,6 @@ function service(name: string, at: { vip: string; port: number }, protocol: stri
     { selector, ports, identities, ...spec },
     { ...EAST, status: { vip: { ip: at.vip } } },
   );
-}
-
-/** What a server sends to a client that speaks TLS; empty where the connection ends before. */
-function sayTls(options: ConnectionOptions, text = 'hello'): Promise<string> {
-  return new Promise((resolve) => {
-    const socket = connectTls({ rejectUnauthorized: false, ...options }, () => socket.write(text));
-    socket.on('data', (part) => {
-      resolve(part.toString());
-      socket.destroy();
-    });
-    socket.on('error', () => undefined).on('close', () => resolve(''));
-  });
 }
 
 (ENVOY === undefined ? describe.skip : describe)('from west to a process in east, by real Envoys,', () => {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer as createHttpServer, request, type IncomingHttpHeaders } from 'node:http';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 
 /** A process of a service on loopback: where it listens, and its end. */
 export interface ServiceProcess {
@@ -60,6 +61,18 @@ export function httpService(name: string, host = '127.0.0.1', port = 0): Promise
 export function say(address: string, port: number, text = 'hello'): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, address, () => socket.write(text));
+    socket.on('data', (part) => {
+      resolve(part.toString());
+      socket.destroy();
+    });
+    socket.on('error', () => undefined).on('close', () => resolve(''));
+  });
+}
+
+/** What a server sends to a client that speaks TLS; empty where the connection ends before. */
+export function sayTls(options: ConnectionOptions, text = 'hello'): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connectTls({ rejectUnauthorized: false, ...options }, () => socket.write(text));
     socket.on('data', (part) => {
       resolve(part.toString());
       socket.destroy();

@@ -7,6 +7,7 @@ import { ENVOY, EnvoyProcess } from '../support/envoy-process';
 import { echo, type ServiceProcess } from '../support/mesh-processes';
 import { ProcessMesh } from '../support/process-mesh';
 import type { PlaneEnvironment, ProcessPlane } from '../support/process-plane';
+import { RecordedWay } from '../support/secret-search';
 import { until } from '../support/until';
 import type { At } from './calls';
 import { dataplaneToken, writeBootstrap, type ProxyBootstrap } from './proxy-bootstrap';
@@ -20,6 +21,10 @@ export interface TrafficSettings {
   readonly global?: PlaneEnvironment;
   /** Settings of every zone. */
   readonly zone?: PlaneEnvironment;
+  /** Of each zone; 1 by default. */
+  readonly replicas?: number;
+  /** Keeps every byte between the global and the zones, which must be in plain: `ways`. */
+  readonly isRecorded?: boolean;
 }
 
 /** An instance of a service: its process, its Dataplane and its proxy. */
@@ -56,10 +61,13 @@ export class TrafficMesh {
   readonly mesh: ProcessMesh;
   private readonly block = `127.${randomInt(32, 224)}`;
   private readonly folder = mkdtempSync(join(tmpdir(), 'causeway-traffic-'));
-  private readonly secrets = `test:${randomBytes(32).toString('base64')}`;
+  /** CAUSEWAY_SECRETS_KEY of every zone. */
+  readonly secrets = `test:${randomBytes(32).toString('base64')}`;
   private readonly envoys = new Set<EnvoyProcess>();
   private readonly processes: ServiceProcess[] = [];
-  readonly ingresses = new Map<string, EnvoyProcess>();
+  readonly ways: RecordedWay[] = [];
+  private readonly replicas = new Map<string, ProcessPlane[]>();
+  private readonly ingresses = new Map<string, EnvoyProcess>();
   private machines = 0;
 
   private constructor(private readonly settings: TrafficSettings) {
@@ -71,7 +79,8 @@ export class TrafficMesh {
     const traffic = new TrafficMesh(settings);
     try {
       await traffic.mesh.startGlobal(settings.global);
-      await Promise.all(traffic.zones.map((zone) => traffic.startZone(zone)));
+      for (let n = 0; n < (settings.replicas ?? 1); n++)
+        await Promise.all(traffic.zones.map((zone) => traffic.startZone(zone)));
       const spec = { selector: { dataplane: { matchLabels: {} } }, provider: { type: 'Bundled' } };
       await traffic.put(traffic.mesh.global, 'MeshIdentity', 'default', spec);
       await Promise.all(traffic.zones.map((zone) => traffic.startIngress(zone)));
@@ -90,9 +99,29 @@ export class TrafficMesh {
     return this.mesh.zone(name);
   }
 
-  /** Starts a zone's control plane, again where it ran before. */
-  startZone(zone: string, own: PlaneEnvironment = {}): Promise<ProcessPlane> {
-    return this.mesh.startZone(zone, { ...this.zoneSettings(zone), ...own });
+  /** Starts a replica of a zone's control plane. */
+  async startZone(zone: string, own: PlaneEnvironment = {}): Promise<ProcessPlane> {
+    const plane = await this.mesh.startZone(zone, { ...this.zoneSettings(zone), ...(await this.recorded()), ...own });
+    this.replicas.set(zone, [...(this.replicas.get(zone) ?? []), plane]);
+    return plane;
+  }
+
+  ingress(zone: string): EnvoyProcess {
+    const found = this.ingresses.get(zone);
+    if (!found) throw new Error(`no ingress of ${zone}`);
+    return found;
+  }
+
+  ingressAt(zone: string): At {
+    return { address: `${this.block}.${INGRESSES}.${this.zones.indexOf(zone) + 1}`, port: INGRESS_PORT };
+  }
+
+  private async recorded(): Promise<PlaneEnvironment> {
+    if (this.settings.isRecorded !== true) return {};
+    const way = new RecordedWay(Number(this.mesh.global.kdsAddress.split(':')[1]));
+    this.ways.push(way);
+    const { port } = await way.open();
+    return { CAUSEWAY_GLOBAL_ADDRESS: `grpc://127.0.0.1:${port}` };
   }
 
   zoneSettings(zone: string): PlaneEnvironment {
@@ -158,6 +187,25 @@ export class TrafficMesh {
     });
   }
 
+  /** Ends the n-th replica of a zone at once. */
+  async crash(zone: string, n = 0): Promise<void> {
+    await this.replica(zone, n).kill();
+  }
+
+  /** Starts it again, at the same port for proxies; the global may be away. */
+  async recover(zone: string, n = 0): Promise<ProcessPlane> {
+    const CAUSEWAY_XDS_PORT = this.replica(zone, n).xdsAddress.split(':')[1] ?? '0';
+    const plane = await this.mesh.bootZone(zone, { ...this.zoneSettings(zone), CAUSEWAY_XDS_PORT });
+    this.replicas.get(zone)?.splice(n, 1, plane);
+    return plane;
+  }
+
+  replica(zone: string, n: number): ProcessPlane {
+    const found = this.replicas.get(zone)?.[n];
+    if (!found) throw new Error(`no replica ${n} of ${zone}`);
+    return found;
+  }
+
   /** Starts a proxy of a Dataplane. */
   async proxy(zone: string, dataplane: string, metadata: ProxyBootstrap['metadata'] = {}): Promise<EnvoyProcess> {
     const token = await dataplaneToken(this.zone(zone), dataplane);
@@ -166,7 +214,10 @@ export class TrafficMesh {
 
   private async envoy(zone: string, proxy: Omit<ProxyBootstrap, 'controlPlanes'>): Promise<EnvoyProcess> {
     const folder = mkdtempSync(join(this.folder, 'proxy-'));
-    const file = await writeBootstrap(folder, { ...proxy, controlPlanes: [this.zone(zone).xdsAddress] });
+    const file = await writeBootstrap(folder, {
+      ...proxy,
+      controlPlanes: (this.replicas.get(zone) ?? []).map(({ xdsAddress }) => xdsAddress),
+    });
     const envoy = await EnvoyProcess.run(ENVOY ?? '', file, folder);
     this.envoys.add(envoy);
     return envoy;
@@ -176,15 +227,17 @@ export class TrafficMesh {
   async stop(): Promise<void> {
     await Promise.all([...this.envoys].map((envoy) => envoy.stop()));
     await Promise.all(this.processes.map((process) => process.stop()));
+    await Promise.all([...this.replicas.values()].flat().map((plane) => plane.stop()));
     await this.mesh.stop();
+    await Promise.all(this.ways.map((way) => way.close()));
     rmSync(this.folder, { recursive: true, force: true });
   }
 
   private async startIngress(zone: string): Promise<void> {
-    const address = `${this.block}.${INGRESSES}.${this.zones.indexOf(zone) + 1}`;
+    const { address, port } = this.ingressAt(zone);
     const plane = this.mesh.zone(zone);
-    await this.put(plane, 'ZoneIngress', 'ingress', { networking: { address, port: INGRESS_PORT } });
-    await this.put(plane, 'MeshZoneAddress', 'ingress', { address, port: INGRESS_PORT });
+    await this.put(plane, 'ZoneIngress', 'ingress', { networking: { address, port } });
+    await this.put(plane, 'MeshZoneAddress', 'ingress', { address, port });
     const token = await this.mesh.global.text('/tokens/zone', { zone, scope: ['ingress'], validFor: '24h' });
     const metadata = { 'dataplane.proxyType': 'ingress' };
     this.ingresses.set(zone, await this.envoy(zone, { id: '.ingress', token, metadata, hasKey: false }));

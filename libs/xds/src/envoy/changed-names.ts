@@ -1,6 +1,7 @@
 import type { DestinationChange } from '../model/traffic-model';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
-import { serverNames, targetsOf, vipOf } from './destination-table';
+import type { SocketAddress } from '../model/zone-entrance';
+import { type DestinationTable, serverNames, targetsOf, vipOf } from './destination-table';
 import * as names from './names';
 
 const { cluster, endpoints, listener, filterChain, routes } = RESOURCE_TYPES;
@@ -30,6 +31,13 @@ export class ChangedNames {
       this.add(listener, `outbound:${vip}`);
       this.add(filterChain, `fc:${vip}`);
     }
+  }
+
+  /** The listeners of an ingress have changed; with the first or the last of them all its clusters come or go. */
+  addIngresses(before: readonly SocketAddress[], after: readonly SocketAddress[], table: DestinationTable): void {
+    this.add(listener, ...[...before, ...after].map(names.ingressListenerName));
+    if (before.length > 0 === after.length > 0) return;
+    for (const sni of table.serverNames()) this.add(cluster, names.ingressClusterName(sni));
   }
 
   *[Symbol.iterator](): Iterator<readonly [type: string, changed: readonly string[]]> {

@@ -210,6 +210,8 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     changed.add(endpoints, ...change.readdressed);
     if (change.trust.length > 0) changed.add(secret, names.TRUST_SECRET);
     if (this.table.httpVersion !== before) changed.add(listener, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER);
+    for (const { before: old, after } of change.dataplanes)
+      changed.addIngresses(this.translation.ingressesOf(old), this.translation.ingressesOf(after), this.table);
     for (const { before: old, after } of this.withInbounds(change))
       for (const inbound of [...this.translation.inboundsOf(old), ...this.translation.inboundsOf(after)]) {
         changed.add(listener, names.inboundListenerName(inbound.at));
@@ -281,7 +283,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   private *clusters(view: EnvoyView): Iterable<string> {
-    if (view.ingress) for (const sni of this.table.serverNames()) yield names.ingressClusterName(sni);
+    for (const sni of this.translation.serverNames(view)) yield names.ingressClusterName(sni);
     for (const { clusterName } of this.translation.inbounds(view)) yield clusterName;
     if (!view.capture) return;
     for (const name of this.listed(view)) {
@@ -298,7 +300,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   private *listenersOf(view: EnvoyView): Iterable<string> {
-    if (view.ingress) yield names.ingressListenerName(view.ingress);
+    for (const at of this.translation.ingresses(view)) yield names.ingressListenerName(at);
     yield* this.inboundNames(view);
     if (view.capture?.type === 'redirect') yield* [names.OUTBOUND_LISTENER, names.REENTRY_LISTENER];
     if (view.capture?.type !== 'bind') return;

@@ -30,6 +30,15 @@ export function servedInbounds(dataplane: DataplaneResource): readonly Inbound[]
   return [...new Map(found).values()];
 }
 
+/** Where a Dataplane's proxy serves as an ingress of the zone for its mesh: its listeners of type ZoneIngress. */
+export function ingressAddresses({ spec }: DataplaneResource): readonly SocketAddress[] {
+  const { listeners = [] } = spec.networking;
+  return listeners.flatMap(({ type, address, port }) => {
+    const at = type === 'ZoneIngress' ? socketAddress(address, port) : undefined;
+    return at ? [at] : [];
+  });
+}
+
 function inboundTo(at: SocketAddress, process: SocketAddress, protocol: Destination['protocol']): Inbound {
   const isHttp2 = protocol === 'http2' || protocol === 'grpc';
   return { at, process, protocol, clusterName: processClusterName(process, isHttp2) };

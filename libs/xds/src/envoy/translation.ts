@@ -17,7 +17,7 @@ import { destinationCluster, emptyCluster, ingressCluster, isHttp, processCluste
 import { vipOf } from './destination-table';
 import { destinationEndpoints, entranceEndpoints, localEndpoints, noEndpoints } from './endpoints';
 import { hasChains, type EnvoyView } from './envoy-view';
-import { servedInbounds, type Inbound } from './inbound';
+import { ingressAddresses, servedInbounds, type Inbound } from './inbound';
 import { inboundListener } from './inbound-listeners';
 import { ingressListener } from './ingress-listener';
 import * as names from './names';
@@ -66,6 +66,28 @@ export class Translation {
     return dataplane && Dataplane.is(dataplane) ? servedInbounds(dataplane) : [];
   }
 
+  /** Where the view's proxies serve as an ingress: of the zone, or of the mesh of a Dataplane that has such listeners. */
+  ingresses({ ingress, dataplane }: EnvoyView): readonly SocketAddress[] {
+    if (ingress) return [ingress];
+    return this.ingressesOf(dataplane && this.options.index.byIdentityKey(identityKey(dataplane)));
+  }
+
+  ingressesOf(dataplane: Resource | undefined): readonly SocketAddress[] {
+    return dataplane && Dataplane.is(dataplane) ? ingressAddresses(dataplane) : [];
+  }
+
+  /** The server names that the view's proxies take as an ingress. */
+  *serverNames(view: EnvoyView): Iterable<string> {
+    if (this.ingresses(view).length === 0) return;
+    for (const sni of this.options.table.serverNames()) if (this.withSni(view, sni)) yield sni;
+  }
+
+  /** An ingress of one mesh serves no other. */
+  private withSni(view: EnvoyView, sni: string): Destination | undefined {
+    const served = this.options.table.withSni(sni);
+    return view.ingress || served?.service.mesh === view.mesh ? served : undefined;
+  }
+
   /** A destination of the view's mesh. */
   destination({ mesh }: EnvoyView, name: string): Destination | undefined {
     const found = this.options.model.destination(name);
@@ -77,11 +99,12 @@ export class Translation {
     if (vip !== undefined) return this.vipCluster(view, name, vip);
     const sni = names.sniOfCluster(name);
     if (sni !== undefined) {
-      const served = view.ingress && this.options.table.withSni(sni);
+      const served = this.ingresses(view).length > 0 ? this.withSni(view, sni) : ABSENT;
+      const { zone } = this.options.model;
       return (
         served &&
-        kept('ingress', (previous) =>
-          encodeResource(Cluster, ingressCluster(name, served, this.options.model.zone), previous),
+        kept(view.ingress ? 'ingress' : 'view', (previous) =>
+          encodeResource(Cluster, ingressCluster(name, served, zone), previous),
         )
       );
     }
@@ -133,9 +156,12 @@ export class Translation {
     }
     const local = names.destinationOfLocalEndpoints(name);
     if (local !== undefined) {
-      const served = view.ingress && model.destination(local);
+      const found = this.ingresses(view).length > 0 ? model.destination(local) : ABSENT;
+      const served = view.ingress || found?.service.mesh === view.mesh ? found : ABSENT;
       if (!served) return none;
-      return kept('ingress', (last) => encodeResource(ClusterLoadAssignment, localEndpoints(served, model.zone), last));
+      return kept(view.ingress ? 'ingress' : 'view', (last) =>
+        encodeResource(ClusterLoadAssignment, localEndpoints(served, model.zone), last),
+      );
     }
     const destination = this.destination(view, name);
     if (!destination) return none;
@@ -146,11 +172,11 @@ export class Translation {
   }
 
   private listener(view: EnvoyView, name: string): Plan | 'pending' | undefined {
-    const { capture, ingress } = view;
+    const { capture } = view;
     const made = (fields: ReturnType<typeof ingressListener>): Plan =>
       kept('view', (previous) => encodeResource(Listener, fields, previous));
-    if (ingress && name === names.ingressListenerName(ingress))
-      return made(ingressListener(ingress, view.sourceLimits));
+    const ingress = this.ingresses(view).find((at) => names.ingressListenerName(at) === name);
+    if (ingress) return made(ingressListener(ingress, view.sourceLimits));
     const inbound = this.inbounds(view).find(({ at }) => names.inboundListenerName(at) === name);
     if (inbound) {
       const access = this.accessTo(view, inbound);

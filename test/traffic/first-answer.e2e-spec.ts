@@ -1,0 +1,120 @@
+import { RedisServer } from '../chaos/leader/redis-server';
+import { ENVOY, type EnvoyProcess } from '../support/envoy-process';
+import { sayTls } from '../support/mesh-processes';
+import { START_TIMEOUT } from '../support/process-plane';
+import { formsOfKey, tablesOf } from '../support/secret-search';
+import { until } from '../support/until';
+import { call, type At } from './calls';
+import { StolenAuthority } from './stolen-authority';
+import { PORT, TrafficMesh, type Instance } from './traffic-mesh';
+
+jest.setTimeout(START_TIMEOUT);
+
+(ENVOY === undefined ? describe.skip : describe)('between zones that are programs, through real Envoys,', () => {
+  const open: { stop(): Promise<unknown> }[] = [];
+  let traffic: TrafficMesh;
+  let west: EnvoyProcess;
+  let server: Instance;
+
+  beforeAll(async () => {
+    traffic = await TrafficMesh.start({ global: { CAUSEWAY_KDS_TLS: 'off' }, isRecorded: true });
+    open.push(traffic);
+    [, west] = await Promise.all([traffic.client('east'), traffic.client('west')]);
+    server = await traffic.instance('west', 'web', 'web-1');
+  });
+  afterAll(async () => {
+    for (const one of open.reverse()) await one.stop();
+  });
+
+  it('what is SET in west is what GET gives in east', async () => {
+    const redis = await RedisServer.start();
+    open.push({ stop: () => redis.kill() });
+    const process = { port: Number(new URL(redis.url).port) };
+    const at = { address: traffic.machine(), port: PORT };
+    await traffic.putInstance({ zone: 'east', service: 'redis', name: 'redis-1', at, process });
+    await traffic.proxy('east', 'redis-1');
+    const near = await traffic.vip('east', 'redis', 'east');
+    const far = await traffic.vip('west', 'redis', 'east');
+    const said = (vip: At, text: string): Promise<string> => call(vip, { text: `${text}\r\n` });
+    for (const vip of [near, far]) await until('redis', async () => (await said(vip, 'PING')) === '+PONG\r\n');
+    expect(await said(far, 'SET greeting from-west')).toBe('+OK\r\n');
+    expect(await said(near, 'GET greeting')).toBe('$9\r\nfrom-west\r\n');
+    expect(near.address).not.toBe(far.address);
+    expect(await traffic.ingress('east').sum(/^cluster\.in_.*redis.*upstream_cx_total$/)).toBeGreaterThan(0);
+  });
+
+  it('a server with another identity than the service’s is not believed, and counted', async () => {
+    const safe = await traffic.instance('east', 'safe', 'safe-1');
+    const vip = await traffic.vip('west', 'safe', 'east');
+    await until('an answer', async () => (await call(vip)) === 'safe-1:who');
+    // Another workload takes the address: it has a certificate of the same authority.
+    await safe.proxy.stop();
+    await traffic.putInstance({ ...safe, service: 'thief', name: 'thief-1' });
+    await traffic.proxy('east', 'thief-1');
+    const refused = (): Promise<number> => west.sum(/^cluster\..*safe.*ssl\.fail_verify_san$/);
+    await until('a refusal', async () => (await call(vip)) === '' && (await refused()) > 0);
+    expect(await call(vip)).toBe('');
+  });
+
+  it.each<[string, (at: At) => Promise<string>, RegExp]>([
+    [
+      'speaks no TLS',
+      (at) => call(at, { text: 'who is there?' }),
+      /^listener\..*_6379\.(no_filter_chain_match|ssl\.connection_error)$/,
+    ],
+    [
+      'has no certificate',
+      ({ address, port }) => sayTls({ host: address, port }),
+      /^listener\..*_6379\.ssl\.fail_verify_no_cert$/,
+    ],
+  ])('a client that %s is refused, and counted', async (_, asked, counter) => {
+    const before = await server.proxy.sum(counter);
+    expect(await asked(server.at)).not.toContain('web-1');
+    await until('a refusal', async () => (await server.proxy.sum(counter)) > before);
+  });
+
+  it('whoever has the authority of east is no workload of west, but one of east', async () => {
+    const stolen = await StolenAuthority.open(await traffic.mesh.databaseUrl('east'), traffic.secrets, 'east');
+    open.push(stolen);
+    const refused = () => server.proxy.sum(/^listener\..*_6379\.ssl\.fail_verify_error$/);
+    const before = await refused();
+    const as = async (zone: string): Promise<string> => {
+      const certificate = await stolen.certificate(`spiffe://default.${zone}.mesh.local/workload/client-${zone}`);
+      return sayTls({ host: server.at.address, port: PORT, ...certificate }, 'who');
+    };
+    expect(await as('west')).toBe('');
+    await until('a refusal', async () => (await refused()) > before);
+    expect(await as('east')).toBe('web-1:who');
+  });
+
+  it.each(['ads', 'nobody', 'sni.msvc.default.west.nobody.80', 'in:sni.msvc.default.west.web.6379', 'outbound'])(
+    'the server name %s is refused by the ingress, and counted',
+    async (servername) => {
+      const ingress = traffic.ingress('west');
+      const refused = () => ingress.sum(/^tcp\.ingress\.downstream_cx_no_route$/);
+      const before = await refused();
+      const { address, port } = traffic.ingressAt('west');
+      expect(await sayTls({ host: address, port, servername })).toBe('');
+      expect(await refused()).toBe(before + 1);
+    },
+  );
+
+  it("the key of east's authority is in no other database and in no recorded byte between zone and global", async () => {
+    const stolen = await StolenAuthority.open(await traffic.mesh.databaseUrl('east'), traffic.secrets, 'east');
+    open.push(stolen);
+    const { certificate, key, sealed } = await stolen.pair();
+    const { texts, bytes } = formsOfKey(key);
+    const line = certificate.split('\n')[2] ?? '';
+    for (const home of ['global', 'west', 'east']) {
+      const tables = await tablesOf(await traffic.mesh.databaseUrl(home));
+      expect(tables).toContain(line);
+      for (const text of texts) expect(tables).not.toContain(text);
+      expect(tables.includes(sealed)).toBe(home === 'east');
+    }
+    expect(traffic.ways).toHaveLength(2);
+    for (const way of traffic.ways) {
+      expect(way.bytes.includes(line)).toBe(true);
+      for (const form of [...texts, ...bytes, sealed]) expect(way.bytes.includes(form)).toBe(false);
+    }
+  });
+});

@@ -1,0 +1,47 @@
+import { webcrypto } from 'node:crypto';
+import { SealingKeys, ZoneAuthority } from '@causeway/identity';
+import { silentLogger, systemClock } from '@causeway/runtime';
+import { createPostgresBackend, type PostgresBackend } from '@causeway/store-postgres';
+
+/** The certificate authority of a zone in the hands of somebody who has its database and the key of its secrets. */
+export class StolenAuthority {
+  private constructor(
+    private readonly backend: PostgresBackend,
+    private readonly authority: ZoneAuthority,
+    private readonly keys: SealingKeys,
+    private readonly zone: string,
+  ) {}
+
+  static async open(url: string, secrets: string, zone: string): Promise<StolenAuthority> {
+    const parsed = SealingKeys.parse(secrets);
+    if (!parsed.ok) throw new Error(parsed.reason);
+    const { keys } = parsed;
+    const backend = await createPostgresBackend({ url });
+    const { store } = backend;
+    const authority = new ZoneAuthority({ store, keys, zone, clock: systemClock, logger: silentLogger });
+    return new StolenAuthority(backend, authority, keys, zone);
+  }
+
+  /** A certificate of any id, and its key; both in PEM. */
+  async certificate(uri: string): Promise<{ readonly cert: string; readonly key: string }> {
+    const made = await webcrypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, ['sign', 'verify']);
+    const publicKey = Buffer.from(await webcrypto.subtle.exportKey('spki', made.publicKey));
+    const now = Date.now();
+    const { chain } = await this.authority.sign({ uri, publicKey, now, notAfter: now + 3_600_000 });
+    const der = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', made.privateKey)).toString('base64');
+    return { cert: chain, key: `-----BEGIN PRIVATE KEY-----\n${der}\n-----END PRIVATE KEY-----\n` };
+  }
+
+  /** The authority's own certificate and key in PEM, and the key as it is stored. */
+  async pair(): Promise<{ readonly certificate: string; readonly key: string; readonly sealed: string }> {
+    const state = await this.authority.state();
+    const [first] = state?.authorities ?? [];
+    const opened = first && this.keys.open(first.key, `workload-authority/${this.zone}`);
+    if (!first || !opened?.ok) throw new Error('the authority cannot be opened');
+    return { certificate: first.certificate, key: opened.text, sealed: first.key.sealed };
+  }
+
+  stop(): Promise<void> {
+    return this.backend.close();
+  }
+}
