@@ -47,9 +47,16 @@ export class TrafficZone {
   readonly index = new ResourceIndex();
   private ready = true;
   private readonly waiting = new Set<() => void>();
+  private readonly tls = new Set<string>();
+  private readonly ofTls = new Set<(dataplanes: ReadonlySet<string>) => void>();
   readonly access: AccessSource = {
     meshes: new Meshes({ index: this.index, owner: DEFAULT_MESH_OWNER, parse }),
     isReady: () => this.ready,
+    takesTls: (dataplane) => this.tls.has(dataplane),
+    onTls: (listener) => {
+      this.ofTls.add(listener);
+      return () => this.ofTls.delete(listener);
+    },
     onReady: (listener) => {
       this.waiting.add(listener);
       return () => this.waiting.delete(listener);
@@ -65,6 +72,12 @@ export class TrafficZone {
   set isReady(ready: boolean) {
     this.ready = ready;
     if (ready) for (const listener of this.waiting) listener();
+  }
+
+  /** The proxy of a Dataplane has acknowledged that it takes TLS. */
+  takeTls({ id }: Resource): void {
+    this.tls.add(identityKey(id));
+    for (const listener of this.ofTls) listener(new Set([identityKey(id)]));
   }
 
   put(...resources: readonly Resource[]): void {

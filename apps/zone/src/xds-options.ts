@@ -10,6 +10,7 @@ import {
   type ControlPlaneCore,
   type ModuleImports,
 } from '@causeway/control-plane';
+import { ProxyDirectory } from '@causeway/controllers';
 import { FirstState } from '@causeway/kds';
 import { WorkloadCertificates, ZoneAuthority } from '@causeway/identity';
 import type { Meshes } from '@causeway/meshes';
@@ -64,6 +65,7 @@ type XdsSources = [
   index: IndexReader,
   meshes: Meshes,
   firstState: FirstState,
+  proxies: ProxyDirectory,
   dataplaneTokens: DataplaneTokens,
   workloadCertificates: WorkloadCertificates,
   authority: ZoneAuthority,
@@ -75,7 +77,7 @@ export function xdsModule({ imports, core }: ModuleImports & CoreOption): Dynami
   return XdsModule.forRootAsync({
     imports: [...imports, XdsCertificatesModule.forRoot({ imports, core })],
     inject: [
-      ...[POSTGRES_BACKEND, INDEX, MESHES, FirstState],
+      ...[POSTGRES_BACKEND, INDEX, MESHES, FirstState, ProxyDirectory],
       ...[DATAPLANE_TOKENS, WorkloadCertificates, ZoneAuthority, XdsCertificates],
     ],
     useFactory: (...sources: XdsSources) => xdsOptions(core, ...sources),
@@ -83,7 +85,8 @@ export function xdsModule({ imports, core }: ModuleImports & CoreOption): Dynami
 }
 
 function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources): XdsPortOptions {
-  const [backend, index, meshes, firstState, dataplaneTokens, workloadCertificates, authority, certificates] = sources;
+  const [backend, index, meshes, firstState, proxies, ...identity] = sources;
+  const [dataplaneTokens, workloadCertificates, authority, certificates] = identity;
   const { cp, clock, logger, settings, instance } = core;
   const zone = settings.CAUSEWAY_ZONE_NAME;
   const federated = cp.role === 'zone' && cp.federated;
@@ -94,6 +97,9 @@ function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources
       meshes,
       isReady: () => firstState.isReady(),
       onReady: (listener) => firstState.onReady(listener),
+      // The inbounds that take TLS name the trust: a proxy that has accepted it has them.
+      takesTls: (dataplane) => (proxies.ofOwner(dataplane)?.facts.authorities?.length ?? 0) > 0,
+      onTls: (listener) => proxies.subscribe(listener),
     },
     zoneTokens: createZoneProxyTokens({ zone, federated, index, clock, logger }),
     authority: async () => {

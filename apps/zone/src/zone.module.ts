@@ -74,7 +74,7 @@ export class ZoneModule {
       useFactory: ({ createTerm }: ZoneLeader) => createTerm,
     });
     const dns = dnsModule({ imports: state, core, config });
-    const xds = xdsModule({ imports: [...state, identity, kds], core });
+    const xds = xdsModule({ imports: [...state, identity, kds, proxies], core });
     const served = [zoneLeader, dns, xds];
     const queries = QueriesModule.forRootAsync({
       imports: [...state, authentication, identity, zoneLeader, dns, proxies],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { identityKey, type JsonObject, type Resource } from '@causeway/resources';
+import { EAST_AUTHORITY, LEAF_CERTIFICATE, NEXT_EAST_AUTHORITY } from '../../../../test/support/certificates';
 import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';
-import { TLS_INBOUNDS } from '../model/inbound-access';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
 import { ClusterLoadAssignment } from '@causeway/proto-gen';
 import { targetsOf } from './destination-table';
@@ -61,25 +61,18 @@ const dataplane = fc
     state: fc.constantFrom('Ready', 'NotReady', 'Ignored'),
     address: fc.constantFrom('10.0.0.1', '10.0.0.2', 'host.example'),
     zone: fc.constantFrom('west', 'east'),
-    takesTls: fc.boolean(),
     ingress: fc.boolean(),
   })
-  .map(({ name, app, state, address, zone, takesTls, ingress }) => {
+  .map(({ name, app, state, address, zone, ingress }) => {
     const inbound = [80, 6379, 9000].map((port) => ({
       port,
       ...(port === 6379 && { name: 'main' }),
       state,
       tags: { app },
     }));
-    const conditions = takesTls ? [{ type: TLS_INBOUNDS, status: 'True' }] : [];
     const labels = { app };
     const listeners = ingress ? [{ type: 'ZoneIngress', address: '10.0.0.9', port: 10001 }] : [];
-    return sketch(
-      'Dataplane',
-      name,
-      { networking: { address, inbound, listeners } },
-      { zone, labels, status: { conditions } },
-    );
+    return sketch('Dataplane', name, { networking: { address, inbound, listeners } }, { zone, labels });
   });
 const multizone = fc.record({ name, vip, ports: fc.subarray(ports), members: fc.subarray(zones) }).map((given) =>
   sketch(
@@ -138,7 +131,7 @@ const trust = fc
   .record({
     name,
     domain: fc.constantFrom('one', 'two'),
-    pem: fc.constantFrom('A', 'B'),
+    pem: fc.constantFrom(EAST_AUTHORITY, NEXT_EAST_AUTHORITY, LEAF_CERTIFICATE, 'garbage'),
     zone: fc.constantFrom('', 'west', 'east'),
   })
   .map(({ name, domain, pem, zone }) =>

@@ -83,7 +83,8 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   follow(): () => void {
     const unsubscribe = [
       this.index.subscribe((event) => this.applied(this.model.apply(event), event.point)),
-      this.access.onReady(() => this.accessChanged()),
+      this.access.onReady(() => this.outside(this.model.accessChanged())),
+      this.access.onTls((dataplanes) => this.outside(this.model.tlsChanged(dataplanes))),
     ];
     return () => unsubscribe.forEach((each) => each());
   }
@@ -191,9 +192,10 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     this.tell(secret, [names.IDENTITY_SECRET], { view });
   }
 
-  /** What decides about access besides the index has changed: a first state is complete. */
-  private accessChanged(): void {
-    this.applied(this.model.accessChanged(), { revision: this.revision - this.shift });
+  /** A change that is not of the index. */
+  private outside(change: ModelChange): void {
+    if (change.destinations.length + change.access.length === 0) return;
+    this.applied(change, { revision: this.revision - this.shift });
   }
 
   private applied(change: ModelChange, { revision }: Pick<StorePoint, 'revision'>): void {
@@ -206,7 +208,12 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     for (const each of change.destinations) this.replace(each);
     const changed = new ChangedNames();
     for (const each of change.destinations) changed.addDestination(each);
-    for (const { mesh, zone } of change.zones) changed.add(endpoints, names.entranceEndpointsName(mesh, zone));
+    for (const { mesh, zone, dependents } of change.zones) {
+      changed.add(endpoints, names.entranceEndpointsName(mesh, zone));
+      // gRPC has the addresses of a zone in each service.
+      if (this.scopes.has(mesh + GRPC))
+        for (const key of dependents) changed.add(endpoints, ...this.model.namesOfService(key));
+    }
     changed.add(endpoints, ...change.readdressed);
     if (change.trust.length > 0) changed.add(secret, names.TRUST_SECRET);
     if (this.table.httpVersion !== before) changed.add(listener, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER);

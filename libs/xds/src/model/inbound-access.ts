@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { mtlsModeOf, type MeshAccess, type Meshes, type MtlsMode } from '@causeway/meshes';
-import { globalIdentity, isJsonArray, isJsonObject, type Resource } from '@causeway/resources';
+import { globalIdentity, identityKey, isJsonObject, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 
 /** Who may call an inbound: SPIFFE ids, or `anyone` with a verified identity. Nobody is named = nobody may. */
@@ -23,15 +23,16 @@ export interface AccessSource {
   isReady(): boolean;
   /** Calls `listener` when it is stored, until the returned function is called. */
   onReady(listener: () => void): () => void;
+  /** Whether the proxy of a Dataplane, given by its identity key, has acknowledged that it takes TLS. */
+  takesTls(dataplane: string): boolean;
+  /** Calls `listener` with the Dataplanes whose answer may differ, until the returned function is called. */
+  onTls(listener: (dataplanes: ReadonlySet<string>) => void): () => void;
 }
 
 interface Decision {
   readonly access: MeshAccess;
   readonly narrowed: number;
 }
-
-/** The condition of a Dataplane whose proxy takes TLS. */
-export const TLS_INBOUNDS = 'TlsInbounds';
 
 /** Kinds of which a change may change who may call. */
 const SOURCES: readonly string[] = ['Mesh', 'MeshParameters', 'ConfigMap'];
@@ -62,11 +63,18 @@ export class AccessTable {
    * Whether clients of this zone speak plaintext to an inbound: it takes nothing else, or it takes both and its proxy has not
    * acknowledged TLS yet. While access is not known they speak TLS.
    */
-  isPlaintext(dataplane: Pick<Resource, 'id' | 'labels' | 'status'>, port: number): boolean {
-    const { id, labels } = dataplane;
+  isPlaintext({ id, labels }: Pick<Resource, 'id' | 'labels'>, port: number): boolean {
     const decision = this.ofMesh(id.mesh);
     const mode = decision === 'pending' ? 'Strict' : mtlsModeOf(decision.access, labels, port);
-    return mode === 'Off' || (mode === 'Permissive' && !takesTls(dataplane));
+    return mode === 'Off' || (mode === 'Permissive' && !this.source.takesTls(identityKey(id)));
+  }
+
+  /** Whether inbounds of a mesh may take both TLS and plaintext. */
+  isMixed(mesh: string): boolean {
+    const decision = this.ofMesh(mesh);
+    if (decision === 'pending') return false;
+    const { mtls, overrides } = decision.access;
+    return mtls === 'Permissive' || overrides.some((each) => each.mtls === 'Permissive');
   }
 
   /** Whether a mesh has no identities in use: its traffic stays in its zone. */
@@ -100,15 +108,6 @@ export class AccessTable {
     const access = this.source.isReady() ? this.source.meshes.state(mesh)?.access : undefined;
     return access ? { access, narrowed: narrowedOf(this.index.get(globalIdentity('Mesh', mesh))) } : 'pending';
   }
-}
-
-/** Whether the proxy of a Dataplane has acknowledged inbounds that take TLS (its condition `TlsInbounds`). */
-export function takesTls({ status }: Pick<Resource, 'status'>): boolean {
-  const conditions = status?.['conditions'];
-  return (
-    isJsonArray(conditions) &&
-    conditions.some((each) => isJsonObject(each) && each['type'] === TLS_INBOUNDS && each['status'] === 'True')
-  );
 }
 
 /** How often access to a mesh was narrowed, as its status says (`status.access.narrowed`). */

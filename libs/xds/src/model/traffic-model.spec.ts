@@ -1,4 +1,5 @@
-import type { JsonObject, Resource } from '@causeway/resources';
+import { identityKey, type JsonObject, type Resource } from '@causeway/resources';
+import { EAST_AUTHORITY, NEXT_EAST_AUTHORITY } from '../../../../test/support/certificates';
 import { sketch, TrafficZone, type TrafficSketch } from '../../../../test/support/traffic-zone';
 import { TrafficModel, type ModelChange } from './traffic-model';
 
@@ -34,6 +35,48 @@ function follow(...resources: readonly Resource[]): { zone: TrafficZone; model: 
   zone.index.subscribe((event) => changes.push(model.apply(event)));
   return { zone, model, changes };
 }
+
+describe('a service whose inbounds do not only take TLS', () => {
+  const settings = (spec: JsonObject): Resource => sketch('MeshParameters', 'p', spec);
+  const mesh = sketch('Mesh', 'default', {
+    parametersRef: { group: 'causeway.io', kind: 'MeshParameters', name: 'p' },
+  });
+  const own = dataplane('a', 'redis');
+  const [here, there] = ['kri_msvc_default_west__redis_80', 'kri_msvc_default_east__redis_80'];
+
+  it('is spoken to in plaintext where it takes nothing else, and where it takes both until its proxy takes TLS', () => {
+    const { zone, model } = follow(mesh, settings({}), service('redis'), own);
+    const isPlaintext = (): unknown => model.destination(here)?.local[0]?.plaintext;
+    expect(isPlaintext()).toBe(false);
+    zone.put(settings({ mtls: 'Permissive' }));
+    expect(isPlaintext()).toBe(true);
+    zone.takeTls(own);
+    expect(model.tlsChanged([identityKey(own.id)]).destinations).toHaveLength(1);
+    expect(isPlaintext()).toBe(false);
+    expect(model.tlsChanged([identityKey(own.id)]).destinations).toEqual([]);
+    zone.put(settings({ mtls: 'Off' }));
+    expect(isPlaintext()).toBe(true);
+    // Clients do not fall back to plaintext because settings are gone.
+    zone.delete(settings({}));
+    expect(isPlaintext()).toBe(false);
+  });
+
+  it('has no way between zones while TLS is off, and gets it back', () => {
+    const remote = service('redis', EAST);
+    const { zone, model } = follow(
+      mesh,
+      settings({ mtls: 'Off' }),
+      address('192.0.2.1'),
+      service('redis'),
+      own,
+      remote,
+    );
+    const ways = (): unknown => [model.destination(here)?.servedHere, model.destination(there)?.remote.length];
+    expect(ways()).toEqual([false, 0]);
+    zone.put(settings({ mtls: 'Permissive' }));
+    expect(ways()).toEqual([true, 1]);
+  });
+});
 
 describe('a service of this zone', () => {
   it('has the inbounds of its Dataplanes, NotReady ones too, Ignored ones not', () => {
@@ -101,19 +144,22 @@ it('trusts the authority of Mesh.mtls for the domain that is the name of the mes
     return { ...made, id: { ...made.id, mesh, zone: '' } };
   };
   const mesh = (enabled: string): Resource => at('Mesh', 'default', mtls(enabled), '');
-  const data = Buffer.from('PEM').toString('base64');
-  const own = sketch('MeshTrust', 't', { trustDomain: 'a', caBundles: [{ type: 'Pem', pem: { value: 'A' } }] });
+  const data = Buffer.from(NEXT_EAST_AUTHORITY).toString('base64');
+  const own = sketch('MeshTrust', 't', {
+    trustDomain: 'a',
+    caBundles: [{ type: 'Pem', pem: { value: EAST_AUTHORITY } }],
+  });
   const { zone, changes, model } = follow(own, mesh(''));
-  expect(model.trust('default')).toEqual([{ name: 'a', pem: 'A\n' }]);
+  expect(model.trust('default')).toEqual([{ name: 'a', pem: EAST_AUTHORITY }]);
   zone.put(mesh('ca-1'));
   zone.put(at('Secret', 'default.ca-builtin-cert-ca-1', { data }, 'default'));
   expect(model.trust('default')).toEqual([
-    { name: 'a', pem: 'A\n' },
-    { name: 'default', pem: 'PEM\n' },
+    { name: 'a', pem: EAST_AUTHORITY },
+    { name: 'default', pem: NEXT_EAST_AUTHORITY },
   ]);
   zone.put(at('Secret', 'other', { data }, 'default'));
   zone.put(mesh(''));
-  expect(model.trust('default')).toEqual([{ name: 'a', pem: 'A\n' }]);
+  expect(model.trust('default')).toEqual([{ name: 'a', pem: EAST_AUTHORITY }]);
   expect(changes.map(({ trust }) => trust)).toEqual([['default'], ['default'], [], ['default']]);
 });
 

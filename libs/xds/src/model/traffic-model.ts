@@ -19,7 +19,7 @@ import {
 } from '@causeway/resources';
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
 import { destinationsOf, hasNames, SERVICE_KINDS, type Destination } from './destination';
-import { AccessTable, takesTls, type AccessSource } from './inbound-access';
+import { AccessTable, type AccessSource } from './inbound-access';
 import { secretsOf } from './external-target';
 import { ZoneDirectory } from './zone-directory';
 import type { ZoneEntrance } from './zone-entrance';
@@ -38,7 +38,12 @@ export interface ModelChange {
   readonly reloaded: boolean;
   readonly destinations: readonly DestinationChange[];
   /** Zones whose addresses changed, for one mesh. */
-  readonly zones: readonly { readonly mesh: string; readonly zone: string }[];
+  readonly zones: readonly {
+    readonly mesh: string;
+    readonly zone: string;
+    /** The services that are reached there, by identity key. */
+    readonly dependents: ReadonlySet<string>;
+  }[];
   /** Meshes whose trust changed. */
   readonly trust: readonly string[];
   /** Names of destinations that reach several zones, one of which has other addresses now. */
@@ -95,6 +100,11 @@ export class TrafficModel {
     return this.byName.get(name);
   }
 
+  /** The names of the destinations of a service, by its identity key. */
+  namesOfService(key: string): readonly string[] {
+    return this.namesOf.get(key) ?? [];
+  }
+
   destinations(): Iterable<Destination> {
     return this.byName.values();
   }
@@ -134,7 +144,7 @@ export class TrafficModel {
           if (rerouted || this.hasNames(key)) services.add(key);
           else if (isGroup(key)) readdressed.add(key);
         }
-        return { mesh, zone };
+        return { mesh, zone, dependents };
       }),
     );
     return {
@@ -153,6 +163,17 @@ export class TrafficModel {
     const access = this.access.refresh();
     const services = access.length > 0 ? [...this.servicesOf(access)] : [];
     return { ...NO_CHANGE, access, destinations: services.flatMap((key) => this.recompute(key)) };
+  }
+
+  /** Proxies of these Dataplanes, by identity key, may have begun or ceased to take TLS. */
+  tlsChanged(dataplanes: Iterable<string>): ModelChange {
+    const services = new Set<string>();
+    for (const key of dataplanes) {
+      const dataplane = asDataplane(this.index.byIdentityKey(key));
+      if (dataplane?.id.zone !== this.zone || !this.access.isMixed(dataplane.id.mesh)) continue;
+      for (const each of this.withGroups(this.matcher.setItem(key, dataplane, dataplane))) services.add(each);
+    }
+    return { ...NO_CHANGE, destinations: [...services].flatMap((key) => this.recompute(key)) };
   }
 
   /** The services whose endpoints depend on the access to these meshes: all, for without TLS they have none in other zones. */
@@ -296,7 +317,7 @@ export class TrafficModel {
 }
 
 function isSameEndpoint(before: Resource, after: Resource): boolean {
-  return before.spec === after.spec && before.labels === after.labels && takesTls(before) === takesTls(after);
+  return before.spec === after.spec && before.labels === after.labels;
 }
 
 function isGroup(key: string): boolean {

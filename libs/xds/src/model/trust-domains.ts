@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { isTrustedHere } from '@causeway/controllers';
 import { enabledBackend, type MeshAuthority } from '@causeway/identity';
 import { compareText, isJsonArray, isJsonObject, type Resource } from '@causeway/resources';
@@ -18,8 +19,9 @@ export function meshOfAuthority({ id, before, after }: IndexChange): string | un
 
 /**
  * The trust domains of a mesh, by name. Several MeshTrusts of one domain are one entry with the certificates of all: Envoy
- * rejects a domain that is named twice. A domain without certificates is left out. The domain of the authority of `Mesh.mtls` is
- * the name of the mesh.
+ * rejects a domain that is named twice. What is no certificate of an authority is left out, and so is a domain without any: Envoy
+ * would reject the whole secret. Certificates that have ended stay: Envoy believes nobody by them. The domain of the authority of
+ * `Mesh.mtls` is the name of the mesh.
  */
 export function trustDomainsOf(
   trusts: Iterable<Resource>,
@@ -28,18 +30,33 @@ export function trustDomainsOf(
   authority?: MeshAuthority,
 ): readonly TrustDomain[] {
   const domains = new Map<string, Set<string>>();
-  if (authority) domains.set(mesh, new Set([`${authority.certificate.trim()}\n`]));
+  const shared = new Set(authority ? authoritiesIn(authority.certificate) : []);
+  if (shared.size > 0) domains.set(mesh, shared);
   for (const { id, spec } of trusts) {
     const { trustDomain, caBundles } = spec;
     if (!isTrustedHere(id, here) || id.mesh !== mesh || typeof trustDomain !== 'string' || trustDomain === '') continue;
     const bundles = domains.get(trustDomain) ?? new Set();
     for (const bundle of isJsonArray(caBundles) ? caBundles : []) {
       const pem = isJsonObject(bundle) && isJsonObject(bundle['pem']) ? bundle['pem']['value'] : undefined;
-      if (typeof pem === 'string' && pem.trim() !== '') bundles.add(`${pem.trim()}\n`);
+      for (const certificate of typeof pem === 'string' ? authoritiesIn(pem) : []) bundles.add(certificate);
     }
     if (bundles.size > 0) domains.set(trustDomain, bundles);
   }
   return [...domains]
     .map(([name, bundles]) => ({ name, pem: [...bundles].sort().join('') }))
     .sort((a, b) => compareText(a.name, b.name));
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+
+/** The authorities of a bundle that can be used, each once and in one form; linear in the bundle. */
+function authoritiesIn(bundle: string): readonly string[] {
+  return (bundle.match(CERTIFICATE) ?? []).flatMap((block) => {
+    try {
+      const certificate = new X509Certificate(block);
+      return certificate.ca ? [certificate.toString()] : [];
+    } catch {
+      return [];
+    }
+  });
 }

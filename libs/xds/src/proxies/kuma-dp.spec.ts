@@ -16,7 +16,7 @@ const recorded: FirstRequest[] = JSON.parse(
 
 describe('the first request of a proxy of kuma-dp', () => {
   const dataplane = (name: string) => ({ type: 'dataplane', mesh: 'default', name, key: { type: 'delivered' } });
-  it.each<[string, unknown]>([
+  it.each<[string, object]>([
     ["of a Dataplane, by Kuma's bootstrap", dataplane('rec-1')],
     ["of a Dataplane, delta, by Kuma's bootstrap", dataplane('rec-2')],
     ["of a ZoneIngress, by Kuma's bootstrap", { type: 'ingress', name: 'ringress' }],
@@ -32,6 +32,6 @@ describe('the first request of a proxy of kuma-dp', () => {
       [],
     ]);
     const metadata = node?.metadata ?? {};
-    expect(readProxyNode({ node: node?.id ?? '', metadata, userAgent: node?.userAgentName ?? '' })).toEqual(want);
+    expect(readProxyNode({ node: node?.id ?? '', metadata, userAgent: node?.userAgentName ?? '' })).toMatchObject(want);
   });
 });

@@ -57,6 +57,8 @@ export interface InboundHalfOptions {
 
 /** Most resources that a peer may have of one kind. */
 export const MAX_IDENTITIES = 200_000;
+/** Most MeshTrusts that a zone may have: certificates of each are parsed, and all proxies are told what becomes of them. */
+const MAX_TRUSTS_OF_ZONE = 4_096;
 
 /**
  * The receiving half of a session. It subscribes to every kind that the peer may send, applies the responses one after the
@@ -204,8 +206,9 @@ export class InboundHalf implements SessionHalf {
 
   private checkSize(kind: string): void {
     const size = this.inbox.sizeOf(kind);
-    if (size > MAX_IDENTITIES) {
-      throw new BoundsExceeded(`the peer names ${size} resources of kind ${kind}; at most ${MAX_IDENTITIES} are taken`);
+    const most = kind === 'MeshTrust' && this.session.role === 'global' ? MAX_TRUSTS_OF_ZONE : MAX_IDENTITIES;
+    if (size > most) {
+      throw new BoundsExceeded(`the peer names ${size} resources of kind ${kind}; at most ${most} are taken`);
     }
   }
 
