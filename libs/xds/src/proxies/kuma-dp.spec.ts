@@ -15,8 +15,11 @@ const recorded: FirstRequest[] = JSON.parse(
 );
 
 describe('the first request of a proxy of kuma-dp', () => {
-  const dataplane = (name: string) => ({ type: 'dataplane', mesh: 'default', name, key: { type: 'delivered' } });
-  it.each<[string, object]>([
+  const dataplane = (name: string) => ({
+    ...{ type: 'dataplane', mesh: 'default', name, key: { type: 'delivered' } },
+    document: expect.stringContaining(`"name":"${name}"`) as string,
+  });
+  it.each<[string, unknown]>([
     ["of a Dataplane, by Kuma's bootstrap", dataplane('rec-1')],
     ["of a Dataplane, delta, by Kuma's bootstrap", dataplane('rec-2')],
     ["of a ZoneIngress, by Kuma's bootstrap", { type: 'ingress', name: 'ringress' }],
@@ -32,6 +35,6 @@ describe('the first request of a proxy of kuma-dp', () => {
       [],
     ]);
     const metadata = node?.metadata ?? {};
-    expect(readProxyNode({ node: node?.id ?? '', metadata, userAgent: node?.userAgentName ?? '' })).toMatchObject(want);
+    expect(readProxyNode({ node: node?.id ?? '', metadata, userAgent: node?.userAgentName ?? '' })).toEqual(want);
   });
 });
