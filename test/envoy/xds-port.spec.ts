@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, statSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { tmpdir } from 'node:os';
@@ -11,6 +11,7 @@ import { createWorkloadKey } from '@causeway/identity';
 import type { JsonObject } from '@causeway/resources';
 import { envoyBootstrap, RESOURCE_TYPES } from '@causeway/xds';
 import { DATAPLANE_TOKENS } from '../../apps/zone/src/workload-identity.module';
+import { runCauseway } from '../ctl/run-causeway';
 import { deltaClient } from '../support/ads-client';
 import { ENVOY, EnvoyProcess } from '../support/envoy-process';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
@@ -199,6 +200,23 @@ interface HttpAnswer {
     expect(await read()).toBe(200);
     await envoy.stop();
     await until('the Dataplane is gone', async () => (await read()) === 404, 30_000);
+  });
+
+  it('is what causeway proxies bootstrap writes the files of an Envoy for, readable by their owner only', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'causeway-proxy-'));
+    const ca = join(folder, 'ca.pem');
+    writeFileSync(ca, zone.authority ?? '');
+    const out = join(folder, 'redis-1');
+    const at = ['--xds', `127.0.0.1:${port}`, '--xds-ca-file', ca, '-o', out];
+    const ran = await runCauseway(zone.restUrl, ['proxies', 'bootstrap', 'default/redis-1', ...at]);
+    expect(ran).toMatchObject({ code: 0, err: '' });
+    expect(ran.out).toContain(`envoy -c ${out}/envoy.yaml`);
+    for (const file of ['key.pem', 'token.json', 'envoy.yaml'])
+      expect(statSync(join(out, file)).mode & 0o777).toBe(0o600);
+    const envoy = await EnvoyProcess.run(ENVOY ?? '', join(out, 'envoy.yaml'), folder);
+    envoys.push(envoy);
+    await hasInbound(envoy);
+    await until('its certificate', () => serial(envoy));
   });
 
   it.each<[string, string | undefined, string, RegExp]>([

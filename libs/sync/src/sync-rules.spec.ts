@@ -67,6 +67,13 @@ describe('isSentDown', () => {
     expect(isSentDown(across, held, WEST, VIEW)).toBe(want);
   });
 
+  it("what was made with a Mesh goes to Causeway zones only: Kuma's would turn proxies away", () => {
+    const held = resource('', { labels: { 'causeway.io/made-with': 'mesh' } });
+    const kind = kindOf(Sync.bothWays);
+    expect([WEST, KUMA_WEST].map((peer) => isSentDown(kind, held, peer, VIEW))).toEqual([true, false]);
+    expect(isSentDown(kind, resource(''), KUMA_WEST, VIEW)).toBe(true);
+  });
+
   it.each([
     ['of a producer', 'east', 'producer', true],
     ['of a consumer', 'east', 'consumer', false],

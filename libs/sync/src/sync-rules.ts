@@ -40,11 +40,13 @@ export function isKindSentUp(kind: Kind, peer: SyncPeer): boolean {
 /**
  * Whether the global sends `resource` to a zone (docs/design.md §5, docs/reference/kds-wire.md §4.2). It sends its own
  * resources and, of kinds that cross zones, those of other visible zones: services that are exported, policies of
- * producers, and where each zone is entered. It never sends a zone its own resources back, nor resources of an unknown
+ * producers, and where each zone is entered. Zones of Kuma do not get the MeshIdentity that is made with a Mesh. It never sends a zone its own resources back, nor resources of an unknown
  * mesh or of somebody else's (row T000-07).
  */
 export function isSentDown(kind: Kind, resource: Resource, peer: SyncPeer, view: MeshView): boolean {
   if (!isKindSentDown(kind, peer) || resource.labels[SYNC_LABEL] === 'disabled') return false;
+  // A zone of Kuma turns away every proxy without the label kuma.io/workload as soon as a MeshIdentity selects it.
+  if (!peer.causeway && resource.labels[Label.madeWith] !== undefined) return false;
   if (kind.scope === 'mesh' && !view.hasMesh(resource.id.mesh)) return false;
   const { zone } = resource.id;
   if (zone === '') return true;

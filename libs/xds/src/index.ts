@@ -28,7 +28,12 @@ export type { ProxyStatus, ProxyTypeStatus } from './server/proxy-status';
 export { DEFAULT_XDS_LIMITS, XdsServer, type XdsLimits, type XdsServerOptions } from './server/xds-server';
 export { XdsModule } from './xds.module';
 export { XdsPort, type ConnectedProxy, type XdsPortOptions } from './xds-port';
-export { envoyBootstrap, type ControlPlaneAddress, type EnvoyBootstrapOptions } from './bootstrap/envoy-bootstrap';
+export {
+  envoyBootstrap,
+  tokenSecret,
+  type ControlPlaneAddress,
+  type EnvoyBootstrapOptions,
+} from './bootstrap/envoy-bootstrap';
 export { EnvoyResources } from './envoy/envoy-resources';
 export type { AccessSource } from './model/inbound-access';
 export type { Capture, EnvoyView } from './envoy/envoy-view';

@@ -15,7 +15,7 @@ export interface EnvoyBootstrapOptions {
   readonly controlPlanes: readonly ControlPlaneAddress[];
   /** The authorities in PEM by which control planes are verified; absent: plain text. */
   readonly authority?: string;
-  /** The token, or the file that has it: the file is read again when it is replaced. */
+  /** The token, or the absolute path of a file with its `tokenSecret`, which is read again when another file is moved there. */
   readonly token: { readonly text: string } | { readonly file: string };
   /** The state of the world is for Kuma's older proxies. */
   readonly protocol: 'delta' | 'sotw';
@@ -23,6 +23,8 @@ export interface EnvoyBootstrapOptions {
 }
 
 const TYPE = 'type.googleapis.com/envoy.';
+/** The secret in the file of a token. */
+const TOKEN_SECRET = 'token';
 /** The cluster of the control plane, as Kuma calls it. */
 const ADS_CLUSTER = 'ads_cluster';
 
@@ -78,9 +80,16 @@ function adsCluster({ controlPlanes, authority, token }: EnvoyBootstrapOptions):
   };
 }
 
+/** The content of a token's file. */
+export function tokenSecret(token: string): JsonObject {
+  const secret = { inline_string: `Bearer ${token}` };
+  const type = `${TYPE}extensions.transport_sockets.tls.v3.Secret`;
+  return { resources: [{ '@type': type, name: TOKEN_SECRET, generic_secret: { secret } }] };
+}
+
 /** Adds the token to each stream as it stands in the file then. */
 function tokenFilters(file: string): JsonObject[] {
-  const secret = { name: 'token', sds_config: { path_config_source: { path: file }, resource_api_version: 'V3' } };
+  const secret = { name: TOKEN_SECRET, sds_config: { path_config_source: { path: file }, resource_api_version: 'V3' } };
   return [
     {
       name: 'token',

@@ -1,8 +1,6 @@
 import type { JsonObject } from '@causeway/resources';
-import { Option, type Command } from 'commander';
-import type { CommandContext } from '../context';
-import { namespaceOption, type SetExitCode } from '../options';
-import { age, listAt, structured, table, textAt, type Output } from '../render';
+import type { CommandContext } from '../../context';
+import { age, listAt, structured, table, textAt, type Output } from '../../render';
 
 /** Which proxies, and how they are shown. */
 export interface ProxiesOptions {
@@ -79,18 +77,4 @@ function faults(proxy: JsonObject): readonly string[] {
 function untilText(end: string, now: number): string {
   if (end === '') return '-';
   return Date.parse(end) <= now ? 'expired' : `ends in ${age(new Date(now).toISOString(), Date.parse(end))}`;
-}
-
-/** `causeway proxies`. */
-export function registerProxies(program: Command, context: CommandContext, finish: SetExitCode): void {
-  const output = new Option('-o, --output <form>', 'form of the output').choices(['table', 'wide', 'yaml', 'json']);
-  program
-    .command('proxies')
-    .description('shows the proxies of the zone: connected to which replica, certificate, what they reject')
-    .argument('[name]', 'the Dataplane of one proxy')
-    .option('-m, --mesh <mesh>', "the mesh; '-' for the zone's ingresses", '')
-    .addOption(namespaceOption())
-    .option('--connected', 'only those that are connected')
-    .addOption(output.default('table'))
-    .action(async (name: string | undefined, options: ProxiesOptions) => finish(await proxies(context, name, options)));
 }

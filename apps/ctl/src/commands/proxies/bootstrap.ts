@@ -1,0 +1,185 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { stringify } from 'yaml';
+import { ApiError, type ApiClient } from '@causeway/api-client';
+import { createWorkloadKey } from '@causeway/identity';
+import { isJsonObject, type JsonObject } from '@causeway/resources';
+import { errorText } from '@causeway/runtime';
+import { envoyBootstrap, tokenSecret, type ControlPlaneAddress } from '@causeway/xds';
+import { UsageError, type CommandContext } from '../../context';
+import { textAt } from '../../render';
+import { connectionOf } from '../../settings/connection';
+
+/** Options of `causeway proxies bootstrap`. */
+export interface BootstrapOptions {
+  readonly ingress?: string;
+  readonly out: string;
+  readonly xds?: readonly string[];
+  readonly xdsCaFile?: string;
+  readonly capture: 'bind' | 'redirect' | 'none';
+  readonly tokenFile?: string;
+  readonly validFor: string;
+  readonly adminPort?: string;
+}
+
+/** Whose proxy is started. */
+type Subject =
+  | { readonly type: 'dataplane'; readonly mesh: string; readonly name: string }
+  | { readonly type: 'ingress'; readonly name: string };
+
+const KEY_FILE = 'key.pem';
+const TOKEN_FILE = 'token.json';
+const BOOTSTRAP_FILE = 'envoy.yaml';
+
+/**
+ * `causeway proxies bootstrap`: a new key that stays on this machine, its CSR, the token and the bootstrap of an Envoy, readable
+ * by their owner only. Prints the command line that starts it.
+ */
+export async function bootstrapProxy(
+  context: CommandContext,
+  proxy: string | undefined,
+  options: BootstrapOptions,
+): Promise<number> {
+  const api = await context.api();
+  const settings = await api.rest.json({ path: '/config' });
+  const subject = subjectOf(proxy, options, textAt(settings, 'CAUSEWAY_MESH_NAME'));
+  const token = options.tokenFile === undefined ? await issued(api, subject, options) : read(options.tokenFile).trim();
+  const authority = await authorityFor(api, settings, options);
+  const controlPlanes = addressesOf(context, settings, options.xds);
+  const folder = resolve(options.out);
+  const { privateKey, csr } = await createWorkloadKey();
+  const keyFile = join(folder, KEY_FILE);
+  const tokenFile = join(folder, TOKEN_FILE);
+  const bootstrap = envoyBootstrap({
+    node: { ...nodeOf(subject), metadata: metadataOf(subject, { csr, keyFile, capture: options.capture }) },
+    controlPlanes,
+    ...(authority !== undefined && { authority }),
+    token: { file: tokenFile },
+    protocol: 'delta',
+    admin: adminOf(options, folder),
+  });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  writeOwn(keyFile, privateKey);
+  writeOwn(tokenFile, `${JSON.stringify(tokenSecret(token))}\n`);
+  const file = join(folder, BOOTSTRAP_FILE);
+  writeOwn(file, stringify(bootstrap));
+  context.print(`envoy -c ${quoted(file)} --use-dynamic-base-id --drain-time-s 30`);
+  return 0;
+}
+
+function subjectOf(proxy: string | undefined, { ingress }: BootstrapOptions, expectedMesh: string): Subject {
+  if ((proxy === undefined) === (ingress === undefined))
+    throw new UsageError('name either a Dataplane as MESH/NAME or --ingress NAME');
+  if (ingress !== undefined) return { type: 'ingress', name: ingress };
+  const [, mesh, name = ''] = /^(?:([^/]+)\/)?([^/]+)$/.exec(proxy ?? '') ?? [];
+  if (name === '') throw new UsageError(`"${proxy}" names no Dataplane; it looks like default/redis-1`);
+  return { type: 'dataplane', mesh: mesh ?? (expectedMesh || 'default'), name };
+}
+
+/** A token that is bound to the Dataplane, and to its workload where a label names that. */
+async function issued(api: ApiClient, subject: Subject, { validFor }: BootstrapOptions): Promise<string> {
+  if (subject.type === 'ingress')
+    throw new UsageError('--ingress needs --token-file: causeway tokens zone ZONE --scope ingress > FILE');
+  const { mesh, name } = subject;
+  const dataplane = await api.rest.json({ path: `/meshes/${encodeURIComponent(mesh)}/dataplanes/${name}` });
+  const labels = isJsonObject(dataplane['labels']) ? dataplane['labels'] : {};
+  const workload = textAt(labels, 'kuma.io/workload');
+  const body = { mesh, name, validFor, ...(workload !== '' && { workload }) };
+  const answer = await api.rest.json({ method: 'POST', path: '/tokens/dataplane', body });
+  const token = textAt(answer, 'token');
+  if (token === '') throw new UsageError('the server answers with no token: is it the control plane of a zone?');
+  return token;
+}
+
+/** Undefined where the port is plain text. */
+async function authorityFor(
+  api: ApiClient,
+  settings: JsonObject,
+  { xdsCaFile }: BootstrapOptions,
+): Promise<string | undefined> {
+  if (xdsCaFile !== undefined) return read(xdsCaFile);
+  if (!isTls(settings)) return undefined;
+  return api.rest.text({ path: '/rest/ca' }).catch((error: unknown) => {
+    if (!(error instanceof ApiError) || error.code !== 'not-found') throw error;
+    throw new UsageError('name the certificates that verify the xDS port: --xds-ca-file FILE', { cause: error });
+  });
+}
+
+/** As the zone decides it: said, or given a certificate, or reached beyond loopback. */
+function isTls(settings: JsonObject): boolean {
+  const said = textAt(settings, 'CAUSEWAY_XDS_TLS');
+  if (said !== '') return said === 'on';
+  if (textAt(settings, 'CAUSEWAY_XDS_TLS_CERT_FILE') !== '') return true;
+  const address = textAt(settings, 'CAUSEWAY_XDS_BIND_ADDRESS') || textAt(settings, 'CAUSEWAY_BIND_ADDRESS');
+  return !/^(127\.|::1$|localhost$|$)/.test(address);
+}
+
+function addressesOf(
+  context: CommandContext,
+  settings: JsonObject,
+  given: readonly string[] | undefined,
+): readonly ControlPlaneAddress[] {
+  if (given && given.length > 0) return given.map(parseAddress);
+  const port = Number(settings['CAUSEWAY_XDS_PORT'] ?? 0);
+  const host = connectionOf(context.config, context.flags()).server.hostname.replace(/^\[(.*)\]$/, '$1');
+  if (port === 0) throw new UsageError('name where the control plane serves proxies: --xds HOST:PORT');
+  return [{ host, port }];
+}
+
+function parseAddress(text: string): ControlPlaneAddress {
+  const [, bracketed, plain, port = ''] = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(text) ?? [];
+  const host = bracketed ?? plain;
+  if (host === undefined || Number(port) < 1 || Number(port) > 65_535)
+    throw new UsageError(`--xds: "${text}" is no address; it looks like 10.0.0.1:5678`);
+  return { host, port: Number(port) };
+}
+
+function nodeOf(subject: Subject): { readonly id: string; readonly cluster: string } {
+  return subject.type === 'ingress'
+    ? { id: `.${subject.name}`, cluster: 'ingress' }
+    : { id: `${subject.mesh}.${subject.name}`, cluster: subject.name };
+}
+
+function metadataOf(
+  subject: Subject,
+  { csr, keyFile, capture }: { readonly csr: string; readonly keyFile: string; readonly capture: string },
+): JsonObject {
+  if (subject.type === 'ingress') return { 'dataplane.proxyType': 'ingress' };
+  return { 'causeway.io/csr': csr, 'causeway.io/key-file': keyFile, 'causeway.io/capture': capture };
+}
+
+/** Longest path of a unix socket that every system takes. */
+const LONGEST_SOCKET = 103;
+
+function adminOf(
+  { adminPort }: BootstrapOptions,
+  folder: string,
+): { readonly path: string } | { readonly address: string; readonly port: number } {
+  if (adminPort === undefined) {
+    const path = join(folder, 'admin.sock');
+    if (path.length <= LONGEST_SOCKET) return { path };
+    throw new UsageError(`the path ${path} is too long for a socket: name --admin-port`);
+  }
+  if (!/^\d{1,5}$/.test(adminPort) || Number(adminPort) > 65_535)
+    throw new UsageError(`--admin-port: "${adminPort}" is no port, 0 to 65535`);
+  return { address: '127.0.0.1', port: Number(adminPort) };
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new UsageError(errorText(cause), { cause });
+  }
+}
+
+/** A file that only its owner can read; one that is there gets these rights before it gets the content. */
+function writeOwn(file: string, text: string): void {
+  if (existsSync(file)) chmodSync(file, 0o600);
+  writeFileSync(file, text, { mode: 0o600 });
+}
+
+/** A word for a shell. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}

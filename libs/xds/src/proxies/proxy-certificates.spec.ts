@@ -1,0 +1,102 @@
+import { Unavailable, type Identity } from '@causeway/resources';
+import { FakeClock, silentLogger, yieldToEventLoop } from '@causeway/runtime';
+import { ProxyCertificates } from './proxy-certificates';
+
+const HOUR = 3_600_000;
+
+function dataplane(name: string): Identity {
+  return { kind: 'Dataplane', mesh: 'default', zone: 'east', namespace: 'default', name };
+}
+
+/** An issuer that signs on paper, and the certificates that it keeps alive. */
+function setUp(random = () => 0.5) {
+  const clock = new FakeClock(1_000_000);
+  const state = { authority: 'A', uri: 'spiffe://a/', fails: false, signed: 0, underWay: 0, most: 0 };
+  const certificates = new ProxyCertificates({
+    ...{ clock, logger: silentLogger, random },
+    issuer: {
+      issue: async () => {
+        state.most = Math.max(state.most, ++state.underWay);
+        await yieldToEventLoop();
+        state.underWay -= 1;
+        if (state.fails) throw new Unavailable('no authority yet');
+        state.signed += 1;
+        return { chain: `${state.signed} ${state.authority}`, uri: state.uri, notAfter: clock.now() + 24 * HOUR };
+      },
+    },
+    authority: () => Promise.resolve(state.authority),
+    meshAuthority: () => undefined,
+    idOf: () => state.uri,
+  });
+  const renewed: string[] = [];
+  const enrol = (name: string) =>
+    certificates.enrol({
+      ...{ dataplane: dataplane(name), binding: {}, renewed: () => void renewed.push(name) },
+      key: { type: 'file', csr: 'csr', path: '/key.pem' },
+    });
+  const settle = async (): Promise<void> => {
+    for (let turn = 0; turn < 50; turn++) await yieldToEventLoop();
+  };
+  const pass = async (ms: number): Promise<void> => {
+    clock.advance(ms);
+    await settle();
+  };
+  return { clock, state, certificates, renewed, enrol, settle, pass };
+}
+
+describe('the certificates of proxies', () => {
+  it.each([
+    [0, 0.4],
+    [0.5, 0.5],
+    [1, 0.6],
+  ])('are renewed at 50 %% ± 10 %% of their validity: drawn %p, at %p', async (drawn, part) => {
+    const { enrol, settle, pass, renewed, certificates } = setUp(() => drawn);
+    const certificate = enrol('redis-1');
+    await settle();
+    expect(certificate.current()).toMatchObject({ chain: '1 A', key: { path: '/key.pem' } });
+    await pass(part * 24 * HOUR - 2_000);
+    expect(renewed).toHaveLength(1);
+    await pass(3_000);
+    expect(renewed).toHaveLength(2);
+    certificate.close();
+    await pass(24 * HOUR);
+    expect(renewed).toHaveLength(2);
+    certificates.close();
+  });
+
+  it('are tried again with backoff, and say why there is none', async () => {
+    const { enrol, settle, pass, state, certificates } = setUp();
+    state.fails = true;
+    const certificate = enrol('redis-1');
+    await settle();
+    expect(certificate.current()).toBeUndefined();
+    expect(certificate.status()).toEqual({ failure: 'no authority yet' });
+    for (let i = 0; i < 10; i++) await pass(1_000);
+    const { failed } = certificates.counters;
+    expect(failed).toBeGreaterThanOrEqual(3);
+    expect(failed).toBeLessThanOrEqual(6);
+    state.fails = false;
+    await pass(60_000);
+    expect(certificate.status()).toEqual({ uri: 'spiffe://a/', notAfter: expect.any(Number) as number });
+    certificates.close();
+  });
+
+  it('are all of the new authority and the new id, at most eight at one time', async () => {
+    const { enrol, settle, pass, state, certificates, renewed } = setUp();
+    const held = Array.from({ length: 40 }, (_, i) => enrol(`redis-${i}`));
+    await settle();
+    expect(state.most).toBe(8);
+    state.authority = 'B';
+    for (let i = 0; i < 6; i++) await pass(1_000);
+    expect(held.every((one) => one.current()?.chain.endsWith('B'))).toBe(true);
+    state.uri = 'spiffe://b/';
+    certificates.reviewIds();
+    await settle();
+    expect(held.map((one) => one.status().uri)).toEqual(held.map(() => 'spiffe://b/'));
+    expect(renewed).toHaveLength(120);
+    certificates.reviewIds();
+    for (let i = 0; i < 6; i++) await pass(1_000);
+    expect(renewed).toHaveLength(120);
+    certificates.close();
+  });
+});
