@@ -60,6 +60,8 @@ function sayTls(options: ConnectionOptions, text = 'hello'): Promise<Open> {
   let server: EnvoyProcess;
   let app: ServiceProcess;
   let client: TestCertificate;
+  /** The server's Dataplane. */
+  let own: Resource;
 
   const at = { host: SERVER, port: PORT };
   const asClient = () => sayTls({ ...at, cert: client.chain, key: client.key });
@@ -79,8 +81,8 @@ function sayTls(options: ConnectionOptions, text = 'hello'): Promise<Open> {
     plane.state.isReady = false;
     plane.state.put(mesh(), settings({}), plane.trust(), redis);
     const inbound = [{ port: PORT, servicePort: app.port, tags: { app: 'redis' } }];
-    const dataplane = plane.dataplane('server', { address: SERVER, inbound });
-    const view = { mesh: 'default', listed: new Set<string>(), dataplane: dataplane.id };
+    own = plane.dataplane('server', { address: SERVER, inbound });
+    const view = { mesh: 'default', listed: new Set<string>(), dataplane: own.id };
     server = await plane.envoy('server', view, 'server');
   });
   afterAll(async () => {
@@ -179,6 +181,22 @@ function sayTls(options: ConnectionOptions, text = 'hello'): Promise<Open> {
     await apply(settings({ mtls: 'Strict' }));
     await closed;
     expect(await overTls.again('more')).toBe('redis:more');
+  });
+
+  it('clients speak plaintext to a Permissive server until its proxy has acknowledged TLS, and to one that is Off', async () => {
+    await apply(mesh(), settings({ mtls: 'Permissive' }));
+    const listed = new Set(['kri_msvc_default_east__redis_6379']);
+    await plane.envoy('client', { mesh: 'default', listed, capture: { type: 'bind' } }, 'client');
+    await until('the service', async () => (await say(VIP, PORT)) === 'redis:hello');
+    const handshakes = await stat('handshake');
+    expect(await say(VIP, PORT)).toBe('redis:hello');
+    expect(await stat('handshake')).toBe(handshakes);
+    plane.state.takeTls(own);
+    await until('TLS', async () => (await say(VIP, PORT)) === 'redis:hello' && (await stat('handshake')) > handshakes);
+    await apply(settings({ mtls: 'Off' }));
+    await until('plaintext', async () => (await say(VIP, PORT)) === 'redis:hello');
+    await apply(settings({}));
+    await until('TLS again', async () => (await say(VIP, PORT)) === 'redis:hello');
   });
 
   it('a connection ends with its age', async () => {

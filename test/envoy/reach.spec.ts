@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject, Resource } from '@causeway/resources';
+import { freePort } from '../../scripts/lib/ports.mjs';
 import { ENVOY } from '../support/envoy-process';
 import { loopbackBlock, say, tlsEcho, type ServiceProcess } from '../support/mesh-processes';
 import { TestAuthority, type TestCertificate } from '../support/test-authority';
@@ -11,6 +12,7 @@ import { until } from '../support/until';
 
 const host = loopbackBlock();
 const PORT = 6379;
+const hasIPv6 = Object.values(networkInterfaces()).some((found) => found?.some(({ address }) => address === '::1'));
 const GROUP = { vip: host(7), name: 'kri_mzsvc_default___redis_6379' };
 const NAMED = { vip: host(8), name: 'kri_msvc_default_north__named_6379' };
 const OUTSIDE = { vip: host(9), name: 'kri_extsvc_default___api_443' };
@@ -22,6 +24,7 @@ const vip = (ip: string): { readonly status: JsonObject } => ({ status: { vip: {
   let west: TrafficPlane;
   let authority: TestAuthority;
   let outside: TestAuthority;
+  let sixPort = 0;
   const servers = new Map<string, ServiceProcess>();
 
   const redis = (zone: string, state = 'Available'): Resource =>
@@ -82,7 +85,8 @@ const vip = (ip: string): { readonly status: JsonObject } => ({ status: { vip: {
     await Promise.all(['west', 'east', 'north'].map(serve));
     const systemAuthorities = join(tmpdir(), `causeway-authorities-${process.pid}.pem`);
     writeFileSync(systemAuthorities, outside.certificate);
-    const listed = new Set([GROUP.name, NAMED.name, OUTSIDE.name]);
+    sixPort = await freePort();
+    const listed = new Set([GROUP.name, NAMED.name, OUTSIDE.name, `kri_msvc_default_west__six_${sixPort}`]);
     await west.envoy('client', { mesh: 'default', listed, capture: { type: 'bind' }, systemAuthorities }, 'client');
   });
   afterAll(async () => {
@@ -152,6 +156,28 @@ const vip = (ip: string): { readonly status: JsonObject } => ({ status: { vip: {
       sketch('MeshZoneAddress', 'in', { address: ADDRESSES['north'] ?? '', port: PORT }, { zone: 'north' }),
     );
     await until('north by its address', async () => (await answerers(NAMED.vip)).join() === 'north');
+  });
+
+  (hasIPv6 ? it : it.skip)('addresses of IPv6 are as good as others', async () => {
+    const { chain, key } = await authority.issue({ uri: west.spiffeId('redis') });
+    const options = { cert: chain, key, ca: authority.certificate, requestCert: true };
+    const server = await tlsEcho('six', options, '::1');
+    servers.set('six', server);
+    const tags = { app: 'six' };
+    west.state.put(
+      sketch('Dataplane', 'six', { networking: { address: '::1', inbound: [{ port: server.port, tags }] } }),
+      sketch(
+        'MeshService',
+        'six',
+        {
+          selector: { dataplaneTags: tags },
+          ports: [{ port: sixPort, targetPort: server.port }],
+          identities: [{ type: 'SpiffeID', value: west.spiffeId('redis') }],
+        },
+        vip('::1'),
+      ),
+    );
+    await until('an answer', async () => (await say('::1', sixPort, 'x')).startsWith('six('));
   });
 
   describe('a server outside the mesh', () => {

@@ -173,4 +173,14 @@ function service(name: string, at: { vip: string; port: number }, protocol: stri
     expect(await held()).toEqual(expect.arrayContaining([`vip:${tcp.vip}:${port}`]));
     expect(await redirected?.stat(`http.kri_msvc_default_east__web-any_${port}.downstream_cx_total`)).toBe(2);
   });
+
+  it('an Envoy before 1.40 gets HTTP services as bytes, on demand like others', async () => {
+    const { at, reentry } = { at: { address: '0.0.0.0', port: any }, reentry: { address: host(1), port: 15011 } };
+    await redirected?.stop();
+    const capture = { type: 'redirect', at, reentry, withoutChains: true } as const;
+    const older = await west?.envoy('older', { mesh: 'default', listed: new Set(), capture }, 'client');
+    await until('a request', async () => (await ask(webAny().vip, any)).name === 'web');
+    expect(await say(redisAny().vip, any, 'a')).toBe('redis:a');
+    expect(await older?.ask('/stats?filter=downstream_rq_total&usedonly')).not.toContain('web-any');
+  });
 });

@@ -56,7 +56,11 @@ function bootstrapOf({ id, token, controlPlanes, metadata }: ProxyBootstrap): ob
         ...{ api_type: 'DELTA_GRPC', transport_api_version: 'V3', set_node_on_first_message_only: true },
         grpc_services: [
           {
-            envoy_grpc: { cluster_name: 'ads' },
+            envoy_grpc: {
+              cluster_name: 'ads',
+              // Else a proxy waits up to 30 s before it looks for a control plane again.
+              retry_policy: { retry_back_off: { base_interval: '0.2s', max_interval: '2s' } },
+            },
             initial_metadata: [{ key: 'authorization', value: `Bearer ${token}` }],
           },
         ],

@@ -16,6 +16,7 @@ import {
 import type { Authentication, DataplaneTokens } from '@causeway/access';
 import {
   createConditionsReconciler,
+  createSharedIdentityLoop,
   createZoneReconcilers,
   LoopRunner,
   poolReports,
@@ -105,7 +106,14 @@ function createLoops(
     onExhausted: (kind, ranges, service) =>
       logger.warn('a range of virtual IPs is used up: services are left without', { kind, ranges, service }),
   });
-  return [...meshLoops(core, meshes, binding), ...loops, trust, createConditionsReconciler({ ...core, meshes })];
+  const shared = createSharedIdentityLoop(settings.CAUSEWAY_ZONE_NAME);
+  return [
+    ...meshLoops(core, meshes, binding),
+    ...loops,
+    trust,
+    shared,
+    createConditionsReconciler({ ...core, meshes }),
+  ];
 }
 
 /** What a zone's leader does for one term: control loops, the session with the global, maintenance of the store. */

@@ -199,6 +199,16 @@ const views: EnvoyView[] = [
     },
     listed: 'all',
   },
+  {
+    mesh: 'default',
+    capture: {
+      type: 'redirect',
+      at: { address: '127.0.0.1', port: 15001 },
+      reentry: { address: '127.0.0.1', port: 15011 },
+      withoutChains: true,
+    },
+    listed: 'all',
+  },
   { mesh: 'other', capture: { type: 'bind' }, listed: 'all' },
   { mesh: 'default', wire: 'grpc', listed: new Set(), dataplane: dataplaneId },
   { mesh: 'default', listed: new Set(), ingress: { address: '127.0.0.1', port: 10001 } },

@@ -9,7 +9,7 @@ import type { Proxy, RefusedResource, ResourceSource, SourceListener } from '../
 import { isHttp } from './clusters';
 import { ChangedNames } from './changed-names';
 import { DestinationTable, vipOf } from './destination-table';
-import type { EnvoyView } from './envoy-view';
+import { hasChains, type EnvoyView } from './envoy-view';
 import { FirstUses } from './first-uses';
 import * as names from './names';
 import { declaredBackends, ReachableBackends, type BackendRef } from './reachable-backends';
@@ -163,7 +163,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   subscribed({ view }: Proxy<EnvoyView>, type: string, asked: readonly string[]): void {
     const { firstUses } = this.stateOf(view);
     firstUses.subscribed(type, asked);
-    if (type !== cluster || view.capture?.type !== 'redirect') return;
+    if (type !== cluster || !hasChains(view)) return;
     const listed = new Set(this.httpOf(view).map(names.hostPort));
     for (const vip of asked.flatMap((name) => names.vipOfCluster(name) ?? [])) {
       const destination = this.table.atVip(view.mesh, vip);
@@ -296,7 +296,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     for (const name of this.listed(view)) {
       const destination = this.translation.destination(view, name);
       if (!destination) continue;
-      const isOnDemand = view.capture.type === 'redirect' && !isHttp(destination);
+      const isOnDemand = view.capture.type === 'redirect' && !(hasChains(view) && isHttp(destination));
       if (!isOnDemand) yield name;
       else if (destination.vip !== '') yield `vip:${vipOf(destination)}`;
     }
@@ -335,6 +335,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   private httpOf(view: EnvoyView): readonly SocketAddress[] {
+    if (!hasChains(view)) return [];
     const used = [...this.stateOf(view).firstUses.used].flatMap((vip) => this.table.atVip(view.mesh, vip)?.name ?? []);
     return this.translation.httpAddresses(view, [...this.listed(view), ...used]);
   }

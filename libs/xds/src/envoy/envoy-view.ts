@@ -32,8 +32,19 @@ export interface EnvoyView {
 
 /**
  * `bind`: a listener at each address of a service; `redirect`: one listener to which the kernel redirects, and one on loopback
- * for first connections to HTTP services. Redirect needs Envoy 1.40.
+ * for first connections to HTTP services. `withoutChains`: an Envoy before 1.40, which takes no filter chains one by one; HTTP
+ * services are then passed on as bytes.
  */
 export type Capture =
   | { readonly type: 'bind' }
-  | { readonly type: 'redirect'; readonly at: SocketAddress; readonly reentry: SocketAddress };
+  | {
+      readonly type: 'redirect';
+      readonly at: SocketAddress;
+      readonly reentry: SocketAddress;
+      readonly withoutChains?: boolean;
+    };
+
+/** Whether HTTP services have filter chains of their own in the redirect listener of a view. */
+export function hasChains({ capture }: Pick<EnvoyView, 'capture'>): boolean {
+  return capture?.type === 'redirect' && capture.withoutChains !== true;
+}

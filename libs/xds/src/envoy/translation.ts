@@ -16,7 +16,7 @@ import { encodeResource, RESOURCE_TYPES } from '../resources/encoded-resource';
 import { destinationCluster, emptyCluster, ingressCluster, isHttp, processCluster, reentryCluster } from './clusters';
 import { vipOf } from './destination-table';
 import { destinationEndpoints, entranceEndpoints, localEndpoints, noEndpoints } from './endpoints';
-import type { EnvoyView } from './envoy-view';
+import { hasChains, type EnvoyView } from './envoy-view';
 import { ingressAddresses, servedInbounds, type Inbound } from './inbound';
 import { inboundListener } from './inbound-listeners';
 import { ingressListener } from './ingress-listener';
@@ -120,7 +120,7 @@ export class Translation {
     if (!destination)
       return { ...kept('mesh', (last) => encodeResource(Cluster, emptyCluster(name), last)), isKept: false };
     const { capture } = view;
-    if (isHttp(destination) && capture?.type === 'redirect')
+    if (isHttp(destination) && hasChains(view) && capture?.type === 'redirect')
       return kept('view', (last) => encodeResource(Cluster, reentryCluster(name, capture.reentry), last));
     const scope = isHttp(destination) ? 'view' : 'mesh';
     return this.towards(view, name, destination, scope);

@@ -19,9 +19,10 @@ describe('the first request of a proxy of kuma-dp', () => {
     ...{ type: 'dataplane', mesh: 'default', name, key: { type: 'delivered' } },
     document: expect.stringContaining(`"name":"${name}"`) as string,
   });
+  const systemAuthorities = '/etc/ssl/certs/ca-certificates.crt';
   it.each<[string, unknown]>([
-    ["of a Dataplane, by Kuma's bootstrap", dataplane('rec-1')],
-    ["of a Dataplane, delta, by Kuma's bootstrap", dataplane('rec-2')],
+    ["of a Dataplane, by Kuma's bootstrap", { ...dataplane('rec-1'), systemAuthorities }],
+    ["of a Dataplane, delta, by Kuma's bootstrap", { ...dataplane('rec-2'), systemAuthorities }],
     ["of a ZoneIngress, by Kuma's bootstrap", { type: 'ingress', name: 'ringress' }],
     ['of a Dataplane, by our bootstrap', { ...dataplane('kd-4'), capture: { type: 'bind' } }],
   ])('%s says who it is', (title, want) => {

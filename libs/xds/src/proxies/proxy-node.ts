@@ -22,6 +22,8 @@ export type ProxyNode =
       /** Absent for a proxy that only serves. */
       readonly capture?: Capture;
       readonly key: ProxyKey;
+      /** The file of the authorities that its machine believes. */
+      readonly systemAuthorities?: string;
       /** The Dataplane that it brings along, as JSON (kuma-dp). */
       readonly document?: string;
       /** Absent for Envoy. */
@@ -56,15 +58,17 @@ export function readProxyNode(caller: Pick<ProxyCaller, 'node' | 'metadata' | 'u
       AT.field('id').violation(`must be <mesh>.<name>; got ${JSON.stringify(shortened(node, 100))}`, 'wrong-form'),
     ]);
   const violations: Violation[] = [];
-  const capture = captureOf(metadata, violations);
+  const capture = captureOf(caller, violations);
   const key = keyOf(metadata, violations);
   if (violations.length > 0) throw new Invalid(violations);
+  const systemAuthorities = authoritiesFileOf(metadata);
   const wire = /^grpc/i.test(caller.userAgent) ? ('grpc' as const) : undefined;
   const { 'dataplane.resource': document } = metadata;
   return {
     ...{ type, mesh, name, key },
     ...(capture && { capture }),
     ...(wire && { wire }),
+    ...(systemAuthorities !== undefined && { systemAuthorities }),
     ...(typeof document === 'string' && document !== '' && { document }),
   };
 }
@@ -78,7 +82,10 @@ function zoneProxyName(node: string): string {
 
 type NodeMetadata = ProxyCaller['metadata'];
 
-function captureOf(metadata: NodeMetadata, violations: Violation[]): Capture | undefined {
+function captureOf(
+  { metadata, userAgent }: Pick<ProxyCaller, 'metadata' | 'userAgent'>,
+  violations: Violation[],
+): Capture | undefined {
   const given = metadata['causeway.io/capture'] ?? 'none';
   switch (given) {
     case 'none':
@@ -92,12 +99,19 @@ function captureOf(metadata: NodeMetadata, violations: Violation[]): Capture | u
         violations.push(wrong('causeway.io/reentry-port', 'must not be the redirect-port', reentry));
       // The kernel's redirect leads to loopback.
       const at = (of: number) => ({ address: '127.0.0.1', port: of });
-      return { type: 'redirect', at: at(port), reentry: at(reentry) };
+      const withoutChains = isBefore140(userAgent);
+      return { type: 'redirect', at: at(port), reentry: at(reentry), ...(withoutChains && { withoutChains }) };
     }
     default:
       violations.push(wrong('causeway.io/capture', 'must be bind, redirect or none', given));
       return undefined;
   }
+}
+
+/** Filter chains as resources of their own came with Envoy 1.40; a version that is not known counts as new. */
+function isBefore140(userAgent: string): boolean {
+  const [, major, minor] = /^envoy (\d{1,4})\.(\d{1,4})\b/i.exec(userAgent) ?? [];
+  return major !== undefined && (Number(major) < 1 || (major === '1' && Number(minor) < 40));
 }
 
 /** A port as a number, or as a text: metadata of protobuf has numbers, of command lines texts. */
@@ -113,11 +127,20 @@ function keyOf(metadata: NodeMetadata, violations: Violation[]): ProxyKey {
   const { 'causeway.io/csr': csr, 'causeway.io/key-file': path } = metadata;
   if (csr === undefined && path === undefined) return { type: isKumaDp(metadata) ? 'delivered' : 'none' };
   const isCsr = typeof csr === 'string' && csr.length <= LONGEST_CSR;
-  const isPath =
-    typeof path === 'string' && path.startsWith('/') && path.length <= LONGEST_PATH && !path.includes('\0');
+  const isPath = isAbsolutePath(path);
   if (!isCsr) violations.push(wrong('causeway.io/csr', `must be a CSR in PEM, at most ${LONGEST_CSR} characters`, csr));
   if (!isPath) violations.push(wrong('causeway.io/key-file', 'must be an absolute path', path));
   return isCsr && isPath ? { type: 'file', csr, path } : { type: 'none' };
+}
+
+/** Also as kuma-dp says it. What is no absolute path is passed over: the services that need it say so. */
+function authoritiesFileOf(metadata: NodeMetadata): string | undefined {
+  const path = metadata['causeway.io/authorities-file'] ?? metadata['systemCaPath'];
+  return isAbsolutePath(path) ? path : undefined;
+}
+
+function isAbsolutePath(path: unknown): path is string {
+  return typeof path === 'string' && path.startsWith('/') && path.length <= LONGEST_PATH && !path.includes('\0');
 }
 
 /** Whether Kuma's own program runs this proxy: it says its version. */

@@ -130,8 +130,8 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     const dataplane = this.bound(node, binding);
     const proxy = dataplaneProxyId(dataplane.id);
     const listed = this.listed(node, dataplane);
-    const { capture, key, wire } = node;
-    const facts = [capture ?? null, wire ?? null, key, bindingFacts(binding)];
+    const { capture, key, wire, systemAuthorities } = node;
+    const facts = [capture ?? null, wire ?? null, systemAuthorities ?? null, key, bindingFacts(binding)];
     const { view, release } = this.views.hold({ proxy, facts }, () =>
       this.dataplaneView(node, { dataplane: dataplane.id, listed, binding }),
     );
@@ -155,12 +155,15 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
   }
 
   private dataplaneView(
-    { mesh, capture, key, wire }: DataplaneNode,
+    { mesh, capture, key, wire, systemAuthorities }: DataplaneNode,
     of: { readonly dataplane: Identity; readonly listed: EnvoyView['listed']; readonly binding: WorkloadBinding },
   ): { readonly view: EnvoyView; readonly certificate?: ProxyCertificate } {
     const { certificates, renewed } = this.options;
     const { dataplane, listed, binding } = of;
-    const shared = { mesh, listed, dataplane, ...(capture && { capture }), ...(wire && { wire }) };
+    const shared = {
+      ...{ mesh, listed, dataplane, ...(capture && { capture }), ...(wire && { wire }) },
+      ...(systemAuthorities !== undefined && { systemAuthorities }),
+    };
     if (key.type === 'none') return { view: shared };
     const view: EnvoyView = { ...shared, identity: () => certificate.current() };
     const certificate = certificates.enrol({ dataplane, binding, key, renewed: () => renewed(view) });

@@ -1,0 +1,137 @@
+import { identityFor, sharedIdentities, spiffeIdOf, workloadOf, type MeshIdentityResource } from '@causeway/identity';
+import { Dataplane, MeshIdentity } from '@causeway/kinds';
+import { identityKey, withCondition, withoutConditions, type Resource } from '@causeway/resources';
+import type { IndexChange, IndexReader } from '@causeway/store';
+import type { DataplaneResource } from '../matching/dataplane-selector';
+import {
+  KeyedLoop,
+  NO_KEYS,
+  RESCAN,
+  type KeyedReconciler,
+  type Keys,
+  type ReconcileResult,
+} from '../reconcile/keyed-reconciler';
+
+/** The condition of a Dataplane whose SPIFFE id another workload has too: to everybody they are one caller. */
+export const SHARED_IDENTITY = 'SharedIdentity';
+
+/** Workloads that the condition names. */
+const MOST_NAMED = 5;
+
+interface Member {
+  readonly uri: string;
+  readonly dataplane: DataplaneResource;
+}
+
+/**
+ * Writes the condition `SharedIdentity` on the Dataplanes of this zone whose MeshIdentity gives them the SPIFFE id of another workload
+ * (docs/reference/sync.md Conditions); instances of one workload have one id by intent. A change of a MeshIdentity costs one walk, a change of a
+ * Dataplane the Dataplanes of its id, where it adds or removes a workload of a shared one.
+ */
+export class SharedIdentityReconciler implements KeyedReconciler {
+  readonly name = 'shared-identity';
+  private identities = new Map<string, MeshIdentityResource[]>();
+  private members = new Map<string, Map<string, Member>>();
+  private uris = new Map<string, string>();
+  private shared = new Map<string, readonly string[]>();
+
+  constructor(private readonly zone: string) {}
+
+  seed(index: IndexReader): Iterable<Keys> {
+    this.identities = identitiesByMesh(index);
+    this.members = new Map();
+    this.uris = new Map();
+    this.shared = new Map();
+    return this.walk(index);
+  }
+
+  keysOf({ id, key, before, after }: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[] {
+    if (id.kind === MeshIdentity.name) return [RESCAN];
+    if (id.kind !== Dataplane.name || id.zone !== this.zone) return NO_KEYS;
+    if (before && after && before.labels === after.labels && before.spec === after.spec) return [key];
+    const former = this.uris.get(key);
+    this.file(key, index.byIdentityKey(key));
+    const now = this.uris.get(key);
+    return [key, ...this.moved(former), ...(now === former ? [] : this.moved(now))];
+  }
+
+  reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
+    const held = index.byIdentityKey(key);
+    if (!held) return undefined;
+    const uri = this.uris.get(key);
+    const workloads = uri === undefined ? undefined : this.shared.get(uri);
+    const before = held.status ?? {};
+    const status =
+      uri === undefined || !workloads
+        ? withoutConditions(before, [SHARED_IDENTITY])
+        : withCondition(before, condition(held, uri, workloads), now);
+    return { change: status === before ? undefined : { type: 'patch', id: held.id, expect: held.revision, status } };
+  }
+
+  /** Files every Dataplane first; what is shared is known when the last one is. */
+  private *walk(index: IndexReader): Generator<Keys> {
+    for (const held of index.ofKind(Dataplane.name)) {
+      if (held.id.zone === this.zone) this.file(identityKey(held.id), held);
+      yield NO_KEYS;
+    }
+    for (const uri of this.members.keys()) {
+      this.moved(uri);
+      yield NO_KEYS;
+    }
+    for (const { id } of index.ofKind(Dataplane.name)) yield id.zone === this.zone ? [identityKey(id)] : NO_KEYS;
+  }
+
+  /** Files a Dataplane under its id; one that is gone, or has none, under none. */
+  private file(key: string, held: Resource | undefined): void {
+    const former = this.uris.get(key);
+    if (former !== undefined) {
+      const members = this.members.get(former);
+      members?.delete(key);
+      if (members?.size === 0) this.members.delete(former);
+    }
+    this.uris.delete(key);
+    const dataplane = held && Dataplane.is(held) ? held : undefined;
+    const identity = dataplane && identityFor(dataplane, this.identities.get(dataplane.id.mesh) ?? []);
+    const found = identity && spiffeIdOf(dataplane, identity);
+    if (!dataplane || found?.ok !== true) return;
+    const { uri } = found.id;
+    this.uris.set(key, uri);
+    const members = this.members.get(uri) ?? new Map<string, Member>();
+    this.members.set(uri, members.set(key, { uri, dataplane }));
+  }
+
+  /** Looks anew who shares an id; the keys of its Dataplanes where that has changed. */
+  private moved(uri: string | undefined): Keys {
+    if (uri === undefined) return NO_KEYS;
+    const members = this.members.get(uri) ?? new Map<string, Member>();
+    const before = this.shared.get(uri) ?? [];
+    const after = sharedIdentities(members.values()).get(uri) ?? [];
+    if (before.join('\n') === after.join('\n')) return NO_KEYS;
+    if (after.length === 0) this.shared.delete(uri);
+    else this.shared.set(uri, after);
+    return [...members.keys()];
+  }
+}
+
+function identitiesByMesh(index: Pick<IndexReader, 'ofKind'>): Map<string, MeshIdentityResource[]> {
+  const byMesh = new Map<string, MeshIdentityResource[]>();
+  for (const one of index.ofKind(MeshIdentity.name)) {
+    if (!MeshIdentity.is(one)) continue;
+    const others = byMesh.get(one.id.mesh) ?? [];
+    byMesh.set(one.id.mesh, [...others, one]);
+  }
+  return byMesh;
+}
+
+function condition({ id, labels, generation }: Resource, uri: string, workloads: readonly string[]) {
+  const own = `${id.namespace}/${workloadOf({ id, labels })}`;
+  const others = workloads.filter((name) => name !== own);
+  const more = others.length > MOST_NAMED ? ` and ${others.length - MOST_NAMED} more` : '';
+  const message = `${uri} is also the id of ${others.slice(0, MOST_NAMED).join(', ')}${more}: nobody can tell these workloads apart`;
+  return { type: SHARED_IDENTITY, status: 'True', reason: 'SameId', message, observedGeneration: generation } as const;
+}
+
+/** Shared identities as a control loop of a zone's leader. */
+export function createSharedIdentityLoop(zone: string): KeyedLoop {
+  return new KeyedLoop(new SharedIdentityReconciler(zone));
+}

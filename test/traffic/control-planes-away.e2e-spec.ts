@@ -1,0 +1,71 @@
+import { ENVOY } from '../support/envoy-process';
+import { START_TIMEOUT, type ProcessPlane } from '../support/process-plane';
+import { until } from '../support/until';
+import { call, Load, type At } from './calls';
+import { TrafficMesh } from './traffic-mesh';
+
+jest.setTimeout(START_TIMEOUT);
+
+(ENVOY === undefined ? describe.skip : describe)('traffic from west to east goes on', () => {
+  let traffic: TrafficMesh | undefined;
+  let vip: At;
+  const started = (): TrafficMesh => {
+    if (!traffic) throw new Error('not started');
+    return traffic;
+  };
+  beforeAll(async () => {
+    traffic = await TrafficMesh.start({ replicas: 2 });
+    await traffic.client('west');
+    for (const name of ['web', 'other']) {
+      await traffic.instance('east', name, `${name}-1`);
+      vip = await traffic.vip('west', name, 'east');
+      await until('an answer', async () => (await call(vip)) === `${name}-1:who`);
+    }
+  });
+  afterAll(() => traffic?.stop());
+
+  /** A figure of a control plane, summed over its labels. */
+  async function metric(plane: ProcessPlane, name: string): Promise<number> {
+    const text = await (await fetch(`${plane.diagnosticsUrl}/metrics`)).text();
+    const values = [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'))];
+    if (values.length === 0) throw new Error(`no metric ${name}`);
+    return values.reduce((sum, [, value]) => sum + Number(value), 0);
+  }
+
+  it('while the global, a replica and all control planes of both zones are killed; what comes back sends nothing again', async () => {
+    const traffic = started();
+    const load = new Load(vip, { rate: 50, lasting: 4 });
+    const goesOn = async (): Promise<void> => {
+      const { calls } = load.outcome;
+      await until('calls', () => load.outcome.calls > calls + 150);
+      expect(load.outcome.failures).toEqual([]);
+    };
+    await goesOn();
+    await traffic.mesh.global.kill();
+    await goesOn();
+    await traffic.crash('west', 0);
+    await goesOn();
+    await Promise.all([traffic.crash('west', 1), traffic.crash('east', 0), traffic.crash('east', 1)]);
+    await goesOn();
+
+    const west = await traffic.recover('west', 0);
+    // The client and the ingress of west.
+    await until('its proxies', async () => (await metric(west, 'xds_streams')) === 2);
+    const figures = async (): Promise<Record<string, number>> => ({
+      unchanged: await metric(west, 'xds_unchanged_total'),
+      resources: await metric(west, 'xds_resources_total'),
+      certificates: await metric(west, 'xds_certificates_signed_total'),
+    });
+    // Two clusters, the entrance of east, two listeners and the trust of the client; the listener of the ingress.
+    await until('what they hold', async () => ((await figures())['unchanged'] ?? 0) >= 7, 8_000).catch(async () =>
+      console.log(await figures()),
+    );
+    await goesOn();
+    // Each proxy is sent its new certificate, and nothing else.
+    const { resources, certificates } = await figures();
+    expect(certificates).toBe(1);
+    expect(resources).toBe(certificates);
+    await goesOn();
+    await load.stop();
+  });
+});
