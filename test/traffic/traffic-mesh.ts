@@ -10,6 +10,7 @@ import type { PlaneEnvironment, ProcessPlane } from '../support/process-plane';
 import { RecordedWay } from '../support/secret-search';
 import { until } from '../support/until';
 import type { At } from './calls';
+import type { Slot } from './vip-churn';
 import { dataplaneToken, writeBootstrap, type ProxyBootstrap } from './proxy-bootstrap';
 
 /** What of an installation a test chooses. */
@@ -21,6 +22,8 @@ export interface TrafficSettings {
   readonly global?: PlaneEnvironment;
   /** Settings of every zone. */
   readonly zone?: PlaneEnvironment;
+  /** Prefix length of the range of MeshServices; 21 by default. */
+  readonly vipBits?: number;
   /** Of each zone; 1 by default. */
   readonly replicas?: number;
   /** Keeps every byte between the global and the zones, which must be in plain: `ways`. */
@@ -128,7 +131,7 @@ export class TrafficMesh {
     const first = VIP_NETS * this.zones.indexOf(zone);
     return {
       CAUSEWAY_SECRETS_KEY: this.secrets,
-      CAUSEWAY_VIP_RANGE_MESHSERVICE: `${this.block}.${first}.0/21`,
+      CAUSEWAY_VIP_RANGE_MESHSERVICE: `${this.block}.${first}.0/${this.settings.vipBits ?? 21}`,
       CAUSEWAY_VIP_RANGE_MESHMULTIZONESERVICE: `${this.block}.${first + VIP_NETS / 2}.0/21`,
       ...this.settings.zone,
     };
@@ -164,6 +167,20 @@ export class TrafficMesh {
     const tags = { 'kuma.io/service': service, 'kuma.io/protocol': 'tcp' };
     const inbound = [{ port: at.port, servicePort: process.port, tags, state }];
     return this.put(this.zone(zone), 'Dataplane', name, { networking: { address: at.address, inbound } });
+  }
+
+  /** Starts so many processes with one Dataplane and one proxy; each answers its own name, which is also its tag `slot`. */
+  async slots(zone: string, count: number): Promise<readonly Slot[]> {
+    const address = this.machine();
+    const slots = Array.from({ length: count }, (_, n) => ({ name: `slot-${n}`, port: PORT + n }));
+    const processes = await Promise.all(slots.map(({ name }) => this.echo(name)));
+    const inbound = slots.map(({ name, port }, n) => {
+      const tags = { 'kuma.io/service': name, 'kuma.io/protocol': 'tcp', slot: name };
+      return { port, servicePort: processes[n]?.port, tags };
+    });
+    await this.put(this.zone(zone), 'Dataplane', 'slots', { networking: { address, inbound } });
+    await this.proxy(zone, 'slots');
+    return slots;
   }
 
   /** Starts a proxy that listens at the VIPs of its zone. */

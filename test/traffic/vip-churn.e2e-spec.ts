@@ -1,0 +1,49 @@
+import { ENVOY, type EnvoyProcess } from '../support/envoy-process';
+import { START_TIMEOUT } from '../support/process-plane';
+import { until } from '../support/until';
+import { TrafficMesh } from './traffic-mesh';
+import { VipChurn } from './vip-churn';
+
+jest.setTimeout(START_TIMEOUT);
+
+/** Proxies of the zone; connections to an address are spread over them by the kernel. */
+const PROXIES = 5;
+const SLOTS = 12;
+
+(ENVOY === undefined ? describe.skip : describe)('I11: addresses go from service to service', () => {
+  let traffic: TrafficMesh | undefined;
+  afterAll(() => traffic?.stop());
+
+  it('through several proxies, one of them stopped for a while, and no connection reaches another service than the holder', async () => {
+    traffic = await TrafficMesh.start({
+      zones: ['west'],
+      zone: { CAUSEWAY_VIP_COOLDOWN: '2s', CAUSEWAY_DNS_TTL: '1s' },
+      vipBits: 25,
+    });
+    const mesh = traffic;
+    const slots = await mesh.slots('west', SLOTS);
+    const clients: EnvoyProcess[] = [];
+    for (let n = 0; n < PROXIES; n++) clients.push(await mesh.client('west', `client-${n}`));
+    const options = {
+      zone: mesh.zone('west'),
+      slots,
+      callers: ['127.0.0.1'],
+      port: 6379,
+      services: 300,
+      alive: 40,
+      rate: 15,
+      every: 10,
+    };
+    const churn = new VipChurn(options);
+    const running = churn.run();
+    await until('services', () => churn.outcome.made > 60);
+    clients[0]?.signal('SIGSTOP');
+    await until('more services', () => churn.outcome.made > 120);
+    clients[0]?.signal('SIGCONT');
+    const outcome = await running;
+    expect(outcome.wrong).toEqual([]);
+    expect(outcome.made).toBe(300);
+    expect(outcome.reused).toBeGreaterThan(50);
+    expect(outcome.answered).toBeGreaterThan(500);
+  });
+});
