@@ -63,7 +63,7 @@ export async function bootstrapProxy(
   writeOwn(tokenFile, `${JSON.stringify(tokenSecret(token))}\n`);
   const file = join(folder, BOOTSTRAP_FILE);
   writeOwn(file, stringify(bootstrap));
-  context.print(`envoy -c ${quoted(file)} --use-dynamic-base-id --drain-time-s 30`);
+  context.print(`envoy -c ${quoted(file)} --use-dynamic-base-id --drain-time-s 1`);
   return 0;
 }
 
