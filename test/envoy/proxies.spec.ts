@@ -5,6 +5,7 @@ import { Client } from 'pg';
 import { DATAPLANE_TOKENS } from '../../apps/zone/src/workload-identity.module';
 import { deltaClient, type DeltaClient } from '../support/ads-client';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
+import type { ParsedJson } from '../rest/rest-fixture';
 import { until } from '../support/until';
 import { ZoneProgram } from '../support/zone-program';
 
@@ -65,6 +66,47 @@ describe('the proxies of a zone with two replicas', () => {
     });
     await direct.end();
     await until('it is back with the next report', () => known('redis-1')?.connected === true, 10_000);
+  });
+
+  it('are shown by REST, and in the insight and the service of their Dataplane', async () => {
+    const get = async (path: string): Promise<ParsedJson> => (await fetch(replicas[0].restUrl + path)).json();
+    await until('it is connected', async () => (await get('/_proxies?connected=true')).total === 1, 10_000);
+    const [found] = (await get('/_proxies?mesh=default&name=redis')).items;
+    expect(found).toMatchObject({
+      ...{ mesh: 'default', namespace: 'default', name: 'redis-1', kind: 'dataplane', connected: true, form: 'delta' },
+      types: [{ type: 'Listener', held: 1, responses: { acked: 1 } }],
+    });
+    expect(found.appliedRevision).toBeGreaterThan(0);
+    expect(await get('/_proxies/default/redis-1')).toMatchObject({ name: 'redis-1', node: 'default.redis-1' });
+    expect((await get('/_proxies?mesh=-')).total).toBe(0);
+    expect((await get('/_proxies/default/nobody')).status).toBe(404);
+    const { dataplaneInsight } = await get('/meshes/default/dataplanes+insights/redis-1');
+    expect(dataplaneInsight.subscriptions).toMatchObject([{ status: { lds: { responsesAcknowledged: '1' } } }]);
+    const counted = async () => (await get('/meshes/default/meshservices/redis')).status?.dataplaneProxies;
+    await until('it is counted', async () => (await counted())?.connected === 1, 10_000);
+    expect(await counted()).toEqual({ total: 2, connected: 1, healthy: 2 });
+  });
+
+  it('what a proxy rejects is named at its Dataplane, until it accepts it', async () => {
+    const client = await connect('redis-2', replicas[1]);
+    client.send({ typeUrl: listener });
+    client.nack(await client.response(0), 'inbound:127.0.0.1:16379: no way');
+    const conditions = async (): Promise<ParsedJson> => {
+      const answer = await fetch(`${replicas[0].restUrl}/meshes/default/dataplanes/redis-2`);
+      return ((await answer.json()) as ParsedJson).status?.conditions?.map((one: ParsedJson) => [
+        one.type,
+        one.message,
+      ]);
+    };
+    await until('the condition', async () => (await conditions())?.[0]?.[0] === 'RejectedByProxy', 10_000);
+    expect((await conditions())[0][1]).toMatch(/^Listener inbound:127.0.0.1:16379 \(version .*\): .*no way$/);
+    await replicas[0].put('/meshes/default/dataplanes/redis-2', {
+      ...{ type: 'Dataplane', mesh: 'default', name: 'redis-2' },
+      networking: { address: '127.0.0.1', inbound: [{ ...inbound[0], servicePort: 6380 }] },
+    });
+    client.ack(await client.response(1));
+    await until('no condition', async () => (await conditions()) === undefined, 10_000);
+    await client.close();
   });
 
   it('that leave are gone at once', async () => {

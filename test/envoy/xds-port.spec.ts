@@ -12,7 +12,7 @@ import type { JsonObject } from '@causeway/resources';
 import { envoyBootstrap, RESOURCE_TYPES } from '@causeway/xds';
 import { DATAPLANE_TOKENS } from '../../apps/zone/src/workload-identity.module';
 import { runCauseway } from '../ctl/run-causeway';
-import { deltaClient } from '../support/ads-client';
+import { deltaClient, type DeltaClient } from '../support/ads-client';
 import { ENVOY, EnvoyProcess } from '../support/envoy-process';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import { until } from '../support/until';
@@ -149,6 +149,20 @@ interface HttpAnswer {
     await until('a renewed certificate', async () => (await serial(envoy)) !== second, 60_000);
     expect(await envoy.stat('listener_manager.listener_create_failure')).toBe(0);
     expect(zone.xds.proxies()).toHaveLength(1);
+  });
+
+  it('admits a gRPC client by the token in its node, and an Envoy not', async () => {
+    const { token } = await issue({ mesh: 'default', name: 'redis-1' });
+    const ask = (userAgentName: string): DeltaClient => {
+      const client = deltaClient(port, 'default.redis-1', '', zone.authority);
+      const node = { id: 'default.redis-1', userAgentName, metadata: { 'causeway.io/token': token } };
+      client.send({ node, typeUrl: RESOURCE_TYPES.listener, resourceNamesSubscribe: ['nobody.mesh.local'] });
+      return client;
+    };
+    const grpc = ask('gRPC Node Pure JS');
+    expect((await grpc.response(0)).resources.map(({ name }) => name)).toEqual(['nobody.mesh.local']);
+    await grpc.close();
+    expect((await ask('envoy').end()).details).toContain('authorization');
   });
 
   it('ends the stream of a proxy whose token is revoked, or whose Dataplane is deleted', async () => {

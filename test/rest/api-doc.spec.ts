@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import {
   openAuthorityAccess,
   openDataplaneAccess,
+  openProxies,
   openSyncDecisions,
   openUserAccess,
   openZoneAccess,
@@ -44,6 +45,7 @@ describe('docs/reference/api.md', () => {
     const shared = {
       insights,
       limits,
+      proxies: openProxies('redis-1'),
       userAccess: openUserAccess,
       syncDecisions: openSyncDecisions,
       authority: openZoneAccess.authority,

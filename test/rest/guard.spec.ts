@@ -59,6 +59,8 @@ const ROUTES: Readonly<Record<string, readonly string[]>> = {
   '/config': OPERATORS,
   '/_doctor': OPERATORS,
   '/_audit': ['admin'],
+  '/_proxies': RECOGNISED,
+  '/_proxies/:mesh/:name': READERS,
   '/_dns/lookup': READERS,
   '/_explain/hostname': RECOGNISED,
   '/_resolve/hostname': RECOGNISED,

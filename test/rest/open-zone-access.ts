@@ -1,4 +1,12 @@
-import type { AuthorityAccess, DataplaneAccess, SyncDecisions, UserAccess, ZoneAccess } from '@causeway/queries';
+import type { KnownProxy } from '@causeway/controllers';
+import type {
+  AuthorityAccess,
+  DataplaneAccess,
+  ProxySource,
+  SyncDecisions,
+  UserAccess,
+  ZoneAccess,
+} from '@causeway/queries';
 import { EAST_AUTHORITY } from '../support/certificates';
 
 const issued = { id: 'id', issuedAt: 0, expiresAt: Date.parse('2030-01-01'), issuedBy: 'anna', revoked: false };
@@ -56,3 +64,20 @@ export const openAuthorityAccess: AuthorityAccess = {
   requests: { pending: async () => undefined, leave: async () => undefined },
   evidence: { missing: async () => [] },
 };
+
+/** The proxies of a zone: one, of this Dataplane, with a fault of each sort. */
+export function openProxies(name: string): ProxySource {
+  const type = 'type.googleapis.com/envoy.config.listener.v3.Listener';
+  const at = 1_760_000_000_000;
+  const facts: KnownProxy['facts'] = {
+    ...{ kind: 'dataplane', node: `default.${name}`, address: '10.0.0.1', userAgent: 'envoy 1.40.0', form: 'delta' },
+    ...{ since: at, streams: 1, isSettled: true, authorities: ['ab12'] },
+    owner: { kind: 'Dataplane', mesh: 'default', zone: 'east', namespace: 'default', name },
+    types: [{ type, subscribed: 0, held: 2, responses: { sent: 3, acked: 2, rejected: 1 } }],
+    certificate: { uri: 'spiffe://default.east.mesh.local/workload/web', end: at + 86_400_000 },
+    rejected: [{ type, name: 'inbound:10.0.0.1:80', version: 'ab12', reason: 'no way', at }],
+    refused: [{ type, name: 'inbound:10.0.0.1:81', reason: 'name: is too long' }],
+  };
+  const proxy = { proxy: `default/${name}`, connected: true, instance: 'east-1', revision: 7, lastSeen: at, facts };
+  return { all: () => [proxy] };
+}

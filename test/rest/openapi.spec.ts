@@ -10,6 +10,7 @@ import { restFixture, ZONE_EAST, type ParsedJson, type RestFixture } from './res
 import {
   openAuthorityAccess,
   openDataplaneAccess,
+  openProxies,
   openSyncDecisions,
   openUserAccess,
   openZoneAccess,
@@ -87,6 +88,7 @@ describe.each([
   beforeAll(async () => {
     const dnsLookup = (question: object): ParsedJson => ({ ...question });
     const open = {
+      proxies: openProxies('example'),
       zoneAccess: openZoneAccess,
       userAccess: openUserAccess,
       syncDecisions: openSyncDecisions,

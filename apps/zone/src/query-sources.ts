@@ -1,7 +1,9 @@
 import type { DataplaneTokens } from '@causeway/access';
 import type { SharedQuerySources } from '@causeway/control-plane';
+import type { ProxyDirectory } from '@causeway/controllers';
 import type { DnsServer } from '@causeway/dns';
-import type { QuerySources } from '@causeway/queries';
+import { dataplaneInsight, type QuerySources } from '@causeway/queries';
+import { identityKey } from '@causeway/resources';
 import type { RotationOperation } from './workload-identity.module';
 import type { ZoneLeader } from './zone-leader.module';
 
@@ -9,13 +11,17 @@ type ZoneQuerySources = [
   shared: SharedQuerySources,
   leader: ZoneLeader,
   dns: DnsServer,
+  proxies: ProxyDirectory,
   rotation: RotationOperation,
   dataplaneTokens: DataplaneTokens,
 ];
 
-/** What a zone answers from: besides what all control planes have, its DNS, the session with its global, and who workloads are. */
+/**
+ * What a zone answers from: besides what all control planes have, its DNS, its proxies, the session with its global, and who
+ * workloads are.
+ */
 export function zoneQuerySources(...sources: ZoneQuerySources): QuerySources {
-  const [shared, leader, dns, rotation, dataplaneTokens] = sources;
+  const [shared, leader, dns, proxies, rotation, dataplaneTokens] = sources;
   const base = shared.get();
   const { cp } = base;
   return {
@@ -23,13 +29,18 @@ export function zoneQuerySources(...sources: ZoneQuerySources): QuerySources {
     insights: {
       ...base.insights,
       dnsLookup: ({ name, type }) => dns.lookup(name, type),
-      insightOf: (resource) => leader.insightOf(resource),
+      insightOf: (resource) => {
+        if (resource.id.kind === 'Zone') return leader.insightOf(resource);
+        const proxy = proxies.ofOwner(identityKey(resource.id));
+        return proxy && dataplaneInsight(proxy);
+      },
       deletionWarnings: (id) => [
         ...(base.insights?.deletionWarnings?.(id) ?? []),
         ...dataplaneTokens.deletionWarnings(id),
       ],
       keyFaults: () => [...(base.insights?.keyFaults?.() ?? []), ...dataplaneTokens.faults()],
     },
+    proxies,
     dataplaneAccess: dataplaneTokens.tokens,
     authorityAccess: rotation,
     syncDecisions: cp.role === 'zone' && cp.federated ? { confirmGlobal: () => leader.confirmGlobal() } : {},

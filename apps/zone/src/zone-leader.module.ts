@@ -19,6 +19,7 @@ import {
   createSharedIdentityLoop,
   createZoneReconcilers,
   LoopRunner,
+  ProxyDirectory,
   poolReports,
   TrustPublisher,
   type ControlLoop,
@@ -50,6 +51,7 @@ interface ZoneLeaderOptions {
   readonly backend: PostgresBackend;
   readonly index: IndexReader;
   readonly meshes: Meshes;
+  readonly proxies: ProxyDirectory;
   readonly binding: StoreBinding;
   readonly createSync: ZoneSyncFactory;
   readonly authentication: Authentication;
@@ -59,6 +61,7 @@ interface ZoneLeaderOptions {
 }
 
 type ZoneLeaderSources = [
+  proxies: ProxyDirectory,
   backend: PostgresBackend,
   index: IndexReader,
   createSync: ZoneSyncFactory,
@@ -77,9 +80,12 @@ const TRUST_MARGIN = 30_000;
 /** How often it looks whether there is a key that signs dataplane tokens, ms; the index answers. */
 const KEY_INTERVAL = 10_000;
 
+/** How often sessions of proxies that are long gone are looked for, ms. */
+const PROXY_INTERVAL = 60_000;
+
 /** The control loops of one term. */
 function createLoops(
-  { core, meshes, binding }: ZoneLeaderOptions,
+  { core, index, meshes, binding, proxies }: ZoneLeaderOptions,
   authorities: AuthorityLifecycle,
 ): readonly ControlLoop[] {
   const { cp, settings, logger } = core;
@@ -88,8 +94,8 @@ function createLoops(
     certificates: () => authorities.certificates(),
   });
   const loops = createZoneReconcilers({
-    cp,
-    meshes,
+    ...{ cp, meshes, proxies },
+    floor: () => proxies.floor(index.point?.incarnation ?? ''),
     ranges: configuredRanges(settings),
     forceRanges: settings.CAUSEWAY_VIP_RANGE_FORCE,
     cooldown: settings.CAUSEWAY_VIP_COOLDOWN,
@@ -169,6 +175,11 @@ class ZoneTerm implements LeaderWork {
         run: () => tokens.ensureKey(),
       },
       { failure: 'expired dataplane tokens could not be forgotten', run: () => tokens.purge() },
+      {
+        failure: 'sessions of proxies that are gone could not be forgotten',
+        every: PROXY_INTERVAL,
+        run: () => this.options.proxies.sweep(),
+      },
     ];
   }
 }
@@ -218,29 +229,22 @@ export class ZoneLeaderModule {
         {
           provide: ZoneLeader,
           inject: [
-            ...[POSTGRES_BACKEND, INDEX, ZONE_SYNC_FACTORY, AUTHENTICATION, MESHES, StoreBinding],
+            ...[ProxyDirectory, POSTGRES_BACKEND, INDEX, ZONE_SYNC_FACTORY, AUTHENTICATION, MESHES, StoreBinding],
             ...[ZoneAuthority, ZoneTrustEvidence, DATAPLANE_TOKENS],
           ],
-          useFactory: (
-            ...[
-              backend,
-              index,
-              createSync,
-              authentication,
-              meshes,
-              binding,
-              authority,
-              evidence,
-              tokens,
-            ]: ZoneLeaderSources
-          ) =>
-            new ZoneLeader({
-              ...{ core, backend, index, createSync, authentication, meshes, binding },
-              ...{ authority, evidence, dataplaneTokens: tokens },
-            }),
+          useFactory: (...sources: ZoneLeaderSources) => new ZoneLeader(leaderOptions(core, sources)),
         },
       ],
       exports: [ZoneLeader],
     };
   }
+}
+
+function leaderOptions(core: ControlPlaneCore<ZoneSettings>, sources: ZoneLeaderSources): ZoneLeaderOptions {
+  const [proxies, backend, index, createSync, authentication, meshes, binding, ...identity] = sources;
+  const [authority, evidence, dataplaneTokens] = identity;
+  return {
+    ...{ core, proxies, backend, index, createSync, authentication, meshes, binding },
+    ...{ authority, evidence, dataplaneTokens },
+  };
 }

@@ -78,7 +78,7 @@ export class ZoneModule {
     const served = [zoneLeader, dns, xds];
     const queries = QueriesModule.forRootAsync({
       imports: [...state, authentication, identity, zoneLeader, dns, proxies],
-      inject: [ZoneLeader, DNS_SERVER, RotationOperation, DATAPLANE_TOKENS, ProxyDirectory],
+      inject: [ZoneLeader, DNS_SERVER, ProxyDirectory, RotationOperation, DATAPLANE_TOKENS],
       useFactory: zoneQuerySources,
     });
     const rest = restModule({ imports: [facts, access, authentication, audit, queries, admission, shown] });

@@ -4,6 +4,8 @@ import type { ControlPlane } from '@causeway/resources';
 import { AvailabilityReconciler } from './availability/availability-reconciler';
 import { HostnameReconciler } from './hostname/hostname-reconciler';
 import { MultizoneReconciler } from './multizone/multizone-reconciler';
+import { ProxyConditionsReconciler } from './proxies/proxy-conditions';
+import type { ProxyDirectory } from './proxies/proxy-directory';
 import { KeyedLoop } from './reconcile/keyed-reconciler';
 import type { ControlLoop } from './runner/control-loop';
 import { ServicesReconciler } from './services/services-reconciler';
@@ -27,6 +29,10 @@ export interface ZoneReconcilersConfig {
   readonly meshes?: Meshes;
   /** See VipConfig. */
   readonly leastCooldown?: number;
+  /** The proxies of the zone, where it serves any. */
+  readonly proxies?: ProxyDirectory;
+  /** See VipConfig. */
+  readonly floor?: NonNullable<VipConfig['floor']>;
   readonly onExhausted?: NonNullable<VipConfig['onExhausted']>;
   readonly onRaisedCooldown?: NonNullable<VipConfig['onRaisedCooldown']>;
 }
@@ -36,7 +42,7 @@ export interface ZoneReconcilersConfig {
  * address ranges contradict each other: check them with `planRanges` at start-up, which also warns.
  */
 export function createZoneReconcilers(config: ZoneReconcilersConfig): ControlLoop[] {
-  const { cp, cooldown = 60_000, grace = 3_600_000, onUnusableName, meshes } = config;
+  const { cp, cooldown = 60_000, grace = 3_600_000, onUnusableName, meshes, proxies, floor } = config;
   if (cp.role !== 'zone') throw new Error('these loops run on zones only');
   const settings = Object.entries(config.ranges).map(([owner, range]) => ({ owner, range }));
   const plan = planRanges(settings, { force: config.forceRanges ?? false });
@@ -49,8 +55,9 @@ export function createZoneReconcilers(config: ZoneReconcilersConfig): ControlLoo
         ...(meshes ? { meshes } : {}),
       }),
     ),
-    new KeyedLoop(new AvailabilityReconciler(cp.zone)),
-    new VipReconciler({ ...config, ranges: plan.owned, cooldown }),
+    new KeyedLoop(new AvailabilityReconciler(cp.zone, proxies)),
+    new VipReconciler({ ...config, ...(floor ? { floor } : {}), ranges: plan.owned, cooldown }),
+    ...(proxies ? [new KeyedLoop(new ProxyConditionsReconciler(cp.zone, proxies))] : []),
     new HostnameReconciler(cp, meshes),
     new KeyedLoop(new MultizoneReconciler()),
   ];

@@ -13,7 +13,7 @@ function rangesOf(range: string): readonly AddressRange[] {
 const poolOf = (range: string): AddressPool => new AddressPool(rangesOf(range), REST);
 
 function ipOf(pool: AddressPool, owner: string, now = 0): string | undefined {
-  const got = pool.allocate(owner, now);
+  const got = pool.allocate(owner, { now: now });
   return got.ok ? got.ip : undefined;
 }
 
@@ -45,13 +45,13 @@ describe('AddressPool', () => {
     pool.moveCursor('10.0.0.2');
     expect(ipOf(pool, 'c')).toBe('10.0.0.1');
     expect(ipOf(pool, 'd')).toBe('10.0.0.2');
-    expect(pool.allocate('e', 0)).toEqual({ ok: false });
+    expect(pool.allocate('e', { now: 0 })).toEqual({ ok: false });
   });
 
   it('I2 gives an identity the address back that it freed last, without a cooldown and without moving the cursor', () => {
     const pool = poolOf('10.0.0.0/24');
-    pool.markFreed('a', '10.0.0.5', 1);
-    pool.markFreed('a', '10.0.0.9', 2);
+    pool.markFreed('a', '10.0.0.5', { at: 1 });
+    pool.markFreed('a', '10.0.0.9', { at: 2 });
     expect(ipOf(pool, 'a', 2)).toBe('10.0.0.9');
     expect(pool.cursor).toBeUndefined();
     expect(ipOf(pool, 'b', 2)).toBe('10.0.0.0');
@@ -59,14 +59,14 @@ describe('AddressPool', () => {
 
   it('I1 gives freed addresses to others only when nothing else is free, the longest freed first, after its cooldown', () => {
     const pool = poolOf('10.0.0.0/30');
-    pool.markFreed('gone', '10.0.0.2', 1_000);
-    pool.markFreed('left', '10.0.0.1', 5_000);
+    pool.markFreed('gone', '10.0.0.2', { at: 1_000 });
+    pool.markFreed('left', '10.0.0.1', { at: 5_000 });
     expect([ipOf(pool, 'a', 5_000), ipOf(pool, 'b', 5_000)]).toEqual(['10.0.0.0', '10.0.0.3']);
-    expect(pool.allocate('c', 5_000)).toEqual({ ok: false, retryAt: 61_000 });
-    expect(pool.allocate('c', 60_999)).toEqual({ ok: false, retryAt: 61_000 });
+    expect(pool.allocate('c', { now: 5_000 })).toEqual({ ok: false, retryAt: 61_000 });
+    expect(pool.allocate('c', { now: 60_999 })).toEqual({ ok: false, retryAt: 61_000 });
     expect(ipOf(pool, 'c', 61_000)).toBe('10.0.0.2');
-    expect(pool.allocate('d', 61_000)).toEqual({ ok: false, retryAt: 65_000 });
-    expect(pool.allocate('gone', 61_000)).toEqual({ ok: false, retryAt: 65_000 });
+    expect(pool.allocate('d', { now: 61_000 })).toEqual({ ok: false, retryAt: 65_000 });
+    expect(pool.allocate('gone', { now: 61_000 })).toEqual({ ok: false, retryAt: 65_000 });
     expect(pool.metrics).toEqual({ size: 4n, used: 3, cooling: 1 });
   });
 
@@ -82,8 +82,8 @@ describe('AddressPool', () => {
       ],
     ] as const) {
       const pool = poolOf('10.0.0.0/32');
-      for (const [owner, at] of frees) pool.markFreed(owner, '10.0.0.0', at);
-      expect(pool.allocate('a', 3)).toEqual({ ok: false, retryAt: 2 + REST });
+      for (const [owner, at] of frees) pool.markFreed(owner, '10.0.0.0', { at: at });
+      expect(pool.allocate('a', { now: 3 })).toEqual({ ok: false, retryAt: 2 + REST });
       expect(ipOf(pool, 'b', 3)).toBe('10.0.0.0');
     }
   });
@@ -100,9 +100,9 @@ describe('AddressPool', () => {
   it('never hands out a blocked address', () => {
     const pool = poolOf('10.0.0.0/31');
     pool.block('10.0.0.0');
-    pool.markFreed('a', '10.0.0.0', 0);
+    pool.markFreed('a', '10.0.0.0', { at: 0 });
     expect(ipOf(pool, 'a', 1e9)).toBe('10.0.0.1');
-    expect(pool.allocate('b', 1e9)).toEqual({ ok: false });
+    expect(pool.allocate('b', { now: 1e9 })).toEqual({ ok: false });
   });
 
   it('does not pile up memory when one identity comes and goes', () => {
@@ -110,7 +110,7 @@ describe('AddressPool', () => {
     for (let at = 1; at <= 10_000; at++) {
       expect(ipOf(pool, 'a', at)).toBe('10.0.0.0');
       pool.release('a');
-      pool.markFreed('a', '10.0.0.0', at);
+      pool.markFreed('a', '10.0.0.0', { at: at });
     }
     expect(pool.metrics).toMatchObject({ used: 0, cooling: 1 });
     expect(pool['coolingQueue'].length).toBeLessThan(200);
@@ -129,7 +129,7 @@ describe('AddressPool', () => {
     const pool = poolOf('10.9.0.0/16');
     const seen = new Set(Array.from({ length: 65_536 }, (_, i) => ipOf(pool, `o${i}`)));
     expect(seen.size).toBe(65_536);
-    expect(pool.allocate('more', 0)).toEqual({ ok: false });
+    expect(pool.allocate('more', { now: 0 })).toEqual({ ok: false });
     pool.release('o40000');
     expect(ipOf(pool, 'more')).toBe('10.9.156.64');
   });

@@ -2,8 +2,21 @@ import { AddressSpace, type AddressRange } from './range';
 import { CooldownQueue, type CoolingAddress } from './cooldown-queue';
 import { AllocationBitmap } from './allocation-bitmap';
 
-/** The result of `allocate`; `retryAt` is when the next cooldown ends, absent when no address is cooling. */
-export type Allocation = { readonly ok: true; readonly ip: string } | { readonly ok: false; readonly retryAt?: number };
+/**
+ * The result of `allocate`; `retryAt` is when the next cooldown ends, absent when no address is cooling. `isHeld`: the cooldown of
+ * one is over, and somebody may still use it for who freed it.
+ */
+export type Allocation =
+  | { readonly ok: true; readonly ip: string }
+  | { readonly ok: false; readonly retryAt?: number; readonly isHeld?: boolean };
+
+/** When an address is allocated. */
+export interface AllocationMoment {
+  /** ms of the store's clock. */
+  readonly now: number;
+  /** Addresses freed after this revision of the log may still be in use for who freed them; none unless given. */
+  readonly floor?: number;
+}
 
 /** How full a pool is; `cooling` counts freed addresses that nobody holds, whether or not their cooldown is over. */
 export interface PoolMetrics {
@@ -17,6 +30,18 @@ interface FreedBy {
   readonly at: number;
   /** When the cooldown ends. */
   readonly until: number;
+  /** By this revision of the log it was free. */
+  readonly revision: number;
+}
+
+/** How an address was freed. */
+export interface Freeing {
+  /** ms of the store's clock. */
+  readonly at: number;
+  /** By this revision of the log it was free; 0 unless given. */
+  readonly revision?: number;
+  /** ms; that of the pool unless given. */
+  readonly cooldown?: number;
 }
 
 /**
@@ -111,17 +136,17 @@ export class AddressPool {
   }
 
   /**
-   * Notes that `owner` freed `ip` at `at` (ms of the store's clock); it cools down for `cooldown` ms. Of several notes on
-   * an address the latest counts.
+   * Notes that `owner` freed `ip`, which cools down from then on. Of several notes on an address the latest counts, of one that
+   * is repeated the first.
    */
-  markFreed(owner: string, ip: string, at: number, cooldown = this.cooldown): void {
+  markFreed(owner: string, ip: string, { at, revision = 0, cooldown = this.cooldown }: Freeing): void {
     const n = this.space.numberOf(ip);
     if (n === undefined) return;
     const known = this.freed.get(n);
     if (known && (known.at > at || (known.at === at && known.owner <= owner))) return;
     if (known) this.freedBy.get(known.owner)?.delete(n);
     const until = at + cooldown;
-    this.freed.set(n, { owner, at, until });
+    this.freed.set(n, { owner, at, until, revision });
     this.freedBy.set(owner, (this.freedBy.get(owner) ?? new Set<bigint>()).add(n));
     if (this.holders.has(n)) return;
     this.releaseCount += 1;
@@ -138,13 +163,15 @@ export class AddressPool {
     this.updateAllocated(n);
   }
 
-  /** Allocates an address to `owner`, which holds it from then on. `now` in ms of the store's clock. */
-  allocate(owner: string, now: number): Allocation {
+  /** Allocates an address to `owner`, which holds it from then on. */
+  allocate(owner: string, { now, floor = Infinity }: AllocationMoment): Allocation {
     const n = this.heldBy.get(owner) ?? this.formerOf(owner) ?? this.next();
     if (n !== undefined) return this.give(owner, n);
     const rested = this.firstRested();
     if (!rested) return { ok: false };
-    return rested.until <= now ? this.give(owner, rested.n) : { ok: false, retryAt: rested.until };
+    if (rested.until > now) return { ok: false, retryAt: rested.until };
+    if ((this.freed.get(rested.n)?.revision ?? 0) > floor) return { ok: false, isHeld: true };
+    return this.give(owner, rested.n);
   }
 
   private give(owner: string, n: bigint): Allocation {

@@ -5,6 +5,6 @@
  *   range settings → planRanges → AddressRange[] → AddressPool: reserve, release, allocate
  */
 export { isIP, parseAddress } from './address';
-export { AddressPool, type Allocation, type PoolMetrics } from './address-pool';
+export { AddressPool, type Allocation, type AllocationMoment, type PoolMetrics } from './address-pool';
 export { carvingFault, planRanges, type OwnedRanges, type RangePlan, type RangeSetting } from './plan-ranges';
 export { describeRange, overlaps, parseRange, RangeIndex, withoutAll, type AddressRange, type Ranged } from './range';

@@ -33,3 +33,4 @@ export { type DataplaneAccess } from './tokens/dataplane-token-queries';
 export { type UserAccess } from './tokens/user-tokens';
 export { type AuthorityAccess } from './zones/workload-authority';
 export { type ZoneAccess } from './zones/zone-tokens';
+export { dataplaneInsight, type ProxyName, type ProxySelection, type ProxySource } from './inspect/proxies';

@@ -9,6 +9,7 @@ import { HostnameQueries } from './inspect/hostname-queries';
 import { HostnameResolution } from './inspect/hostname-resolution';
 import type { Insights } from './inspect/insights';
 import { Inspections } from './inspect/inspections';
+import { ProxyQueries, type ProxySource } from './inspect/proxies';
 import { ServerFacts, type ProgramFacts } from './inspect/server-facts';
 import { Freshness } from './list/freshness';
 import { Lister } from './list/lister';
@@ -51,6 +52,8 @@ export interface QuerySources {
   readonly zoneAccess?: ZoneAccess;
   /** Where user tokens are issued: on every control plane. */
   readonly userAccess?: UserAccess;
+  /** Where proxies are served: in a zone. */
+  readonly proxies?: ProxySource;
   /** On a zone. */
   readonly dataplaneAccess?: DataplaneAccess;
   /** On a zone. */
@@ -66,6 +69,7 @@ export interface Queries {
   readonly defaultMesh: string;
   readonly watches: Watches;
   readonly inspections: Inspections;
+  readonly proxies: ProxyQueries;
   readonly hostnames: HostnameQueries;
   readonly resolution: HostnameResolution;
   readonly doctor: Doctor;
@@ -100,6 +104,7 @@ export function createQueries(sources: QuerySources): Queries {
     defaultMesh: meshes.owner.expectedName,
     watches,
     inspections: new Inspections({ index, resources, insights, expensive }),
+    proxies: new ProxyQueries(sources.proxies),
     hostnames,
     resolution: new HostnameResolution(index, hostnames),
     doctor: new Doctor({

@@ -14,6 +14,7 @@ import { AuditController } from './controllers/audit.controller';
 import { AccessReviewController } from './controllers/access-review.controller';
 import { DocsController } from './controllers/docs.controller';
 import { InspectionController } from './controllers/inspection.controller';
+import { ProxiesController } from './controllers/proxies.controller';
 import { ResourceController } from './controllers/resource.controller';
 import { ResourceWriteController } from './controllers/resource-write.controller';
 import { eventStreamEncoder } from './controllers/server-sent-events';
@@ -73,6 +74,7 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
     SyncDecisionsController,
     ApplyController,
     AuditController,
+    ProxiesController,
     ResourceController,
     ResourceWriteController,
   ],

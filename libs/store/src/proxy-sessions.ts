@@ -16,6 +16,8 @@ export interface ProxyTypeFacts {
 export interface ProxyFault {
   readonly type: string;
   readonly name: string;
+  /** Of what was rejected: of its content. */
+  readonly version?: string;
   readonly reason: string;
   /** ms since 1970, where known. */
   readonly at?: number;

@@ -10,7 +10,8 @@ import {
 } from '../matching/dataplane-selector';
 import { SelectorMatcher, type SelectorTerm } from '../matching/selector-matcher';
 import { NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '../reconcile/keyed-reconciler';
-import { planAvailability } from './plan-availability';
+import type { ProxyDirectory } from '../proxies/proxy-directory';
+import { planAvailability, type AvailabilityFacts } from './plan-availability';
 import { movesMeshAuthority, WorkloadIds } from './workload-ids';
 
 /**
@@ -23,7 +24,17 @@ export class AvailabilityReconciler implements KeyedReconciler {
   private readonly matcher = new SelectorMatcher(dataplaneValues);
   private readonly ids = new WorkloadIds();
 
-  constructor(private readonly zone: string) {}
+  private lookedAt: number | undefined;
+
+  /** `proxies`: which Dataplanes have a connected proxy; without it nobody knows. */
+  constructor(
+    private readonly zone: string,
+    private readonly proxies?: Pick<ProxyDirectory, 'isLoaded' | 'ofOwner' | 'changesSince'>,
+  ) {}
+
+  get looksOutside(): boolean {
+    return this.proxies !== undefined;
+  }
 
   seed(index: IndexReader): Iterable<Keys> {
     this.matcher.clear();
@@ -41,12 +52,29 @@ export class AvailabilityReconciler implements KeyedReconciler {
     return id.kind === 'MeshService' ? this.keysOfService(key, index) : NO_KEYS;
   }
 
+  outsideKeys(index: IndexReader): readonly (string | typeof RESCAN)[] {
+    if (!this.proxies?.isLoaded) return NO_KEYS;
+    const { next, owners } = this.proxies.changesSince(this.lookedAt);
+    this.lookedAt = next;
+    if (owners === 'all') return [RESCAN];
+    return owners.flatMap((key) => {
+      const dataplane = asDataplane(index.byIdentityKey(key));
+      return dataplane ? this.matcher.setItem(key, dataplane, dataplane) : NO_KEYS;
+    });
+  }
+
   reconcile(key: string, index: IndexReader): ReconcileResult | undefined {
     const service = asService(index.byIdentityKey(key));
     if (!service) return undefined;
     const dataplanes = [...this.dataplanesOf(selectorOf(service), index)];
     const uris = dataplanes.flatMap((dataplane) => this.ids.idsOf(dataplane));
-    return { change: planAvailability(service, dataplanes, uris) };
+    return { change: planAvailability(service, dataplanes, { uris, ...this.connections() }) };
+  }
+
+  private connections(): Pick<AvailabilityFacts, 'isConnected'> {
+    const { proxies } = this;
+    if (!proxies?.isLoaded) return {};
+    return { isConnected: ({ id }) => proxies.ofOwner(identityKey(id))?.connected === true };
   }
 
   private *walk(index: IndexReader): Generator<Keys> {

@@ -1,5 +1,5 @@
 import type { PatchChange } from '@causeway/store';
-import { jsonEqual } from '@causeway/resources';
+import { isJsonObject, jsonEqual, type JsonValue } from '@causeway/resources';
 import {
   inboundsOf,
   type DataplaneInbound,
@@ -11,27 +11,40 @@ import { identitiesPart, serviceIdentities } from './workload-ids';
 /** `status.dataplaneProxies` of a MeshService. */
 export type ProxyCount = {
   readonly total: number;
+  /** Those whose proxy is connected; absent where nobody knows. */
+  readonly connected?: number;
   /** Those with a ready inbound for every port of the service. */
   readonly healthy: number;
 };
 
 type MeshServicePort = NonNullable<ServiceResource['spec']['ports']>[number];
 
+/** What a plan depends on besides the service and its Dataplanes. */
+export interface AvailabilityFacts {
+  /** SPIFFE ids of the Dataplanes, in any order and with doubles. */
+  readonly uris?: Iterable<string>;
+  /** Whether the proxy of a Dataplane is connected; absent where nobody knows: what was counted stays. */
+  readonly isConnected?: (dataplane: DataplaneResource) => boolean;
+}
+
 /**
  * What to write so that a service says how many Dataplanes it has, whether it is available and which SPIFFE ids its
- * Dataplanes have; undefined when it does. `uris` are theirs, in any order and with doubles.
+ * Dataplanes have; undefined when it does.
  */
 export function planAvailability(
   { id, revision, spec, status }: ServiceResource,
   dataplanes: Iterable<DataplaneResource>,
-  uris: Iterable<string> = [],
+  { uris = [], isConnected }: AvailabilityFacts = {},
 ): PatchChange | undefined {
-  const count = countProxies(spec.ports ?? [], dataplanes);
-  const { identities: before = [], ...rest } = spec;
+  const all = [...dataplanes];
+  const before = status?.['dataplaneProxies'];
+  const connected = isConnected ? { connected: all.filter(isConnected).length } : connectedBefore(before);
+  const count = { ...countProxies(spec.ports ?? [], all), ...connected };
+  const { identities: known = [], ...rest } = spec;
   const identities = serviceIdentities(uris);
   const wanted = { ...rest, state: stateOf(count), ...identitiesPart(identities) };
-  const counted = jsonEqual(status?.['dataplaneProxies'], count);
-  const stated = spec.state === wanted.state && jsonEqual(before, identities);
+  const counted = jsonEqual(before, count);
+  const stated = spec.state === wanted.state && jsonEqual(known, identities);
   if (counted && stated) return undefined;
   return {
     type: 'patch',
@@ -40,6 +53,12 @@ export function planAvailability(
     ...(counted ? {} : { status: { ...status, dataplaneProxies: count } }),
     ...(stated ? {} : { spec: wanted }),
   };
+}
+
+/** A leader that does not know the proxies yet changes nothing. */
+function connectedBefore(before: JsonValue | undefined): Pick<ProxyCount, 'connected'> {
+  const connected = isJsonObject(before) ? before['connected'] : undefined;
+  return typeof connected === 'number' ? { connected } : {};
 }
 
 /** Counts the Dataplanes of a service with these ports (docs/design.md §1; docs/reference/kuma-2.14.md §3). A service without ports is served by all. */

@@ -24,6 +24,8 @@ export interface KnownProxy {
   readonly connected: boolean;
   /** The replica that serves it, or served it last. */
   readonly instance: string;
+  /** Up to which revision of the log facts without a number of their own hold. */
+  readonly revision: number;
   /** When a replica saw it last, ms since 1970 by the store's clock. */
   readonly lastSeen: number;
   readonly facts: ProxyFacts;
@@ -52,7 +54,7 @@ export function knownProxy(sessions: readonly [SessionAtReplica, ...SessionAtRep
   const { session, replica, connected } = standing;
   return {
     ...{ proxy: session.proxy, connected, facts: session.facts },
-    ...{ instance: replica.instance, lastSeen: lastSeenOf(standing) },
+    ...{ instance: replica.instance, revision: replica.revision, lastSeen: lastSeenOf(standing) },
   };
 }
 

@@ -30,8 +30,18 @@ interface Replica {
   readonly sessions: Map<string, StoredProxySession>;
 }
 
-/** The identity keys of Dataplanes and ingresses of which something is known anew. */
+/** Is called with the identity keys of Dataplanes and ingresses of whose proxies something is known anew. */
 export type ProxyListener = (owners: ReadonlySet<string>) => void;
+
+/** Most changes that are remembered; who lags behind looks at everything. */
+const MOST_CHANGES = 10_000;
+
+/** Of whose proxies something is known anew: identity keys of Dataplanes and ingresses; `all` where that is too much to tell. */
+export interface ProxyChanges {
+  /** Where to ask from next. */
+  readonly next: number;
+  readonly owners: readonly string[] | 'all';
+}
 
 /**
  * The proxies of a zone as all its replicas know them, at every replica: read once a second, only what has changed. A proxy whose
@@ -41,6 +51,9 @@ export class ProxyDirectory {
   private readonly replicas = new Map<string, Replica>();
   private readonly merged = new Map<string, KnownProxy>();
   private readonly byOwner = new Map<string, string>();
+  /** The owners of changed proxies; the first of them has the number `forgotten`. */
+  private changes: string[] = [];
+  private forgotten = 0;
   private readonly listeners = new Set<ProxyListener>();
   private reads = 0;
   private now = 0;
@@ -99,6 +112,12 @@ export class ProxyDirectory {
     return known && this.asOfNow(known);
   }
 
+  /** Calls `listener` after each read that changed something, until the returned function is called. */
+  subscribe(listener: ProxyListener): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
   /** See `appliedFloor`; -1 before the first read. Computed once a read. */
   floor(incarnation: string): number {
     if (!this.isLoaded) return -1;
@@ -110,10 +129,11 @@ export class ProxyDirectory {
     return this.floors.floor;
   }
 
-  /** Calls `listener` after each read that changed something of a Dataplane's or ingress's proxy, until the returned function is called. */
-  subscribe(listener: ProxyListener): () => void {
-    this.listeners.add(listener);
-    return () => void this.listeners.delete(listener);
+  /** What has changed since a former answer; everything for who asks for the first time. */
+  changesSince(before: number | undefined): ProxyChanges {
+    const next = this.forgotten + this.changes.length;
+    if (before === undefined || before < this.forgotten) return { next, owners: 'all' };
+    return { next, owners: this.changes.slice(before - this.forgotten) };
   }
 
   /** Forgets sessions and replicas that mean nothing any more; a leader's chore. Throws Unavailable. */
@@ -168,13 +188,19 @@ export class ProxyDirectory {
         else this.byOwner.delete(key);
       }
     }
-    if (owners.size > 0) for (const listener of this.listeners) listener(owners);
+    if (owners.size === 0) return;
+    for (const listener of this.listeners) listener(owners);
+    this.changes.push(...owners);
+    const tooMany = this.changes.length - MOST_CHANGES;
+    if (tooMany <= 0) return;
+    this.changes = this.changes.slice(tooMany);
+    this.forgotten += tooMany;
   }
 
   /** A connected proxy was seen when its replica reported last. */
   private asOfNow(known: KnownProxy): KnownProxy {
-    const seenAt = known.connected ? this.replicas.get(known.instance)?.state.seenAt : undefined;
-    return seenAt === undefined ? known : { ...known, lastSeen: seenAt };
+    const replica = known.connected ? this.replicas.get(known.instance)?.state : undefined;
+    return replica ? { ...known, revision: replica.revision, lastSeen: replica.seenAt } : known;
   }
 
   private sessionsOf(proxy: string): readonly SessionAtReplica[] {

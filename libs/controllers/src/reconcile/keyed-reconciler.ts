@@ -7,6 +7,8 @@ import { planBatch, refusedKeys, WorkQueue } from './work-queue';
 
 /** Changes in one plan. */
 const CHANGES_PER_PLAN = 500;
+/** How often it is asked what outside the index has changed, ms. */
+const LOOK_EVERY = 1_000;
 
 /** In place of a key: the keys that a change makes stale are found only by another walk through the index. */
 export const RESCAN = Symbol('rescan');
@@ -45,6 +47,12 @@ export interface KeyedReconciler {
   seed(index: IndexReader, reason: 'reset' | 'rescan'): Iterable<Keys>;
   /** The keys that one change of the index makes stale. Called also while the seed is walked. Does no I/O. */
   keysOf(change: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[];
+  /** `outsideKeys` is asked. */
+  readonly looksOutside?: boolean;
+  /**
+   * The keys that something outside the index has made stale since the call before; asked for once a second. `RESCAN`: everything.
+   */
+  outsideKeys?(index: IndexReader): readonly (string | typeof RESCAN)[];
   /** Decides for one key; `now` is ms since 1970. A key whose resource is gone is reconciled as well. */
   reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined;
 }
@@ -56,6 +64,7 @@ export class KeyedLoop implements ControlLoop {
   private readonly delayed = new DelayQueue();
   private readonly seeding = new SlicedWork();
   private index: IndexReader | undefined;
+  private nextLook = 0;
 
   constructor(private readonly reconciler: KeyedReconciler) {
     this.name = reconciler.name;
@@ -84,19 +93,32 @@ export class KeyedLoop implements ControlLoop {
     if (!index) return { changes: [] };
     if (!this.seeding.advance()) return { changes: [], more: true };
     for (const key of this.delayed.dueAt(now)) this.stale.add(key);
+    if (this.lookOutside(index, now)) return { changes: [], more: true };
     const plan = planBatch(this.stale, { changes: CHANGES_PER_PLAN }, (key) => {
       const result = this.reconciler.reconcile(key, index, now);
       this.delayed.set(key, result?.dueAt);
       return result?.change;
     });
-    const wakeAt = this.delayed.nextDue;
-    return wakeAt === undefined ? plan : { ...plan, wakeAt };
+    const outside = this.reconciler.looksOutside === true ? this.nextLook : Infinity;
+    const wakeAt = Math.min(this.delayed.nextDue ?? Infinity, outside);
+    return wakeAt === Infinity ? plan : { ...plan, wakeAt };
   }
 
   onWritten(changes: readonly Change[], result: WriteResult): void {
     const keys =
       this.reconciler.recheckWritten === true ? changes.map(({ id }) => identityKey(id)) : refusedKeys(changes, result);
     for (const key of keys) this.stale.add(key);
+  }
+
+  /** True where the seed is to be walked again. */
+  private lookOutside(index: IndexReader, now: number): boolean {
+    if (this.reconciler.looksOutside !== true || now < this.nextLook) return false;
+    this.nextLook = now + LOOK_EVERY;
+    const keys = this.reconciler.outsideKeys?.(index) ?? NO_KEYS;
+    for (const key of keys) if (key !== RESCAN) this.stale.add(key);
+    if (!keys.includes(RESCAN)) return false;
+    this.seeding.begin(this.enqueueAll(this.reconciler.seed(index, 'rescan')));
+    return true;
   }
 
   private *enqueueAll(walk: Iterable<Keys>): Generator<undefined> {

@@ -4,9 +4,10 @@ import {
   parseAddress,
   RangeIndex,
   type Allocation,
+  type AllocationMoment,
   type PoolMetrics,
 } from '@causeway/ipam';
-import type { FreedAddress, Identity } from '@causeway/resources';
+import type { Identity, Resource, Tombstone } from '@causeway/resources';
 import type { MeshVipRules, PoolRanges } from './vip-rules';
 import type { ServiceVip } from './vip-status';
 
@@ -17,6 +18,9 @@ export interface VipOwner {
   readonly id: Pick<Identity, 'kind' | 'mesh'>;
   readonly rules: MeshVipRules;
 }
+
+/** A row, or a tombstone, that names the addresses which its owner freed. */
+type FreeingRow = Pick<Resource | Tombstone, 'freed' | 'revision'>;
 
 /** How full the ranges of one kind are; of one mesh where it has ranges of its own. */
 export interface PoolReport extends PoolMetrics {
@@ -69,9 +73,9 @@ export class VipAllocator {
     this.kinds = new Set(plan.map(({ owner }) => owner));
   }
 
-  /** Reserves what a service holds and notes what it has freed. True when it needs no new address. */
-  reserve(owner: VipOwner, held: ServiceVip | undefined, freed: readonly FreedAddress[]): boolean {
-    this.markFreed(owner, freed);
+  /** Reserves what a service holds and notes what its row says that it has freed. True when it needs no new address. */
+  reserve(owner: VipOwner, held: ServiceVip | undefined, row: FreeingRow): boolean {
+    this.markFreed(owner, row);
     if (held?.type === 'Kubernetes') {
       this.block(owner, held.ip);
       return true;
@@ -102,10 +106,10 @@ export class VipAllocator {
     return this.strays.keys();
   }
 
-  /** Notes that a service was deleted, and what it freed. */
-  release(owner: VipOwner, freed: readonly FreedAddress[]): void {
+  /** Notes that a service was deleted, and what its tombstone says that it freed. */
+  release(owner: VipOwner, row: FreeingRow | undefined): void {
     this.forget(owner);
-    this.markFreed(owner, freed);
+    if (row) this.markFreed(owner, row);
   }
 
   /** Notes that an unknown holder has `ip`, which was allocated to the service or is shown by it. */
@@ -114,9 +118,9 @@ export class VipAllocator {
     this.poolAt(ip)?.pool.block(ip);
   }
 
-  /** Allocates an address to a service; `storeNow` by the store's clock. */
-  allocate({ key, id }: VipOwner, storeNow: number): Allocation {
-    return this.poolOf(id)?.pool.allocate(key, storeNow) ?? { ok: false };
+  /** Allocates an address to a service. */
+  allocate({ key, id }: VipOwner, moment: AllocationMoment): Allocation {
+    return this.poolOf(id)?.pool.allocate(key, moment) ?? { ok: false };
   }
 
   /** Whether services of this kind and mesh get addresses here. */
@@ -156,8 +160,8 @@ export class VipAllocator {
     }));
   }
 
-  private markFreed({ key, rules }: VipOwner, freed: readonly FreedAddress[]): void {
-    for (const { ip, at } of freed) this.poolAt(ip)?.pool.markFreed(key, ip, at, rules.cooldown);
+  private markFreed({ key, rules: { cooldown } }: VipOwner, { freed, revision }: FreeingRow): void {
+    for (const { ip, at } of freed) this.poolAt(ip)?.pool.markFreed(key, ip, { at, revision, cooldown });
   }
 
   private forget({ key, id }: VipOwner): void {

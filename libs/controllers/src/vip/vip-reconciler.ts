@@ -3,9 +3,9 @@ import {
   describeIdentity,
   identityKey,
   parseIdentityKey,
-  type FreedAddress,
   type Identity,
   type Resource,
+  type Tombstone,
 } from '@causeway/resources';
 import { SlicedWork, SortedRuns } from '@causeway/runtime';
 import type { Change, IndexEvent, Note, IndexReader, WriteResult } from '@causeway/store';
@@ -18,6 +18,11 @@ import { confirm, deny, grant, vipOf } from './vip-status';
 
 /** Settings of the vip reconciler. */
 export interface VipConfig extends VipRulesConfig {
+  /**
+   * Up to which revision of the log every proxy of the zone applies all changes: an address that was freed after it goes to no other
+   * service (I11). Without it there are no proxies to wait for.
+   */
+  readonly floor?: () => number;
   /** Called once when ranges of a kind are used up, with the first service that gets none; again after an address was free. */
   readonly onExhausted?: (kind: string, ranges: string, service: string) => void;
   /** Called once for each `vipCooldown` of a mesh that is raised. */
@@ -30,6 +35,8 @@ export const CHANGES_PER_PLAN = 4_000;
 const KEYS_PER_PLAN = 10_000;
 /** Rows that one plan reads while the pools are rebuilt, at 2 to 4 µs each. */
 export const ROWS_PER_SLICE = 5_000;
+/** A service that waits for proxies to apply that an address was freed asks again so often, ms. */
+const HELD_RETRY = 2_000;
 const NOTE_AREA = 'vip-cursor';
 
 /**
@@ -144,8 +151,9 @@ export class VipReconciler implements ControlLoop {
 
   /** Fills the pools, one row a step. Rows that change in between are queued by `observe`. */
   private *rebuild(index: IndexReader): Generator<unknown> {
-    for (const { id, freed, deletedAt } of index.tombstones()) {
-      if (this.allocator.kinds.has(id.kind)) this.release(this.ownerOf(identityKey(id), id), freed, deletedAt);
+    for (const tombstone of index.tombstones()) {
+      const { id } = tombstone;
+      if (this.allocator.kinds.has(id.kind)) this.release(this.ownerOf(identityKey(id), id), tombstone);
       yield;
     }
     const services = new SortedRuns(compareCreation);
@@ -176,12 +184,12 @@ export class VipReconciler implements ControlLoop {
     if (!owner.rules.isServed) this.unserved.add(key);
     if (!owner.rules.isServed || !this.allocator.has(service.id)) return undefined;
     const ranges = this.allocator.rangesOf(service.id);
-    const allocation = this.allocator.allocate(owner, storeNow);
+    const allocation = this.allocator.allocate(owner, { now: storeNow, floor: this.config.floor?.() ?? Infinity });
     if (allocation.ok) {
       this.exhausted.delete(ranges);
       return grant(service, allocation.ip, now);
     }
-    this.waiting.set(key, allocation.retryAt ?? Infinity);
+    this.waiting.set(key, allocation.isHeld ? storeNow + HELD_RETRY : (allocation.retryAt ?? Infinity));
     this.reportExhausted(service, ranges);
     return deny(service, ranges, now);
   }
@@ -208,22 +216,21 @@ export class VipReconciler implements ControlLoop {
     this.waiting.set(key, undefined);
     this.unserved.delete(key);
     const id = parseIdentityKey(key);
-    const tombstone = this.index?.tombstone(id);
-    this.release(this.ownerOf(key, id), tombstone?.freed ?? [], tombstone?.deletedAt ?? 0);
+    this.release(this.ownerOf(key, id), this.index?.tombstone(id));
   }
 
   private ownerOf(key: string, id: Identity): VipOwner {
     return { key, id, rules: this.rules.ofMesh(id.mesh) };
   }
 
-  private reserve(owner: VipOwner, { status, freed }: Resource): boolean {
-    for (const { at } of freed) this.storeClock.observe(at);
-    return this.allocator.reserve(owner, vipOf(status), freed);
+  private reserve(owner: VipOwner, service: Resource): boolean {
+    for (const { at } of service.freed) this.storeClock.observe(at);
+    return this.allocator.reserve(owner, vipOf(service.status), service);
   }
 
-  private release(owner: VipOwner, freed: readonly FreedAddress[], deletedAt: number): void {
-    this.storeClock.observe(deletedAt);
-    this.allocator.release(owner, freed);
+  private release(owner: VipOwner, tombstone: Tombstone | undefined): void {
+    this.storeClock.observe(tombstone?.deletedAt ?? 0);
+    this.allocator.release(owner, tombstone);
   }
 
   /** Queues services without address again when an address may have become free. */

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type Registry } from '@causeway/resources';
 import { APPLY_SCHEMAS, applyPaths } from './apply-paths';
 import { AUDIT_SCHEMAS, auditPaths } from './audit-paths';
+import { PROXY_SCHEMAS, proxiesPaths } from './proxies-paths';
 import { kindPaths } from './kind-paths';
 import { problemComponents, type OpenApiObject } from './schema-parts';
 import { kindSchemas } from './resource-schemas';
@@ -23,6 +24,7 @@ const OWN_SCHEMAS = [
   WORKLOAD_IDENTITY_SCHEMAS,
   SYNC_SCHEMAS,
   AUDIT_SCHEMAS,
+  PROXY_SCHEMAS,
 ];
 
 /** The OpenAPI 3.1 document of this server, made from the registry: a new kind is in it without another line. */
@@ -34,6 +36,7 @@ export function openApiDocument(registry: Registry, version: string): JsonObject
     workloadIdentityPaths(),
     syncPaths(),
     auditPaths(),
+    proxiesPaths(),
   ];
   const { paths, parameters } = extractParameters(asJson(merged([...own, ...registry.kinds.map(kindPaths)])));
   return {

@@ -142,6 +142,31 @@ const auditFilter = (name: string, description: string): RestQueryParameter => (
   ...{ name, description, schema: { type: 'string', maxLength: 253 } },
 });
 
+/** Parameters that choose proxies. */
+export const PROXIES_PARAMETERS: readonly RestQueryParameter[] = [
+  {
+    name: 'mesh',
+    description: "Only proxies of this mesh; `-`: the zone's ingresses.",
+    schema: { type: 'string', maxLength: 253 },
+  },
+  {
+    name: 'name',
+    description: 'Only proxies whose Dataplane has a name that contains this text.',
+    schema: { type: 'string', maxLength: 253 },
+  },
+  { name: 'connected', description: 'Only those that are connected, or are not.', schema: { type: 'boolean' } },
+  ...OFFSET_PAGE_PARAMETERS,
+];
+
+/** Parameters of one proxy. */
+export const PROXY_PARAMETERS: readonly RestQueryParameter[] = [
+  {
+    name: 'namespace',
+    description: 'The namespace of the Dataplane; "default" when left out.',
+    schema: { type: 'string', maxLength: 63 },
+  },
+];
+
 /** Parameters of the audit log. */
 export const AUDIT_PARAMETERS: readonly RestQueryParameter[] = [
   auditFilter('user', 'Only what this user did.'),

@@ -55,7 +55,7 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
    */
   async admit(caller: ProxyCaller): Promise<AdmittedProxy<EnvoyView>> {
     const node = readProxyNode(caller);
-    const token = caller.authorization.replace(/^bearer +/i, '').trim();
+    const token = tokenOf(caller, node);
     if (token === '') throw new Unauthenticated(`metadata "authorization": must have a ${tokenName(node)}`);
     return node.type === 'dataplane' ? this.admitDataplane(node, token, caller) : this.admitZoneProxy(node, token);
   }
@@ -228,4 +228,11 @@ function tokenName({ type }: ProxyNode): string {
 
 function quoted(text: string): string {
   return JSON.stringify(shortened(text, 200));
+}
+
+/** grpc-js sends no credentials to a control plane, so a gRPC client may show its token in the metadata of its node. */
+function tokenOf({ authorization, metadata }: ProxyCaller, node: ProxyNode): string {
+  const { 'causeway.io/token': shown } = metadata;
+  const isInNode = authorization === '' && node.type === 'dataplane' && node.wire === 'grpc';
+  return (isInNode && typeof shown === 'string' ? shown : authorization).replace(/^bearer +/i, '').trim();
 }

@@ -99,7 +99,13 @@ function acceptedAuthorities(
 }
 
 function rejectedOf({ type, rejected }: ProxyTypeStatus): readonly ProxyFault[] {
-  return rejected.map(({ name, text, at }) => ({ type, name, reason: shortened(text, LONGEST_REASON, '…'), at }));
+  return rejected.map(({ name, version, text, at }) => ({
+    type,
+    name,
+    version,
+    reason: shortened(text, LONGEST_REASON, '…'),
+    at,
+  }));
 }
 
 function refusedFault({ type, name, violations }: ProxyStatus['refused'][number]): ProxyFault {

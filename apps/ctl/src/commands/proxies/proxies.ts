@@ -1,11 +1,23 @@
 import { Option, type Command } from 'commander';
 import type { CommandContext } from '../../context';
-import { listed, type SetExitCode } from '../../options';
+import { listed, namespaceOption, type SetExitCode } from '../../options';
 import type { BootstrapOptions } from './bootstrap';
+import { proxies as listProxies, type ProxiesOptions } from './list-proxies';
 
 /** `causeway proxies` and its subcommands. */
 export function registerProxies(program: Command, context: CommandContext, finish: SetExitCode): void {
-  const proxies = program.command('proxies').description('the proxies of a zone');
+  const output = new Option('-o, --output <form>', 'form of the output').choices(['table', 'wide', 'yaml', 'json']);
+  const proxies = program
+    .command('proxies')
+    .description('shows the proxies of the zone: connected to which replica, certificate, what they reject')
+    .argument('[name]', 'the Dataplane of one proxy')
+    .option('-m, --mesh <mesh>', "the mesh; '-' for the zone's ingresses", '')
+    .addOption(namespaceOption())
+    .option('--connected', 'only those that are connected')
+    .addOption(output.default('table'))
+    .action(async (name: string | undefined, options: ProxiesOptions) =>
+      finish(await listProxies(context, name, options)),
+    );
   proxies
     .command('bootstrap')
     .description('makes a key and what an Envoy on this machine is started with')

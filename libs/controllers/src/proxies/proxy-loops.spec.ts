@@ -1,0 +1,111 @@
+import { FakeClock, silentLogger } from '@causeway/runtime';
+import type { JsonObject } from '@causeway/resources';
+import { MemoryDisk, MemoryProxySessions, type ProxyFacts, type ProxySession } from '@causeway/store';
+import { dataplane, idOf, LoopHarness, put, type Replica } from '../../../../test/support/loop-harness';
+import { AvailabilityReconciler } from '../availability/availability-reconciler';
+import { KeyedLoop } from '../reconcile/keyed-reconciler';
+import { ProxyConditionsReconciler } from './proxy-conditions';
+import { ProxyDirectory } from './proxy-directory';
+import { proxiesWithoutAuthority } from './known-proxies';
+
+const SECRETS = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret';
+const LISTENER = 'type.googleapis.com/envoy.config.listener.v3.Listener';
+const web = idOf('MeshService', 'web');
+
+function facts(name: string, more: Partial<ProxyFacts> = {}): ProxyFacts {
+  return {
+    ...{ kind: 'dataplane', owner: idOf('Dataplane', name), node: `default.${name}`, address: '10.0.0.1' },
+    ...{ userAgent: 'envoy 1.40.0', form: 'delta', since: 1, streams: 1, types: [], isSettled: true },
+    ...{ rejected: [], refused: [], ...more },
+  };
+}
+
+describe('what loops make of the proxies of a zone', () => {
+  const clock = new FakeClock(1_760_000_000_000);
+  let harness: LoopHarness;
+  let replica: Replica;
+  let sessions: MemoryProxySessions;
+  let directory: ProxyDirectory;
+  let version = 0;
+  beforeEach(async () => {
+    harness = new LoopHarness();
+    replica = harness.replica();
+    sessions = new MemoryProxySessions(new MemoryDisk({ clock }));
+    directory = new ProxyDirectory({ store: sessions, clock, logger: silentLogger });
+    const loops = [new AvailabilityReconciler('east', directory), new ProxyConditionsReconciler('east', directory)];
+    await replica.lead(loops.map((loop) => new KeyedLoop(loop)));
+    const inbound = [{ port: 80, tags: { app: 'web' } }];
+    await harness.write(
+      ...['web-1', 'web-2'].map((name) => dataplane(name, inbound)),
+      put(web, { selector: { dataplaneTags: { app: 'web' } }, ports: [{ port: 80 }] }),
+    );
+    await replica.settle();
+  });
+  afterEach(() => harness.stop());
+
+  const report = async (instance: string, ...reported: readonly ProxySession[]): Promise<void> => {
+    const point = { incarnation: 'i', revision: 5 };
+    await sessions.report({ instance, version: ++version, ...point, isEnd: false, sessions: reported });
+    await settle();
+  };
+  const settle = async (): Promise<void> => {
+    await directory.refresh();
+    harness.clock.advance(1_000);
+    await replica.settle();
+  };
+  const session = (name: string, more: Partial<ProxyFacts> = {}, connected = true): ProxySession => ({
+    ...{ proxy: `default/${name}`, connected, facts: facts(name, more) },
+  });
+  const counted = async (): Promise<unknown> => (await harness.get(web))?.status?.['dataplaneProxies'];
+  const conditionsOf = async (name: string): Promise<unknown> =>
+    ((await harness.get(idOf('Dataplane', name)))?.status?.['conditions'] as JsonObject[] | undefined)?.map(
+      ({ type, reason, message }) => [type, reason, message],
+    );
+
+  it('a service counts the Dataplanes whose proxy is connected to some replica', async () => {
+    expect(await counted()).toEqual({ total: 2, healthy: 2 });
+    await report('a', session('web-1'));
+    expect(await counted()).toEqual({ total: 2, connected: 1, healthy: 2 });
+    await report('b', session('web-2'));
+    expect(await counted()).toEqual({ total: 2, connected: 2, healthy: 2 });
+    // Replica b is killed: nothing is heard of it for longer than its reports take.
+    clock.advance(16_000);
+    await report('a');
+    expect(await counted()).toEqual({ total: 2, connected: 1, healthy: 2 });
+    await report('a', session('web-1', {}, false));
+    expect(await counted()).toEqual({ total: 2, connected: 0, healthy: 2 });
+  });
+
+  it('a Dataplane names what its proxy rejected and what was not sent to it, until that has ended', async () => {
+    const rejected = [{ type: LISTENER, name: 'inbound:10.0.0.1:80', version: 'ab12', reason: 'no way', at: 1 }];
+    await report('a', session('web-1', { rejected }), session('web-2'));
+    const text = 'Listener inbound:10.0.0.1:80 (version ab12): no way';
+    expect(await conditionsOf('web-1')).toEqual([['RejectedByProxy', 'Rejected', text]]);
+    expect(await conditionsOf('web-2')).toBeUndefined();
+    const before = await replica.store.head();
+    await report('a', session('web-1', { rejected: rejected.map((one) => ({ ...one, at: 2 })) }));
+    expect(await replica.store.head()).toEqual(before);
+    const refused = [1, 2, 3, 4].map((i) => ({ type: LISTENER, name: `l-${i}`, reason: 'name: is too long' }));
+    await report('a', session('web-1', { refused }));
+    const named = [1, 2, 3].map((i) => `Listener l-${i}: name: is too long`).join('; ');
+    expect(await conditionsOf('web-1')).toEqual([['BreaksEnvoyRules', 'NotSent', `${named}; and 1 more`]]);
+    await report('a', session('web-1'));
+    expect(await conditionsOf('web-1')).toBeUndefined();
+  });
+
+  it('names the connected proxies that have not accepted an authority', async () => {
+    const types = [{ type: SECRETS, subscribed: 2, held: 2, responses: { sent: 2, acked: 2, rejected: 0 } }];
+    await report(
+      'a',
+      session('new', { types, authorities: ['old', 'next'] }),
+      session('old', { types, authorities: ['old'] }),
+      session('none', { types }),
+      session('gone', { types }, false),
+      session('plain'),
+    );
+    const missing = (isConcerned?: (mesh: string) => boolean) =>
+      proxiesWithoutAuthority(directory.all(), 'next', isConcerned);
+    expect(missing()).toEqual(['default/none', 'default/old']);
+    expect(missing((mesh) => mesh === 'other')).toEqual([]);
+  });
+});
