@@ -28,6 +28,9 @@ const TOKEN_SECRET = 'token';
 /** The cluster of the control plane, as Kuma calls it. */
 const ADS_CLUSTER = 'ads_cluster';
 
+/** How soon a proxy comes back to a control plane; Envoy's own backoff grows to 30 s. */
+const RETRY = { retry_back_off: { base_interval: '0.2s', max_interval: '5s' } };
+
 /** The bootstrap of an Envoy that asks control planes for everything over one ADS stream. */
 export function envoyBootstrap(options: EnvoyBootstrapOptions): JsonObject {
   const ads = { ads: {}, resource_api_version: 'V3', initial_fetch_timeout: '0s' };
@@ -45,7 +48,9 @@ export function envoyBootstrap(options: EnvoyBootstrapOptions): JsonObject {
         api_type: protocol === 'delta' ? 'DELTA_GRPC' : 'GRPC',
         transport_api_version: 'V3',
         set_node_on_first_message_only: true,
-        grpc_services: [{ envoy_grpc: { cluster_name: ADS_CLUSTER }, ...tokenMetadata(options.token) }],
+        grpc_services: [
+          { envoy_grpc: { cluster_name: ADS_CLUSTER, retry_policy: RETRY }, ...tokenMetadata(options.token) },
+        ],
       },
       cds_config: ads,
       lds_config: ads,

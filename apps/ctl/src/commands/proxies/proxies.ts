@@ -9,6 +9,8 @@ export function registerProxies(program: Command, context: CommandContext, finis
   const output = new Option('-o, --output <form>', 'form of the output').choices(['table', 'wide', 'yaml', 'json']);
   const proxies = program
     .command('proxies')
+    // Its -o is the form of a list, that of bootstrap a folder.
+    .enablePositionalOptions()
     .description('shows the proxies of the zone: connected to which replica, certificate, what they reject')
     .argument('[name]', 'the Dataplane of one proxy')
     .option('-m, --mesh <mesh>', "the mesh; '-' for the zone's ingresses", '')
