@@ -221,7 +221,7 @@ interface HttpAnswer {
     const ca = join(folder, 'ca.pem');
     writeFileSync(ca, zone.authority ?? '');
     const out = join(folder, 'redis-1');
-    const at = ['--xds', `127.0.0.1:${port}`, '--xds-ca-file', ca, '-o', out];
+    const at = ['--xds', `127.0.0.1:${port}`, '--xds-ca-file', ca, '-d', out];
     const ran = await runCauseway(zone.restUrl, ['proxies', 'bootstrap', 'default/redis-1', ...at]);
     expect(ran).toMatchObject({ code: 0, err: '' });
     expect(ran.out).toContain(`envoy -c ${out}/envoy.yaml`);

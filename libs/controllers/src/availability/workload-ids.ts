@@ -20,16 +20,22 @@ export type ServiceIdentities = NonNullable<ServiceResource['spec']['identities'
 
 /**
  * The SPIFFE ids of Dataplanes, by the MeshIdentities of their meshes. An id is computed once for each stored state of a
- * Dataplane; the MeshIdentities are as of the last `reset`.
+ * Dataplane; the MeshIdentities are as of the first id after the last `reset`.
  */
 export class WorkloadIds {
   private byMesh: ReadonlyMap<string, readonly MeshIdentityResource[]> = new Map();
   /** Meshes whose authority of `Mesh.mtls` signs in this zone. */
   private signed: ReadonlySet<string> = new Set();
+  /** What is to be read before the next id. */
+  private unread: Pick<IndexReader, 'get' | 'ofKind'> | undefined;
   private known = new WeakMap<DataplaneResource, readonly string[]>();
 
-  /** Reads the MeshIdentities and the authorities of meshes anew. */
+  /** The MeshIdentities and the authorities of meshes are read anew when an id is asked for next: many changes cost one reading. */
   reset(index: Pick<IndexReader, 'get' | 'ofKind'>): void {
+    this.unread = index;
+  }
+
+  private read(index: Pick<IndexReader, 'get' | 'ofKind'>): void {
     const byMesh = new Map<string, MeshIdentityResource[]>();
     for (const one of index.ofKind(MeshIdentity.name)) {
       if (!MeshIdentity.is(one)) continue;
@@ -47,6 +53,8 @@ export class WorkloadIds {
    * none where the MeshIdentity that selects it gives it no id.
    */
   idsOf(dataplane: DataplaneResource): readonly string[] {
+    if (this.unread) this.read(this.unread);
+    this.unread = undefined;
     const known = this.known.get(dataplane);
     if (known) return known;
     const identity = identityFor(dataplane, this.byMesh.get(dataplane.id.mesh) ?? []);

@@ -80,12 +80,15 @@ export class KeyedLoop implements ControlLoop {
   observe({ changes }: IndexEvent): void {
     const { index } = this;
     if (!index) return;
+    let mustRescan = false;
     for (const change of changes) {
       for (const key of this.reconciler.keysOf(change, index)) {
-        if (key === RESCAN) this.seeding.begin(this.enqueueAll(this.reconciler.seed(index, 'rescan')));
+        if (key === RESCAN) mustRescan = true;
         else this.stale.add(key);
       }
     }
+    // Once for all changes: the index has them all by now.
+    if (mustRescan) this.seeding.begin(this.enqueueAll(this.reconciler.seed(index, 'rescan')));
   }
 
   plan(now: number): LoopPlan {

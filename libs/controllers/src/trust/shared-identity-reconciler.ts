@@ -117,8 +117,9 @@ function identitiesByMesh(index: Pick<IndexReader, 'ofKind'>): Map<string, MeshI
   const byMesh = new Map<string, MeshIdentityResource[]>();
   for (const one of index.ofKind(MeshIdentity.name)) {
     if (!MeshIdentity.is(one)) continue;
-    const others = byMesh.get(one.id.mesh) ?? [];
-    byMesh.set(one.id.mesh, [...others, one]);
+    const others = byMesh.get(one.id.mesh);
+    if (others) others.push(one);
+    else byMesh.set(one.id.mesh, [one]);
   }
   return byMesh;
 }

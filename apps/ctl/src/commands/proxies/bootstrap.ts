@@ -13,7 +13,7 @@ import { connectionOf } from '../../settings/connection';
 /** Options of `causeway proxies bootstrap`. */
 export interface BootstrapOptions {
   readonly ingress?: string;
-  readonly out: string;
+  readonly dir: string;
   readonly xds?: readonly string[];
   readonly xdsCaFile?: string;
   readonly capture: 'bind' | 'redirect' | 'none';
@@ -46,7 +46,7 @@ export async function bootstrapProxy(
   const token = options.tokenFile === undefined ? await issued(api, subject, options) : read(options.tokenFile).trim();
   const authority = await authorityFor(api, settings, options);
   const controlPlanes = addressesOf(context, settings, options.xds);
-  const folder = resolve(options.out);
+  const folder = resolve(options.dir);
   const { privateKey, csr } = await createWorkloadKey();
   const keyFile = join(folder, KEY_FILE);
   const tokenFile = join(folder, TOKEN_FILE);

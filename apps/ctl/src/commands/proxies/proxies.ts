@@ -9,8 +9,6 @@ export function registerProxies(program: Command, context: CommandContext, finis
   const output = new Option('-o, --output <form>', 'form of the output').choices(['table', 'wide', 'yaml', 'json']);
   const proxies = program
     .command('proxies')
-    // Its -o is the form of a list, that of bootstrap a folder.
-    .enablePositionalOptions()
     .description('shows the proxies of the zone: connected to which replica, certificate, what they reject')
     .argument('[name]', 'the Dataplane of one proxy')
     .option('-m, --mesh <mesh>', "the mesh; '-' for the zone's ingresses", '')
@@ -25,7 +23,7 @@ export function registerProxies(program: Command, context: CommandContext, finis
     .description('makes a key and what an Envoy on this machine is started with')
     .argument('[proxy]', 'MESH/NAME of the Dataplane; NAME is of the mesh that the control plane expects')
     .option('--ingress <name>', 'the name of the ZoneIngress that it is the proxy of; needs --token-file')
-    .option('-o, --out <folder>', 'where the files are written', '.')
+    .option('-d, --dir <folder>', 'where the files are written', '.')
     .option('--xds <host:port>', 'where its control planes are reached; several by commas', listed)
     .option('--xds-ca-file <file>', 'certificates (PEM) that verify them; none = those that verify this server')
     .addOption(
