@@ -1,6 +1,9 @@
 import { randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
+import { mkdirSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 /** Whether nothing listens on this port of 127.0.0.1 now. */
 export function isPortFree(port) {
@@ -17,12 +20,15 @@ export function isPortFree(port) {
  */
 const [LOWEST, HIGHEST] = [10_240, 29_999];
 const TRIES = 100;
+/** Where programs that draw ports say which they have drawn, and for how long that holds, ms: a port is drawn before it is used. */
+const CLAIMS = join(tmpdir(), 'causeway-ports');
+const CLAIM_HOLDS = 600_000;
 
-/** A port of 127.0.0.1, drawn at random, that is free for TCP and UDP. */
+/** A port of 127.0.0.1, drawn at random, that is free for TCP and UDP, and that no other draw of the last ten minutes has given. */
 export async function freePort() {
   for (let tries = 0; tries < TRIES; tries++) {
     const port = randomInt(LOWEST, HIGHEST + 1);
-    if ((await isPortFree(port)) && (await isUdpPortFree(port))) return port;
+    if (claim(port) && (await isPortFree(port)) && (await isUdpPortFree(port))) return port;
   }
   throw new Error(`of ${TRIES} ports from ${LOWEST} to ${HIGHEST} none is free`);
 }
@@ -33,4 +39,21 @@ function isUdpPortFree(port) {
     probe.once('error', () => probe.close(() => resolve(false)));
     probe.bind(port, '127.0.0.1', () => probe.close(() => resolve(true)));
   });
+}
+
+/** False where the port was drawn a short time ago, here or by another program. */
+function claim(port) {
+  const file = join(CLAIMS, String(port));
+  try {
+    mkdirSync(CLAIMS, { recursive: true });
+    if (Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) > CLAIM_HOLDS) unlinkSync(file);
+  } catch {
+    // There is no claim, or the folder is another user's: then the look at the port has to do.
+  }
+  try {
+    writeFileSync(file, '', { flag: 'wx' });
+    return true;
+  } catch (error) {
+    return error.code !== 'EEXIST';
+  }
 }
