@@ -82,7 +82,12 @@ function runJest(args) {
     interrupted = true;
     child.kill('SIGTERM');
   });
-  return new Promise((resolve) => child.once('exit', (code) => resolve(code ?? 1)));
+  return new Promise((resolve) =>
+    child.once('exit', (code, signal) => {
+      if (signal) console.error(`causeway: Jest was ended by ${signal}`);
+      resolve(code ?? 1);
+    }),
+  );
 }
 
 function report(parts) {

@@ -21,10 +21,12 @@ function environment(own: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
     'EAST_GRPC',
     'EAST_DIAGNOSTICS',
     'EAST_DNS',
+    'EAST_XDS',
     'WEST_REST',
     'WEST_GRPC',
     'WEST_DIAGNOSTICS',
     'WEST_DNS',
+    'WEST_XDS',
   ].map((name) => [`CAUSEWAY_${name}_PORT`, '0']);
   return { ...Object.fromEntries([...inherited, ...ports]), ...own };
 }
