@@ -3,7 +3,7 @@ import { courseOf } from './course';
 import { entryPoints } from './entries/entry-points';
 
 /** Which part of the course a process climbs. */
-export interface Task {
+export interface Part {
   readonly seed: number;
   /** Every `step`-th pair from `first`. */
   readonly first: number;
@@ -12,6 +12,8 @@ export interface Task {
   readonly until: number;
   /** Only entry points whose name contains it. */
   readonly only: string;
+  /** This pair alone. */
+  readonly alone?: { readonly entry: string; readonly shape: string };
 }
 
 /** What a climbing process tells. */
@@ -23,9 +25,12 @@ export type Told =
 /** After this many findings an entry point is skipped: the findings must be fixed first. */
 const ENOUGH = 6;
 
-async function main(task: Task): Promise<void> {
+async function main(task: Part): Promise<void> {
   const entries = entryPoints(task.seed).filter(({ name }) => name.includes(task.only));
-  const course = courseOf(entries, task.seed);
+  const { alone } = task;
+  const course = courseOf(entries, task.seed).filter(
+    ({ entry, shape }) => !alone || (entry.name === alone.entry && shape.name === alone.shape),
+  );
   const found = new Map<string, number>();
   for (let at = task.first; at < course.length; at += task.step) {
     const pair = course[at];
@@ -45,7 +50,7 @@ async function tell(told: Told): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-const parsed: Task = JSON.parse(process.argv[2] ?? '{}');
+const parsed: Part = JSON.parse(process.argv[2] ?? '{}');
 main(parsed).then(
   () => process.disconnect(),
   (error: unknown) => {
