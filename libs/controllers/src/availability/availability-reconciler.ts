@@ -22,14 +22,13 @@ import { movesMeshAuthority, WorkloadIds } from './workload-ids';
 export class AvailabilityReconciler implements KeyedReconciler {
   readonly name = 'availability';
   private readonly matcher = new SelectorMatcher(dataplaneValues);
-  private readonly ids = new WorkloadIds();
-
   private lookedAt: number | undefined;
 
-  /** `proxies`: which Dataplanes have a connected proxy; without it nobody knows. */
+  /** `proxies`: which Dataplanes have a connected proxy; without it nobody knows. `ids` follows the index by this loop. */
   constructor(
     private readonly zone: string,
     private readonly proxies?: Pick<ProxyDirectory, 'isLoaded' | 'ofOwner' | 'changesSince'>,
+    private readonly ids = new WorkloadIds(),
   ) {}
 
   get looksOutside(): boolean {

@@ -2,6 +2,7 @@ import { Dataplane } from '@causeway/kinds';
 import { isTerminating, type Meshes } from '@causeway/meshes';
 import { compareIdentities, identityKey, parseIdentityKey, type ControlPlane } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
+import type { WorkloadIds } from '../availability/workload-ids';
 import type { DataplaneResource } from '../matching/dataplane-selector';
 import { NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '../reconcile/keyed-reconciler';
 import { isGenerated, planService, type BackingDataplane } from './plan-service';
@@ -14,6 +15,8 @@ export interface ServicesConfig {
   readonly gracePeriod: number;
   /** A Mesh that is terminating gets no new services (row T003-27); without it none is. */
   readonly meshes?: Pick<Meshes, 'state'>;
+  /** The SPIFFE ids of Dataplanes, which a new service is written with; without it `AvailabilityReconciler` adds them. */
+  readonly ids?: Pick<WorkloadIds, 'idsOf'>;
   /** Called for a Dataplane that names a service which cannot be called so. */
   readonly onUnusableName?: (dataplane: string, service: string) => void;
 }
@@ -44,11 +47,13 @@ export class ServicesReconciler implements KeyedReconciler {
   }
 
   reconcile(key: string, index: IndexReader, now: number): ReconcileResult {
-    const { cp, gracePeriod, meshes } = this.config;
+    const { cp, gracePeriod, meshes, ids } = this.config;
     const existing = index.byIdentityKey(key);
     const id = existing?.id ?? parseIdentityKey(key);
     if (!existing && meshes?.state(id.mesh)?.terminating === true) return {};
-    return planService({ id, existing, backings: this.backingsOf(key, index), cp, now, gracePeriod });
+    const backings = this.backingsOf(key, index);
+    const uris = existing ? [] : backings.flatMap(({ dataplane }) => ids?.idsOf(dataplane) ?? []);
+    return planService({ id, existing, backings, uris, cp, now, gracePeriod });
   }
 
   /** A Dataplane that changes during the walk is met twice, which changes nothing. */
