@@ -1,7 +1,8 @@
-import { Dataplane, MeshIdentity, MeshService } from '@causeway/kinds';
+import { MeshIdentity, MeshService } from '@causeway/kinds';
 import { identityKey, jsonEqual, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import {
+  asDataplane,
   dataplaneValues,
   selectorOf,
   type DataplaneResource,
@@ -131,8 +132,4 @@ function termsOf(resource: Resource | undefined): readonly SelectorTerm[] {
 
 function asService(resource: Resource | undefined): ServiceResource | undefined {
   return resource && MeshService.is(resource) ? resource : undefined;
-}
-
-function asDataplane(resource: Resource | undefined): DataplaneResource | undefined {
-  return resource && Dataplane.is(resource) ? resource : undefined;
 }

@@ -1,9 +1,8 @@
-import { Dataplane } from '@causeway/kinds';
 import { isTerminating, type Meshes } from '@causeway/meshes';
 import { compareIdentities, identityKey, parseIdentityKey, type ControlPlane } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import type { WorkloadIds } from '../availability/workload-ids';
-import type { DataplaneResource } from '../matching/dataplane-selector';
+import { asDataplane, type DataplaneResource } from '../matching/dataplane-selector';
 import { NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '../reconcile/keyed-reconciler';
 import { isGenerated, planService, type BackingDataplane } from './plan-service';
 import { servicesOf, type GeneratedSpec } from './service-candidates';
@@ -70,8 +69,9 @@ export class ServicesReconciler implements KeyedReconciler {
   private keysOfDataplane({ key, before, after }: IndexChange): Keys {
     const services: string[] = [];
     for (const resource of [before, after]) {
-      if (!resource || !Dataplane.is(resource)) continue;
-      const { candidates, unusable } = servicesOf(resource);
+      const dataplane = asDataplane(resource);
+      if (!dataplane) continue;
+      const { candidates, unusable } = servicesOf(dataplane);
       for (const { id } of candidates) {
         const service = identityKey(id);
         this.setMember(service, key, resource === after);
@@ -93,9 +93,8 @@ export class ServicesReconciler implements KeyedReconciler {
   /** In the order of their creation. */
   private backingsOf(key: string, index: IndexReader): readonly BackingDataplane[] {
     const backings = [...(this.members.get(key) ?? [])].flatMap((member): readonly BackingDataplane[] => {
-      const dataplane = index.byIdentityKey(member);
-      if (!dataplane || !Dataplane.is(dataplane)) return [];
-      const spec = this.specsOf(dataplane).get(key);
+      const dataplane = asDataplane(index.byIdentityKey(member));
+      const spec = dataplane && this.specsOf(dataplane).get(key);
       return spec ? [{ dataplane, spec }] : [];
     });
     return backings.sort(({ dataplane: a }, { dataplane: b }) => compareCreation(a, b));
