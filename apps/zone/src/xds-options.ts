@@ -114,6 +114,7 @@ function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources
         address: settings.CAUSEWAY_XDS_CONNECTIONS_PER_CLIENT,
       },
       streams: settings.CAUSEWAY_XDS_STREAMS,
+      sharedNames: settings.CAUSEWAY_XDS_NAMES,
       unackedBytes: settings.CAUSEWAY_XDS_UNACKED_MIB * 1024 * 1024,
     },
     host: xdsBindAddress(settings),

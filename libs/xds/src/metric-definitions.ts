@@ -23,6 +23,7 @@ export function xdsMetrics({ server, resources, certificates }: XdsMetricSources
   return [
     single('xds_streams', 'Streams of proxies open', () => server.load().streams),
     single('xds_unacked_bytes', 'Bytes sent to proxies that they have not acked', () => server.load().unackedBytes),
+    single('xds_names', 'Names that proxies ask for', () => server.load().names),
     single('xds_responses_total', 'Responses sent to proxies', () => counters.responses),
     single('xds_resources_total', 'Resources sent to proxies', () => counters.resources),
     single('xds_unchanged_total', 'Resources not sent since the proxy had them', () => counters.unchanged),

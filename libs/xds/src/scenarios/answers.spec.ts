@@ -178,6 +178,35 @@ describe('what proxies answer', () => {
     expect(await proxy.end()).toMatchObject({ details: '11 names are more than 10 on one stream' });
   });
 
+  it('streams that ask for all names that there are for all leave each other stream its own', async () => {
+    await begin({ sharedNames: 1_000, ownNames: 100 });
+    const some = (count: number): string[] => Array.from({ length: count }, (_, i) => `e-${i}`);
+    const greedy = plane.delta('greedy-1');
+    greedy.send({ typeUrl: endpoints, resourceNamesSubscribe: some(1_100) });
+    await greedy.response(0);
+    const modest = plane.delta('modest');
+    modest.send({ typeUrl: endpoints, resourceNamesSubscribe: some(100) });
+    expect((await modest.response(0)).removedResources).toHaveLength(100);
+    const second = plane.delta('greedy-2');
+    second.send({ typeUrl: cluster, resourceNamesSubscribe: some(100) });
+    second.send({ typeUrl: endpoints, resourceNamesSubscribe: ['one-more'] });
+    expect(await second.end()).toMatchObject({
+      code: GRPC.EXHAUSTED,
+      details: '101 names: the streams of all proxies ask for as many as may be',
+    });
+    expect(plane.server.load().names).toBe(1_200);
+    // Names that are dropped, and those of streams that end, are there for others.
+    greedy.send({ typeUrl: endpoints, resourceNamesUnsubscribe: some(1_000) });
+    await until('the names are dropped', () => plane.server.load().names === 200);
+    await greedy.close();
+    await until('its own too', () => plane.server.load().names === 100);
+    const next = plane.sotw('next');
+    next.send({ typeUrl: endpoints, resourceNames: some(1_100) });
+    await until('the names of the next', () => plane.server.load().names === 1_200);
+    next.send({ typeUrl: endpoints, resourceNames: some(7) });
+    await until('fewer names', () => plane.server.load().names === 107);
+  });
+
   it('a proxy keeps its newest streams', async () => {
     await begin({ streamsOfProxy: 2 });
     const proxies = [plane.delta('web-1'), plane.delta('web-1'), plane.delta('web-1')];

@@ -33,16 +33,25 @@ export interface AdsContent {
   readonly removed: readonly string[];
 }
 
+const NO_NAMES: readonly string[] = [];
 const NO_VERSIONS: ReadonlyMap<string, string> = new Map();
 
 /** Throws where the bytes are no request. */
 export function decodeRequest(form: AdsForm, bytes: Buffer): AdsRequest {
   if (form === 'delta') {
-    const { node, typeUrl, responseNonce, errorDetail, ...rest } = DeltaDiscoveryRequest.decode(bytes);
-    const versions = new Map(Object.entries(rest.initialResourceVersions));
+    const request = DeltaDiscoveryRequest.decode(bytes);
+    const held = Object.entries(request.initialResourceVersions);
+    // No spread: most requests are acks, which a change brings by the thousand.
     return {
-      ...{ node, type: typeUrl, nonce: responseNonce, error: errorDetail?.message, names: [], version: '' },
-      ...{ subscribe: rest.resourceNamesSubscribe, unsubscribe: rest.resourceNamesUnsubscribe, versions },
+      node: request.node,
+      type: request.typeUrl,
+      nonce: request.responseNonce,
+      error: request.errorDetail?.message,
+      subscribe: request.resourceNamesSubscribe,
+      unsubscribe: request.resourceNamesUnsubscribe,
+      names: NO_NAMES,
+      versions: held.length === 0 ? NO_VERSIONS : new Map(held),
+      version: '',
     };
   }
   const { node, typeUrl, responseNonce, errorDetail, resourceNames, versionInfo } = DiscoveryRequest.decode(bytes);

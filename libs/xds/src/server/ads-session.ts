@@ -38,6 +38,10 @@ export class ProtocolViolation extends Error {}
 export class AdsSession<V> {
   readonly subscriptions = new Map<string, Subscription>();
   private readonly entries = new Map<string, SubscriberEntry<V>>();
+  /** The types that it asks for, in the order in which additions are sent. */
+  private order: readonly string[] = [];
+  /** The names that it takes of `NameBudget`. */
+  private counted = 0;
 
   constructor(
     private proxy: Proxy<V>,
@@ -78,6 +82,7 @@ export class AdsSession<V> {
     const subscription = known ?? this.begin(request);
     const { revision } = source;
     if (request.nonce !== '' && known) this.settle(known, request);
+    if (known && this.options.form === 'delta' && isBareAnswer(request)) return this.pump();
     if (this.options.form === 'delta') this.change(subscription, request, { isFirst: !known, revision });
     else this.replace(subscription, request, { isFirst: !known, revision });
     this.pump();
@@ -109,14 +114,18 @@ export class AdsSession<V> {
     for (const entry of this.entries.values()) this.options.subscribers.remove(entry);
     for (const { inFlight } of this.subscriptions.values()) if (inFlight) this.options.budget.refund(inFlight.bytes);
     this.subscriptions.clear();
+    this.order = [];
+    this.options.names.resize(this.counted, 0);
+    this.counted = 0;
   }
 
   private sendDue(): void {
-    for (const type of this.inOrder()) {
+    for (const type of this.order) {
       const subscription = this.subscriptions.get(type);
       if (subscription && !subscription.inFlight && !this.mustWait(type)) this.push(subscription, false);
     }
-    for (const type of this.inOrder().reverse()) {
+    for (let place = this.order.length - 1; place >= 0; place--) {
+      const type = this.order[place] ?? '';
       const subscription = this.subscriptions.get(type);
       const isFree = subscription?.isGoing && !subscription.inFlight && !this.mustWait(type);
       if (isFree && this.mayRemove(type)) this.push(subscription, true);
@@ -134,6 +143,8 @@ export class AdsSession<V> {
       names: () => source.names(this.proxy, type),
     });
     this.subscriptions.set(type, subscription);
+    const asked = [...this.subscriptions.keys()];
+    this.order = [...ORDER.filter((each) => asked.includes(each)), ...asked.filter((each) => !ORDER.includes(each))];
     this.enter(subscription);
     return subscription;
   }
@@ -178,6 +189,7 @@ export class AdsSession<V> {
     if (unsubscribe.includes(WILDCARD)) this.setWildcard(subscription, false, revision);
     this.options.subscribers.unnamed(this.entryOf(subscription), unsubscribe);
     subscription.unsubscribe(unsubscribe, revision);
+    this.count(this.named);
   }
 
   /** The state of the world: these are the names, all others are dropped. */
@@ -196,6 +208,7 @@ export class AdsSession<V> {
     this.want(subscription, added, { isAnswerDue: false, revision });
     this.options.subscribers.unnamed(this.entryOf(subscription), dropped);
     subscription.unsubscribe(dropped, revision);
+    this.count(this.named);
     if (!isFirst) return;
     if (version !== '') subscription.holdsUnknown();
     const held = version !== '' && nonce === '' ? subscription.versionOfWanted() : undefined;
@@ -231,17 +244,26 @@ export class AdsSession<V> {
   private checked(subscription: Subscription, asked: readonly string[], replaced = 0): readonly string[] {
     const names = asked.filter((name) => name !== WILDCARD);
     const added = replaced > 0 ? names : names.filter((name) => !subscription.named.has(name));
-    const before = [...this.subscriptions.values()].reduce((sum, { named }) => sum + named.size, 0);
-    const count = before - replaced + added.length;
-    const { mostNames } = this.options;
-    if (count > mostNames) throw new ProtocolViolation(`${count} names are more than ${mostNames} on one stream`);
     const long = names.find((name) => name.length > LONGEST_NAME);
-    if (long === undefined) return names;
-    throw new ProtocolViolation(`a name of ${long.length} characters is longer than ${LONGEST_NAME}`);
+    if (long !== undefined)
+      throw new ProtocolViolation(`a name of ${long.length} characters is longer than ${LONGEST_NAME}`);
+    this.count(this.named - replaced + added.length);
+    return names;
   }
 
-  private inOrder(): string[] {
-    return [...ORDER, ...[...this.subscriptions.keys()].filter((type) => !ORDER.includes(type))];
+  /** The names that it asks for, of all types. */
+  private get named(): number {
+    let sum = 0;
+    for (const { named } of this.subscriptions.values()) sum += named.size;
+    return sum;
+  }
+
+  private count(names: number): void {
+    const { mostNames } = this.options;
+    if (names > mostNames) throw new ProtocolViolation(`${names} names are more than ${mostNames} on one stream`);
+    if (!this.options.names.resize(this.counted, names))
+      throw new ProtocolViolation(`${names} names: the streams of all proxies ask for as many as may be`);
+    this.counted = names;
   }
 
   private mustWait(type: string): boolean {
@@ -287,4 +309,9 @@ export class AdsSession<V> {
       if (endpointsName !== undefined && known.isNamed(endpointsName))
         known.force(endpointsName, this.options.source.revision);
   }
+}
+
+/** Whether a request of delta only answers a response: most do. In the state of the world each has all names. */
+function isBareAnswer({ nonce, subscribe, unsubscribe }: AdsRequest): boolean {
+  return nonce !== '' && subscribe.length + unsubscribe.length === 0;
 }

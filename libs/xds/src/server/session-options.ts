@@ -1,5 +1,6 @@
 import type { Clock } from '@causeway/runtime';
 import type { AdsForm, ResponseEncoder } from './ads-messages';
+import type { NameBudget } from './name-budget';
 import type { ResourceSource } from './resource-source';
 import type { SendBudget } from './send-budget';
 import type { Subscribers } from './subscribers';
@@ -12,6 +13,7 @@ export interface SessionOptions<V> {
   readonly counters: SessionCounters;
   /** Most names of all types together. */
   readonly mostNames: number;
+  readonly names: NameBudget;
   readonly budget: SendBudget<V>;
   /** One for all streams of a server. */
   readonly encoder: ResponseEncoder;

@@ -199,6 +199,10 @@ export class Subscription {
    * sends it and calls `sent`.
    */
   take(mayRemove: boolean): Push | undefined {
+    if (this.dirty.size === 0 && !this.mustAnswer && !(mayRemove && this.isGoing)) {
+      if (!this.isGoing) this.pendingSince = undefined;
+      return undefined;
+    }
     const { resources, removed } = this.takeChanges();
     if (mayRemove) {
       removed.push(...this.going);

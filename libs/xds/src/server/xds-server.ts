@@ -23,6 +23,7 @@ import { AdsStream, type AdsCall } from './ads-stream';
 import { ResponseEncoder, type AdsForm } from './ads-messages';
 import { SendBudget } from './send-budget';
 import type { SessionCounters } from './session-options';
+import { NameBudget } from './name-budget';
 import type { ProxyAuthenticator } from './proxy-authenticator';
 import { statusOfProxy, type ProxyStatus } from './proxy-status';
 import type { ResourceSource } from './resource-source';
@@ -44,6 +45,9 @@ export interface XdsLimits {
   readonly streamsOfProxy: number;
   /** Most names on one stream, of all types. */
   readonly names: number;
+  /** Most names on all streams together, beyond the first `ownNames` of each. */
+  readonly sharedNames: number;
+  readonly ownNames: number;
   /** Requests of one stream. */
   readonly requests: Rate;
   /** How long a response may stay without an answer, ms. Envoy answers clusters after 15 s at the latest. */
@@ -59,6 +63,8 @@ export const DEFAULT_XDS_LIMITS: XdsLimits = {
   streams: 5_000,
   streamsOfProxy: 16,
   names: 50_000,
+  sharedNames: 2_000_000,
+  ownNames: 500,
   requests: { burst: 2_000, perSecond: 500 },
   ackTimeout: 60_000,
   firstRequest: 10_000,
@@ -108,6 +114,7 @@ export class XdsServer<V> {
   private readonly byProxy = new Map<string, Set<AdsStream<V>>>();
   private readonly encoder = new ResponseEncoder();
   private readonly budget: SendBudget<V>;
+  private readonly names: NameBudget;
   private readonly leaving = new Set<(status: ProxyStatus) => void>();
   private readonly log: CallerLog;
   private readonly listener: GrpcListener;
@@ -120,6 +127,7 @@ export class XdsServer<V> {
     this.limits = { ...DEFAULT_XDS_LIMITS, ...options.limits };
     this.subscribers = new Subscribers(clock);
     this.budget = new SendBudget(this.limits.unackedBytes, clock);
+    this.names = new NameBudget(this.limits.sharedNames, this.limits.ownNames);
     this.log = new CallerLog(logger, clock);
     this.listener = new GrpcListener(() => this.createServer(), this.limits.connections, this.log);
     this.stops.push(source.subscribe(this.subscribers));
@@ -137,9 +145,9 @@ export class XdsServer<V> {
     return this.listener.bindShared(host, port, { ...shared, clock: this.options.clock, log: this.log });
   }
 
-  /** Open streams, and bytes sent to them that are not acked. */
-  load(): { readonly streams: number; readonly unackedBytes: number } {
-    return { streams: this.streams.size, unackedBytes: this.budget.unackedBytes };
+  /** Open streams, the names that they ask for, and bytes sent to them that are not acked. */
+  load(): { readonly streams: number; readonly names: number; readonly unackedBytes: number } {
+    return { streams: this.streams.size, names: this.names.names, unackedBytes: this.budget.unackedBytes };
   }
 
   /** Every connected proxy, by id. */
@@ -190,7 +198,7 @@ export class XdsServer<V> {
       session: {
         ...{ source, clock, subscribers: this.subscribers, encoder: this.encoder },
         ...{ counters: this.counters, budget: this.budget },
-        mostNames: this.limits.names,
+        ...{ mostNames: this.limits.names, names: this.names },
         rejected: (proxy, type, text) => this.rejected(proxy, type, text),
       },
       admitted: () => this.admitted(stream),
