@@ -29,7 +29,7 @@ export const zoneSettings = {
   CAUSEWAY_SERVICE_GRACE: duration('1h'),
   CAUSEWAY_ABSENCE_HOLD: duration('5m'),
   CAUSEWAY_SECRETS_KEY: optional(secret(text())),
-  CAUSEWAY_WORKLOAD_CERT_VALIDITY: duration('24h', ['1m', '8760h']),
+  CAUSEWAY_WORKLOAD_CERT_VALIDITY: duration('24h', ['10s', '8760h']),
   CAUSEWAY_XDS_PORT: port(5678),
   CAUSEWAY_XDS_BIND_ADDRESS: optional(text()),
   CAUSEWAY_XDS_TLS: optional(oneOf(['on', 'off'])),

@@ -25,7 +25,7 @@ export {
   type DataplaneResource,
   type ServiceResource,
 } from './matching/dataplane-selector';
-export { SelectorMatcher } from './matching/selector-matcher';
+export { SelectorMatcher, type SelectorTerm } from './matching/selector-matcher';
 export { HostnameReconciler } from './hostname/hostname-reconciler';
 export { type HostnameEntry, type HostnamePage } from './explain/explain-hostname';
 export { HostnameExplainer, type ZonedHostnameRef } from './explain/hostname-explainer';

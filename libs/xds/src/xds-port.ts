@@ -2,7 +2,7 @@ import type { DataplaneTokens, ServerCertificates, ZoneProxyTokens } from '@caus
 import { identityFor, meshAuthorityOf, spiffeIdOf, type WorkloadCertificates } from '@causeway/identity';
 import { Dataplane, MeshIdentity } from '@causeway/kinds';
 import type { Identity } from '@causeway/resources';
-import type { Clock, Logger } from '@causeway/runtime';
+import { errorText, inTimedSlices, type Clock, type Logger } from '@causeway/runtime';
 import type { IndexReader, ProxySessionStore } from '@causeway/store';
 import { BootstrapEndpoint } from './bootstrap/bootstrap-endpoint';
 import { EnvoyResources } from './envoy/envoy-resources';
@@ -13,6 +13,7 @@ import type { Destination } from './model/destination';
 import { DataplaneRegistrar, type DataplaneRegistrarOptions } from './proxies/dataplane-registrar';
 import { ProxyCertificates, type CertificateStatus } from './proxies/proxy-certificates';
 import { ZoneProxyAuthenticator } from './proxies/zone-proxy-authenticator';
+import type { ProxyAuthenticator } from './server/proxy-authenticator';
 import type { ProxyStatus } from './server/proxy-status';
 import { ProxyReporter, type ObservedProxies } from './status/proxy-reporter';
 import { XdsServer, type XdsLimits } from './server/xds-server';
@@ -65,7 +66,13 @@ export class XdsPort implements ObservedProxies {
 
   constructor(private readonly options: XdsPortOptions) {
     const { zone, index, access, clock, logger, limits, scope, dataplaneTokens, zoneTokens } = options;
-    this.resources = new EnvoyResources(index, zone, access);
+    this.resources = new EnvoyResources(index, zone, access, (steps, done) => {
+      const work = inTimedSlices(steps, { clock, signal: this.ending.signal });
+      void work.then(done, (error: unknown) => {
+        if (!this.ending.signal.aborted)
+          logger.error('what proxies are told cannot be read', { error: errorText(error) });
+      });
+    });
     this.unfollow = this.resources.follow();
     this.proxyCertificates = new ProxyCertificates({
       ...{ clock, logger, issuer: options.workloadCertificates, authority: options.authority },
@@ -79,7 +86,14 @@ export class XdsPort implements ObservedProxies {
       renewed: (view) => this.resources.viewChanged(view),
       destinations: (mesh) => countOf(this.resources.model.destinations(), mesh),
     });
-    this.server = new XdsServer({ source: this.resources, auth: this.auth, clock, logger, ...(limits && { limits }) });
+    const auth: ProxyAuthenticator<EnvoyView> = {
+      admit: async (caller) => {
+        await this.resources.whenLoaded();
+        return this.auth.admit(caller);
+      },
+      onChange: (changed) => this.auth.onChange(changed),
+    };
+    this.server = new XdsServer({ source: this.resources, auth, clock, logger, ...(limits && { limits }) });
     this.reporter = new ProxyReporter({
       ...{ observed: this, store: options.proxies, instance: options.instance, clock, logger },
     });

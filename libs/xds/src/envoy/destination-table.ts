@@ -15,13 +15,6 @@ export class DestinationTable {
   /** Grows when an address of an HTTP service comes or goes. */
   httpVersion = 0;
 
-  clear(): void {
-    this.byVip.clear();
-    this.bySni.clear();
-    this.byTarget.clear();
-    this.httpVersion += 1;
-  }
-
   replace({ before, after }: DestinationChange): void {
     const keys = new Set([before, after].flatMap((one) => (one && one.vip !== '' ? [keyOf(one)] : [])));
     const served = [...keys].map((key) => this.isHttpAt(key));
@@ -102,10 +95,6 @@ class Claims {
   private readonly byKey = new Map<string, readonly Destination[]>();
 
   constructor(private readonly order: (a: Destination, b: Destination) => number) {}
-
-  clear(): void {
-    this.byKey.clear();
-  }
 
   keys(): Iterable<string> {
     return this.byKey.keys();

@@ -276,6 +276,7 @@ test('what followed every change is what a fresh start makes, every difference w
       source.subscribe({
         changed: ({ type, names }) => names.forEach((each) => told.add(`${type} ${each}`)),
         relisted: () => undefined,
+        reloaded: () => undefined,
       });
       for (const { resources, gone } of changes) {
         const before = views.map((view) => everything(source, view));
@@ -302,6 +303,50 @@ test('what followed every change is what a fresh start makes, every difference w
         for (const each of [source, fresh]) expect([...each.refused({ id: 'web-1', view })]).toEqual([]);
     }),
     { numRuns: 40 },
+  );
+});
+
+test('a load in slices, with changes between its steps, gives what a fresh start makes, and is told at its end', () => {
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 12 }), fc.array(fc.nat(6), { maxLength: 12 }), (changes, pauses) => {
+      const held = new Map<string, Resource>();
+      const store = new TrafficZone();
+      const write = ({ resources, gone }: (typeof changes)[number]): void => {
+        const distinct = [...new Map(resources.map((each) => [identityKey(each.id), each])).values()];
+        if (gone) store.delete(...distinct);
+        else store.put(...distinct);
+        for (const each of distinct) {
+          if (gone) held.delete(identityKey(each.id));
+          else held.set(identityKey(each.id), each);
+        }
+      };
+      const half = Math.floor(changes.length / 2);
+      changes.slice(0, half).forEach(write);
+      const steps: Iterator<unknown>[] = [];
+      const ends: (() => void)[] = [];
+      const source = new EnvoyResources(store.index, 'west', store.access, (work, done) => {
+        steps.push(work[Symbol.iterator]());
+        ends.push(done);
+      });
+      source.follow();
+      const told: number[] = [];
+      source.subscribe({ changed: () => undefined, relisted: () => undefined, reloaded: (at) => void told.push(at) });
+      const before = source.revision;
+      changes.slice(half).forEach((each, n) => {
+        for (let step = 0; step < (pauses[n] ?? 0); step++) steps[0]?.next();
+        write(each);
+        // What is served, and up to which revision, stays as it was.
+        expect([source.revision, [...source.model.destinations()]]).toEqual([before, []]);
+      });
+      while (steps[0]?.next().done === false);
+      ends[0]?.();
+      expect([told, source.revision]).toEqual([[before + 1], store.index.point?.revision]);
+      const again = new TrafficZone([...held.values()].reverse());
+      const fresh = new EnvoyResources(again.index, 'west', again.access);
+      expect([...source.model.destinations()].sort(byName)).toEqual([...fresh.model.destinations()].sort(byName));
+      for (const view of views) expect(everything(source, view)).toEqual(everything(fresh, view));
+    }),
+    { numRuns: 15 },
   );
 });
 

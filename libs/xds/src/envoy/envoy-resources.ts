@@ -1,19 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { StorePoint } from '@causeway/resources';
-import type { IndexChange, IndexReader } from '@causeway/store';
+import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
 import type { AccessSource } from '../model/inbound-access';
-import { TrafficModel, type DestinationChange, type ModelChange } from '../model/traffic-model';
+import type { TrafficModel, ModelChange } from '../model/traffic-model';
 import type { SocketAddress } from '../model/zone-entrance';
 import { RESOURCE_TYPES, type EncodedResource } from '../resources/encoded-resource';
 import type { Proxy, RefusedResource, ResourceSource, SourceListener } from '../server/resource-source';
 import { isHttp } from './clusters';
 import { ChangedNames } from './changed-names';
-import { DestinationTable, vipOf } from './destination-table';
+import { vipOf, type DestinationTable } from './destination-table';
 import { hasChains, type EnvoyView } from './envoy-view';
 import { FirstUses } from './first-uses';
 import * as names from './names';
-import { declaredBackends, ReachableBackends, type BackendRef } from './reachable-backends';
+import { declaredBackends, type BackendRef, type ReachableBackends } from './reachable-backends';
 import { RefusedResources } from './refused-resources';
+import { TrafficTables } from './traffic-tables';
 import { Translation } from './translation';
 import { TrustVersions } from './trust-versions';
 
@@ -23,7 +24,17 @@ const { cluster, endpoints, listener, secret } = RESOURCE_TYPES;
 interface Kept {
   readonly resource: EncodedResource;
   readonly isFresh: boolean;
+  /** The load of the index that it was made from. */
+  readonly load: number;
 }
+
+/** Does all steps, then calls `done`: at once, or in slices so that the event loop is not held. */
+export type Loading = (steps: Iterable<unknown>, done: () => void) => void;
+
+const atOnce: Loading = (steps, done) => {
+  for (const _ of steps);
+  done();
+};
 
 /** What is kept for one view as long as the view is. */
 interface ViewState {
@@ -48,14 +59,17 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
    * the store with lower revisions it is ahead of the index by `shift`.
    */
   revision: number;
-  readonly model: TrafficModel;
   /** Grows with every change of what there is to list: lists of names hold for one number. */
   private changes = 0;
   private shift = 0;
   private readonly refusedShared = new RefusedResources();
   private readonly authorities = new TrustVersions();
-  private readonly table = new DestinationTable();
-  private readonly backends = new ReachableBackends();
+  /** What is served from. While the index is being read anew this stays as it was, and so does the revision. */
+  private tables: TrafficTables;
+  private loading: TrafficTables | undefined;
+  private loads = 0;
+  private isLoaded = false;
+  private readonly waiting = new Set<() => void>();
   private readonly translation: Translation;
   private readonly shared = new Map<string, Kept>();
   /** Scopes of shared resources, besides that of the ingresses. */
@@ -65,26 +79,41 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   constructor(
     private readonly index: IndexReader,
-    zone: string,
+    private readonly zone: string,
     private readonly access: AccessSource,
+    private readonly load = atOnce,
   ) {
     this.revision = index.point?.revision ?? 0;
-    this.model = new TrafficModel(index, zone, access);
+    this.tables = new TrafficTables(index, zone, access);
+    const current = (): TrafficTables => this.tables;
     this.translation = new Translation({
-      model: this.model,
+      get model() {
+        return current().model;
+      },
+      get table() {
+        return current().table;
+      },
       index,
-      table: this.table,
       httpOf: (view) => this.httpOf(view),
     });
-    this.fillTable();
+    this.begin();
+  }
+
+  get model(): TrafficModel {
+    return this.tables.model;
+  }
+
+  /** Resolves when the index was loaded and everything is derived from it: no proxy is to be answered before. */
+  async whenLoaded(): Promise<void> {
+    if (!this.isLoaded) await new Promise<void>((resolve) => this.waiting.add(resolve));
   }
 
   /** Follows the index until the returned function is called. */
   follow(): () => void {
     const unsubscribe = [
-      this.index.subscribe((event) => this.applied(this.model.apply(event), event.point)),
-      this.access.onReady(() => this.outside(this.model.accessChanged())),
-      this.access.onTls((dataplanes) => this.outside(this.model.tlsChanged(dataplanes))),
+      this.index.subscribe((event) => this.observe(event)),
+      this.access.onReady(() => this.outside((model) => model.accessChanged())),
+      this.access.onTls((dataplanes) => this.outside((model) => model.tlsChanged(dataplanes))),
     ];
     return () => unsubscribe.forEach((each) => each());
   }
@@ -116,7 +145,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     const scopes = scopesOf(view);
     for (const scope of scopes) {
       const found = this.shared.get(`${type} ${scope} ${name}`);
-      if (found?.isFresh) return found.resource;
+      if (found?.isFresh && found.load === this.loads) return found.resource;
     }
     if (type === secret && name === names.IDENTITY_SECRET && view.identity && !view.identity()) return 'pending';
     const plan = this.translation.plan(view, type, name);
@@ -140,7 +169,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     else refused.remove(scope, { type, name });
     if (type === secret && name === names.TRUST_SECRET)
       this.authorities.served(result.resource, this.model.trust(view.mesh));
-    if (plan.isKept) kept.set(key, { resource: result.resource, isFresh: true });
+    if (plan.isKept) kept.set(key, { resource: result.resource, isFresh: true, load: this.loads });
     else kept.delete(key);
     if (plan.scope === 'mesh' || plan.scope === 'grpc') this.scopes.add(scope);
     return result.resource;
@@ -192,19 +221,73 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     this.tell(secret, [names.IDENTITY_SECRET], { view });
   }
 
-  /** A change that is not of the index. */
-  private outside(change: ModelChange): void {
-    if (change.destinations.length + change.access.length === 0) return;
-    this.applied(change, { revision: this.revision - this.shift });
+  /** Reads the whole index; what was read before is served meanwhile. */
+  private begin(): void {
+    const next = new TrafficTables(this.index, this.zone, this.access);
+    this.loading = next;
+    this.load(this.stepsOf(next), () => this.loaded(next));
   }
 
-  private applied(change: ModelChange, { revision }: Pick<StorePoint, 'revision'>): void {
+  private *stepsOf(next: TrafficTables): Generator<undefined> {
+    for (const step of next.load()) {
+      // The index was loaded again.
+      if (this.loading !== next) return;
+      yield step;
+    }
+  }
+
+  private loaded(next: TrafficTables): void {
+    if (this.loading !== next) return;
+    this.loading = undefined;
     const since = this.revision + 1;
+    this.tables = next;
+    this.loads += 1;
+    this.changes += 1;
+    this.moveTo(this.index.point?.revision ?? 0);
+    this.isLoaded = this.index.point !== undefined;
+    for (const each of this.listeners) each.reloaded(since);
+    if (!this.isLoaded) return;
+    for (const resolve of this.waiting) resolve();
+    this.waiting.clear();
+  }
+
+  private moveTo(revision: number): void {
     this.shift = Math.max(this.shift, this.revision - revision);
     this.revision = revision + this.shift;
-    if (change.reloaded) return this.reloaded(since);
+  }
+
+  private observe(event: IndexEvent): void {
+    if (event.reloaded) return this.begin();
+    if (this.loading) {
+      this.loading.apply(event);
+      return;
+    }
+    const since = this.revision + 1;
     const before = this.table.httpVersion;
-    for (const each of change.destinations) this.replace(each);
+    const change = this.tables.apply(event);
+    this.moveTo(event.point.revision);
+    this.applied(change, { since, before });
+  }
+
+  /** A change that is not of the index. */
+  private outside(change: (model: TrafficModel) => ModelChange): void {
+    const before = this.table.httpVersion;
+    const tables = this.loading ?? this.tables;
+    const found = tables.took(change(tables.model));
+    if (tables === this.loading || found.destinations.length + found.access.length === 0) return;
+    this.applied(found, { since: this.revision + 1, before });
+  }
+
+  private get table(): DestinationTable {
+    return this.tables.table;
+  }
+
+  private get backends(): ReachableBackends {
+    return this.tables.backends;
+  }
+
+  /** `since`: the first revision that holds the change; `before`: `httpVersion` before it. */
+  private applied(change: ModelChange, { since, before }: { readonly since: number; readonly before: number }): void {
     const changed = new ChangedNames();
     for (const each of change.destinations) changed.addDestination(each);
     for (const { mesh, zone, dependents } of change.zones) {
@@ -245,31 +328,6 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     if (access.length === 0) return;
     for (const after of this.index.ofKind('Dataplane'))
       if (after.id.zone === this.model.zone && access.includes(after.id.mesh)) yield { before: undefined, after };
-  }
-
-  /** Whoever has subscribed is told of everything that was served and of everything there is; equal bytes are not sent again. */
-  private reloaded(since: number): void {
-    this.changes += 1;
-    const served = [...this.shared.values()].map(({ resource }) => resource);
-    this.table.clear();
-    this.backends.clear();
-    this.fillTable();
-    const changed = new ChangedNames();
-    for (const { type, name } of served) changed.add(type, name);
-    for (const after of this.model.destinations())
-      changed.addDestination({ name: after.name, before: undefined, after });
-    changed.add(listener, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER);
-    changed.add(secret, names.TRUST_SECRET);
-    for (const [type, found] of changed) this.tell(type, found, { since });
-  }
-
-  private replace(change: DestinationChange): void {
-    this.table.replace(change);
-    this.backends.replace(change);
-  }
-
-  private fillTable(): void {
-    for (const after of this.model.destinations()) this.replace({ name: after.name, before: undefined, after });
   }
 
   /** `since`: the first revision that holds one of the changes; without it they are of no revision of their own. */

@@ -57,7 +57,11 @@ describe('what a Dataplane declares to use', () => {
     const { zone, source, listeners } = setUp(web([{ kind: 'MeshService', labels: { team: 'b' } }]));
     expect(listeners()).toEqual([post]);
     const told = new Set<string>();
-    source.subscribe({ changed: ({ names }) => names.forEach((name) => told.add(name)), relisted: () => undefined });
+    source.subscribe({
+      changed: ({ names }) => names.forEach((name) => told.add(name)),
+      relisted: () => undefined,
+      reloaded: () => undefined,
+    });
     zone.put(service('redis', '127.1.0.1', [6379, 6380], 'b'));
     expect(listeners()).toEqual([six, seven, post]);
     expect([...told]).toEqual(expect.arrayContaining([six, seven]));

@@ -31,10 +31,6 @@ export class ReachableBackends {
   private readonly byService = new Map<string, Map<string, Destination>>();
   private readonly selectors = new Map<string, Selector>();
 
-  clear(): void {
-    for (const table of [this.all, this.byService, this.selectors]) table.clear();
-  }
-
   replace({ name, before, after }: DestinationChange): void {
     if (before) this.remove(name, before);
     if (!after) return;

@@ -94,10 +94,6 @@ export class AccessTable {
     });
   }
 
-  clear(): void {
-    this.known.clear();
-  }
-
   private ofMesh(mesh: string): Decision | 'pending' {
     let decision = this.known.get(mesh);
     if (decision === undefined) this.known.set(mesh, (decision = this.decide(mesh)));

@@ -31,6 +31,7 @@ const lost = (policy: string): Resource => sketch('Zone', 'east', {}, { status: 
 function follow(...resources: readonly Resource[]): { zone: TrafficZone; model: TrafficModel; changes: ModelChange[] } {
   const zone = new TrafficZone(resources);
   const model = new TrafficModel(zone.index, 'west', zone.access);
+  for (const _ of model.load());
   const changes: ModelChange[] = [];
   zone.index.subscribe((event) => changes.push(model.apply(event)));
   return { zone, model, changes };

@@ -5,6 +5,7 @@ import {
   dataplaneValues,
   isTrustedHere,
   SelectorMatcher,
+  type SelectorTerm,
   selectorOf,
   type DataplaneResource,
   type ServiceResource,
@@ -35,8 +36,6 @@ export interface DestinationChange {
 
 /** What an event changed. */
 export interface ModelChange {
-  /** Everything may differ; the other fields are empty. */
-  readonly reloaded: boolean;
   readonly destinations: readonly DestinationChange[];
   /** Zones whose addresses changed, for one mesh. */
   readonly zones: readonly {
@@ -56,7 +55,6 @@ export interface ModelChange {
 }
 
 const NO_CHANGE: ModelChange = {
-  reloaded: false,
   destinations: [],
   zones: [],
   trust: [],
@@ -64,6 +62,8 @@ const NO_CHANGE: ModelChange = {
   access: [],
   dataplanes: [],
 };
+
+const NO_DESTINATIONS: readonly DestinationChange[] = [];
 
 /** The names under which Kuma stores the certificates and keys of its authorities. */
 const AUTHORITY_SECRET = /\.ca-(builtin|provided)-|-(root-ca|private-key)$/;
@@ -94,7 +94,28 @@ export class TrafficModel {
   ) {
     this.access = new AccessTable(index, access);
     this.zones = new ZoneDirectory((name) => index.get(globalIdentity('Zone', name)));
-    this.load();
+  }
+
+  /**
+   * Derives everything from the index, one service a step, and says what that gave; it is called once. Events between two steps are
+   * applied as all others: services that are met later are read as they are then.
+   */
+  *load(): Generator<readonly DestinationChange[]> {
+    for (const kind of ['MeshZoneAddress', 'ZoneIngress'])
+      for (const after of this.index.ofKind(kind)) {
+        const zone = this.zones.observe({ id: after.id, key: identityKey(after.id), after });
+        // An event between two steps may have asked where the zone is entered.
+        const moved = zone === undefined ? [] : this.zones.refresh(zone);
+        yield moved.flatMap(({ dependents }) => [...dependents].flatMap((key) => this.recompute(key)));
+      }
+    for (const kind of SERVICE_KINDS)
+      for (const { id } of this.index.ofKind(kind)) {
+        const key = identityKey(id);
+        for (const _ of this.matcher.index(this.termsOf(this.index.byIdentityKey(key)), () => this.dataplanes()))
+          yield NO_DESTINATIONS;
+        this.setSelector(key, this.index.byIdentityKey(key));
+        yield this.recompute(key);
+      }
   }
 
   destination(name: string): Destination | undefined {
@@ -121,11 +142,7 @@ export class TrafficModel {
   }
 
   /** Applies an event of the index and says what it changed. */
-  apply({ reloaded, changes }: IndexEvent): ModelChange {
-    if (reloaded) {
-      this.load();
-      return { ...NO_CHANGE, reloaded };
-    }
+  apply({ changes }: Pick<IndexEvent, 'changes'>): ModelChange {
     const access = this.access.refresh(changes);
     const services = new Set<string>(access.length > 0 ? this.servicesOf(access) : []);
     const trust = new Set<string>();
@@ -149,7 +166,6 @@ export class TrafficModel {
       }),
     );
     return {
-      reloaded,
       destinations: [...services].flatMap((key) => this.recompute(key)),
       zones,
       trust: [...trust],
@@ -190,21 +206,6 @@ export class TrafficModel {
     });
   }
 
-  private load(): void {
-    this.access.clear();
-    for (const table of [this.byName, this.namesOf, this.matcher, this.groupsOf, this.membersOf, this.zones])
-      table.clear();
-    for (const kind of ['MeshZoneAddress', 'ZoneIngress'])
-      for (const after of this.index.ofKind(kind))
-        this.zones.observe({ id: after.id, key: identityKey(after.id), after });
-    for (const kind of SERVICE_KINDS)
-      for (const service of this.index.ofKind(kind)) {
-        const key = identityKey(service.id);
-        this.setSelector(key, service);
-        this.recompute(key);
-      }
-  }
-
   /** Services whose destinations may differ after a change. */
   private staleServices({ id, key, before, after }: IndexChange): readonly string[] {
     if (id.kind === 'Dataplane') {
@@ -240,10 +241,13 @@ export class TrafficModel {
 
   /** Only services of this zone have Dataplanes here. */
   private setSelector(key: string, resource: Resource | undefined): void {
+    if (resource && asService(resource)?.id.zone !== this.zone) return;
+    this.matcher.setSelector(key, this.termsOf(resource), () => this.dataplanes());
+  }
+
+  private termsOf(resource: Resource | undefined): readonly SelectorTerm[] {
     const service = asService(resource);
-    if (service?.id.zone !== this.zone && resource) return;
-    const terms = (service && selectorOf(service)?.terms) ?? [];
-    this.matcher.setSelector(key, terms, () => this.dataplanes());
+    return service?.id.zone === this.zone ? (selectorOf(service)?.terms ?? []) : [];
   }
 
   private *dataplanes(): Iterable<readonly [string, DataplaneResource]> {

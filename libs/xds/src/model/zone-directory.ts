@@ -24,10 +24,6 @@ export class ZoneDirectory {
 
   constructor(private readonly zoneOf: (name: string) => Resource | undefined) {}
 
-  clear(): void {
-    for (const table of [this.entries, this.dependencies, this.meshAddresses, this.ingresses]) table.clear();
-  }
-
   /** Notes a resource that says where a zone is entered; returns the zone that must be refreshed. */
   observe(change: {
     readonly id: Identity;

@@ -94,7 +94,11 @@ describe('the source of a zone', () => {
     const source = new EnvoyResources(zone.index, 'west', zone.access);
     source.follow();
     const told: number[] = [];
-    source.subscribe({ changed: ({ revision }) => void told.push(revision), relisted: () => undefined });
+    source.subscribe({
+      changed: ({ revision }) => void told.push(revision),
+      relisted: () => undefined,
+      reloaded: (at) => void told.push(at),
+    });
     zone.put(sketch('Zone', 'east', {}));
     zone.put(trust('x'));
     expect([source.revision, source.point?.revision, zone.index.point?.revision]).toEqual([2, 2, 2]);
@@ -102,6 +106,40 @@ describe('the source of a zone', () => {
     // What is of no revision is told as of the latest: it is not acked before it is answered.
     source.viewChanged(view);
     expect(told).toEqual([2, 2]);
+  });
+
+  it('is read anew in slices: it serves what it had and stays at its revision until all is there', async () => {
+    const zone = new TrafficZone([trust(EAST_AUTHORITY)]);
+    const work: { readonly steps: Iterable<unknown>; readonly done: () => void }[] = [];
+    const source = new EnvoyResources(zone.index, 'west', zone.access, (steps, done) => work.push({ steps, done }));
+    source.follow();
+    const told: number[] = [];
+    source.subscribe({ changed: () => undefined, relisted: () => undefined, reloaded: (at) => void told.push(at) });
+    const finish = (n: number): void => {
+      for (const _ of work[n]?.steps ?? []);
+      work[n]?.done();
+    };
+    let isLoaded = false;
+    const loaded = source.whenLoaded().then(() => (isLoaded = true));
+    await Promise.resolve();
+    expect(isLoaded).toBe(false);
+    finish(0);
+    await loaded;
+    const first = source.get(view, secret, TRUST_SECRET);
+    expect(first).toMatchObject({ name: TRUST_SECRET });
+    // Another load of the store, and a third while that is read: only the last counts.
+    zone.index.load({ point: { incarnation: 'other', revision: 7 }, resources: [], tombstones: [] });
+    zone.index.load({
+      point: { incarnation: 'third', revision: 3 },
+      resources: [trust(NEXT_EAST_AUTHORITY)],
+      tombstones: [],
+    });
+    expect([source.get(view, secret, TRUST_SECRET), source.revision]).toEqual([first, 0]);
+    finish(1);
+    expect([told, source.revision]).toEqual([[1], 0]);
+    finish(2);
+    expect([told, source.revision, source.point?.revision]).toEqual([[1, 1], 3, 3]);
+    expect(source.get(view, secret, TRUST_SECRET)).not.toEqual(first);
   });
 
   it('knows the authorities of the trust that it served', () => {

@@ -40,6 +40,8 @@ export interface ListingChange {
 export interface SourceListener<V> {
   changed(change: ResourceChange<V>): void;
   relisted(change: ListingChange): void;
+  /** Everything may differ; `revision` as in `ResourceChange`. */
+  reloaded(revision: number): void;
 }
 
 /**

@@ -75,6 +75,14 @@ export class Subscribers<V> implements SourceListener<V> {
     }
   }
 
+  reloaded(revision: number): void {
+    for (const entries of this.byProxy.values())
+      for (const { subscriber, subscription } of entries) {
+        subscription.markAllLater(revision);
+        this.schedule(subscriber);
+      }
+  }
+
   /** Sends what is due to this stream soon, with what else is told in this turn. */
   schedule(subscriber: Subscriber<V>): void {
     this.due.add(subscriber);

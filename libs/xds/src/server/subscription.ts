@@ -62,6 +62,8 @@ export class Subscription {
   /** The first revision that has not been sent whole. */
   private pendingSince: number | undefined;
   private mustAnswer = false;
+  /** Everything is marked before the next response. */
+  private isStale = false;
 
   /** `isWhole`: each response has all that is subscribed to (clusters and listeners in the state of the world). */
   constructor(
@@ -84,7 +86,7 @@ export class Subscription {
 
   /** Something is to be sent or was not acked; names that are going wait for others. */
   get isBusy(): boolean {
-    return this.inFlight !== undefined || this.dirty.size > 0 || this.mustAnswer;
+    return this.inFlight !== undefined || this.dirty.size > 0 || this.mustAnswer || this.isStale;
   }
 
   get isGoing(): boolean {
@@ -175,6 +177,12 @@ export class Subscription {
     for (const name of [...this.named, ...this.held.names(), ...listed]) this.mark(name, revision);
   }
 
+  /** The same, with the work of it left to the next `take`. */
+  markAllLater(revision: number): void {
+    this.isStale = true;
+    this.pendingSince ??= revision;
+  }
+
   /** Sends a name that the proxy has or asked for again, though it is unchanged. */
   force(name: string, revision: number): void {
     this.forced.add(name);
@@ -199,6 +207,8 @@ export class Subscription {
    * sends it and calls `sent`.
    */
   take(mayRemove: boolean): Push | undefined {
+    if (this.isStale) this.markAll(this.pendingSince ?? 0);
+    this.isStale = false;
     if (this.dirty.size === 0 && !this.mustAnswer && !(mayRemove && this.isGoing)) {
       if (!this.isGoing) this.pendingSince = undefined;
       return undefined;
