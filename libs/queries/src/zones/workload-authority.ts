@@ -3,6 +3,7 @@ import { parseValidity } from '@causeway/access';
 import {
   certificatesOf,
   checkOrder,
+  waitedFor,
   type AuthorityStateOfZone,
   type RotationOrder,
   type RotationRequests,
@@ -44,7 +45,7 @@ export class WorkloadAuthority {
     const { authority, requests, evidence } = this.here();
     const [state, request] = await Promise.all([authority.state(), requests.pending()]);
     if (!state) throw new Unavailable('there is no certificate authority yet: the leader of this zone makes it');
-    const live = state.step.type === 'trusting' ? await evidence.missing(certificatesOf(state)) : [];
+    const live = state.step.type === 'trusting' ? waitedFor(await evidence.gaps(certificatesOf(state))) : [];
     return {
       ...stepOf(state, live),
       authorities: state.authorities.map((one) => authorityOf(one, state.signing)),
