@@ -25,7 +25,14 @@ export {
   type CertificateSigner,
   type SignedCertificate,
 } from './zone-authority';
-export { authorityIdOf, authorityIdsOf, createMeshAuthority, type AuthorityPair, type CertificateOrder } from './x509';
+export {
+  authorityIdOf,
+  authorityIdsOf,
+  BACKDATED,
+  createMeshAuthority,
+  type AuthorityPair,
+  type CertificateOrder,
+} from './x509';
 export {
   enabledBackend,
   isMeshAuthorityKey,

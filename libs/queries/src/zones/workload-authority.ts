@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { parseValidity } from '@causeway/access';
 import {
+  BACKDATED,
   certificatesOf,
   checkOrder,
   waitedFor,
@@ -97,11 +98,16 @@ function missingOf(names: readonly string[]): JsonObject {
   return { total: names.length, items: names.slice(0, MOST_MISSING) };
 }
 
+/** The first moment of its certificate is not when it was made: certificates are backdated. */
 function authorityOf({ id, certificate }: AuthorityStateOfZone['authorities'][number], signing: string): JsonObject {
   const parsed = new X509Certificate(certificate);
   return {
     ...{ id, sha256: parsed.fingerprint256, signs: id === signing, certificate },
-    ...{ notBefore: rfc3339(Date.parse(parsed.validFrom)), notAfter: rfc3339(Date.parse(parsed.validTo)) },
+    ...{
+      creationTime: rfc3339(Date.parse(parsed.validFrom) + BACKDATED),
+      notBefore: rfc3339(Date.parse(parsed.validFrom)),
+      notAfter: rfc3339(Date.parse(parsed.validTo)),
+    },
   };
 }
 
