@@ -6,6 +6,7 @@ import {
   dataplaneTranslation,
   meshTranslation,
   secretTranslation,
+  zoneEgressTranslation,
   zoneIngressTranslation,
 } from './proto-kinds';
 import {
@@ -31,6 +32,7 @@ const TRANSLATIONS: ReadonlyMap<string, KumaTranslation> = new Map([
   ['MeshIdentity', meshIdentityTranslation],
   ['MeshTrust', meshTrustTranslation],
   ['ZoneIngress', zoneIngressTranslation],
+  ['ZoneEgress', zoneEgressTranslation],
 ]);
 
 /** The translation of a kind; the identity for a kind that is not listed. */
