@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
-import { DeltaDiscoveryRequest, DiscoveryRequest } from '@causeway/proto-gen';
+import { DeltaDiscoveryRequest, DiscoveryRequest, Node } from '@causeway/proto-gen';
 import type { JsonObject } from '@causeway/resources';
 import { FakeClock } from '@causeway/runtime';
 import { DEFAULT_XDS_LIMITS, RESOURCE_TYPES } from '@causeway/xds';
@@ -9,9 +9,10 @@ import { checkCsr } from '../../../libs/identity/src/x509';
 import { readBootstrapRequest } from '../../../libs/xds/src/bootstrap/bootstrap-request';
 import { readDocument } from '../../../libs/xds/src/proxies/dataplane-registrar';
 import { readProxyNode } from '../../../libs/xds/src/proxies/proxy-node';
-import { decodeRequest, ResponseEncoder, type AdsForm } from '../../../libs/xds/src/server/ads-messages';
+import { decodeRequest, nodeBytesOf, ResponseEncoder, type AdsForm } from '../../../libs/xds/src/server/ads-messages';
 import { AdsSession } from '../../../libs/xds/src/server/ads-session';
 import { Rejections } from '../../../libs/xds/src/server/rejections';
+import { SendBudget } from '../../../libs/xds/src/server/send-budget';
 import { Subscribers } from '../../../libs/xds/src/server/subscribers';
 import type { Prng } from '../../simulation/engine/prng';
 import { MapSource } from '../../support/xds-source';
@@ -69,12 +70,14 @@ function takeIn(form: AdsForm, bytes: Buffer): unknown {
       ...{ form, source, clock, subscribers: new Subscribers<string>(clock), encoder: new ResponseEncoder() },
       counters: { responses: 0, resources: 0, unchanged: 0, rejections: 0, staleNonces: 0 },
       mostNames: DEFAULT_XDS_LIMITS.names,
-      budget: { isSpent: () => false, spend: () => undefined, refund: () => undefined, wait: () => undefined },
+      budget: new SendBudget<string>(DEFAULT_XDS_LIMITS.unackedBytes, clock),
       send: () => undefined,
       rejected: () => undefined,
+      failed: () => undefined,
     },
   );
-  return session.receive(decodeRequest(form, bytes));
+  const node = nodeBytesOf(bytes);
+  return [node && Node.decode(node), session.receive(decodeRequest(form, bytes))];
 }
 
 function requestShapes(form: AdsForm, draw: Prng): Shape[] {
