@@ -105,6 +105,7 @@ export class ExplicitOutbounds {
   /** Takes note of a Dataplane that came, changed or went; its listeners, and the clusters behind them before and after. */
   replace({ before, after }: Pick<IndexChange, 'before' | 'after'>): TouchedOutbounds {
     const touched = { listeners: new Set<string>(), clusters: new Set<string>() };
+    if (before && after && isDeepStrictEqual(before.spec, after.spec)) return touched;
     this.count(before, -1);
     this.count(after, 1);
     for (const resource of [before, after])
