@@ -1,4 +1,5 @@
 import { AggregatedDiscoveryServiceClient, DeltaDiscoveryRequest, DeltaDiscoveryResponse } from '@causeway/proto-gen';
+import { ClientSockets } from '@causeway/grpc-server';
 import { shortened } from '@causeway/resources';
 import { Backoff, errorText, type Clock, type Logger, type Timer } from '@causeway/runtime';
 import { credentials, Metadata, status, type ClientDuplexStream, type ServiceError } from '@grpc/grpc-js';
@@ -204,6 +205,7 @@ interface StreamEvents {
 
 /** One stream to one server. */
 class AdsClientStream {
+  private readonly sockets: ClientSockets;
   private readonly client: AggregatedDiscoveryServiceClient;
   private readonly call: ClientDuplexStream<Buffer, Buffer>;
   private readonly deadline: Timer;
@@ -216,7 +218,8 @@ class AdsClientStream {
     limits: AdsClientLimits,
     private readonly events: StreamEvents,
   ) {
-    this.client = new AggregatedDiscoveryServiceClient(address, credentialsOf(options.tls()), {
+    this.sockets = new ClientSockets(credentialsOf(options.tls()), options.clock);
+    this.client = new AggregatedDiscoveryServiceClient(address, this.sockets.credentials, {
       ...KEEPALIVE,
       'grpc.max_receive_message_length': limits.responseBytes,
       'grpc.max_send_message_length': -1,
@@ -299,6 +302,7 @@ class AdsClientStream {
     this.deadline.cancel();
     this.call.cancel();
     this.client.close();
+    this.sockets.end();
     this.events.ended(failure);
   }
 }
