@@ -50,7 +50,7 @@ export class ClientSockets {
 
 /** The same object but for one of its methods. */
 function derivedFrom<T extends object, K extends keyof T>(original: T, method: K, replacement: T[K]): T {
-  const derived = Object.setPrototypeOf({}, original) as T;
-  derived[method] = replacement;
-  return derived;
+  return new Proxy(original, {
+    get: (target, key): unknown => (key === method ? replacement : Reflect.get(target, key)),
+  });
 }
