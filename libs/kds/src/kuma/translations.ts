@@ -1,4 +1,4 @@
-import { meshIdentityTranslation } from './identities';
+import { meshIdentityTranslation, meshTrustTranslation } from './identities';
 import type { KumaTranslation } from './translation';
 import {
   configTranslation,
@@ -6,6 +6,7 @@ import {
   dataplaneTranslation,
   meshTranslation,
   secretTranslation,
+  zoneEgressTranslation,
   zoneIngressTranslation,
 } from './proto-kinds';
 import {
@@ -29,7 +30,9 @@ const TRANSLATIONS: ReadonlyMap<string, KumaTranslation> = new Map([
   ['MeshMultiZoneService', meshMultiZoneServiceTranslation],
   ['MeshExternalService', meshExternalServiceTranslation],
   ['MeshIdentity', meshIdentityTranslation],
+  ['MeshTrust', meshTrustTranslation],
   ['ZoneIngress', zoneIngressTranslation],
+  ['ZoneEgress', zoneEgressTranslation],
 ]);
 
 /** The translation of a kind; the identity for a kind that is not listed. */
