@@ -30,6 +30,7 @@ export const zoneSettings = {
   CAUSEWAY_ABSENCE_HOLD: duration('5m'),
   CAUSEWAY_SECRETS_KEY: optional(secret(text())),
   CAUSEWAY_WORKLOAD_CERT_VALIDITY: duration('24h', ['10s', '8760h']),
+  CAUSEWAY_CLOCK_SKEW: duration('10m', ['1s', '24h']),
   CAUSEWAY_XDS_PORT: port(5678),
   CAUSEWAY_XDS_BIND_ADDRESS: optional(text()),
   CAUSEWAY_XDS_TLS: optional(oneOf(['on', 'off'])),
@@ -41,6 +42,7 @@ export const zoneSettings = {
   CAUSEWAY_XDS_STREAMS: count(5_000, 1),
   CAUSEWAY_XDS_NAMES: count(2_000_000, 1),
   CAUSEWAY_XDS_UNACKED_MIB: count(256, 1),
+  CAUSEWAY_XDS_ABANDONED_AFTER: duration('15m', ['10s', '8760h']),
   CAUSEWAY_DNS_PORT: port(5653),
   CAUSEWAY_DNS_BIND_ADDRESS: list('127.0.0.1'),
   CAUSEWAY_DNS_TTL: duration('5s'),
@@ -76,6 +78,8 @@ export const zoneHelp: Readonly<Record<string, string>> = {
   CAUSEWAY_SECRETS_KEY:
     'keys that seal secrets in the database, id:base64 of 32 bytes, separated by commas: the first seals, all open; required beyond loopback',
   CAUSEWAY_WORKLOAD_CERT_VALIDITY: 'how long certificates of workloads are valid; they are renewed at half of it',
+  CAUSEWAY_CLOCK_SKEW:
+    'by how much clocks may differ: so long after its last certificate has ended an authority that was replaced is trusted',
   CAUSEWAY_XDS_PORT: 'port that proxies connect to; 0 takes a free one',
   CAUSEWAY_XDS_BIND_ADDRESS: 'where it listens; none = as CAUSEWAY_BIND_ADDRESS',
   CAUSEWAY_XDS_TLS: 'on or off, for proxies; none = on beyond loopback or where a certificate is given',
@@ -87,6 +91,8 @@ export const zoneHelp: Readonly<Record<string, string>> = {
   CAUSEWAY_XDS_STREAMS: 'most streams of all proxies',
   CAUSEWAY_XDS_NAMES: 'most names that all proxies ask for, beyond the first 500 of each stream',
   CAUSEWAY_XDS_UNACKED_MIB: 'most bytes sent to proxies that they have not acked, MiB; more waits',
+  CAUSEWAY_XDS_ABANDONED_AFTER:
+    'how long a Dataplane that its proxy registered stays while no replica serves the proxy',
   CAUSEWAY_DNS_PORT: 'port of DNS, UDP and TCP; 0 takes a free one',
   CAUSEWAY_DNS_BIND_ADDRESS: 'addresses to answer at, separated by commas',
   CAUSEWAY_DNS_TTL: 'how long answers may be kept',

@@ -12,6 +12,10 @@ export { createMeshLoops, type MeshLoopsConfig } from './mesh/mesh-reconciler';
 export { meshesOfAuthority, TrustPublisher, unspreadDomains, type TrustPublisherConfig } from './trust/trust-publisher';
 export { isTrustedHere } from './trust/believed-domains';
 export { createSharedIdentityLoop } from './trust/shared-identity-reconciler';
+export { certificatesOfTrust, readBundle } from './trust/bundle-certificates';
+export { createTrustCertificatesLoop } from './trust/trust-certificates-reconciler';
+export { zonesWithout } from './trust/trust-acceptance';
+export { createZoneTrustLoop, TrustAcceptanceReporter } from './trust/trust-acceptance-loops';
 export { createTrustLoop } from './trust/trust-reconciler';
 export { createMeshAuthorityLoop, type MeshAuthorityConfig } from './trust/mesh-authority-loop';
 export { createConditionsReconciler } from './conditions/conditions-reconciler';
@@ -29,5 +33,6 @@ export { SelectorMatcher, type SelectorTerm } from './matching/selector-matcher'
 export { HostnameReconciler } from './hostname/hostname-reconciler';
 export { type HostnameEntry, type HostnamePage } from './explain/explain-hostname';
 export { HostnameExplainer, type ZonedHostnameRef } from './explain/hostname-explainer';
+export { REGISTERED_BY } from './proxies/abandoned-dataplanes';
 export { ProxyDirectory, type ProxyDirectoryOptions } from './proxies/proxy-directory';
 export { proxiesWithoutAuthority, type KnownProxy } from './proxies/known-proxies';

@@ -93,6 +93,9 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       get table() {
         return current().table;
       },
+      get explicit() {
+        return current().explicit;
+      },
       index,
       httpOf: (view) => this.httpOf(view),
     });
@@ -135,7 +138,8 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   refused({ view }: Proxy<EnvoyView>): Iterable<RefusedResource> {
-    return [...this.stateOf(view).refused.in([view.mesh]), ...this.refusedShared.in(scopesOf(view))];
+    const { problems } = this.translation.explicitOutbounds(view);
+    return [...this.stateOf(view).refused.in([view.mesh]), ...this.refusedShared.in(scopesOf(view)), ...problems];
   }
 
   get(view: EnvoyView, type: string, name: string): EncodedResource | 'pending' | undefined {
@@ -240,6 +244,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     if (this.loading !== next) return;
     this.loading = undefined;
     const since = this.revision + 1;
+    next.finish();
     this.tables = next;
     this.loads += 1;
     this.changes += 1;
@@ -290,6 +295,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private applied(change: ModelChange, { since, before }: { readonly since: number; readonly before: number }): void {
     const changed = new ChangedNames();
     for (const each of change.destinations) changed.addDestination(each);
+    for (const each of change.destinations) changed.addOutbounds(this.tables.explicit.touchedBy(each));
     for (const { mesh, zone, dependents } of change.zones) {
       changed.add(endpoints, names.entranceEndpointsName(mesh, zone));
       // gRPC has the addresses of a zone in each service.
@@ -303,7 +309,10 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       changed.addIngresses(this.translation.ingressesOf(old), this.translation.ingressesOf(after), this.table);
     for (const { before: old, after } of this.withInbounds(change))
       changed.addInbounds(this.translation.changedInbounds(old, after));
-    for (const each of change.dataplanes) this.addDeclared(each, changed);
+    for (const each of change.dataplanes) {
+      changed.addOutbounds(this.tables.explicit.replace(each));
+      this.addDeclared(each, changed);
+    }
     if (changed.isRelisting) this.changes += 1;
     for (const [type, found] of changed) this.tell(type, found, { since });
   }
@@ -349,6 +358,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private *clusters(view: EnvoyView): Iterable<string> {
     for (const sni of this.translation.serverNames(view)) yield names.ingressClusterName(sni);
     yield* this.translation.inbounds(view).byCluster.keys();
+    for (const { destination } of this.translation.explicitOutbounds(view).served.values()) yield destination;
     if (!view.capture) return;
     for (const name of this.listed(view)) {
       const destination = this.translation.destination(view, name);
@@ -366,11 +376,15 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private *listenersOf(view: EnvoyView): Iterable<string> {
     for (const at of this.translation.ingresses(view)) yield names.ingressListenerName(at);
     yield* this.inboundNames(view);
+    const { served } = this.translation.explicitOutbounds(view);
+    yield* served.keys();
     if (view.capture?.type === 'redirect') yield* [names.OUTBOUND_LISTENER, names.REENTRY_LISTENER];
     if (view.capture?.type !== 'bind') return;
     for (const name of this.listed(view)) {
       const destination = this.translation.destination(view, name);
-      if (destination && destination.vip !== '') yield `outbound:${vipOf(destination)}`;
+      if (!destination || destination.vip === '') continue;
+      const vip = vipOf(destination);
+      if (!served.has(`explicit:${vip}`)) yield `outbound:${vip}`;
     }
   }
 
