@@ -10,8 +10,9 @@ import { isHttp } from './clusters';
 import { ChangedNames } from './changed-names';
 import { DestinationTable, vipOf } from './destination-table';
 import { hasChains, type EnvoyView } from './envoy-view';
-import { FirstUses } from './first-uses';
+
 import * as names from './names';
+import { OnDemandAddresses } from './on-demand-addresses';
 import { declaredBackends, ReachableBackends, type BackendRef } from './reachable-backends';
 import { RefusedResources } from './refused-resources';
 import { Translation } from './translation';
@@ -29,7 +30,9 @@ interface Kept {
 interface ViewState {
   readonly resources: Map<string, Kept>;
   readonly names: Map<string, { readonly changes: number; readonly names: ReadonlySet<string> }>;
-  readonly firstUses: FirstUses;
+  readonly onDemand: OnDemandAddresses;
+  /** HTTP addresses among those that are listed, as of a change of the model. */
+  listedHttp: { readonly changes: number; readonly vips: ReadonlySet<string> } | undefined;
   readonly refused: RefusedResources;
 }
 
@@ -51,6 +54,8 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   readonly model: TrafficModel;
   /** Grows with every change: lists of names hold for one number. */
   private changes = 0;
+  /** Grows with every change of the model. */
+  private modelChanges = 0;
   private shift = 0;
   private readonly refusedShared = new RefusedResources();
   private readonly authorities = new TrustVersions();
@@ -112,7 +117,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   get(view: EnvoyView, type: string, name: string): EncodedResource | 'pending' | undefined {
     const vip = type === cluster ? names.vipOfCluster(name) : undefined;
     const state = this.stateOf(view);
-    if (vip !== undefined && state.firstUses.isWaiting(vip)) return 'pending';
+    if (this.awaitsChain(view, vip)) return 'pending';
     const scopes = scopesOf(view);
     for (const scope of scopes) {
       const found = this.shared.get(`${type} ${scope} ${name}`);
@@ -124,8 +129,9 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     const scope = plan?.scope === 'ingress' ? INGRESS : plan?.scope === 'grpc' ? view.mesh + GRPC : view.mesh;
     const refused = plan?.scope === 'view' ? state.refused : this.refusedShared;
     if (!plan) {
-      for (const each of scopes) this.refusedShared.remove(each, { type, name });
+      for (const each of scopes) this.forget(each, type, name);
       state.refused.remove(scope, { type, name });
+      state.resources.delete(`${type} ${scope} ${name}`);
       return undefined;
     }
     const kept = plan.scope === 'view' ? state.resources : this.shared;
@@ -161,22 +167,46 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   subscribed({ view }: Proxy<EnvoyView>, type: string, asked: readonly string[]): void {
-    const { firstUses } = this.stateOf(view);
-    firstUses.subscribed(type, asked);
-    if (type !== cluster || !hasChains(view)) return;
-    const listed = new Set(this.httpOf(view).map(names.hostPort));
-    for (const vip of asked.flatMap((name) => names.vipOfCluster(name) ?? [])) {
-      const destination = this.table.atVip(view.mesh, vip);
-      if (!destination || !isHttp(destination) || listed.has(vip)) continue;
-      if (!firstUses.begin({ vip, chain: `fc:${vip}`, routes: destination.name })) continue;
+    this.stateOf(view).onDemand.subscribed(type, asked);
+    // All at once, before the first of them is looked up: each makes lists of names stale.
+    if (type === cluster) for (const name of asked) this.awaitsChain(view, names.vipOfCluster(name));
+  }
+
+  unsubscribed({ view }: Proxy<EnvoyView>, type: string, dropped: readonly string[]): void {
+    this.stateOf(view).onDemand.unsubscribed(type, dropped);
+  }
+
+  /**
+   * Whether the first connection to an address that a proxy asked for waits for a filter chain. A service may come to the address, go,
+   * or become HTTP, while the proxy goes on asking: from the first look at which it is HTTP the address is listed.
+   */
+  private awaitsChain(view: EnvoyView, vip: string | undefined): boolean {
+    if (vip === undefined || !hasChains(view)) return false;
+    const { onDemand } = this.stateOf(view);
+    const destination = this.table.atVip(view.mesh, vip);
+    if (!destination || !isHttp(destination)) onDemand.forget(vip);
+    else if (onDemand.has(vip)) onDemand.follow(vip, destination.name);
+    else if (!this.listedHttp(view).has(vip)) {
+      onDemand.begin({ vip, chain: `fc:${vip}`, routes: destination.name });
       this.changes += 1;
       this.tell(cluster, [destination.name], { view });
       this.tell(listener, [names.OUTBOUND_LISTENER, names.REENTRY_LISTENER], { view });
     }
+    return onDemand.isWaiting(vip);
+  }
+
+  /** The `address:port` of the HTTP services that are listed for a view. */
+  private listedHttp(view: EnvoyView): ReadonlySet<string> {
+    const state = this.stateOf(view);
+    if (state.listedHttp?.changes !== this.modelChanges) {
+      const vips = new Set(this.translation.httpAddresses(view, this.listed(view)).map(names.hostPort));
+      state.listedHttp = { changes: this.modelChanges, vips };
+    }
+    return state.listedHttp.vips;
   }
 
   acked({ view }: Proxy<EnvoyView>, type: string): void {
-    const done = this.stateOf(view).firstUses.acked(type);
+    const done = this.stateOf(view).onDemand.acked(type);
     if (done.length === 0) return;
     this.changes += 1;
     this.tell(
@@ -200,6 +230,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   private applied(change: ModelChange, { revision }: Pick<StorePoint, 'revision'>): void {
     this.changes += 1;
+    this.modelChanges += 1;
     const since = this.revision + 1;
     this.shift = Math.max(this.shift, this.revision - revision);
     this.revision = revision + this.shift;
@@ -226,14 +257,30 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       }
     for (const each of change.dataplanes) this.addDeclared(each, changed);
     for (const [type, found] of changed) this.tell(type, found, { since });
+    this.forgetGone(change.destinations);
+  }
+
+  /** What is kept of destinations that are gone: nobody may ask for it again. */
+  private forgetGone(destinations: readonly DestinationChange[]): void {
+    const gone = new ChangedNames();
+    for (const each of destinations) if (!each.after) gone.addDestination(each);
+    for (const [type, found] of gone)
+      for (const name of found) for (const scope of [INGRESS, ...this.scopes]) this.forget(scope, type, name);
+  }
+
+  private forget(scope: string, type: string, name: string): void {
+    this.shared.delete(`${type} ${scope} ${name}`);
+    this.refusedShared.remove(scope, { type, name });
   }
 
   /** A Dataplane that declares other services than before: what joins and what leaves the list of its proxies. */
   private addDeclared({ id: { mesh }, before, after }: IndexChange, changed: ChangedNames): void {
-    const [old, now] = [declaredBackends(before), declaredBackends(after)];
+    // Without a Dataplane its proxies are not served, so one that comes or goes changes what it declares, and no more.
+    const comesOrGoes = !before || !after;
+    const [old, now] = [before, after].map((each) => declaredBackends(each) ?? (comesOrGoes ? [] : undefined));
     if (isDeepStrictEqual(old, now)) return;
     const namesOf = (refs: readonly BackendRef[] | undefined): ReadonlySet<string> =>
-      refs ? this.backends.names(mesh, refs) : new Set([...this.model.destinations()].map(({ name }) => name));
+      refs ? this.backends.names(mesh, refs) : new Set(this.destinationsIn(mesh));
     const [left, joined] = [namesOf(old), namesOf(now)];
     for (const name of new Set([...left, ...joined]))
       if (left.has(name) !== joined.has(name))
@@ -300,7 +347,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       if (!isOnDemand) yield name;
       else if (destination.vip !== '') yield `vip:${vipOf(destination)}`;
     }
-    for (const vip of this.stateOf(view).firstUses.used) {
+    for (const vip of this.stateOf(view).onDemand.used) {
       const destination = this.table.atVip(view.mesh, vip);
       if (destination) yield destination.name;
     }
@@ -325,6 +372,10 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     const { mesh } = view;
     const listed = view.listed === 'declared' ? this.declared(view) : view.listed;
     if (listed !== 'all') return yield* listed;
+    yield* this.destinationsIn(mesh);
+  }
+
+  private *destinationsIn(mesh: string): Iterable<string> {
     for (const { name, service } of this.model.destinations()) if (service.mesh === mesh) yield name;
   }
 
@@ -336,7 +387,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   private httpOf(view: EnvoyView): readonly SocketAddress[] {
     if (!hasChains(view)) return [];
-    const used = [...this.stateOf(view).firstUses.used].flatMap((vip) => this.table.atVip(view.mesh, vip)?.name ?? []);
+    const used = [...this.stateOf(view).onDemand.used].flatMap((vip) => this.table.atVip(view.mesh, vip)?.name ?? []);
     return this.translation.httpAddresses(view, [...this.listed(view), ...used]);
   }
 
@@ -345,7 +396,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     if (known) return known;
     const state: ViewState = {
       ...{ resources: new Map(), names: new Map(), refused: new RefusedResources() },
-      firstUses: new FirstUses(),
+      ...{ onDemand: new OnDemandAddresses(), listedHttp: undefined },
     };
     this.views.set(view, state);
     return state;
