@@ -10,30 +10,22 @@ import { isHttp } from './clusters';
 import { ChangedNames } from './changed-names';
 import { DestinationTable, vipOf } from './destination-table';
 import { hasChains, type EnvoyView } from './envoy-view';
-
 import * as names from './names';
 import { OnDemandAddresses } from './on-demand-addresses';
 import { declaredBackends, ReachableBackends, type BackendRef } from './reachable-backends';
-import { RefusedResources } from './refused-resources';
+import { ServedResources, TrustVersions } from './served-resources';
 import { Translation } from './translation';
-import { TrustVersions } from './trust-versions';
 
 const { cluster, endpoints, listener, secret } = RESOURCE_TYPES;
 
-/** A resource that was served. Until a change touches it, it is served again without a look at the model. */
-interface Kept {
-  readonly resource: EncodedResource;
-  readonly isFresh: boolean;
-}
-
 /** What is kept for one view as long as the view is. */
 interface ViewState {
-  readonly resources: Map<string, Kept>;
+  /** Resources that are made for this view. */
+  readonly served: ServedResources;
   readonly names: Map<string, { readonly changes: number; readonly names: ReadonlySet<string> }>;
   readonly onDemand: OnDemandAddresses;
   /** HTTP addresses among those that are listed, as of a change of the model. */
   listedHttp: { readonly changes: number; readonly vips: ReadonlySet<string> } | undefined;
-  readonly refused: RefusedResources;
 }
 
 /** The scope of what ingresses share; no mesh has this name. */
@@ -52,19 +44,17 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
    */
   revision: number;
   readonly model: TrafficModel;
-  /** Grows with every change: lists of names hold for one number. */
+  /** Grows with every change of what there is to list: lists of names hold for one number. */
   private changes = 0;
   /** Grows with every change of the model. */
   private modelChanges = 0;
   private shift = 0;
-  private readonly refusedShared = new RefusedResources();
+  /** Resources that proxies of several views share. */
+  private readonly shared = new ServedResources();
   private readonly authorities = new TrustVersions();
   private readonly table = new DestinationTable();
   private readonly backends = new ReachableBackends();
   private readonly translation: Translation;
-  private readonly shared = new Map<string, Kept>();
-  /** Scopes of shared resources, besides that of the ingresses. */
-  private readonly scopes = new Set<string>();
   private readonly views = new WeakMap<EnvoyView, ViewState>();
   private readonly listeners = new Set<SourceListener<EnvoyView>>();
 
@@ -107,11 +97,11 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   /** Resources that proxies share and that break Envoy's rules. */
   get refusedCount(): number {
-    return this.refusedShared.size;
+    return this.shared.refusedCount;
   }
 
   refused({ view }: Proxy<EnvoyView>): Iterable<RefusedResource> {
-    return [...this.stateOf(view).refused.in([view.mesh]), ...this.refusedShared.in(scopesOf(view))];
+    return [...this.stateOf(view).served.refused([view.mesh]), ...this.shared.refused(scopesOf(view))];
   }
 
   get(view: EnvoyView, type: string, name: string): EncodedResource | 'pending' | undefined {
@@ -119,37 +109,21 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     const state = this.stateOf(view);
     if (this.awaitsChain(view, vip)) return 'pending';
     const scopes = scopesOf(view);
-    for (const scope of scopes) {
-      const found = this.shared.get(`${type} ${scope} ${name}`);
-      if (found?.isFresh) return found.resource;
-    }
+    const known = this.shared.fresh(scopes, type, name);
+    if (known) return known;
     if (type === secret && name === names.IDENTITY_SECRET && view.identity && !view.identity()) return 'pending';
     const plan = this.translation.plan(view, type, name);
     if (plan === 'pending') return plan;
-    const scope = plan?.scope === 'ingress' ? INGRESS : plan?.scope === 'grpc' ? view.mesh + GRPC : view.mesh;
-    const refused = plan?.scope === 'view' ? state.refused : this.refusedShared;
     if (!plan) {
-      for (const each of scopes) this.forget(each, type, name);
-      state.refused.remove(scope, { type, name });
-      state.resources.delete(`${type} ${scope} ${name}`);
+      this.shared.forget(type, [name], scopes);
+      state.served.forget(type, [name]);
       return undefined;
     }
-    const kept = plan.scope === 'view' ? state.resources : this.shared;
-    const key = `${type} ${scope} ${name}`;
-    const previous = kept.get(key)?.resource;
-    const result = plan.encode(previous);
-    if (!result.ok) {
-      refused.add(scope, { type, name }, result.violations);
-      return previous;
-    }
-    if (plan.problem) refused.add(scope, { type, name }, [plan.problem]);
-    else refused.remove(scope, { type, name });
-    if (type === secret && name === names.TRUST_SECRET)
-      this.authorities.served(result.resource, this.model.trust(view.mesh));
-    if (plan.isKept) kept.set(key, { resource: result.resource, isFresh: true });
-    else kept.delete(key);
-    if (plan.scope === 'mesh' || plan.scope === 'grpc') this.scopes.add(scope);
-    return result.resource;
+    const scope = plan.scope === 'ingress' ? INGRESS : plan.scope === 'grpc' ? view.mesh + GRPC : view.mesh;
+    const resource = (plan.scope === 'view' ? state.served : this.shared).serve(plan, { scope, type, name });
+    if (resource && type === secret && name === names.TRUST_SECRET)
+      this.authorities.served(resource, this.model.trust(view.mesh));
+    return resource;
   }
 
   names({ view }: Proxy<EnvoyView>, type: string): ReadonlySet<string> {
@@ -229,7 +203,6 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   private applied(change: ModelChange, { revision }: Pick<StorePoint, 'revision'>): void {
-    this.changes += 1;
     this.modelChanges += 1;
     const since = this.revision + 1;
     this.shift = Math.max(this.shift, this.revision - revision);
@@ -242,35 +215,23 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     for (const { mesh, zone, dependents } of change.zones) {
       changed.add(endpoints, names.entranceEndpointsName(mesh, zone));
       // gRPC has the addresses of a zone in each service.
-      if (this.scopes.has(mesh + GRPC))
+      if (this.shared.hasScope(mesh + GRPC))
         for (const key of dependents) changed.add(endpoints, ...this.model.namesOfService(key));
     }
     changed.add(endpoints, ...change.readdressed);
-    if (change.trust.length > 0) changed.add(secret, names.TRUST_SECRET);
     if (this.table.httpVersion !== before) changed.add(listener, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER);
     for (const { before: old, after } of change.dataplanes)
       changed.addIngresses(this.translation.ingressesOf(old), this.translation.ingressesOf(after), this.table);
     for (const { before: old, after } of this.withInbounds(change))
-      for (const inbound of [...this.translation.inboundsOf(old), ...this.translation.inboundsOf(after)]) {
-        changed.add(listener, names.inboundListenerName(inbound.at));
-        changed.add(cluster, inbound.clusterName);
-      }
+      changed.addInbounds(this.translation.changedInbounds(old, after));
     for (const each of change.dataplanes) this.addDeclared(each, changed);
+    if (changed.isRelisting) this.changes += 1;
     for (const [type, found] of changed) this.tell(type, found, { since });
-    this.forgetGone(change.destinations);
-  }
-
-  /** What is kept of destinations that are gone: nobody may ask for it again. */
-  private forgetGone(destinations: readonly DestinationChange[]): void {
+    if (change.trust.length > 0) this.tell(secret, [names.TRUST_SECRET], { since, meshes: change.trust });
+    // What is kept of destinations that are gone: nobody may ask for it again.
     const gone = new ChangedNames();
-    for (const each of destinations) if (!each.after) gone.addDestination(each);
-    for (const [type, found] of gone)
-      for (const name of found) for (const scope of [INGRESS, ...this.scopes]) this.forget(scope, type, name);
-  }
-
-  private forget(scope: string, type: string, name: string): void {
-    this.shared.delete(`${type} ${scope} ${name}`);
-    this.refusedShared.remove(scope, { type, name });
+    for (const each of change.destinations) if (!each.after) gone.addDestination(each);
+    for (const [type, found] of gone) this.shared.forget(type, found);
   }
 
   /** A Dataplane that declares other services than before: what joins and what leaves the list of its proxies. */
@@ -279,6 +240,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     const comesOrGoes = !before || !after;
     const [old, now] = [before, after].map((each) => declaredBackends(each) ?? (comesOrGoes ? [] : undefined));
     if (isDeepStrictEqual(old, now)) return;
+    changed.isRelisting = true;
     const namesOf = (refs: readonly BackendRef[] | undefined): ReadonlySet<string> =>
       refs ? this.backends.names(mesh, refs) : new Set(this.destinationsIn(mesh));
     const [left, joined] = [namesOf(old), namesOf(now)];
@@ -298,7 +260,8 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   /** Whoever has subscribed is told of everything that was served and of everything there is; equal bytes are not sent again. */
   private reloaded(since: number): void {
-    const served = [...this.shared.values()].map(({ resource }) => resource);
+    this.changes += 1;
+    const served = [...this.shared.all()];
     this.table.clear();
     this.backends.clear();
     this.fillTable();
@@ -320,25 +283,27 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     for (const after of this.model.destinations()) this.replace({ name: after.name, before: undefined, after });
   }
 
-  /** `since`: the first revision that holds one of the changes; without it they are of no revision of their own. */
+  /**
+   * `since`: the first revision that holds one of the changes; without it they are of no revision of their own. `meshes`: only those
+   * are touched, whoever asks for the names.
+   */
   private tell(
     type: string,
     changed: readonly string[],
-    { view, since = this.revision }: { readonly view?: EnvoyView; readonly since?: number },
+    {
+      view,
+      meshes,
+      since = this.revision,
+    }: { readonly view?: EnvoyView; readonly meshes?: readonly string[]; readonly since?: number },
   ): void {
-    for (const name of changed)
-      for (const scope of view ? [] : [INGRESS, ...this.scopes]) {
-        const key = `${type} ${scope} ${name}`;
-        const kept = this.shared.get(key);
-        if (kept) this.shared.set(key, { ...kept, isFresh: false });
-      }
+    if (!view) this.shared.touch(type, changed, meshes);
     const change = { revision: since, type, names: changed, ...(view && { view }) };
     for (const each of this.listeners) each.changed(change);
   }
 
   private *clusters(view: EnvoyView): Iterable<string> {
     for (const sni of this.translation.serverNames(view)) yield names.ingressClusterName(sni);
-    for (const { clusterName } of this.translation.inbounds(view)) yield clusterName;
+    yield* this.translation.inbounds(view).byCluster.keys();
     if (!view.capture) return;
     for (const name of this.listed(view)) {
       const destination = this.translation.destination(view, name);
@@ -349,7 +314,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     }
     for (const vip of this.stateOf(view).onDemand.used) {
       const destination = this.table.atVip(view.mesh, vip);
-      if (destination) yield destination.name;
+      if (destination && isHttp(destination)) yield destination.name;
     }
   }
 
@@ -365,7 +330,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   private *inboundNames(view: EnvoyView): Iterable<string> {
-    for (const { at } of this.translation.inbounds(view)) yield names.inboundListenerName(at);
+    yield* this.translation.inbounds(view).byListener.keys();
   }
 
   private *listed(view: EnvoyView): Iterable<string> {
@@ -395,7 +360,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     const known = this.views.get(view);
     if (known) return known;
     const state: ViewState = {
-      ...{ resources: new Map(), names: new Map(), refused: new RefusedResources() },
+      ...{ served: new ServedResources(), names: new Map() },
       ...{ onDemand: new OnDemandAddresses(), listedHttp: undefined },
     };
     this.views.set(view, state);
