@@ -11,6 +11,7 @@ import { readDocument } from '../../../libs/xds/src/proxies/dataplane-registrar'
 import { readProxyNode } from '../../../libs/xds/src/proxies/proxy-node';
 import { decodeRequest, nodeBytesOf, ResponseEncoder, type AdsForm } from '../../../libs/xds/src/server/ads-messages';
 import { AdsSession } from '../../../libs/xds/src/server/ads-session';
+import { NameBudget } from '../../../libs/xds/src/server/name-budget';
 import { Rejections } from '../../../libs/xds/src/server/rejections';
 import { SendBudget } from '../../../libs/xds/src/server/send-budget';
 import { Subscribers } from '../../../libs/xds/src/server/subscribers';
@@ -70,6 +71,7 @@ function takeIn(form: AdsForm, bytes: Buffer): unknown {
       ...{ form, source, clock, subscribers: new Subscribers<string>(clock), encoder: new ResponseEncoder() },
       counters: { responses: 0, resources: 0, unchanged: 0, rejections: 0, staleNonces: 0 },
       mostNames: DEFAULT_XDS_LIMITS.names,
+      names: new NameBudget(1_000_000, 0),
       budget: new SendBudget<string>(DEFAULT_XDS_LIMITS.unackedBytes, clock),
       send: () => undefined,
       rejected: () => undefined,

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { StorePoint } from '@causeway/resources';
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
 import type { AccessSource } from '../model/inbound-access';
-import type { TrafficModel, ModelChange } from '../model/traffic-model';
+import type { ModelChange, TrafficModel } from '../model/traffic-model';
 import type { SocketAddress } from '../model/zone-entrance';
 import { RESOURCE_TYPES, type EncodedResource } from '../resources/encoded-resource';
 import type { Proxy, RefusedResource, ResourceSource, SourceListener } from '../server/resource-source';
@@ -10,23 +10,14 @@ import { isHttp } from './clusters';
 import { ChangedNames } from './changed-names';
 import { vipOf, type DestinationTable } from './destination-table';
 import { hasChains, type EnvoyView } from './envoy-view';
-import { FirstUses } from './first-uses';
 import * as names from './names';
+import { OnDemandAddresses } from './on-demand-addresses';
 import { declaredBackends, type BackendRef, type ReachableBackends } from './reachable-backends';
-import { RefusedResources } from './refused-resources';
+import { ServedResources, TrustVersions } from './served-resources';
 import { TrafficTables } from './traffic-tables';
 import { Translation } from './translation';
-import { TrustVersions } from './trust-versions';
 
 const { cluster, endpoints, listener, secret } = RESOURCE_TYPES;
-
-/** A resource that was served. Until a change touches it, it is served again without a look at the model. */
-interface Kept {
-  readonly resource: EncodedResource;
-  readonly isFresh: boolean;
-  /** The load of the index that it was made from. */
-  readonly load: number;
-}
 
 /** Does all steps, then calls `done`: at once, or in slices so that the event loop is not held. */
 export type Loading = (steps: Iterable<unknown>, done: () => void) => void;
@@ -38,10 +29,12 @@ const atOnce: Loading = (steps, done) => {
 
 /** What is kept for one view as long as the view is. */
 interface ViewState {
-  readonly resources: Map<string, Kept>;
+  /** Resources that are made for this view. */
+  readonly served: ServedResources;
   readonly names: Map<string, { readonly changes: number; readonly names: ReadonlySet<string> }>;
-  readonly firstUses: FirstUses;
-  readonly refused: RefusedResources;
+  readonly onDemand: OnDemandAddresses;
+  /** HTTP addresses among those that are listed, as of a change of the model. */
+  listedHttp: { readonly changes: number; readonly vips: ReadonlySet<string> } | undefined;
 }
 
 /** The scope of what ingresses share; no mesh has this name. */
@@ -61,19 +54,18 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   revision: number;
   /** Grows with every change of what there is to list: lists of names hold for one number. */
   private changes = 0;
+  /** Grows with every change of the model. */
+  private modelChanges = 0;
   private shift = 0;
-  private readonly refusedShared = new RefusedResources();
+  /** Resources that proxies of several views share. */
+  private readonly shared = new ServedResources();
   private readonly authorities = new TrustVersions();
   /** What is served from. While the index is being read anew this stays as it was, and so does the revision. */
   private tables: TrafficTables;
   private loading: TrafficTables | undefined;
-  private loads = 0;
   private isLoaded = false;
   private readonly waiting = new Set<() => void>();
   private readonly translation: Translation;
-  private readonly shared = new Map<string, Kept>();
-  /** Scopes of shared resources, besides that of the ingresses. */
-  private readonly scopes = new Set<string>();
   private readonly views = new WeakMap<EnvoyView, ViewState>();
   private readonly listeners = new Set<SourceListener<EnvoyView>>();
 
@@ -134,49 +126,34 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   /** Resources that proxies share and that break Envoy's rules. */
   get refusedCount(): number {
-    return this.refusedShared.size;
+    return this.shared.refusedCount;
   }
 
   refused({ view }: Proxy<EnvoyView>): Iterable<RefusedResource> {
     const { problems } = this.translation.explicitOutbounds(view);
-    return [...this.stateOf(view).refused.in([view.mesh]), ...this.refusedShared.in(scopesOf(view)), ...problems];
+    return [...this.stateOf(view).served.refused([view.mesh]), ...this.shared.refused(scopesOf(view)), ...problems];
   }
 
   get(view: EnvoyView, type: string, name: string): EncodedResource | 'pending' | undefined {
     const vip = type === cluster ? names.vipOfCluster(name) : undefined;
     const state = this.stateOf(view);
-    if (vip !== undefined && state.firstUses.isWaiting(vip)) return 'pending';
+    if (this.awaitsChain(view, vip)) return 'pending';
     const scopes = scopesOf(view);
-    for (const scope of scopes) {
-      const found = this.shared.get(`${type} ${scope} ${name}`);
-      if (found?.isFresh && found.load === this.loads) return found.resource;
-    }
+    const known = this.shared.fresh(scopes, type, name);
+    if (known) return known;
     if (type === secret && name === names.IDENTITY_SECRET && view.identity && !view.identity()) return 'pending';
     const plan = this.translation.plan(view, type, name);
     if (plan === 'pending') return plan;
-    const scope = plan?.scope === 'ingress' ? INGRESS : plan?.scope === 'grpc' ? view.mesh + GRPC : view.mesh;
-    const refused = plan?.scope === 'view' ? state.refused : this.refusedShared;
     if (!plan) {
-      for (const each of scopes) this.refusedShared.remove(each, { type, name });
-      state.refused.remove(scope, { type, name });
+      this.shared.forget(type, [name], scopes);
+      state.served.forget(type, [name]);
       return undefined;
     }
-    const kept = plan.scope === 'view' ? state.resources : this.shared;
-    const key = `${type} ${scope} ${name}`;
-    const previous = kept.get(key)?.resource;
-    const result = plan.encode(previous);
-    if (!result.ok) {
-      refused.add(scope, { type, name }, result.violations);
-      return previous;
-    }
-    if (plan.problem) refused.add(scope, { type, name }, [plan.problem]);
-    else refused.remove(scope, { type, name });
-    if (type === secret && name === names.TRUST_SECRET)
-      this.authorities.served(result.resource, this.model.trust(view.mesh));
-    if (plan.isKept) kept.set(key, { resource: result.resource, isFresh: true, load: this.loads });
-    else kept.delete(key);
-    if (plan.scope === 'mesh' || plan.scope === 'grpc') this.scopes.add(scope);
-    return result.resource;
+    const scope = plan.scope === 'ingress' ? INGRESS : plan.scope === 'grpc' ? view.mesh + GRPC : view.mesh;
+    const resource = (plan.scope === 'view' ? state.served : this.shared).serve(plan, { scope, type, name });
+    if (resource && type === secret && name === names.TRUST_SECRET)
+      this.authorities.served(resource, this.model.trust(view.mesh));
+    return resource;
   }
 
   names({ view }: Proxy<EnvoyView>, type: string): ReadonlySet<string> {
@@ -194,22 +171,46 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   subscribed({ view }: Proxy<EnvoyView>, type: string, asked: readonly string[]): void {
-    const { firstUses } = this.stateOf(view);
-    firstUses.subscribed(type, asked);
-    if (type !== cluster || !hasChains(view)) return;
-    const listed = new Set(this.httpOf(view).map(names.hostPort));
-    for (const vip of asked.flatMap((name) => names.vipOfCluster(name) ?? [])) {
-      const destination = this.table.atVip(view.mesh, vip);
-      if (!destination || !isHttp(destination) || listed.has(vip)) continue;
-      if (!firstUses.begin({ vip, chain: `fc:${vip}`, routes: destination.name })) continue;
+    this.stateOf(view).onDemand.subscribed(type, asked);
+    // All at once, before the first of them is looked up: each makes lists of names stale.
+    if (type === cluster) for (const name of asked) this.awaitsChain(view, names.vipOfCluster(name));
+  }
+
+  unsubscribed({ view }: Proxy<EnvoyView>, type: string, dropped: readonly string[]): void {
+    this.stateOf(view).onDemand.unsubscribed(type, dropped);
+  }
+
+  /**
+   * Whether the first connection to an address that a proxy asked for waits for a filter chain. A service may come to the address, go,
+   * or become HTTP, while the proxy goes on asking: from the first look at which it is HTTP the address is listed.
+   */
+  private awaitsChain(view: EnvoyView, vip: string | undefined): boolean {
+    if (vip === undefined || !hasChains(view)) return false;
+    const { onDemand } = this.stateOf(view);
+    const destination = this.table.atVip(view.mesh, vip);
+    if (!destination || !isHttp(destination)) onDemand.forget(vip);
+    else if (onDemand.has(vip)) onDemand.follow(vip, destination.name);
+    else if (!this.listedHttp(view).has(vip)) {
+      onDemand.begin({ vip, chain: `fc:${vip}`, routes: destination.name });
       this.changes += 1;
       this.tell(cluster, [destination.name], { view });
       this.tell(listener, [names.OUTBOUND_LISTENER, names.REENTRY_LISTENER], { view });
     }
+    return onDemand.isWaiting(vip);
+  }
+
+  /** The `address:port` of the HTTP services that are listed for a view. */
+  private listedHttp(view: EnvoyView): ReadonlySet<string> {
+    const state = this.stateOf(view);
+    if (state.listedHttp?.changes !== this.modelChanges) {
+      const vips = new Set(this.translation.httpAddresses(view, this.listed(view)).map(names.hostPort));
+      state.listedHttp = { changes: this.modelChanges, vips };
+    }
+    return state.listedHttp.vips;
   }
 
   acked({ view }: Proxy<EnvoyView>, type: string): void {
-    const done = this.stateOf(view).firstUses.acked(type);
+    const done = this.stateOf(view).onDemand.acked(type);
     if (done.length === 0) return;
     this.changes += 1;
     this.tell(
@@ -246,8 +247,9 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     const since = this.revision + 1;
     next.finish();
     this.tables = next;
-    this.loads += 1;
     this.changes += 1;
+    this.modelChanges += 1;
+    this.shared.touchAll();
     this.moveTo(this.index.point?.revision ?? 0);
     this.isLoaded = this.index.point !== undefined;
     for (const each of this.listeners) each.reloaded(since);
@@ -293,17 +295,17 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   /** `since`: the first revision that holds the change; `before`: `httpVersion` before it. */
   private applied(change: ModelChange, { since, before }: { readonly since: number; readonly before: number }): void {
+    this.modelChanges += 1;
     const changed = new ChangedNames();
     for (const each of change.destinations) changed.addDestination(each);
     for (const each of change.destinations) changed.addOutbounds(this.tables.explicit.touchedBy(each));
     for (const { mesh, zone, dependents } of change.zones) {
       changed.add(endpoints, names.entranceEndpointsName(mesh, zone));
       // gRPC has the addresses of a zone in each service.
-      if (this.scopes.has(mesh + GRPC))
+      if (this.shared.hasScope(mesh + GRPC))
         for (const key of dependents) changed.add(endpoints, ...this.model.namesOfService(key));
     }
     changed.add(endpoints, ...change.readdressed);
-    if (change.trust.length > 0) changed.add(secret, names.TRUST_SECRET);
     if (this.table.httpVersion !== before) changed.add(listener, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER);
     for (const { before: old, after } of change.dataplanes)
       changed.addIngresses(this.translation.ingressesOf(old), this.translation.ingressesOf(after), this.table);
@@ -315,15 +317,22 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     }
     if (changed.isRelisting) this.changes += 1;
     for (const [type, found] of changed) this.tell(type, found, { since });
+    if (change.trust.length > 0) this.tell(secret, [names.TRUST_SECRET], { since, meshes: change.trust });
+    // What is kept of destinations that are gone: nobody may ask for it again.
+    const gone = new ChangedNames();
+    for (const each of change.destinations) if (!each.after) gone.addDestination(each);
+    for (const [type, found] of gone) this.shared.forget(type, found);
   }
 
   /** A Dataplane that declares other services than before: what joins and what leaves the list of its proxies. */
   private addDeclared({ id: { mesh }, before, after }: IndexChange, changed: ChangedNames): void {
-    const [old, now] = [declaredBackends(before), declaredBackends(after)];
+    // Without a Dataplane its proxies are not served, so one that comes or goes changes what it declares, and no more.
+    const comesOrGoes = !before || !after;
+    const [old, now] = [before, after].map((each) => declaredBackends(each) ?? (comesOrGoes ? [] : undefined));
     if (isDeepStrictEqual(old, now)) return;
     changed.isRelisting = true;
     const namesOf = (refs: readonly BackendRef[] | undefined): ReadonlySet<string> =>
-      refs ? this.backends.names(mesh, refs) : new Set([...this.model.destinations()].map(({ name }) => name));
+      refs ? this.backends.names(mesh, refs) : new Set(this.destinationsIn(mesh));
     const [left, joined] = [namesOf(old), namesOf(now)];
     for (const name of new Set([...left, ...joined]))
       if (left.has(name) !== joined.has(name))
@@ -339,18 +348,20 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       if (after.id.zone === this.model.zone && access.includes(after.id.mesh)) yield { before: undefined, after };
   }
 
-  /** `since`: the first revision that holds one of the changes; without it they are of no revision of their own. */
+  /**
+   * `since`: the first revision that holds one of the changes; without it they are of no revision of their own. `meshes`: only those
+   * are touched, whoever asks for the names.
+   */
   private tell(
     type: string,
     changed: readonly string[],
-    { view, since = this.revision }: { readonly view?: EnvoyView; readonly since?: number },
+    {
+      view,
+      meshes,
+      since = this.revision,
+    }: { readonly view?: EnvoyView; readonly meshes?: readonly string[]; readonly since?: number },
   ): void {
-    for (const name of changed)
-      for (const scope of view ? [] : [INGRESS, ...this.scopes]) {
-        const key = `${type} ${scope} ${name}`;
-        const kept = this.shared.get(key);
-        if (kept) this.shared.set(key, { ...kept, isFresh: false });
-      }
+    if (!view) this.shared.touch(type, changed, meshes);
     const change = { revision: since, type, names: changed, ...(view && { view }) };
     for (const each of this.listeners) each.changed(change);
   }
@@ -367,9 +378,9 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       if (!isOnDemand) yield name;
       else if (destination.vip !== '') yield `vip:${vipOf(destination)}`;
     }
-    for (const vip of this.stateOf(view).firstUses.used) {
+    for (const vip of this.stateOf(view).onDemand.used) {
       const destination = this.table.atVip(view.mesh, vip);
-      if (destination) yield destination.name;
+      if (destination && isHttp(destination)) yield destination.name;
     }
   }
 
@@ -396,6 +407,10 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     const { mesh } = view;
     const listed = view.listed === 'declared' ? this.declared(view) : view.listed;
     if (listed !== 'all') return yield* listed;
+    yield* this.destinationsIn(mesh);
+  }
+
+  private *destinationsIn(mesh: string): Iterable<string> {
     for (const { name, service } of this.model.destinations()) if (service.mesh === mesh) yield name;
   }
 
@@ -407,7 +422,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   private httpOf(view: EnvoyView): readonly SocketAddress[] {
     if (!hasChains(view)) return [];
-    const used = [...this.stateOf(view).firstUses.used].flatMap((vip) => this.table.atVip(view.mesh, vip)?.name ?? []);
+    const used = [...this.stateOf(view).onDemand.used].flatMap((vip) => this.table.atVip(view.mesh, vip)?.name ?? []);
     return this.translation.httpAddresses(view, [...this.listed(view), ...used]);
   }
 
@@ -415,8 +430,8 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     const known = this.views.get(view);
     if (known) return known;
     const state: ViewState = {
-      ...{ resources: new Map(), names: new Map(), refused: new RefusedResources() },
-      firstUses: new FirstUses(),
+      ...{ served: new ServedResources(), names: new Map() },
+      ...{ onDemand: new OnDemandAddresses(), listedHttp: undefined },
     };
     this.views.set(view, state);
     return state;

@@ -52,6 +52,7 @@ function setUp(resources: readonly Resource[], dataplane: Resource, capture?: En
   source.subscribe({
     changed: ({ type, names: some }) => told.push(...some.map((name) => `${type} ${name}`)),
     relisted: () => undefined,
+    reloaded: () => undefined,
   });
   return { zone, source, view, names, explicit, problems, told };
 }
