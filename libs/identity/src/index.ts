@@ -38,5 +38,5 @@ export {
 export { openedText, SEALED_LABEL, sealedSpec, sealedWith } from './sealed-secret';
 export { AuthorityLifecycle, certificatesOf, type TrustEvidence } from './authority-lifecycle';
 export { checkOrder, RotationRequests, type RotationOrder, type RotationRequest } from './rotation-requests';
-export { createWorkloadKey, type WorkloadKey } from './workload-key';
+export { createCsr, createWorkloadKey, type WorkloadKey } from './workload-key';
 export { WorkloadCertificates, type CertificateRequest, type WorkloadCertificate } from './workload-certificates';
