@@ -28,4 +28,5 @@ export type {
 } from './api-client';
 export { ApiError, ConnectionError, type ApiErrorCode, type ApiViolation, type ConnectionProblem } from './api-error';
 export { connectApi } from './connect-api';
+export { signWorkloadCertificate, type CertificateOrder, type SignedWorkload } from './workload-certificates';
 export type { RestCalls, RestRequest } from './rest/rest-calls';

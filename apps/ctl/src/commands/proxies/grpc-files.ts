@@ -2,13 +2,11 @@ import { renameSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { checkServerIdentity } from 'node:tls';
+import { ApiError, signWorkloadCertificate, type CertificateOrder, type SignedWorkload } from '@causeway/api-client';
 import { createCsr, createWorkloadKey } from '@causeway/identity';
-import { WorkloadCertificateServiceClient, type SignRequest, type SignResponse } from '@causeway/proto-gen';
 import { isJsonArray, isJsonObject, type JsonObject } from '@causeway/resources';
 import { Backoff, errorText } from '@causeway/runtime';
 import type { ControlPlaneAddress } from '@causeway/xds';
-import { credentials, Metadata, status, type ChannelCredentials, type ServiceError } from '@grpc/grpc-js';
 import { UsageError, type CommandContext } from '../../context';
 import { objectAt, textAt } from '../../render';
 import { readGiven, writeOwn } from './local-files';
@@ -23,8 +21,6 @@ const FILES = {
 /** The certificate provider that the clusters of a zone name (docs/reference/xds-translation.md, gRPC). */
 const PROVIDER = 'mesh';
 const REFRESH = '10s';
-/** How long a control plane has to sign, ms. */
-const DEADLINE = 10_000;
 /** Between attempts to renew, ms. */
 const RETRY = { base: 1_000, cap: 60_000 };
 
@@ -117,16 +113,17 @@ export async function renewGrpcFiles(context: CommandContext, { dir, watch }: Re
 }
 
 /** Asks the control planes of a folder's bootstrap, one after the other, for a certificate of its key, and writes what they answer. */
-async function renew(folder: string): Promise<SignResponse> {
-  const { request, token, servers } = readFolder(folder);
+async function renew(folder: string): Promise<SignedWorkload> {
+  const { mesh, dataplane, token, servers } = readFolder(folder);
   const csr = await createCsr(readGiven(join(folder, FILES.key)));
   const failures: string[] = [];
-  for (const { uri, trust } of servers) {
-    const answer = await sign(uri, trust, { token, request: { ...request, csr } });
-    if ('code' in answer) {
-      failures.push(`${uri}: ${status[answer.code]}: ${answer.details}`);
-      if (answer.code !== status.UNAVAILABLE && answer.code !== status.DEADLINE_EXCEEDED) break;
-      continue;
+  for (const server of servers) {
+    const order = { ...server, mesh, dataplane, token, csr };
+    const answer = await signWorkloadCertificate(order).catch((error: unknown) => apiErrorIn(error));
+    if (answer instanceof ApiError) {
+      failures.push(`${server.address}: ${answer.message}`);
+      if (answer.code === 'unavailable') continue;
+      break;
     }
     // A program may read them at any moment: each is whole.
     replace(join(folder, FILES.authorities), answer.trustBundles.map(({ certificates }) => certificates).join(''));
@@ -136,17 +133,14 @@ async function renew(folder: string): Promise<SignResponse> {
   throw new Error(`no certificate: ${failures.join('; ')}`);
 }
 
-interface Server {
-  readonly uri: string;
-  /** PEM; undefined: plain text. */
-  readonly trust: string | undefined;
+function apiErrorIn(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  throw error;
 }
 
-interface Folder {
-  readonly request: Pick<SignRequest, 'mesh' | 'dataplane'>;
-  readonly token: string;
-  readonly servers: readonly Server[];
-}
+type Folder = Pick<CertificateOrder, 'mesh' | 'dataplane' | 'token'> & {
+  readonly servers: readonly Pick<CertificateOrder, 'address' | 'ca'>[];
+};
 
 function readFolder(folder: string): Folder {
   const file = join(folder, FILES.bootstrap);
@@ -158,17 +152,12 @@ function readFolder(folder: string): Folder {
     if (!isJsonObject(server)) return [];
     const [creds] = isJsonArray(server['channel_creds']) ? server['channel_creds'] : [];
     const isTls = isJsonObject(creds) && creds['type'] === 'tls';
-    return [
-      { uri: textAt(server, 'server_uri'), trust: isTls ? readGiven(join(folder, FILES.controlPlane)) : undefined },
-    ];
+    const address = textAt(server, 'server_uri');
+    return [{ address, ...(isTls && { ca: readGiven(join(folder, FILES.controlPlane)) }) }];
   });
   if (mesh === '' || found.length === 0)
     throw new UsageError(`${file} is no bootstrap of causeway proxies bootstrap --grpc`);
-  return {
-    request: { mesh, dataplane },
-    token: textAt(objectAt(node, 'metadata'), 'causeway.io/token'),
-    servers: found,
-  };
+  return { mesh, dataplane, token: textAt(objectAt(node, 'metadata'), 'causeway.io/token'), servers: found };
 }
 
 function parsed(file: string): JsonObject {
@@ -179,42 +168,6 @@ function parsed(file: string): JsonObject {
     if (cause instanceof UsageError) throw cause;
     throw new UsageError(`${file}: ${errorText(cause)}`, { cause });
   }
-}
-
-interface Question {
-  readonly token: string;
-  readonly request: SignRequest;
-}
-
-function sign(
-  uri: string,
-  trust: string | undefined,
-  { token, request }: Question,
-): Promise<SignResponse | ServiceError> {
-  const metadata = new Metadata();
-  metadata.set('authorization', `Bearer ${token}`);
-  const { creds, options } = credentialsFor(uri, trust);
-  const client = new WorkloadCertificateServiceClient(uri, creds, options);
-  return new Promise((done) => {
-    client.sign(request, metadata, { deadline: Date.now() + DEADLINE }, (error, answer) => {
-      client.close();
-      done(error ?? answer);
-    });
-  });
-}
-
-/** TLS knows no IP address as server name; the certificate is checked for the address all the same. */
-function credentialsFor(uri: string, trust: string | undefined): { creds: ChannelCredentials; options: object } {
-  if (trust === undefined) return { creds: credentials.createInsecure(), options: {} };
-  const host = uri.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
-  const roots = Buffer.from(trust);
-  if (isIP(host) === 0) return { creds: credentials.createSsl(roots), options: {} };
-  const checked = {
-    checkServerIdentity: (_: string, shown: Parameters<typeof checkServerIdentity>[1]) =>
-      checkServerIdentity(host, shown),
-  };
-  const options = { 'grpc.ssl_target_name_override': 'control-plane.invalid' };
-  return { creds: credentials.createSsl(roots, null, null, checked), options };
 }
 
 function uriOf({ host, port }: ControlPlaneAddress): string {
