@@ -22,9 +22,3 @@ export interface SignedWorkload {
   readonly notAfter: number;
   readonly renewAt: number;
 }
-
-/** Asks once (`WorkloadCertificateService/Sign`, docs/reference/xds.md). Rejects with ApiError. */
-export async function signWorkloadCertificate(order: CertificateOrder): Promise<SignedWorkload> {
-  const { sign } = await import('./grpc/workload-certificates.js');
-  return sign(order);
-}
