@@ -8,24 +8,16 @@ import { RESOURCE_TYPES, type EncodedResource } from '../resources/encoded-resou
 import type { Proxy, RefusedResource, ResourceSource, SourceListener } from '../server/resource-source';
 import { isHttp } from './clusters';
 import { ChangedNames } from './changed-names';
-import { vipOf, type DestinationTable } from './destination-table';
+import { vipOf } from './destination-table';
 import { hasChains, type EnvoyView } from './envoy-view';
 import * as names from './names';
 import { OnDemandAddresses } from './on-demand-addresses';
-import { declaredBackends, type BackendRef, type ReachableBackends } from './reachable-backends';
+import { declaredBackends, type BackendRef } from './reachable-backends';
 import { ServedResources, TrustVersions } from './served-resources';
-import { TrafficTables } from './traffic-tables';
+import { atOnce, TrafficLoader, TrafficTables } from './traffic-tables';
 import { Translation } from './translation';
 
 const { cluster, endpoints, listener, secret } = RESOURCE_TYPES;
-
-/** Does all steps, then calls `done`: at once, or in slices so that the event loop is not held. */
-export type Loading = (steps: Iterable<unknown>, done: () => void) => void;
-
-const atOnce: Loading = (steps, done) => {
-  for (const _ of steps);
-  done();
-};
 
 /** What is kept for one view as long as the view is. */
 interface ViewState {
@@ -61,37 +53,29 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private readonly shared = new ServedResources();
   private readonly authorities = new TrustVersions();
   /** What is served from. While the index is being read anew this stays as it was, and so does the revision. */
-  private tables: TrafficTables;
-  private loading: TrafficTables | undefined;
-  private isLoaded = false;
-  private readonly waiting = new Set<() => void>();
+  private readonly loader: TrafficLoader;
   private readonly translation: Translation;
   private readonly views = new WeakMap<EnvoyView, ViewState>();
   private readonly listeners = new Set<SourceListener<EnvoyView>>();
 
   constructor(
     private readonly index: IndexReader,
-    private readonly zone: string,
+    zone: string,
     private readonly access: AccessSource,
-    private readonly load = atOnce,
+    load = atOnce,
   ) {
     this.revision = index.point?.revision ?? 0;
-    this.tables = new TrafficTables(index, zone, access);
-    const current = (): TrafficTables => this.tables;
+    this.loader = new TrafficLoader(() => new TrafficTables(index, zone, access), load);
     this.translation = new Translation({
-      get model() {
-        return current().model;
-      },
-      get table() {
-        return current().table;
-      },
-      get explicit() {
-        return current().explicit;
-      },
+      tables: () => this.tables,
       index,
       httpOf: (view) => this.httpOf(view),
     });
     this.begin();
+  }
+
+  private get tables(): TrafficTables {
+    return this.loader.current;
   }
 
   get model(): TrafficModel {
@@ -99,8 +83,8 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   /** Resolves when the index was loaded and everything is derived from it: no proxy is to be answered before. */
-  async whenLoaded(): Promise<void> {
-    if (!this.isLoaded) await new Promise<void>((resolve) => this.waiting.add(resolve));
+  whenLoaded(): Promise<void> {
+    return this.loader.whenLoaded();
   }
 
   /** Follows the index until the returned function is called. */
@@ -187,7 +171,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private awaitsChain(view: EnvoyView, vip: string | undefined): boolean {
     if (vip === undefined || !hasChains(view)) return false;
     const { onDemand } = this.stateOf(view);
-    const destination = this.table.atVip(view.mesh, vip);
+    const destination = this.tables.table.atVip(view.mesh, vip);
     if (!destination || !isHttp(destination)) onDemand.forget(vip);
     else if (onDemand.has(vip)) onDemand.follow(vip, destination.name);
     else if (!this.listedHttp(view).has(vip)) {
@@ -228,34 +212,15 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   /** Reads the whole index; what was read before is served meanwhile. */
   private begin(): void {
-    const next = new TrafficTables(this.index, this.zone, this.access);
-    this.loading = next;
-    this.load(this.stepsOf(next), () => this.loaded(next));
-  }
-
-  private *stepsOf(next: TrafficTables): Generator<undefined> {
-    for (const step of next.load()) {
-      // The index was loaded again.
-      if (this.loading !== next) return;
-      yield step;
-    }
-  }
-
-  private loaded(next: TrafficTables): void {
-    if (this.loading !== next) return;
-    this.loading = undefined;
-    const since = this.revision + 1;
-    next.finish();
-    this.tables = next;
-    this.changes += 1;
-    this.modelChanges += 1;
-    this.shared.touchAll();
-    this.moveTo(this.index.point?.revision ?? 0);
-    this.isLoaded = this.index.point !== undefined;
-    for (const each of this.listeners) each.reloaded(since);
-    if (!this.isLoaded) return;
-    for (const resolve of this.waiting) resolve();
-    this.waiting.clear();
+    this.loader.begin(() => {
+      const since = this.revision + 1;
+      this.changes += 1;
+      this.modelChanges += 1;
+      this.shared.touchAll();
+      this.moveTo(this.index.point?.revision ?? 0);
+      for (const each of this.listeners) each.reloaded(since);
+      return this.index.point !== undefined;
+    });
   }
 
   private moveTo(revision: number): void {
@@ -265,12 +230,9 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   private observe(event: IndexEvent): void {
     if (event.reloaded) return this.begin();
-    if (this.loading) {
-      this.loading.apply(event);
-      return;
-    }
+    if (this.loader.loading) return void this.loader.loading.apply(event);
     const since = this.revision + 1;
-    const before = this.table.httpVersion;
+    const before = this.tables.table.httpVersion;
     const change = this.tables.apply(event);
     this.moveTo(event.point.revision);
     this.applied(change, { since, before });
@@ -278,19 +240,11 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   /** A change that is not of the index. */
   private outside(change: (model: TrafficModel) => ModelChange): void {
-    const before = this.table.httpVersion;
-    const tables = this.loading ?? this.tables;
+    const before = this.tables.table.httpVersion;
+    const tables = this.loader.loading ?? this.tables;
     const found = tables.took(change(tables.model));
-    if (tables === this.loading || found.destinations.length + found.access.length === 0) return;
+    if (tables !== this.tables || found.destinations.length + found.access.length === 0) return;
     this.applied(found, { since: this.revision + 1, before });
-  }
-
-  private get table(): DestinationTable {
-    return this.tables.table;
-  }
-
-  private get backends(): ReachableBackends {
-    return this.tables.backends;
   }
 
   /** `since`: the first revision that holds the change; `before`: `httpVersion` before it. */
@@ -306,9 +260,10 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
         for (const key of dependents) changed.add(endpoints, ...this.model.namesOfService(key));
     }
     changed.add(endpoints, ...change.readdressed);
-    if (this.table.httpVersion !== before) changed.add(listener, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER);
+    if (this.tables.table.httpVersion !== before)
+      changed.add(listener, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER);
     for (const { before: old, after } of change.dataplanes)
-      changed.addIngresses(this.translation.ingressesOf(old), this.translation.ingressesOf(after), this.table);
+      changed.addIngresses(this.translation.ingressesOf(old), this.translation.ingressesOf(after), this.tables.table);
     for (const { before: old, after } of this.withInbounds(change))
       changed.addInbounds(this.translation.changedInbounds(old, after));
     for (const each of change.dataplanes) {
@@ -332,7 +287,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     if (isDeepStrictEqual(old, now)) return;
     changed.isRelisting = true;
     const namesOf = (refs: readonly BackendRef[] | undefined): ReadonlySet<string> =>
-      refs ? this.backends.names(mesh, refs) : new Set(this.destinationsIn(mesh));
+      refs ? this.tables.backends.names(mesh, refs) : new Set(this.destinationsIn(mesh));
     const [left, joined] = [namesOf(old), namesOf(now)];
     for (const name of new Set([...left, ...joined]))
       if (left.has(name) !== joined.has(name))
@@ -379,14 +334,14 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       else if (destination.vip !== '') yield `vip:${vipOf(destination)}`;
     }
     for (const vip of this.stateOf(view).onDemand.used) {
-      const destination = this.table.atVip(view.mesh, vip);
+      const destination = this.tables.table.atVip(view.mesh, vip);
       if (destination && isHttp(destination)) yield destination.name;
     }
   }
 
   private *listenersOf(view: EnvoyView): Iterable<string> {
     for (const at of this.translation.ingresses(view)) yield names.ingressListenerName(at);
-    yield* this.inboundNames(view);
+    yield* this.translation.inbounds(view).byListener.keys();
     const { served } = this.translation.explicitOutbounds(view);
     yield* served.keys();
     if (view.capture?.type === 'redirect') yield* [names.OUTBOUND_LISTENER, names.REENTRY_LISTENER];
@@ -397,10 +352,6 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       const vip = vipOf(destination);
       if (!served.has(`explicit:${vip}`)) yield `outbound:${vip}`;
     }
-  }
-
-  private *inboundNames(view: EnvoyView): Iterable<string> {
-    yield* this.translation.inbounds(view).byListener.keys();
   }
 
   private *listed(view: EnvoyView): Iterable<string> {
@@ -416,13 +367,15 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   private declared({ dataplane, mesh, capture }: EnvoyView): ReadonlySet<string> | 'all' {
     const refs = declaredBackends(dataplane && this.index.get(dataplane));
-    if (refs) return this.backends.names(mesh, refs);
+    if (refs) return this.tables.backends.names(mesh, refs);
     return capture?.type === 'bind' ? 'all' : new Set();
   }
 
   private httpOf(view: EnvoyView): readonly SocketAddress[] {
     if (!hasChains(view)) return [];
-    const used = [...this.stateOf(view).onDemand.used].flatMap((vip) => this.table.atVip(view.mesh, vip)?.name ?? []);
+    const used = [...this.stateOf(view).onDemand.used].flatMap(
+      (vip) => this.tables.table.atVip(view.mesh, vip)?.name ?? [],
+    );
     return this.translation.httpAddresses(view, [...this.listed(view), ...used]);
   }
 

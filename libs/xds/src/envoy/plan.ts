@@ -1,11 +1,9 @@
 import type { Violation } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
-import type { TrafficModel } from '../model/traffic-model';
 import type { SocketAddress } from '../model/zone-entrance';
 import type { EncodedResource, EncodeResult } from '../resources/encoded-resource';
-import type { DestinationTable } from './destination-table';
 import type { EnvoyView } from './envoy-view';
-import type { ExplicitOutbounds } from './explicit-outbounds';
+import type { TrafficTables } from './traffic-tables';
 
 /**
  * How one resource is made. `scope`: resources of one type and name are one object for all Envoys of a mesh, for all its gRPC
@@ -22,10 +20,9 @@ export interface Plan {
 
 /** What a translation reads. */
 export interface TranslationOptions {
-  readonly model: TrafficModel;
+  /** What is served from now. */
+  readonly tables: () => TrafficTables;
   readonly index: IndexReader;
-  readonly table: DestinationTable;
-  readonly explicit: ExplicitOutbounds;
   /** HTTP addresses that have a filter chain in the view's redirect listener. */
   readonly httpOf: (view: EnvoyView) => readonly SocketAddress[];
 }

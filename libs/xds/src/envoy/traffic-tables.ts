@@ -51,3 +51,57 @@ export class TrafficTables {
     this.backends.replace(change);
   }
 }
+
+/** Does all steps, then calls `done`: at once, or in slices so that the event loop is not held. */
+export type Loading = (steps: Iterable<unknown>, done: () => void) => void;
+
+export const atOnce: Loading = (steps, done) => {
+  for (const _ of steps);
+  done();
+};
+
+/** The tables that are served from, and those that are being made of another load of the index. */
+export class TrafficLoader {
+  current: TrafficTables;
+  loading: TrafficTables | undefined;
+  private isLoaded = false;
+  private readonly waiting = new Set<() => void>();
+
+  constructor(
+    private readonly make: () => TrafficTables,
+    private readonly load: Loading,
+  ) {
+    this.current = make();
+  }
+
+  /** Resolves when the index was loaded and everything is derived from it. */
+  async whenLoaded(): Promise<void> {
+    if (!this.isLoaded) await new Promise<void>((resolve) => this.waiting.add(resolve));
+  }
+
+  /**
+   * Makes new tables; an earlier making is given up. `swapped` is called when they are the current ones, and says whether the index
+   * was loaded.
+   */
+  begin(swapped: () => boolean): void {
+    const next = this.make();
+    this.loading = next;
+    this.load(this.stepsOf(next), () => {
+      if (this.loading !== next) return;
+      next.finish();
+      this.loading = undefined;
+      this.current = next;
+      this.isLoaded = swapped();
+      if (!this.isLoaded) return;
+      for (const resolve of this.waiting) resolve();
+      this.waiting.clear();
+    });
+  }
+
+  private *stepsOf(next: TrafficTables): Generator<undefined> {
+    for (const step of next.load()) {
+      if (this.loading !== next) return;
+      yield step;
+    }
+  }
+}

@@ -98,24 +98,24 @@ export class Translation {
       ...ingressAddresses(dataplane),
       ...(capture?.type === 'redirect' ? [capture.at, capture.reentry] : []),
     ];
-    return this.options.explicit.plan(found, taken);
+    return this.options.tables().explicit.plan(found, taken);
   }
 
   /** The server names that the view's proxies take as an ingress. */
   *serverNames(view: EnvoyView): Iterable<string> {
     if (this.ingresses(view).length === 0) return;
-    for (const sni of this.options.table.serverNames()) if (this.withSni(view, sni)) yield sni;
+    for (const sni of this.options.tables().table.serverNames()) if (this.withSni(view, sni)) yield sni;
   }
 
   /** An ingress of one mesh serves no other. */
   private withSni(view: EnvoyView, sni: string): Destination | undefined {
-    const served = this.options.table.withSni(sni);
+    const served = this.options.tables().table.withSni(sni);
     return view.ingress || served?.service.mesh === view.mesh ? served : undefined;
   }
 
   /** A destination of the view's mesh. */
   destination({ mesh }: EnvoyView, name: string): Destination | undefined {
-    const found = this.options.model.destination(name);
+    const found = this.options.tables().model.destination(name);
     return found?.service.mesh === mesh ? found : undefined;
   }
 
@@ -125,7 +125,7 @@ export class Translation {
     const sni = names.sniOfCluster(name);
     if (sni !== undefined) {
       const served = this.ingresses(view).length > 0 ? this.withSni(view, sni) : ABSENT;
-      const { zone } = this.options.model;
+      const { zone } = this.options.tables().model;
       return (
         served &&
         kept(view.ingress ? 'ingress' : 'view', (previous) =>
@@ -141,7 +141,7 @@ export class Translation {
 
   /** Never absent: Envoy would let connections hang. An HTTP address leads back to its filter chain, so that routes hold. */
   private vipCluster(view: EnvoyView, name: string, vip: string): Plan {
-    const destination = this.options.table.atVip(view.mesh, vip);
+    const destination = this.options.tables().table.atVip(view.mesh, vip);
     if (!destination)
       return { ...kept('mesh', (last) => encodeResource(Cluster, emptyCluster(name), last)), isKept: false };
     const { capture } = view;
@@ -154,7 +154,7 @@ export class Translation {
   /** The cluster of a destination; what of it cannot be done is shown at the Dataplanes that use it. */
   private towards(view: EnvoyView, name: string, destination: Destination, scope: Plan['scope']): Plan {
     const { systemAuthorities } = view;
-    const options = { zone: this.options.model.zone, systemAuthorities };
+    const options = { zone: this.options.tables().model.zone, systemAuthorities };
     const problem = destination.external && problemOf(destination.external, systemAuthorities);
     const isOwn = needsSystemAuthorities(destination);
     const plan = kept(isOwn ? 'view' : scope, (last) =>
@@ -165,7 +165,7 @@ export class Translation {
 
   /** Never absent: a cluster would wait for its endpoints. */
   private endpoints(view: EnvoyView, name: string): Plan {
-    const { model } = this.options;
+    const { model } = this.options.tables();
     const none: Plan = {
       ...kept('mesh', (previous) => encodeResource(ClusterLoadAssignment, noEndpoints(name), previous)),
       isKept: false,
@@ -216,13 +216,13 @@ export class Translation {
       return name === names.REENTRY_LISTENER ? made(outbound.reentryListener(capture.reentry, http)) : ABSENT;
     }
     const vip = name.startsWith('outbound:') ? name.slice('outbound:'.length) : undefined;
-    const destination = vip === undefined || !capture ? ABSENT : this.options.table.atVip(view.mesh, vip);
+    const destination = vip === undefined || !capture ? ABSENT : this.options.tables().table.atVip(view.mesh, vip);
     return destination && kept('mesh', (last) => encodeResource(Listener, outbound.boundListener(destination), last));
   }
 
   /** Never absent once it is asked for: the listener names it, and would not get ready. */
   private chain(view: EnvoyView, name: string): Plan {
-    const destination = name.startsWith('fc:') ? this.options.table.atVip(view.mesh, name.slice(3)) : ABSENT;
+    const destination = name.startsWith('fc:') ? this.options.tables().table.atVip(view.mesh, name.slice(3)) : ABSENT;
     if (!destination || !isHttp(destination)) {
       const closed = outbound.closedChain(name);
       return { ...kept('mesh', (previous) => encodeResource(FilterChain, closed, previous)), isKept: false };
@@ -232,7 +232,7 @@ export class Translation {
 
   private accessTo({ dataplane }: EnvoyView, { at }: Inbound): InboundAccess | 'pending' {
     const found = dataplane && this.options.index.byIdentityKey(identityKey(dataplane));
-    return found ? this.options.model.access.ofInbound(found, at.port) : 'pending';
+    return found ? this.options.tables().model.access.ofInbound(found, at.port) : 'pending';
   }
 
   private routes(view: EnvoyView, name: string): Plan | undefined {
@@ -243,7 +243,7 @@ export class Translation {
 
   private secret(view: EnvoyView, name: string): Plan | undefined {
     if (name === names.TRUST_SECRET) {
-      const domains = this.options.model.trust(view.mesh);
+      const domains = this.options.tables().model.trust(view.mesh);
       return domains.length === 0
         ? ABSENT
         : kept('mesh', (last) => encodeResource(TlsSecret, trustSecret(domains), last));
@@ -259,7 +259,7 @@ export class Translation {
       const destination = this.destination(view, name);
       if (!destination || destination.vip === '') continue;
       const vip = vipOf(destination);
-      const holder = this.options.table.atVip(view.mesh, vip);
+      const holder = this.options.tables().table.atVip(view.mesh, vip);
       if (holder && isHttp(holder)) found.set(vip, { address: holder.vip, port: holder.port });
     }
     return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, at]) => at);

@@ -13,10 +13,10 @@ import { clientListener, grpcCluster, grpcEndpoints, SERVER_LISTENER, serverList
  * the listener of a server that is none: grpc-js does not recover from a deletion.
  */
 export class GrpcTranslation {
-  constructor(private readonly options: Pick<TranslationOptions, 'model' | 'index' | 'table'>) {}
+  constructor(private readonly options: Pick<TranslationOptions, 'index' | 'tables'>) {}
 
   plan(view: EnvoyView, type: string, name: string): Plan | 'pending' | undefined {
-    const { model, table } = this.options;
+    const { model, table } = this.options.tables();
     const found = model.destination(name);
     const destination = found?.service.mesh === view.mesh ? found : undefined;
     const made = (encode: Plan['encode'], isKept: boolean): Plan => ({ scope: 'grpc', isKept, encode });
@@ -49,7 +49,7 @@ export class GrpcTranslation {
       })
       .find((each) => hostPort(each) === name.slice(SERVER_LISTENER.length));
     if (!at) return undefined;
-    const access = this.options.model.access.ofInbound(dataplane, at.port);
+    const access = this.options.tables().model.access.ofInbound(dataplane, at.port);
     if (access === 'pending') return access;
     return {
       scope: 'view',
