@@ -6,7 +6,12 @@ import {
   type OnModuleInit,
   type Provider,
 } from '@nestjs/common';
-import { createDataplaneTokens, type DataplaneTokens } from '@causeway/access';
+import {
+  createDataplaneTokens,
+  createZoneProxyTokens,
+  type DataplaneTokens,
+  type ZoneProxyTokens,
+} from '@causeway/access';
 import { INDEX, retryWhileUnavailable, type ControlPlaneCore, type ModuleImports } from '@causeway/control-plane';
 import { ProxyDirectory } from '@causeway/controllers';
 import {
@@ -25,6 +30,9 @@ import { ZoneTrustEvidence } from './trust-evidence';
 
 /** The `DataplaneTokens` of this replica. */
 export const DATAPLANE_TOKENS = Symbol('DataplaneTokens');
+
+/** The `ZoneProxyTokens` of this replica. */
+export const ZONE_PROXY_TOKENS = Symbol('ZoneProxyTokens');
 
 /** The `SealingKeys` of this replica. */
 export const SEALING_KEYS = Symbol('SealingKeys');
@@ -66,7 +74,10 @@ class SealedKeyCheck implements OnModuleInit {
  */
 @Module({})
 export class WorkloadIdentityModule implements OnApplicationShutdown {
-  constructor(@Inject(DATAPLANE_TOKENS) private readonly tokens: DataplaneTokens) {}
+  constructor(
+    @Inject(DATAPLANE_TOKENS) private readonly dataplaneTokens: DataplaneTokens,
+    @Inject(ZONE_PROXY_TOKENS) private readonly zoneTokens: ZoneProxyTokens,
+  ) {}
 
   static forRoot({ imports, core, secrets }: WorkloadIdentityOptions): DynamicModule {
     const { settings, logger, clock } = core;
@@ -102,6 +113,12 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
           useFactory: ({ store }: PostgresBackend, index: IndexReader) =>
             createDataplaneTokens({ ...core, store, index }),
         },
+        {
+          provide: ZONE_PROXY_TOKENS,
+          inject: [POSTGRES_BACKEND, INDEX],
+          useFactory: ({ store }: PostgresBackend, index: IndexReader) =>
+            createZoneProxyTokens({ ...core, store, index }),
+        },
       ],
       exports: [
         ZoneAuthority,
@@ -109,13 +126,15 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
         RotationOperation,
         ZoneTrustEvidence,
         DATAPLANE_TOKENS,
+        ZONE_PROXY_TOKENS,
         SEALING_KEYS,
       ],
     };
   }
 
   onApplicationShutdown(): void {
-    this.tokens.close();
+    this.dataplaneTokens.close();
+    this.zoneTokens.close();
   }
 }
 
