@@ -6,6 +6,7 @@
  *   ZoneAuthority: one note, keys sealed by SealingKeys; rotated in the steps of authority-rotation.ts
  */
 export {
+  egressIdOf,
   identityFor,
   isWorkloadLabelled,
   sharedIdentities,
@@ -39,4 +40,9 @@ export { openedText, SEALED_LABEL, sealedSpec, sealedWith } from './sealed-secre
 export { AuthorityLifecycle, certificatesOf, type TrustEvidence } from './authority-lifecycle';
 export { checkOrder, RotationRequests, type RotationOrder, type RotationRequest } from './rotation-requests';
 export { createWorkloadKey, type WorkloadKey } from './workload-key';
-export { WorkloadCertificates, type CertificateRequest, type WorkloadCertificate } from './workload-certificates';
+export {
+  WorkloadCertificates,
+  type CertificateRequest,
+  type EgressCertificateRequest,
+  type WorkloadCertificate,
+} from './workload-certificates';

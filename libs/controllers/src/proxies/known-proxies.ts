@@ -148,8 +148,9 @@ export function proxiesWithoutAuthority(
   const missing: string[] = [];
   for (const { proxy, connected, facts } of proxies) {
     const asks = facts.types.some(({ type, subscribed }) => type === SECRETS && subscribed > 0);
-    if (connected && asks && isConcerned(facts.owner?.mesh ?? '') && !facts.authorities?.includes(authority))
-      missing.push(proxy);
+    // An egress has the trust of each mesh that leaves through it.
+    const concerned = facts.kind === 'egress' || isConcerned(facts.owner?.mesh ?? '');
+    if (connected && asks && concerned && !facts.authorities?.includes(authority)) missing.push(proxy);
   }
   return missing.sort();
 }

@@ -17,7 +17,7 @@ export const BREAKS_ENVOY_RULES = 'BreaksEnvoyRules';
 
 const TYPES: readonly string[] = [REJECTED_BY_PROXY, BREAKS_ENVOY_RULES];
 /** Whose proxies have conditions. */
-const KINDS = ['Dataplane', 'ZoneIngress'];
+const KINDS = ['Dataplane', 'ZoneIngress', 'ZoneEgress'];
 /** Faults that a condition spells out; the others are counted. */
 const MOST_SHOWN = 3;
 const LONGEST_REASON = 300;

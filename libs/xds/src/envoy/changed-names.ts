@@ -25,6 +25,7 @@ export class ChangedNames {
       if (!each) continue;
       this.add(cluster, ...serverNames(each).map(names.ingressClusterName));
       this.add(listener, ...targetsOf(each));
+      if (each.egress) this.add(cluster, names.egressClusterName(each.egress.serverName));
       if (each.vip === '') continue;
       const vip = vipOf(each);
       this.add(cluster, `vip:${vip}`);

@@ -9,6 +9,7 @@ import type { Proxy, RefusedResource, ResourceSource, SourceListener } from '../
 import { isHttp } from './clusters';
 import { ChangedNames } from './changed-names';
 import { DestinationTable, vipOf } from './destination-table';
+import type { LeavingMesh } from './egress-listener';
 import { hasChains, type EnvoyView } from './envoy-view';
 import { FirstUses } from './first-uses';
 import * as names from './names';
@@ -57,6 +58,8 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private readonly table = new DestinationTable();
   private readonly backends = new ReachableBackends();
   private readonly translation: Translation;
+  /** What the egress listens for, as proxies were told. */
+  private leaving: readonly LeavingMesh[] = [];
   private readonly shared = new Map<string, Kept>();
   /** Scopes of shared resources, besides that of the ingresses. */
   private readonly scopes = new Set<string>();
@@ -138,8 +141,8 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     }
     if (plan.problem) refused.add(scope, { type, name }, [plan.problem]);
     else refused.remove(scope, { type, name });
-    if (type === secret && name === names.TRUST_SECRET)
-      this.authorities.served(result.resource, this.model.trust(view.mesh));
+    const trusting = type === secret ? trustedMeshOf(view, name) : undefined;
+    if (trusting !== undefined) this.authorities.served(result.resource, this.model.trust(trusting));
     if (plan.isKept) kept.set(key, { resource: result.resource, isFresh: true });
     else kept.delete(key);
     if (plan.scope === 'mesh' || plan.scope === 'grpc') this.scopes.add(scope);
@@ -186,10 +189,10 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     );
   }
 
-  /** The workload's certificate is another: it is not of the index. */
-  viewChanged(view: EnvoyView): void {
+  /** The workload's certificate is another, or that of an egress in `mesh`: it is not of the index. */
+  viewChanged(view: EnvoyView, mesh?: string): void {
     this.changes += 1;
-    this.tell(secret, [names.IDENTITY_SECRET], { view });
+    this.tell(secret, [mesh === undefined ? names.IDENTITY_SECRET : names.egressSecretNames(mesh).identity], { view });
   }
 
   /** A change that is not of the index. */
@@ -216,7 +219,10 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     }
     changed.add(endpoints, ...change.readdressed);
     if (change.trust.length > 0) changed.add(secret, names.TRUST_SECRET);
+    for (const mesh of change.trust) changed.add(secret, names.egressSecretNames(mesh).trust);
+    if (change.isEgressMoved) changed.add(endpoints, names.EGRESS_ENDPOINTS);
     if (this.table.httpVersion !== before) changed.add(listener, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER);
+    if (concernsEgress(change)) this.addLeaving(changed);
     for (const { before: old, after } of change.dataplanes)
       changed.addIngresses(this.translation.ingressesOf(old), this.translation.ingressesOf(after), this.table);
     for (const { before: old, after } of this.withInbounds(change))
@@ -226,6 +232,15 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       }
     for (const each of change.dataplanes) this.addDeclared(each, changed);
     for (const [type, found] of changed) this.tell(type, found, { since });
+  }
+
+  /** What the egress listens for, where that has changed. */
+  private addLeaving(changed: ChangedNames): void {
+    const leaving = this.translation.leavingMeshes();
+    if (isDeepStrictEqual(leaving, this.leaving)) return;
+    this.leaving = leaving;
+    for (const at of this.model.egress.addresses) changed.add(listener, names.egressListenerName(at));
+    for (const { mesh } of leaving) changed.add(secret, ...Object.values(names.egressSecretNames(mesh)));
   }
 
   /** A Dataplane that declares other services than before: what joins and what leaves the list of its proxies. */
@@ -261,6 +276,10 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       changed.addDestination({ name: after.name, before: undefined, after });
     changed.add(listener, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER);
     changed.add(secret, names.TRUST_SECRET);
+    changed.add(endpoints, names.EGRESS_ENDPOINTS);
+    for (const at of this.model.egress.addresses) changed.add(listener, names.egressListenerName(at));
+    for (const { mesh } of this.translation.leavingMeshes())
+      changed.add(secret, ...Object.values(names.egressSecretNames(mesh)));
     for (const [type, found] of changed) this.tell(type, found, { since });
   }
 
@@ -291,6 +310,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   private *clusters(view: EnvoyView): Iterable<string> {
     for (const sni of this.translation.serverNames(view)) yield names.ingressClusterName(sni);
+    if (view.egress) for (const name of this.table.egressServerNames()) yield names.egressClusterName(name);
     for (const { clusterName } of this.translation.inbounds(view)) yield clusterName;
     if (!view.capture) return;
     for (const name of this.listed(view)) {
@@ -308,6 +328,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   private *listenersOf(view: EnvoyView): Iterable<string> {
     for (const at of this.translation.ingresses(view)) yield names.ingressListenerName(at);
+    if (view.egress) yield names.egressListenerName(view.egress.at);
     yield* this.inboundNames(view);
     if (view.capture?.type === 'redirect') yield* [names.OUTBOUND_LISTENER, names.REENTRY_LISTENER];
     if (view.capture?.type !== 'bind') return;
@@ -350,6 +371,19 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     this.views.set(view, state);
     return state;
   }
+}
+
+function concernsEgress({ isEgressMoved, access, destinations }: ModelChange): boolean {
+  return (
+    isEgressMoved || access.length > 0 || destinations.some(({ before, after }) => before?.egress ?? after?.egress)
+  );
+}
+
+/** The mesh whose authorities a secret holds; undefined for other secrets. */
+function trustedMeshOf(view: EnvoyView, name: string): string | undefined {
+  if (name === names.TRUST_SECRET) return view.mesh;
+  const wanted = view.egress && names.egressSecretOf(name);
+  return wanted?.type === names.TRUST_SECRET ? wanted.mesh : undefined;
 }
 
 /** The scopes in which a view's shared resources are kept. */

@@ -22,6 +22,11 @@ export interface EnvoyView {
   readonly dataplane?: Identity;
   /** Where the proxies serve as the zone's ingress, for all meshes. */
   readonly ingress?: SocketAddress;
+  /** Where the proxies serve as the zone's egress, and their certificate in each mesh; undefined while there is none. */
+  readonly egress?: {
+    readonly at: SocketAddress;
+    readonly identity: (mesh: string) => IdentityCertificate | undefined;
+  };
   /** What one source address may take of the ingress, where it is not the default. */
   readonly sourceLimits?: SourceLimits;
   /** The file of the authorities that the machine of its proxies believes; services outside the mesh may be checked by them. */

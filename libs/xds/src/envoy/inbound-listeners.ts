@@ -9,7 +9,6 @@ import {
   RBAC_Action,
   Router,
   TcpProxy,
-  TcpProxy_UpstreamConnectMode,
   TlsInspector,
   TrafficDirection,
   TransportProtocolInput,
@@ -19,7 +18,7 @@ import { durationOf, packExtension, packFilter } from '../resources/any';
 import { isHttp } from './clusters';
 import type { Inbound } from './inbound';
 import { inboundListenerName } from './names';
-import { addressOf, exactly, takeChain, tcpProxy } from './outbound-listeners';
+import { addressOf, AFTER_HANDSHAKE, exactly, takeChain, tcpProxy } from './outbound-listeners';
 import { downstreamTls, MESH_ALPN } from './tls';
 
 type ListenerFields = Parameters<typeof Listener.fromPartial>[0] & { readonly name: string };
@@ -90,7 +89,7 @@ function closed(): ChainFields {
 }
 
 /** Closes connections of everybody else: the handshake has refused them already, unless anyone with an identity may call. */
-function accessFilter(statPrefix: string, callers: Callers) {
+export function accessFilter(statPrefix: string, callers: Callers) {
   const principals =
     callers === 'anyone'
       ? [{ identifier: { $case: 'authenticated' as const, value: {} } }]
@@ -113,14 +112,12 @@ interface Forwarding {
 
 function forward(inbound: Inbound, { statPrefix, maxAge, isTls }: Forwarding) {
   if (isHttp(inbound)) return httpToProcess(inbound.clusterName, { statPrefix, maxAge, isTls });
-  const { ON_DOWNSTREAM_TLS_HANDSHAKE } = TcpProxy_UpstreamConnectMode;
   return packFilter('tcp-proxy', TcpProxy, {
     statPrefix,
     clusterSpecifier: { $case: 'cluster', value: inbound.clusterName },
     idleTimeout: durationOf(3_600_000),
     maxDownstreamConnectionDuration: durationOf(maxAge),
-    // Otherwise everybody who connects makes the process accept a connection, whatever becomes of the handshake.
-    ...(isTls && { upstreamConnectMode: ON_DOWNSTREAM_TLS_HANDSHAKE, maxEarlyDataBytes: 0 }),
+    ...(isTls && AFTER_HANDSHAKE),
   });
 }
 

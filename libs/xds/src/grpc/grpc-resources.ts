@@ -150,6 +150,8 @@ export function grpcEndpoints(
   entranceOf: (mesh: string, zone: string) => ZoneEntrance | undefined,
 ): EndpointFields {
   if (!destination) return { clusterName: name };
+  // To an egress it could not say which service is meant.
+  if (destination.egress) return { clusterName: name };
   if (destination.external) return externalEndpoints(name, destination.external);
   const isPlaintext = isPlaintextOnly(destination);
   if (destination.identities.length === 0 && !isPlaintext) return { clusterName: name };

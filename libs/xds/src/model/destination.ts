@@ -12,6 +12,7 @@ import {
 import type { AccessTable } from './inbound-access';
 import { externalTarget, type ExternalTarget, type SecretText } from './external-target';
 import { hashSni, kriSni, type ServiceShortName } from './sni';
+import type { EgressWay } from './zone-egress';
 import { compareAddresses, hostAddress, isPort, type SocketAddress, type ZoneEntrance } from './zone-entrance';
 
 /** One port of a service, as the proxies of one zone see it. */
@@ -42,6 +43,8 @@ export interface Destination {
   readonly remote: readonly RemoteZone[];
   /** Of a MeshExternalService only. */
   readonly external?: ExternalTarget;
+  /** Of a MeshExternalService that is reached through the zone's egress. */
+  readonly egress?: EgressWay;
 }
 
 /** An inbound of a Dataplane of this zone. */
@@ -87,6 +90,7 @@ export interface ServiceFacts {
   readonly entranceOf: (mesh: string, zone: string) => ZoneEntrance | undefined;
   readonly access: Pick<AccessTable, 'isPlaintext' | 'isOff'>;
   readonly secretText: SecretText;
+  readonly egressOf: (mesh: string, name: string) => EgressWay | undefined;
 }
 
 const SHORT_NAMES: Readonly<Record<string, ServiceShortName>> = {
@@ -127,8 +131,11 @@ export function destinationsOf(service: Resource, facts: ServiceFacts): readonly
     const isNamed =
       localNames.length > 0 || remote.some(({ zone }) => (facts.entranceOf(id.mesh, zone)?.names.length ?? 0) > 0);
     const external = id.kind === 'MeshExternalService' ? externalTarget(service.spec, facts.secretText) : undefined;
+    const name = ['kri', subject.shortName, id.mesh, id.zone, subject.namespace, id.name, port.section].join('_');
+    // Without TLS an egress would not know who calls.
+    const egress = external && !facts.access.isOff(id.mesh) ? facts.egressOf(id.mesh, name) : undefined;
     return {
-      name: ['kri', subject.shortName, id.mesh, id.zone, subject.namespace, id.name, port.section].join('_'),
+      name,
       service: id,
       labels: service.labels,
       port: port.number,
@@ -144,6 +151,7 @@ export function destinationsOf(service: Resource, facts: ServiceFacts): readonly
       localNames,
       remote: isNamed ? withAddresses(id.mesh, remote, facts) : remote,
       ...(external && { external }),
+      ...(egress && { egress }),
     };
   });
 }

@@ -44,6 +44,8 @@ const SOURCES: readonly string[] = ['Mesh', 'MeshParameters', 'ConfigMap'];
  */
 export class AccessTable {
   private readonly known = new Map<string, Decision | 'pending'>();
+  /** Of each mesh that has an egress, what was last known. */
+  private readonly ofEgresses = new Map<string, Decision>();
 
   constructor(
     private readonly index: Pick<IndexReader, 'get'>,
@@ -55,8 +57,25 @@ export class AccessTable {
     const decision = this.ofMesh(id.mesh);
     if (decision === 'pending') return decision;
     const { access, narrowed } = decision;
-    const callers = access.defaultAccess === 'Allow' ? 'anyone' : [];
-    return { mtls: mtlsModeOf(access, labels, port), callers, maxAge: access.maxConnectionAge, narrowed };
+    return {
+      mtls: mtlsModeOf(access, labels, port),
+      callers: callersOf(access),
+      maxAge: access.maxConnectionAge,
+      narrowed,
+    };
+  }
+
+  /**
+   * Who may leave a mesh through the zone's egress. While access is not known it is as it was before, for other meshes leave there
+   * too; undefined where it never was known.
+   */
+  ofEgress(mesh: string): Omit<InboundAccess, 'mtls'> | undefined {
+    const decision = this.ofMesh(mesh);
+    if (decision !== 'pending') this.ofEgresses.set(mesh, decision);
+    const last = this.ofEgresses.get(mesh);
+    if (!last) return undefined;
+    const { access, narrowed } = last;
+    return { callers: callersOf(access), maxAge: access.maxConnectionAge, narrowed };
   }
 
   /**
@@ -108,6 +127,10 @@ export class AccessTable {
     const access = this.source.isReady() ? this.source.meshes.state(mesh)?.access : undefined;
     return access ? { access, narrowed: narrowedOf(this.index.get(globalIdentity('Mesh', mesh))) } : 'pending';
   }
+}
+
+function callersOf({ defaultAccess }: MeshAccess): Callers {
+  return defaultAccess === 'Allow' ? 'anyone' : [];
 }
 
 /** How often access to a mesh was narrowed, as its status says (`status.access.narrowed`). */
