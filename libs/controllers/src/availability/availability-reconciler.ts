@@ -1,13 +1,15 @@
-import { Dataplane, MeshIdentity, MeshService } from '@causeway/kinds';
-import { identityKey, jsonEqual, type Resource } from '@causeway/resources';
+import { MeshIdentity, MeshService } from '@causeway/kinds';
+import { identityKey, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import {
+  asDataplane,
   dataplaneValues,
   selectorOf,
   type DataplaneResource,
   type DataplaneSelector,
   type ServiceResource,
 } from '../matching/dataplane-selector';
+import { movesIdentities } from '../matching/mesh-identities';
 import { SelectorMatcher, type SelectorTerm } from '../matching/selector-matcher';
 import { NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '../reconcile/keyed-reconciler';
 import type { ProxyDirectory } from '../proxies/proxy-directory';
@@ -22,14 +24,13 @@ import { movesMeshAuthority, WorkloadIds } from './workload-ids';
 export class AvailabilityReconciler implements KeyedReconciler {
   readonly name = 'availability';
   private readonly matcher = new SelectorMatcher(dataplaneValues);
-  private readonly ids = new WorkloadIds();
-
   private lookedAt: number | undefined;
 
-  /** `proxies`: which Dataplanes have a connected proxy; without it nobody knows. */
+  /** `proxies`: which Dataplanes have a connected proxy; without it nobody knows. `ids` follows the index by this loop. */
   constructor(
     private readonly zone: string,
     private readonly proxies?: Pick<ProxyDirectory, 'isLoaded' | 'ofOwner' | 'changesSince'>,
+    private readonly ids = new WorkloadIds(),
   ) {}
 
   get looksOutside(): boolean {
@@ -45,8 +46,7 @@ export class AvailabilityReconciler implements KeyedReconciler {
   keysOf(change: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[] {
     const { id, key, before, after } = change;
     if (movesMeshAuthority(change)) return [RESCAN];
-    if (id.kind === MeshIdentity.name)
-      return mayMoveIds(id.zone, this.zone) && !sameRules(before, after) ? [RESCAN] : NO_KEYS;
+    if (id.kind === MeshIdentity.name) return movesIdentities(change, this.zone) ? [RESCAN] : NO_KEYS;
     if (id.zone !== this.zone) return NO_KEYS;
     if (id.kind === 'Dataplane') return this.matcher.setItem(key, asDataplane(before), asDataplane(after));
     return id.kind === 'MeshService' ? this.keysOfService(key, index) : NO_KEYS;
@@ -110,21 +110,6 @@ export class AvailabilityReconciler implements KeyedReconciler {
   }
 }
 
-/** Whether a MeshIdentity made in zone `made` can select Dataplanes of `zone`. */
-function mayMoveIds(made: string, zone: string): boolean {
-  return made === '' || made === zone;
-}
-
-/** Whether a change of a MeshIdentity, such as that of its status, gives no Dataplane another id. */
-function sameRules(before: Resource | undefined, after: Resource | undefined): boolean {
-  return (
-    before !== undefined &&
-    after !== undefined &&
-    before.creationOrder === after.creationOrder &&
-    jsonEqual(before.spec, after.spec)
-  );
-}
-
 function termsOf(resource: Resource | undefined): readonly SelectorTerm[] {
   const service = asService(resource);
   return (service && selectorOf(service)?.terms) ?? [];
@@ -132,8 +117,4 @@ function termsOf(resource: Resource | undefined): readonly SelectorTerm[] {
 
 function asService(resource: Resource | undefined): ServiceResource | undefined {
   return resource && MeshService.is(resource) ? resource : undefined;
-}
-
-function asDataplane(resource: Resource | undefined): DataplaneResource | undefined {
-  return resource && Dataplane.is(resource) ? resource : undefined;
 }

@@ -136,6 +136,11 @@ export function isSessionOver(at: SessionAtReplica, all: readonly SessionAtRepli
 /** A proxy asks for this type of resources where it needs authorities. */
 const SECRETS = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret';
 
+/** Whether a proxy is connected and needs authorities. */
+export function asksForTrust({ connected, facts }: KnownProxy): boolean {
+  return connected && facts.types.some(({ type, subscribed }) => type === SECRETS && subscribed > 0);
+}
+
 /**
  * The connected proxies, of all replicas, that have not accepted a trust with this authority; sorted. Proxies that ask for no trust
  * need none. `isConcerned` says of which meshes the trust is to hold it; of all without it.
@@ -146,11 +151,11 @@ export function proxiesWithoutAuthority(
   isConcerned: (mesh: string) => boolean = () => true,
 ): readonly string[] {
   const missing: string[] = [];
-  for (const { proxy, connected, facts } of proxies) {
-    const asks = facts.types.some(({ type, subscribed }) => type === SECRETS && subscribed > 0);
+  for (const known of proxies) {
+    const { proxy, facts } = known;
     // An egress has the trust of each mesh that leaves through it.
     const concerned = facts.kind === 'egress' || isConcerned(facts.owner?.mesh ?? '');
-    if (connected && asks && concerned && !facts.authorities?.includes(authority)) missing.push(proxy);
+    if (asksForTrust(known) && concerned && !facts.authorities?.includes(authority)) missing.push(proxy);
   }
   return missing.sort();
 }

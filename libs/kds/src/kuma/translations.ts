@@ -1,4 +1,4 @@
-import { meshIdentityTranslation } from './identities';
+import { meshIdentityTranslation, meshTrustTranslation } from './identities';
 import type { KumaTranslation } from './translation';
 import {
   configTranslation,
@@ -30,6 +30,7 @@ const TRANSLATIONS: ReadonlyMap<string, KumaTranslation> = new Map([
   ['MeshMultiZoneService', meshMultiZoneServiceTranslation],
   ['MeshExternalService', meshExternalServiceTranslation],
   ['MeshIdentity', meshIdentityTranslation],
+  ['MeshTrust', meshTrustTranslation],
   ['ZoneIngress', zoneIngressTranslation],
   ['ZoneEgress', zoneEgressTranslation],
 ]);
