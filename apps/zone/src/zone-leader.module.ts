@@ -17,6 +17,7 @@ import type { Authentication, DataplaneTokens, ZoneProxyTokens } from '@causeway
 import {
   createConditionsReconciler,
   createSharedIdentityLoop,
+  createTrustCertificatesLoop,
   createZoneReconcilers,
   LoopRunner,
   ProxyDirectory,
@@ -103,6 +104,9 @@ function createLoops(
     forceRanges: settings.CAUSEWAY_VIP_RANGE_FORCE,
     cooldown: settings.CAUSEWAY_VIP_COOLDOWN,
     grace: settings.CAUSEWAY_SERVICE_GRACE,
+    abandonedAfter: settings.CAUSEWAY_XDS_ABANDONED_AFTER,
+    onHeld: (abandoned, registered) =>
+      logger.warn('many registered Dataplanes are without a proxy: they are kept', { abandoned, registered }),
     leastCooldown: 2 * settings.CAUSEWAY_DNS_TTL,
     onRaisedCooldown: ({ mesh, wanted, least }) =>
       logger.warn('vipCooldown of a mesh is less than twice CAUSEWAY_DNS_TTL and is raised to that', {
@@ -123,6 +127,7 @@ function createLoops(
     trust,
     ...(isFederated ? [new TrustAcceptanceReporter(settings.CAUSEWAY_ZONE_NAME, proxies)] : []),
     shared,
+    createTrustCertificatesLoop(),
     createConditionsReconciler({ ...core, meshes }),
   ];
 }
