@@ -107,7 +107,7 @@ const EGRESS_ID = 'spiffe://default.west.mesh.local/zone-egress';
   });
   afterAll(async () => {
     await west.stop();
-    await Promise.all([api, plain, web].map((one) => one?.stop()));
+    await Promise.all([api, plain, web].map(async (one) => one?.stop()));
   });
   afterEach(() => expect(west.problems()).toEqual([]));
 

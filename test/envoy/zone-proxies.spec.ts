@@ -74,7 +74,7 @@ const CONNECTIONS = 4;
   afterAll(async () => {
     for (const socket of sockets) socket.destroy();
     await Promise.all(envoys.map((envoy) => envoy.stop()));
-    await Promise.all([redis, api].map((one) => one?.stop()));
+    await Promise.all([redis, api].map(async (one) => one?.stop()));
     await zone.stop();
     await database.drop();
   });

@@ -110,18 +110,7 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
           },
         },
         ...rotationProviders(core),
-        {
-          provide: DATAPLANE_TOKENS,
-          inject: [POSTGRES_BACKEND, INDEX],
-          useFactory: ({ store }: PostgresBackend, index: IndexReader) =>
-            createDataplaneTokens({ ...core, store, index }),
-        },
-        {
-          provide: ZONE_PROXY_TOKENS,
-          inject: [POSTGRES_BACKEND, INDEX],
-          useFactory: ({ store }: PostgresBackend, index: IndexReader) =>
-            createZoneProxyTokens({ ...core, store, index }),
-        },
+        ...tokenProviders(core),
       ],
       exports: [
         ZoneAuthority,
@@ -157,6 +146,22 @@ function rotationProviders(core: ControlPlaneCore<ZoneSettings>): readonly Provi
       inject: [POSTGRES_BACKEND, ZoneAuthority, ZoneTrustEvidence],
       useFactory: ({ store }: PostgresBackend, authority: ZoneAuthority, evidence: ZoneTrustEvidence) =>
         new RotationOperation(authority, new RotationRequests(store, clock), evidence),
+    },
+  ];
+}
+
+/** The tokens by which proxies show who they are. */
+function tokenProviders(core: ControlPlaneCore<ZoneSettings>): readonly Provider[] {
+  return [
+    {
+      provide: DATAPLANE_TOKENS,
+      inject: [POSTGRES_BACKEND, INDEX],
+      useFactory: ({ store }: PostgresBackend, index: IndexReader) => createDataplaneTokens({ ...core, store, index }),
+    },
+    {
+      provide: ZONE_PROXY_TOKENS,
+      inject: [POSTGRES_BACKEND, INDEX],
+      useFactory: ({ store }: PostgresBackend, index: IndexReader) => createZoneProxyTokens({ ...core, store, index }),
     },
   ];
 }

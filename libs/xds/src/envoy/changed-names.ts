@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { DestinationChange } from '../model/traffic-model';
+import type { DestinationChange, ModelChange } from '../model/traffic-model';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
 import type { SocketAddress } from '../model/zone-entrance';
 import type { TouchedOutbounds } from './explicit-outbounds';
@@ -73,4 +73,11 @@ function isListedOtherwise({ before, after }: DestinationChange): boolean {
   if (!before || !after) return true;
   const endpointless = { local: [], localNames: [], remote: [], identities: [] };
   return !isDeepStrictEqual({ ...before, ...endpointless }, { ...after, ...endpointless });
+}
+
+/** Whether what the egress of the zone listens for may differ after a change. */
+export function concernsEgress({ isEgressMoved, access, destinations }: ModelChange): boolean {
+  return (
+    isEgressMoved || access.length > 0 || destinations.some(({ before, after }) => before?.egress ?? after?.egress)
+  );
 }

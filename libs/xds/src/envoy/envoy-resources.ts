@@ -7,10 +7,10 @@ import type { SocketAddress } from '../model/zone-entrance';
 import { RESOURCE_TYPES, type EncodedResource } from '../resources/encoded-resource';
 import type { Proxy, RefusedResource, ResourceSource, SourceListener } from '../server/resource-source';
 import { isHttp } from './clusters';
-import { ChangedNames } from './changed-names';
+import { ChangedNames, concernsEgress } from './changed-names';
 import { DestinationTable, vipOf } from './destination-table';
 import type { LeavingMesh } from './egress-listener';
-import { hasChains, type EnvoyView } from './envoy-view';
+import { hasChains, trustedMeshOf, type EnvoyView } from './envoy-view';
 import { ExplicitOutbounds } from './explicit-outbounds';
 import { FirstUses } from './first-uses';
 import * as names from './names';
@@ -387,19 +387,6 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     this.views.set(view, state);
     return state;
   }
-}
-
-function concernsEgress({ isEgressMoved, access, destinations }: ModelChange): boolean {
-  return (
-    isEgressMoved || access.length > 0 || destinations.some(({ before, after }) => before?.egress ?? after?.egress)
-  );
-}
-
-/** The mesh whose authorities a secret holds; undefined for other secrets. */
-function trustedMeshOf(view: EnvoyView, name: string): string | undefined {
-  if (name === names.TRUST_SECRET) return view.mesh;
-  const wanted = view.egress && names.egressSecretOf(name);
-  return wanted?.type === names.TRUST_SECRET ? wanted.mesh : undefined;
 }
 
 /** The scopes in which a view's shared resources are kept. */
