@@ -4,6 +4,7 @@ import type { ControlPlane } from '@causeway/resources';
 import { AvailabilityReconciler } from './availability/availability-reconciler';
 import { HostnameReconciler } from './hostname/hostname-reconciler';
 import { MultizoneReconciler } from './multizone/multizone-reconciler';
+import { EntranceHealthReconciler } from './proxies/entrance-health';
 import { ProxyConditionsReconciler } from './proxies/proxy-conditions';
 import type { ProxyDirectory } from './proxies/proxy-directory';
 import { KeyedLoop } from './reconcile/keyed-reconciler';
@@ -33,6 +34,8 @@ export interface ZoneReconcilersConfig {
   readonly proxies?: ProxyDirectory;
   /** See VipConfig. */
   readonly floor?: NonNullable<VipConfig['floor']>;
+  /** See VipConfig. */
+  readonly waitedFor?: NonNullable<VipConfig['waitedFor']>;
   readonly onExhausted?: NonNullable<VipConfig['onExhausted']>;
   readonly onRaisedCooldown?: NonNullable<VipConfig['onRaisedCooldown']>;
 }
@@ -58,6 +61,7 @@ export function createZoneReconcilers(config: ZoneReconcilersConfig): ControlLoo
     new KeyedLoop(new AvailabilityReconciler(cp.zone, proxies)),
     new VipReconciler({ ...config, ...(floor ? { floor } : {}), ranges: plan.owned, cooldown }),
     ...(proxies ? [new KeyedLoop(new ProxyConditionsReconciler(cp.zone, proxies))] : []),
+    ...(proxies ? [new KeyedLoop(new EntranceHealthReconciler(cp.zone))] : []),
     new HostnameReconciler(cp, meshes),
     new KeyedLoop(new MultizoneReconciler()),
   ];

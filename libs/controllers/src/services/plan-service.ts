@@ -15,9 +15,10 @@ import {
   type Labels,
   type Resource,
 } from '@causeway/resources';
+import { toldInstances } from '@causeway/sync';
 import { MeshService } from '@causeway/kinds';
 import type { PutChange } from '@causeway/store';
-import { countProxies, stateOf } from '../availability/plan-availability';
+import { countProxies, instancesPart, stateOf } from '../availability/plan-availability';
 import type { DataplaneResource } from '../matching/dataplane-selector';
 import type { ReconcileResult } from '../reconcile/keyed-reconciler';
 import type { GeneratedSpec } from './service-candidates';
@@ -105,7 +106,8 @@ function created(
     generated.ports,
     backings.map(({ dataplane }) => dataplane),
   );
-  const spec = { ...generated, state: stateOf(dataplaneProxies) };
+  const instances = instancesPart(toldInstances(undefined, dataplaneProxies.healthy));
+  const spec = { ...generated, state: stateOf(dataplaneProxies), ...instances };
   return { type: 'put', expect: 'absent', spec, status: { ...status, dataplaneProxies } };
 }
 

@@ -21,6 +21,7 @@ import {
 } from '@causeway/sync';
 import type { ResponseBounds } from '../../wire/bounds';
 import { copyOf, type Copy, type Sender } from '../../wire/copy';
+import { withToldInstances } from '../../kuma/services';
 import { withSealedKey } from '../../kuma/secrets';
 import type { Dialect } from '../../wire/dialect';
 import { formatWireKey, isStatusSentDown, type WireResource } from '../../wire/wire-resource';
@@ -134,8 +135,10 @@ function senderOf(receiver: Receiver): Sender {
   return receiver.role === 'global' ? { role: 'zone', zone: receiver.from } : { role: 'global' };
 }
 
-function putOf({ id, labels, spec, status, facts }: Copy, context: MessageContext): CopyPut {
+function putOf({ id, labels, spec: sent, status, facts }: Copy, context: MessageContext): CopyPut {
   const held = context.index.byIdentityKey(identityKey(id));
+  const isOfKuma = !context.dialect.json && context.receiver.role === 'global' && id.kind === 'MeshService';
+  const spec = isOfKuma ? withToldInstances(sent, status ?? {}, held?.spec) : sent;
   const put = { type: 'put', id, expect: 'any', labels, spec } as const;
   // Status is sent up, not down: a zone computes its own (docs/reference/kds-wire.md §4.2). The exception is a Zone, whose
   // status only the global writes: without one in the message the copy loses its status.
