@@ -17,7 +17,7 @@ export interface TrafficSketch {
 /** A resource of the mesh `default` in zone `west`, unless given. */
 export function sketch(kind: string, name: string, spec: JsonObject, given: TrafficSketch = {}): Resource {
   const isSetting = kind === 'Zone' || kind === 'Mesh' || kind === 'MeshParameters';
-  const isGlobal = isSetting || kind === 'ZoneIngress';
+  const isGlobal = isSetting || kind === 'ZoneIngress' || kind === 'ZoneEgress';
   const namespaced = kind === 'MeshService' || kind === 'Dataplane';
   const id: Identity = {
     kind,

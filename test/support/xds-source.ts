@@ -15,6 +15,8 @@ export class MapSource implements ResourceSource<string> {
   revision = 0;
   /** What proxies asked for by name: `proxy type name`. */
   readonly asked: string[] = [];
+  /** Names whose resources cannot be made. */
+  readonly broken = new Set<string>();
   private readonly byType = new Map<string, Map<string, EncodedResource>>();
   private readonly views = new Map<string, EncodedResource>();
   private readonly all = new Map<string, Set<string>>();
@@ -23,6 +25,7 @@ export class MapSource implements ResourceSource<string> {
   private readonly listeners = new Set<SourceListener<string>>();
 
   get(view: string, type: string, name: string): EncodedResource | 'pending' | undefined {
+    if (this.broken.has(name)) throw new Error(`${name} cannot be made`);
     if (this.pending.has(`${type} ${name}`)) return 'pending';
     return this.views.get(`${view} ${type} ${name}`) ?? this.byType.get(type)?.get(name);
   }

@@ -1,4 +1,5 @@
 import { RedisServer } from '../chaos/leader/redis-server';
+import { runCauseway } from '../ctl/run-causeway';
 import { ENVOY, type EnvoyProcess } from '../support/envoy-process';
 import { sayTls } from '../support/mesh-processes';
 import { START_TIMEOUT } from '../support/process-plane';
@@ -98,6 +99,42 @@ jest.setTimeout(START_TIMEOUT);
       expect(await refused()).toBe(before + 1);
     },
   );
+
+  it('what Envoy rejects and what its rules refuse is named at the Dataplane, until it is mended; all others apply', async () => {
+    const zone = traffic.zone('west');
+    const inbound = (port: number, service: string, more: object = {}): object => ({
+      ...{ port, servicePort: server.process.port, ...more },
+      tags: { 'kuma.io/service': service, 'kuma.io/protocol': 'tcp' },
+    });
+    const web = (...more: readonly object[]): Promise<void> => {
+      const networking = { address: server.at.address, inbound: [inbound(PORT, 'web'), ...more] };
+      return traffic.put(zone, 'Dataplane', 'web-1', { networking });
+    };
+    const said = async (name: string): Promise<string> =>
+      (await runCauseway(zone.restUrl, ['describe', 'dataplane', name])).out.replace(/\s+/g, ' ');
+    // An address of no machine here, which no rule knows; and a server outside the mesh whose authority is in no secret.
+    const foreign = inbound(7000, 'odd', { address: '192.0.2.1' });
+    await web(foreign);
+    await until('what Envoy rejects', async () =>
+      /RejectedByProxy.* inbound:192\.0\.2\.1:7000 .*cannot bind/.test(await said('web-1')),
+    );
+    const verification = { caCert: { secret: 'nobody' } };
+    await traffic.put(zone, 'MeshExternalService', 'outside', {
+      ...{ match: { port: 443 }, endpoints: [{ address: '127.0.0.1', port: 1 }], tls: { enabled: true, verification } },
+    });
+    await until('what the rules refuse', async () =>
+      /BreaksEnvoyRules.*outside.*nobody/.test(await said('client-west')),
+    );
+    const next = inbound(7100, 'next');
+    await web(foreign, next);
+    const vip = await traffic.vip('west', 'next', 'west');
+    await until('an answer', async () => (await call({ ...vip, port: 7100 })) === 'web-1:who');
+    expect(await said('web-1')).not.toContain('inbound:127');
+    await web(next);
+    await traffic.delete(zone, 'MeshExternalService', 'outside');
+    await until('no rejection', async () => !(await said('web-1')).includes('RejectedByProxy'));
+    await until('no refusal', async () => !(await said('client-west')).includes('BreaksEnvoyRules'));
+  });
 
   it("the key of east's authority is in no other database and in no recorded byte between zone and global", async () => {
     const stolen = await StolenAuthority.open(await traffic.mesh.databaseUrl('east'), traffic.secrets, 'east');

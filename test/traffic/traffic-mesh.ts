@@ -132,7 +132,8 @@ export class TrafficMesh {
     return {
       CAUSEWAY_SECRETS_KEY: this.secrets,
       CAUSEWAY_VIP_RANGE_MESHSERVICE: `${this.block}.${first}.0/${this.settings.vipBits ?? 21}`,
-      CAUSEWAY_VIP_RANGE_MESHMULTIZONESERVICE: `${this.block}.${first + VIP_NETS / 2}.0/21`,
+      CAUSEWAY_VIP_RANGE_MESHMULTIZONESERVICE: `${this.block}.${first + VIP_NETS / 2}.0/22`,
+      CAUSEWAY_VIP_RANGE_MESHEXTERNALSERVICE: `${this.block}.${first + (VIP_NETS * 3) / 4}.0/22`,
       ...this.settings.zone,
     };
   }

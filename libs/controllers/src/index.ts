@@ -16,6 +16,7 @@ export { createTrustLoop } from './trust/trust-reconciler';
 export { createMeshAuthorityLoop, type MeshAuthorityConfig } from './trust/mesh-authority-loop';
 export { createConditionsReconciler } from './conditions/conditions-reconciler';
 export {
+  asDataplane,
   dataplaneValues,
   inboundsOf,
   selectedDataplanes,

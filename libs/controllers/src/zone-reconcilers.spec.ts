@@ -62,6 +62,25 @@ describe('the loops of a zone', () => {
     expect(harness.disk.revision).toBe(before + 3);
   });
 
+  it('a new service has its identities from the first write: other zones receive it once', async () => {
+    const spec = { selector: { dataplane: { matchLabels: {} } }, provider: { type: 'Bundled' } };
+    await harness.write(put(idOf('MeshIdentity', 'all', { zone: '' }), spec));
+    await replica.settle();
+    const before = harness.disk.revision;
+    await harness.write(dataplane('redis-1', [tagged('redis', 6379)]));
+    while ((await harness.get(redis)) === undefined) await runner.step();
+    const first = await found();
+    expect(first.spec['identities']).toEqual([
+      { type: 'SpiffeID', value: 'spiffe://default.east.mesh.local/workload/redis-1' },
+    ]);
+    await replica.settle();
+    expect(await found()).toMatchObject({ spec: first.spec, generation: 1, status: { vip: { type: 'Kuma' } } });
+    expect(harness.disk.revision).toBe(before + 3);
+    await harness.write(dataplane('redis-2', [tagged('redis', 6379)]));
+    await replica.settle();
+    expect((await found()).spec['identities']).toHaveLength(2);
+  });
+
   it('an update of ports leaves address and hostname standing at every moment (unlike Kuma, docs/reference/kuma-2.14.md §2.8)', async () => {
     await harness.write(dataplane('redis-1', [tagged('redis', 6379)]));
     await replica.settle();

@@ -2,6 +2,7 @@ import { planRanges, type PoolMetrics } from '@causeway/ipam';
 import type { Meshes } from '@causeway/meshes';
 import type { ControlPlane } from '@causeway/resources';
 import { AvailabilityReconciler } from './availability/availability-reconciler';
+import { WorkloadIds } from './availability/workload-ids';
 import { HostnameReconciler } from './hostname/hostname-reconciler';
 import { MultizoneReconciler } from './multizone/multizone-reconciler';
 import { EntranceHealthReconciler } from './proxies/entrance-health';
@@ -50,15 +51,16 @@ export function createZoneReconcilers(config: ZoneReconcilersConfig): ControlLoo
   const settings = Object.entries(config.ranges).map(([owner, range]) => ({ owner, range }));
   const plan = planRanges(settings, { force: config.forceRanges ?? false });
   if (!plan.ok) throw new Error(plan.errors.join('; '));
+  const ids = new WorkloadIds();
   return [
     new KeyedLoop(
       new ServicesReconciler({
-        ...{ cp, gracePeriod: grace },
+        ...{ cp, gracePeriod: grace, ids },
         ...(onUnusableName ? { onUnusableName } : {}),
         ...(meshes ? { meshes } : {}),
       }),
     ),
-    new KeyedLoop(new AvailabilityReconciler(cp.zone, proxies)),
+    new KeyedLoop(new AvailabilityReconciler(cp.zone, proxies, ids)),
     new VipReconciler({ ...config, ...(floor ? { floor } : {}), ranges: plan.owned, cooldown }),
     ...(proxies ? [new KeyedLoop(new ProxyConditionsReconciler(cp.zone, proxies))] : []),
     ...(proxies ? [new KeyedLoop(new EntranceHealthReconciler(cp.zone))] : []),

@@ -20,6 +20,7 @@ const smallest: Readonly<Record<string, unknown>> = {
   MeshTrust: { trustDomain: 'a', caBundles: [{ type: 'Pem', pem: { value: EAST_AUTHORITY } }] },
   MeshZoneAddress: { address: '192.0.2.1', port: 1 },
   ZoneIngress: { networking: { port: 1 } },
+  ZoneEgress: { networking: { port: 1 } },
   Secret: { data: 'dGVzdA==' },
   GlobalSecret: { data: 'dGVzdA==' },
   Role: { rules: [{ verbs: ['get'], kinds: ['MeshService'] }] },
@@ -43,6 +44,7 @@ const nouns: Readonly<Record<string, readonly [plural: string, short: string, sc
   MeshTrust: ['meshtrusts', 'mtrust', 'mesh', 'bothWays'],
   MeshZoneAddress: ['meshzoneaddresses', 'mza', 'mesh', 'zoneAddresses'],
   ZoneIngress: ['zoneingresses', 'zi', 'global', 'zoneAddresses'],
+  ZoneEgress: ['zoneegresses', 'ze', 'global', 'toGlobal'],
   Secret: ['secrets', 'sec', 'mesh', 'secrets'],
   GlobalSecret: ['globalsecrets', 'gsec', 'global', 'secrets'],
   Role: ['roles', 'role', 'global', 'roles'],
@@ -68,7 +70,7 @@ describe('the list of kinds', () => {
       coreKinds.kinds.filter((kind) => kind.writer === writer).map((kind) => kind.name);
     expect(by('operator')).toEqual([
       ...['Mesh', 'MeshParameters', 'ConfigMap', 'Namespace', 'Zone', 'HostnameGenerator'],
-      ...['MeshIdentity', 'MeshTrust', 'MeshZoneAddress', 'ZoneIngress'],
+      ...['MeshIdentity', 'MeshTrust', 'MeshZoneAddress', 'ZoneIngress', 'ZoneEgress'],
     ]);
     expect(by('admin')).toEqual(['Secret', 'GlobalSecret', 'Role', 'RoleBinding', 'AuthenticationConfiguration']);
   });

@@ -17,6 +17,7 @@ import { Role } from './role';
 import { RoleBinding } from './role-binding';
 import { Secret } from './secret';
 import { Zone } from './zone';
+import { ZoneEgress } from './zone-egress';
 import { ZoneIngress } from './zone-ingress';
 
 /** All kinds of the product. This is the only place where a kind is registered. */
@@ -35,6 +36,7 @@ export const coreKinds = new Registry([
   MeshTrust,
   MeshZoneAddress,
   ZoneIngress,
+  ZoneEgress,
   Secret,
   GlobalSecret,
   Role,

@@ -271,6 +271,23 @@ describe('where a zone is entered', () => {
   ])('ZoneIngress with %s', (_, networking, want) => {
     expect(violations('ZoneIngress', { networking })).toEqual(want);
   });
+
+  it.each<[string, object, readonly string[]]>([
+    ['its listener', { address: '10.0.0.1', port: 10002, admin: { port: 9901 } }, []],
+    ['no port', { address: '10.0.0.1' }, ['spec.networking.port: is required']],
+    [
+      'an advertised pair, which only an ingress has',
+      { address: '10.0.0.1', port: 1, advertisedPort: 2 },
+      ['spec.networking.advertisedPort: is not a known field'],
+    ],
+    [
+      'an address that is none',
+      { address: 'not-valid!', port: 1 },
+      ['spec.networking.address: must be an IP address or a host name; got "not-valid!"'],
+    ],
+  ])('ZoneEgress with %s', (_, networking, want) => {
+    expect(violations('ZoneEgress', { networking })).toEqual(want);
+  });
 });
 
 describe('Mesh.mtls', () => {

@@ -22,4 +22,5 @@ export { builtInRoles, Role, verbs } from './role';
 export { RoleBinding } from './role-binding';
 export { Secret } from './secret';
 export { Zone } from './zone';
+export { ZoneEgress } from './zone-egress';
 export { ZoneIngress } from './zone-ingress';

@@ -24,6 +24,7 @@ export {
 export { Mesh } from './gen/kuma/mesh/v1alpha1/mesh';
 export { Dataplane } from './gen/kuma/mesh/v1alpha1/dataplane';
 export { DataplaneInsight } from './gen/kuma/mesh/v1alpha1/dataplane_insight';
+export { ZoneEgress } from './gen/kuma/mesh/v1alpha1/zone_egress';
 export { ZoneIngress } from './gen/kuma/mesh/v1alpha1/zone_ingress';
 export { Config } from './gen/kuma/system/v1alpha1/config';
 export { Secret } from './gen/kuma/system/v1alpha1/secret';

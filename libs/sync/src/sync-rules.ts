@@ -77,7 +77,8 @@ export function mayHaveBeenSentUp(kind: Kind, id: Identity, peer: SyncPeer): boo
 export function isSentUp(kind: Kind, resource: Resource, peer: SyncPeer, cp: ControlPlane): boolean {
   if (!isKindSentUp(kind, peer) || !isMadeHere(resource, cp) || resource.labels[SYNC_LABEL] === 'disabled')
     return false;
-  if (resource.labels[Label.derivedFrom] !== undefined || isWithdrawn(resource)) return false;
+  if (resource.labels[Label.derivedFrom] !== undefined) return false;
+  if (crossesZones(kind.sync) && isWithdrawn(resource)) return false;
   return kind.sync.requiredToSend.every((field) => resource.spec[field] !== undefined);
 }
 

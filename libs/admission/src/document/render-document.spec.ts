@@ -22,6 +22,7 @@ const samples: Readonly<Record<string, object>> = {
   MeshTrust: { trustDomain: 'default.east', caBundles: [{ type: 'Pem', pem: { value: EAST_AUTHORITY } }] },
   MeshZoneAddress: { address: '192.0.2.1', port: 10001 },
   ZoneIngress: { networking: { address: '10.0.0.1', port: 10001 } },
+  ZoneEgress: { networking: { address: '10.0.0.1', port: 10002 } },
   Secret: { data: 'dGVzdA==' },
   GlobalSecret: { data: 'dGVzdA==' },
   Role: { rules: [{ verbs: ['get'], kinds: ['MeshService'] }] },
@@ -45,7 +46,7 @@ async function stored(name: string): Promise<{ readonly cp: ControlPlane; readon
   return { cp, resource };
 }
 
-it.each(['Mesh', 'Dataplane', 'Zone', 'ZoneIngress', 'Secret', 'GlobalSecret'])(
+it.each(['Mesh', 'Dataplane', 'Zone', 'ZoneIngress', 'ZoneEgress', 'Secret', 'GlobalSecret'])(
   'a %s of Kuma has the fields of its spec on top',
   (name) => {
     const spec = samples[name] ?? {};

@@ -1,7 +1,8 @@
-import { Dataplane, MeshIdentity, MeshService } from '@causeway/kinds';
+import { MeshIdentity, MeshService } from '@causeway/kinds';
 import { identityKey, jsonEqual, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import {
+  asDataplane,
   dataplaneValues,
   selectorOf,
   type DataplaneResource,
@@ -25,16 +26,15 @@ const TELL_EVERY = 10_000;
 export class AvailabilityReconciler implements KeyedReconciler {
   readonly name = 'availability';
   private readonly matcher = new SelectorMatcher(dataplaneValues);
-  private readonly ids = new WorkloadIds();
-
   private lookedAt: number | undefined;
   /** When other zones were told how many instances a service has, ms since 1970. */
   private readonly toldAt = new Map<string, number>();
 
-  /** `proxies`: which Dataplanes have a connected proxy; without it nobody knows. */
+  /** `proxies`: which Dataplanes have a connected proxy; without it nobody knows. `ids` follows the index by this loop. */
   constructor(
     private readonly zone: string,
     private readonly proxies?: Pick<ProxyDirectory, 'isLoaded' | 'ofOwner' | 'changesSince'>,
+    private readonly ids = new WorkloadIds(),
   ) {}
 
   get looksOutside(): boolean {
@@ -147,8 +147,4 @@ function termsOf(resource: Resource | undefined): readonly SelectorTerm[] {
 
 function asService(resource: Resource | undefined): ServiceResource | undefined {
   return resource && MeshService.is(resource) ? resource : undefined;
-}
-
-function asDataplane(resource: Resource | undefined): DataplaneResource | undefined {
-  return resource && Dataplane.is(resource) ? resource : undefined;
 }

@@ -49,6 +49,18 @@ function isCrowded(wanted: Labels | undefined): boolean {
   return wanted !== undefined && Object.keys(wanted).length > MAX_TERMS;
 }
 
+/** Stored states that are Dataplanes: many ask of each, and the answer costs its inbounds. */
+const known = new WeakMap<Resource, DataplaneResource>();
+
+/** A stored state as a Dataplane; undefined where it is none. Stored states never change, so each is checked once. */
+export function asDataplane(resource: Resource | undefined): DataplaneResource | undefined {
+  if (resource?.id.kind !== Dataplane.name) return undefined;
+  const before = known.get(resource);
+  if (before || !Dataplane.is(resource)) return before;
+  known.set(resource, resource);
+  return resource;
+}
+
 /** The inbounds that can be read: a Dataplane that another zone sent may lack fields that are required here. */
 export function inboundsOf({ spec }: DataplaneResource): readonly DataplaneInbound[] {
   const inbounds = spec.networking?.inbound ?? [];
@@ -108,7 +120,10 @@ export function* selectedDataplanes(
 ): Generator<Resource | undefined> {
   const selector = MeshService.is(service) ? selectorOf(service) : undefined;
   if (!selector) return;
-  for (const one of dataplanes) yield Dataplane.is(one) && selects(selector, one) ? one : undefined;
+  for (const each of dataplanes) {
+    const one = asDataplane(each);
+    yield one && selects(selector, one) ? each : undefined;
+  }
 }
 
 function selects({ terms, matches }: DataplaneSelector, one: DataplaneResource): boolean {

@@ -19,6 +19,7 @@ import { toldInstances } from '@causeway/sync';
 import { MeshService } from '@causeway/kinds';
 import type { PutChange } from '@causeway/store';
 import { countProxies, instancesPart, stateOf } from '../availability/plan-availability';
+import { identitiesPart, serviceIdentities } from '../availability/workload-ids';
 import type { DataplaneResource } from '../matching/dataplane-selector';
 import type { ReconcileResult } from '../reconcile/keyed-reconciler';
 import type { GeneratedSpec } from './service-candidates';
@@ -41,6 +42,8 @@ export interface ServiceInputs {
   readonly existing: Resource | undefined;
   /** The oldest first. */
   readonly backings: readonly BackingDataplane[];
+  /** SPIFFE ids of the Dataplanes, in any order and with doubles; read for a new service only. */
+  readonly uris?: readonly string[];
   readonly cp: ControlPlane;
   readonly now: number;
   /** ms */
@@ -77,13 +80,13 @@ function planAbandoned(
 }
 
 function planBacked(subject: ServiceInputs, oldest: BackingDataplane): ReconcileResult {
-  const { id, existing, backings } = subject;
+  const { id, existing, backings, uris = [] } = subject;
   const agreeing = existing && backings.find((backing) => isSameSpec(backing.spec, existing.spec));
   const { spec: generated } = agreeing ?? oldest;
   const carried = carriedLabels(backings.map(({ dataplane }) => dataplane));
   const labels = labelsOf(subject, carried);
   const status = statusOf(subject, generated, Object.keys(carried));
-  if (!existing) return { change: { ...created(generated, backings, status), id, labels } };
+  if (!existing) return { change: { ...created(generated, { backings, uris, status }), id, labels } };
   const { revision: expect } = existing;
   if (existing.graceStartedAt !== undefined) return { change: { type: 'patch', id, expect, graceStartedAt: null } };
   const spec = { ...existing.spec, ...generated };
@@ -94,20 +97,24 @@ function planBacked(subject: ServiceInputs, oldest: BackingDataplane): Reconcile
 }
 
 /**
- * A new service is written with its state and proxy count, so that other zones receive it once and not first as
- * Unavailable. From then on `AvailabilityReconciler` counts its Dataplanes.
+ * A new service is written with its state, identities and proxy count, so that other zones receive it once and not first as
+ * Unavailable. From then on `AvailabilityReconciler` says these.
  */
 function created(
   generated: GeneratedSpec,
-  backings: readonly BackingDataplane[],
-  status: JsonObject | undefined,
+  {
+    backings,
+    uris,
+    status,
+  }: Required<Pick<ServiceInputs, 'backings' | 'uris'>> & { readonly status: JsonObject | undefined },
 ): Omit<PutChange, 'id' | 'labels'> {
   const dataplaneProxies = countProxies(
     generated.ports,
     backings.map(({ dataplane }) => dataplane),
   );
   const instances = instancesPart(toldInstances(undefined, dataplaneProxies.healthy));
-  const spec = { ...generated, state: stateOf(dataplaneProxies), ...instances };
+  const told = { ...identitiesPart(serviceIdentities(uris)), ...instances };
+  const spec = { ...generated, state: stateOf(dataplaneProxies), ...told };
   return { type: 'put', expect: 'absent', spec, status: { ...status, dataplaneProxies } };
 }
 

@@ -1,8 +1,8 @@
-import { Dataplane } from '@causeway/kinds';
 import { isTerminating, type Meshes } from '@causeway/meshes';
 import { compareIdentities, identityKey, parseIdentityKey, type ControlPlane } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
-import type { DataplaneResource } from '../matching/dataplane-selector';
+import type { WorkloadIds } from '../availability/workload-ids';
+import { asDataplane, type DataplaneResource } from '../matching/dataplane-selector';
 import { NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '../reconcile/keyed-reconciler';
 import { isGenerated, planService, type BackingDataplane } from './plan-service';
 import { servicesOf, type GeneratedSpec } from './service-candidates';
@@ -14,6 +14,8 @@ export interface ServicesConfig {
   readonly gracePeriod: number;
   /** A Mesh that is terminating gets no new services (row T003-27); without it none is. */
   readonly meshes?: Pick<Meshes, 'state'>;
+  /** The SPIFFE ids of Dataplanes, which a new service is written with; without it `AvailabilityReconciler` adds them. */
+  readonly ids?: Pick<WorkloadIds, 'idsOf'>;
   /** Called for a Dataplane that names a service which cannot be called so. */
   readonly onUnusableName?: (dataplane: string, service: string) => void;
 }
@@ -44,11 +46,13 @@ export class ServicesReconciler implements KeyedReconciler {
   }
 
   reconcile(key: string, index: IndexReader, now: number): ReconcileResult {
-    const { cp, gracePeriod, meshes } = this.config;
+    const { cp, gracePeriod, meshes, ids } = this.config;
     const existing = index.byIdentityKey(key);
     const id = existing?.id ?? parseIdentityKey(key);
     if (!existing && meshes?.state(id.mesh)?.terminating === true) return {};
-    return planService({ id, existing, backings: this.backingsOf(key, index), cp, now, gracePeriod });
+    const backings = this.backingsOf(key, index);
+    const uris = existing ? [] : backings.flatMap(({ dataplane }) => ids?.idsOf(dataplane) ?? []);
+    return planService({ id, existing, backings, uris, cp, now, gracePeriod });
   }
 
   /** A Dataplane that changes during the walk is met twice, which changes nothing. */
@@ -65,8 +69,9 @@ export class ServicesReconciler implements KeyedReconciler {
   private keysOfDataplane({ key, before, after }: IndexChange): Keys {
     const services: string[] = [];
     for (const resource of [before, after]) {
-      if (!resource || !Dataplane.is(resource)) continue;
-      const { candidates, unusable } = servicesOf(resource);
+      const dataplane = asDataplane(resource);
+      if (!dataplane) continue;
+      const { candidates, unusable } = servicesOf(dataplane);
       for (const { id } of candidates) {
         const service = identityKey(id);
         this.setMember(service, key, resource === after);
@@ -88,9 +93,8 @@ export class ServicesReconciler implements KeyedReconciler {
   /** In the order of their creation. */
   private backingsOf(key: string, index: IndexReader): readonly BackingDataplane[] {
     const backings = [...(this.members.get(key) ?? [])].flatMap((member): readonly BackingDataplane[] => {
-      const dataplane = index.byIdentityKey(member);
-      if (!dataplane || !Dataplane.is(dataplane)) return [];
-      const spec = this.specsOf(dataplane).get(key);
+      const dataplane = asDataplane(index.byIdentityKey(member));
+      const spec = dataplane && this.specsOf(dataplane).get(key);
       return spec ? [{ dataplane, spec }] : [];
     });
     return backings.sort(({ dataplane: a }, { dataplane: b }) => compareCreation(a, b));

@@ -1,4 +1,4 @@
-import { Config, Dataplane, DataplaneInsight, Mesh, Secret, ZoneIngress } from '@causeway/proto-gen';
+import { Config, Dataplane, DataplaneInsight, Mesh, Secret, ZoneEgress, ZoneIngress } from '@causeway/proto-gen';
 import { isJsonArray, isJsonObject, Label, type JsonObject, type JsonValue } from '@causeway/resources';
 import { mapValues, PROTO_KEY, protoSpec, type KumaTranslation } from './translation';
 
@@ -51,13 +51,24 @@ export const secretTranslation: KumaTranslation = {
 export const zoneIngressTranslation: KumaTranslation = {
   proto: protoSpec('kuma.mesh.v1alpha1.ZoneIngress', ZoneIngress),
   withOriginZone: (spec, zone) => {
-    const { availableServices: services, [PROTO_KEY]: kept } = spec;
-    const named = { ...spec, ...(typeof kept === 'string' ? { [PROTO_KEY]: withZoneField(kept, zone) } : {}), zone };
+    const { availableServices: services } = spec;
+    const named = withZone(spec, zone);
     return isJsonArray(services)
       ? { ...named, availableServices: services.map((service) => taggedWith(service, zone)) }
       : named;
   },
 };
+
+/** As of a ZoneIngress: without a zone a Kuma zone takes it for its own. */
+export const zoneEgressTranslation: KumaTranslation = {
+  proto: protoSpec('kuma.mesh.v1alpha1.ZoneEgress', ZoneEgress),
+  withOriginZone: withZone,
+};
+
+function withZone(spec: JsonObject, zone: string): JsonObject {
+  const { [PROTO_KEY]: kept } = spec;
+  return { ...spec, ...(typeof kept === 'string' && { [PROTO_KEY]: withZoneField(kept, zone) }), zone };
+}
 
 function withReadiness(spec: unknown): unknown {
   if (!isJsonObject(spec) || !isJsonObject(spec['networking'])) return spec;
@@ -77,7 +88,7 @@ function withoutGeneration(subscription: JsonValue): JsonValue {
   return rest satisfies JsonObject;
 }
 
-/** Original bytes with the zone behind them: of a field that occurs twice protobuf takes the last. */
+/** Original bytes with the zone behind them: of a field that occurs twice protobuf takes the last. Both messages have it first. */
 function withZoneField(kept: string, zone: string): string {
   return Buffer.concat([
     Buffer.from(kept, 'base64'),

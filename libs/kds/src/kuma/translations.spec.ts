@@ -1,4 +1,4 @@
-import { Dataplane, Mesh, ZoneIngress } from '@causeway/proto-gen';
+import { Dataplane, Mesh } from '@causeway/proto-gen';
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import type { JsonObject } from '@causeway/resources';
 import type { KumaOptions } from './translation';
@@ -308,18 +308,21 @@ describe('specs as protobuf', () => {
     expect(proto?.encode({ ...spec, networking: { address: '10.0.0.2' } })).not.toEqual(bytes);
   });
 
-  it('keeps fields of a ZoneIngress that our message does not know when the global sets its zone', () => {
-    const { proto, withOriginZone } = kumaTranslation('ZoneIngress');
-    const unknown = new BinaryWriter()
-      .uint32(15 * 8 + 2)
-      .string('later')
-      .finish();
-    const known = ZoneIngress.encode(ZoneIngress.fromJSON({ zone: 'west', networking: { port: 10001 } })).finish();
-    const spec = withOriginZone?.(proto?.decode(Buffer.concat([known, unknown])) ?? {}, 'east') ?? {};
-    expect(spec).toMatchObject({ zone: 'east', networking: { port: 10001 } });
-    const bytes = Buffer.from(proto?.encode(spec) ?? []);
-    expect([bytes.includes(Buffer.from(unknown)), ZoneIngress.decode(bytes).zone]).toEqual([true, 'east']);
-  });
+  it.each(['ZoneIngress', 'ZoneEgress'])(
+    'keeps fields of a %s that our message does not know when the global sets its zone',
+    (kind) => {
+      const { proto, withOriginZone } = kumaTranslation(kind);
+      const unknown = new BinaryWriter()
+        .uint32(15 * 8 + 2)
+        .string('later')
+        .finish();
+      const known = proto?.encode({ zone: 'west', networking: { port: 10001 } }) ?? new Uint8Array();
+      const spec = withOriginZone?.(proto?.decode(Buffer.concat([known, unknown])) ?? {}, 'east') ?? {};
+      expect(spec).toMatchObject({ zone: 'east', networking: { port: 10001 } });
+      const bytes = Buffer.from(proto?.encode(spec) ?? []);
+      expect([bytes.includes(Buffer.from(unknown)), proto?.decode(bytes)['zone']]).toEqual([true, 'east']);
+    },
+  );
 
   it.each([
     ['a port below zero', 'Dataplane', { networking: { address: 'a', inbound: [{ port: -1 }] } }],

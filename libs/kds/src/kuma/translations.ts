@@ -6,6 +6,7 @@ import {
   dataplaneTranslation,
   meshTranslation,
   secretTranslation,
+  zoneEgressTranslation,
   zoneIngressTranslation,
 } from './proto-kinds';
 import {
@@ -30,6 +31,7 @@ const TRANSLATIONS: ReadonlyMap<string, KumaTranslation> = new Map([
   ['MeshExternalService', meshExternalServiceTranslation],
   ['MeshIdentity', meshIdentityTranslation],
   ['ZoneIngress', zoneIngressTranslation],
+  ['ZoneEgress', zoneEgressTranslation],
 ]);
 
 /** The translation of a kind; the identity for a kind that is not listed. */

@@ -14,6 +14,7 @@ import type { WireResource } from '../wire/wire-resource';
 
 const ADDRESS = { address: '192.0.2.10', port: 10001 };
 const INGRESS = { networking: { address: '10.0.0.1', port: 10001, advertisedAddress: 'e.example', advertisedPort: 1 } };
+const EGRESS = { networking: { address: '10.0.0.2', port: 10002 } };
 const IDENTITY = { selector: { dataplane: { matchLabels: {} } }, provider: { type: 'Bundled' } };
 const LOST = { policy: 'withdraw', after: 600_000 } as const;
 
@@ -88,6 +89,17 @@ describe('where a zone is entered', () => {
     expect(west.names('ZoneIngress')).toEqual(['east/front', 'east/posing']);
   });
 
+  it('a ZoneEgress goes to the global with its zone, and to no other zone', async () => {
+    const egress = east.id('ZoneEgress', 'out');
+    await east.put('ZoneEgress', 'out', { ...EGRESS, zone: 'west' });
+    await east.put('ZoneIngress', 'later', INGRESS);
+    expect((await global.holds(egress)).spec).toEqual({ ...EGRESS, zone: 'east' });
+    await west.holds(east.id('ZoneIngress', 'later'));
+    expect(west.names('ZoneEgress')).toEqual([]);
+    await east.delete('ZoneEgress', 'out');
+    await global.lacks(egress);
+  });
+
   it('is nobody’s business while the zone is disabled', async () => {
     await global.put('Zone', 'east', { enabled: false });
     await lacksBoth();
@@ -155,10 +167,13 @@ describe('where a zone is entered', () => {
     kz.tell(global, {
       MeshZoneAddress: [ofKumaZone('MeshZoneAddress', 'back', { ...ADDRESS, later: true })],
       ZoneIngress: [ofKumaZone('ZoneIngress', 'back', theirs, '')],
+      ZoneEgress: [ofKumaZone('ZoneEgress', 'away', EGRESS, '')],
     });
     const held = await west.holds({ ...IN_KZ, kind: 'MeshZoneAddress', name: 'back' });
     expect(held.spec).toEqual({ ...ADDRESS, later: true });
     await west.holds({ kind: 'ZoneIngress', mesh: '', zone: 'kz', namespace: '', name: 'back' });
+    const left = await global.holds({ kind: 'ZoneEgress', mesh: '', zone: 'kz', namespace: '', name: 'away' });
+    expect(left.spec).toEqual({ ...EGRESS, zone: 'kz' });
     const kinds = ['MeshZoneAddress', 'ZoneIngress'];
     [kz, k2].forEach((zone) => zone.ask(global, kinds));
     const said = async (zone: KumaZone) => {
@@ -291,6 +306,7 @@ describe('identities and addresses under a Kuma global', () => {
   it('an address of ours goes up in its language, and comes to the other zone', async () => {
     await east.put('MeshZoneAddress', 'front', ADDRESS);
     await east.put('ZoneIngress', 'front', INGRESS);
+    await east.put('ZoneEgress', 'out', EGRESS);
     const [address, ingress] = await Promise.all([
       west.holds(east.id('MeshZoneAddress', 'front')),
       west.holds(east.id('ZoneIngress', 'front')),

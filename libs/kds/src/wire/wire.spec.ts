@@ -262,11 +262,11 @@ describe('a bad resource stops nothing but itself', () => {
 
 it('a protobuf spec of a kind we do not know goes on unchanged', () => {
   const spec = Any.create({
-    typeUrl: 'type.googleapis.com/kuma.mesh.v1alpha1.ZoneEgress',
+    typeUrl: 'type.googleapis.com/kuma.mesh.v1alpha1.MeshGateway',
     value: Buffer.from('0a01ff', 'hex'),
   });
   const kuma = KumaResource.create({ meta: { name: 'a' }, spec });
-  const [first] = decodeAll('ZoneEgress', [Buffer.from(KumaResource.encode(kuma).finish())]);
+  const [first] = decodeAll('MeshGateway', [Buffer.from(KumaResource.encode(kuma).finish())]);
   if (first?.ok !== true) throw new Error('not read');
   const { entry } = encode(first.resource, KUMA_DIALECT);
   const [outer] = DeltaDiscoveryResponse.decode(entry).resources;

@@ -57,7 +57,7 @@ export const Sync = {
     zoneInIdentity: false,
     peers: 'causeway',
   }),
-  /** Dataplane: made in a zone, sent to the global. */
+  /** Dataplane, ZoneEgress: made in a zone, sent to the global. */
   toGlobal: rule({
     name: 'toGlobal',
     writtenOn: ['zone'],

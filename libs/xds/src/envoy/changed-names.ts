@@ -1,13 +1,17 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { DestinationChange } from '../model/traffic-model';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
 import type { SocketAddress } from '../model/zone-entrance';
 import { type DestinationTable, serverNames, targetsOf, vipOf } from './destination-table';
+import type { Inbound } from './inbound';
 import * as names from './names';
 
 const { cluster, endpoints, listener, filterChain, routes } = RESOURCE_TYPES;
 
 /** The names of resources whose content may differ after a change, by type. */
 export class ChangedNames {
+  /** Names may have joined or left what proxies list. */
+  isRelisting = false;
   private readonly byType = new Map<string, Set<string>>();
 
   add(type: string, ...changed: readonly string[]): void {
@@ -17,7 +21,9 @@ export class ChangedNames {
   }
 
   /** All resources that a destination is in. */
-  addDestination({ name, before, after }: DestinationChange): void {
+  addDestination(change: DestinationChange): void {
+    const { name, before, after } = change;
+    if (isListedOtherwise(change)) this.isRelisting = true;
     this.add(cluster, name);
     this.add(endpoints, name, names.localEndpointsName(name));
     this.add(routes, name);
@@ -36,11 +42,26 @@ export class ChangedNames {
   /** The listeners of an ingress have changed; with the first or the last of them all its clusters come or go. */
   addIngresses(before: readonly SocketAddress[], after: readonly SocketAddress[], table: DestinationTable): void {
     this.add(listener, ...[...before, ...after].map(names.ingressListenerName));
+    if (!isDeepStrictEqual(before, after)) this.isRelisting = true;
     if (before.length > 0 === after.length > 0) return;
     for (const sni of table.serverNames()) this.add(cluster, names.ingressClusterName(sni));
+  }
+
+  /** These inbounds came, went or differ. */
+  addInbounds(inbounds: readonly Inbound[]): void {
+    if (inbounds.length > 0) this.isRelisting = true;
+    this.add(listener, ...inbounds.map(({ at }) => names.inboundListenerName(at)));
+    this.add(cluster, ...inbounds.map(({ clusterName }) => clusterName));
   }
 
   *[Symbol.iterator](): Iterator<readonly [type: string, changed: readonly string[]]> {
     for (const [type, changed] of this.byType) if (changed.size > 0) yield [type, [...changed]];
   }
+}
+
+/** Whether lists of names may differ by a change of a destination: not by its endpoints. */
+function isListedOtherwise({ before, after }: DestinationChange): boolean {
+  if (!before || !after) return true;
+  const endpointless = { local: [], localNames: [], remote: [], identities: [] };
+  return !isDeepStrictEqual({ ...before, ...endpointless }, { ...after, ...endpointless });
 }

@@ -49,7 +49,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
    */
   revision: number;
   readonly model: TrafficModel;
-  /** Grows with every change: lists of names hold for one number. */
+  /** Grows with every change of what there is to list: lists of names hold for one number. */
   private changes = 0;
   private shift = 0;
   private readonly refusedShared = new RefusedResources();
@@ -199,7 +199,6 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   private applied(change: ModelChange, { revision }: Pick<StorePoint, 'revision'>): void {
-    this.changes += 1;
     const since = this.revision + 1;
     this.shift = Math.max(this.shift, this.revision - revision);
     this.revision = revision + this.shift;
@@ -220,11 +219,9 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     for (const { before: old, after } of change.dataplanes)
       changed.addIngresses(this.translation.ingressesOf(old), this.translation.ingressesOf(after), this.table);
     for (const { before: old, after } of this.withInbounds(change))
-      for (const inbound of [...this.translation.inboundsOf(old), ...this.translation.inboundsOf(after)]) {
-        changed.add(listener, names.inboundListenerName(inbound.at));
-        changed.add(cluster, inbound.clusterName);
-      }
+      changed.addInbounds(this.translation.changedInbounds(old, after));
     for (const each of change.dataplanes) this.addDeclared(each, changed);
+    if (changed.isRelisting) this.changes += 1;
     for (const [type, found] of changed) this.tell(type, found, { since });
   }
 
@@ -232,6 +229,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private addDeclared({ id: { mesh }, before, after }: IndexChange, changed: ChangedNames): void {
     const [old, now] = [declaredBackends(before), declaredBackends(after)];
     if (isDeepStrictEqual(old, now)) return;
+    changed.isRelisting = true;
     const namesOf = (refs: readonly BackendRef[] | undefined): ReadonlySet<string> =>
       refs ? this.backends.names(mesh, refs) : new Set([...this.model.destinations()].map(({ name }) => name));
     const [left, joined] = [namesOf(old), namesOf(now)];
@@ -251,6 +249,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   /** Whoever has subscribed is told of everything that was served and of everything there is; equal bytes are not sent again. */
   private reloaded(since: number): void {
+    this.changes += 1;
     const served = [...this.shared.values()].map(({ resource }) => resource);
     this.table.clear();
     this.backends.clear();
@@ -291,7 +290,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   private *clusters(view: EnvoyView): Iterable<string> {
     for (const sni of this.translation.serverNames(view)) yield names.ingressClusterName(sni);
-    for (const { clusterName } of this.translation.inbounds(view)) yield clusterName;
+    yield* this.translation.inbounds(view).byCluster.keys();
     if (!view.capture) return;
     for (const name of this.listed(view)) {
       const destination = this.translation.destination(view, name);
@@ -318,7 +317,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   private *inboundNames(view: EnvoyView): Iterable<string> {
-    for (const { at } of this.translation.inbounds(view)) yield names.inboundListenerName(at);
+    yield* this.translation.inbounds(view).byListener.keys();
   }
 
   private *listed(view: EnvoyView): Iterable<string> {

@@ -13,8 +13,30 @@ export interface Inbound {
   readonly clusterName: string;
 }
 
-/** The inbounds that a Dataplane's proxy serves; a process is on loopback unless the inbound says otherwise. */
-export function servedInbounds(dataplane: DataplaneResource): readonly Inbound[] {
+/** The inbounds that a Dataplane's proxy serves, each listener once. */
+export interface ServedInbounds {
+  readonly all: readonly Inbound[];
+  readonly byListener: ReadonlyMap<string, Inbound>;
+  readonly byCluster: ReadonlyMap<string, Inbound>;
+}
+
+const NONE: ServedInbounds = { all: [], byListener: new Map(), byCluster: new Map() };
+const servedBefore = new WeakMap<DataplaneResource, ServedInbounds>();
+
+/** The inbounds of a stored state of a Dataplane; found once, for each of its resources asks. */
+export function servedInbounds(dataplane: DataplaneResource | undefined): ServedInbounds {
+  if (!dataplane) return NONE;
+  const before = servedBefore.get(dataplane);
+  if (before) return before;
+  const byListener = listenersOf(dataplane);
+  const all = [...byListener.values()];
+  const served = { all, byListener, byCluster: new Map(all.map((each) => [each.clusterName, each])) };
+  servedBefore.set(dataplane, served);
+  return served;
+}
+
+/** By the name of the listener; a process is on loopback unless the inbound says otherwise. */
+function listenersOf(dataplane: DataplaneResource): ReadonlyMap<string, Inbound> {
   const { address } = dataplane.spec.networking;
   const found = inboundsOf(dataplane).flatMap((inbound) => {
     const { port, servicePort = port, serviceAddress = '127.0.0.1', protocol, tags = {} } = inbound;
@@ -27,7 +49,7 @@ export function servedInbounds(dataplane: DataplaneResource): readonly Inbound[]
       ? [[inboundListenerName(at), inboundTo(at, process, protocol ?? tagged ?? 'tcp')] as const]
       : [];
   });
-  return [...new Map(found).values()];
+  return new Map(found);
 }
 
 /** Where a Dataplane's proxy serves as an ingress of the zone for its mesh: its listeners of type ZoneIngress. */

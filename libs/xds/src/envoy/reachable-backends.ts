@@ -1,4 +1,5 @@
-import { Dataplane } from '@causeway/kinds';
+import { asDataplane } from '@causeway/controllers';
+import type { Dataplane } from '@causeway/kinds';
 import { hasEffectiveLabels, type Resource, type SpecOf } from '@causeway/resources';
 import type { Destination } from '../model/destination';
 import type { DestinationChange } from '../model/traffic-model';
@@ -10,8 +11,7 @@ export type BackendRef = NonNullable<Reachable['refs']>[number];
 
 /** Which services a Dataplane declares to use; undefined where it does not say, empty where it uses none. */
 export function declaredBackends(dataplane: Resource | undefined): readonly BackendRef[] | undefined {
-  if (!dataplane || !Dataplane.is(dataplane)) return undefined;
-  const reachable = dataplane.spec.networking.transparentProxying?.reachableBackends;
+  const reachable = asDataplane(dataplane)?.spec.networking.transparentProxying?.reachableBackends;
   return reachable && (reachable.refs ?? []);
 }
 

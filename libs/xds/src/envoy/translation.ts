@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   Cluster,
   ClusterLoadAssignment,
@@ -6,7 +7,7 @@ import {
   RouteConfiguration,
   TlsSecret,
 } from '@causeway/proto-gen';
-import { Dataplane } from '@causeway/kinds';
+import { asDataplane } from '@causeway/controllers';
 import { identityKey, type Resource } from '@causeway/resources';
 import type { Destination } from '../model/destination';
 import type { InboundAccess } from '../model/inbound-access';
@@ -17,7 +18,7 @@ import { destinationCluster, emptyCluster, ingressCluster, isHttp, processCluste
 import { vipOf } from './destination-table';
 import { destinationEndpoints, entranceEndpoints, localEndpoints, noEndpoints } from './endpoints';
 import { hasChains, type EnvoyView } from './envoy-view';
-import { ingressAddresses, servedInbounds, type Inbound } from './inbound';
+import { ingressAddresses, servedInbounds, type Inbound, type ServedInbounds } from './inbound';
 import { inboundListener } from './inbound-listeners';
 import { ingressListener } from './ingress-listener';
 import * as names from './names';
@@ -58,12 +59,21 @@ export class Translation {
   }
 
   /** The inbounds that the view's proxies serve. */
-  inbounds({ dataplane }: EnvoyView): readonly Inbound[] {
-    return this.inboundsOf(dataplane && this.options.index.byIdentityKey(identityKey(dataplane)));
+  inbounds({ dataplane }: EnvoyView): ServedInbounds {
+    return servedInbounds(asDataplane(dataplane && this.options.index.byIdentityKey(identityKey(dataplane))));
   }
 
-  inboundsOf(dataplane: Resource | undefined): readonly Inbound[] {
-    return dataplane && Dataplane.is(dataplane) ? servedInbounds(dataplane) : [];
+  /** The inbounds whose listeners, and the clusters behind them, may differ between two states of a Dataplane. */
+  changedInbounds(before: Resource | undefined, after: Resource | undefined): readonly Inbound[] {
+    const [old, now] = [servedInbounds(asDataplane(before)), servedInbounds(asDataplane(after))];
+    // Its labels decide about access.
+    const isComparable = before && after && isDeepStrictEqual(before.labels, after.labels);
+    if (!isComparable) return [...old.all, ...now.all];
+    const differ = (one: ServedInbounds, other: ServedInbounds): readonly Inbound[] =>
+      one.all.filter(
+        (inbound) => !isDeepStrictEqual(inbound, other.byListener.get(names.inboundListenerName(inbound.at))),
+      );
+    return [...differ(old, now), ...differ(now, old)];
   }
 
   /** Where the view's proxies serve as an ingress: of the zone, or of the mesh of a Dataplane that has such listeners. */
@@ -73,7 +83,8 @@ export class Translation {
   }
 
   ingressesOf(dataplane: Resource | undefined): readonly SocketAddress[] {
-    return dataplane && Dataplane.is(dataplane) ? ingressAddresses(dataplane) : [];
+    const found = asDataplane(dataplane);
+    return found ? ingressAddresses(found) : [];
   }
 
   /** The server names that the view's proxies take as an ingress. */
@@ -108,7 +119,7 @@ export class Translation {
         )
       );
     }
-    const inbound = this.inbounds(view).find(({ clusterName }) => clusterName === name);
+    const inbound = this.inbounds(view).byCluster.get(name);
     if (inbound) return kept('view', (previous) => encodeResource(Cluster, processCluster(inbound), previous));
     const destination = this.destination(view, name);
     return destination && this.towards(view, name, destination, 'mesh');
@@ -177,7 +188,7 @@ export class Translation {
       kept('view', (previous) => encodeResource(Listener, fields, previous));
     const ingress = this.ingresses(view).find((at) => names.ingressListenerName(at) === name);
     if (ingress) return made(ingressListener(ingress, view.sourceLimits));
-    const inbound = this.inbounds(view).find(({ at }) => names.inboundListenerName(at) === name);
+    const inbound = this.inbounds(view).byListener.get(name);
     if (inbound) {
       const access = this.accessTo(view, inbound);
       return access === 'pending' ? access : made(inboundListener(inbound, access));

@@ -1,6 +1,5 @@
 import { Cluster, ClusterLoadAssignment, Listener } from '@causeway/proto-gen';
-import { inboundsOf } from '@causeway/controllers';
-import { Dataplane } from '@causeway/kinds';
+import { asDataplane, inboundsOf } from '@causeway/controllers';
 import { identityKey } from '@causeway/resources';
 import { hostPort } from '../envoy/names';
 import type { EnvoyView } from '../envoy/envoy-view';
@@ -40,8 +39,8 @@ export class GrpcTranslation {
   }
 
   private server({ dataplane: id }: EnvoyView, name: string): Plan | 'pending' | undefined {
-    const dataplane = id && this.options.index.byIdentityKey(identityKey(id));
-    if (!dataplane || !Dataplane.is(dataplane)) return undefined;
+    const dataplane = asDataplane(id && this.options.index.byIdentityKey(identityKey(id)));
+    if (!dataplane) return undefined;
     const { address } = dataplane.spec.networking;
     const at = inboundsOf(dataplane)
       .flatMap(({ state, address: own = address, port }): readonly SocketAddress[] => {

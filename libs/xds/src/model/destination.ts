@@ -182,8 +182,12 @@ function partsOf(service: Resource, facts: ServiceFacts): (port: ServicePort) =>
 function meshServiceParts(service: Resource, facts: ServiceFacts): (port: ServicePort) => Parts {
   const identities = identitiesOf(service);
   if (service.id.zone === facts.zone) {
-    const inbounds = [...facts.dataplanesOf(service)].flatMap((each) => addressedInbounds(each, facts.access));
-    return ({ target }) => ({ local: inbounds.filter(({ serves }) => serves(target)), remote: [], identities });
+    const dataplanes = [...facts.dataplanesOf(service)];
+    return ({ target }) => ({
+      local: dataplanes.flatMap((each) => endpointsAt(each, target, facts.access)),
+      remote: [],
+      identities,
+    });
   }
   const { mesh, zone } = service.id;
   const entrance = zone === '' || facts.access.isOff(mesh) ? undefined : facts.entranceOf(mesh, zone);
@@ -192,21 +196,49 @@ function meshServiceParts(service: Resource, facts: ServiceFacts): (port: Servic
   return () => ({ local: [], remote: [{ zone, instances: instancesOf(service), sni, depreferred }], identities });
 }
 
-interface AddressedInbound extends LocalEndpoint {
-  readonly serves: (target: number | string) => boolean;
+/** An inbound with the address at which other proxies reach it. */
+interface AddressedInbound extends SocketAddress {
+  readonly inbound: DataplaneInbound;
+  readonly ready: boolean;
 }
 
-/** The inbounds of a Dataplane with the address at which other proxies reach them; ignored ones are none. */
-function addressedInbounds(dataplane: DataplaneResource, access: ServiceFacts['access']): AddressedInbound[] {
-  const { address, advertisedAddress } = dataplane.spec.networking;
-  return inboundsOf(dataplane).flatMap((inbound: DataplaneInbound) => {
-    const at = hostAddress(advertisedAddress ?? inbound.address ?? address, inbound.port);
-    const { name, state = 'Ready' } = inbound;
-    if (!at || state === 'Ignored') return [];
-    const serves = (target: number | string): boolean => target === inbound.port || target === name;
-    const plaintext = access.isPlaintext(dataplane, inbound.port);
-    return [{ ...at, ready: state === 'Ready', plaintext, serves }];
+type ByTarget = ReadonlyMap<number | string, readonly AddressedInbound[]>;
+
+/** Of Dataplanes with many inbounds, each of which may be a service that asks. */
+const addressedBefore = new WeakMap<DataplaneResource, ByTarget>();
+const MANY_INBOUNDS = 4;
+
+/** The endpoints that a Dataplane has for a target port. */
+function endpointsAt(
+  dataplane: DataplaneResource,
+  target: number | string,
+  access: ServiceFacts['access'],
+): readonly LocalEndpoint[] {
+  const found = addressedInbounds(dataplane).get(target) ?? [];
+  return found.map(({ address, port, ready, inbound }) => {
+    return { address, port, ready, plaintext: access.isPlaintext(dataplane, inbound.port) };
   });
+}
+
+/** The inbounds of a Dataplane by port and by name; ignored ones are none. */
+function addressedInbounds(dataplane: DataplaneResource): ByTarget {
+  const before = addressedBefore.get(dataplane);
+  if (before) return before;
+  const { address, advertisedAddress } = dataplane.spec.networking;
+  const inbounds = inboundsOf(dataplane);
+  const found = new Map<number | string, AddressedInbound[]>();
+  for (const inbound of inbounds) {
+    const at = hostAddress(advertisedAddress ?? inbound.address ?? address, inbound.port);
+    const { name, port, state = 'Ready' } = inbound;
+    if (!at || state === 'Ignored') continue;
+    for (const target of new Set(name === undefined ? [port] : [port, name])) {
+      const same = found.get(target);
+      if (same) same.push({ ...at, ready: state === 'Ready', inbound });
+      else found.set(target, [{ ...at, ready: state === 'Ready', inbound }]);
+    }
+  }
+  if (inbounds.length >= MANY_INBOUNDS) addressedBefore.set(dataplane, found);
+  return found;
 }
 
 /** Each address once, in one order: ready where one of its inbounds is, in plaintext where all are. */

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { Dataplane, MeshService } from '@causeway/kinds';
+import { MeshService } from '@causeway/kinds';
 import {
+  asDataplane,
   dataplaneValues,
   isTrustedHere,
   SelectorMatcher,
@@ -339,8 +340,4 @@ function listedMembers({ id: { mesh }, status }: Resource): readonly string[] {
 
 function asService(resource: Resource | undefined): ServiceResource | undefined {
   return resource && MeshService.is(resource) ? resource : undefined;
-}
-
-function asDataplane(resource: Resource | undefined): DataplaneResource | undefined {
-  return resource && Dataplane.is(resource) ? resource : undefined;
 }

@@ -45,6 +45,36 @@ describe('what proxies answer', () => {
     expect(plane.server.counters).toMatchObject({ rejections: 1, staleNonces: 0 });
   });
 
+  it('a resource that was rejected and goes is rejected no longer, even where what came with it is', async () => {
+    await begin();
+    const [bad] = plane.source.put(Cluster, { name: 'bad' });
+    const proxy = plane.delta();
+    proxy.send({ typeUrl: cluster });
+    proxy.nack(await proxy.response(0), 'bad: no way');
+    await until('the rejection', () => typeOf(cluster)?.rejected.length === 1);
+    if (bad) plane.source.remove(bad);
+    const second = await proxy.response(1);
+    expect(second.removedResources).toEqual(['bad']);
+    proxy.nack(second, 'some other reason');
+    const { revision } = plane.source;
+    await until('the second rejection', () => plane.server.counters.rejections === 2);
+    expect(typeOf(cluster)).toMatchObject({ rejected: [], appliedRevision: revision });
+  });
+
+  it('a resource that cannot be made ends the streams that ask for it, and no other', async () => {
+    await begin();
+    plane.source.put(Cluster, { name: 'a' });
+    const [good, bad] = [plane.delta('good'), plane.delta('bad')];
+    good.send({ typeUrl: cluster, resourceNamesSubscribe: ['a'] });
+    bad.send({ typeUrl: cluster, resourceNamesSubscribe: ['a', 'broken'] });
+    for (const proxy of [good, bad]) proxy.ack(await proxy.response(0));
+    plane.source.broken.add('broken');
+    plane.source.put(Cluster, { name: 'broken' });
+    expect(await bad.end()).toMatchObject({ code: GRPC.UNAVAILABLE, details: 'internal error' });
+    plane.source.put(Cluster, { name: 'a', altStatName: 'new' });
+    expect((await good.response(1)).resources.map(({ name }) => name)).toEqual(['a']);
+  });
+
   it('a stale or wrong nonce acks nothing; the names in it count', async () => {
     await begin();
     plane.source.put(Cluster, { name: 'a' }, { name: 'b' });
@@ -127,6 +157,9 @@ describe('what proxies answer', () => {
     const long = plane.delta();
     long.send({ typeUrl: cluster, resourceNamesSubscribe: ['x'.repeat(3_000)] });
     expect(await long.end()).toMatchObject({ code: GRPC.EXHAUSTED });
+    const type = plane.delta();
+    type.send({ typeUrl: 'x'.repeat(300) });
+    expect(await type.end()).toMatchObject({ details: 'type_url: of 300 characters is longer than 256' });
     const types = plane.delta();
     for (let i = 0; i < 40; i++) types.send({ typeUrl: `type-${i}`, resourceNamesSubscribe: ['a'] });
     expect(await types.end()).toMatchObject({ details: 'more than 32 types on one stream' });

@@ -221,6 +221,35 @@ describe('a delta stream', () => {
     expect(order).toEqual([routes, listener, endpoints, cluster]);
   });
 
+  it('is told of listeners that go with those that come, which wait for their clusters', async () => {
+    plane.source.put(Cluster, { name: 'old' });
+    const [gone] = plane.source.put(Listener, { name: 'old' });
+    const proxy = plane.delta();
+    const answered = async (type: string, number: number): Promise<void> => {
+      proxy.send({ typeUrl: `type.googleapis.com/${type}` });
+      expect((await proxy.response(number)).typeUrl).toContain(type);
+    };
+    proxy.send({ typeUrl: cluster });
+    proxy.ack(await proxy.response(0));
+    proxy.send({ typeUrl: listener });
+    proxy.ack(await proxy.response(1));
+    proxy.send({ typeUrl: routes, resourceNamesSubscribe: ['r'] });
+    const unacked = await proxy.response(2);
+    if (gone) plane.source.remove(gone);
+    // Until the routes are acked the listener stays.
+    await answered('Runtime', 3);
+    plane.source.put(Cluster, { name: 'new' });
+    const clusters = await proxy.response(4);
+    plane.source.put(Listener, { name: 'new' });
+    proxy.ack(unacked);
+    await answered('ScopedRoutes', 5);
+    proxy.ack(clusters);
+    const listeners = await proxy.response(6);
+    expect([listeners.typeUrl, names(listeners), listeners.removedResources]).toEqual([listener, ['new'], []]);
+    proxy.ack(listeners);
+    expect((await proxy.response(7)).removedResources).toEqual(['old']);
+  });
+
   it('is sent the endpoints of a changed cluster again, at once and though they are unchanged', async () => {
     plane.source.put(Cluster, { ...eds('a'), edsClusterConfig: { serviceName: 'shared' } });
     plane.source.put(ClusterLoadAssignment, { clusterName: 'shared' });

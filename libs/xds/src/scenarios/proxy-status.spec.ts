@@ -43,6 +43,21 @@ describe('what is known of a proxy', () => {
     expect(typeOf(cluster)?.appliedRevision).toBe(plane.source.revision);
   });
 
+  it('of several rejected at once each with its own line, and none whose name is only a part of another', async () => {
+    const [own, longer, other] = ['inbound:10.0.0.1:80', 'inbound:10.0.0.1:8080', 'outbound'];
+    plane.source.put(Cluster, { name: own }, { name: longer }, { name: other });
+    const proxy = plane.delta();
+    proxy.send({ typeUrl: cluster });
+    const text = `Error adding/updating cluster(s) ${longer}: cannot bind '10.0.0.1:8080'\n${other}: no way.\n`;
+    proxy.nack(await proxy.response(0), text);
+    await until('the rejection', () => rejected()?.length === 2);
+    expect(typeOf(cluster)?.rejected.map((one) => [one.name, one.text])).toEqual([
+      [longer, `Error adding/updating cluster(s) ${longer}: cannot bind '10.0.0.1:8080'`],
+      [other, `${other}: no way.`],
+    ]);
+    expect(typeOf(cluster)?.lastRejection).toMatchObject({ names: [longer, other], text });
+  });
+
   it('nothing counts as acked of what a proxy brings along, until it has answered', async () => {
     plane.source.put(Cluster, { name: 'a' });
     const proxy = plane.delta();

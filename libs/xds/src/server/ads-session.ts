@@ -28,6 +28,7 @@ const BY_NAME: ReadonlySet<string> = new Set([endpoints, filterChain, routes, se
 
 /** Most types that one stream asks for: Envoy knows about a dozen. */
 const MOST_TYPES = 32;
+const LONGEST_TYPE = 256;
 const LONGEST_NAME = 2_048;
 
 /** A proxy breaks a bound of the protocol: its stream ends with this text. */
@@ -95,15 +96,12 @@ export class AdsSession<V> {
     this.pump();
   }
 
-  /** Sends what is due, in order. */
+  /** Sends what is due, in order. Never throws. */
   pump(): void {
-    for (const type of this.inOrder()) {
-      const subscription = this.subscriptions.get(type);
-      if (subscription && !subscription.inFlight && !this.mustWait(type)) this.push(subscription, false);
-    }
-    for (const type of this.inOrder().reverse()) {
-      const subscription = this.subscriptions.get(type);
-      if (subscription?.isGoing && !subscription.inFlight && this.mayRemove(type)) this.push(subscription, true);
+    try {
+      this.sendDue();
+    } catch (error) {
+      this.options.failed(error);
     }
   }
 
@@ -113,9 +111,23 @@ export class AdsSession<V> {
     this.subscriptions.clear();
   }
 
+  private sendDue(): void {
+    for (const type of this.inOrder()) {
+      const subscription = this.subscriptions.get(type);
+      if (subscription && !subscription.inFlight && !this.mustWait(type)) this.push(subscription, false);
+    }
+    for (const type of this.inOrder().reverse()) {
+      const subscription = this.subscriptions.get(type);
+      const isFree = subscription?.isGoing && !subscription.inFlight && !this.mustWait(type);
+      if (isFree && this.mayRemove(type)) this.push(subscription, true);
+    }
+  }
+
   private begin({ type }: AdsRequest): Subscription {
     if (this.subscriptions.size >= MOST_TYPES)
       throw new ProtocolViolation(`more than ${MOST_TYPES} types on one stream`);
+    if (type.length > LONGEST_TYPE)
+      throw new ProtocolViolation(`type_url: of ${type.length} characters is longer than ${LONGEST_TYPE}`);
     const { source, form } = this.options;
     const subscription = new Subscription(type, form, form === 'sotw' && WHOLE.has(type), {
       get: (name) => source.get(this.proxy.view, type, name),

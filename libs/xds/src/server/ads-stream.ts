@@ -23,7 +23,7 @@ export interface AdsStreamOptions<V> {
   readonly auth: ProxyAuthenticator<V>;
   readonly clock: Clock;
   readonly requests: TokenBucket;
-  readonly session: Omit<SessionOptions<V>, 'form' | 'send'>;
+  readonly session: Omit<SessionOptions<V>, 'form' | 'send' | 'failed'>;
   /** Is called when the proxy has been admitted. */
   readonly admitted: () => void;
   /** Is called before the session of an admitted proxy is closed. */
@@ -170,11 +170,13 @@ export class AdsStream<V> {
       action();
     } catch (error) {
       if (error instanceof ProtocolViolation) this.end('exhausted', error.message);
-      else {
-        this.options.failed(error);
-        this.end('unavailable', 'internal error');
-      }
+      else this.fail(error);
     }
+  }
+
+  private fail(error: unknown): void {
+    this.options.failed(error);
+    this.end('unavailable', 'internal error');
   }
 
   /** The first request says who the proxy is. */
@@ -195,7 +197,8 @@ export class AdsStream<V> {
     const send = (frame: Buffer): void => {
       if (!this.isOver) this.call.write(frame);
     };
-    this.session = new AdsSession(admitted.proxy, { ...session, form: this.form, send });
+    const failed = (error: unknown): void => this.fail(error);
+    this.session = new AdsSession(admitted.proxy, { ...session, form: this.form, send, failed });
     this.options.admitted();
     if (this.mustAskAgain) this.review();
     for (const request of this.waiting.splice(0)) if (!this.isOver) this.take(request);

@@ -15,12 +15,19 @@ export interface RejectedResource {
   readonly version: string;
   /** ms since 1970. */
   readonly at: number;
+  /** What the answer says of this resource: the line that names it, else all of it. */
   readonly text: string;
 }
 
 interface Entry extends RejectedResource {
   /** The first revision whose changes the rejected response held. */
   readonly since: number;
+  readonly answer: Answer;
+}
+
+interface Answer {
+  readonly text: string;
+  readonly at: number;
 }
 
 /** Most resources that one response rejects, and most that are remembered of one type. */
@@ -28,6 +35,8 @@ const MOST_NAMES = 1_000;
 /** Characters of a text in which names are looked for, and that are kept. */
 const MOST_READ = 16_384;
 const MOST_KEPT = 1_000;
+/** Lines of a text that are looked at: more than Envoy writes for a response. */
+const MOST_LINES = 1_000;
 
 /** The resources of one type that a proxy rejects. */
 export class Rejections {
@@ -37,9 +46,9 @@ export class Rejections {
   get last(): Rejection | undefined {
     const latest = [...this.byName.values()].at(-1);
     if (!latest) return undefined;
-    const { at, text } = latest;
-    const same = [...this.byName.values()].filter((each) => each.at === at && each.text === text);
-    return { at, text, names: same.map(({ name }) => name) };
+    const { answer } = latest;
+    const same = [...this.byName.values()].filter((each) => each.answer === answer);
+    return { ...answer, names: same.map(({ name }) => name) };
   }
 
   /** The first revision that holds a change which the proxy does not apply; undefined where it applies all. */
@@ -56,14 +65,18 @@ export class Rejections {
   }
 
   /** A response was rejected; what its text does not name has been accepted. */
-  reject(resources: readonly EncodedResource[], answer: { readonly text: string; readonly at: number }, since: number) {
-    const read = answer.text.slice(0, MOST_READ);
+  reject(resources: readonly EncodedResource[], { text, at }: Answer, since: number): void {
+    const lines = text.slice(0, MOST_READ).split('\n', MOST_LINES);
     const told = resources.slice(0, MOST_NAMES);
-    const named = told.filter(({ name }) => read.includes(name));
-    const text = shortened(answer.text, MOST_KEPT, '…');
+    const named = told.flatMap((one) => {
+      const line = lines.find((each) => isNamed(each, one.name));
+      return line === undefined ? [] : [{ ...one, line }];
+    });
+    const answer = { text: shortened(text, MOST_KEPT, '…'), at };
     this.accept(resources);
-    for (const { name, version } of named.length > 0 ? named : told)
-      if (this.byName.size < MOST_NAMES) this.byName.set(name, { name, version, at: answer.at, text, since });
+    for (const { name, version, line } of named.length > 0 ? named : told.map((one) => ({ ...one, line: text })))
+      if (this.byName.size < MOST_NAMES)
+        this.byName.set(name, { name, version, at, text: shortened(line.trim(), MOST_KEPT, '…'), since, answer });
   }
 
   /** Accepted, or dropped. */
@@ -71,3 +84,15 @@ export class Rejections {
     if (this.byName.size > 0) for (const { name } of resources) this.byName.delete(name);
   }
 }
+
+/** Whether a text has this name, and not only a longer one that it is a part of: `inbound:10.0.0.1:80` in `inbound:10.0.0.1:8080`. */
+function isNamed(text: string, name: string): boolean {
+  for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
+    const end = at + name.length;
+    if (!PART_OF_NAME.test(text.charAt(at - 1)) && ENDS_NAME.test(text.slice(end, end + 2))) return true;
+  }
+  return false;
+}
+
+const PART_OF_NAME = /[\w.:/-]/;
+const ENDS_NAME = /^(?:$|[^\w.:/-]|[.:](?:\s|$))/;

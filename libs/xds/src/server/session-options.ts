@@ -1,7 +1,8 @@
 import type { Clock } from '@causeway/runtime';
 import type { AdsForm, ResponseEncoder } from './ads-messages';
 import type { ResourceSource } from './resource-source';
-import type { Subscriber, Subscribers } from './subscribers';
+import type { SendBudget } from './send-budget';
+import type { Subscribers } from './subscribers';
 
 export interface SessionOptions<V> {
   readonly form: AdsForm;
@@ -11,7 +12,6 @@ export interface SessionOptions<V> {
   readonly counters: SessionCounters;
   /** Most names of all types together. */
   readonly mostNames: number;
-  /** Bytes that may still be sent; a session that gets none is pumped when there are some. */
   readonly budget: SendBudget<V>;
   /** One for all streams of a server. */
   readonly encoder: ResponseEncoder;
@@ -19,14 +19,8 @@ export interface SessionOptions<V> {
   readonly send: (frame: Buffer) => void;
   /** A proxy has rejected a response. */
   readonly rejected: (proxy: string, type: string, text: string) => void;
-}
-
-/** The bytes that all sessions have sent and that are not acked. */
-export interface SendBudget<V> {
-  isSpent(): boolean;
-  spend(bytes: number): void;
-  refund(bytes: number): void;
-  wait(session: Subscriber<V>): void;
+  /** A mistake of ours while something was sent: the stream is to end. */
+  readonly failed: (error: unknown) => void;
 }
 
 /** What happened, in all streams of a server. */

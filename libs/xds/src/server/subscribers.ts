@@ -6,7 +6,7 @@ import type { Subscription } from './subscription';
 export interface Subscriber<V> {
   readonly proxyId: string;
   readonly view: V;
-  /** Sends what is due; called once for any number of marks. */
+  /** Sends what is due; called once for any number of marks. Never throws: what fails ends its own stream. */
   pump(): void;
 }
 
@@ -25,7 +25,7 @@ export class Subscribers<V> implements SourceListener<V> {
 
   constructor(private readonly clock: Pick<Clock, 'elapsed'>) {}
 
-  /** Adds a subscription of a stream; what it asks for is told by `name` and `wildcard`. */
+  /** Adds a subscription of a stream; what it asks for is told by `named` and `wildcard`. */
   add(subscriber: Subscriber<V>, subscription: Subscription): Entry<V> {
     const entry = { subscriber, subscription };
     setIn(this.byProxy, subscriber.proxyId).add(entry);
@@ -33,29 +33,29 @@ export class Subscribers<V> implements SourceListener<V> {
   }
 
   named(entry: Entry<V>, names: Iterable<string>): void {
-    const ofType = mapIn(this.byName, entry.subscription.type);
-    for (const name of names) setIn(ofType, name).add(entry);
+    for (const name of names) setIn(mapIn(this.byName, entry.subscription.type), name).add(entry);
   }
 
   unnamed(entry: Entry<V>, names: Iterable<string>): void {
-    const ofType = this.byName.get(entry.subscription.type);
+    const { type } = entry.subscription;
+    const ofType = this.byName.get(type);
     for (const name of names) {
       const entries = ofType?.get(name);
       if (entries?.delete(entry) && entries.size === 0) ofType?.delete(name);
     }
+    if (ofType?.size === 0) this.byName.delete(type);
   }
 
   wildcard(entry: Entry<V>, on: boolean): void {
-    const entries = setIn(this.wildcards, entry.subscription.type);
-    if (on) entries.add(entry);
-    else entries.delete(entry);
+    const { type } = entry.subscription;
+    if (on) setIn(this.wildcards, type).add(entry);
+    else deleteIn(this.wildcards, type, entry);
   }
 
   remove(entry: Entry<V>): void {
     this.unnamed(entry, entry.subscription.named);
     this.wildcard(entry, false);
-    const ofProxy = this.byProxy.get(entry.subscriber.proxyId);
-    if (ofProxy?.delete(entry) && ofProxy.size === 0) this.byProxy.delete(entry.subscriber.proxyId);
+    deleteIn(this.byProxy, entry.subscriber.proxyId, entry);
     this.due.delete(entry.subscriber);
   }
 
@@ -105,6 +105,11 @@ export class Subscribers<V> implements SourceListener<V> {
 }
 
 export type SubscriberEntry<V> = Entry<V>;
+
+function deleteIn<K, W>(map: Map<K, Set<W>>, key: K, value: W): void {
+  const known = map.get(key);
+  if (known?.delete(value) && known.size === 0) map.delete(key);
+}
 
 function mapIn<K, L, W>(map: Map<K, Map<L, W>>, key: K): Map<L, W> {
   const known = map.get(key) ?? new Map<L, W>();

@@ -228,8 +228,10 @@ export class Subscription {
     if (!push || push.nonce !== nonce) return false;
     this.inFlight = undefined;
     this.responses[error === undefined ? 'acked' : 'rejected'] += 1;
+    // A proxy drops what it is told to drop, whatever else of the response it rejects.
+    this.rejections.accept(push.removed.map((name) => ({ name })));
     if (error !== undefined) this.rejections.reject(push.resources, { text: error, at: now }, push.since);
-    else this.rejections.accept([...push.resources, ...push.removed.map((name) => ({ name }))]);
+    else this.rejections.accept(push.resources);
     return true;
   }
 

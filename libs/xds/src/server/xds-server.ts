@@ -21,11 +21,12 @@ import { AggregatedDiscoveryServiceService } from '@causeway/proto-gen';
 import { Metadata, Server, type ServerCredentials, type ServerDuplexStream, type ServerOptions } from '@grpc/grpc-js';
 import { AdsStream, type AdsCall } from './ads-stream';
 import { ResponseEncoder, type AdsForm } from './ads-messages';
-import type { SendBudget, SessionCounters } from './session-options';
+import { SendBudget } from './send-budget';
+import type { SessionCounters } from './session-options';
 import type { ProxyAuthenticator } from './proxy-authenticator';
 import { statusOfProxy, type ProxyStatus } from './proxy-status';
 import type { ResourceSource } from './resource-source';
-import { Subscribers, type Subscriber } from './subscribers';
+import { Subscribers } from './subscribers';
 
 export interface XdsServerOptions<V> {
   readonly source: ResourceSource<V>;
@@ -106,19 +107,19 @@ export class XdsServer<V> {
   /** The streams of admitted proxies, the oldest first. */
   private readonly byProxy = new Map<string, Set<AdsStream<V>>>();
   private readonly encoder = new ResponseEncoder();
-  private readonly waiting = new Set<Subscriber<V>>();
+  private readonly budget: SendBudget<V>;
   private readonly leaving = new Set<(status: ProxyStatus) => void>();
   private readonly log: CallerLog;
   private readonly listener: GrpcListener;
   private readonly stops: (() => void)[] = [];
   private timer: Timer | undefined;
-  private unackedBytes = 0;
   private isClosed = false;
 
   constructor(private readonly options: XdsServerOptions<V>) {
     const { clock, logger, source, auth } = options;
     this.limits = { ...DEFAULT_XDS_LIMITS, ...options.limits };
     this.subscribers = new Subscribers(clock);
+    this.budget = new SendBudget(this.limits.unackedBytes, clock);
     this.log = new CallerLog(logger, clock);
     this.listener = new GrpcListener(() => this.createServer(), this.limits.connections, this.log);
     this.stops.push(source.subscribe(this.subscribers));
@@ -138,7 +139,7 @@ export class XdsServer<V> {
 
   /** Open streams, and bytes sent to them that are not acked. */
   load(): { readonly streams: number; readonly unackedBytes: number } {
-    return { streams: this.streams.size, unackedBytes: this.unackedBytes };
+    return { streams: this.streams.size, unackedBytes: this.budget.unackedBytes };
   }
 
   /** Every connected proxy, by id. */
@@ -223,7 +224,7 @@ export class XdsServer<V> {
     this.introducing.delete(stream);
     const ofProxy = this.byProxy.get(stream.proxyId ?? '');
     if (ofProxy?.delete(stream) && ofProxy.size === 0) this.byProxy.delete(stream.proxyId ?? '');
-    if (stream.session) this.waiting.delete(stream.session);
+    if (stream.session) this.budget.leave(stream.session);
     if (why === undefined) return;
     const { address, proxyId = '' } = stream;
     this.log.warn(`${proxyId} ${address}`, 'a stream of a proxy was ended', { proxy: proxyId, address, reason: why });
@@ -240,23 +241,9 @@ export class XdsServer<V> {
     this.introducing.delete(stream);
     const ofProxy = (this.byProxy.get(proxy) ?? new Set()).add(stream);
     this.byProxy.set(proxy, ofProxy);
-    for (const stream of [...ofProxy].slice(0, Math.max(0, ofProxy.size - this.limits.streamsOfProxy)))
-      stream.end('unavailable', 'newer streams of this proxy took its place');
+    for (const oldest of [...ofProxy].slice(0, Math.max(0, ofProxy.size - this.limits.streamsOfProxy)))
+      oldest.end('unavailable', 'newer streams of this proxy took its place');
   }
-
-  private readonly budget: SendBudget<V> = {
-    isSpent: () => this.unackedBytes >= this.limits.unackedBytes,
-    spend: (bytes) => void (this.unackedBytes += bytes),
-    refund: (bytes) => {
-      this.unackedBytes -= bytes;
-      for (const session of this.waiting) {
-        this.waiting.delete(session);
-        this.subscribers.schedule(session);
-        if (this.unackedBytes >= this.limits.unackedBytes) break;
-      }
-    },
-    wait: (session) => void this.waiting.add(session),
-  };
 
   private scheduleCheck(): void {
     this.timer = this.options.clock.after(CHECK_PERIOD, () => {

@@ -186,6 +186,7 @@ const special: Readonly<Record<string, readonly Column[]>> = {
     { title: 'ENTRANCE', cell: (item) => `${textAt(item, 'spec', 'address')}:${textAt(item, 'spec', 'port')}` },
   ],
   ZoneIngress: [{ title: 'ENTRANCE', cell: entrance }],
+  ZoneEgress: [{ title: 'ADDRESS', cell: entrance }],
   Zone: [{ title: 'ENABLED', cell: (item) => textAt(item, 'spec', 'enabled') || 'true' }],
   RoleBinding: [
     { title: 'ROLE', cell: (item) => textAt(item, 'spec', 'role') },
