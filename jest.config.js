@@ -1,6 +1,24 @@
-/** Tests run as CommonJS; every ES module, those of node_modules included, is compiled by tools/jest-swc-transformer.js. */
+const typescript = {
+  jsc: {
+    target: 'es2022',
+    parser: { syntax: 'typescript', decorators: true },
+    transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: false },
+    keepClassNames: true,
+  },
+  module: { type: 'commonjs' },
+};
+
+/** The scripts, which run before anything is compiled: on Node 20 Jest cannot load an ES module from a CommonJS one. */
+const script = {
+  jsc: { target: 'es2022', parser: { syntax: 'ecmascript' } },
+  module: { type: 'commonjs', importInterop: 'node' },
+  sourceMaps: false,
+};
+
+/** Our modules are compiled to CommonJS; packages are loaded by Node (tools/jest-runtime.js). */
 module.exports = {
-  testEnvironment: 'node',
+  runtime: '<rootDir>/tools/jest-runtime.js',
+  testEnvironment: '<rootDir>/tools/jest-environment.js',
   // Each file evaluates its modules anew, and Node is slow to let go of the old ones.
   workerIdleMemoryLimit: '1GB',
   testTimeout: 90_000, // a busy machine is no failure; a wait that never ends is
@@ -9,8 +27,7 @@ module.exports = {
   roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts', '**/*.e2e-spec.ts'],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'json'],
-  transform: { '\\.([cm]?ts|m?js)$': '<rootDir>/tools/jest-swc-transformer.js' },
-  transformIgnorePatterns: ['/node_modules/(typescript|@swc)/'],
+  transform: { '\\.ts$': ['@swc/jest', typescript], '\\.mjs$': ['@swc/jest', script] },
   moduleNameMapper: {
     '^(\\./(?:command|find-command|settings).*)\\.js$': '$1', // modules that the command line tool loads late
     '^fast-check$': '<rootDir>/tools/seeded-fast-check.js',

@@ -1,11 +1,12 @@
 /**
  * `npm test`: installs and builds what is stale, brings a real Postgres and a real Redis, runs Jest on top.
  * Arguments go to Jest: `npm test -- libs/ipam`. The last line counts the tests, of all runs of Jest.
+ * A run that hangs is ended after LIMIT_MINUTES, and the files that it hangs in are named.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { build, isBuilt } from './lib/build.mjs';
 import { runMain } from './lib/failure.mjs';
 import { drawFuzzSeed } from './lib/fuzz-seed.mjs';
@@ -17,7 +18,14 @@ import { NO_REDIS, startTestServices } from './lib/test-services.mjs';
 /** The test that runs many schedules, in a process a core. */
 const SCHEDULES = 'test/simulation/simulation.spec.ts';
 
-/** Whether a signal asked the run to end. */
+/** The whole suite takes half of it on a quiet machine with two cores. `.ci/run` waits a little longer. */
+const LIMIT_MINUTES = Number(process.env.CAUSEWAY_TEST_LIMIT_MINUTES ?? 22);
+const deadline = Date.now() + LIMIT_MINUTES * 60_000;
+
+/** How long Jest may take to end when it is asked to, ms. */
+const END_MS = 10_000;
+
+/** Whether a signal, or the limit, asked the run to end. */
 let interrupted = false;
 
 const NO_SCHEMATHESIS =
@@ -75,19 +83,42 @@ async function runPart(args) {
 /** Resolves with Jest's exit code. Ctrl-C reaches Jest by the terminal; SIGTERM is handed on. */
 function runJest(args) {
   const jest = join(root, 'node_modules', 'jest', 'bin', 'jest.js');
+  const reporters = ['default', join(root, 'tools', 'jest-running-files.js')].map((each) => `--reporters=${each}`);
   // Jest prints the JSON on stdout as well, even when it goes to a file.
-  const child = spawn(process.execPath, [jest, ...args], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
+  const stdio = ['ignore', 'ignore', 'inherit', 'ipc'];
+  const child = spawn(process.execPath, [jest, ...args, ...reporters], { cwd: root, stdio });
   process.on('SIGINT', () => (interrupted = true));
   process.on('SIGTERM', () => {
     interrupted = true;
     child.kill('SIGTERM');
   });
+  const stopWatching = endAtLimit(child);
   return new Promise((resolve) =>
     child.once('exit', (code, signal) => {
+      stopWatching();
       if (signal) console.error(`causeway: Jest was ended by ${signal}`);
       resolve(code ?? 1);
     }),
   );
+}
+
+/** Ends Jest when the limit of the run passes, and names the files that were running then. */
+function endAtLimit(child) {
+  const running = new Set();
+  child.on('message', ({ began, ended }) => {
+    if (began) running.add(began);
+    running.delete(ended);
+  });
+  const timers = [];
+  const after = (ms, action) => timers.push(setTimeout(action, ms));
+  after(Math.max(0, deadline - Date.now()), () => {
+    interrupted = true;
+    const files = [...running].map((file) => relative(root, file)).join(', ') || 'no file';
+    console.error(`causeway: the tests took longer than ${LIMIT_MINUTES} minutes; running: ${files}`);
+    child.kill('SIGTERM');
+    after(END_MS, () => child.kill('SIGKILL'));
+  });
+  return () => timers.forEach(clearTimeout);
 }
 
 function report(parts) {
@@ -101,10 +132,22 @@ function report(parts) {
   if (!process.env.SCHEMATHESIS) console.log(NO_SCHEMATHESIS);
   if (!process.env.CAUSEWAY_ENVOY) console.log(NO_ENVOY);
   const sum = (count) => results.reduce((total, result) => total + count(result), 0);
+  console.log(`slowest: ${slowest(results)}`);
   const brokenFiles = sum((result) => result.numRuntimeErrorTestSuites);
   if (brokenFiles > 0) console.log(`${brokenFiles} test files did not run`);
   const failed = brokenFiles + sum((result) => result.numFailedTests);
   const skipped = sum((result) => result.numPendingTests + result.numTodoTests);
   console.log(`${sum((result) => result.numPassedTests)} passed, ${failed} failed, ${skipped} skipped`);
   return status;
+}
+
+/** The ten files that took longest, with their seconds. */
+function slowest(results) {
+  return results
+    .flatMap(({ testResults }) => testResults)
+    .map(({ name, startTime, endTime }) => ({ name, seconds: (endTime - startTime) / 1_000 }))
+    .sort((a, b) => b.seconds - a.seconds)
+    .slice(0, 10)
+    .map(({ name, seconds }) => `${relative(root, name)} ${seconds.toFixed(0)} s`)
+    .join(', ');
 }

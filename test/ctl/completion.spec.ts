@@ -9,12 +9,12 @@ import { globalIdentity } from '@causeway/resources';
 import { restFixture, serviceId, type RestFixture } from '../rest/rest-fixture';
 import { PROGRAM, runCauseway } from './run-causeway';
 
-/** Completes `words` in a real shell: what it would offer for the last one. */
+/** Completes `words` in a real shell, which reads `$COMPLETION`: what it would offer for the last one. */
 const DRIVERS = {
   bash: `
     causeway() { "$NODE" "$PROGRAM" "$@"; }
     compopt() { :; }
-    source <(causeway completion bash)
+    source "$COMPLETION"
     COMP_WORDS=(causeway "$@"); COMP_CWORD=$#
     _causeway; printf '%s\\n' "\${COMPREPLY[@]}"`,
   zsh: `
@@ -22,12 +22,12 @@ const DRIVERS = {
     compdef() { : }
     _files() { print -l -- $words[CURRENT]*(N) }
     _describe() { local -a all; all=("\${(@P)3}"); print -rl -- "\${(@)all%%:*}" }
-    eval "$(causeway completion zsh)"
+    source "$COMPLETION"
     words=(causeway "$@"); CURRENT=$(( $# + 1 ))
     _causeway`,
   fish: `
     function causeway; $NODE $PROGRAM $argv; end
-    causeway completion fish | source
+    source $COMPLETION
     complete -C "causeway $argv" | string replace -r '\\t.*' ''`,
 } as const;
 type Shell = keyof typeof DRIVERS;
@@ -49,17 +49,23 @@ describe('causeway completion', () => {
     writeFileSync(join(folder, 'services.yaml'), '');
     const contexts = { contexts: { home: { server }, office: { server } } };
     writeFileSync(join(folder, 'contexts.json'), JSON.stringify(contexts), { mode: 0o600 });
+    for (const shell of SHELLS)
+      writeFileSync(completionOf(shell), (await runCauseway(server, ['completion', shell])).out);
   });
   afterAll(async () => {
     rmSync(folder, { recursive: true });
     await fixture.close();
   });
 
+  /** The file with what `causeway completion` prints for a shell. */
+  const completionOf = (shell: Shell): string => join(folder, `completion.${shell}`);
+
   /** What a shell offers for the last of `words`; the program asks `at`. */
   async function offered(shell: Shell, words: readonly string[], at = server): Promise<readonly string[]> {
     const own = {
       NODE: process.execPath,
       PROGRAM,
+      COMPLETION: completionOf(shell),
       CAUSEWAY_SERVER: at,
       CAUSEWAY_CONTEXTS_FILE: join(folder, 'contexts.json'),
     };

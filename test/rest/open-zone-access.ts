@@ -62,7 +62,7 @@ export const openAuthorityAccess: AuthorityAccess = {
     }),
   },
   requests: { pending: async () => undefined, leave: async () => undefined },
-  evidence: { missing: async () => [] },
+  evidence: { gaps: async () => ({ missing: [], unheard: [] }) },
 };
 
 /** The proxies of a zone: one, of this Dataplane, with a fault of each sort. */

@@ -5,7 +5,12 @@ import { until } from '../support/until';
 
 type Status = { readonly [field: string]: unknown } & {
   readonly step: string;
-  readonly authorities: readonly { readonly id: string; readonly signs: boolean; readonly certificate: string }[];
+  readonly authorities: readonly {
+    readonly id: string;
+    readonly signs: boolean;
+    readonly certificate: string;
+    readonly creationTime: string;
+  }[];
 };
 
 const key = (id: string): string => `${id}:${randomBytes(32).toString('base64')}`;
@@ -50,6 +55,8 @@ describe("the authority of a zone's workloads, over replicas, kills and keys", (
     const [seenByA, seenByB] = [await settled(a, () => true), await settled(b, () => true)];
     expect(seenByA).toEqual(seenByB);
     expect(seenByA).toMatchObject({ step: 'steady', missing: { total: 0 }, authorities: [{ signs: true }] });
+    const [{ creationTime = '' } = {}] = seenByA.authorities;
+    expect(Math.abs(Date.now() - Date.parse(creationTime))).toBeLessThan(120_000);
     await until('its trust is published', async () => (await bundles(b)) === 1);
     const shown = await Promise.all(
       ['/_ca', '/config', '/_doctor', '/meshes/default/meshtrusts'].map((path) => a.text(path)),

@@ -6,10 +6,10 @@ import { KNOWN_FAULTS } from './fault/faults';
 const MINUTE = 60_000;
 
 describe('the simulation', () => {
-  it.each(KNOWN_FAULTS.map(({ name, faults }) => [name, faults] as const))(
+  it.each(KNOWN_FAULTS.map(({ name, seed, faults }) => [name, seed, faults] as const))(
     'finds the fault %s',
-    async (_, faults) => {
-      const { findings, schedules } = await explore({ first: 1, step: 1, count: 500, seconds: 0 }, faults);
+    async (_, seed, faults) => {
+      const { findings, schedules } = await explore({ first: seed, step: 1, count: 500, seconds: 0 }, faults);
       expect(findings).toHaveLength(1);
       expect(schedules).toBeLessThanOrEqual(500);
     },

@@ -11,7 +11,7 @@ import { runParts } from './run-parts';
 const range = {
   first: Number(process.env['SIM_SEED'] ?? fuzzSeed('simulation')),
   step: 1,
-  count: Number(process.env['SIM_SCHEDULES'] ?? 2_000),
+  count: Number(process.env['SIM_SCHEDULES'] ?? 600),
   seconds: Number(process.env['SIM_SECONDS'] ?? 0),
 };
 const processes = Math.min(2, availableParallelism());

@@ -3,6 +3,14 @@ import { SealingKeys, ZoneAuthority } from '@causeway/identity';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { createPostgresBackend, type PostgresBackend } from '@causeway/store-postgres';
 
+/** An authority's certificate and key. */
+export interface StolenPair {
+  readonly certificate: string;
+  readonly key: string;
+  /** As it is stored. */
+  readonly sealed: string;
+}
+
 /** The certificate authority of a zone in the hands of somebody who has its database and the key of its secrets. */
 export class StolenAuthority {
   private constructor(
@@ -32,13 +40,14 @@ export class StolenAuthority {
     return { cert: chain, key: `-----BEGIN PRIVATE KEY-----\n${der}\n-----END PRIVATE KEY-----\n` };
   }
 
-  /** The authority's own certificate and key in PEM, and the key as it is stored. */
-  async pair(): Promise<{ readonly certificate: string; readonly key: string; readonly sealed: string }> {
-    const state = await this.authority.state();
-    const [first] = state?.authorities ?? [];
-    const opened = first && this.keys.open(first.key, `workload-authority/${this.zone}`);
-    if (!first || !opened?.ok) throw new Error('the authority cannot be opened');
-    return { certificate: first.certificate, key: opened.text, sealed: first.key.sealed };
+  /** The certificates and keys in PEM of all authorities that are trusted, and the keys as they are stored. */
+  async pairs(): Promise<readonly StolenPair[]> {
+    const { authorities = [] } = (await this.authority.state()) ?? {};
+    return authorities.map(({ certificate, key }) => {
+      const opened = this.keys.open(key, `workload-authority/${this.zone}`);
+      if (!opened.ok) throw new Error('the authority cannot be opened');
+      return { certificate, key: opened.text, sealed: key.sealed };
+    });
   }
 
   stop(): Promise<void> {

@@ -7,7 +7,13 @@ import {
   type LeaderTermFactory,
   type StoreBinding,
 } from '@causeway/control-plane';
-import { createConditionsReconciler, createMeshAuthorityLoop, createTrustLoop, runLoops } from '@causeway/controllers';
+import {
+  createConditionsReconciler,
+  createMeshAuthorityLoop,
+  createTrustLoop,
+  createZoneTrustLoop,
+  runLoops,
+} from '@causeway/controllers';
 import { createZoneLifecycleLoop, unsupportedByKuma, type KumaOptions } from '@causeway/kds';
 import type { Meshes } from '@causeway/meshes';
 import type { IndexReader } from '@causeway/store';
@@ -45,7 +51,17 @@ export function leaderTermFactory(
           await Promise.all([
             maintainStore(core, backend, term, chores),
             zones.run(),
-            runLoops([...meshLoops(core, meshes, binding), conditions, createTrustLoop(), authorities, keys], context),
+            runLoops(
+              [
+                ...meshLoops(core, meshes, binding),
+                conditions,
+                createTrustLoop(),
+                createZoneTrustLoop(),
+                authorities,
+                keys,
+              ],
+              context,
+            ),
           ]);
         },
       };

@@ -29,7 +29,8 @@ export const zoneSettings = {
   CAUSEWAY_SERVICE_GRACE: duration('1h'),
   CAUSEWAY_ABSENCE_HOLD: duration('5m'),
   CAUSEWAY_SECRETS_KEY: optional(secret(text())),
-  CAUSEWAY_WORKLOAD_CERT_VALIDITY: duration('24h', ['1m', '8760h']),
+  CAUSEWAY_WORKLOAD_CERT_VALIDITY: duration('24h', ['10s', '8760h']),
+  CAUSEWAY_CLOCK_SKEW: duration('10m', ['1s', '24h']),
   CAUSEWAY_XDS_PORT: port(5678),
   CAUSEWAY_XDS_BIND_ADDRESS: optional(text()),
   CAUSEWAY_XDS_TLS: optional(oneOf(['on', 'off'])),
@@ -75,6 +76,8 @@ export const zoneHelp: Readonly<Record<string, string>> = {
   CAUSEWAY_SECRETS_KEY:
     'keys that seal secrets in the database, id:base64 of 32 bytes, separated by commas: the first seals, all open; required beyond loopback',
   CAUSEWAY_WORKLOAD_CERT_VALIDITY: 'how long certificates of workloads are valid; they are renewed at half of it',
+  CAUSEWAY_CLOCK_SKEW:
+    'by how much clocks may differ: so long after its last certificate has ended an authority that was replaced is trusted',
   CAUSEWAY_XDS_PORT: 'port that proxies connect to; 0 takes a free one',
   CAUSEWAY_XDS_BIND_ADDRESS: 'where it listens; none = as CAUSEWAY_BIND_ADDRESS',
   CAUSEWAY_XDS_TLS: 'on or off, for proxies; none = on beyond loopback or where a certificate is given',

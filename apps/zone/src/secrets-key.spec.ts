@@ -97,7 +97,7 @@ describe('the settings of secrets', () => {
     ['DNS beyond loopback', { CAUSEWAY_DNS_BIND_ADDRESS: '127.0.0.1,10.0.0.5' }, /is required .* \(10\.0\.0\.5\)/],
     ['one that is none', { CAUSEWAY_SECRETS_KEY: 'k1:short' }, /CAUSEWAY_SECRETS_KEY: key 1 must be id:key/],
     ['an id twice', { CAUSEWAY_SECRETS_KEY: `a:${key},a:${key}` }, /key 2 has the id "a" of another one/],
-    ['a short certificate', { CAUSEWAY_WORKLOAD_CERT_VALIDITY: '59s' }, /must be 1m to 8760h; got "59s"/],
+    ['a short certificate', { CAUSEWAY_WORKLOAD_CERT_VALIDITY: '9s' }, /must be 10s to 8760h; got "9s"/],
   ])('%s ends the program with one line that shows no key', (_, more, line) => {
     const said = exits(more);
     expect(said).toMatch(line);

@@ -2,9 +2,10 @@ import {
   meshesOfAuthority,
   proxiesWithoutAuthority,
   unspreadDomains,
+  zonesWithout,
   type ProxyDirectory,
 } from '@causeway/controllers';
-import { authorityIdsOf, type TrustEvidence } from '@causeway/identity';
+import { authorityIdsOf, type TrustEvidence, type TrustGaps } from '@causeway/identity';
 import type { IndexReader } from '@causeway/store';
 
 /** What the evidence of a zone is made of. */
@@ -17,19 +18,22 @@ export interface TrustEvidenceSources {
 }
 
 /**
- * Who has not learned of the authorities of the zone: trust domains that are not told to all zones, and connected proxies of this zone.
+ * Who has not learned of the authorities of the zone: trust domains that are not told to all zones, connected proxies of this zone, and
+ * those of the other zones.
  */
 export class ZoneTrustEvidence implements TrustEvidence {
   constructor(private readonly sources: TrustEvidenceSources) {}
 
-  missing(certificates: readonly string[]): Promise<readonly string[]> {
-    const { index, proxies, zone } = this.sources;
+  gaps(certificates: readonly string[]): Promise<TrustGaps> {
+    const { index, proxies, zone, isFederated } = this.sources;
     const domains = unspreadDomains(index, this.sources, certificates);
-    if (!proxies.isLoaded) return Promise.resolve([...domains, 'the sessions of proxies are not read yet']);
+    if (!proxies.isLoaded)
+      return Promise.resolve({ missing: [...domains, 'the sessions of proxies are not read yet'], unheard: [] });
     const meshes = meshesOfAuthority(index, zone);
-    const without = certificates
-      .flatMap(authorityIdsOf)
-      .flatMap((id) => proxiesWithoutAuthority(proxies.all(), id, (mesh) => meshes.has(mesh)));
-    return Promise.resolve([...domains, ...[...new Set(without)].sort().map((proxy) => `proxy ${proxy}`)]);
+    const ids = certificates.flatMap(authorityIdsOf);
+    const without = ids.flatMap((id) => proxiesWithoutAuthority(proxies.all(), id, (mesh) => meshes.has(mesh)));
+    const own = [...new Set(without)].sort().map((proxy) => `proxy ${proxy}`);
+    const others = isFederated ? zonesWithout(index, { zone, meshes }, ids) : { missing: [], unheard: [] };
+    return Promise.resolve({ missing: [...domains, ...own, ...others.missing], unheard: others.unheard });
   }
 }

@@ -80,7 +80,10 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
           provide: ZoneAuthority,
           inject: [POSTGRES_BACKEND, SEALING_KEYS],
           useFactory: ({ store }: PostgresBackend, keys: SealingKeys) =>
-            new ZoneAuthority({ store, keys, zone: settings.CAUSEWAY_ZONE_NAME, clock, logger, validity }),
+            new ZoneAuthority({
+              ...{ store, keys, zone: settings.CAUSEWAY_ZONE_NAME, clock, logger, validity },
+              slack: settings.CAUSEWAY_CLOCK_SKEW,
+            }),
         },
         {
           provide: SealedKeyCheck,

@@ -22,6 +22,7 @@ import {
   ProxyDirectory,
   poolReports,
   tombstoneRetention,
+  TrustAcceptanceReporter,
   TrustPublisher,
   type ControlLoop,
 } from '@causeway/controllers';
@@ -76,7 +77,7 @@ type ZoneLeaderSources = [
 
 /** How often the leader looks whether a step of the certificate authority is due, ms. */
 const AUTHORITY_INTERVAL = 1_000;
-/** How long other zones have to learn of a new authority, after the global has passed it on, ms. */
+/** How long zones that say nothing of their proxies have to learn of a new authority, after the global has passed it on, ms. */
 const TRUST_MARGIN = 30_000;
 /** How often it looks whether there is a key that signs dataplane tokens, ms; the index answers. */
 const KEY_INTERVAL = 10_000;
@@ -114,11 +115,13 @@ function createLoops(
     onExhausted: (kind, ranges, service) =>
       logger.warn('a range of virtual IPs is used up: services are left without', { kind, ranges, service }),
   });
+  const isFederated = cp.role === 'zone' && cp.federated;
   const shared = createSharedIdentityLoop(settings.CAUSEWAY_ZONE_NAME);
   return [
     ...meshLoops(core, meshes, binding),
     ...loops,
     trust,
+    ...(isFederated ? [new TrustAcceptanceReporter(settings.CAUSEWAY_ZONE_NAME, proxies)] : []),
     shared,
     createConditionsReconciler({ ...core, meshes }),
   ];
@@ -138,7 +141,7 @@ class ZoneTerm implements LeaderWork {
     const { core, backend, index, authority, evidence } = options;
     this.authorities = new AuthorityLifecycle({
       ...{ authority, evidence, fence: term, store: backend.store, clock: core.clock, logger: core.logger },
-      margin: core.cp.role === 'zone' && core.cp.federated ? TRUST_MARGIN : 0,
+      margin: TRUST_MARGIN,
     });
     this.loops = createLoops(options, this.authorities);
     this.runner = new LoopRunner(this.loops, { ...core, store: backend.store, index, term });

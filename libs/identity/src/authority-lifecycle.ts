@@ -4,13 +4,26 @@ import type { Fence, ResourceStore } from '@causeway/store';
 import { NO_REQUEST, requestNote, RotationRequests, type RotationRequest } from './rotation-requests';
 import type { AuthorityStateOfZone, ZoneAuthority } from './zone-authority';
 
-/** Who has not learned of a new authority yet. */
+/** Who has not learned of a new authority, in the words of an operator. */
+export interface TrustGaps {
+  /** Trust domains that have not been passed on with it, and live proxies that have not acked a trust with it. */
+  readonly missing: readonly string[];
+  /** Zones that say nothing of their proxies: they get time instead. */
+  readonly unheard: readonly string[];
+}
+
+/** Knows who has not learned of a new authority yet. */
 export interface TrustEvidence {
-  /**
-   * In the words of an operator, sorted: live proxies of this zone that have not acked a trust with all of `certificates`
-   * (PEM), and trust domains that have not been passed on with them. Throws Unavailable.
-   */
-  missing(certificates: readonly string[]): Promise<readonly string[]>;
+  /** Who has not learned of all of `certificates` (PEM). Throws Unavailable. */
+  gaps(certificates: readonly string[]): Promise<TrustGaps>;
+}
+
+/** Everybody who is waited for, in the words of an operator. */
+export function waitedFor({ missing, unheard }: TrustGaps): readonly string[] {
+  return [
+    ...missing,
+    ...unheard.map((zone) => `zone ${zone}: says nothing of its proxies; it has some time to learn of it`),
+  ];
 }
 
 /** Dependencies of an `AuthorityLifecycle`. */
@@ -18,7 +31,7 @@ export interface AuthorityLifecycleOptions {
   readonly authority: ZoneAuthority;
   readonly store: Pick<ResourceStore, 'note' | 'write'>;
   readonly evidence: TrustEvidence;
-  /** How long nobody must have been missing before a new authority is used: other zones learn of it meanwhile, ms. */
+  /** How long nobody must have been missing before a new authority is used while there are zones that say nothing of their proxies, ms. */
   readonly margin: number;
   /** The leader's right to write. */
   readonly fence: Fence;
@@ -73,7 +86,7 @@ export class AuthorityLifecycle {
           return await authority.beginRotation(fence, clock.now() + order.wait, [next]);
         }
         case 'force':
-          return await authority.forceRotation(fence, await this.missing(state), [NO_REQUEST]);
+          return await authority.forceRotation(fence, waitedFor(await this.gaps(state)), [NO_REQUEST]);
         case 'abandon':
           return await authority.abandonRotation(fence, [NO_REQUEST]);
       }
@@ -87,23 +100,22 @@ export class AuthorityLifecycle {
 
   private async advance(state: AuthorityStateOfZone): Promise<AuthorityStateOfZone> {
     const { authority, fence } = this.options;
-    const missing = state.step.type === 'trusting' ? await this.waitedFor(state) : [];
+    const missing = state.step.type === 'trusting' ? await this.missing(state) : [];
     return authority.advanceRotation(fence, { missing });
   }
 
-  /** Who is missing; once nobody is, that the margin runs. */
-  private async waitedFor(state: AuthorityStateOfZone): Promise<readonly string[]> {
+  /** Who is waited for. For zones that say nothing of their proxies the margin runs once nobody else is missing. */
+  private async missing(state: AuthorityStateOfZone): Promise<readonly string[]> {
     const { clock, margin } = this.options;
-    const missing = await this.missing(state);
+    const gaps = await this.gaps(state);
     const now = clock.now();
-    this.completeSince = missing.length > 0 ? undefined : (this.completeSince ?? now);
-    if (this.completeSince === undefined) return missing;
-    const left = margin - (now - this.completeSince);
-    return left > 0 ? ['other zones: the time in which they learn of the new authority runs'] : [];
+    this.completeSince = gaps.missing.length > 0 ? undefined : (this.completeSince ?? now);
+    const isOver = this.completeSince !== undefined && now - this.completeSince >= margin;
+    return isOver ? [] : waitedFor(gaps);
   }
 
-  private missing(state: AuthorityStateOfZone): Promise<readonly string[]> {
-    return this.options.evidence.missing(certificatesOf(state));
+  private gaps(state: AuthorityStateOfZone): Promise<TrustGaps> {
+    return this.options.evidence.gaps(certificatesOf(state));
   }
 }
 

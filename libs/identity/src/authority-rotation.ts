@@ -49,11 +49,13 @@ export interface RotationEvidence {
   readonly missing: readonly string[];
   /** The operator does not wait for them. */
   readonly force?: boolean;
+  /** How long after its last certificate an authority is trusted, ms; `SIGNING_SLACK` by default. */
+  readonly slack?: number;
 }
 
 /** Proxies that a state names as missing. */
 const MOST_MISSING = 100;
-/** Between the read of a state and the end of a signature made by it, and between two clocks, ms. */
+/** Between the read of a state and the end of a signature made by it, and between two clocks, ms; where nothing else is set. */
 export const SIGNING_SLACK = 10 * 60_000;
 
 /** A state with one authority, which signs. */
@@ -84,7 +86,7 @@ export function abandonRotation<A extends RotatedAuthority>(state: AuthorityStat
 /** The next state where it is due, else `state` itself. At most one step a call. */
 export function advanceRotation<A extends RotatedAuthority>(
   state: AuthorityState<A>,
-  { now, missing, force = false }: RotationEvidence,
+  { now, missing, force = false, slack = SIGNING_SLACK }: RotationEvidence,
 ): AuthorityState<A> {
   const { step } = state;
   switch (step.type) {
@@ -94,7 +96,7 @@ export function advanceRotation<A extends RotatedAuthority>(
       const usedBy = missing.length === 0 ? 'acks' : force ? 'force' : now >= step.deadline ? 'deadline' : undefined;
       if (usedBy === undefined) return state;
       const named = missing.slice(0, MOST_MISSING).map((name) => shortened(name, 300));
-      const dropAt = now + validityOf(state, state.signing) + SIGNING_SLACK;
+      const dropAt = now + validityOf(state, state.signing) + slack;
       const retiring = {
         type: 'retiring',
         old: state.signing,

@@ -25,7 +25,14 @@ export {
   type CertificateSigner,
   type SignedCertificate,
 } from './zone-authority';
-export { authorityIdOf, authorityIdsOf, createMeshAuthority, type AuthorityPair, type CertificateOrder } from './x509';
+export {
+  authorityIdOf,
+  authorityIdsOf,
+  BACKDATED,
+  createMeshAuthority,
+  type AuthorityPair,
+  type CertificateOrder,
+} from './x509';
 export {
   enabledBackend,
   isMeshAuthorityKey,
@@ -36,7 +43,13 @@ export {
   type MeshAuthority,
 } from './mesh-authority';
 export { openedText, SEALED_LABEL, sealedSpec, sealedWith } from './sealed-secret';
-export { AuthorityLifecycle, certificatesOf, type TrustEvidence } from './authority-lifecycle';
+export {
+  AuthorityLifecycle,
+  certificatesOf,
+  waitedFor,
+  type TrustEvidence,
+  type TrustGaps,
+} from './authority-lifecycle';
 export { checkOrder, RotationRequests, type RotationOrder, type RotationRequest } from './rotation-requests';
 export { createWorkloadKey, type WorkloadKey } from './workload-key';
 export { WorkloadCertificates, type CertificateRequest, type WorkloadCertificate } from './workload-certificates';

@@ -40,6 +40,8 @@ export interface ZoneAuthorityOptions {
   readonly logger: Logger;
   /** Validity of certificates, ms; 24 h by default. */
   readonly validity?: number;
+  /** How long after its last certificate an authority is trusted, ms; 10 min by default: clocks differ, and signing takes time. */
+  readonly slack?: number;
 }
 
 /** Where the authority stands: a note is in no kind, so no list, sync or audit has it (docs/design.md §2.8). */
@@ -108,19 +110,19 @@ export class ZoneAuthority implements CertificateSigner {
       const state = existing(held);
       if (state.step.type !== 'trusting')
         throw new Conflict(`no new authority waits: the step is "${state.step.type}"`);
-      const { logger, clock } = this.options;
+      const { logger } = this.options;
       logger.warn('a new certificate authority is used although some have not learned of it', {
         missing: missing.length,
       });
-      return advanceRotation(state, { missing, force: true, now: clock.now() });
+      return advanceRotation(state, { missing, force: true, ...this.times });
     };
     return this.change(fence, force, notes);
   }
 
   /** A leader does the next step of a rotation if it is due, and resolves with the state. Throws Fenced, Unavailable. */
-  advanceRotation(fence: Fence, evidence: Omit<RotationEvidence, 'now'>): Promise<State> {
+  advanceRotation(fence: Fence, evidence: Pick<RotationEvidence, 'missing' | 'force'>): Promise<State> {
     return this.change(fence, (held) => {
-      const next = advanceRotation(existing(held), { ...evidence, now: this.options.clock.now() });
+      const next = advanceRotation(existing(held), { ...evidence, ...this.times });
       if (next !== held)
         this.options.logger.info('a rotation of the certificate authority goes on', { step: next.step.type });
       return next;
@@ -160,6 +162,11 @@ export class ZoneAuthority implements CertificateSigner {
 
   private get validity(): number {
     return this.options.validity ?? CERTIFICATE_VALIDITY;
+  }
+
+  private get times(): Pick<RotationEvidence, 'now' | 'slack'> {
+    const { clock, slack } = this.options;
+    return { now: clock.now(), ...(slack !== undefined && { slack }) };
   }
 
   private async createAuthority(): Promise<StoredAuthority> {

@@ -19,6 +19,8 @@ import type { Faults } from '../mesh/world';
 export interface KnownFault {
   readonly name: string;
   readonly what: string;
+  /** A schedule that shows it: the search of a test starts there. */
+  readonly seed: number;
   readonly faults: Faults;
 }
 
@@ -27,51 +29,61 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
   {
     name: 'no-fence',
     what: 'the store does not ask whether the leader that writes still leads',
+    seed: 18,
     faults: { store: { write: withoutFence } },
   },
   {
     name: 'no-session',
     what: 'the store does not ask whether the session that writes still stands for its zone',
+    seed: 3,
     faults: { store: { write: ({ session: _session, ...request }) => request } },
   },
   {
     name: 'absence-deletes',
     what: 'what is missing in a state that holds only changes is taken for deleted',
+    seed: 1,
     faults: { network: { message: remarked({ more: false, resumed: false }) } },
   },
   {
     name: 'life-unseen',
     what: 'a store that was set back is taken for the one it was: what it lacks is deleted',
+    seed: 83,
     faults: { network: { message: remarked({ incarnation: 'always' }) } },
   },
   {
     name: 'lagging-replica',
     what: 'a replica answers before it has caught up with the store',
+    seed: 188,
     faults: { store: { view: alwaysCaughtUp } },
   },
   {
     name: 'early-ack',
     what: 'what a peer sends is acknowledged before it is stored',
+    seed: 4,
     faults: { store: { answerEarly } },
   },
   {
     name: 'arrival-order',
     what: 'precedence by the order of arrival in each zone',
+    seed: 24,
     faults: { store: { write: (request, disk) => changed(request, (change) => asItArrives(change, disk)) } },
   },
   {
     name: 'rest-in-memory',
     what: 'which addresses rest is remembered by the process only',
+    seed: 1,
     faults: { store: { snapshot: withoutFreed, batch: freedByDeletion } },
   },
   {
     name: 'keeper-unfenced',
     what: "the global's leader keeps zones in order without asking whether its term still stands",
+    seed: 53,
     faults: { store: { write: (request) => (isOfKeeper(request) ? withoutFence(request) : request) } },
   },
   {
     name: 'lost-early',
     what: 'the time after which a zone counts as lost is measured by a clock that runs too fast',
+    seed: 1,
     faults: { keeper: (options) => ({ ...options, clock: twiceAsFast(options.clock) }) },
   },
 ];

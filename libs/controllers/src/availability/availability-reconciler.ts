@@ -1,5 +1,5 @@
 import { MeshIdentity, MeshService } from '@causeway/kinds';
-import { identityKey, jsonEqual, type Resource } from '@causeway/resources';
+import { identityKey, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import {
   asDataplane,
@@ -9,6 +9,7 @@ import {
   type DataplaneSelector,
   type ServiceResource,
 } from '../matching/dataplane-selector';
+import { movesIdentities } from '../matching/mesh-identities';
 import { SelectorMatcher, type SelectorTerm } from '../matching/selector-matcher';
 import { NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '../reconcile/keyed-reconciler';
 import type { ProxyDirectory } from '../proxies/proxy-directory';
@@ -50,8 +51,7 @@ export class AvailabilityReconciler implements KeyedReconciler {
   keysOf(change: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[] {
     const { id, key, before, after } = change;
     if (movesMeshAuthority(change)) return [RESCAN];
-    if (id.kind === MeshIdentity.name)
-      return mayMoveIds(id.zone, this.zone) && !sameRules(before, after) ? [RESCAN] : NO_KEYS;
+    if (id.kind === MeshIdentity.name) return movesIdentities(change, this.zone) ? [RESCAN] : NO_KEYS;
     if (id.zone !== this.zone) return NO_KEYS;
     if (id.kind === 'Dataplane') return this.matcher.setItem(key, asDataplane(before), asDataplane(after));
     return id.kind === 'MeshService' ? this.keysOfService(key, index) : NO_KEYS;
@@ -123,21 +123,6 @@ export class AvailabilityReconciler implements KeyedReconciler {
       if (dataplane) yield [identityKey(dataplane.id), dataplane];
     }
   }
-}
-
-/** Whether a MeshIdentity made in zone `made` can select Dataplanes of `zone`. */
-function mayMoveIds(made: string, zone: string): boolean {
-  return made === '' || made === zone;
-}
-
-/** Whether a change of a MeshIdentity, such as that of its status, gives no Dataplane another id. */
-function sameRules(before: Resource | undefined, after: Resource | undefined): boolean {
-  return (
-    before !== undefined &&
-    after !== undefined &&
-    before.creationOrder === after.creationOrder &&
-    jsonEqual(before.spec, after.spec)
-  );
 }
 
 function termsOf(resource: Resource | undefined): readonly SelectorTerm[] {

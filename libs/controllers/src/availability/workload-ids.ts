@@ -7,10 +7,10 @@ import {
   spiffeIdOf,
   type MeshIdentityResource,
 } from '@causeway/identity';
-import { MeshIdentity } from '@causeway/kinds';
 import { compareText, type JsonObject } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import type { DataplaneResource, ServiceResource } from '../matching/dataplane-selector';
+import { identitiesByMesh } from '../matching/mesh-identities';
 
 /** Ids of one service; the kind has this bound. */
 export const MOST_IDENTITIES = 1_024;
@@ -36,14 +36,7 @@ export class WorkloadIds {
   }
 
   private read(index: Pick<IndexReader, 'get' | 'ofKind'>): void {
-    const byMesh = new Map<string, MeshIdentityResource[]>();
-    for (const one of index.ofKind(MeshIdentity.name)) {
-      if (!MeshIdentity.is(one)) continue;
-      const others = byMesh.get(one.id.mesh);
-      if (others) others.push(one);
-      else byMesh.set(one.id.mesh, [one]);
-    }
-    this.byMesh = byMesh;
+    this.byMesh = identitiesByMesh(index);
     this.signed = new Set([...index.ofKind('Mesh')].map(({ id }) => id.name).filter((mesh) => canSign(index, mesh)));
     this.known = new WeakMap();
   }

@@ -186,6 +186,11 @@ export function isSessionOver(at: SessionAtReplica, all: readonly SessionAtRepli
 /** A proxy asks for this type of resources where it needs authorities. */
 const SECRETS = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret';
 
+/** Whether a proxy is connected and needs authorities. */
+export function asksForTrust({ connected, facts }: KnownProxy): boolean {
+  return connected && facts.types.some(({ type, subscribed }) => type === SECRETS && subscribed > 0);
+}
+
 /**
  * The connected proxies, of all replicas, that have not accepted a trust with this authority; sorted. Proxies that ask for no trust
  * need none. `isConcerned` says of which meshes the trust is to hold it; of all without it.
@@ -196,9 +201,9 @@ export function proxiesWithoutAuthority(
   isConcerned: (mesh: string) => boolean = () => true,
 ): readonly string[] {
   const missing: string[] = [];
-  for (const { proxy, connected, facts } of proxies) {
-    const asks = facts.types.some(({ type, subscribed }) => type === SECRETS && subscribed > 0);
-    if (connected && asks && isConcerned(facts.owner?.mesh ?? '') && !facts.authorities?.includes(authority))
+  for (const known of proxies) {
+    const { proxy, facts } = known;
+    if (asksForTrust(known) && isConcerned(facts.owner?.mesh ?? '') && !facts.authorities?.includes(authority))
       missing.push(proxy);
   }
   return missing.sort();

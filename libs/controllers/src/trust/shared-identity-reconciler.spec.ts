@@ -1,7 +1,8 @@
 import { conditionOf, type JsonObject, type Labels } from '@causeway/resources';
 import type { Change } from '@causeway/store';
 import { idOf, LoopHarness, put, remove, type Replica } from '../../../../test/support/loop-harness';
-import { createSharedIdentityLoop, SHARED_IDENTITY } from './shared-identity-reconciler';
+import { RESCAN } from '../reconcile/keyed-reconciler';
+import { createSharedIdentityLoop, SHARED_IDENTITY, SharedIdentityReconciler } from './shared-identity-reconciler';
 
 const dataplane = (name: string, labels: Labels = {}, zone = 'east'): Change =>
   put(idOf('Dataplane', name, { zone }), { networking: { address: '10.0.0.1', inbound: [] } }, labels);
@@ -74,5 +75,18 @@ describe('the condition SharedIdentity', () => {
     expect(harness.revision).toBe(revision);
     await apply(dataplane('b', { team: 'y' }));
     expect(await shared()).toEqual({});
+  });
+
+  it('looks at all Dataplanes again for a MeshIdentity that gives them other ids, not for one whose status was written', async () => {
+    await harness.write(identity('/db'), dataplane('one'));
+    const [before] = (await harness.rows()).filter(({ id }) => id.kind === 'MeshIdentity');
+    if (!before) throw new Error('no MeshIdentity');
+    const { id } = before;
+    const reconciler = new SharedIdentityReconciler('east');
+    const keys = (after: typeof before) => reconciler.keysOf({ key: '', id, before, after }, replica.index);
+    expect(keys({ ...before, status: { conditions: [] } })).toEqual([]);
+    expect(keys({ ...before, spec: { ...before.spec, spiffeID: { path: '/other' } } })).toEqual([RESCAN]);
+    const far = { ...id, zone: 'west' };
+    expect(reconciler.keysOf({ key: '', id: far, before, after: undefined }, replica.index)).toEqual([]);
   });
 });

@@ -3,6 +3,7 @@ import { Dataplane, MeshIdentity } from '@causeway/kinds';
 import { identityKey, withCondition, withoutConditions, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import type { DataplaneResource } from '../matching/dataplane-selector';
+import { identitiesByMesh, movesIdentities } from '../matching/mesh-identities';
 import {
   KeyedLoop,
   NO_KEYS,
@@ -30,7 +31,7 @@ interface Member {
  */
 export class SharedIdentityReconciler implements KeyedReconciler {
   readonly name = 'shared-identity';
-  private identities = new Map<string, MeshIdentityResource[]>();
+  private identities: ReadonlyMap<string, readonly MeshIdentityResource[]> = new Map();
   private members = new Map<string, Map<string, Member>>();
   private uris = new Map<string, string>();
   private shared = new Map<string, readonly string[]>();
@@ -45,8 +46,9 @@ export class SharedIdentityReconciler implements KeyedReconciler {
     return this.walk(index);
   }
 
-  keysOf({ id, key, before, after }: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[] {
-    if (id.kind === MeshIdentity.name) return [RESCAN];
+  keysOf(change: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[] {
+    const { id, key, before, after } = change;
+    if (id.kind === MeshIdentity.name) return movesIdentities(change, this.zone) ? [RESCAN] : NO_KEYS;
     if (id.kind !== Dataplane.name || id.zone !== this.zone) return NO_KEYS;
     if (before && after && before.labels === after.labels && before.spec === after.spec) return [key];
     const former = this.uris.get(key);
@@ -111,17 +113,6 @@ export class SharedIdentityReconciler implements KeyedReconciler {
     else this.shared.set(uri, after);
     return [...members.keys()];
   }
-}
-
-function identitiesByMesh(index: Pick<IndexReader, 'ofKind'>): Map<string, MeshIdentityResource[]> {
-  const byMesh = new Map<string, MeshIdentityResource[]>();
-  for (const one of index.ofKind(MeshIdentity.name)) {
-    if (!MeshIdentity.is(one)) continue;
-    const others = byMesh.get(one.id.mesh);
-    if (others) others.push(one);
-    else byMesh.set(one.id.mesh, [one]);
-  }
-  return byMesh;
 }
 
 function condition({ id, labels, generation }: Resource, uri: string, workloads: readonly string[]) {

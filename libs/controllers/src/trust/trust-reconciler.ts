@@ -1,7 +1,8 @@
 import type { MeshIdentityResource } from '@causeway/identity';
 import { MeshIdentity, MeshTrust } from '@causeway/kinds';
-import { globalIdentity, identityKey, jsonEqual, Label, type Resource } from '@causeway/resources';
+import { globalIdentity, identityKey, Label, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
+import { movesIdentities } from '../matching/mesh-identities';
 import {
   KeyedLoop,
   NO_KEYS,
@@ -49,12 +50,12 @@ export class TrustReconciler implements KeyedReconciler {
     return this.walk(index);
   }
 
-  keysOf({ id, key, before, after }: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[] {
+  keysOf(change: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[] {
+    const { id, key, before, after } = change;
     if (id.kind === MeshTrust.name) return this.keysOfTrust(key, index);
     const comesOrGoes = before === undefined || after === undefined;
     if (id.kind === 'Zone') return comesOrGoes ? [RESCAN] : NO_KEYS;
-    const isRule = id.kind === MeshIdentity.name && id.zone === '';
-    return isRule && (comesOrGoes || !jsonEqual(before.spec, after.spec)) ? [RESCAN] : NO_KEYS;
+    return id.kind === MeshIdentity.name && movesIdentities(change, '') ? [RESCAN] : NO_KEYS;
   }
 
   reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {

@@ -13,6 +13,11 @@ export const meshIdentityTranslation: KumaTranslation = {
   },
 };
 
+/** What proxies have accepted is said among Causeway's zones only. */
+export const meshTrustTranslation: KumaTranslation = {
+  toKumaStatus: ({ proxies: _, ...status }) => status,
+};
+
 function spelledOut(provider: JsonObject): JsonObject {
   const { type, bundled, spire } = provider;
   if (type === 'Spire') return { ...provider, spire: isJsonObject(spire) ? spire : {} };

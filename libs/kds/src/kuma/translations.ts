@@ -1,4 +1,4 @@
-import { meshIdentityTranslation } from './identities';
+import { meshIdentityTranslation, meshTrustTranslation } from './identities';
 import { dataplaneInsightTranslation, zoneProxyInsightTranslation } from './proxy-insights';
 import type { KumaTranslation } from './translation';
 import {
@@ -32,6 +32,7 @@ const TRANSLATIONS: ReadonlyMap<string, KumaTranslation> = new Map([
   ['MeshMultiZoneService', meshMultiZoneServiceTranslation],
   ['MeshExternalService', meshExternalServiceTranslation],
   ['MeshIdentity', meshIdentityTranslation],
+  ['MeshTrust', meshTrustTranslation],
   ['ZoneIngress', zoneIngressTranslation],
   ['ZoneEgress', zoneEgressTranslation],
 ]);

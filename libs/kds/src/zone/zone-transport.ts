@@ -13,6 +13,7 @@ import {
   type HandshakeRequest,
   type HandshakeResponse,
 } from '@causeway/proto-gen';
+import { ClientSockets } from '@causeway/grpc-server';
 import { type Clock, errorText } from '@causeway/runtime';
 import { ClientStream } from '../session/grpc-streams';
 import type { ListenedStream } from '../session/peer-stream';
@@ -59,6 +60,7 @@ export interface ZoneTransport {
 
 /** A connection by gRPC. */
 export class GrpcZoneTransport implements ZoneTransport {
+  private readonly sockets: ClientSockets;
   private readonly client: Client;
   private readonly handshakes: SyncServiceClient;
   private readonly health: GlobalKDSServiceClient;
@@ -68,7 +70,8 @@ export class GrpcZoneTransport implements ZoneTransport {
     credentials: ChannelCredentials,
     private readonly clock: Clock,
   ) {
-    this.client = new Client(address, credentials, OPTIONS);
+    this.sockets = new ClientSockets(credentials, clock);
+    this.client = new Client(address, this.sockets.credentials, OPTIONS);
     const shared = { channelOverride: this.client.getChannel() };
     this.handshakes = new SyncServiceClient(address, credentials, shared);
     this.health = new GlobalKDSServiceClient(address, credentials, shared);
@@ -107,6 +110,7 @@ export class GrpcZoneTransport implements ZoneTransport {
 
   close(): void {
     this.client.close();
+    this.sockets.end();
   }
 }
 

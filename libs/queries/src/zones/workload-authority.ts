@@ -1,8 +1,10 @@
 import { X509Certificate } from 'node:crypto';
 import { parseValidity } from '@causeway/access';
 import {
+  BACKDATED,
   certificatesOf,
   checkOrder,
+  waitedFor,
   type AuthorityStateOfZone,
   type RotationOrder,
   type RotationRequests,
@@ -44,7 +46,7 @@ export class WorkloadAuthority {
     const { authority, requests, evidence } = this.here();
     const [state, request] = await Promise.all([authority.state(), requests.pending()]);
     if (!state) throw new Unavailable('there is no certificate authority yet: the leader of this zone makes it');
-    const live = state.step.type === 'trusting' ? await evidence.missing(certificatesOf(state)) : [];
+    const live = state.step.type === 'trusting' ? waitedFor(await evidence.gaps(certificatesOf(state))) : [];
     return {
       ...stepOf(state, live),
       authorities: state.authorities.map((one) => authorityOf(one, state.signing)),
@@ -96,11 +98,16 @@ function missingOf(names: readonly string[]): JsonObject {
   return { total: names.length, items: names.slice(0, MOST_MISSING) };
 }
 
+/** The first moment of its certificate is not when it was made: certificates are backdated. */
 function authorityOf({ id, certificate }: AuthorityStateOfZone['authorities'][number], signing: string): JsonObject {
   const parsed = new X509Certificate(certificate);
   return {
     ...{ id, sha256: parsed.fingerprint256, signs: id === signing, certificate },
-    ...{ notBefore: rfc3339(Date.parse(parsed.validFrom)), notAfter: rfc3339(Date.parse(parsed.validTo)) },
+    ...{
+      creationTime: rfc3339(Date.parse(parsed.validFrom) + BACKDATED),
+      notBefore: rfc3339(Date.parse(parsed.validFrom)),
+      notAfter: rfc3339(Date.parse(parsed.validTo)),
+    },
   };
 }
 

@@ -63,9 +63,18 @@ export const WORKLOAD_IDENTITY_SCHEMAS: OpenApiObject = {
         description: 'While trusting: who has not learned of the new authority; while retiring: who had not.',
       }),
       authorities: list(
-        object({ id: text, sha256: text, signs: flag, certificate: text, notBefore: time, notAfter: time }, [
-          ...['id', 'sha256', 'signs', 'certificate', 'notBefore', 'notAfter'],
-        ]),
+        object(
+          {
+            id: text,
+            sha256: text,
+            signs: flag,
+            certificate: text,
+            creationTime: time,
+            notBefore: time,
+            notAfter: time,
+          },
+          ['id', 'sha256', 'signs', 'certificate', 'creationTime', 'notBefore', 'notAfter'],
+        ),
       ),
       order: object({ type: { enum: ['rotate', 'force', 'abandon'] }, by: text, at: time }, ['type', 'by', 'at'], {
         description: 'The leader has not carried it out yet.',

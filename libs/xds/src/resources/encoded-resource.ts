@@ -68,7 +68,8 @@ function nameViolations(name: string): readonly Violation[] {
   return name === '' ? [{ field: 'name', rule: 'too-short', reason: 'a resource needs a name' }] : [];
 }
 
-function endpointsNameOf(type: string, bytes: Buffer): string | undefined {
+/** The name of the endpoints of a cluster that has endpoints of their own. */
+export function endpointsNameOf(type: string, bytes: Buffer): string | undefined {
   if (type !== RESOURCE_TYPES.cluster) return undefined;
   const { name, clusterDiscoveryType, edsClusterConfig } = Cluster.decode(bytes);
   const isEds = clusterDiscoveryType?.$case === 'type' && clusterDiscoveryType.value === Cluster_DiscoveryType.EDS;

@@ -71,7 +71,7 @@ function authorityTable(status: JsonObject, now: number): string {
   const rows = listAt(status, 'authorities').map((one) => [
     textAt(one, 'id'),
     textAt(one, 'signs') === 'true' ? 'signs, trusted' : 'trusted',
-    age(textAt(one, 'notBefore'), now),
+    age(textAt(one, 'creationTime'), now),
     textAt(one, 'notAfter'),
     textAt(one, 'sha256'),
   ]);

@@ -1,0 +1,29 @@
+import type { MeshIdentityResource } from '@causeway/identity';
+import { MeshIdentity } from '@causeway/kinds';
+import { jsonEqual } from '@causeway/resources';
+import type { IndexChange, IndexReader } from '@causeway/store';
+
+/** The MeshIdentities by their mesh. Linear in them. */
+export function identitiesByMesh(
+  index: Pick<IndexReader, 'ofKind'>,
+): ReadonlyMap<string, readonly MeshIdentityResource[]> {
+  const byMesh = new Map<string, MeshIdentityResource[]>();
+  for (const one of index.ofKind(MeshIdentity.name)) {
+    if (!MeshIdentity.is(one)) continue;
+    const others = byMesh.get(one.id.mesh);
+    if (others) others.push(one);
+    else byMesh.set(one.id.mesh, [one]);
+  }
+  return byMesh;
+}
+
+/** Whether a change of a MeshIdentity may give a Dataplane of `zone` another SPIFFE id; a change of its status does not. */
+export function movesIdentities({ id, before, after }: IndexChange, zone: string): boolean {
+  if (id.zone !== '' && id.zone !== zone) return false;
+  return (
+    before === undefined ||
+    after === undefined ||
+    before.creationOrder !== after.creationOrder ||
+    !jsonEqual(before.spec, after.spec)
+  );
+}

@@ -1,0 +1,128 @@
+import { MeshTrust } from '@causeway/kinds';
+import { compareText, globalIdentity, identityKey, jsonEqual, Label } from '@causeway/resources';
+import type { Change, IndexChange, IndexEvent, IndexReader, WriteResult } from '@causeway/store';
+import type { ProxyDirectory } from '../proxies/proxy-directory';
+import {
+  KeyedLoop,
+  NO_KEYS,
+  type KeyedReconciler,
+  type Keys,
+  type ReconcileResult,
+} from '../reconcile/keyed-reconciler';
+import type { ControlLoop, LoopPlan } from '../runner/control-loop';
+import {
+  acceptanceOf,
+  NOTHING_ROTATES,
+  planZoneTrust,
+  renderAcceptance,
+  rotatingAuthorities,
+} from './trust-acceptance';
+import { AUTHORITY_PUBLISHER } from './trust-publisher';
+
+/** How often the sessions of proxies are looked at, ms. */
+const LOOK_EVERY = 1_000;
+const CHANGES_PER_PLAN = 500;
+
+/**
+ * Says at the MeshTrusts that a zone publishes which new authorities all its connected proxies have accepted (`status.proxies`): the zone
+ * whose authority is rotated waits for that. A proxy that connects later is told of them first of all, so what is accepted stays so.
+ * While nothing is rotated it writes nothing.
+ */
+export class TrustAcceptanceReporter implements ControlLoop {
+  readonly name = 'trust-acceptance';
+  private index: IndexReader | undefined;
+  private isStale = false;
+  private rotating: ReadonlyMap<string, readonly string[]> = new Map();
+  private lookedAt: number | undefined;
+
+  constructor(
+    private readonly zone: string,
+    private readonly proxies: Pick<ProxyDirectory, 'isLoaded' | 'all' | 'changesSince'>,
+  ) {}
+
+  reset(index: IndexReader): void {
+    this.index = index;
+    this.isStale = true;
+    this.lookedAt = undefined;
+  }
+
+  observe({ changes }: IndexEvent): void {
+    if (changes.some(({ id }) => id.kind === MeshTrust.name)) this.isStale = true;
+  }
+
+  plan(now: number): LoopPlan {
+    const idle = { changes: [], wakeAt: now + LOOK_EVERY };
+    if (!this.index || !this.proxies.isLoaded) return idle;
+    const { next, owners } = this.proxies.changesSince(this.lookedAt);
+    this.lookedAt = next;
+    const isMoved = this.rotating.size > 0 && owners.length > 0;
+    if (!this.isStale && !isMoved) return idle;
+    if (this.isStale) this.rotating = rotatingAuthorities(this.index);
+    const all = this.changes(this.index);
+    this.isStale = all.length > CHANGES_PER_PLAN;
+    return { ...idle, changes: all.slice(0, CHANGES_PER_PLAN), more: this.isStale };
+  }
+
+  onWritten(_: readonly Change[], { results }: WriteResult): void {
+    if (results.some(({ type }) => type === 'refused')) this.isStale = true;
+  }
+
+  private changes(index: IndexReader): Change[] {
+    const accepted = acceptanceOf(this.proxies.all(), this.rotating);
+    return [...index.ofKind(MeshTrust.name)].flatMap((held): Change[] => {
+      if (held.id.zone !== this.zone || held.labels[Label.managedBy] !== AUTHORITY_PUBLISHER) return [];
+      const proxies = renderAcceptance(accepted.get(held.id.mesh) ?? NOTHING_ROTATES);
+      if (jsonEqual(held.status?.['proxies'], proxies)) return [];
+      return [{ type: 'patch', id: held.id, expect: held.revision, status: { ...held.status, proxies } }];
+    });
+  }
+}
+
+/**
+ * Says at each Zone which new authorities its proxies have accepted, as the zone says at its MeshTrusts (`status.trust`); absent for a
+ * zone that says nothing. A change of a MeshTrust costs the MeshTrusts of its zone.
+ */
+class ZoneTrustReconciler implements KeyedReconciler {
+  readonly name = 'zone-trust';
+  /** Keys of MeshTrusts by their zone. */
+  private readonly ofZone = new Map<string, Set<string>>();
+
+  *seed(index: IndexReader): Iterable<Keys> {
+    this.ofZone.clear();
+    for (const { id } of index.ofKind(MeshTrust.name)) {
+      this.file(id.zone, identityKey(id));
+      yield NO_KEYS;
+    }
+    for (const { id } of index.ofKind('Zone')) yield [identityKey(id)];
+  }
+
+  keysOf({ id, key, before, after }: IndexChange): Keys {
+    if (id.kind === 'Zone') return after ? [key] : NO_KEYS;
+    if (id.kind !== MeshTrust.name || id.zone === '') return NO_KEYS;
+    if (after) this.file(id.zone, key);
+    else this.ofZone.get(id.zone)?.delete(key);
+    const isSame = before && after && jsonEqual(before.status?.['proxies'], after.status?.['proxies']);
+    return isSame ? NO_KEYS : [identityKey(globalIdentity('Zone', id.zone))];
+  }
+
+  reconcile(key: string, index: IndexReader): ReconcileResult | undefined {
+    const held = index.byIdentityKey(key);
+    if (!held) return undefined;
+    const keys = [...(this.ofZone.get(held.id.name) ?? [])].sort(compareText);
+    const wanted = planZoneTrust(keys.flatMap((each) => index.byIdentityKey(each) ?? []));
+    const { trust, ...others } = held.status ?? {};
+    if (jsonEqual(trust, wanted.length > 0 ? wanted : undefined)) return { change: undefined };
+    const status = wanted.length > 0 ? { ...others, trust: wanted } : others;
+    return { change: { type: 'patch', id: held.id, expect: held.revision, status } };
+  }
+
+  private file(zone: string, key: string): void {
+    const keys = this.ofZone.get(zone) ?? new Set();
+    this.ofZone.set(zone, keys.add(key));
+  }
+}
+
+/** What zones say of their proxies, as a control loop of the global's leader. */
+export function createZoneTrustLoop(): KeyedLoop {
+  return new KeyedLoop(new ZoneTrustReconciler());
+}

@@ -1,0 +1,186 @@
+import { authorityIdsOf } from '@causeway/identity';
+import { MeshTrust } from '@causeway/kinds';
+import { compareText, isJsonArray, isJsonObject, shortened, type JsonObject, type Resource } from '@causeway/resources';
+import type { IndexReader } from '@causeway/store';
+import { asksForTrust, type KnownProxy } from '../proxies/known-proxies';
+import type { TrustResource } from './plan-trust';
+
+/**
+ * What the connected proxies of a zone have accepted of the trust in one mesh. It stands as `status.proxies` at the MeshTrusts that the zone
+ * publishes, and goes with them to the global; the global says it in `status.trust` of the Zone, which goes to all zones.
+ */
+export interface TrustAcceptance {
+  /** Ids of authorities that all of these proxies have accepted, sorted: of the trust domains that have more than one. */
+  readonly accepted: readonly string[];
+  /** Proxies that lack one of them: all, and the first few by name. */
+  readonly missing: { readonly total: number; readonly items: readonly string[] };
+}
+
+/** The acceptance of one zone in one mesh. */
+export interface ZoneAcceptance extends TrustAcceptance {
+  readonly mesh: string;
+}
+
+/** Bounds of `status.trust`: a Zone goes to every zone. */
+const MOST_MESHES = 200;
+const MOST_IDS = 1_000;
+const MOST_NAMED = 3;
+const LONGEST_NAME = 100;
+
+/**
+ * The authorities by mesh, sorted, of the trust domains that the global passes on with more than one: one of them may be new. Linear in
+ * the MeshTrusts, and in the certificates of these domains.
+ */
+export function rotatingAuthorities(index: Pick<IndexReader, 'ofKind'>): ReadonlyMap<string, readonly string[]> {
+  const byMesh = new Map<string, Set<string>>();
+  for (const trust of index.ofKind(MeshTrust.name)) {
+    if (trust.id.zone !== '' || !MeshTrust.is(trust)) continue;
+    const ids = authoritiesOf(trust);
+    if (ids.length < 2) continue;
+    const known = byMesh.get(trust.id.mesh) ?? new Set();
+    byMesh.set(trust.id.mesh, known);
+    for (const id of ids) known.add(id);
+  }
+  return new Map([...byMesh].map(([mesh, ids]) => [mesh, [...ids].sort().slice(0, MOST_IDS)]));
+}
+
+/** Certificates are parsed once for each stored state. */
+const parsed = new WeakMap<TrustResource, readonly string[]>();
+
+function authoritiesOf(trust: TrustResource): readonly string[] {
+  const known = parsed.get(trust);
+  if (known) return known;
+  const pems = trust.spec.caBundles.map(({ pem }) => pem?.value ?? '');
+  const isSingle = pems.join('').split('-----BEGIN CERTIFICATE-----').length < 3;
+  const ids = isSingle ? [] : [...new Set(pems.flatMap(authorityIdsOf))];
+  parsed.set(trust, ids);
+  return ids;
+}
+
+/** What the connected proxies that ask for trust have accepted of `rotating`, by mesh. Linear in both. */
+export function acceptanceOf(
+  proxies: Iterable<KnownProxy>,
+  rotating: ReadonlyMap<string, readonly string[]>,
+): ReadonlyMap<string, TrustAcceptance> {
+  const lacking = new Map<string, Set<string>>();
+  const waiting = new Map<string, string[]>();
+  for (const known of proxies) {
+    const { proxy, facts } = known;
+    const mesh = facts.owner?.mesh ?? '';
+    const wanted = asksForTrust(known) ? (rotating.get(mesh) ?? []) : [];
+    const accepted = new Set(facts.authorities);
+    const missing = wanted.filter((id) => !accepted.has(id));
+    if (missing.length === 0) continue;
+    const ids = lacking.get(mesh) ?? new Set();
+    lacking.set(mesh, ids);
+    for (const id of missing) ids.add(id);
+    const names = waiting.get(mesh) ?? [];
+    waiting.set(mesh, names);
+    names.push(proxy);
+  }
+  return new Map(
+    [...rotating].map(([mesh, ids]) => {
+      const without = lacking.get(mesh);
+      const names = (waiting.get(mesh) ?? []).sort(compareText);
+      const missing = { total: names.length, items: names.slice(0, MOST_NAMED).map(shortName) };
+      return [mesh, { accepted: ids.filter((id) => without?.has(id) !== true), missing }];
+    }),
+  );
+}
+
+/** Where nothing is being rotated. */
+export const NOTHING_ROTATES: TrustAcceptance = { accepted: [], missing: { total: 0, items: [] } };
+
+/** The form in a status. */
+export function renderAcceptance({ accepted, missing: { total, items } }: TrustAcceptance): JsonObject {
+  return { accepted: [...accepted], ...(total > 0 ? { missing: { total, items: [...items] } } : {}) };
+}
+
+/** What a zone says in the status of a MeshTrust; undefined where it says nothing that can be read. */
+export function statedAcceptance({ status }: Pick<Resource, 'status'>): TrustAcceptance | undefined {
+  return decodeAcceptance(status?.['proxies']);
+}
+
+/** `status.trust` of a Zone by what the zone's MeshTrusts say: the first of a mesh counts, of too many the first by mesh. */
+export function planZoneTrust(trusts: Iterable<Resource>): readonly JsonObject[] {
+  const byMesh = new Map<string, TrustAcceptance>();
+  for (const trust of trusts) {
+    const said = statedAcceptance(trust);
+    if (said && !byMesh.has(trust.id.mesh)) byMesh.set(trust.id.mesh, said);
+  }
+  let left = MOST_IDS;
+  const sorted = [...byMesh].sort(([a], [b]) => compareText(a, b)).slice(0, MOST_MESHES);
+  return sorted.map(([mesh, said]) => {
+    const accepted = said.accepted.slice(0, left);
+    left -= accepted.length;
+    return { mesh, ...renderAcceptance({ ...said, accepted }) };
+  });
+}
+
+/** What the global says of a zone's proxies. */
+export function zoneAcceptances({ status }: Pick<Resource, 'status'>): readonly ZoneAcceptance[] {
+  const entries = status?.['trust'];
+  return (isJsonArray(entries) ? entries.slice(0, MOST_MESHES) : []).flatMap((entry) => {
+    const said = decodeAcceptance(entry);
+    const mesh = isJsonObject(entry) ? entry['mesh'] : undefined;
+    return said && typeof mesh === 'string' ? [{ ...said, mesh }] : [];
+  });
+}
+
+/** Bounded whatever a zone sends. */
+function decodeAcceptance(value: unknown): TrustAcceptance | undefined {
+  if (!isJsonObject(value) || !isJsonArray(value['accepted'])) return undefined;
+  const accepted = value['accepted'].slice(0, MOST_IDS).filter((id) => typeof id === 'string' && isAuthorityId(id));
+  const missing = isJsonObject(value['missing']) ? value['missing'] : {};
+  const { total, items } = missing;
+  const names = (isJsonArray(items) ? items.slice(0, MOST_NAMED) : []).filter((name) => typeof name === 'string');
+  const count = typeof total === 'number' && Number.isSafeInteger(total) && total > 0 ? total : 0;
+  return { accepted: accepted.map(String), missing: { total: count, items: names.map(shortName) } };
+}
+
+function isAuthorityId(id: string): boolean {
+  return /^[0-9a-f]{32}$/.test(id);
+}
+
+function shortName(name: unknown): string {
+  return shortened(String(name), LONGEST_NAME, '…');
+}
+
+/** Which zones have not learned of new authorities. */
+export interface ZonesWithout {
+  /** In the words of an operator, sorted: zones whose proxies have not accepted all of them. */
+  readonly missing: readonly string[];
+  /** Zones that say nothing of their proxies in one of the meshes, sorted: of these there are no acks. */
+  readonly unheard: readonly string[];
+}
+
+/**
+ * The zones beside `zone` whose proxies have not accepted all authorities `ids` in all of `meshes`, as this zone knows from the global.
+ * Disabled zones do not count. Linear in the zones and meshes.
+ */
+export function zonesWithout(
+  index: Pick<IndexReader, 'ofKind'>,
+  { zone, meshes }: { readonly zone: string; readonly meshes: ReadonlySet<string> },
+  ids: readonly string[],
+): ZonesWithout {
+  const missing: string[] = [];
+  const unheard: string[] = [];
+  for (const other of index.ofKind('Zone')) {
+    const { name } = other.id;
+    if (name === zone || other.spec['enabled'] === false) continue;
+    const said = new Map(zoneAcceptances(other).map((each) => [each.mesh, each]));
+    if ([...meshes].some((mesh) => !said.has(mesh))) unheard.push(name);
+    for (const mesh of meshes) {
+      const found = said.get(mesh);
+      if (found && !ids.every((id) => found.accepted.includes(id))) missing.push(describe(other, mesh, found));
+    }
+  }
+  return { missing: missing.sort(compareText), unheard: unheard.sort(compareText) };
+}
+
+function describe({ id, status }: Resource, mesh: string, { missing: { total, items } }: TrustAcceptance): string {
+  const lost = status?.['lost'] === undefined ? '' : ' (lost)';
+  const more = total > items.length ? ` and ${total - items.length} more` : '';
+  const who = total === 0 ? 'has not learned of it' : `not accepted by ${items.join(', ')}${more}`;
+  return `zone ${id.name}${lost}, mesh ${mesh}: ${who}`;
+}

@@ -1,0 +1,76 @@
+/** What a request says of one type. */
+export interface SubscriptionChange {
+  readonly type: string;
+  readonly subscribe: ReadonlySet<string>;
+  readonly unsubscribe: ReadonlySet<string>;
+  /** The first request of this type on a stream: it says what is held. */
+  readonly isFirst: boolean;
+}
+
+/** The names of one type. */
+interface TypeNames {
+  readonly wanted: Set<string>;
+  /** Wanted, and the stream has not been told. */
+  added: Set<string>;
+  /** No longer wanted, and the stream has not been told. */
+  dropped: Set<string>;
+  isTold: boolean;
+}
+
+/** What a client of delta discovery wants, and what of it its stream has not been told yet. Each name costs its own change. */
+export class Subscriptions {
+  private readonly types = new Map<string, TypeNames>();
+  private readonly changed = new Set<string>();
+
+  /** Whether something is new. `*` stands for what the server lists. */
+  add(type: string, names: readonly string[]): boolean {
+    const { wanted, added, dropped } = this.namesOf(type);
+    const fresh = [...new Set(names)].filter((name) => !wanted.has(name));
+    for (const name of fresh) {
+      wanted.add(name);
+      if (!dropped.delete(name)) added.add(name);
+    }
+    if (fresh.length > 0) this.changed.add(type);
+    return fresh.length > 0;
+  }
+
+  /** Whether something was wanted before. */
+  delete(type: string, names: readonly string[]): boolean {
+    const { wanted, added, dropped } = this.namesOf(type);
+    const gone = names.filter((name) => wanted.delete(name));
+    for (const name of gone) if (!added.delete(name)) dropped.add(name);
+    if (gone.length > 0) this.changed.add(type);
+    return gone.length > 0;
+  }
+
+  /** A stream has begun that was told nothing. */
+  restart(): void {
+    for (const [type, names] of this.types) {
+      Object.assign(names, { added: new Set(names.wanted), dropped: new Set(), isTold: false });
+      if (names.wanted.size > 0) this.changed.add(type);
+    }
+  }
+
+  /** What the stream must be told, a change a type. */
+  take(): readonly SubscriptionChange[] {
+    const changes = [...this.changed].flatMap((type) => this.changeOf(type) ?? []);
+    this.changed.clear();
+    return changes;
+  }
+
+  private changeOf(type: string): SubscriptionChange | undefined {
+    const names = this.namesOf(type);
+    const { added, dropped, isTold } = names;
+    if (added.size + dropped.size === 0) return undefined;
+    Object.assign(names, { added: new Set(), dropped: new Set(), isTold: true });
+    return { type, subscribe: added, unsubscribe: dropped, isFirst: !isTold };
+  }
+
+  private namesOf(type: string): TypeNames {
+    const known = this.types.get(type);
+    if (known) return known;
+    const names: TypeNames = { wanted: new Set(), added: new Set(), dropped: new Set(), isTold: false };
+    this.types.set(type, names);
+    return names;
+  }
+}
