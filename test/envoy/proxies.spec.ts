@@ -18,12 +18,14 @@ describe('the proxies of a zone with two replicas', () => {
   let database: TestDatabase;
   let replicas: readonly [ZoneProgram, ZoneProgram];
   const clients: DeltaClient[] = [];
+  const stopped = new Set<ZoneProgram>();
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    const first = await ZoneProgram.start({ DATABASE_URL: database.url });
+    const settings = { DATABASE_URL: database.url, CAUSEWAY_XDS_ABANDONED_AFTER: '10s' };
+    const first = await ZoneProgram.start(settings);
     await first.untilLeading();
-    replicas = [first, await ZoneProgram.start({ DATABASE_URL: database.url })];
+    replicas = [first, await ZoneProgram.start(settings)];
     for (const name of ['redis-1', 'redis-2'])
       await first.put(`/meshes/default/dataplanes/${name}`, {
         ...{ type: 'Dataplane', mesh: 'default', name, networking: { address: '127.0.0.1', inbound } },
@@ -31,7 +33,7 @@ describe('the proxies of a zone with two replicas', () => {
   }, 60_000);
   afterAll(async () => {
     await Promise.all(clients.map((client) => client.close()));
-    await Promise.all(replicas.map((replica) => replica.stop()));
+    await Promise.all(replicas.filter((each) => !stopped.has(each)).map((replica) => replica.stop()));
     await database.drop();
   });
 
@@ -117,5 +119,29 @@ describe('the proxies of a zone with two replicas', () => {
     await client.close();
     await until('it is gone', () => known('redis-2', replicas[1])?.connected === false);
     expect(known('redis-2', replicas[1])?.facts.applied).toBeGreaterThan(0);
+  });
+
+  // The last one: it ends a replica.
+  it('whose replica ends before they do leave no registered Dataplane behind; one that turns to the other replica keeps it', async () => {
+    const register = async (name: string, replica: ZoneProgram): Promise<DeltaClient> => {
+      const client = await connect(name, replica);
+      const dataplane = { type: 'Dataplane', mesh: 'default', name, networking: { address: '127.0.0.1', inbound } };
+      const metadata = { 'dataplane.resource': JSON.stringify(dataplane) };
+      client.send({ node: { id: `default.${name}`, metadata }, typeUrl: listener });
+      client.ack(await client.response(0));
+      return client;
+    };
+    const [lost, kept] = [await register('kuma-1', replicas[1]), await register('kuma-2', replicas[1])];
+    const status = async (name: string): Promise<number> =>
+      (await fetch(`${replicas[0].restUrl}/meshes/default/dataplanes/${name}`)).status;
+    expect([await status('kuma-1'), await status('kuma-2')]).toEqual([200, 200]);
+    stopped.add(replicas[1]);
+    await replicas[1].stop();
+    await Promise.all([lost.close(), kept.close()]);
+    await register('kuma-2', replicas[0]);
+    await until('the Dataplane is gone', async () => (await status('kuma-1')) === 404, 30_000);
+    // It was without a stream as early, and would be gone by now.
+    await until('the other is known to be connected', () => known('kuma-2')?.connected);
+    expect([await status('kuma-2'), await status('redis-1')]).toEqual([200, 200]);
   });
 });

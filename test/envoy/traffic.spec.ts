@@ -100,6 +100,23 @@ function service(name: string, at: { vip: string; port: number }, protocol: stri
     expect(await ingress?.ask('/certs')).not.toContain('"days_until_expiration"');
   });
 
+  it('explicit outbounds of a Dataplane lead there from ports of its own machine, without any capture', async () => {
+    const [tcp, http] = [await freePort(), await freePort()];
+    const toWeb = { port: http, backendRef: { kind: 'MeshService', name: 'web', port: WEB.port } };
+    const networking = (...outbound: JsonObject[]): JsonObject => ({ address: host(20), outbound });
+    const tagged = { port: tcp, tags: { 'kuma.io/service': 'redis' } };
+    const { id } = (west as TrafficPlane).dataplane('explicit', networking(tagged, toWeb));
+    await west?.envoy('explicit', { mesh: 'default', listed: new Set(), dataplane: id }, 'client');
+    await until('redis', async () => (await say('127.0.0.1', tcp, 'e')) === 'redis:e');
+    expect(await ask('127.0.0.1', http, '/e')).toMatchObject({ status: 200, name: 'web' });
+    west?.dataplane('explicit', networking({ ...toWeb, port: tcp }));
+    await until(
+      'the other service',
+      async () => (await ask('127.0.0.1', tcp, '/e').catch(() => undefined))?.name === 'web',
+    );
+    await until('a closed port', async () => (await say('127.0.0.1', http)) === '');
+  });
+
   it('a zone with a ZoneIngress only is entered by names in the hash form', async () => {
     west?.state.put(zoneIngress);
     west?.state.delete(meshAddress);

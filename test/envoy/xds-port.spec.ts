@@ -187,7 +187,9 @@ interface HttpAnswer {
 
   it('starts one by POST /bootstrap as kuma-dp does: its Dataplane is registered, and goes 10 s after it', async () => {
     const { token } = await issue({ mesh: 'default', name: 'kuma-1' });
-    const dataplane = { type: 'Dataplane', mesh: 'default', name: 'kuma-1', ...REDIS };
+    const outbound = [{ port: 26379, tags: { 'kuma.io/service': 'redis' } }];
+    const networking = { ...REDIS.networking, outbound };
+    const dataplane = { type: 'Dataplane', mesh: 'default', name: 'kuma-1', networking };
     const asked = {
       ...{ mesh: 'default', name: 'kuma-1', proxyType: 'dataplane', dataplaneToken: token },
       dataplaneResource: JSON.stringify(dataplane),
@@ -210,6 +212,7 @@ interface HttpAnswer {
     await hasInbound(envoy);
     // Its key was made by the control plane, as Kuma's are.
     await until('its certificate', async () => (await envoy.ask('/certs')).includes('/workload/kuma-1'));
+    await until('its outbound', async () => (await envoy.ask('/listeners')).includes('explicit:127.0.0.1:26379'));
     const read = () => fetch(`${zone.restUrl}/meshes/default/dataplanes/kuma-1`).then(({ status }) => status);
     expect(await read()).toBe(200);
     await envoy.stop();

@@ -41,6 +41,7 @@ export const zoneSettings = {
   CAUSEWAY_XDS_CONNECTIONS_PER_CLIENT: count(1_000, 1),
   CAUSEWAY_XDS_STREAMS: count(5_000, 1),
   CAUSEWAY_XDS_UNACKED_MIB: count(256, 1),
+  CAUSEWAY_XDS_ABANDONED_AFTER: duration('15m', ['10s', '8760h']),
   CAUSEWAY_DNS_PORT: port(5653),
   CAUSEWAY_DNS_BIND_ADDRESS: list('127.0.0.1'),
   CAUSEWAY_DNS_TTL: duration('5s'),
@@ -88,6 +89,8 @@ export const zoneHelp: Readonly<Record<string, string>> = {
   CAUSEWAY_XDS_CONNECTIONS_PER_CLIENT: 'most of one address',
   CAUSEWAY_XDS_STREAMS: 'most streams of all proxies',
   CAUSEWAY_XDS_UNACKED_MIB: 'most bytes sent to proxies that they have not acked, MiB; more waits',
+  CAUSEWAY_XDS_ABANDONED_AFTER:
+    'how long a Dataplane that its proxy registered stays while no replica serves the proxy',
   CAUSEWAY_DNS_PORT: 'port of DNS, UDP and TCP; 0 takes a free one',
   CAUSEWAY_DNS_BIND_ADDRESS: 'addresses to answer at, separated by commas',
   CAUSEWAY_DNS_TTL: 'how long answers may be kept',

@@ -103,6 +103,9 @@ function createLoops(
     forceRanges: settings.CAUSEWAY_VIP_RANGE_FORCE,
     cooldown: settings.CAUSEWAY_VIP_COOLDOWN,
     grace: settings.CAUSEWAY_SERVICE_GRACE,
+    abandonedAfter: settings.CAUSEWAY_XDS_ABANDONED_AFTER,
+    onHeld: (abandoned, registered) =>
+      logger.warn('many registered Dataplanes are without a proxy: they are kept', { abandoned, registered }),
     leastCooldown: 2 * settings.CAUSEWAY_DNS_TTL,
     onRaisedCooldown: ({ mesh, wanted, least }) =>
       logger.warn('vipCooldown of a mesh is less than twice CAUSEWAY_DNS_TTL and is raised to that', {

@@ -32,5 +32,6 @@ export { tombstoneRetention } from './vip/tombstone-retention';
 export { HostnameReconciler } from './hostname/hostname-reconciler';
 export { type HostnameEntry, type HostnamePage } from './explain/explain-hostname';
 export { HostnameExplainer, type ZonedHostnameRef } from './explain/hostname-explainer';
+export { REGISTERED_BY } from './proxies/abandoned-dataplanes';
 export { ProxyDirectory, type ProxyDirectoryOptions } from './proxies/proxy-directory';
 export { proxiesWithoutAuthority, type KnownProxy } from './proxies/known-proxies';

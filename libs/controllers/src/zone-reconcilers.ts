@@ -5,6 +5,7 @@ import { AvailabilityReconciler } from './availability/availability-reconciler';
 import { WorkloadIds } from './availability/workload-ids';
 import { HostnameReconciler } from './hostname/hostname-reconciler';
 import { MultizoneReconciler } from './multizone/multizone-reconciler';
+import { AbandonedDataplanesReconciler, type AbandonedDataplanesOptions } from './proxies/abandoned-dataplanes';
 import { EntranceHealthReconciler } from './proxies/entrance-health';
 import { ProxyConditionsReconciler } from './proxies/proxy-conditions';
 import type { ProxyDirectory } from './proxies/proxy-directory';
@@ -33,6 +34,10 @@ export interface ZoneReconcilersConfig {
   readonly leastCooldown?: number;
   /** The proxies of the zone, where it serves any. */
   readonly proxies?: ProxyDirectory;
+  /** How long a registered Dataplane stays while no replica has a stream of its proxy, ms; 15 min unless given. */
+  readonly abandonedAfter?: number;
+  /** Many registered Dataplanes are without a proxy: none is removed. */
+  readonly onHeld?: NonNullable<AbandonedDataplanesOptions['onHeld']>;
   /** See VipConfig. */
   readonly floor?: NonNullable<VipConfig['floor']>;
   /** See VipConfig. */
@@ -47,6 +52,7 @@ export interface ZoneReconcilersConfig {
  */
 export function createZoneReconcilers(config: ZoneReconcilersConfig): ControlLoop[] {
   const { cp, cooldown = 60_000, grace = 3_600_000, onUnusableName, meshes, proxies, floor } = config;
+  const { abandonedAfter: after = 900_000 } = config;
   if (cp.role !== 'zone') throw new Error('these loops run on zones only');
   const settings = Object.entries(config.ranges).map(([owner, range]) => ({ owner, range }));
   const plan = planRanges(settings, { force: config.forceRanges ?? false });
@@ -64,6 +70,9 @@ export function createZoneReconcilers(config: ZoneReconcilersConfig): ControlLoo
     new VipReconciler({ ...config, ...(floor ? { floor } : {}), ranges: plan.owned, cooldown }),
     ...(proxies ? [new KeyedLoop(new ProxyConditionsReconciler(cp.zone, proxies))] : []),
     ...(proxies ? [new KeyedLoop(new EntranceHealthReconciler(cp.zone))] : []),
+    ...(proxies
+      ? [new KeyedLoop(new AbandonedDataplanesReconciler({ ...config, zone: cp.zone, proxies, after }))]
+      : []),
     new HostnameReconciler(cp, meshes),
     new KeyedLoop(new MultizoneReconciler()),
   ];

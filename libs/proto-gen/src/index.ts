@@ -40,6 +40,12 @@ export {
   SyncServiceClient,
   SyncServiceService,
 } from './gen/causeway/v1/sync';
+export {
+  SignRequest,
+  SignResponse,
+  WorkloadCertificateServiceClient,
+  WorkloadCertificateServiceService,
+} from './gen/causeway/identity/v1/workload_certificate_service';
 export { ResourceIdentity, ResourceName, Resource as ResourceMessage } from './gen/causeway/v1/resource';
 export {
   ApplyDocument,

@@ -12,6 +12,7 @@ import type { AccessSource } from './model/inbound-access';
 import type { Destination } from './model/destination';
 import { DataplaneRegistrar, type DataplaneRegistrarOptions } from './proxies/dataplane-registrar';
 import { ProxyCertificates, type CertificateStatus } from './proxies/proxy-certificates';
+import { WorkloadCertificateServer } from './proxies/workload-certificate-service';
 import { ZoneProxyAuthenticator } from './proxies/zone-proxy-authenticator';
 import type { ProxyStatus } from './server/proxy-status';
 import { ProxyReporter, type ObservedProxies } from './status/proxy-reporter';
@@ -79,7 +80,15 @@ export class XdsPort implements ObservedProxies {
       renewed: (view) => this.resources.viewChanged(view),
       destinations: (mesh) => countOf(this.resources.model.destinations(), mesh),
     });
-    this.server = new XdsServer({ source: this.resources, auth: this.auth, clock, logger, ...(limits && { limits }) });
+    const { addTo: addServices } = new WorkloadCertificateServer({
+      ...{ clock, logger, issuer: options.workloadCertificates },
+      authorise: (caller) => this.auth.authoriseWorkload(caller),
+      trust: (mesh) => this.resources.model.trust(mesh),
+    });
+    this.server = new XdsServer({
+      ...{ source: this.resources, auth: this.auth, clock, logger, addServices },
+      ...(limits && { limits }),
+    });
     this.reporter = new ProxyReporter({
       ...{ observed: this, store: options.proxies, instance: options.instance, clock, logger },
     });

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { DestinationChange } from '../model/traffic-model';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
 import type { SocketAddress } from '../model/zone-entrance';
+import type { TouchedOutbounds } from './explicit-outbounds';
 import { type DestinationTable, serverNames, targetsOf, vipOf } from './destination-table';
 import type { Inbound } from './inbound';
 import * as names from './names';
@@ -37,6 +38,13 @@ export class ChangedNames {
       this.add(listener, `outbound:${vip}`);
       this.add(filterChain, `fc:${vip}`);
     }
+  }
+
+  /** An address that an explicit outbound takes or leaves is, or was, no address of a service that is bound there. */
+  addOutbounds({ listeners, clusters }: TouchedOutbounds): void {
+    if (listeners.size > 0) this.isRelisting = true;
+    for (const name of listeners) this.add(listener, name, name.replace(/^explicit:/, 'outbound:'));
+    this.add(cluster, ...clusters);
   }
 
   /** The listeners of an ingress have changed; with the first or the last of them all its clusters come or go. */

@@ -10,6 +10,7 @@ import { isHttp } from './clusters';
 import { ChangedNames } from './changed-names';
 import { DestinationTable, vipOf } from './destination-table';
 import { hasChains, type EnvoyView } from './envoy-view';
+import { ExplicitOutbounds } from './explicit-outbounds';
 import { FirstUses } from './first-uses';
 import * as names from './names';
 import { declaredBackends, ReachableBackends, type BackendRef } from './reachable-backends';
@@ -56,6 +57,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private readonly authorities = new TrustVersions();
   private readonly table = new DestinationTable();
   private readonly backends = new ReachableBackends();
+  private readonly explicit: ExplicitOutbounds;
   private readonly translation: Translation;
   private readonly shared = new Map<string, Kept>();
   /** Scopes of shared resources, besides that of the ingresses. */
@@ -70,7 +72,9 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   ) {
     this.revision = index.point?.revision ?? 0;
     this.model = new TrafficModel(index, zone, access);
+    this.explicit = new ExplicitOutbounds(this.backends, zone);
     this.translation = new Translation({
+      explicit: this.explicit,
       model: this.model,
       index,
       table: this.table,
@@ -106,7 +110,8 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   refused({ view }: Proxy<EnvoyView>): Iterable<RefusedResource> {
-    return [...this.stateOf(view).refused.in([view.mesh]), ...this.refusedShared.in(scopesOf(view))];
+    const { problems } = this.translation.explicitOutbounds(view);
+    return [...this.stateOf(view).refused.in([view.mesh]), ...this.refusedShared.in(scopesOf(view)), ...problems];
   }
 
   get(view: EnvoyView, type: string, name: string): EncodedResource | 'pending' | undefined {
@@ -207,6 +212,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     for (const each of change.destinations) this.replace(each);
     const changed = new ChangedNames();
     for (const each of change.destinations) changed.addDestination(each);
+    for (const each of change.destinations) changed.addOutbounds(this.explicit.touchedBy(each));
     for (const { mesh, zone, dependents } of change.zones) {
       changed.add(endpoints, names.entranceEndpointsName(mesh, zone));
       // gRPC has the addresses of a zone in each service.
@@ -220,7 +226,10 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       changed.addIngresses(this.translation.ingressesOf(old), this.translation.ingressesOf(after), this.table);
     for (const { before: old, after } of this.withInbounds(change))
       changed.addInbounds(this.translation.changedInbounds(old, after));
-    for (const each of change.dataplanes) this.addDeclared(each, changed);
+    for (const each of change.dataplanes) {
+      changed.addOutbounds(this.explicit.replace(each));
+      this.addDeclared(each, changed);
+    }
     if (changed.isRelisting) this.changes += 1;
     for (const [type, found] of changed) this.tell(type, found, { since });
   }
@@ -253,8 +262,9 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     const served = [...this.shared.values()].map(({ resource }) => resource);
     this.table.clear();
     this.backends.clear();
-    this.fillTable();
     const changed = new ChangedNames();
+    changed.addOutbounds(this.explicit.clear());
+    this.fillTable(changed);
     for (const { type, name } of served) changed.add(type, name);
     for (const after of this.model.destinations())
       changed.addDestination({ name: after.name, before: undefined, after });
@@ -268,8 +278,10 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     this.backends.replace(change);
   }
 
-  private fillTable(): void {
+  private fillTable(changed = new ChangedNames()): void {
     for (const after of this.model.destinations()) this.replace({ name: after.name, before: undefined, after });
+    for (const after of this.index.ofKind('Dataplane'))
+      if (after.id.zone === this.model.zone) changed.addOutbounds(this.explicit.replace({ before: undefined, after }));
   }
 
   /** `since`: the first revision that holds one of the changes; without it they are of no revision of their own. */
@@ -291,6 +303,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private *clusters(view: EnvoyView): Iterable<string> {
     for (const sni of this.translation.serverNames(view)) yield names.ingressClusterName(sni);
     yield* this.translation.inbounds(view).byCluster.keys();
+    for (const { destination } of this.translation.explicitOutbounds(view).served.values()) yield destination;
     if (!view.capture) return;
     for (const name of this.listed(view)) {
       const destination = this.translation.destination(view, name);
@@ -308,11 +321,15 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private *listenersOf(view: EnvoyView): Iterable<string> {
     for (const at of this.translation.ingresses(view)) yield names.ingressListenerName(at);
     yield* this.inboundNames(view);
+    const { served } = this.translation.explicitOutbounds(view);
+    yield* served.keys();
     if (view.capture?.type === 'redirect') yield* [names.OUTBOUND_LISTENER, names.REENTRY_LISTENER];
     if (view.capture?.type !== 'bind') return;
     for (const name of this.listed(view)) {
       const destination = this.translation.destination(view, name);
-      if (destination && destination.vip !== '') yield `outbound:${vipOf(destination)}`;
+      if (!destination || destination.vip === '') continue;
+      const vip = vipOf(destination);
+      if (!served.has(`explicit:${vip}`)) yield `outbound:${vip}`;
     }
   }
 

@@ -67,6 +67,11 @@ export function outboundListenerName(at: SocketAddress): string {
   return `outbound:${hostPort(at)}`;
 }
 
+/** The listener of an explicit outbound of a Dataplane; each Dataplane says itself where it leads. */
+export function explicitListenerName(at: SocketAddress): string {
+  return `explicit:${hostPort(at)}`;
+}
+
 /** The filter chain of an HTTP address of a service in the redirect listener. */
 export function filterChainName(at: SocketAddress): string {
   return `fc:${hostPort(at)}`;

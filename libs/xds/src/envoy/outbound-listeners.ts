@@ -103,8 +103,13 @@ function filtersOf(destination: Destination) {
 /** Capture `bind`: a listener at the service's own address, which must be local to the machine. */
 export function boundListener(destination: Destination): ListenerFields {
   const at = { address: destination.vip, port: destination.port };
+  return outboundListener(outboundListenerName(at), at, destination);
+}
+
+/** A listener whose connections all go to one destination. */
+export function outboundListener(name: string, at: SocketAddress, destination: Destination): ListenerFields {
   return {
-    name: outboundListenerName(at),
+    name,
     address: addressOf(at),
     trafficDirection: TrafficDirection.OUTBOUND,
     filterChains: [{ filters: filtersOf(destination) }],

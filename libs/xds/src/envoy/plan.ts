@@ -5,6 +5,7 @@ import type { SocketAddress } from '../model/zone-entrance';
 import type { EncodedResource, EncodeResult } from '../resources/encoded-resource';
 import type { DestinationTable } from './destination-table';
 import type { EnvoyView } from './envoy-view';
+import type { ExplicitOutbounds } from './explicit-outbounds';
 
 /**
  * How one resource is made. `scope`: resources of one type and name are one object for all Envoys of a mesh, for all its gRPC
@@ -24,6 +25,7 @@ export interface TranslationOptions {
   readonly model: TrafficModel;
   readonly index: IndexReader;
   readonly table: DestinationTable;
+  readonly explicit: ExplicitOutbounds;
   /** HTTP addresses that have a filter chain in the view's redirect listener. */
   readonly httpOf: (view: EnvoyView) => readonly SocketAddress[];
 }

@@ -51,12 +51,17 @@ export class ReachableBackends {
    */
   names(mesh: string, refs: readonly BackendRef[]): ReadonlySet<string> {
     const found = new Set<string>();
-    for (const ref of refs)
-      for (const [name, { port, service }] of this.candidates(mesh, ref)) {
-        const isMeant = ref.namespace === undefined || ref.namespace === service.namespace;
-        if (isMeant && (ref.port === undefined || ref.port === port)) found.add(name);
-      }
+    for (const ref of refs) for (const { name } of this.matching(mesh, ref)) found.add(name);
     return found;
+  }
+
+  /** The destinations that one of them refers to. */
+  *matching(mesh: string, ref: BackendRef): Iterable<Destination> {
+    for (const destination of this.candidates(mesh, ref).values()) {
+      const { port, service } = destination;
+      const isMeant = ref.namespace === undefined || ref.namespace === service.namespace;
+      if (isMeant && (ref.port === undefined || ref.port === port)) yield destination;
+    }
   }
 
   private remove(name: string, { service }: Destination): void {

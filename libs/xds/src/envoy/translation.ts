@@ -18,6 +18,7 @@ import { destinationCluster, emptyCluster, ingressCluster, isHttp, processCluste
 import { vipOf } from './destination-table';
 import { destinationEndpoints, entranceEndpoints, localEndpoints, noEndpoints } from './endpoints';
 import { hasChains, type EnvoyView } from './envoy-view';
+import type { OutboundPlan } from './explicit-outbounds';
 import { ingressAddresses, servedInbounds, type Inbound, type ServedInbounds } from './inbound';
 import { inboundListener } from './inbound-listeners';
 import { ingressListener } from './ingress-listener';
@@ -85,6 +86,19 @@ export class Translation {
   ingressesOf(dataplane: Resource | undefined): readonly SocketAddress[] {
     const found = asDataplane(dataplane);
     return found ? ingressAddresses(found) : [];
+  }
+
+  /** The explicit outbounds of the view's Dataplane: of those that claim one address the first has it, after inbounds. */
+  explicitOutbounds({ dataplane: id, capture, wire }: EnvoyView): OutboundPlan {
+    const found = id && wire !== 'grpc' ? this.options.index.byIdentityKey(identityKey(id)) : ABSENT;
+    const dataplane = asDataplane(found);
+    if (!found || !dataplane) return { served: new Map(), problems: [] };
+    const taken = [
+      ...servedInbounds(dataplane).all.flatMap(({ at, process }) => [at, process]),
+      ...ingressAddresses(dataplane),
+      ...(capture?.type === 'redirect' ? [capture.at, capture.reentry] : []),
+    ];
+    return this.options.explicit.plan(found, taken);
   }
 
   /** The server names that the view's proxies take as an ingress. */
@@ -193,6 +207,9 @@ export class Translation {
       const access = this.accessTo(view, inbound);
       return access === 'pending' ? access : made(inboundListener(inbound, access));
     }
+    const explicit = name.startsWith('explicit:') ? this.explicitOutbounds(view).served.get(name) : ABSENT;
+    const led = explicit && this.destination(view, explicit.destination);
+    if (explicit && led) return made(outbound.outboundListener(name, explicit.at, led));
     if (capture?.type === 'redirect') {
       const http = this.options.httpOf(view);
       if (name === names.OUTBOUND_LISTENER) return made(outbound.redirectListener(capture.at, http));

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AccessPolicy, Caller } from '@causeway/access';
 import type { Admission } from '@causeway/admission';
+import { REGISTERED_BY } from '@causeway/controllers';
 import { bindingProblem, type WorkloadBinding } from '@causeway/identity';
 import { Dataplane } from '@causeway/kinds';
 import {
@@ -43,8 +44,6 @@ export interface Registration {
   readonly address: string;
 }
 
-/** Says which stream registered a Dataplane; one that somebody else wrote has none and is never removed. */
-export const REGISTERED_BY = 'causeway.io/registered-by';
 /** How long a Dataplane stays after the last stream of its proxy, ms (as in Kuma 2.14). */
 const GRACE = 10_000;
 const LONGEST = 128 * 1024;
@@ -52,7 +51,8 @@ const AT = FieldPath.at('node').field('metadata').field('dataplane.resource');
 
 /**
  * Writes the Dataplanes that proxies bring along (kuma-dp), by the right of their token: only the Dataplane of the node, only as
- * the token is bound. It is removed 10 s after the proxy's last stream, by the replica that registered it last.
+ * the token is bound. It is removed 10 s after the proxy's last stream, by the replica that registered it last; where that one ended
+ * before, by the leader (`AbandonedDataplanesReconciler`).
  */
 export class DataplaneRegistrar {
   private readonly registered = new Map<string, { readonly id: Identity; readonly by: string }>();

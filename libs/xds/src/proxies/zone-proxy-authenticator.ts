@@ -11,6 +11,7 @@ import type { BootstrapRequest } from '../bootstrap/bootstrap-request';
 import { readDocument, type DataplaneRegistrar } from './dataplane-registrar';
 import type { CertificateStatus, ProxyCertificate, ProxyCertificates } from './proxy-certificates';
 import { readProxyNode, type ProxyNode } from './proxy-node';
+import type { AuthorisedWorkload, WorkloadCaller } from './workload-certificate-service';
 import { bindingFacts, dataplaneProxyId, DEFAULT_NAMESPACE, ProxyViews, zoneProxyId } from './proxy-views';
 
 /** What proxies are admitted by. */
@@ -80,6 +81,12 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     const { spec } = this.bound({ mesh, name }, binding);
     const value: unknown = JSON.parse(JSON.stringify(spec));
     return isJsonObject(value) ? value : {};
+  }
+
+  /** The stored Dataplane that a token holds for. Rejects with Unauthenticated, Forbidden, NotFound, Unavailable. */
+  async authoriseWorkload({ mesh, name, token }: WorkloadCaller): Promise<AuthorisedWorkload> {
+    const { binding } = await this.verified({ mesh }, token);
+    return { dataplane: this.bound({ mesh, name }, binding).id, binding };
   }
 
   onChange(listener: (proxies?: Iterable<string>) => void): () => void {

@@ -34,6 +34,8 @@ export interface XdsServerOptions<V> {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly limits?: Partial<XdsLimits>;
+  /** Adds what else is served at the port. */
+  readonly addServices?: (server: Server) => void;
 }
 
 export interface XdsLimits {
@@ -177,6 +179,7 @@ export class XdsServer<V> {
         reset: () => streams.reset(call.metadata),
       });
     server.addService(adsService, { delta: serve('delta'), sotw: serve('sotw') });
+    this.options.addServices?.(server);
     return server;
   }
 
