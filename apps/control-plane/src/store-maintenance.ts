@@ -24,17 +24,23 @@ export interface Chore {
   run(): Promise<unknown>;
 }
 
+/** What the leader of one kind of control plane does besides. */
+export interface MaintenanceOptions {
+  readonly chores?: readonly Chore[];
+  /** How old a tombstone must be before it is removed, ms; a day unless given. */
+  readonly retention?: () => number;
+}
+
 /**
  * What a leader of any control plane does: it writes the defaults at the first start, then does its chores until the term
  * ends; removing old tombstones and cutting the audit log are two of them. A chore that fails is logged and done again when
- * its time has come. `retention`: how old a tombstone must be before it is removed, ms.
+ * its time has come.
  */
 export async function maintainStore(
   core: ControlPlaneCore,
   backend: PostgresBackend,
   term: LeaderTerm,
-  more: readonly Chore[] = [],
-  retention = (): number => TOMBSTONE_RETENTION,
+  { chores = [], retention = () => TOMBSTONE_RETENTION }: MaintenanceOptions = {},
 ): Promise<void> {
   const { clock, cp } = core;
   const { store } = backend;
@@ -43,7 +49,7 @@ export async function maintainStore(
     failure: 'old tombstones could not be removed',
     run: () => store.purgeTombstones(retention()),
   };
-  await Promise.all([...more, purge, auditChore(core, backend)].map((chore) => repeat(core, term, chore)));
+  await Promise.all([...chores, purge, auditChore(core, backend)].map((chore) => repeat(core, term, chore)));
 }
 
 function auditChore({ settings }: ControlPlaneCore, { audit }: PostgresBackend): Chore {

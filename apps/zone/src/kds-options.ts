@@ -37,7 +37,7 @@ export function kdsOptions(
   global: GlobalAddress | undefined,
 ): (...sources: ZoneKdsSources) => KdsZoneOptions {
   const { settings, clock, logger } = core;
-  return ({ store }, index, binding, sealing, proxies) => ({
+  return (...[{ store }, index, binding, sealing, proxies]) => ({
     firstState: { store, index, clock, logger, federated: global !== undefined },
     sync: () =>
       global && {

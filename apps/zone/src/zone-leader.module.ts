@@ -165,7 +165,7 @@ class ZoneTerm implements LeaderWork {
       ...this.identityChores(),
     ];
     try {
-      const maintenance = maintainStore(core, backend, this.term, chores, retention);
+      const maintenance = maintainStore(core, backend, this.term, { chores, retention });
       await Promise.all([this.runner.run(), this.sync?.run(), maintenance]);
     } finally {
       this.current = undefined;

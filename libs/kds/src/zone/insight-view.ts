@@ -49,7 +49,10 @@ export class InsightView extends PeerIndexView {
   }
 
   override *keys(kind: string): Iterable<string> {
-    if (!isInsightKind(kind)) return yield* super.keys(kind);
+    if (!isInsightKind(kind)) {
+      yield* super.keys(kind);
+      return;
+    }
     for (const { id } of this.source.index.ofKind(ownerKind(kind))) {
       const key = insightKey(id);
       if (key !== undefined && this.insight(key)) yield key;

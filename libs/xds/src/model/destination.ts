@@ -1,14 +1,6 @@
 import { inboundsOf, type DataplaneInbound, type DataplaneResource } from '@causeway/controllers';
 import { isIP } from 'node:net';
-import {
-  Label,
-  isJsonArray,
-  isJsonObject,
-  type Identity,
-  type JsonObject,
-  type Labels,
-  type Resource,
-} from '@causeway/resources';
+import { Label, isJsonArray, isJsonObject, type Identity, type Labels, type Resource } from '@causeway/resources';
 import type { AccessTable } from './inbound-access';
 import { externalTarget, type ExternalTarget, type SecretText } from './external-target';
 import { hashSni, kriSni, type ServiceShortName } from './sni';
