@@ -10,6 +10,7 @@ import {
 import {
   createConditionsReconciler,
   createMeshAuthorityLoop,
+  createTrustCertificatesLoop,
   createTrustLoop,
   createZoneTrustLoop,
   runLoops,
@@ -57,6 +58,7 @@ export function leaderTermFactory(
                 conditions,
                 createTrustLoop(),
                 createZoneTrustLoop(),
+                createTrustCertificatesLoop(),
                 authorities,
                 keys,
               ],

@@ -17,6 +17,7 @@ import type { Authentication, DataplaneTokens } from '@causeway/access';
 import {
   createConditionsReconciler,
   createSharedIdentityLoop,
+  createTrustCertificatesLoop,
   createZoneReconcilers,
   LoopRunner,
   ProxyDirectory,
@@ -126,6 +127,7 @@ function createLoops(
     trust,
     ...(isFederated ? [new TrustAcceptanceReporter(settings.CAUSEWAY_ZONE_NAME, proxies)] : []),
     shared,
+    createTrustCertificatesLoop(),
     createConditionsReconciler({ ...core, meshes }),
   ];
 }

@@ -12,6 +12,8 @@ export { createMeshLoops, type MeshLoopsConfig } from './mesh/mesh-reconciler';
 export { meshesOfAuthority, TrustPublisher, unspreadDomains, type TrustPublisherConfig } from './trust/trust-publisher';
 export { isTrustedHere } from './trust/believed-domains';
 export { createSharedIdentityLoop } from './trust/shared-identity-reconciler';
+export { certificatesOfTrust, readBundle } from './trust/bundle-certificates';
+export { createTrustCertificatesLoop } from './trust/trust-certificates-reconciler';
 export { zonesWithout } from './trust/trust-acceptance';
 export { createZoneTrustLoop, TrustAcceptanceReporter } from './trust/trust-acceptance-loops';
 export { createTrustLoop } from './trust/trust-reconciler';

@@ -147,4 +147,20 @@ describe('the trust that the global derives', () => {
     expect(await from(EAST)).toBe('east/own');
     expect(await refused(other)).toMatch(/bound to zone west are other.west.mesh.local; got/);
   });
+
+  it('knows zones and meshes with dots apart: a domain is bound to a whole name, not to its last part', async () => {
+    await apply(zone('b.c'), zone('c'));
+    const dotted = 'default.b.c.mesh.local';
+    await apply(trust('c', dotted));
+    expect(await from(dotted)).toBeUndefined();
+    expect(await refused(trustId('c'))).toMatch(/^TrustDomainOfAnother: .*bound to zone c are default\.c\.mesh\.local/);
+    await apply(trust('b.c', dotted));
+    expect(await from(dotted)).toBe('b.c/own');
+    // The mesh `default.b` of zone c has a domain of the same text, which counts in that mesh only.
+    const twin = idOf('MeshTrust', 'own', { zone: 'c', mesh: 'default.b' });
+    await apply(put(twin, { trustDomain: dotted, ...bundle(NEXT_EAST_AUTHORITY) }));
+    expect(await refused(twin)).toBeUndefined();
+    expect((await harness.get(derivedTrustId('default.b', dotted)))?.spec).toMatchObject(bundle(NEXT_EAST_AUTHORITY));
+    expect((await derived(dotted))?.['spec']).toMatchObject(bundle(EAST_AUTHORITY));
+  });
 });

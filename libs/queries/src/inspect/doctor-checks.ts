@@ -57,6 +57,10 @@ const BAD_CONDITIONS: Readonly<Record<string, { readonly status: string; readonl
     advice: 'make the Mesh (a foreign one: make it anew as ours), or delete the resource where it was made',
   },
   UnsupportedByKuma: { status: 'True', advice: 'change it as the message says, or let no Kuma zone need it' },
+  CertificatesDropped: {
+    status: 'True',
+    advice: 'replace the certificates that the message names where the MeshTrust was made',
+  },
   TrustRefused: { status: 'True', advice: 'give the MeshTrust a trust domain of its zone, or remove the other one' },
   VIPAllocated: { status: 'False', advice: 'widen the address range of its kind: CAUSEWAY_VIP_RANGE_…' },
   DataplanesAgree: { status: 'False', advice: 'give the Dataplanes of the service the same ports' },

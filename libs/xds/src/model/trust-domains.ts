@@ -1,7 +1,6 @@
-import { X509Certificate } from 'node:crypto';
-import { isTrustedHere } from '@causeway/controllers';
+import { certificatesOfTrust, isTrustedHere, readBundle } from '@causeway/controllers';
 import { enabledBackend, type MeshAuthority } from '@causeway/identity';
-import { compareText, isJsonArray, isJsonObject, type Resource } from '@causeway/resources';
+import { compareText, type Resource } from '@causeway/resources';
 import type { IndexChange } from '@causeway/store';
 
 /** A trust domain and the certificates of its authorities, in PEM. */
@@ -30,33 +29,17 @@ export function trustDomainsOf(
   authority?: MeshAuthority,
 ): readonly TrustDomain[] {
   const domains = new Map<string, Set<string>>();
-  const shared = new Set(authority ? authoritiesIn(authority.certificate) : []);
+  const shared = new Set(authority ? readBundle(authority.certificate, '').usable.map(({ pem }) => pem) : []);
   if (shared.size > 0) domains.set(mesh, shared);
-  for (const { id, spec } of trusts) {
-    const { trustDomain, caBundles } = spec;
+  for (const trust of trusts) {
+    const { id, spec } = trust;
+    const { trustDomain } = spec;
     if (!isTrustedHere(id, here) || id.mesh !== mesh || typeof trustDomain !== 'string' || trustDomain === '') continue;
     const bundles = domains.get(trustDomain) ?? new Set();
-    for (const bundle of isJsonArray(caBundles) ? caBundles : []) {
-      const pem = isJsonObject(bundle) && isJsonObject(bundle['pem']) ? bundle['pem']['value'] : undefined;
-      for (const certificate of typeof pem === 'string' ? authoritiesIn(pem) : []) bundles.add(certificate);
-    }
+    for (const { pem } of certificatesOfTrust(trust).usable) bundles.add(pem);
     if (bundles.size > 0) domains.set(trustDomain, bundles);
   }
   return [...domains]
     .map(([name, bundles]) => ({ name, pem: [...bundles].sort().join('') }))
     .sort((a, b) => compareText(a.name, b.name));
-}
-
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
-
-/** The authorities of a bundle that can be used, each once and in one form; linear in the bundle. */
-function authoritiesIn(bundle: string): readonly string[] {
-  return (bundle.match(CERTIFICATE) ?? []).flatMap((block) => {
-    try {
-      const certificate = new X509Certificate(block);
-      return certificate.ca ? [certificate.toString()] : [];
-    } catch {
-      return [];
-    }
-  });
 }

@@ -1,6 +1,6 @@
 import type { Identity } from '@causeway/resources';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
-import type { AdsRequest } from './ads-messages';
+import { ProtocolViolation, type AdsRequest } from './ads-messages';
 import type { Proxy, RefusedResource } from './resource-source';
 import type { SessionOptions } from './session-options';
 import type { SubscriberEntry } from './subscribers';
@@ -30,9 +30,6 @@ const BY_NAME: ReadonlySet<string> = new Set([endpoints, filterChain, routes, se
 const MOST_TYPES = 32;
 const LONGEST_TYPE = 256;
 const LONGEST_NAME = 2_048;
-
-/** A proxy breaks a bound of the protocol: its stream ends with this text. */
-export class ProtocolViolation extends Error {}
 
 /** One stream of a proxy, without its transport: requests in, responses out. */
 export class AdsSession<V> {

@@ -1,0 +1,67 @@
+import { MeshTrust } from '@causeway/kinds';
+import { identityKey, withCondition, withoutConditions, type Condition, type Resource } from '@causeway/resources';
+import type { IndexChange, IndexReader } from '@causeway/store';
+import {
+  KeyedLoop,
+  NO_KEYS,
+  type KeyedReconciler,
+  type Keys,
+  type ReconcileResult,
+} from '../reconcile/keyed-reconciler';
+import { certificatesOfTrust } from './bundle-certificates';
+
+/** The condition of a MeshTrust of which certificates are not believed. */
+export const CERTIFICATES_DROPPED = 'CertificatesDropped';
+
+/** Certificates that the condition names. */
+const MOST_NAMED = 5;
+
+/**
+ * Says at each MeshTrust which of its certificates are not believed and why: invalid among good ones, ended, too many
+ * (docs/reference/sync.md Conditions). Looks again when the next one ends.
+ */
+class TrustCertificatesReconciler implements KeyedReconciler {
+  readonly name = 'trust-certificates';
+
+  *seed(index: IndexReader): Iterable<Keys> {
+    for (const { id } of index.ofKind(MeshTrust.name)) yield [identityKey(id)];
+  }
+
+  keysOf({ id, key, after }: IndexChange): Keys {
+    return id.kind === MeshTrust.name && after ? [key] : NO_KEYS;
+  }
+
+  reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
+    const held = index.byIdentityKey(key);
+    if (!held) return undefined;
+    const before = held.status ?? {};
+    const wanted = droppedCondition(held, now);
+    const status = wanted ? withCondition(before, wanted, now) : withoutConditions(before, [CERTIFICATES_DROPPED]);
+    const ends = certificatesOfTrust(held).usable.flatMap(({ notAfter }) => (notAfter > now ? [notAfter] : []));
+    return {
+      change: status === before ? undefined : { type: 'patch', id: held.id, expect: held.revision, status },
+      ...(ends.length > 0 && { dueAt: Math.min(...ends) }),
+    };
+  }
+}
+
+function droppedCondition(trust: Resource, now: number): Condition | undefined {
+  const { usable, dropped } = certificatesOfTrust(trust);
+  const ended = usable
+    .filter(({ notAfter }) => notAfter <= now)
+    .map(({ at, notAfter }) => ({ at, reason: `ended at ${new Date(notAfter).toISOString()}` }));
+  const faults = [...dropped, ...ended];
+  if (faults.length === 0) return undefined;
+  const isNobody = ended.length === usable.length;
+  const named = faults.slice(0, MOST_NAMED).map(({ at, reason }) => `${at}: ${reason}`);
+  const more = faults.length > named.length ? [`and ${faults.length - named.length} more`] : [];
+  const nobody = isNobody ? ['no certificate is left by which anybody of this trust domain is believed'] : [];
+  const reason = isNobody ? 'NoneLeft' : dropped.length > 0 ? 'Invalid' : 'Ended';
+  const message = [...named, ...more, ...nobody].join('; ');
+  return { type: CERTIFICATES_DROPPED, status: 'True', reason, message, observedGeneration: trust.generation };
+}
+
+/** Conditions of MeshTrusts as a control loop of a leader. */
+export function createTrustCertificatesLoop(): KeyedLoop {
+  return new KeyedLoop(new TrustCertificatesReconciler());
+}
