@@ -52,7 +52,7 @@ export {
   type TrustGaps,
 } from './authority-lifecycle';
 export { checkOrder, RotationRequests, type RotationOrder, type RotationRequest } from './rotation-requests';
-export { createWorkloadKey, type WorkloadKey } from './workload-key';
+export { createCsr, createWorkloadKey, type WorkloadKey } from './workload-key';
 export {
   WorkloadCertificates,
   type CertificateRequest,

@@ -7,7 +7,7 @@ import { type DestinationTable, serverNames, targetsOf, vipOf } from './destinat
 import type { Inbound } from './inbound';
 import * as names from './names';
 
-const { cluster, endpoints, listener, filterChain, routes } = RESOURCE_TYPES;
+const { cluster, endpoints, listener, filterChain, routes, secret } = RESOURCE_TYPES;
 
 /** The names of resources whose content may differ after a change, by type. */
 export class ChangedNames {
@@ -61,6 +61,18 @@ export class ChangedNames {
     if (inbounds.length > 0) this.isRelisting = true;
     this.add(listener, ...inbounds.map(({ at }) => names.inboundListenerName(at)));
     this.add(cluster, ...inbounds.map(({ clusterName }) => clusterName));
+  }
+
+  /** The egress listens elsewhere, or for other meshes. */
+  addEgress(addresses: readonly SocketAddress[], meshes: readonly { readonly mesh: string }[]): void {
+    this.add(endpoints, names.EGRESS_ENDPOINTS);
+    this.add(listener, ...addresses.map(names.egressListenerName));
+    this.add(secret, ...meshes.flatMap(({ mesh }) => Object.values(names.egressSecretNames(mesh))));
+  }
+
+  /** The authorities that the egress believes in these meshes are others. */
+  addEgressTrust(meshes: readonly string[]): void {
+    this.add(secret, ...meshes.map((mesh) => names.egressSecretNames(mesh).trust));
   }
 
   *[Symbol.iterator](): Iterator<readonly [type: string, changed: readonly string[]]> {

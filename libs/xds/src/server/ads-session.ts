@@ -173,8 +173,7 @@ export class AdsSession<V> {
     if (isFirst && subscription.isWildcard && versions.size === 0) subscription.answer();
     this.want(subscription, names, { isAnswerDue: !isFirst, revision });
     if (unsubscribe.includes(WILDCARD)) this.setWildcard(subscription, false, revision);
-    this.options.subscribers.unnamed(this.entryOf(subscription), unsubscribe);
-    subscription.unsubscribe(unsubscribe, revision);
+    this.drop(subscription, unsubscribe, revision);
   }
 
   /** The state of the world: these are the names, all others are dropped. */
@@ -191,8 +190,7 @@ export class AdsSession<V> {
     if (isListing) this.setWildcard(subscription, true, revision);
     else if (names.length > 0) this.setWildcard(subscription, false, revision);
     this.want(subscription, added, { isAnswerDue: false, revision });
-    this.options.subscribers.unnamed(this.entryOf(subscription), dropped);
-    subscription.unsubscribe(dropped, revision);
+    this.drop(subscription, dropped, revision);
     if (!isFirst) return;
     if (version !== '') subscription.holdsUnknown();
     const held = version !== '' && nonce === '' ? subscription.versionOfWanted() : undefined;
@@ -211,6 +209,13 @@ export class AdsSession<V> {
     this.options.subscribers.named(this.entryOf(subscription), names);
     subscription.subscribe(names, isAnswerDue, revision);
     this.options.source.subscribed?.(this.proxy, subscription.type, names);
+  }
+
+  private drop(subscription: Subscription, names: readonly string[], revision: number): void {
+    if (names.length === 0) return;
+    this.options.subscribers.unnamed(this.entryOf(subscription), names);
+    subscription.unsubscribe(names, revision);
+    this.options.source.unsubscribed?.(this.proxy, subscription.type, names);
   }
 
   private setWildcard(subscription: Subscription, on: boolean, revision: number): void {
