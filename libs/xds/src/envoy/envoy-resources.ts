@@ -9,7 +9,6 @@ import type { Proxy, RefusedResource, ResourceSource, SourceListener } from '../
 import { isHttp } from './clusters';
 import { ChangedNames, concernsEgress } from './changed-names';
 import { DestinationTable, vipOf } from './destination-table';
-import type { LeavingMesh } from './egress-listener';
 import { hasChains, trustedMeshOf, type EnvoyView } from './envoy-view';
 import { ExplicitOutbounds } from './explicit-outbounds';
 import * as names from './names';
@@ -58,8 +57,6 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private readonly backends = new ReachableBackends();
   private readonly explicit: ExplicitOutbounds;
   private readonly translation: Translation;
-  /** What the egress listens for, as proxies were told. */
-  private leaving: readonly LeavingMesh[] = [];
   private readonly views = new WeakMap<EnvoyView, ViewState>();
   private readonly listeners = new Set<SourceListener<EnvoyView>>();
 
@@ -230,7 +227,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     changed.add(endpoints, ...change.readdressed);
     changed.addEgressTrust(change.trust);
     if (this.table.httpVersion !== before) changed.add(listener, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER);
-    if (concernsEgress(change)) this.addLeaving(change, changed);
+    if (concernsEgress(change)) changed.addEgress(this.model.egress.addresses, this.translation.leavingMeshes());
     for (const { before: old, after } of change.dataplanes)
       changed.addIngresses(this.translation.ingressesOf(old), this.translation.ingressesOf(after), this.table);
     for (const { before: old, after } of this.withInbounds(change))
@@ -246,14 +243,6 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     const gone = new ChangedNames();
     for (const each of change.destinations) if (!each.after) gone.addDestination(each);
     for (const [type, found] of gone) this.shared.forget(type, found);
-  }
-
-  /** What the egress listens for, where that has changed. */
-  private addLeaving({ isEgressMoved }: ModelChange, changed: ChangedNames): void {
-    const leaving = this.translation.leavingMeshes();
-    if (!isEgressMoved && isDeepStrictEqual(leaving, this.leaving)) return;
-    this.leaving = leaving;
-    changed.addEgress(this.model.egress.addresses, leaving);
   }
 
   /** A Dataplane that declares other services than before: what joins and what leaves the list of its proxies. */

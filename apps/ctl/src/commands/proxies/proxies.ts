@@ -19,6 +19,10 @@ export function registerProxies(program: Command, context: CommandContext, finis
     .action(async (name: string | undefined, options: ProxiesOptions) =>
       finish(await listProxies(context, name, options)),
     );
+  registerBootstrap(proxies, context, finish);
+}
+
+function registerBootstrap(proxies: Command, context: CommandContext, finish: SetExitCode): void {
   proxies
     .command('bootstrap')
     .description('makes a key and what an Envoy on this machine is started with')
