@@ -7,7 +7,13 @@ import {
   type Provider,
 } from '@nestjs/common';
 import { createDataplaneTokens, type DataplaneTokens } from '@causeway/access';
-import { INDEX, retryWhileUnavailable, type ControlPlaneCore, type ModuleImports } from '@causeway/control-plane';
+import {
+  INDEX,
+  MESHES,
+  retryWhileUnavailable,
+  type ControlPlaneCore,
+  type ModuleImports,
+} from '@causeway/control-plane';
 import { ProxyDirectory } from '@causeway/controllers';
 import {
   MeshAuthorities,
@@ -16,6 +22,7 @@ import {
   ZoneAuthority,
   type SealingKeys,
 } from '@causeway/identity';
+import type { Meshes } from '@causeway/meshes';
 import type { AuthorityAccess } from '@causeway/queries';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
@@ -92,10 +99,12 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
         },
         {
           provide: WorkloadCertificates,
-          inject: [INDEX, ZoneAuthority, SEALING_KEYS],
-          useFactory: (index: IndexReader, signer: ZoneAuthority, keys: SealingKeys) => {
+          inject: [INDEX, ZoneAuthority, SEALING_KEYS, MESHES],
+          useFactory: (index: IndexReader, signer: ZoneAuthority, keys: SealingKeys, meshes: Meshes) => {
             const meshAuthorities = new MeshAuthorities(index, keys);
-            return new WorkloadCertificates({ index, signer, meshAuthorities, clock, validity });
+            const isRevoked = (mesh: string, uri: string): boolean =>
+              meshes.state(mesh)?.access?.revoked.includes(uri) === true;
+            return new WorkloadCertificates({ index, signer, meshAuthorities, isRevoked, clock, validity });
           },
         },
         ...rotationProviders(core),
