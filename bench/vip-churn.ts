@@ -22,6 +22,8 @@ const STOP = numberSetting('BENCH_STOP', 120);
 const EVERY = numberSetting('BENCH_EVERY', 10);
 const SLOTS = 12;
 const PORT = 6379;
+/** How often it says on stderr how far it is, ms. */
+const TOLD = 30_000;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -44,7 +46,9 @@ async function measure(traffic: TrafficMesh): Promise<void> {
   const load = { services: SERVICES, alive: ALIVE, rate: RATE, every: EVERY };
   const churn = new VipChurn({ zone, slots, callers: ['127.0.0.1'], port: PORT, ...load });
   const began = performance.now();
+  const told = setInterval(() => console.error(JSON.stringify(churn.outcome)), TOLD);
   const [outcome] = await Promise.all([churn.run(), stopInTurn(proxies, churn)]);
+  clearInterval(told);
   const { wrong, ...counts } = outcome;
   report('vip-churn', {
     ...{ proxies: PROXIES, stopped: STOPPED * STOPS, stop_seconds: STOP, ...counts, wrong: wrong.length },

@@ -5,7 +5,7 @@
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { build, isBuilt } from './lib/build.mjs';
 import { runMain } from './lib/failure.mjs';
@@ -21,6 +21,8 @@ const SCHEDULES = 'test/simulation/simulation.spec.ts';
 /** The whole suite takes half of it on a quiet machine with two cores. `.ci/run` waits a little longer. */
 const LIMIT_MINUTES = Number(process.env.CAUSEWAY_TEST_LIMIT_MINUTES ?? 22);
 const deadline = Date.now() + LIMIT_MINUTES * 60_000;
+
+const WORKERS = Math.min(2, availableParallelism()) + 1;
 
 /** How long Jest may take to end when it is asked to, ms. */
 const END_MS = 10_000;
@@ -71,7 +73,8 @@ function partsOf(args) {
 async function runPart(args) {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-result-'));
   const resultFile = join(folder, 'result.json');
-  const workers = args.some((arg) => /^(-w|-i|--maxWorkers|--runInBand)/.test(arg)) ? [] : ['--maxWorkers=2'];
+  // One more than there are cores: many tests wait, for a lease, a renewal or a process.
+  const workers = args.some((arg) => /^(-w|-i|--maxWorkers|--runInBand)/.test(arg)) ? [] : [`--maxWorkers=${WORKERS}`];
   try {
     const status = await runJest([...args, ...workers, '--json', `--outputFile=${resultFile}`]);
     return { status, result: existsSync(resultFile) ? JSON.parse(readFileSync(resultFile, 'utf8')) : undefined };

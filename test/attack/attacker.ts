@@ -1,13 +1,14 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { dnsAttacks } from './attacks/dns-attacks';
+import { proxyAttacks } from './attacks/proxy-attacks';
 import { restAttacks } from './attacks/rest-attacks';
 import { zoneAttacks } from './attacks/zone-attacks';
 import { Tally } from './tally';
 import { textOf, type Arena, type Attack, type Target } from './target';
 
 /** Attacks that share a process: those of another one have their own. */
-export type AttackGroup = 'zones' | 'rest' | 'dns';
+export type AttackGroup = 'zones' | 'rest' | 'dns' | 'proxies';
 
 /** Arguments of an attacking process. */
 export interface Orders {
@@ -23,6 +24,7 @@ const GROUPS: Readonly<Record<AttackGroup, readonly Attack[]>> = {
   zones: zoneAttacks(),
   rest: restAttacks(),
   dns: dnsAttacks(),
+  proxies: proxyAttacks(),
 };
 
 /** All attacks of the group at once until the time is over; tells the tally to the parent. */

@@ -99,7 +99,10 @@ export class NormalLoad {
   /** A watch that ends is opened anew and tells everything again. */
   private watch(): void {
     const again = (): void => {
-      if (!this.stop.signal.aborted) setTimeout(() => this.watch(), 100);
+      void pause(100, undefined, { signal: this.stop.signal }).then(
+        () => this.watch(),
+        () => undefined,
+      );
     };
     this.watching = get(`${this.to.restUrl}/meshes/default/meshservices?watch=true&name=load-`, (answer) => {
       let rest = '';

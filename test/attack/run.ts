@@ -9,11 +9,11 @@ import { EVIL_ZONES } from './attacks/zone-attacks';
 import type { AttackGroup, Orders } from './attacker';
 import { NormalLoad } from './load';
 import type { Counts } from './tally';
-import type { Target } from './target';
+import type { ProxyTarget, Target } from './target';
 import type { PlaneFigures, Seen } from './verdict';
 
 const ROOT = join(__dirname, '..', '..');
-const GROUPS: readonly AttackGroup[] = ['zones', 'rest', 'dns'];
+const GROUPS: readonly AttackGroup[] = ['zones', 'rest', 'dns', 'proxies'];
 const ZONES = ['east', 'west'] as const;
 
 /** How long the parts of a run last, s. */
@@ -89,13 +89,25 @@ async function observed(mesh: ProcessMesh, load: NormalLoad, options: RunOptions
 async function targetOf(mesh: ProcessMesh): Promise<Target> {
   const tokens = await Promise.all(EVIL_ZONES.map(async (zone) => [zone, await mesh.zoneToken(zone)] as const));
   const planes = [mesh.global, ...ZONES.map((zone) => mesh.zone(zone))];
+  const proxies = await Promise.all(ZONES.map(async (zone) => [zone, await proxiesOf(mesh.zone(zone))] as const));
   return {
     kds: mesh.global.kdsAddress,
     ca: await mesh.global.text('/kds/ca'),
     tokens: Object.fromEntries(tokens),
     rest: Object.fromEntries(planes.map(({ name, restUrl }) => [name, restUrl])),
     dns: Object.fromEntries(ZONES.map((zone) => [zone, mesh.zone(zone).dnsAddress])),
+    proxies: Object.fromEntries(proxies),
   };
+}
+
+/** The Dataplanes of the proxies that attack, and of the one that behaves. */
+async function proxiesOf(zone: ProcessPlane): Promise<ProxyTarget> {
+  for (const name of ['evil', 'good']) {
+    const networking = { address: '127.0.0.1', inbound: [{ port: 7_000, tags: { 'kuma.io/service': name } }] };
+    await zone.put(`/meshes/default/dataplanes/${name}`, { type: 'Dataplane', mesh: 'default', name, networking });
+  }
+  const token = await zone.text('/tokens/dataplane', { mesh: 'default', validFor: '24h' });
+  return { port: Number(zone.xdsAddress.split(':')[1]), token };
 }
 
 /** Resolves with what became of the attacks when they are over. */

@@ -1,5 +1,12 @@
 import type { Tally } from './tally';
 
+/** Where proxies of a zone connect to, on this machine and in plain text. */
+export interface ProxyTarget {
+  readonly port: number;
+  /** A dataplane token for the proxies of the mesh `default`, of which `evil` and `good` have a Dataplane. */
+  readonly token: string;
+}
+
 /** Where attacks go: the mesh as somebody on this machine, or with a zone token of his own, reaches it. */
 export interface Target {
   /** `host:port` of the global for zones, and what it is verified by. */
@@ -11,6 +18,8 @@ export interface Target {
   readonly rest: Readonly<Record<string, string>>;
   /** `host:port` of DNS by zone. */
   readonly dns: Readonly<Record<string, string>>;
+  /** By zone. */
+  readonly proxies: Readonly<Record<string, ProxyTarget>>;
 }
 
 /** What an attack works with. */

@@ -21,11 +21,11 @@ describe('a control plane that is killed while it writes a batch', () => {
     database = await createTestDatabase();
     plane = await start();
     await until('the default mesh is there', () => plane.get('/meshes/default'));
-  }, 60_000);
+  });
   afterEach(async () => {
     await plane.stop();
     await database.drop();
-  }, 60_000);
+  });
 
   const apply = (query: string): Promise<Response> =>
     fetch(`${plane.restUrl}/_apply${query}`, {

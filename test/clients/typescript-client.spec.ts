@@ -7,6 +7,8 @@ import { restFixture, type RestFixture } from '../rest/rest-fixture';
 const REPO = resolve(__dirname, '..', '..');
 const run = promisify(execFile);
 const bin = (name: string): string => join(REPO, 'node_modules', '.bin', name);
+/** The native compiler takes a tenth of the time. */
+const COMPILER = join(REPO, 'node_modules', 'typescript7', 'bin', 'tsc');
 
 /** A folder in which imports find this repository's packages; removed afterwards. */
 function workFolder(): string {
@@ -28,7 +30,7 @@ describe('a client that openapi-typescript generates from /openapi.json', () => 
     writeFileSync(document, await (await fetch(`${base}/openapi.json`)).text());
     await run(bin('openapi-typescript'), [document, '--default-non-nullable', 'false', '-o', join(folder, 'api.ts')]);
     copyFileSync(join(__dirname, 'testdata', 'client.ts.txt'), client);
-  }, 60_000);
+  });
   afterAll(async () => {
     await rest.close();
     rmSync(folder, { recursive: true, force: true });
@@ -46,16 +48,16 @@ describe('a client that openapi-typescript generates from /openapi.json', () => 
       '--types',
       'node',
     ];
-    const { stdout } = await run(bin('tsc'), [...options, client], { cwd: folder }).catch(
+    const { stdout } = await run(process.execPath, [COMPILER, ...options, client], { cwd: folder }).catch(
       (error: { stdout: string }) => error,
     );
     expect(stdout).toBe('');
-  }, 60_000);
+  });
 
   it('creates, reads, lists, is refused with fields, and deletes', async () => {
     const program = join(folder, 'client.js');
     await run(bin('esbuild'), [client, '--bundle', '--platform=node', `--outfile=${program}`]);
     const { stdout } = await run(process.execPath, [program, base]);
     expect(JSON.parse(stdout)).toEqual({ statuses: [201, 200, 200, 422, 200], port: 80, total: 1, fields: ['name'] });
-  }, 60_000);
+  });
 });

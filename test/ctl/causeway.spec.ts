@@ -213,7 +213,7 @@ describe('causeway, as its user runs it', () => {
     for (const args of ['get msvc', 'get msvc -o yaml', 'get msvc -w', 'get msvc -w -l team=lone']) {
       expect(await ran(args)).toEqual({ code: 0, err: '', lines: 1 });
     }
-  }, 60_000);
+  });
 
   it.each([
     ['an unknown kind', ['get', 'meshservces'], 2, /did you mean meshservices/],

@@ -27,7 +27,7 @@ describe('causeway without --mesh, where the control plane expects another mesh 
   afterAll(async () => {
     await zone.stop();
     await database.drop();
-  }, 60_000);
+  });
 
   it.each(['REST', 'gRPC'])(
     'T000-14 applies, waits for, shows, lists, explains, relabels and deletes in that mesh, over %s',

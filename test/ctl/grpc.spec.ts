@@ -84,7 +84,7 @@ describe('causeway over gRPC', () => {
     );
     expect([renamed.code, renamed.err]).toEqual([1, 'nothing was written\n']);
     expect(grpc.index.get(serviceId('other'))).toBeUndefined();
-  }, 60_000);
+  });
 
   it('shows the place of an error, all or nothing, and doubles, as over REST', async () => {
     const path = join(folder, 'bad.yaml');
@@ -97,7 +97,7 @@ describe('causeway over gRPC', () => {
     expect(double.err).toContain('-:3:1: MeshService twice: stands twice; the other is at -:11:1');
     const missing = await causeway(['get', 'msvc', 'nope']);
     expect([missing.code, missing.err]).toEqual([1, expect.stringMatching(/^Not found: .*nope/)]);
-  }, 60_000);
+  });
 
   it('watches: what is there, then each change', async () => {
     await causeway(['apply', '-f', '-'], service('watched'));
@@ -111,7 +111,7 @@ describe('causeway over gRPC', () => {
     const ended = new Promise<number | null>((done) => child.once('close', done));
     child.kill('SIGINT');
     expect(await ended).toBe(0);
-  }, 60_000);
+  });
 
   it.each([
     ['zones', ['zones']],
@@ -141,7 +141,7 @@ describe('causeway over gRPC', () => {
     expect([elsewhere.code, elsewhere.err]).toEqual([1, expect.stringMatching(/^Not found: .*nowhere/)]);
     // A server that is named gets nothing of the context in use.
     expect((await inContext(['-s', server, 'get', 'msvc/known'])).err).toMatch(/^Unauthorized: /);
-  }, 60_000);
+  });
 
   it('says what is wrong with the caller, its rate and the connection', async () => {
     const nobody = await causeway(['get', 'msvc'], '', '');
@@ -151,7 +151,7 @@ describe('causeway over gRPC', () => {
     expect(away).toMatchObject({ code: 1, err: expect.stringMatching(/^cannot reach grpc:\/\/127\.0\.0\.1:9: is /) });
     const watch = await runCauseway('grpc://127.0.0.1:9', ['get', 'msvc', '-w']);
     expect([watch.code, watch.err]).toEqual([1, expect.stringMatching(/^cannot reach /)]);
-  }, 60_000);
+  });
 });
 
 describe('causeway over gRPC, limited and with TLS', () => {
@@ -192,5 +192,5 @@ describe('causeway over gRPC, limited and with TLS', () => {
       await grpc.close();
       rmSync(folder, { recursive: true });
     }
-  }, 60_000);
+  });
 });

@@ -2,13 +2,18 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const ROOT = join(__dirname, '..', '..');
-const page = readFileSync(join(ROOT, 'docs', 'reference', 'requirements.md'), 'utf8');
-const rows = page.split('\n').filter((line) => /^\| (?!\|)/.test(line));
+const rowsOf = (name: string): readonly string[] => {
+  const page = readFileSync(join(ROOT, 'docs', 'reference', name), 'utf8');
+  return page.split('\n').filter((line) => /^\| (?!\|)/.test(line));
+};
+const rows = rowsOf('requirements.md');
+const traffic = rowsOf('requirements-traffic.md');
+const firstOf = (each: readonly string[]): readonly string[] => each.map((row) => row.split('|')[1]?.trim() ?? '');
 const testsOf = (row: string): readonly (readonly [file: string, words: string])[] =>
   [...row.matchAll(/`([^`]+) › ([^`]+)`/g)].map(([, file = '', words = '']) => [file, words] as const);
 
-describe('docs/reference/requirements.md', () => {
-  it.each(rows)('%s', (row) => {
+describe('docs/reference/requirements.md and requirements-traffic.md', () => {
+  it.each([...rows, ...traffic])('%s', (row) => {
     const tests = testsOf(row);
     expect(tests).not.toEqual([]);
     for (const [file, words] of tests) {
@@ -18,11 +23,16 @@ describe('docs/reference/requirements.md', () => {
   });
 
   it('names every statement of the seed and every weakness once', () => {
-    const first = rows.map((row) => row.split('|')[1]?.trim());
+    const first = firstOf(rows);
     const numbers = (from: number, to: number): string[] =>
       Array.from({ length: to - from + 1 }, (_, i) => String(from + i));
     const statements = numbers(1, 20).map((n) => `T001-${n.padStart(2, '0')}`);
-    expect(first.filter((id) => id?.startsWith('T001-'))).toEqual(statements);
-    expect(first.filter((id) => /^\d+$/.test(id ?? ''))).toEqual([...numbers(29, 48), ...numbers(59, 62)]);
+    expect(first.filter((id) => id.startsWith('T001-'))).toEqual(statements);
+    expect(first.filter((id) => /^\d+$/.test(id))).toEqual([...numbers(29, 48), ...numbers(59, 62)]);
+  });
+
+  it('names every requirement of traffic and every harmful input once', () => {
+    const letters = [...'ABCDEFGHIJKL'];
+    expect(firstOf(traffic)).toEqual([...Array.from({ length: 12 }, (_, i) => String(i + 1)), ...letters]);
   });
 });

@@ -8,8 +8,6 @@ import { freePort } from '../../scripts/lib/ports.mjs';
 /** What every account of the machine could know of a cluster that an earlier version made. */
 const FIXED = 'causeway';
 
-jest.setTimeout(120_000);
-
 describe('the embedded Postgres', () => {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-embedded-'));
   const passwordFile = join(folder, 'data', 'causeway.password');

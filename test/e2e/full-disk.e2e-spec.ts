@@ -4,8 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { QuickstartRun } from './quickstart-run';
 
-jest.setTimeout(120_000);
-
 /** Small disks are mounted where nobody else sees them: that takes root, on Linux. */
 const canMount = spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
 

@@ -56,7 +56,7 @@ export class QuickstartRun {
   /** Resolves when everything is shown; fails with what it printed when it ends before. */
   async untilRunning(): Promise<void> {
     const ended = this.exit.then((code) => Promise.reject(new Error(`it ended with ${code}:\n${this.output}`)));
-    const running = until('the quickstart runs', () => this.output.includes('\nRunning.'), 90_000);
+    const running = until('the quickstart runs', () => this.output.includes('\nRunning.'), 180_000);
     await Promise.race([running, ended]);
   }
 

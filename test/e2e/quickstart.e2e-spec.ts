@@ -4,8 +4,6 @@ import { join } from 'node:path';
 import { until } from '../support/until';
 import { QuickstartRun } from './quickstart-run';
 
-jest.setTimeout(120_000);
-
 interface Service {
   readonly status: {
     readonly vip: { readonly ip: string };

@@ -63,8 +63,8 @@ const CONNECTIONS = 3;
       b.envoy('server', { ...view, dataplane: id }, 'server'),
     ]);
     [first, , narrow] = started;
-    await until('redis', async () => (await say(REDIS.vip, REDIS.port)) === 'redis:hello', 10_000);
-    await until('web', async () => (await ask(WEB.vip, WEB.port)).status === 200, 10_000);
+    await until('redis', async () => (await say(REDIS.vip, REDIS.port)) === 'redis:hello');
+    await until('web', async () => (await ask(WEB.vip, WEB.port)).status === 200);
     const socket = connectTcp(NARROW.port, NARROW.address).on('error', () => undefined);
     silent = new Promise((closed) => socket.on('close', () => closed()));
   });

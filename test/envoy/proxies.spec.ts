@@ -30,7 +30,7 @@ describe('the proxies of a zone with two replicas', () => {
       await first.put(`/meshes/default/dataplanes/${name}`, {
         ...{ type: 'Dataplane', mesh: 'default', name, networking: { address: '127.0.0.1', inbound } },
       });
-  }, 60_000);
+  });
   afterAll(async () => {
     await Promise.all(clients.map((client) => client.close()));
     await Promise.all(replicas.filter((each) => !stopped.has(each)).map((replica) => replica.stop()));
@@ -54,7 +54,7 @@ describe('the proxies of a zone with two replicas', () => {
     const found = await until('it is known at the other replica', () => known('redis-1'));
     expect(found).toMatchObject({ connected: true, facts: { kind: 'dataplane', form: 'delta', streams: 1 } });
     expect(found.facts.types).toMatchObject([{ type: listener, held: 1 }]);
-    await until('what it holds is known', () => known('redis-1')?.facts.isSettled, 10_000);
+    await until('what it holds is known', () => known('redis-1')?.facts.isSettled);
     expect(known('redis-1')?.facts.applied).toBeUndefined();
 
     // As if the replica had been killed 16 s ago: it has not reported since.
@@ -67,12 +67,12 @@ describe('the proxies of a zone with two replicas', () => {
       return known('redis-1')?.connected === false;
     });
     await direct.end();
-    await until('it is back with the next report', () => known('redis-1')?.connected === true, 10_000);
+    await until('it is back with the next report', () => known('redis-1')?.connected === true);
   });
 
   it('are shown by REST, and in the insight and the service of their Dataplane', async () => {
     const get = async (path: string): Promise<ParsedJson> => (await fetch(replicas[0].restUrl + path)).json();
-    await until('it is connected', async () => (await get('/_proxies?connected=true')).total === 1, 10_000);
+    await until('it is connected', async () => (await get('/_proxies?connected=true')).total === 1);
     const [found] = (await get('/_proxies?mesh=default&name=redis')).items;
     expect(found).toMatchObject({
       ...{ mesh: 'default', namespace: 'default', name: 'redis-1', kind: 'dataplane', connected: true, form: 'delta' },
@@ -85,7 +85,7 @@ describe('the proxies of a zone with two replicas', () => {
     const { dataplaneInsight } = await get('/meshes/default/dataplanes+insights/redis-1');
     expect(dataplaneInsight.subscriptions).toMatchObject([{ status: { lds: { responsesAcknowledged: '1' } } }]);
     const counted = async () => (await get('/meshes/default/meshservices/redis')).status?.dataplaneProxies;
-    await until('it is counted', async () => (await counted())?.connected === 1, 10_000);
+    await until('it is counted', async () => (await counted())?.connected === 1);
     expect(await counted()).toEqual({ total: 2, connected: 1, healthy: 2 });
   });
 
@@ -100,14 +100,14 @@ describe('the proxies of a zone with two replicas', () => {
         one.message,
       ]);
     };
-    await until('the condition', async () => (await conditions())?.[0]?.[0] === 'RejectedByProxy', 10_000);
+    await until('the condition', async () => (await conditions())?.[0]?.[0] === 'RejectedByProxy');
     expect((await conditions())[0][1]).toMatch(/^Listener inbound:127.0.0.1:16379 \(version .*\): .*no way$/);
     await replicas[0].put('/meshes/default/dataplanes/redis-2', {
       ...{ type: 'Dataplane', mesh: 'default', name: 'redis-2' },
       networking: { address: '127.0.0.1', inbound: [{ ...inbound[0], servicePort: 6380 }] },
     });
     client.ack(await client.response(1));
-    await until('no condition', async () => (await conditions()) === undefined, 10_000);
+    await until('no condition', async () => (await conditions()) === undefined);
     await client.close();
   });
 

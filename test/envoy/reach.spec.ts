@@ -68,7 +68,7 @@ const vip = (ip: string): { readonly status: JsonObject } => ({ status: { vip: {
     return [...found].sort();
   }
   const ledTo = (...names: readonly string[]): Promise<boolean> =>
-    until(`answers of ${names.join(', ')}`, async () => (await answerers()).join() === names.join(), 15_000);
+    until(`answers of ${names.join(', ')}`, async () => (await answerers()).join() === names.join());
 
   async function serve(name: string): Promise<void> {
     const { chain, key } = await authority.issue({ uri: west.spiffeId('redis') });
@@ -188,7 +188,7 @@ const vip = (ip: string): { readonly status: JsonObject } => ({ status: { vip: {
         tls: { enabled: true, verification: { caCert: { inlineString: outside.certificate } }, ...spec },
       });
     const answered = (answer: string): Promise<boolean> =>
-      until(answer, async () => (await say(OUTSIDE.vip, 443, 'x')) === answer, 15_000);
+      until(answer, async () => (await say(OUTSIDE.vip, 443, 'x')) === answer);
 
     beforeAll(async () => (certificate = await outside.issue({ dns: 'localhost' })));
 

@@ -140,13 +140,13 @@ interface HttpAnswer {
     await zone.stop();
     expect(await envoy.ask('/listeners')).toContain('inbound:127.0.0.1:16379');
     zone = await startZone();
-    await until('it is back', () => zone.xds.proxies().length > 0, 60_000);
+    await until('it is back', () => zone.xds.proxies().length > 0);
     await hasInbound(envoy);
     const second = await until('a certificate of the zone that came back', async () => {
       const held = await serial(envoy);
       return held === first ? undefined : held;
     });
-    await until('a renewed certificate', async () => (await serial(envoy)) !== second, 60_000);
+    await until('a renewed certificate', async () => (await serial(envoy)) !== second);
     expect(await envoy.stat('listener_manager.listener_create_failure')).toBe(0);
     expect(zone.xds.proxies()).toHaveLength(1);
   });
@@ -216,7 +216,7 @@ interface HttpAnswer {
     const read = () => fetch(`${zone.restUrl}/meshes/default/dataplanes/kuma-1`).then(({ status }) => status);
     expect(await read()).toBe(200);
     await envoy.stop();
-    await until('the Dataplane is gone', async () => (await read()) === 404, 30_000);
+    await until('the Dataplane is gone', async () => (await read()) === 404);
   });
 
   it('is what causeway proxies bootstrap writes the files of an Envoy for, readable by their owner only', async () => {

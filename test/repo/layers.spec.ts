@@ -81,7 +81,7 @@ describe('the layer rules', () => {
     const report = tree.runJson('dependency-cruiser/bin/dependency-cruise.mjs', ...args) as Report;
     tree.remove();
     violations = report.summary.violations.map(({ from, rule }) => `${rule.name}: ${from}`);
-  }, 60_000);
+  });
 
   it.each(OFFENDERS)('%s refuses %s', (rule, file) => {
     expect(violations).toContain(`${rule}: ${file}`);

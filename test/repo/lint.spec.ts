@@ -64,7 +64,7 @@ describe('the lint rules', () => {
       );
     }
     tree.remove();
-  }, 60_000);
+  });
 
   it.each(OFFENDERS)('%s fires for %s', (rule, file) => {
     expect(findings.get(file)).toContain(rule);

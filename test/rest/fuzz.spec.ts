@@ -5,7 +5,7 @@ import type { Kind } from '@causeway/resources';
 import { restFixture, ZONE_EAST, type ParsedJson, type RestFixture } from './rest-fixture';
 
 /** How many requests are sent, half of them to a zone and half to a global. */
-const RUNS = Number(process.env['FUZZ_RUNS'] ?? 10_000);
+const RUNS = Number(process.env['FUZZ_RUNS'] ?? 3_000);
 const KNOWN = new Set([200, 201, 204, 400, 403, 404, 405, 409, 410, 412, 413, 414, 415, 422]);
 
 const kind = fc.constantFrom(...coreKinds.kinds);

@@ -35,7 +35,7 @@ describe('generators of the global and of a zone, as processes', () => {
   afterAll(async () => {
     rmSync(folder, { recursive: true });
     await mesh.stop();
-  }, 60_000);
+  });
 
   const redis = { type: 'MeshService', mesh: 'default', name: 'redis', spec: { ports: [{ port: 6379 }] } };
   const body = (plane: ProcessPlane, path: string): Promise<Body | undefined> => plane.get(path);
@@ -66,7 +66,7 @@ describe('generators of the global and of a zone, as processes', () => {
     const shown = await until('the global shows it', () => body(global, '/hostnamegenerators/own?zone=east'));
     expect(shown.labels).toMatchObject({ 'kuma.io/origin': 'zone', 'kuma.io/zone': 'east' });
     expect(await body(west, '/hostnamegenerators/own?zone=east')).toBeUndefined();
-  }, 60_000);
+  });
 
   it('T001-20: a default that the operator deleted stays deleted after every restart, and so do its names', async () => {
     const [global, east, west] = [mesh.global, mesh.zone('east'), mesh.zone('west')];
@@ -104,7 +104,7 @@ describe('generators of the global and of a zone, as processes', () => {
       status: 'Available',
       origin: { kind: 'HostnameGenerator', name: 'k8s-zone-hostnames' },
     });
-  }, 60_000);
+  });
 
   it('the template without quotes is refused, by the CLI and by the server, with line, column and how to write it', async () => {
     const unquoted = readFileSync(join(SEED, 'hostname-generator.yaml'), 'utf8').replace(
@@ -125,5 +125,5 @@ describe('generators of the global and of a zone, as processes', () => {
     });
     expect(answer.status).toBe(400);
     expect(await answer.text()).toContain(`line ${line}, column 13: a template must be in quotes`);
-  }, 60_000);
+  });
 });

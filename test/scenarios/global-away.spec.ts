@@ -35,7 +35,7 @@ describe('the global is away', () => {
     expect(status?.addresses).toEqual([
       expect.objectContaining({ hostname: 'redis.svc.east.mesh.local', status: 'Available' }),
     ]);
-  }, 60_000);
+  });
 
   it('both zones serve without it, and west learns what east did meanwhile once it is back', async () => {
     const before = await complete(mesh.zone('west'), 'redis', 'east');
@@ -48,7 +48,7 @@ describe('the global is away', () => {
     await mesh.startGlobal();
     await until('cache in west', () => complete(mesh.zone('west'), 'cache', 'east'));
     expect(await complete(mesh.zone('west'), 'redis', 'east')).toEqual(before);
-  }, 90_000);
+  });
 
   it('a zone that is killed and started again has the same addresses, and the others lose nothing (I2, I5)', async () => {
     const [inEast, inWest] = await Promise.all(
@@ -61,7 +61,7 @@ describe('the global is away', () => {
     expect(await register(mesh.zone('east'), 'queue')).toBe(201);
     await until('queue in west', () => complete(mesh.zone('west'), 'queue', 'east'));
     expect(await complete(mesh.zone('west'), 'redis', 'east')).toEqual(inWest);
-  }, 90_000);
+  });
 
   it('a deleted Dataplane leaves its service unavailable, and deleted services are gone in every zone', async () => {
     const path = '/meshes/default/meshservices/by-hand';
@@ -73,5 +73,5 @@ describe('the global is away', () => {
     expect(await mesh.zone('west').delete(`${path}?zone=east`)).toBe(403);
     expect(await mesh.zone('east').delete(path)).toBe(200);
     await until('by-hand gone in west', async () => (await mesh.zone('west').get(`${path}?zone=east`)) === undefined);
-  }, 60_000);
+  });
 });

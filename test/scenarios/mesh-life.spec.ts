@@ -63,7 +63,7 @@ describe('the Mesh of a global', () => {
   afterEach(async () => {
     await Promise.all(planes.splice(0).map((plane) => plane.stop()));
     await database.drop();
-  }, 60_000);
+  });
 
   it(
     'T000-13 T000-15 T000-18 two replicas make one, and restarts leave it byte by byte',

@@ -38,7 +38,7 @@ describe('zones join by their tokens', () => {
   afterAll(async () => {
     await mesh.stop();
     rmSync(folder, { recursive: true });
-  }, 60_000);
+  });
 
   it('a token that is revoked lets no change through, and a new one in its file does, without a restart', async () => {
     const { token, id } = await issue();
@@ -62,7 +62,7 @@ describe('zones join by their tokens', () => {
     writeFileSync(tokenFile, (await issue()).token);
     await meshArrives('after-revocation');
     expect(id).not.toBe(next.id);
-  }, 90_000);
+  });
 
   it('keys are shown in no list and no log', async () => {
     const list = JSON.stringify(await mesh.global.get('/globalsecrets'));

@@ -67,7 +67,7 @@ class AdsClient<Q, A extends { readonly typeUrl: string; readonly nonce: string 
 
   /** The response with this number, from 0. */
   async response(number: number): Promise<A> {
-    await until(`response ${number}`, () => this.responses.length > number || this.ended !== undefined, 5_000);
+    await until(`response ${number}`, () => this.responses.length > number || this.ended !== undefined);
     const response = this.responses[number];
     if (!response) throw new Error(`no response ${number}: ${this.ended?.message}`);
     return response;

@@ -14,8 +14,7 @@ jest.setTimeout(START_TIMEOUT);
   };
   let at: At;
   let instances: readonly Instance[] = [];
-  const answers = (name: string): Promise<boolean> =>
-    until(name, async () => (await call(at)) === `${name}:who`, 20_000);
+  const answers = (name: string): Promise<boolean> => until(name, async () => (await call(at)) === `${name}:who`);
 
   beforeAll(async () => {
     traffic = await TrafficMesh.start();

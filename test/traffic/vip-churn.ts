@@ -38,6 +38,8 @@ export interface ChurnOutcome {
   readonly wrong: readonly string[];
 }
 
+/** Services that are made and deleted at one time. */
+const WRITERS = 8;
 /** So many addresses that were freed last are called on. */
 const FREED = 200;
 
@@ -60,11 +62,18 @@ export class VipChurn {
     const end = await watchServices(zone, ({ name, vip, at }) => this.seen(name, vip, at));
     const calling = callers.map((from) => this.callOn(from));
     const began = performance.now();
+    const writing = new Set<Promise<void>>();
     for (let n = 0; n < services; n++) {
       await pause(Math.max(0, began + (n * 1_000) / rate - performance.now()));
-      await this.make(n);
-      if (n >= alive) await this.remove(n - alive);
+      if (writing.size >= WRITERS) await Promise.race(writing);
+      const one = this.make(n).then(() => (n >= alive ? this.remove(n - alive) : undefined));
+      writing.add(one);
+      void one.then(
+        () => writing.delete(one),
+        () => undefined,
+      );
     }
+    await Promise.all(writing);
     this.isOver = true;
     await Promise.all(calling);
     end();

@@ -24,6 +24,5 @@ describe('a program', () => {
       expect(lines[0]?.error?.message).toBe('broken 0');
       expect({ code, errors }).toEqual({ code: 1, errors: '' });
     },
-    60_000,
   );
 });

@@ -84,6 +84,7 @@ async function makeFile(file: string, logger: Logger): Promise<string> {
     await handle.writeFile(text);
     await handle.sync();
     await link(unfinished, file); // unlike rename it never replaces
+    await syncFolder(dirname(file));
     logger.warn('CAUSEWAY_SECRETS_KEY is not set: a key was made; without its file the secrets of this zone are lost', {
       file,
     });
@@ -95,6 +96,16 @@ async function makeFile(file: string, logger: Logger): Promise<string> {
   } finally {
     await handle.close();
     await rm(unfinished, { force: true });
+  }
+}
+
+/** A key that seals what is stored must outlive a failure of power: its name is in the folder only once that is on disk. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
   }
 }
 

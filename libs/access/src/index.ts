@@ -24,7 +24,7 @@ export {
   type CertifiedKey,
 } from './certificate-authority';
 export { SelfIssuedCertificates, type ServerCertificates } from './server-certificates';
-export { AccessMonitor, type MonitoredAnswer } from './authorization/access-monitor';
+export { AccessMonitor, type MonitoredResponse } from './authorization/access-monitor';
 export { AccessDenied } from './authorization/access-denied';
 export { AccessPolicy, type AccessDecision, type HeldRole } from './authorization/access-policy';
 export { CallerRights } from './authorization/caller-rights';

@@ -1,8 +1,8 @@
 import {
   accepting,
-  COMPANION_KINDS,
+  KINDS_MADE_FOR_MESH,
   designate,
-  isMeshCompanion,
+  isMadeForMesh,
   type Designation,
   type MeshMembership,
   type Meshes,
@@ -106,8 +106,8 @@ export function describeMembers(mesh: string, registry: Registry, index: IndexRe
 
 function memberCount(kind: string, mesh: string, index: IndexReader): number {
   const all = index.countByMesh(kind).get(mesh) ?? 0;
-  if (all === 0 || !COMPANION_KINDS.includes(kind)) return all;
-  return [...index.ofKind(kind)].filter((one) => one.id.mesh === mesh && !isMeshCompanion(one)).length;
+  if (all === 0 || !KINDS_MADE_FOR_MESH.includes(kind)) return all;
+  return [...index.ofKind(kind)].filter((one) => one.id.mesh === mesh && !isMadeForMesh(one)).length;
 }
 
 /** Waits until the index holds everything committed before the call: up to the revision. Throws Unavailable after 5 s. */

@@ -88,6 +88,7 @@ describe('the authority of a mesh', () => {
   it.each<[string, WorkloadBinding, RegExp]>([
     ['of its name only', { name: 'web-1' }, /must have the claim "Workload", or "Tags" with kuma.io\/service/],
     ['of everything', {}, /must have the claim/],
+    ['of a workload that is not called as its services', { workload: 'web-1' }, /"Workload" is "web-1", .* "admin"/],
     ['of another mesh', { ...SERVICES, mesh: 'other' }, /claim "Mesh" is "other"/],
     ['of fewer services', { tags: { 'kuma.io/service': ['web'] } }, /allows "kuma.io\/service": web; .* "admin"/],
   ])('refuses a token %s', async (_, binding, reason) => {
@@ -97,6 +98,16 @@ describe('the authority of a mesh', () => {
     const refusal: unknown = await issue(binding).catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(Forbidden);
     expect(String(refusal)).toMatch(reason);
+  });
+
+  it('takes a token of a workload for the service that is called so', async () => {
+    const { certificate, privateKey } = await createMeshAuthority('default', NOW);
+    await put(ids.certificate, data(certificate));
+    await put(ids.key, data(privateKey));
+    await plane.put('Dataplane', 'web-1', {
+      networking: { ...networking, inbound: [inbound(80, { 'kuma.io/service': 'web-1' })] },
+    });
+    expect((await issue({ workload: 'web-1' })).uri).toBe('spiffe://default/web-1');
   });
 
   it('is not there while Mesh.mtls is off or its certificate has not come; without its key it waits', async () => {

@@ -5,6 +5,7 @@ import {
   isJsonArray,
   isJsonObject,
   Label,
+  shortened,
   Unavailable,
   type Identity,
   type JsonObject,
@@ -104,12 +105,18 @@ export function meshUrisOf(dataplane: DataplaneResource): readonly string[] {
 }
 
 /**
- * Why a credential is no proof of the services of a Dataplane, undefined if it is one: whoever may write Dataplanes chooses
- * their tags, so it needs the claim "Tags" with the services, or "Workload" (docs/reference/kuma-interop.md).
+ * Why a credential is no proof of the services of a Dataplane for which it holds, undefined if it is one: whoever may write Dataplanes
+ * chooses their tags, so it needs the claim "Tags" with the services, or "Workload" for a service that is called as the workload
+ * (docs/reference/kuma-interop.md).
  */
-export function serviceProblem({ tags, workload }: WorkloadBinding): string | undefined {
-  if (workload !== undefined || tags?.[Label.service] !== undefined) return undefined;
-  return `must have the claim "Workload", or "Tags" with ${Label.service}: certificates of Mesh.mtls name services`;
+export function serviceProblem({ tags, workload }: WorkloadBinding, dataplane: DataplaneResource): string | undefined {
+  if (tags?.[Label.service] !== undefined) return undefined;
+  if (workload === undefined)
+    return `must have the claim "Workload", or "Tags" with ${Label.service}: certificates of Mesh.mtls name services`;
+  const other = servicesOf(dataplane).find((service) => service !== workload);
+  if (other === undefined) return undefined;
+  const [claimed, held] = [workload, other].map((text) => JSON.stringify(shortened(text, 200)));
+  return `must have the claim "Tags" with ${Label.service}: "Workload" is ${claimed}, the Dataplane has the service ${held}`;
 }
 
 /** Signs for workloads with the authority of their mesh, where its key is in this control plane (under a Kuma global). */

@@ -60,7 +60,7 @@ export class WorkloadCertificates {
     );
     const ofMesh = identity ? undefined : meshAuthorities?.authority(id.mesh);
     const problem = ofMesh
-      ? (bindingProblem(binding, dataplane) ?? serviceProblem(binding))
+      ? (bindingProblem(binding, dataplane) ?? serviceProblem(binding, dataplane))
       : workloadProblem(binding, dataplane);
     if (problem !== undefined) throw new Forbidden(`the dataplane token ${problem}`);
     const now = clock.now();

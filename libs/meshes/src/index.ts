@@ -8,9 +8,9 @@ export { DEFAULT_MAX_CONNECTION_AGE, meshAccess, mtlsModeOf, type MeshAccess, ty
 export { FEATURES, isFeatureEnabled, supportedFeatures, type Feature } from './features';
 export {
   accepting,
-  COMPANION_KINDS,
+  KINDS_MADE_FOR_MESH,
   designate,
-  isMeshCompanion,
+  isMadeForMesh,
   isTerminating,
   MADE_WITH_MESH,
   type Designation,

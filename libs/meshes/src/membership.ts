@@ -74,10 +74,10 @@ export function isTerminating(labels: Labels): boolean {
 export const MADE_WITH_MESH = 'Mesh';
 
 /** The kinds of which control planes make resources with a Mesh, which go after it. */
-export const COMPANION_KINDS: readonly string[] = [MeshIdentity.name, MeshTrust.name];
+export const KINDS_MADE_FOR_MESH: readonly string[] = [MeshIdentity.name, MeshTrust.name];
 
 /** Whether control planes made it for the Mesh itself: it goes after the Mesh, and so does not keep it (row T003-28). */
-export function isMeshCompanion({ id, labels }: Pick<Resource, 'id' | 'labels'>): boolean {
+export function isMadeForMesh({ id, labels }: Pick<Resource, 'id' | 'labels'>): boolean {
   if (id.kind === MeshIdentity.name) return labels[Label.madeWith] === MADE_WITH_MESH;
   const isPublished = labels[Label.managedBy] !== undefined || labels[Label.derivedFrom] !== undefined;
   return id.kind === MeshTrust.name && isPublished;

@@ -12,7 +12,7 @@ import type { IndexReader } from '@causeway/store';
 import { meshAccess, type MeshAccess } from './access';
 import { isTerminating, namespaceLabels, selectorOf, type MeshOwner } from './membership';
 import { readParameters, type MeshSpec, type ParametersResult, type ParseText } from './parameters';
-import { RangeBook } from './range-book';
+import { RangeReservations } from './range-reservations';
 
 /** The owner that a control plane is unless its settings say otherwise. */
 export const DEFAULT_MESH_OWNER: MeshOwner = Object.freeze({
@@ -164,8 +164,8 @@ export class Meshes {
   private read(version: string): Table {
     const { index, owner } = this.options;
     const rows = [...index.ofKind('Mesh')].filter(Mesh.is).sort(byAge);
-    const book = new RangeBook();
-    const states = new Map(rows.map((row) => [row.id.name, this.stateOf(row, book)]));
+    const reservations = new RangeReservations();
+    const states = new Map(rows.map((row) => [row.id.name, this.stateOf(row, reservations)]));
     const expected = states.get(owner.expectedName);
     if (!expected || expected.claim === 'foreign') {
       const name = owner.expectedName;
@@ -185,7 +185,7 @@ export class Meshes {
     return { version, states, selecting: selecting.sort((a, b) => compareText(a.mesh, b.mesh)), candidates: new Map() };
   }
 
-  private stateOf(resource: Resource<MeshSpec>, book: RangeBook): MeshState {
+  private stateOf(resource: Resource<MeshSpec>, reservations: RangeReservations): MeshState {
     const { name } = resource.id;
     const { controllerName } = this.options.owner;
     const terminating = isTerminating(resource.labels);
@@ -196,15 +196,15 @@ export class Meshes {
     const { index, parse } = this.options;
     const read = readParameters(resource.spec.parametersRef, index, parse);
     const access = read.ok ? meshAccess(read.parameters) : undefined;
-    const result = this.withRanges(name, read, book);
+    const result = this.withRanges(name, read, reservations);
     const settings = result.ok ? { parameters: result.parameters } : { parameters: {}, fault: result.message };
     return { name, resource, claim: 'ours', access, terminating, ...settings };
   }
 
-  private withRanges(name: string, result: ParametersResult, book: RangeBook): ParametersResult {
+  private withRanges(name: string, result: ParametersResult, reservations: RangeReservations): ParametersResult {
     if (!result.ok) return result;
     const ranges = result.parameters.vipRanges ?? {};
-    const conflict = this.zoneFault(name, ranges) ?? book.enter(name, ranges);
+    const conflict = this.zoneFault(name, ranges) ?? reservations.reserve(name, ranges);
     return conflict === undefined ? result : { ok: false, message: conflict };
   }
 

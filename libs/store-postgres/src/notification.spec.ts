@@ -148,7 +148,7 @@ describe('a watch and its connections (docs/design.md §2.3)', () => {
     expect(watching.batches.length).toBeGreaterThan(2);
     expect(new Set(watching.names())).toEqual(new Set(ids.map((id) => id.name)));
     await watching.close();
-  }, 60_000);
+  });
 
   it('opens no more connections than allowed', async () => {
     const near = await createPostgresBackend({ url: database.url, poolSize: 3 });

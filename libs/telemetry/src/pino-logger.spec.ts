@@ -16,7 +16,7 @@ describe('the log of a program', () => {
     child.send('the reader is gone');
     const [code] = (await once(child, 'exit')) as [number | null];
     expect(code).toBe(3);
-  }, 60_000);
+  });
 
   it('costs lines where its disk is full, not the program', async () => {
     const program = resolve(ROOT, 'test', 'support', 'log-and-exit.ts');
@@ -31,5 +31,5 @@ describe('the log of a program', () => {
     const [code] = (await once(child, 'exit')) as [number | null];
     closeSync(full);
     expect({ code, words }).toEqual({ code: 3, words: '' });
-  }, 60_000);
+  });
 });

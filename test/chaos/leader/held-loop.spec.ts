@@ -7,8 +7,6 @@ import { CandidateProcess, type CandidateEvent } from './candidate-process';
 
 const LEASE = 1_000;
 
-jest.setTimeout(90_000);
-
 /** docs/adr/0004-lease-in-a-worker.md, with candidates that are processes over the lease in Postgres. */
 describe('a leader whose event loop is held', () => {
   let database: TestDatabase;

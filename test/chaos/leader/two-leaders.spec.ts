@@ -16,8 +16,6 @@ const ADDRESSES = 32;
 const ROUNDS = 12;
 const APPS = 5;
 
-jest.setTimeout(120_000);
-
 /** A leader of one epoch, which nothing ever tells that its term is over. */
 interface Believer {
   readonly epoch: number;

@@ -7,8 +7,6 @@ import { createTestDatabase } from '../../support/postgres';
 
 const STOPS = 25;
 
-jest.setTimeout(120_000);
-
 describe('a process that is stopped at any moment of a write (docs/design.md §2.2)', () => {
   it('keeps nobody else from writing, however long it stands still', async () => {
     const database = await createTestDatabase();

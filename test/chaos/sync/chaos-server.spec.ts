@@ -10,7 +10,7 @@ describe('a Postgres server that is killed and started again', () => {
     server = await ChaosServer.start();
     client = await connected(server);
     await client.query('CREATE TABLE committed (n int)');
-  }, 60_000);
+  });
   afterEach(async () => {
     await client.end().catch(() => undefined);
     await server.stop();
@@ -30,7 +30,7 @@ describe('a Postgres server that is killed and started again', () => {
     const { rows } = await client.query<{ count: number }>('SELECT count(*)::int AS count FROM committed');
     // The last one may have been committed and not answered.
     expect([answered, answered + 1]).toContain(rows[0]?.count);
-  }, 60_000);
+  });
 
   it('waits for the processes that the killed one has left', async () => {
     // The process does not check whether its server still runs.
@@ -40,7 +40,7 @@ describe('a Postgres server that is killed and started again', () => {
     await busy;
     client = await connected(server);
     expect((await client.query('SELECT * FROM committed')).rows).toEqual([]);
-  }, 60_000);
+  });
 });
 
 async function connected(server: ChaosServer): Promise<Client> {

@@ -6,6 +6,7 @@ import { dnsEntries } from './dns';
 import { kdsEntries } from './kds';
 import { nameEntries } from './names';
 import { restEntries } from './rest';
+import { xdsEntries } from './xds';
 
 /** Every place where bytes of others come in; the draw of the seed makes some of the shapes. */
 export function entryPoints(seed: number): readonly EntryPoint[] {
@@ -17,5 +18,6 @@ export function entryPoints(seed: number): readonly EntryPoint[] {
     ...kdsEntries(draw.fork('kds')),
     ...dnsEntries(draw.fork('dns')),
     ...credentialEntries(draw.fork('credentials')),
+    ...xdsEntries(draw.fork('xds')),
   ];
 }

@@ -41,7 +41,7 @@ describe.each(PAGES)('the transcripts of %s', (path) => {
     if (UPDATE) writeFileSync(file, replaceTranscripts(page, done));
     await shell?.close();
     await mesh?.stop();
-  }, 60_000);
+  });
 
   const serverOf = (name: string): string => (name === 'global' ? mesh.global : mesh.zone(name)).restUrl;
 

@@ -14,8 +14,8 @@ const INTERVAL = 60_000;
 /** Reviews that begin in one turn of the event loop: each verifies a signature. */
 const SLICE = 100;
 
-/** An answer that stays open: who gets it, and how it is found out again who that is. */
-export interface OpenAnswer {
+/** A response that stays open: who gets it, and how it is found out again who that is. */
+export interface StreamedResponse {
   readonly rights: CallerRights;
   /** The caller by the same credentials, now. Rejects when they do not hold any more. */
   readonly authenticate: () => Promise<Caller>;
@@ -36,8 +36,8 @@ export interface AccessMonitorParts {
  * change of bindings those of the affected callers; reviews of many answers give way to other work.
  */
 export class AccessMonitor {
-  private readonly open = new Set<MonitoredAnswer>();
-  private readonly stale = new Set<MonitoredAnswer>();
+  private readonly open = new Set<MonitoredResponse>();
+  private readonly stale = new Set<MonitoredResponse>();
   private readonly stops: readonly (() => void)[];
   private reviewing = false;
 
@@ -53,8 +53,8 @@ export class AccessMonitor {
    * Watches over an answer until it is closed. The caller is authenticated at once too, so that a change since the request
    * came is not missed.
    */
-  watch(answer: OpenAnswer): MonitoredAnswer {
-    const monitored = new MonitoredAnswer(answer, this.parts, () => {
+  watch(answer: StreamedResponse): MonitoredResponse {
+    const monitored = new MonitoredResponse(answer, this.parts, () => {
       this.open.delete(monitored);
       this.stale.delete(monitored);
     });
@@ -68,7 +68,7 @@ export class AccessMonitor {
     for (const answer of this.open) answer.close();
   }
 
-  private review(isAffected: (answer: MonitoredAnswer) => boolean): void {
+  private review(isAffected: (answer: MonitoredResponse) => boolean): void {
     for (const answer of this.open) if (isAffected(answer)) this.stale.add(answer);
     if (!this.reviewing) void this.reviewStale();
   }
@@ -88,14 +88,14 @@ export class AccessMonitor {
   }
 }
 
-/** One answer that an AccessMonitor watches over. */
-export class MonitoredAnswer {
+/** One response that an AccessMonitor watches over. */
+export class MonitoredResponse {
   private readonly needed: { readonly verb: Verb; readonly target: AccessTarget }[] = [];
   private timer: Timer | undefined;
   private closed = false;
 
   constructor(
-    private readonly answer: OpenAnswer,
+    private readonly answer: StreamedResponse,
     private readonly parts: Pick<AccessMonitorParts, 'policy' | 'clock'>,
     private readonly onClose: () => void,
   ) {}

@@ -63,7 +63,11 @@ export class MeshAuthorityLoop implements ControlLoop {
     const { index } = this;
     if (!index || !this.isStale) return undefined;
     this.isStale = false;
-    const changes = [...index.ofKind('Mesh')].flatMap((mesh) => this.changesOf(mesh, index, now));
+    const meshes = [...index.ofKind('Mesh')];
+    const changes = meshes.flatMap((mesh) => this.changesOf(mesh, index, now));
+    const wanted = new Set(meshes.map(({ id, spec }) => placeOf(id.name, enabledBackend(spec))));
+    // A key stays in memory no longer than it is needed.
+    for (const at of this.made.keys()) if (!wanted.has(at)) this.made.delete(at);
     return { changes, ...(this.isStale ? { wakeAt: now + LOOK_AGAIN } : {}) };
   }
 
@@ -79,7 +83,7 @@ export class MeshAuthorityLoop implements ControlLoop {
     const ids = meshAuthoritySecrets(name, backend);
     const [certificate, key] = [index.get(ids.certificate), index.get(ids.key)];
     if (certificate && key) {
-      this.made.delete(`${name}/${backend}`);
+      this.made.delete(placeOf(name, backend));
       return [...resealed(key, sealing), ...planCondition(mesh, readyCondition(mesh, key, sealing), now)];
     }
     if (!sealing) {
@@ -95,14 +99,16 @@ export class MeshAuthorityLoop implements ControlLoop {
 
   /** The authority once it is made; making it takes some ms, meanwhile the plan is asked again. */
   private pairOf(mesh: string, backend: string, now: number): AuthorityPair | undefined {
-    const at = `${mesh}/${backend}`;
+    const at = placeOf(mesh, backend);
     const pair = this.made.get(at);
     if (pair) return pair;
     this.isStale = true;
     if (this.made.has(at)) return undefined;
     this.made.set(at, undefined);
     createMeshAuthority(mesh, now).then(
-      (found) => void this.made.set(at, found),
+      (found) => {
+        if (this.made.has(at)) this.made.set(at, found);
+      },
       (error: unknown) => {
         this.made.delete(at);
         this.config.logger.error('the authority of a mesh could not be made', { mesh, error: errorText(error) });
@@ -115,6 +121,10 @@ export class MeshAuthorityLoop implements ControlLoop {
 /** The loop that makes the authorities of meshes. */
 export function createMeshAuthorityLoop(config: MeshAuthorityConfig): ControlLoop {
   return new MeshAuthorityLoop(config);
+}
+
+function placeOf(mesh: string, backend = ''): string {
+  return `${mesh}/${backend}`;
 }
 
 function secretPut(id: Identity, held: Resource | undefined, spec: JsonObject, more: Labels = {}): Change {

@@ -8,7 +8,7 @@ import {
   type PoolMetrics,
 } from '@causeway/ipam';
 import type { Identity, Resource, Tombstone } from '@causeway/resources';
-import type { MeshVipRules, PoolRanges } from './vip-rules';
+import type { MeshVipSettings, PoolRanges } from './vip-settings';
 import type { ServiceVip } from './vip-status';
 
 /** A service as the pools know it. */
@@ -16,7 +16,7 @@ export interface VipOwner {
   /** The index key. */
   readonly key: string;
   readonly id: Pick<Identity, 'kind' | 'mesh'>;
-  readonly rules: MeshVipRules;
+  readonly settings: MeshVipSettings;
 }
 
 /** A row, or a tombstone, that names the addresses which its owner freed. */
@@ -93,7 +93,7 @@ export class VipAllocator {
     this.strays.delete(key);
     if (at?.pool.reserve(key, held.ip) === 'taken') return false;
     this.strays.set(key, at);
-    return owner.rules.keepsAddresses;
+    return owner.settings.keepsAddresses;
   }
 
   /** True when this service holds `ip`, of its own ranges, and nothing else. */
@@ -160,7 +160,7 @@ export class VipAllocator {
     }));
   }
 
-  private markFreed({ key, rules: { cooldown } }: VipOwner, { freed, revision }: FreeingRow): void {
+  private markFreed({ key, settings: { cooldown } }: VipOwner, { freed, revision }: FreeingRow): void {
     for (const { ip, at } of freed) this.poolAt(ip)?.pool.markFreed(key, ip, { at, revision, cooldown });
   }
 

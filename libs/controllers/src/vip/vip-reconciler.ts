@@ -13,11 +13,11 @@ import type { ControlLoop, LoopPlan } from '../runner/control-loop';
 import { DelayQueue } from '../reconcile/delay-queue';
 import { planBatch, refusedKeys, WorkQueue } from '../reconcile/work-queue';
 import { VipAllocator, type PoolReport, type VipOwner } from './vip-allocator';
-import { VipRules, type RaisedCooldown, type VipRulesConfig } from './vip-rules';
+import { VipSettings, type RaisedCooldown, type VipSettingsConfig } from './vip-settings';
 import { confirm, deny, grant, vipOf } from './vip-status';
 
 /** Settings of the vip reconciler. */
-export interface VipConfig extends VipRulesConfig {
+export interface VipConfig extends VipSettingsConfig {
   /**
    * Up to which revision of the log every proxy of the zone applies all changes: an address that was freed after it goes to no other
    * service (I11). Without it there are no proxies to wait for.
@@ -36,7 +36,7 @@ const KEYS_PER_PLAN = 10_000;
 /** Rows that one plan reads while the pools are rebuilt, at 2 to 4 µs each. */
 export const ROWS_PER_SLICE = 5_000;
 /** A service that waits for proxies to apply that an address was freed asks again so often, ms. */
-const HELD_RETRY = 2_000;
+const UNACKED_RETRY = 2_000;
 const NOTE_AREA = 'vip-cursor';
 
 /**
@@ -62,14 +62,14 @@ export class VipReconciler implements ControlLoop {
   private readonly raised = new Set<string>();
   /** Services of foreign Meshes, which get no address as long as that is so. */
   private readonly unserved = new Set<string>();
-  private rules: VipRules;
-  private rulesVersion: string | undefined;
+  private settings: VipSettings;
+  private settingsVersion: string | undefined;
   private allocator: VipAllocator;
   private index: IndexReader | undefined;
 
   constructor(private readonly config: VipConfig) {
-    this.rules = VipRules.of(config);
-    this.allocator = new VipAllocator(this.rules.pools, config.cooldown);
+    this.settings = VipSettings.of(config);
+    this.allocator = new VipAllocator(this.settings.pools, config.cooldown);
   }
 
   /** How full the ranges are; while the pools are rebuilt, how full they were before. */
@@ -121,9 +121,9 @@ export class VipReconciler implements ControlLoop {
   }
 
   private readRules(): void {
-    this.rulesVersion = this.config.meshes?.version;
-    this.rules = VipRules.of(this.config);
-    for (const raised of this.rules.raised) {
+    this.settingsVersion = this.config.meshes?.version;
+    this.settings = VipSettings.of(this.config);
+    for (const raised of this.settings.raised) {
       const text = JSON.stringify(raised);
       if (!this.raised.has(text)) this.config.onRaisedCooldown?.(raised);
       this.raised.add(text);
@@ -132,17 +132,17 @@ export class VipReconciler implements ControlLoop {
 
   /** Takes parameters that have changed: only other ranges or cooldowns make the pools anew. */
   private followMeshes(): void {
-    const { index, config, rules: before } = this;
-    if (!index || config.meshes?.version === this.rulesVersion) return;
+    const { index, config, settings: before } = this;
+    if (!index || config.meshes?.version === this.settingsVersion) return;
     this.readRules();
-    if (!this.rules.hasSamePools(before)) return this.beginRebuild(index);
+    if (!this.settings.hasSamePools(before)) return this.beginRebuild(index);
     for (const key of this.allocator.strayKeys) this.stale.add(key);
     for (const key of this.unserved) this.stale.add(key);
   }
 
   private beginRebuild(index: IndexReader): void {
     this.reportsBefore = this.reports;
-    this.allocator = new VipAllocator(this.rules.pools, this.config.cooldown);
+    this.allocator = new VipAllocator(this.settings.pools, this.config.cooldown);
     this.stale.clear();
     this.waiting.clear();
     this.unserved.clear();
@@ -181,15 +181,15 @@ export class VipReconciler implements ControlLoop {
     this.waiting.set(key, undefined);
     this.unserved.delete(key);
     if (this.reserve(owner, service)) return confirm(service, now);
-    if (!owner.rules.isServed) this.unserved.add(key);
-    if (!owner.rules.isServed || !this.allocator.has(service.id)) return undefined;
+    if (!owner.settings.isServed) this.unserved.add(key);
+    if (!owner.settings.isServed || !this.allocator.has(service.id)) return undefined;
     const ranges = this.allocator.rangesOf(service.id);
     const allocation = this.allocator.allocate(owner, { now: storeNow, floor: this.config.floor?.() ?? Infinity });
     if (allocation.ok) {
       this.exhausted.delete(ranges);
       return grant(service, allocation.ip, now);
     }
-    this.waiting.set(key, allocation.isHeld ? storeNow + HELD_RETRY : (allocation.retryAt ?? Infinity));
+    this.waiting.set(key, allocation.isHeld ? storeNow + UNACKED_RETRY : (allocation.retryAt ?? Infinity));
     this.reportExhausted(service, ranges);
     return deny(service, ranges, now);
   }
@@ -220,7 +220,7 @@ export class VipReconciler implements ControlLoop {
   }
 
   private ownerOf(key: string, id: Identity): VipOwner {
-    return { key, id, rules: this.rules.ofMesh(id.mesh) };
+    return { key, id, settings: this.settings.ofMesh(id.mesh) };
   }
 
   private reserve(owner: VipOwner, service: Resource): boolean {

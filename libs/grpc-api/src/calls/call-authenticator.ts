@@ -9,7 +9,7 @@ import {
   type Authenticator,
   type Caller,
   type CallerRates,
-  type MonitoredAnswer,
+  type MonitoredResponse,
 } from '@causeway/access';
 import { addressOf } from '@causeway/grpc-server';
 import type { DomainError } from '@causeway/resources';
@@ -76,7 +76,7 @@ export class CallAuthenticator {
   }
 
   /** Calls `end` when the caller of an open call loses what let it in, until the returned answer is closed. */
-  watch(metadata: Metadata, end: (reason: DomainError) => void): MonitoredAnswer {
+  watch(metadata: Metadata, end: (reason: DomainError) => void): MonitoredResponse {
     return this.monitor.watch({ ...this.callOf(metadata), end });
   }
 

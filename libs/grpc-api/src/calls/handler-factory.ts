@@ -1,4 +1,4 @@
-import type { CallerRights, MonitoredAnswer } from '@causeway/access';
+import type { CallerRights, MonitoredResponse } from '@causeway/access';
 import type { WriteOptions } from '@causeway/admission';
 import type { Http2Streams } from '@causeway/grpc-server';
 import { orAborted, type Clock, type Logger } from '@causeway/runtime';
@@ -19,7 +19,7 @@ export interface CallContext extends Pick<ActiveCall, 'signal' | 'client'> {
 /** As CallContext, of a call that is answered by a stream. */
 export interface StreamContext extends CallContext {
   /** Ends the stream when its caller loses what let it in. */
-  readonly access: Pick<MonitoredAnswer, 'needs'>;
+  readonly access: Pick<MonitoredResponse, 'needs'>;
 }
 
 /** What handlers are made with. */

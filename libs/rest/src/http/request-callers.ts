@@ -7,7 +7,7 @@ import {
   localAdmin,
   Unauthenticated,
   type Caller,
-  type MonitoredAnswer,
+  type MonitoredResponse,
 } from '@causeway/access';
 import type { DomainError } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
@@ -59,7 +59,7 @@ export class RequestCallers {
   }
 
   /** Calls `end` when the sender of a request loses what let it in, until the returned answer is closed. */
-  watch(request: RestRequest, end: (reason: DomainError) => void): MonitoredAnswer {
+  watch(request: RestRequest, end: (reason: DomainError) => void): MonitoredResponse {
     const authenticate = (): Promise<Caller> => this.authenticate(request);
     return this.monitor.watch({ rights: this.rightsOf(request), authenticate, end });
   }

@@ -11,27 +11,22 @@ import { ChangedNames } from './changed-names';
 import { DestinationTable, vipOf } from './destination-table';
 import { hasChains, type EnvoyView } from './envoy-view';
 import { ExplicitOutbounds } from './explicit-outbounds';
-import { FirstUses } from './first-uses';
 import * as names from './names';
+import { OnDemandAddresses } from './on-demand-addresses';
 import { declaredBackends, ReachableBackends, type BackendRef } from './reachable-backends';
-import { RefusedResources } from './refused-resources';
+import { ServedResources, TrustVersions } from './served-resources';
 import { Translation } from './translation';
-import { TrustVersions } from './trust-versions';
 
 const { cluster, endpoints, listener, secret } = RESOURCE_TYPES;
 
-/** A resource that was served. Until a change touches it, it is served again without a look at the model. */
-interface Kept {
-  readonly resource: EncodedResource;
-  readonly isFresh: boolean;
-}
-
 /** What is kept for one view as long as the view is. */
 interface ViewState {
-  readonly resources: Map<string, Kept>;
+  /** Resources that are made for this view. */
+  readonly served: ServedResources;
   readonly names: Map<string, { readonly changes: number; readonly names: ReadonlySet<string> }>;
-  readonly firstUses: FirstUses;
-  readonly refused: RefusedResources;
+  readonly onDemand: OnDemandAddresses;
+  /** HTTP addresses among those that are listed, as of a change of the model. */
+  listedHttp: { readonly changes: number; readonly vips: ReadonlySet<string> } | undefined;
 }
 
 /** The scope of what ingresses share; no mesh has this name. */
@@ -52,16 +47,16 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   readonly model: TrafficModel;
   /** Grows with every change of what there is to list: lists of names hold for one number. */
   private changes = 0;
+  /** Grows with every change of the model. */
+  private modelChanges = 0;
   private shift = 0;
-  private readonly refusedShared = new RefusedResources();
+  /** Resources that proxies of several views share. */
+  private readonly shared = new ServedResources();
   private readonly authorities = new TrustVersions();
   private readonly table = new DestinationTable();
   private readonly backends = new ReachableBackends();
   private readonly explicit: ExplicitOutbounds;
   private readonly translation: Translation;
-  private readonly shared = new Map<string, Kept>();
-  /** Scopes of shared resources, besides that of the ingresses. */
-  private readonly scopes = new Set<string>();
   private readonly views = new WeakMap<EnvoyView, ViewState>();
   private readonly listeners = new Set<SourceListener<EnvoyView>>();
 
@@ -106,49 +101,34 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   /** Resources that proxies share and that break Envoy's rules. */
   get refusedCount(): number {
-    return this.refusedShared.size;
+    return this.shared.refusedCount;
   }
 
   refused({ view }: Proxy<EnvoyView>): Iterable<RefusedResource> {
     const { problems } = this.translation.explicitOutbounds(view);
-    return [...this.stateOf(view).refused.in([view.mesh]), ...this.refusedShared.in(scopesOf(view)), ...problems];
+    return [...this.stateOf(view).served.refused([view.mesh]), ...this.shared.refused(scopesOf(view)), ...problems];
   }
 
   get(view: EnvoyView, type: string, name: string): EncodedResource | 'pending' | undefined {
     const vip = type === cluster ? names.vipOfCluster(name) : undefined;
     const state = this.stateOf(view);
-    if (vip !== undefined && state.firstUses.isWaiting(vip)) return 'pending';
+    if (this.awaitsChain(view, vip)) return 'pending';
     const scopes = scopesOf(view);
-    for (const scope of scopes) {
-      const found = this.shared.get(`${type} ${scope} ${name}`);
-      if (found?.isFresh) return found.resource;
-    }
+    const known = this.shared.fresh(scopes, type, name);
+    if (known) return known;
     if (type === secret && name === names.IDENTITY_SECRET && view.identity && !view.identity()) return 'pending';
     const plan = this.translation.plan(view, type, name);
     if (plan === 'pending') return plan;
-    const scope = plan?.scope === 'ingress' ? INGRESS : plan?.scope === 'grpc' ? view.mesh + GRPC : view.mesh;
-    const refused = plan?.scope === 'view' ? state.refused : this.refusedShared;
     if (!plan) {
-      for (const each of scopes) this.refusedShared.remove(each, { type, name });
-      state.refused.remove(scope, { type, name });
+      this.shared.forget(type, [name], scopes);
+      state.served.forget(type, [name]);
       return undefined;
     }
-    const kept = plan.scope === 'view' ? state.resources : this.shared;
-    const key = `${type} ${scope} ${name}`;
-    const previous = kept.get(key)?.resource;
-    const result = plan.encode(previous);
-    if (!result.ok) {
-      refused.add(scope, { type, name }, result.violations);
-      return previous;
-    }
-    if (plan.problem) refused.add(scope, { type, name }, [plan.problem]);
-    else refused.remove(scope, { type, name });
-    if (type === secret && name === names.TRUST_SECRET)
-      this.authorities.served(result.resource, this.model.trust(view.mesh));
-    if (plan.isKept) kept.set(key, { resource: result.resource, isFresh: true });
-    else kept.delete(key);
-    if (plan.scope === 'mesh' || plan.scope === 'grpc') this.scopes.add(scope);
-    return result.resource;
+    const scope = plan.scope === 'ingress' ? INGRESS : plan.scope === 'grpc' ? view.mesh + GRPC : view.mesh;
+    const resource = (plan.scope === 'view' ? state.served : this.shared).serve(plan, { scope, type, name });
+    if (resource && type === secret && name === names.TRUST_SECRET)
+      this.authorities.served(resource, this.model.trust(view.mesh));
+    return resource;
   }
 
   names({ view }: Proxy<EnvoyView>, type: string): ReadonlySet<string> {
@@ -166,22 +146,46 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   subscribed({ view }: Proxy<EnvoyView>, type: string, asked: readonly string[]): void {
-    const { firstUses } = this.stateOf(view);
-    firstUses.subscribed(type, asked);
-    if (type !== cluster || !hasChains(view)) return;
-    const listed = new Set(this.httpOf(view).map(names.hostPort));
-    for (const vip of asked.flatMap((name) => names.vipOfCluster(name) ?? [])) {
-      const destination = this.table.atVip(view.mesh, vip);
-      if (!destination || !isHttp(destination) || listed.has(vip)) continue;
-      if (!firstUses.begin({ vip, chain: `fc:${vip}`, routes: destination.name })) continue;
+    this.stateOf(view).onDemand.subscribed(type, asked);
+    // All at once, before the first of them is looked up: each makes lists of names stale.
+    if (type === cluster) for (const name of asked) this.awaitsChain(view, names.vipOfCluster(name));
+  }
+
+  unsubscribed({ view }: Proxy<EnvoyView>, type: string, dropped: readonly string[]): void {
+    this.stateOf(view).onDemand.unsubscribed(type, dropped);
+  }
+
+  /**
+   * Whether the first connection to an address that a proxy asked for waits for a filter chain. A service may come to the address, go,
+   * or become HTTP, while the proxy goes on asking: from the first look at which it is HTTP the address is listed.
+   */
+  private awaitsChain(view: EnvoyView, vip: string | undefined): boolean {
+    if (vip === undefined || !hasChains(view)) return false;
+    const { onDemand } = this.stateOf(view);
+    const destination = this.table.atVip(view.mesh, vip);
+    if (!destination || !isHttp(destination)) onDemand.forget(vip);
+    else if (onDemand.has(vip)) onDemand.follow(vip, destination.name);
+    else if (!this.listedHttp(view).has(vip)) {
+      onDemand.begin({ vip, chain: `fc:${vip}`, routes: destination.name });
       this.changes += 1;
       this.tell(cluster, [destination.name], { view });
       this.tell(listener, [names.OUTBOUND_LISTENER, names.REENTRY_LISTENER], { view });
     }
+    return onDemand.isWaiting(vip);
+  }
+
+  /** The `address:port` of the HTTP services that are listed for a view. */
+  private listedHttp(view: EnvoyView): ReadonlySet<string> {
+    const state = this.stateOf(view);
+    if (state.listedHttp?.changes !== this.modelChanges) {
+      const vips = new Set(this.translation.httpAddresses(view, this.listed(view)).map(names.hostPort));
+      state.listedHttp = { changes: this.modelChanges, vips };
+    }
+    return state.listedHttp.vips;
   }
 
   acked({ view }: Proxy<EnvoyView>, type: string): void {
-    const done = this.stateOf(view).firstUses.acked(type);
+    const done = this.stateOf(view).onDemand.acked(type);
     if (done.length === 0) return;
     this.changes += 1;
     this.tell(
@@ -204,6 +208,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   private applied(change: ModelChange, { revision }: Pick<StorePoint, 'revision'>): void {
+    this.modelChanges += 1;
     const since = this.revision + 1;
     this.shift = Math.max(this.shift, this.revision - revision);
     this.revision = revision + this.shift;
@@ -216,11 +221,10 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     for (const { mesh, zone, dependents } of change.zones) {
       changed.add(endpoints, names.entranceEndpointsName(mesh, zone));
       // gRPC has the addresses of a zone in each service.
-      if (this.scopes.has(mesh + GRPC))
+      if (this.shared.hasScope(mesh + GRPC))
         for (const key of dependents) changed.add(endpoints, ...this.model.namesOfService(key));
     }
     changed.add(endpoints, ...change.readdressed);
-    if (change.trust.length > 0) changed.add(secret, names.TRUST_SECRET);
     if (this.table.httpVersion !== before) changed.add(listener, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER);
     for (const { before: old, after } of change.dataplanes)
       changed.addIngresses(this.translation.ingressesOf(old), this.translation.ingressesOf(after), this.table);
@@ -232,15 +236,22 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     }
     if (changed.isRelisting) this.changes += 1;
     for (const [type, found] of changed) this.tell(type, found, { since });
+    if (change.trust.length > 0) this.tell(secret, [names.TRUST_SECRET], { since, meshes: change.trust });
+    // What is kept of destinations that are gone: nobody may ask for it again.
+    const gone = new ChangedNames();
+    for (const each of change.destinations) if (!each.after) gone.addDestination(each);
+    for (const [type, found] of gone) this.shared.forget(type, found);
   }
 
   /** A Dataplane that declares other services than before: what joins and what leaves the list of its proxies. */
   private addDeclared({ id: { mesh }, before, after }: IndexChange, changed: ChangedNames): void {
-    const [old, now] = [declaredBackends(before), declaredBackends(after)];
+    // Without a Dataplane its proxies are not served, so one that comes or goes changes what it declares, and no more.
+    const comesOrGoes = !before || !after;
+    const [old, now] = [before, after].map((each) => declaredBackends(each) ?? (comesOrGoes ? [] : undefined));
     if (isDeepStrictEqual(old, now)) return;
     changed.isRelisting = true;
     const namesOf = (refs: readonly BackendRef[] | undefined): ReadonlySet<string> =>
-      refs ? this.backends.names(mesh, refs) : new Set([...this.model.destinations()].map(({ name }) => name));
+      refs ? this.backends.names(mesh, refs) : new Set(this.destinationsIn(mesh));
     const [left, joined] = [namesOf(old), namesOf(now)];
     for (const name of new Set([...left, ...joined]))
       if (left.has(name) !== joined.has(name))
@@ -259,7 +270,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   /** Whoever has subscribed is told of everything that was served and of everything there is; equal bytes are not sent again. */
   private reloaded(since: number): void {
     this.changes += 1;
-    const served = [...this.shared.values()].map(({ resource }) => resource);
+    const served = [...this.shared.all()];
     this.table.clear();
     this.backends.clear();
     const changed = new ChangedNames();
@@ -284,18 +295,20 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       if (after.id.zone === this.model.zone) changed.addOutbounds(this.explicit.replace({ before: undefined, after }));
   }
 
-  /** `since`: the first revision that holds one of the changes; without it they are of no revision of their own. */
+  /**
+   * `since`: the first revision that holds one of the changes; without it they are of no revision of their own. `meshes`: only those
+   * are touched, whoever asks for the names.
+   */
   private tell(
     type: string,
     changed: readonly string[],
-    { view, since = this.revision }: { readonly view?: EnvoyView; readonly since?: number },
+    {
+      view,
+      meshes,
+      since = this.revision,
+    }: { readonly view?: EnvoyView; readonly meshes?: readonly string[]; readonly since?: number },
   ): void {
-    for (const name of changed)
-      for (const scope of view ? [] : [INGRESS, ...this.scopes]) {
-        const key = `${type} ${scope} ${name}`;
-        const kept = this.shared.get(key);
-        if (kept) this.shared.set(key, { ...kept, isFresh: false });
-      }
+    if (!view) this.shared.touch(type, changed, meshes);
     const change = { revision: since, type, names: changed, ...(view && { view }) };
     for (const each of this.listeners) each.changed(change);
   }
@@ -312,9 +325,9 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       if (!isOnDemand) yield name;
       else if (destination.vip !== '') yield `vip:${vipOf(destination)}`;
     }
-    for (const vip of this.stateOf(view).firstUses.used) {
+    for (const vip of this.stateOf(view).onDemand.used) {
       const destination = this.table.atVip(view.mesh, vip);
-      if (destination) yield destination.name;
+      if (destination && isHttp(destination)) yield destination.name;
     }
   }
 
@@ -341,6 +354,10 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     const { mesh } = view;
     const listed = view.listed === 'declared' ? this.declared(view) : view.listed;
     if (listed !== 'all') return yield* listed;
+    yield* this.destinationsIn(mesh);
+  }
+
+  private *destinationsIn(mesh: string): Iterable<string> {
     for (const { name, service } of this.model.destinations()) if (service.mesh === mesh) yield name;
   }
 
@@ -352,7 +369,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   private httpOf(view: EnvoyView): readonly SocketAddress[] {
     if (!hasChains(view)) return [];
-    const used = [...this.stateOf(view).firstUses.used].flatMap((vip) => this.table.atVip(view.mesh, vip)?.name ?? []);
+    const used = [...this.stateOf(view).onDemand.used].flatMap((vip) => this.table.atVip(view.mesh, vip)?.name ?? []);
     return this.translation.httpAddresses(view, [...this.listed(view), ...used]);
   }
 
@@ -360,8 +377,8 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     const known = this.views.get(view);
     if (known) return known;
     const state: ViewState = {
-      ...{ resources: new Map(), names: new Map(), refused: new RefusedResources() },
-      firstUses: new FirstUses(),
+      ...{ served: new ServedResources(), names: new Map() },
+      ...{ onDemand: new OnDemandAddresses(), listedHttp: undefined },
     };
     this.views.set(view, state);
     return state;

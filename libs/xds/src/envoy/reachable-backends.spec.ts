@@ -70,6 +70,22 @@ describe('what a Dataplane declares to use', () => {
     expect([...told]).not.toContain(six);
   });
 
+  it('costs what it declares where a Dataplane comes or goes', () => {
+    const { zone, source } = setUp(web([]));
+    const told = new Set<string>();
+    source.subscribe({ changed: ({ names }) => names.forEach((name) => told.add(name)), relisted: () => undefined });
+    const other = (refs?: readonly JsonObject[]): Resource => ({ ...web(refs), id: { ...web().id, name: 'web-2' } });
+    zone.put(other());
+    zone.delete(other());
+    expect([...told]).toEqual([]);
+    zone.put(other([{ kind: 'MeshService', name: 'mail' }]));
+    expect([...told]).toContain(post);
+    expect([...told]).not.toContain(six);
+    told.clear();
+    zone.delete(other([{ kind: 'MeshService', name: 'mail' }]));
+    expect([...told]).not.toContain(six);
+  });
+
   it('is on demand where it does not say and connections are redirected', () => {
     const at = (port: number) => ({ address: '127.0.0.1', port });
     const { source, view } = setUp(web(), { type: 'redirect', at: at(15001), reentry: at(15011) });

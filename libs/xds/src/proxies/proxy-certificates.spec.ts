@@ -11,22 +11,26 @@ function dataplane(name: string): Identity {
 /** An issuer that signs on paper, and the certificates that it keeps alive. */
 function setUp(random = () => 0.5) {
   const clock = new FakeClock(1_000_000);
-  const state = { authority: 'A', uri: 'spiffe://a/', fails: false, signed: 0, underWay: 0, most: 0 };
+  const state = { authority: 'A', uri: 'spiffe://a/', fails: false, signed: 0, underWay: 0, most: 0, looks: 0 };
   const certificates = new ProxyCertificates({
     ...{ clock, logger: silentLogger, random },
     issuer: {
       issue: async () => {
         state.most = Math.max(state.most, ++state.underWay);
+        const { uri } = state;
         await yieldToEventLoop();
         state.underWay -= 1;
         if (state.fails) throw new Unavailable('no authority yet');
         state.signed += 1;
-        return { chain: `${state.signed} ${state.authority}`, uri: state.uri, notAfter: clock.now() + 24 * HOUR };
+        return { chain: `${state.signed} ${state.authority}`, uri, notAfter: clock.now() + 24 * HOUR };
       },
     },
     authority: () => Promise.resolve(state.authority),
     meshAuthority: () => undefined,
-    idOf: () => state.uri,
+    idOf: () => {
+      state.looks += 1;
+      return state.uri;
+    },
   });
   const renewed: string[] = [];
   const enrol = (name: string) =>
@@ -97,6 +101,30 @@ describe('the certificates of proxies', () => {
     certificates.reviewIds();
     for (let i = 0; i < 6; i++) await pass(1_000);
     expect(renewed).toHaveLength(120);
+    certificates.close();
+  });
+
+  it('are of the new id where it changes while they are signed', async () => {
+    const { enrol, settle, pass, state, certificates } = setUp();
+    const certificate = enrol('redis-1');
+    state.uri = 'spiffe://b/';
+    certificates.reviewIds();
+    await settle();
+    expect(certificate.status().uri).toBe('spiffe://a/');
+    await pass(1_000);
+    expect(certificate.status().uri).toBe('spiffe://b/');
+    await pass(10_000);
+    expect(certificates.counters.signed).toBe(2);
+    certificates.close();
+  });
+
+  it('are looked at one by one where Dataplanes change', async () => {
+    const { enrol, settle, state, certificates } = setUp();
+    for (let i = 0; i < 40; i++) enrol(`redis-${i}`);
+    await settle();
+    state.looks = 0;
+    certificates.reviewIds([dataplane('redis-7'), dataplane('elsewhere')]);
+    expect(state.looks).toBe(1);
     certificates.close();
   });
 });

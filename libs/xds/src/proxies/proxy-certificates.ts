@@ -4,7 +4,7 @@ import {
   type WorkloadCertificate,
   type WorkloadCertificates,
 } from '@causeway/identity';
-import type { Identity } from '@causeway/resources';
+import { identityKey, type Identity } from '@causeway/resources';
 import { Backoff, CallerLog, errorText, type Clock, type Logger, type Timer } from '@causeway/runtime';
 import type { IdentityCertificate } from '../envoy/tls';
 import type { ProxyKey } from './proxy-node';
@@ -112,12 +112,18 @@ export class ProxyCertificates {
     };
   }
 
-  /** Dataplanes or MeshIdentities have changed: what has another SPIFFE id now, or none yet, is signed. */
-  reviewIds(): void {
+  /** MeshIdentities, or these Dataplanes, have changed: what has another SPIFFE id now, or none yet, is signed. */
+  reviewIds(dataplanes?: readonly Identity[]): void {
+    const affected = dataplanes && new Set(dataplanes.map(identityKey));
     for (const entry of this.entries) {
-      const id = this.options.idOf(entry.dataplane);
-      if (id !== undefined && id !== entry.certificate?.uri) this.enqueue(entry);
+      if (affected && !affected.has(identityKey(entry.dataplane))) continue;
+      if (this.hasOtherId(entry)) this.enqueue(entry);
     }
+  }
+
+  private hasOtherId({ dataplane, certificate }: Entry): boolean {
+    const id = this.options.idOf(dataplane);
+    return id !== undefined && id !== certificate?.uri;
   }
 
   close(): void {
@@ -191,7 +197,8 @@ export class ProxyCertificates {
       const { notAfter } = issued;
       delete entry.failure;
       entry.retry.reset();
-      entry.due = renewalTime({ now, notAfter }, random);
+      // The id may have changed while this one was signed.
+      entry.due = this.hasOtherId(entry) ? now : renewalTime({ now, notAfter }, random);
       this.counters.signed += 1;
     } catch (error) {
       entry.failure = errorText(error);

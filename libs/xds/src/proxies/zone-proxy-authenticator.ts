@@ -111,15 +111,17 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
       return listener();
     }
     const proxies = new Set<string>();
-    let areIdsStale = false;
+    const relabelled: Identity[] = [];
+    let areAllIdsStale = false;
     for (const { id, before, after } of changes) {
-      if (id.kind === 'MeshIdentity') areIdsStale = true;
+      if (id.kind === 'MeshIdentity') areAllIdsStale = true;
       const proxy = id.zone === zone ? proxyOf(id) : undefined;
       if (proxy === undefined || !this.views.has(proxy)) continue;
-      if (before?.labels !== after?.labels) areIdsStale = true;
+      if (before?.labels !== after?.labels) relabelled.push(id);
       proxies.add(proxy);
     }
-    if (areIdsStale) certificates.reviewIds();
+    if (areAllIdsStale) certificates.reviewIds();
+    else if (relabelled.length > 0) certificates.reviewIds(relabelled);
     if (proxies.size > 0) listener(proxies);
   }
 

@@ -166,6 +166,24 @@ describe('what proxies answer', () => {
     expect(plane.server.proxies()).toEqual([]);
   });
 
+  it('who is not admitted is read no further than its node, which has a bound, as the fields of a request have', async () => {
+    await begin();
+    const many = Array.from({ length: 60_000 }, (_, i) => `vip:${i}`);
+    const nobody = plane.delta('nobody');
+    nobody.send({ typeUrl: cluster, resourceNamesSubscribe: many });
+    expect(await nobody.end()).toMatchObject({ code: GRPC.DENIED });
+    const known = plane.delta('known');
+    known.send({ typeUrl: cluster, resourceNamesSubscribe: many });
+    expect(await known.end()).toMatchObject({ code: GRPC.EXHAUSTED, details: expect.stringContaining('60000 names') });
+    const large = plane.delta();
+    large.send({ typeUrl: cluster, node: { id: 'web-1', metadata: { big: 'x'.repeat(600_000) } } });
+    const bound = /^node: must have at most 524288 bytes, has 6\d+$/;
+    expect(await large.end()).toMatchObject({ code: GRPC.EXHAUSTED, details: expect.stringMatching(bound) });
+    const fields = plane.delta();
+    fields.sendBytes(Buffer.alloc(400_000, Buffer.from([0x1a, 0])));
+    expect(await fields.end()).toMatchObject({ details: 'a request has more than 160000 fields' });
+  });
+
   it('names are counted once, over all types', async () => {
     await begin({ names: 10 });
     const proxy = plane.delta();

@@ -1,4 +1,4 @@
-import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { framed } from '@causeway/grpc-server';
 import { DeltaDiscoveryRequest, DiscoveryRequest, type Node } from '@causeway/proto-gen';
 import type { EncodedResource } from '../resources/encoded-resource';
@@ -35,7 +35,35 @@ export interface AdsContent {
 
 const NO_VERSIONS: ReadonlyMap<string, string> = new Map();
 
-/** Throws where the bytes are no request. */
+/** A proxy breaks a bound of the protocol: its stream ends with this text. */
+export class ProtocolViolation extends Error {}
+
+/** Most fields of a request, each name being one or two: of all names that a stream may have, and some that it no longer wants. */
+const MOST_FIELDS = 160_000;
+/** Most bytes of a node: Envoy says all its extensions there, and kuma-dp its Dataplane. */
+const MOST_NODE = 512 * 1024;
+/** The number of the field `node`, in both forms. */
+const NODE = 1;
+
+/**
+ * The node of a request, encoded; undefined where there is none. Costs the tags of the request and no more, so it can be asked of
+ * whoever is not known yet. Throws ProtocolViolation above the bounds, and another error where the bytes are no message.
+ */
+export function nodeBytesOf(bytes: Buffer): Uint8Array | undefined {
+  const reader = new BinaryReader(bytes);
+  let node: Uint8Array | undefined;
+  for (let fields = 0; reader.pos < reader.len; fields++) {
+    if (fields >= MOST_FIELDS) throw new ProtocolViolation(`a request has more than ${MOST_FIELDS} fields`);
+    const [number, type] = reader.tag();
+    if (number === NODE && type === WireType.LengthDelimited) node = reader.bytes();
+    else reader.skip(type, number);
+  }
+  if (node && node.length > MOST_NODE)
+    throw new ProtocolViolation(`node: must have at most ${MOST_NODE} bytes, has ${node.length}`);
+  return node;
+}
+
+/** Throws where the bytes are no request. Check them by `nodeBytesOf` first. */
 export function decodeRequest(form: AdsForm, bytes: Buffer): AdsRequest {
   if (form === 'delta') {
     const { node, typeUrl, responseNonce, errorDetail, ...rest } = DeltaDiscoveryRequest.decode(bytes);

@@ -1,6 +1,6 @@
 import type { Identity } from '@causeway/resources';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
-import type { AdsRequest } from './ads-messages';
+import { ProtocolViolation, type AdsRequest } from './ads-messages';
 import type { Proxy, RefusedResource } from './resource-source';
 import type { SessionOptions } from './session-options';
 import type { SubscriberEntry } from './subscribers';
@@ -30,9 +30,6 @@ const BY_NAME: ReadonlySet<string> = new Set([endpoints, filterChain, routes, se
 const MOST_TYPES = 32;
 const LONGEST_TYPE = 256;
 const LONGEST_NAME = 2_048;
-
-/** A proxy breaks a bound of the protocol: its stream ends with this text. */
-export class ProtocolViolation extends Error {}
 
 /** One stream of a proxy, without its transport: requests in, responses out. */
 export class AdsSession<V> {
@@ -176,8 +173,7 @@ export class AdsSession<V> {
     if (isFirst && subscription.isWildcard && versions.size === 0) subscription.answer();
     this.want(subscription, names, { isAnswerDue: !isFirst, revision });
     if (unsubscribe.includes(WILDCARD)) this.setWildcard(subscription, false, revision);
-    this.options.subscribers.unnamed(this.entryOf(subscription), unsubscribe);
-    subscription.unsubscribe(unsubscribe, revision);
+    this.drop(subscription, unsubscribe, revision);
   }
 
   /** The state of the world: these are the names, all others are dropped. */
@@ -194,8 +190,7 @@ export class AdsSession<V> {
     if (isListing) this.setWildcard(subscription, true, revision);
     else if (names.length > 0) this.setWildcard(subscription, false, revision);
     this.want(subscription, added, { isAnswerDue: false, revision });
-    this.options.subscribers.unnamed(this.entryOf(subscription), dropped);
-    subscription.unsubscribe(dropped, revision);
+    this.drop(subscription, dropped, revision);
     if (!isFirst) return;
     if (version !== '') subscription.holdsUnknown();
     const held = version !== '' && nonce === '' ? subscription.versionOfWanted() : undefined;
@@ -214,6 +209,13 @@ export class AdsSession<V> {
     this.options.subscribers.named(this.entryOf(subscription), names);
     subscription.subscribe(names, isAnswerDue, revision);
     this.options.source.subscribed?.(this.proxy, subscription.type, names);
+  }
+
+  private drop(subscription: Subscription, names: readonly string[], revision: number): void {
+    if (names.length === 0) return;
+    this.options.subscribers.unnamed(this.entryOf(subscription), names);
+    subscription.unsubscribe(names, revision);
+    this.options.source.unsubscribed?.(this.proxy, subscription.type, names);
   }
 
   private setWildcard(subscription: Subscription, on: boolean, revision: number): void {

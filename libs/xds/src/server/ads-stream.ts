@@ -1,10 +1,10 @@
 import { Unauthenticated } from '@causeway/access';
 import { DomainError, shortened } from '@causeway/resources';
 import { errorText, type Clock, type TokenBucket } from '@causeway/runtime';
-import type { Node } from '@causeway/proto-gen';
+import { Node } from '@causeway/proto-gen';
 import { status, type Metadata, type ServerDuplexStream } from '@grpc/grpc-js';
-import { decodeRequest, type AdsForm, type AdsRequest } from './ads-messages';
-import { AdsSession, ProtocolViolation } from './ads-session';
+import { decodeRequest, nodeBytesOf, ProtocolViolation, type AdsForm } from './ads-messages';
+import { AdsSession } from './ads-session';
 import type { SessionOptions } from './session-options';
 import type { AdmittedProxy, ProxyAuthenticator, ProxyCaller } from './proxy-authenticator';
 
@@ -68,7 +68,7 @@ export class AdsStream<V> {
   private until = Infinity;
   private release: (() => void) | undefined;
   private readonly began: number;
-  private waiting: AdsRequest[] = [];
+  private waiting: Buffer[] = [];
   private isOver = false;
   private isAsking = false;
   private mustAskAgain = false;
@@ -148,21 +148,31 @@ export class AdsStream<V> {
     if (this.isOver) return;
     const cost = 1 + Math.floor(bytes.length / REQUEST_BYTES);
     if (this.options.requests.take(cost) !== undefined) return this.end('exhausted', 'too many requests');
-    let request: AdsRequest;
-    try {
-      request = decodeRequest(this.form, bytes);
-    } catch (error) {
-      return this.end('malformed', `no discovery request: ${errorText(error)}`);
-    }
-    if (request.type === '') return this.end('malformed', 'type_url: must be set');
-    if (this.session) return this.take(request);
-    this.waiting.push(request);
-    if (this.waiting.length > MOST_WAITING) return this.end('exhausted', 'too many requests before the first answer');
-    if (this.waiting.length === 1) void this.introduce(request.node);
+    this.read(() => {
+      const node = nodeBytesOf(bytes);
+      if (this.session) return this.take(bytes);
+      this.waiting.push(bytes);
+      if (this.waiting.length > MOST_WAITING) throw new ProtocolViolation('too many requests before the first answer');
+      if (this.waiting.length === 1) void this.introduce(node && Node.decode(node));
+    });
   }
 
-  private take(request: AdsRequest): void {
-    this.guarded(() => this.session?.receive(request));
+  /** Decodes a request of an admitted proxy: the rest of it costs more than its node. */
+  private take(bytes: Buffer): void {
+    this.read(() => {
+      const request = decodeRequest(this.form, bytes);
+      if (request.type === '') return this.end('malformed', 'type_url: must be set');
+      this.guarded(() => this.session?.receive(request));
+    });
+  }
+
+  private read(action: () => void): void {
+    try {
+      action();
+    } catch (error) {
+      if (error instanceof ProtocolViolation) this.end('exhausted', error.message);
+      else this.end('malformed', `no discovery request: ${errorText(error)}`);
+    }
   }
 
   private guarded(action: () => void): void {

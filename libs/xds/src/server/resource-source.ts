@@ -50,7 +50,7 @@ export interface ResourceSource<V> {
   /** Where the source is now; never falls. */
   readonly revision: number;
   /**
-   * The resource, `pending` where it is announced by a later change (a proxy's question stays open), undefined where there is none
+   * The resource, for a proxy of this view that asked for it; `pending` where it is announced by a later change (a proxy's question stays open), undefined where there is none
    * (the proxy is told so).
    */
   get(view: V, type: string, name: string): EncodedResource | 'pending' | undefined;
@@ -60,6 +60,8 @@ export interface ResourceSource<V> {
   subscribe(listener: SourceListener<V>): () => void;
   /** A proxy asks for these names from now on, by name. */
   subscribed?(proxy: Proxy<V>, type: string, names: readonly string[]): void;
+  /** A proxy asks for these names no longer. */
+  unsubscribed?(proxy: Proxy<V>, type: string, names: readonly string[]): void;
   /** Resources that this proxy may have asked for and that break Envoy's rules. */
   refused?(proxy: Proxy<V>): Iterable<RefusedResource>;
   /** A proxy has acked what it was told of this type up to a revision; what it has rejected counts as acked. */

@@ -1,6 +1,6 @@
 import type { EncodedResource } from '../resources/encoded-resource';
 import { sizeOf, type AdsForm } from './ads-messages';
-import { fingerprint, HeldResources } from './held-resources';
+import { fingerprint, SentResources } from './sent-resources';
 import { Rejections } from './rejections';
 
 /** Bytes of resources in one response; one resource may be larger. */
@@ -51,7 +51,7 @@ export class Subscription {
   /** Resources that were not sent because the proxy held them already. */
   unchanged = 0;
   /** What the proxy was sent last, acked or not: what it rejects is sent again when it changes. */
-  private readonly held: HeldResources;
+  private readonly held: SentResources;
   /** Names of which the proxy knows that there are none. */
   private readonly absent = new Set<string>();
   private readonly dirty = new Set<string>();
@@ -70,7 +70,7 @@ export class Subscription {
     private readonly isWhole: boolean,
     private readonly source: TypeSource,
   ) {
-    this.held = new HeldResources(form);
+    this.held = new SentResources(form);
   }
 
   /** The version of what the proxy holds, in the state of the world. */

@@ -1,14 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ApiClient } from '@causeway/api-client';
-import { identityKey, isJsonObject, type JsonObject, type Kind, type Resource } from '@causeway/resources';
+import { identityKey, isJsonObject, type JsonObject, type Kind } from '@causeway/resources';
 import { isKindSentDown, isKindSentUp, MeshView } from '@causeway/sync';
 import type { Command } from 'commander';
 import { UsageError, type CommandContext } from '../../context';
 import { outputOption, type SetExitCode } from '../../options';
-import { resourceOf, selectionOf } from '../../refs';
 import { structured, table, textAt, type Output } from '../../render';
 import { compareStores, type Difference } from './compare-stores';
-import { servedMeshes } from './synced-meshes';
+import { listKind, servedMeshes } from './synced-meshes';
 
 export interface SyncDiffOptions {
   readonly zoneContext?: string;
@@ -101,11 +100,6 @@ async function compareAll(
     differences.push(...compareStores({ kind, zone, inGlobal, inZone, view }));
   }
   return differences;
-}
-
-async function listKind(api: ApiClient, kind: Kind | undefined): Promise<readonly Resource[]> {
-  if (!kind) return [];
-  return (await api.list(selectionOf(kind, {}))).documents.map((item) => resourceOf(kind, item));
 }
 
 async function configOf(api: ApiClient): Promise<JsonObject> {

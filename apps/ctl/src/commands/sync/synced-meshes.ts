@@ -22,11 +22,11 @@ export async function servedMeshes(
   registry: Registry,
   config: JsonObject,
 ): Promise<readonly MeshState[]> {
-  const meshes = await rowsOf(global, registry.kind('Mesh'));
+  const meshes = await listKind(global, registry.kind('Mesh'));
   const named = new Set(meshes.map(({ spec }) => textIn(spec['parametersRef'], 'kind')));
   const rows = [...meshes];
   for (const kind of ['MeshParameters', 'ConfigMap']) {
-    if (named.has(kind)) rows.push(...(await rowsOf(global, registry.kind(kind))));
+    if (named.has(kind)) rows.push(...(await listKind(global, registry.kind(kind))));
   }
   const byKey = new Map(rows.map((row) => [identityKey(row.id), row]));
   const index = {
@@ -41,7 +41,8 @@ export async function servedMeshes(
   return new Meshes({ index, owner, parse }).served();
 }
 
-async function rowsOf(api: ApiClient, kind: Kind | undefined): Promise<readonly Resource[]> {
+/** All resources of a kind as a control plane shows them; none of a kind that is not known here. */
+export async function listKind(api: ApiClient, kind: Kind | undefined): Promise<readonly Resource[]> {
   if (!kind) return [];
   // Of two Meshes with one range the older has it.
   return (await api.list(selectionOf(kind, {}))).documents.map((item) => ({

@@ -4,7 +4,7 @@ import type { AdsForm } from './ads-messages';
 type Held = Pick<EncodedResource, 'name' | 'version'>;
 
 /** What a proxy was sent last of one type, acked or not; of what it had before its stream began, the versions alone. */
-export class HeldResources {
+export class SentResources {
   private readonly byName = new Map<string, Held | EncodedResource>();
   /** The sum of all versions. */
   private sum = 0n;

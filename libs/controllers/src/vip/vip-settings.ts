@@ -2,8 +2,8 @@ import { planRanges, withoutAll, type OwnedRanges } from '@causeway/ipam';
 import type { Meshes, MeshState } from '@causeway/meshes';
 import { durationMs } from '@causeway/resources';
 
-/** Where the rules of virtual IPs come from. */
-export interface VipRulesConfig {
+/** Where the settings of virtual IPs come from. */
+export interface VipSettingsConfig {
   /** The ranges of each kind of service, as `planRanges` returns them. */
   readonly ranges: readonly OwnedRanges[];
   /** How long a freed address stays unused before another service may get it, ms. */
@@ -15,7 +15,7 @@ export interface VipRulesConfig {
 }
 
 /** How services of one mesh get addresses. */
-export interface MeshVipRules {
+export interface MeshVipSettings {
   /** False for a Mesh of somebody else: its services get no address (row T000-07). */
   readonly isServed: boolean;
   /**
@@ -39,24 +39,24 @@ export interface RaisedCooldown {
   readonly least: number;
 }
 
-/** The rules of all meshes at one moment; immutable. */
-export class VipRules {
+/** The settings of all meshes at one moment; immutable. */
+export class VipSettings {
   private constructor(
     /** Disjoint. */
     readonly pools: readonly PoolRanges[],
     readonly raised: readonly RaisedCooldown[],
-    private readonly byMesh: ReadonlyMap<string, MeshVipRules>,
-    private readonly missing: MeshVipRules,
+    private readonly byMesh: ReadonlyMap<string, MeshVipSettings>,
+    private readonly missing: MeshVipSettings,
   ) {}
 
   /** Linear in the number of meshes. */
-  static of({ ranges, cooldown, meshes, leastCooldown = 0 }: VipRulesConfig): VipRules {
+  static of({ ranges, cooldown, meshes, leastCooldown = 0 }: VipSettingsConfig): VipSettings {
     const states = [...(meshes?.all() ?? [])];
     const own = states.flatMap(ownPools);
     const holes = own.flatMap((pool) => pool.ranges);
     const shared = ranges.map((owned) => ({ ...owned, ranges: withoutAll(owned.ranges, holes) }));
     const raised: RaisedCooldown[] = [];
-    const byMesh = states.map((state): [string, MeshVipRules] => {
+    const byMesh = states.map((state): [string, MeshVipSettings] => {
       const { name, parameters, claim, fault } = state;
       const wanted = parameters.vipCooldown;
       const given = wanted === undefined ? cooldown : (durationMs(wanted) ?? cooldown);
@@ -66,16 +66,16 @@ export class VipRules {
       return [name, { isServed, keepsAddresses, cooldown: Math.max(given, wanted === undefined ? 0 : leastCooldown) }];
     });
     const missing = { isServed: true, keepsAddresses: meshes !== undefined, cooldown };
-    return new VipRules([...shared, ...own], raised, new Map(byMesh), missing);
+    return new VipSettings([...shared, ...own], raised, new Map(byMesh), missing);
   }
 
-  /** The rules of a mesh; those of a missing one where there is none of this name. */
-  ofMesh(mesh: string): MeshVipRules {
+  /** The settings of a mesh; those of a missing one where there is none of this name. */
+  ofMesh(mesh: string): MeshVipSettings {
     return this.byMesh.get(mesh) ?? this.missing;
   }
 
   /** Whether the pools would be the same: the same ranges, and the same cooldowns. */
-  hasSamePools(other: VipRules): boolean {
+  hasSamePools(other: VipSettings): boolean {
     return this.poolsText() === other.poolsText();
   }
 

@@ -7,15 +7,15 @@ interface Entry {
 }
 
 /** The address ranges that Meshes have taken: those of two meshes never share an address. */
-export class RangeBook {
+export class RangeReservations {
   /** Disjoint from mesh to mesh, in order of family and first address. */
   private readonly entries: Entry[] = [];
 
   /**
-   * Takes the ranges of one mesh (kind → range), all or none: returns why none can be taken, which names both meshes. A
+   * Reserves the ranges of one mesh (kind → range), all or none: returns why none can be taken, which names both meshes. A
    * text that is no range is left to its own check. Logarithmic in the ranges taken, but for the place of an insertion.
    */
-  enter(mesh: string, ranges: Readonly<Record<string, string | undefined>>): string | undefined {
+  reserve(mesh: string, ranges: Readonly<Record<string, string | undefined>>): string | undefined {
     const wanted = Object.entries(ranges).flatMap(([kind, text]): Entry[] => {
       const parsed = parseRange(text ?? '');
       return parsed.ok ? [{ mesh, kind, range: parsed.range }] : [];

@@ -1,0 +1,136 @@
+import { authorityIdsOf } from '@causeway/identity';
+import type { Violation } from '@causeway/resources';
+import type { TrustDomain } from '../model/trust-domains';
+import type { EncodedResource } from '../resources/encoded-resource';
+import type { RefusedResource } from '../server/resource-source';
+import type { Plan } from './plan';
+
+/** Most refused resources that are remembered of one scope. */
+const MOST_REFUSED = 1_000;
+const NONE: readonly RefusedResource[] = [];
+
+/** Until a change touches it, a resource is served again without a look at the model. */
+interface Kept {
+  readonly resource: EncodedResource;
+  readonly isFresh: boolean;
+}
+
+/** What resources are told apart by: those of a scope are the same for all proxies that are served from it. */
+export interface ServedName {
+  readonly scope: string;
+  readonly type: string;
+  readonly name: string;
+}
+
+/**
+ * The resources that were served, by scope, and those that break Envoy's rules: they keep their last good content. What is gone is
+ * kept no longer.
+ */
+export class ServedResources {
+  private readonly byKey = new Map<string, Kept>();
+  private readonly refusedIn = new Map<string, Map<string, RefusedResource>>();
+  private readonly scopes = new Set<string>();
+
+  /** The resource as it was served, where nothing has touched it since. */
+  fresh(scopes: readonly string[], type: string, name: string): EncodedResource | undefined {
+    for (const scope of scopes) {
+      const found = this.byKey.get(keyOf({ scope, type, name }));
+      if (found?.isFresh) return found.resource;
+    }
+    return undefined;
+  }
+
+  /** Encodes a resource by its plan; the last good content where it breaks Envoy's rules, undefined where there is none. */
+  serve(plan: Plan, of: ServedName): EncodedResource | undefined {
+    const key = keyOf(of);
+    this.scopes.add(of.scope);
+    const previous = this.byKey.get(key)?.resource;
+    const result = plan.encode(previous);
+    if (!result.ok) {
+      this.refuse(of, result.violations);
+      return previous;
+    }
+    if (plan.problem) this.refuse(of, [plan.problem]);
+    else this.accept(of);
+    if (plan.isKept) this.byKey.set(key, { resource: result.resource, isFresh: true });
+    else this.byKey.delete(key);
+    return result.resource;
+  }
+
+  /** Whether a resource of this scope was ever served. */
+  hasScope(scope: string): boolean {
+    return this.scopes.has(scope);
+  }
+
+  /** A change has touched these names: in these scopes, or in all. */
+  touch(type: string, names: readonly string[], scopes: Iterable<string> = this.scopes): void {
+    for (const scope of scopes)
+      for (const name of names) {
+        const key = keyOf({ scope, type, name });
+        const kept = this.byKey.get(key);
+        if (kept) this.byKey.set(key, { ...kept, isFresh: false });
+      }
+  }
+
+  /** These resources are gone: in these scopes, or in all. */
+  forget(type: string, names: readonly string[], scopes: Iterable<string> = this.scopes): void {
+    for (const scope of scopes)
+      for (const name of names) {
+        this.byKey.delete(keyOf({ scope, type, name }));
+        this.accept({ scope, type, name });
+      }
+  }
+
+  /** Everything that was served and is kept. */
+  *all(): Iterable<EncodedResource> {
+    for (const { resource } of this.byKey.values()) yield resource;
+  }
+
+  /** Those that break Envoy's rules, of these scopes. Costs nothing where nothing does. */
+  refused(scopes: readonly string[]): readonly RefusedResource[] {
+    if (this.refusedIn.size === 0) return NONE;
+    return scopes.flatMap((scope) => [...(this.refusedIn.get(scope)?.values() ?? [])]);
+  }
+
+  /** How many break Envoy's rules. */
+  get refusedCount(): number {
+    return [...this.refusedIn.values()].reduce((sum, { size }) => sum + size, 0);
+  }
+
+  private refuse({ scope, type, name }: ServedName, violations: readonly Violation[]): void {
+    const known = this.refusedIn.get(scope) ?? new Map<string, RefusedResource>();
+    this.refusedIn.set(scope, known);
+    const key = `${type} ${name}`;
+    if (known.size < MOST_REFUSED || known.has(key)) known.set(key, { type, name, violations });
+  }
+
+  private accept({ scope, type, name }: ServedName): void {
+    const known = this.refusedIn.get(scope);
+    if (known?.delete(`${type} ${name}`) && known.size === 0) this.refusedIn.delete(scope);
+  }
+}
+
+function keyOf({ scope, type, name }: ServedName): string {
+  return `${type} ${scope} ${name}`;
+}
+
+/** Trust secrets that are remembered: of each mesh the latest few. */
+const MOST_VERSIONS = 1_000;
+
+/** Which authorities the trust secrets hold that were served lately, by version: proxies ack versions. */
+export class TrustVersions {
+  private readonly byVersion = new Map<string, readonly string[]>();
+
+  /** A secret with these domains was served. */
+  served({ version }: EncodedResource, domains: readonly TrustDomain[]): void {
+    if (this.byVersion.has(version)) return;
+    this.byVersion.set(version, [...new Set(domains.flatMap(({ pem }) => authorityIdsOf(pem)))].sort());
+    const [oldest] = this.byVersion.keys();
+    if (this.byVersion.size > MOST_VERSIONS && oldest !== undefined) this.byVersion.delete(oldest);
+  }
+
+  /** The ids of authorities, sorted; undefined for a version that was not served lately. */
+  of(version: string): readonly string[] | undefined {
+    return this.byVersion.get(version);
+  }
+}
