@@ -108,7 +108,7 @@ function letsIn(chain: FilterChain, id: string): boolean {
 function isPrincipal({ identifier }: Principal, id: string): boolean {
   switch (identifier?.$case) {
     case 'authenticated':
-      return [undefined, id].includes(identifier.value.principalName?.matchPattern?.value?.toString());
+      return [undefined, id].some((name) => name === identifier.value.principalName?.matchPattern?.value);
     case 'andIds':
       return identifier.value.ids.every((each) => isPrincipal(each, id));
     case 'notId':
