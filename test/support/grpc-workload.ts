@@ -31,32 +31,11 @@ export interface WorkloadOptions {
   readonly view?: Partial<EnvoyView>;
 }
 
-/** A process that uses gRPC without a proxy: its files, its bootstrap, its channels and servers. `stop` leaves nothing. */
-export class GrpcWorkload {
-  private readonly folder = mkdtempSync(join(tmpdir(), 'causeway-grpc-'));
-  private readonly config: string;
-  private readonly ends: (() => void)[] = [];
+/** A program that uses gRPC without a proxy, by a bootstrap as text: its channels and servers. `stop` leaves nothing open. */
+export class GrpcProgram {
+  protected readonly ends: (() => void)[] = [];
 
-  constructor(plane: TrafficPlane, { node, certificate, authorities, view = {} }: WorkloadOptions) {
-    const file = (name: string, text: string): string => {
-      const path = join(this.folder, name);
-      writeFileSync(path, text, { mode: 0o600 });
-      return path;
-    };
-    const files = {
-      certificate_file: file('chain.pem', certificate.chain),
-      private_key_file: file('key.pem', certificate.key),
-      ca_certificate_file: file('ca.pem', authorities.join('')),
-      refresh_interval: '1s',
-    };
-    this.config = JSON.stringify({
-      xds_servers: [{ server_uri: `127.0.0.1:${plane.port}`, channel_creds: [{ type: 'insecure' }] }],
-      node: { id: node, locality: { zone: plane.zone } },
-      server_listener_resource_name_template: 'grpc/server?xds.resource.listening_address=%s',
-      certificate_providers: { mesh: { plugin_name: 'file_watcher', config: files } },
-    });
-    plane.views.set(node, { mesh: 'default', wire: 'grpc', listed: new Set(), ...view });
-  }
+  constructor(private readonly config: string) {}
 
   /** Makes a channel to `xds:///target`, and returns what calls through it: the name that the server says, or the code of its failure. */
   channel(target: string, options: ChannelOptions = {}): () => Promise<string> {
@@ -77,7 +56,33 @@ export class GrpcWorkload {
 
   stop(): void {
     for (const end of this.ends.splice(0)) end();
-    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** One of a zone that has no programs: with its files. `stop` leaves nothing. */
+export class GrpcWorkload extends GrpcProgram {
+  constructor(plane: TrafficPlane, { node, certificate, authorities, view = {} }: WorkloadOptions) {
+    const folder = mkdtempSync(join(tmpdir(), 'causeway-grpc-'));
+    const file = (name: string, text: string): string => {
+      const path = join(folder, name);
+      writeFileSync(path, text, { mode: 0o600 });
+      return path;
+    };
+    const files = {
+      certificate_file: file('chain.pem', certificate.chain),
+      private_key_file: file('key.pem', certificate.key),
+      ca_certificate_file: file('ca.pem', authorities.join('')),
+      refresh_interval: '1s',
+    };
+    const bootstrap = {
+      xds_servers: [{ server_uri: `127.0.0.1:${plane.port}`, channel_creds: [{ type: 'insecure' }] }],
+      node: { id: node, locality: { zone: plane.zone } },
+      server_listener_resource_name_template: 'grpc/server?xds.resource.listening_address=%s',
+      certificate_providers: { mesh: { plugin_name: 'file_watcher', config: files } },
+    };
+    super(JSON.stringify(bootstrap));
+    this.ends.push(() => rmSync(folder, { recursive: true, force: true }));
+    plane.views.set(node, { mesh: 'default', wire: 'grpc', listed: new Set(), ...view });
   }
 }
 

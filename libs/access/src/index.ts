@@ -10,9 +10,14 @@
  * Keys, revocations and authority are GlobalSecrets. libs/kds makes gRPC credentials of the certificates; files are the app's.
  */
 export { createZoneTokenService, type ZoneTokenService } from './zones/zone-token-service';
-export { type IssuedZoneToken, type ZoneTokenRequest } from './zones/zone-token-issuer';
+export { type IssuedZoneToken, type ZoneTokenRequest, zoneTokenViolations } from './zones/zone-token-issuer';
 export { createZoneProxyTokens, type ZoneProxyTokens } from './zones/zone-proxy-tokens';
-export { createDataplaneTokens, type DataplaneTokenRequest, type DataplaneTokens } from './dataplanes/dataplane-tokens';
+export {
+  createDataplaneTokens,
+  dataplaneTokenViolations,
+  type DataplaneTokenRequest,
+  type DataplaneTokens,
+} from './dataplanes/dataplane-tokens';
 export { type DataplaneClaims } from './dataplanes/dataplane-token';
 export { type IssuedToken, type ListedToken } from './tokens/token-issuer';
 export { parseValidity } from './tokens/validity';
@@ -42,4 +47,4 @@ export {
   type CallerOrigin,
 } from './audit/audit-recorder';
 export { createAuthentication, type Authentication } from './authentication/authentication';
-export { type IssuedUserToken, type UserTokenRequest } from './authentication/user-token-issuer';
+export { type IssuedUserToken, type UserTokenRequest, userTokenViolations } from './authentication/user-token-issuer';

@@ -1,5 +1,6 @@
 import type { ApiClient, Connection } from './api-client';
 import { ApiError } from './api-error';
+import type { CertificateOrder, SignedWorkload } from './workload-certificates';
 
 /** A client for the scheme of the address; only the transport that it needs is loaded. Rejects with ApiError for another scheme. */
 export async function connectApi(connection: Connection): Promise<ApiClient> {
@@ -17,4 +18,10 @@ export async function connectApi(connection: Connection): Promise<ApiClient> {
     default:
       throw new ApiError('invalid', `${connection.server.protocol}// is none of http, https, grpc, grpcs`);
   }
+}
+
+/** Asks once (`WorkloadCertificateService/Sign`, docs/reference/xds.md). Rejects with ApiError. */
+export async function signWorkloadCertificate(order: CertificateOrder): Promise<SignedWorkload> {
+  const { sign } = await import('./grpc/workload-certificates.js');
+  return sign(order);
 }

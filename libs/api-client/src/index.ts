@@ -27,5 +27,6 @@ export type {
   WatchOptions,
 } from './api-client';
 export { ApiError, ConnectionError, type ApiErrorCode, type ApiViolation, type ConnectionProblem } from './api-error';
-export { connectApi } from './connect-api';
+export { connectApi, signWorkloadCertificate } from './connect-api';
+export type { CertificateOrder, SignedWorkload } from './workload-certificates';
 export type { RestCalls, RestRequest } from './rest/rest-calls';

@@ -51,5 +51,5 @@ export {
   type TrustGaps,
 } from './authority-lifecycle';
 export { checkOrder, RotationRequests, type RotationOrder, type RotationRequest } from './rotation-requests';
-export { createWorkloadKey, type WorkloadKey } from './workload-key';
+export { createCsr, createWorkloadKey, type WorkloadKey } from './workload-key';
 export { WorkloadCertificates, type CertificateRequest, type WorkloadCertificate } from './workload-certificates';

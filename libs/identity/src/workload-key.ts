@@ -1,4 +1,4 @@
-import { createPrivateKey, webcrypto } from 'node:crypto';
+import { createPrivateKey, createPublicKey, webcrypto } from 'node:crypto';
 import { CURVE, library } from './x509';
 
 /** A workload's private key, and a CSR for it; both in PEM. */
@@ -9,13 +9,25 @@ export interface WorkloadKey {
 
 /** Makes an ECDSA key of the curve P-256 and a CSR without a subject: whose certificate it becomes is not the CSR's to say. */
 export async function createWorkloadKey(): Promise<WorkloadKey> {
-  const x509 = await library();
   const keys = await webcrypto.subtle.generateKey(CURVE, true, ['sign', 'verify']);
-  const csr = await x509.Pkcs10CertificateRequestGenerator.create({ keys, signingAlgorithm: CURVE });
   const der = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey));
   const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-  return {
-    privateKey: key.export({ type: 'pkcs8', format: 'pem' }).toString(),
-    csr: `${csr.toString('pem').trim()}\n`,
-  };
+  return { privateKey: key.export({ type: 'pkcs8', format: 'pem' }).toString(), csr: await csrOf(keys) };
+}
+
+/** A CSR for a private key in PEM of the curve P-256. Throws where it is none. */
+export async function createCsr(privateKey: string): Promise<string> {
+  const key = createPrivateKey(privateKey);
+  const pkcs8 = key.export({ type: 'pkcs8', format: 'der' });
+  const spki = createPublicKey(key).export({ type: 'spki', format: 'der' });
+  return csrOf({
+    privateKey: await webcrypto.subtle.importKey('pkcs8', pkcs8, CURVE, true, ['sign']),
+    publicKey: await webcrypto.subtle.importKey('spki', spki, CURVE, true, ['verify']),
+  });
+}
+
+async function csrOf(keys: webcrypto.CryptoKeyPair): Promise<string> {
+  const x509 = await library();
+  const csr = await x509.Pkcs10CertificateRequestGenerator.create({ keys, signingAlgorithm: CURVE });
+  return `${csr.toString('pem').trim()}\n`;
 }

@@ -45,17 +45,22 @@ export class UserTokenIssuer extends TokenIssuer {
   async issue(request: UserTokenRequest): Promise<IssuedUserToken> {
     const { name, groups = [], validFor = USER_TOKEN_VALIDITY, issuedBy = '' } = request;
     const validity = parseValidity(validFor);
-    const violations = [
-      ...nameViolations(name, FieldPath.at('name')),
-      ...reservedViolations(name, FieldPath.at('name')),
-      ...groupViolations(groups),
-      ...validityViolations(validity),
-    ];
+    const violations = userTokenViolations({ name, groups, validFor });
     if (violations.length > 0 || !validity.ok) throw new Invalid(violations);
     const facts = { name, groups: [...groups] };
     const claims = userPayload({ name, groups, issuer: this.issuer });
     return { ...(await this.issueToken({ claims, facts, validity: validity.ms, issuedBy })), ...facts };
   }
+}
+
+/** What is wrong with the fields of a request that are given. */
+export function userTokenViolations({ name, groups, validFor }: Partial<UserTokenRequest>): readonly Violation[] {
+  const at = FieldPath.at('name');
+  return [
+    ...(name === undefined ? [] : [...nameViolations(name, at), ...reservedViolations(name, at)]),
+    ...(groups === undefined ? [] : groupViolations(groups)),
+    ...(validFor === undefined ? [] : validityViolations(parseValidity(validFor))),
+  ];
 }
 
 function nameViolations(name: string, at: FieldPath): Violation[] {

@@ -78,13 +78,7 @@ export class DataplaneTokenIssuer extends TokenIssuer {
   async issue(request: DataplaneTokenRequest): Promise<IssuedToken> {
     const { name, mesh, tags, workload, validFor = DATAPLANE_TOKEN_VALIDITY, issuedBy = '' } = request;
     const validity = parseValidity(validFor);
-    const violations = [
-      ...checkName(mesh, FieldPath.at('mesh')),
-      ...(name === undefined ? [] : checkName(name, FieldPath.at('name'))),
-      ...(workload === undefined ? [] : workloadViolations(workload)),
-      ...tagViolations(tags ?? {}),
-      ...validityViolations(validity),
-    ];
+    const violations = dataplaneTokenViolations({ ...request, validFor });
     if (violations.length > 0 || !validity.ok) throw new Invalid(violations);
     const claims = dataplanePayload({
       mesh,
@@ -94,6 +88,18 @@ export class DataplaneTokenIssuer extends TokenIssuer {
     });
     return this.issueToken({ claims, facts: factsOf(claims), validity: validity.ms, issuedBy });
   }
+}
+
+/** What is wrong with the fields of a request that are given. */
+export function dataplaneTokenViolations(given: Partial<DataplaneTokenRequest>): readonly Violation[] {
+  const { mesh, name, workload, tags = {}, validFor } = given;
+  return [
+    ...(mesh === undefined ? [] : checkName(mesh, FieldPath.at('mesh'))),
+    ...(name === undefined ? [] : checkName(name, FieldPath.at('name'))),
+    ...(workload === undefined ? [] : workloadViolations(workload)),
+    ...tagViolations(tags),
+    ...(validFor === undefined ? [] : validityViolations(parseValidity(validFor))),
+  ];
 }
 
 /** The claims as lists show them: `{mesh, name, tags, workload}`. */

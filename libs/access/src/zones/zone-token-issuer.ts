@@ -35,12 +35,21 @@ export class ZoneTokenIssuer extends TokenIssuer {
   async issue(request: ZoneTokenRequest): Promise<IssuedZoneToken> {
     const { zone, scope = [CP_SCOPE], validFor = ZONE_TOKEN_VALIDITY, issuedBy = '' } = request;
     const validity = parseValidity(validFor);
-    const violations = [...zoneViolations(zone), ...scopeViolations(scope), ...validityViolations(validity)];
+    const violations = zoneTokenViolations({ zone, scope, validFor });
     if (violations.length > 0 || !validity.ok) throw new Invalid(violations);
     const facts = { zone, scope: [...scope] };
     const order = { claims: zonePayload({ zone, scope }), facts, validity: validity.ms, issuedBy };
     return { ...(await this.issueToken(order)), ...facts };
   }
+}
+
+/** What is wrong with the fields of a request that are given. */
+export function zoneTokenViolations({ zone, scope, validFor }: Partial<ZoneTokenRequest>): readonly Violation[] {
+  return [
+    ...(zone === undefined ? [] : zoneViolations(zone)),
+    ...(scope === undefined ? [] : scopeViolations(scope)),
+    ...(validFor === undefined ? [] : validityViolations(parseValidity(validFor))),
+  ];
 }
 
 function zoneViolations(zone: string): Violation[] {

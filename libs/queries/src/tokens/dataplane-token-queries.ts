@@ -1,4 +1,9 @@
-import type { DataplaneTokenRequest, IssuedToken, ListedToken } from '@causeway/access';
+import {
+  dataplaneTokenViolations,
+  type DataplaneTokenRequest,
+  type IssuedToken,
+  type ListedToken,
+} from '@causeway/access';
 import { FieldPath, Invalid, isJsonObject, NotFound, type JsonObject, type Violation } from '@causeway/resources';
 import type { PageRange, SortedPage } from '@causeway/runtime';
 import { tokenPage } from './token-page';
@@ -74,14 +79,16 @@ function decodeRequest({ name, mesh, tags, type, workload, validFor }: JsonObjec
     violations.push(FieldPath.at('type').violation(`must be ${TYPE} or left out: others show zone tokens`));
   const held = isAbsent(tags) ? {} : tagsIn(tags);
   if (!held) violations.push(FieldPath.at('tags').violation('must be lists of texts by tag'));
-  if (violations.length > 0 || typeof mesh !== 'string' || !held) throw new Invalid(violations);
-  return {
-    mesh,
+  const given = {
+    ...textPart('mesh', mesh),
     ...textPart('name', name),
     ...textPart('workload', workload),
     ...textPart('validFor', validFor),
-    ...(Object.keys(held).length === 0 ? {} : { tags: held }),
+    ...(!held || Object.keys(held).length === 0 ? {} : { tags: held }),
   };
+  if (violations.length > 0 || typeof mesh !== 'string')
+    throw new Invalid([...violations, ...dataplaneTokenViolations(given)]);
+  return { ...given, mesh };
 }
 
 function isAbsent(value: unknown): boolean {

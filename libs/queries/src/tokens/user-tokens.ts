@@ -1,4 +1,4 @@
-import type { IssuedUserToken, ListedToken, UserTokenRequest } from '@causeway/access';
+import { userTokenViolations, type IssuedUserToken, type ListedToken, type UserTokenRequest } from '@causeway/access';
 import { FieldPath, Invalid, NotFound, type JsonObject } from '@causeway/resources';
 import type { PageRange, SortedPage } from '@causeway/runtime';
 import { tokenPage } from './token-page';
@@ -62,6 +62,11 @@ function decodeRequest({
       ? []
       : [FieldPath.at('validFor').violation('must be a duration such as 24h or 30d')]),
   ];
-  if (violations.length > 0 || typeof name !== 'string') throw new Invalid(violations);
-  return { name, ...(isList ? { groups } : {}), ...(typeof validFor === 'string' ? { validFor } : {}) };
+  const given = { ...(isList ? { groups } : {}), ...(typeof validFor === 'string' ? { validFor } : {}) };
+  if (violations.length > 0 || typeof name !== 'string')
+    throw new Invalid([
+      ...violations,
+      ...userTokenViolations({ ...given, ...(typeof name === 'string' ? { name } : {}) }),
+    ]);
+  return { name, ...given };
 }

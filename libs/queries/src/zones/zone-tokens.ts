@@ -1,4 +1,4 @@
-import type { IssuedZoneToken, ListedToken, ZoneTokenRequest } from '@causeway/access';
+import { zoneTokenViolations, type IssuedZoneToken, type ListedToken, type ZoneTokenRequest } from '@causeway/access';
 import { FieldPath, Invalid, NotFound, type JsonObject } from '@causeway/resources';
 import type { PageRange, SortedPage } from '@causeway/runtime';
 import { tokenPage } from '../tokens/token-page';
@@ -78,8 +78,13 @@ function decodeRequest({
       : [FieldPath.at('validFor').violation('must be a duration such as 720h or 30d')]),
     ...(scope === undefined || texts ? [] : [FieldPath.at('scope').violation('must be a list of texts')]),
   ];
-  if (violations.length > 0 || typeof zone !== 'string') throw new Invalid(violations);
-  return { zone, ...(typeof validFor === 'string' ? { validFor } : {}), ...(texts ? { scope: texts } : {}) };
+  const given = { ...(typeof validFor === 'string' ? { validFor } : {}), ...(texts ? { scope: texts } : {}) };
+  if (violations.length > 0 || typeof zone !== 'string')
+    throw new Invalid([
+      ...violations,
+      ...zoneTokenViolations({ ...given, ...(typeof zone === 'string' ? { zone } : {}) }),
+    ]);
+  return { zone, ...given };
 }
 
 function textsIn(value: unknown): readonly string[] | undefined {

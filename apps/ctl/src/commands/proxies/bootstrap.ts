@@ -1,14 +1,15 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { stringify } from 'yaml';
 import { ApiError, type ApiClient } from '@causeway/api-client';
 import { createWorkloadKey } from '@causeway/identity';
 import { isJsonObject, type JsonObject } from '@causeway/resources';
-import { errorText } from '@causeway/runtime';
 import { envoyBootstrap, tokenSecret, type ControlPlaneAddress } from '@causeway/xds';
 import { UsageError, type CommandContext } from '../../context';
 import { textAt } from '../../render';
 import { connectionOf } from '../../settings/connection';
+import { writeGrpcFiles } from './grpc-files';
+import { readGiven, writeOwn } from './local-files';
 
 /** Options of `causeway proxies bootstrap`. */
 export interface BootstrapOptions {
@@ -20,6 +21,10 @@ export interface BootstrapOptions {
   readonly tokenFile?: string;
   readonly validFor: string;
   readonly adminPort?: string;
+  /** For a program that uses gRPC without a proxy. */
+  readonly grpc?: boolean;
+  /** PEM: what the machine of the proxy believes outside the mesh. */
+  readonly authoritiesFile?: string;
 }
 
 /** Whose proxy is started. */
@@ -43,22 +48,29 @@ export async function bootstrapProxy(
   const api = await context.api();
   const settings = await api.rest.json({ path: '/config' });
   const subject = subjectOf(proxy, options, textAt(settings, 'CAUSEWAY_MESH_NAME'));
-  const token = options.tokenFile === undefined ? await issued(api, subject, options) : read(options.tokenFile).trim();
+  const token =
+    options.tokenFile === undefined ? await issued(api, subject, options) : readGiven(options.tokenFile).trim();
   const authority = await authorityFor(api, settings, options);
   const controlPlanes = addressesOf(context, settings, options.xds);
   const folder = resolve(options.dir);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (options.grpc === true) {
+    if (subject.type !== 'dataplane') throw new UsageError('--grpc is for a Dataplane');
+    const zone = textAt(settings, 'CAUSEWAY_ZONE_NAME');
+    const start = { ...subject, zone, token, controlPlanes, folder, ...(authority !== undefined && { authority }) };
+    return writeGrpcFiles(context, start);
+  }
   const { privateKey, csr } = await createWorkloadKey();
   const keyFile = join(folder, KEY_FILE);
   const tokenFile = join(folder, TOKEN_FILE);
   const bootstrap = envoyBootstrap({
-    node: { ...nodeOf(subject), metadata: metadataOf(subject, { csr, keyFile, capture: options.capture }) },
+    node: { ...nodeOf(subject), metadata: metadataOf(subject, { ...options, csr, keyFile }) },
     controlPlanes,
     ...(authority !== undefined && { authority }),
     token: { file: tokenFile },
     protocol: 'delta',
     admin: adminOf(options, folder),
   });
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeOwn(keyFile, privateKey);
   writeOwn(tokenFile, `${JSON.stringify(tokenSecret(token))}\n`);
   const file = join(folder, BOOTSTRAP_FILE);
@@ -97,7 +109,7 @@ async function authorityFor(
   settings: JsonObject,
   { xdsCaFile }: BootstrapOptions,
 ): Promise<string | undefined> {
-  if (xdsCaFile !== undefined) return read(xdsCaFile);
+  if (xdsCaFile !== undefined) return readGiven(xdsCaFile);
   if (!isTls(settings)) return undefined;
   return api.rest.text({ path: '/rest/ca' }).catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.code !== 'not-found') throw error;
@@ -140,12 +152,32 @@ function nodeOf(subject: Subject): { readonly id: string; readonly cluster: stri
     : { id: `${subject.mesh}.${subject.name}`, cluster: subject.name };
 }
 
-function metadataOf(
-  subject: Subject,
-  { csr, keyFile, capture }: { readonly csr: string; readonly keyFile: string; readonly capture: string },
-): JsonObject {
+/** Where machines keep the authorities that they believe. */
+const MACHINE_AUTHORITIES = [
+  '/etc/ssl/certs/ca-certificates.crt',
+  '/etc/pki/tls/certs/ca-bundle.crt',
+  '/etc/ssl/ca-bundle.pem',
+  '/etc/ssl/cert.pem',
+];
+
+interface ProxyFacts extends Pick<BootstrapOptions, 'capture' | 'authoritiesFile'> {
+  readonly csr: string;
+  readonly keyFile: string;
+}
+
+function metadataOf(subject: Subject, { csr, keyFile, capture, authoritiesFile }: ProxyFacts): JsonObject {
+  const authorities =
+    authoritiesFile === undefined ? MACHINE_AUTHORITIES.find((file) => existsSync(file)) : existing(authoritiesFile);
   if (subject.type === 'ingress') return { 'dataplane.proxyType': 'ingress' };
-  return { 'causeway.io/csr': csr, 'causeway.io/key-file': keyFile, 'causeway.io/capture': capture };
+  return {
+    ...{ 'causeway.io/csr': csr, 'causeway.io/key-file': keyFile, 'causeway.io/capture': capture },
+    ...(authorities !== undefined && { 'causeway.io/authorities-file': authorities }),
+  };
+}
+
+function existing(file: string): string {
+  readGiven(file);
+  return resolve(file);
 }
 
 /** Longest path of a unix socket that every system takes. */
@@ -163,20 +195,6 @@ function adminOf(
   if (!/^\d{1,5}$/.test(adminPort) || Number(adminPort) > 65_535)
     throw new UsageError(`--admin-port: "${adminPort}" is no port, 0 to 65535`);
   return { address: '127.0.0.1', port: Number(adminPort) };
-}
-
-function read(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (cause) {
-    throw new UsageError(errorText(cause), { cause });
-  }
-}
-
-/** A file that only its owner can read; one that is there gets these rights before it gets the content. */
-function writeOwn(file: string, text: string): void {
-  if (existsSync(file)) chmodSync(file, 0o600);
-  writeFileSync(file, text, { mode: 0o600 });
 }
 
 /** A word for a shell. */

@@ -2,6 +2,7 @@ import { Option, type Command } from 'commander';
 import type { CommandContext } from '../../context';
 import { listed, namespaceOption, type SetExitCode } from '../../options';
 import type { BootstrapOptions } from './bootstrap';
+import type { RenewOptions } from './grpc-files';
 import { proxies as listProxies, type ProxiesOptions } from './list-proxies';
 
 /** `causeway proxies` and its subcommands. */
@@ -33,9 +34,23 @@ export function registerProxies(program: Command, context: CommandContext, finis
     )
     .option('--token-file <file>', 'a token that was issued before; none = one is issued')
     .option('--valid-for <duration>', 'of the token that is issued', '30d')
+    .option('--grpc', 'for a program that uses gRPC without a proxy: key, certificate, authorities and its bootstrap')
+    .option(
+      '--authorities-file <file>',
+      'what services outside the mesh are verified by; none = as this machine has it',
+    )
     .option('--admin-port <port>', "of Envoy's admin interface on 127.0.0.1; none = a socket in the folder")
     .action(async (proxy: string | undefined, options: BootstrapOptions) => {
       const { bootstrapProxy } = await import('./bootstrap.js');
       finish(await bootstrapProxy(context, proxy, options));
+    });
+  proxies
+    .command('renew')
+    .description('renews the certificate and the authorities that proxies bootstrap --grpc has written')
+    .option('-d, --dir <folder>', 'where the files are', '.')
+    .option('--watch', 'renews whenever it is time, until Ctrl-C')
+    .action(async (options: RenewOptions) => {
+      const { renewGrpcFiles } = await import('./grpc-files.js');
+      finish(await renewGrpcFiles(context, options));
     });
 }

@@ -1,0 +1,24 @@
+/** A certificate that a program asks a zone's control plane for. */
+export interface CertificateOrder {
+  /** The xDS port of the control plane, `host:port`. */
+  readonly address: string;
+  /** PEM; absent: plain text. */
+  readonly ca?: string;
+  /** The dataplane token. */
+  readonly token: string;
+  readonly mesh: string;
+  /** `name` or `name.namespace`. */
+  readonly dataplane: string;
+  /** PEM. */
+  readonly csr: string;
+}
+
+/** What it answers; times in ms since 1970. */
+export interface SignedWorkload {
+  /** PEM: the certificate, then that of its authority. */
+  readonly certificateChain: string;
+  readonly spiffeId: string;
+  readonly trustBundles: readonly { readonly trustDomain: string; readonly certificates: string }[];
+  readonly notAfter: number;
+  readonly renewAt: number;
+}
