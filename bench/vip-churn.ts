@@ -10,7 +10,8 @@ import { benchServices } from './support/services';
  * of the address, which must be none, and how often an address went on to another service. Prints one JSON line and exits with 1
  * where a connection went wrong. Needs a build and CAUSEWAY_ENVOY.
  * BENCH_SERVICES (10000), BENCH_PROXIES (20), BENCH_RATE: services made a second (15), BENCH_ALIVE: that stay (100),
- * BENCH_STOPPED: proxies of one stop (4), BENCH_STOPS (3), BENCH_STOP: seconds of one (120), BENCH_EVERY: ms between calls (10).
+ * BENCH_STOPPED: proxies of one stop (4), BENCH_STOPS (3), BENCH_STOP: seconds of one (120), BENCH_EVERY: ms between calls (10),
+ * BENCH_VIP_BITS: prefix length of the range (21); it must hold what is freed during a stop.
  */
 const SERVICES = numberSetting('BENCH_SERVICES', 10_000);
 const PROXIES = numberSetting('BENCH_PROXIES', 20);
@@ -20,6 +21,7 @@ const STOPPED = numberSetting('BENCH_STOPPED', 4);
 const STOPS = numberSetting('BENCH_STOPS', 3);
 const STOP = numberSetting('BENCH_STOP', 120);
 const EVERY = numberSetting('BENCH_EVERY', 10);
+const VIP_BITS = numberSetting('BENCH_VIP_BITS', 21);
 const SLOTS = 12;
 const PORT = 6379;
 /** How often it says on stderr how far it is, ms. */
@@ -62,6 +64,7 @@ async function main(): Promise<void> {
   const stopServices = await benchServices();
   const traffic = await TrafficMesh.start({
     zones: ['west'],
+    vipBits: VIP_BITS,
     zone: { CAUSEWAY_VIP_COOLDOWN: '2s', CAUSEWAY_DNS_TTL: '1s' },
   });
   try {

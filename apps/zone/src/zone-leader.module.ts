@@ -22,6 +22,7 @@ import {
   LoopRunner,
   ProxyDirectory,
   poolReports,
+  tombstoneRetention,
   TrustAcceptanceReporter,
   TrustPublisher,
   type ControlLoop,
@@ -98,6 +99,7 @@ function createLoops(
   const loops = createZoneReconcilers({
     ...{ cp, meshes, proxies },
     floor: () => proxies.floor(index.point?.incarnation ?? ''),
+    waitedFor: (revision) => proxies.waitedFor(index.point?.incarnation ?? '', revision),
     ranges: configuredRanges(settings),
     forceRanges: settings.CAUSEWAY_VIP_RANGE_FORCE,
     cooldown: settings.CAUSEWAY_VIP_COOLDOWN,
@@ -157,13 +159,16 @@ class ZoneTerm implements LeaderWork {
   }
 
   async run(): Promise<void> {
-    const { core, backend, authentication } = this.options;
+    const { core, backend, authentication, index, proxies } = this.options;
+    const validity = core.settings.CAUSEWAY_WORKLOAD_CERT_VALIDITY;
+    const retention = (): number => tombstoneRetention({ index, proxies, validity });
     const chores = [
       ...tokenChores({ ...core, store: backend.store, term: this.term }, authentication.tokens),
       ...this.identityChores(),
     ];
     try {
-      await Promise.all([this.runner.run(), this.sync?.run(), maintainStore(core, backend, this.term, chores)]);
+      const maintenance = maintainStore(core, backend, this.term, { chores, retention });
+      await Promise.all([this.runner.run(), this.sync?.run(), maintenance]);
     } finally {
       this.current = undefined;
     }

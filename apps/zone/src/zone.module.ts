@@ -63,8 +63,8 @@ export class ZoneModule {
     const proxies = ProxiesModule.forRoot({ imports: state, core });
     const identity = WorkloadIdentityModule.forRoot({ imports: [...state, proxies], core, secrets });
     const kds = KdsZoneModule.forRootAsync({
-      imports: [...state, identity],
-      inject: [POSTGRES_BACKEND, INDEX, StoreBinding, SEALING_KEYS],
+      imports: [...state, identity, proxies],
+      inject: [POSTGRES_BACKEND, INDEX, StoreBinding, SEALING_KEYS, ProxyDirectory],
       useFactory: kdsOptions(core, global),
     });
     const zoneLeader = ZoneLeaderModule.forRoot({ imports: [...state, authentication, kds, proxies, identity], core });

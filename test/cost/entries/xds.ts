@@ -19,8 +19,10 @@ import { MapSource } from '../../support/xds-source';
 import { takesInput, takesText, type EntryPoint, type Shape } from '../entry-point';
 import { numbered, repeated, textShapes } from '../shapes/texts';
 
-/** One request of a proxy. */
-const REQUEST = 16 * 1024 * 1024;
+/** A request may be four times as large; beyond this only few long fields are not refused by their number. */
+const REQUEST = 4 * 1024 * 1024;
+/** The node of a request: all that a proxy says of itself. */
+const NODE = 512 * 1024;
 /** What HTTP/2 takes as headers of one call. */
 const HEADERS = 64 * 1024;
 /** The body of POST /bootstrap. */
@@ -42,13 +44,13 @@ export function xdsEntries(draw: Prng): EntryPoint[] {
       shapes: requestShapes(form, draw),
     })),
     takesText('ADS rejection', REQUEST, textShapes(draw, [['listener inbound:10.0.0.1:', ': no']]), reject()),
-    takesText('node of a proxy', REQUEST, texts, (text) =>
+    takesText('node of a proxy', NODE, texts, (text) =>
       readProxyNode({ node: `default.${text}`, metadata: metadataOf(text), userAgent: text }),
     ),
     takesText('Dataplane of a kuma-dp', 128 * 1024, textShapes(draw, [['{"networking":"', '"}']]), (document) =>
       readDocument({ document, mesh: 'default', name: 'a' }),
     ),
-    takesText('CSR', REQUEST, textShapes(draw, [frame, [`${frame[0]}MIG5MGICAQAwADBZMBMG`, frame[1]]]), checkCsr),
+    takesText('CSR', NODE, textShapes(draw, [frame, [`${frame[0]}MIG5MGICAQAwADBZMBMG`, frame[1]]]), checkCsr),
     takesText('dataplane token', HEADERS, textShapes(draw, [[`${head}.`, '.x']]), verify),
     takesInput(
       { name: 'dataplane token: payload', largest: HEADERS },

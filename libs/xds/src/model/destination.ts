@@ -1,14 +1,6 @@
 import { inboundsOf, type DataplaneInbound, type DataplaneResource } from '@causeway/controllers';
 import { isIP } from 'node:net';
-import {
-  Label,
-  isJsonArray,
-  isJsonObject,
-  type Identity,
-  type JsonObject,
-  type Labels,
-  type Resource,
-} from '@causeway/resources';
+import { Label, isJsonArray, isJsonObject, type Identity, type Labels, type Resource } from '@causeway/resources';
 import type { AccessTable } from './inbound-access';
 import { externalTarget, type ExternalTarget, type SecretText } from './external-target';
 import { hashSni, kriSni, type ServiceShortName } from './sni';
@@ -54,7 +46,7 @@ export interface LocalEndpoint extends SocketAddress {
 /** Another zone that serves a destination; where it is entered is asked of the model. */
 export interface RemoteZone {
   readonly zone: string;
-  /** Ready instances there; 1 where the zone does not say. */
+  /** Healthy instances there, to an eighth (`spec.instances`); 1 where the zone does not say. */
   readonly instances: number;
   readonly sni: 'kri' | 'hash';
   readonly depreferred: boolean;
@@ -319,10 +311,8 @@ function identitiesOf({ id, spec }: Resource): readonly string[] {
   });
 }
 
-function instancesOf({ status }: Resource): number {
-  const proxies: JsonObject | undefined = isJsonObject(status?.['dataplaneProxies'])
-    ? status['dataplaneProxies']
-    : undefined;
-  const healthy = proxies?.['healthy'];
-  return typeof healthy === 'number' && Number.isInteger(healthy) && healthy > 0 ? Math.min(healthy, 100_000) : 1;
+function instancesOf({ spec: { instances } }: Resource): number {
+  return typeof instances === 'number' && Number.isInteger(instances) && instances > 0
+    ? Math.min(instances, 100_000)
+    : 1;
 }
