@@ -12,7 +12,13 @@ import {
   type DataplaneTokens,
   type ZoneProxyTokens,
 } from '@causeway/access';
-import { INDEX, retryWhileUnavailable, type ControlPlaneCore, type ModuleImports } from '@causeway/control-plane';
+import {
+  INDEX,
+  MESHES,
+  retryWhileUnavailable,
+  type ControlPlaneCore,
+  type ModuleImports,
+} from '@causeway/control-plane';
 import { ProxyDirectory } from '@causeway/controllers';
 import {
   MeshAuthorities,
@@ -21,6 +27,7 @@ import {
   ZoneAuthority,
   type SealingKeys,
 } from '@causeway/identity';
+import type { Meshes } from '@causeway/meshes';
 import type { AuthorityAccess } from '@causeway/queries';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
@@ -103,10 +110,12 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
         },
         {
           provide: WorkloadCertificates,
-          inject: [INDEX, ZoneAuthority, SEALING_KEYS],
-          useFactory: (index: IndexReader, signer: ZoneAuthority, keys: SealingKeys) => {
+          inject: [INDEX, ZoneAuthority, SEALING_KEYS, MESHES],
+          useFactory: (index: IndexReader, signer: ZoneAuthority, keys: SealingKeys, meshes: Meshes) => {
             const meshAuthorities = new MeshAuthorities(index, keys);
-            return new WorkloadCertificates({ index, signer, meshAuthorities, clock, validity });
+            const isRevoked = (mesh: string, uri: string): boolean =>
+              meshes.state(mesh)?.access?.revoked.includes(uri) === true;
+            return new WorkloadCertificates({ index, signer, meshAuthorities, isRevoked, clock, validity });
           },
         },
         ...rotationProviders(core),

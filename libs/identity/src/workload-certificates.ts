@@ -37,6 +37,8 @@ export interface WorkloadCertificate extends SignedCertificate {
 export interface WorkloadCertificateOptions {
   readonly index: Pick<IndexReader, 'get' | 'ofKind'>;
   readonly signer: CertificateSigner;
+  /** Whether a SPIFFE id of a mesh is revoked: it gets no certificate. */
+  readonly isRevoked?: (mesh: string, uri: string) => boolean;
   /** For Dataplanes without a MeshIdentity, of meshes with `Mesh.mtls`. */
   readonly meshAuthorities?: MeshAuthorities;
   readonly clock: Pick<Clock, 'now'>;
@@ -52,11 +54,11 @@ export class WorkloadCertificates {
   constructor(private readonly options: WorkloadCertificateOptions) {}
 
   /**
-   * Throws NotFound without the Dataplane, Forbidden where the token is not bound to its workload or no MeshIdentity
-   * applies, Invalid for a bad CSR or a template that gives no id, Unavailable where the signer cannot sign.
+   * Throws NotFound without the Dataplane, Forbidden where the token is not bound to its workload, no MeshIdentity
+   * applies or the id is revoked, Invalid for a bad CSR or a template that gives no id, Unavailable where the signer cannot sign.
    */
   async issue({ dataplane: id, binding, csr }: CertificateRequest): Promise<WorkloadCertificate> {
-    const { index, signer, meshAuthorities, clock, validity = CERTIFICATE_VALIDITY } = this.options;
+    const { index, signer, meshAuthorities, isRevoked, clock, validity = CERTIFICATE_VALIDITY } = this.options;
     const dataplane = index.get(id);
     if (!dataplane || !Dataplane.is(dataplane))
       throw new NotFound(`there is no Dataplane ${id.name} in mesh ${id.mesh}`);
@@ -78,6 +80,7 @@ export class WorkloadCertificates {
     const found = spiffeIdOf(dataplane, identity);
     if (!found.ok) throw new Invalid(found.violations);
     const { uri } = found.id;
+    if (isRevoked?.(id.mesh, uri)) throw new Forbidden(`the settings of mesh ${id.mesh} revoke ${uri}`);
     return { ...(await signer.sign({ ...times, uri, publicKey: await publicKeyOf(csr) })), uri };
   }
 

@@ -39,14 +39,14 @@ export function egressListener(at: SocketAddress, meshes: readonly LeavingMesh[]
 }
 
 /** A chain that changes is closed with its connections: its name changes with each narrowing. */
-function chain({ mesh, callers, maxAge, narrowed }: LeavingMesh): ChainFields {
+function chain({ mesh, callers, revoked, maxAge, narrowed }: LeavingMesh): ChainFields {
   return {
     name: narrowed === 0 ? mesh : `${mesh}:${narrowed}`,
     filterChainMatch: { transportProtocol: 'tls', serverNames: [`*.${egressServerNamesOf(mesh)}`] },
     transportSocket: downstreamTls(callers, egressSecretNames(mesh)),
     transportSocketConnectTimeout: durationOf(HANDSHAKE),
     filters: [
-      accessFilter(COUNTERS, callers),
+      accessFilter(COUNTERS, { callers, revoked }),
       chooseCluster('out:%REQUESTED_SERVER_NAME%'),
       tcpProxy('none', { statPrefix: COUNTERS, maxAge, afterHandshake: true }),
     ],

@@ -13,7 +13,7 @@ import {
   TrafficDirection,
   TransportProtocolInput,
 } from '@causeway/proto-gen';
-import type { Callers, InboundAccess } from '../model/inbound-access';
+import type { InboundAccess } from '../model/inbound-access';
 import { durationOf, packExtension, packFilter } from '../resources/any';
 import { isHttp } from './clusters';
 import type { Inbound } from './inbound';
@@ -67,13 +67,13 @@ function permissiveChains(inbound: Inbound, access: InboundAccess) {
 }
 
 /** A chain that changes is closed with its connections: its name changes with each narrowing. */
-function ofMesh(inbound: Inbound, { callers, maxAge, narrowed }: InboundAccess): ChainFields {
+function ofMesh(inbound: Inbound, { callers, revoked, maxAge, narrowed }: InboundAccess): ChainFields {
   const statPrefix = inboundListenerName(inbound.at);
   return {
     name: narrowed === 0 ? 'mesh' : `mesh:${narrowed}`,
     transportSocket: downstreamTls(callers),
     transportSocketConnectTimeout: durationOf(10_000),
-    filters: [accessFilter(statPrefix, callers), forward(inbound, { statPrefix, maxAge, isTls: true })],
+    filters: [accessFilter(statPrefix, { callers, revoked }), forward(inbound, { statPrefix, maxAge, isTls: true })],
   };
 }
 
@@ -88,20 +88,36 @@ function closed(): ChainFields {
   return { name: 'closed', filters: [tcpProxy('none')] };
 }
 
-/** Closes connections of everybody else: the handshake has refused them already, unless anyone with an identity may call. */
-export function accessFilter(statPrefix: string, callers: Callers) {
+/**
+ * Closes connections of everybody else: the handshake has refused them already, unless anyone with an identity may call. Then only this
+ * filter refuses those that are revoked, before anything that they say reaches the process.
+ */
+export function accessFilter(statPrefix: string, { callers, revoked }: Pick<InboundAccess, 'callers' | 'revoked'>) {
+  const anyone = { identifier: { $case: 'authenticated' as const, value: {} } };
+  const banned = new Set(revoked);
+  const named = callers === 'anyone' ? [] : callers.filter((id) => !banned.has(id)).map(callerWith);
+  const others = revoked.map((id) => ({ identifier: { $case: 'notId' as const, value: callerWith(id) } }));
   const principals =
-    callers === 'anyone'
-      ? [{ identifier: { $case: 'authenticated' as const, value: {} } }]
-      : callers.map((id) => ({
-          identifier: {
-            $case: 'authenticated' as const,
-            value: { principalName: { matchPattern: { $case: 'exact' as const, value: id } } },
-          },
-        }));
+    callers !== 'anyone'
+      ? named
+      : [
+          others.length === 0
+            ? anyone
+            : { identifier: { $case: 'andIds' as const, value: { ids: [anyone, ...others] } } },
+        ];
   const permissions = [{ rule: { $case: 'any' as const, value: true } }];
   const policies = principals.length === 0 ? {} : { callers: { permissions, principals } };
   return packFilter('access', NetworkRbac, { statPrefix, rules: { action: RBAC_Action.ALLOW, policies } });
+}
+
+/** Whoever has this SPIFFE id. */
+function callerWith(id: string) {
+  return {
+    identifier: {
+      $case: 'authenticated' as const,
+      value: { principalName: { matchPattern: { $case: 'exact' as const, value: id } } },
+    },
+  };
 }
 
 interface Forwarding {

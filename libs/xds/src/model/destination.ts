@@ -80,7 +80,7 @@ export interface ServiceFacts {
   /** The MeshServices that a MeshMultiZoneService stands for. */
   readonly membersOf: (service: Resource) => readonly Resource[];
   readonly entranceOf: (mesh: string, zone: string) => ZoneEntrance | undefined;
-  readonly access: Pick<AccessTable, 'isPlaintext' | 'isOff'>;
+  readonly access: Pick<AccessTable, 'isPlaintext' | 'isOff' | 'isRevoked'>;
   readonly secretText: SecretText;
   readonly egressOf: (mesh: string, name: string) => EgressWay | undefined;
 }
@@ -180,7 +180,7 @@ function partsOf(service: Resource, facts: ServiceFacts): (port: ServicePort) =>
 }
 
 function meshServiceParts(service: Resource, facts: ServiceFacts): (port: ServicePort) => Parts {
-  const identities = identitiesOf(service);
+  const identities = identitiesOf(service).filter((id) => !facts.access.isRevoked(service.id.mesh, id));
   if (service.id.zone === facts.zone) {
     const dataplanes = [...facts.dataplanesOf(service)];
     return ({ target }) => ({

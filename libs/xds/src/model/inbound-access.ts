@@ -10,6 +10,8 @@ export type Callers = readonly string[] | 'anyone';
 export interface InboundAccess {
   readonly mtls: MtlsMode;
   readonly callers: Callers;
+  /** SPIFFE ids that may not call whoever else may. */
+  readonly revoked: readonly string[];
   /** After how long it closes a connection, ms. */
   readonly maxAge: number;
   /** Grows when a caller loses access in a way that nothing else of the inbound shows. */
@@ -57,12 +59,8 @@ export class AccessTable {
     const decision = this.ofMesh(id.mesh);
     if (decision === 'pending') return decision;
     const { access, narrowed } = decision;
-    return {
-      mtls: mtlsModeOf(access, labels, port),
-      callers: callersOf(access),
-      maxAge: access.maxConnectionAge,
-      narrowed,
-    };
+    const { maxConnectionAge: maxAge, revoked } = access;
+    return { mtls: mtlsModeOf(access, labels, port), callers: callersOf(access), revoked, maxAge, narrowed };
   }
 
   /**
@@ -75,7 +73,7 @@ export class AccessTable {
     const last = this.ofEgresses.get(mesh);
     if (!last) return undefined;
     const { access, narrowed } = last;
-    return { callers: callersOf(access), maxAge: access.maxConnectionAge, narrowed };
+    return { callers: callersOf(access), revoked: access.revoked, maxAge: access.maxConnectionAge, narrowed };
   }
 
   /**
@@ -94,6 +92,12 @@ export class AccessTable {
     if (decision === 'pending') return false;
     const { mtls, overrides } = decision.access;
     return mtls === 'Permissive' || overrides.some((each) => each.mtls === 'Permissive');
+  }
+
+  /** Whether nobody of this SPIFFE id is believed in a mesh any more. */
+  isRevoked(mesh: string, id: string): boolean {
+    const decision = this.ofMesh(mesh);
+    return decision !== 'pending' && decision.access.revoked.includes(id);
   }
 
   /** Whether a mesh has no identities in use: its traffic stays in its zone. */
