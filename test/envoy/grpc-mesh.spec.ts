@@ -16,7 +16,7 @@ const PORTS = [{ port: 9000, name: 'grpc', targetPort: 'grpc', appProtocol: 'grp
 
 interface ServiceSketch {
   readonly workload?: string;
-  readonly healthy?: number;
+  readonly instances?: number;
   readonly status?: JsonObject;
 }
 
@@ -24,13 +24,14 @@ interface ServiceSketch {
 function service(
   name: string,
   zone: string,
-  { workload = name, healthy = 1, status = {} }: ServiceSketch = {},
+  { workload = name, instances = 1, status = {} }: ServiceSketch = {},
 ): Resource {
   const identities = [{ type: 'SpiffeID', value: `spiffe://default.${zone}.mesh.local/workload/${workload}` }];
-  const spec = { selector: { dataplaneTags: { app: name } }, ports: PORTS, identities, state: 'Available' };
+  const known = { identities, state: 'Available', instances };
+  const spec = { selector: { dataplaneTags: { app: name } }, ports: PORTS, ...known };
   return sketch('MeshService', name, spec, {
     zone,
-    status: { dataplaneProxies: { total: 3, healthy }, ...status },
+    status,
   });
 }
 
@@ -159,9 +160,7 @@ describe('unmodified gRPC clients and servers (grpc-js-xds) on our resources', (
       });
       await server.serve(plane.zone, `127.0.0.1:${port}`);
       a.state.put(sketch('MeshZoneAddress', 'in', { address: '127.0.0.1', port }, { zone: plane.zone }));
-      a.state.put(
-        service('front', plane.zone, { healthy: instances, status: named(`front.svc.${plane.zone}.mesh.local`) }),
-      );
+      a.state.put(service('front', plane.zone, { instances, status: named(`front.svc.${plane.zone}.mesh.local`) }));
     }
     a.state.put(
       sketch(

@@ -4,8 +4,9 @@ import type { IndexReader, ResourceStore } from '@causeway/store';
 import type { PostgresBackend } from '@causeway/store-postgres';
 import type { ControlPlaneCore } from './core.module';
 
-/** How long tombstones are kept, and how often a leader does its chores, ms (docs/design.md §2.3). */
+/** How long tombstones are kept unless something needs them longer, ms (docs/design.md §2.3). */
 const TOMBSTONE_RETENTION = 24 * 3_600_000;
+/** How often a leader does its chores, ms. */
 const CHORE_INTERVAL = 3_600_000;
 
 /** How often the audit log is cut, ms: between two cuts it grows beyond its bound by what users write. */
@@ -23,6 +24,13 @@ export interface Chore {
   run(): Promise<unknown>;
 }
 
+/** What the leader of one kind of control plane does besides. */
+export interface MaintenanceOptions {
+  readonly chores?: readonly Chore[];
+  /** How old a tombstone must be before it is removed, ms; a day unless given. */
+  readonly retention?: () => number;
+}
+
 /**
  * What a leader of any control plane does: it writes the defaults at the first start, then does its chores until the term
  * ends; removing old tombstones and cutting the audit log are two of them. A chore that fails is logged and done again when
@@ -32,16 +40,16 @@ export async function maintainStore(
   core: ControlPlaneCore,
   backend: PostgresBackend,
   term: LeaderTerm,
-  more: readonly Chore[] = [],
+  { chores = [], retention = () => TOMBSTONE_RETENTION }: MaintenanceOptions = {},
 ): Promise<void> {
   const { clock, cp } = core;
   const { store } = backend;
   await applyDefaults({ store, controlPlane: cp, clock, fence: term });
   const purge: Chore = {
     failure: 'old tombstones could not be removed',
-    run: () => store.purgeTombstones(TOMBSTONE_RETENTION),
+    run: () => store.purgeTombstones(retention()),
   };
-  await Promise.all([...more, purge, auditChore(core, backend)].map((chore) => repeat(core, term, chore)));
+  await Promise.all([...chores, purge, auditChore(core, backend)].map((chore) => repeat(core, term, chore)));
 }
 
 function auditChore({ settings }: ControlPlaneCore, { audit }: PostgresBackend): Chore {

@@ -50,7 +50,7 @@ export function leaderTermFactory(
       return {
         run: async () => {
           await Promise.all([
-            maintainStore(core, backend, term, chores),
+            maintainStore(core, backend, term, { chores }),
             zones.run(),
             runLoops(
               [

@@ -1,5 +1,5 @@
 import type { SharedQuerySources } from '@causeway/control-plane';
-import type { GlobalSync } from '@causeway/kds';
+import { storedInsight, type GlobalSync } from '@causeway/kds';
 import type { QuerySources } from '@causeway/queries';
 import type { ZoneSecurity } from './zone-security.module';
 
@@ -10,7 +10,7 @@ export function globalQuerySources(shared: SharedQuerySources, sync: GlobalSync,
     ...base,
     insights: {
       ...base.insights,
-      insightOf: (resource) => sync.insightOf(resource),
+      insightOf: (resource) => storedInsight(base.index, resource) ?? sync.insightOf(resource),
       deletionWarnings: (id) => [...(base.insights?.deletionWarnings?.(id) ?? []), ...security.deletionWarnings(id)],
       keyFaults: () => [...(base.insights?.keyFaults?.() ?? []), ...security.warnings()],
     },

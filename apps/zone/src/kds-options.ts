@@ -1,12 +1,35 @@
 import { VERSION, type ControlPlaneCore, type StoreBinding } from '@causeway/control-plane';
+import type { ProxyDirectory } from '@causeway/controllers';
 import type { SealingKeys } from '@causeway/identity';
-import type { KdsZoneOptions } from '@causeway/kds';
+import type { InsightSource, KdsZoneOptions } from '@causeway/kds';
+import { dataplaneInsight } from '@causeway/queries';
+import { identityKey } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import type { PostgresBackend } from '@causeway/store-postgres';
 import type { ZoneSettings } from './config';
 import type { GlobalAddress } from './global-address';
 
-type ZoneKdsSources = [backend: PostgresBackend, index: IndexReader, binding: StoreBinding, sealing: SealingKeys];
+type ZoneKdsSources = [
+  backend: PostgresBackend,
+  index: IndexReader,
+  binding: StoreBinding,
+  sealing: SealingKeys,
+  proxies: ProxyDirectory,
+];
+
+/** What the global is told of the zone's proxies. */
+function proxyInsights(proxies: ProxyDirectory): InsightSource {
+  return {
+    get isLoaded() {
+      return proxies.isLoaded;
+    },
+    insightOf: ({ id }) => {
+      const proxy = proxies.ofOwner(identityKey(id));
+      return proxy && dataplaneInsight(proxy);
+    },
+    subscribe: (listener) => proxies.subscribe(listener),
+  };
+}
 
 /** How the zone speaks with its global, from its settings; nothing to speak with where `global` is undefined. */
 export function kdsOptions(
@@ -14,7 +37,7 @@ export function kdsOptions(
   global: GlobalAddress | undefined,
 ): (...sources: ZoneKdsSources) => KdsZoneOptions {
   const { settings, clock, logger } = core;
-  return ({ store }, index, binding, sealing) => ({
+  return (...[{ store }, index, binding, sealing, proxies]) => ({
     firstState: { store, index, clock, logger, federated: global !== undefined },
     sync: () =>
       global && {
@@ -28,6 +51,7 @@ export function kdsOptions(
         hold: settings.CAUSEWAY_ABSENCE_HOLD,
         maintenance: store,
         sealing,
+        insights: proxyInsights(proxies),
         onPropagated: (kind, age) => core.propagation.observe({ kind }, age / 1_000),
       },
   });

@@ -13,7 +13,7 @@ import {
   type LeaderWork,
   type ModuleImports,
 } from '@causeway/control-plane';
-import type { Authentication, DataplaneTokens } from '@causeway/access';
+import type { Authentication, DataplaneTokens, ZoneProxyTokens } from '@causeway/access';
 import {
   createConditionsReconciler,
   createSharedIdentityLoop,
@@ -22,6 +22,7 @@ import {
   LoopRunner,
   ProxyDirectory,
   poolReports,
+  tombstoneRetention,
   TrustAcceptanceReporter,
   TrustPublisher,
   type ControlLoop,
@@ -45,7 +46,7 @@ import type { PendingIncarnation } from '@causeway/sync';
 import { configuredRanges } from './address-ranges';
 import type { ZoneSettings } from './config';
 import { ZoneTrustEvidence } from './trust-evidence';
-import { DATAPLANE_TOKENS } from './workload-identity.module';
+import { DATAPLANE_TOKENS, ZONE_PROXY_TOKENS } from './workload-identity.module';
 
 /** What a zone's leader works with. */
 interface ZoneLeaderOptions {
@@ -60,6 +61,7 @@ interface ZoneLeaderOptions {
   readonly authority: ZoneAuthority;
   readonly evidence: TrustEvidence;
   readonly dataplaneTokens: DataplaneTokens;
+  readonly zoneTokens: ZoneProxyTokens;
 }
 
 type ZoneLeaderSources = [
@@ -73,6 +75,7 @@ type ZoneLeaderSources = [
   authority: ZoneAuthority,
   evidence: TrustEvidence,
   dataplaneTokens: DataplaneTokens,
+  zoneTokens: ZoneProxyTokens,
 ];
 
 /** How often the leader looks whether a step of the certificate authority is due, ms. */
@@ -98,6 +101,7 @@ function createLoops(
   const loops = createZoneReconcilers({
     ...{ cp, meshes, proxies },
     floor: () => proxies.floor(index.point?.incarnation ?? ''),
+    waitedFor: (revision) => proxies.waitedFor(index.point?.incarnation ?? '', revision),
     ranges: configuredRanges(settings),
     forceRanges: settings.CAUSEWAY_VIP_RANGE_FORCE,
     cooldown: settings.CAUSEWAY_VIP_COOLDOWN,
@@ -157,20 +161,24 @@ class ZoneTerm implements LeaderWork {
   }
 
   async run(): Promise<void> {
-    const { core, backend, authentication } = this.options;
+    const { core, backend, authentication, index, proxies } = this.options;
+    const validity = core.settings.CAUSEWAY_WORKLOAD_CERT_VALIDITY;
+    const retention = (): number => tombstoneRetention({ index, proxies, validity });
     const chores = [
       ...tokenChores({ ...core, store: backend.store, term: this.term }, authentication.tokens),
       ...this.identityChores(),
     ];
     try {
-      await Promise.all([this.runner.run(), this.sync?.run(), maintainStore(core, backend, this.term, chores)]);
+      const maintenance = maintainStore(core, backend, this.term, { chores, retention });
+      await Promise.all([this.runner.run(), this.sync?.run(), maintenance]);
     } finally {
       this.current = undefined;
     }
   }
 
   private identityChores(): readonly Chore[] {
-    const { tokens } = this.options.dataplaneTokens;
+    const { dataplaneTokens, zoneTokens } = this.options;
+    const { tokens } = dataplaneTokens;
     return [
       {
         failure: 'the certificate authority of workloads could not be looked at',
@@ -183,6 +191,7 @@ class ZoneTerm implements LeaderWork {
         run: () => tokens.ensureKey(),
       },
       { failure: 'expired dataplane tokens could not be forgotten', run: () => tokens.purge() },
+      { failure: 'expired zone tokens could not be forgotten', run: async () => zoneTokens.tokens?.purge() },
       {
         failure: 'sessions of proxies that are gone could not be forgotten',
         every: PROXY_INTERVAL,
@@ -238,7 +247,7 @@ export class ZoneLeaderModule {
           provide: ZoneLeader,
           inject: [
             ...[ProxyDirectory, POSTGRES_BACKEND, INDEX, ZONE_SYNC_FACTORY, AUTHENTICATION, MESHES, StoreBinding],
-            ...[ZoneAuthority, ZoneTrustEvidence, DATAPLANE_TOKENS],
+            ...[ZoneAuthority, ZoneTrustEvidence, DATAPLANE_TOKENS, ZONE_PROXY_TOKENS],
           ],
           useFactory: (...sources: ZoneLeaderSources) => new ZoneLeader(leaderOptions(core, sources)),
         },
@@ -250,9 +259,9 @@ export class ZoneLeaderModule {
 
 function leaderOptions(core: ControlPlaneCore<ZoneSettings>, sources: ZoneLeaderSources): ZoneLeaderOptions {
   const [proxies, backend, index, createSync, authentication, meshes, binding, ...identity] = sources;
-  const [authority, evidence, dataplaneTokens] = identity;
+  const [authority, evidence, dataplaneTokens, zoneTokens] = identity;
   return {
     ...{ core, proxies, backend, index, createSync, authentication, meshes, binding },
-    ...{ authority, evidence, dataplaneTokens },
+    ...{ authority, evidence, dataplaneTokens, zoneTokens },
   };
 }

@@ -34,7 +34,13 @@ import { kdsOptions } from './kds-options';
 import { zoneQuerySources } from './query-sources';
 import type { SecretsSource } from './secrets-key';
 import { zoneTelemetry } from './telemetry';
-import { DATAPLANE_TOKENS, RotationOperation, SEALING_KEYS, WorkloadIdentityModule } from './workload-identity.module';
+import {
+  DATAPLANE_TOKENS,
+  RotationOperation,
+  SEALING_KEYS,
+  WorkloadIdentityModule,
+  ZONE_PROXY_TOKENS,
+} from './workload-identity.module';
 import { xdsModule } from './xds-options';
 import { ZoneLeader, ZoneLeaderModule } from './zone-leader.module';
 
@@ -63,8 +69,8 @@ export class ZoneModule {
     const proxies = ProxiesModule.forRoot({ imports: state, core });
     const identity = WorkloadIdentityModule.forRoot({ imports: [...state, proxies], core, secrets });
     const kds = KdsZoneModule.forRootAsync({
-      imports: [...state, identity],
-      inject: [POSTGRES_BACKEND, INDEX, StoreBinding, SEALING_KEYS],
+      imports: [...state, identity, proxies],
+      inject: [POSTGRES_BACKEND, INDEX, StoreBinding, SEALING_KEYS, ProxyDirectory],
       useFactory: kdsOptions(core, global),
     });
     const zoneLeader = ZoneLeaderModule.forRoot({ imports: [...state, authentication, kds, proxies, identity], core });
@@ -78,7 +84,7 @@ export class ZoneModule {
     const served = [zoneLeader, dns, xds];
     const queries = QueriesModule.forRootAsync({
       imports: [...state, authentication, identity, zoneLeader, dns, proxies],
-      inject: [ZoneLeader, DNS_SERVER, ProxyDirectory, RotationOperation, DATAPLANE_TOKENS],
+      inject: [ZoneLeader, DNS_SERVER, ProxyDirectory, RotationOperation, DATAPLANE_TOKENS, ZONE_PROXY_TOKENS],
       useFactory: zoneQuerySources,
     });
     const rest = restModule({ imports: [facts, access, authentication, audit, queries, admission, shown] });

@@ -30,6 +30,7 @@ export {
   type ServiceResource,
 } from './matching/dataplane-selector';
 export { SelectorMatcher, type SelectorTerm } from './matching/selector-matcher';
+export { tombstoneRetention } from './vip/tombstone-retention';
 export { HostnameReconciler } from './hostname/hostname-reconciler';
 export { type HostnameEntry, type HostnamePage } from './explain/explain-hostname';
 export { HostnameExplainer, type ZonedHostnameRef } from './explain/hostname-explainer';

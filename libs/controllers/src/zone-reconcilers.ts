@@ -6,6 +6,7 @@ import { WorkloadIds } from './availability/workload-ids';
 import { HostnameReconciler } from './hostname/hostname-reconciler';
 import { MultizoneReconciler } from './multizone/multizone-reconciler';
 import { AbandonedDataplanesReconciler, type AbandonedDataplanesOptions } from './proxies/abandoned-dataplanes';
+import { EntranceHealthReconciler } from './proxies/entrance-health';
 import { ProxyConditionsReconciler } from './proxies/proxy-conditions';
 import type { ProxyDirectory } from './proxies/proxy-directory';
 import { KeyedLoop } from './reconcile/keyed-reconciler';
@@ -39,6 +40,8 @@ export interface ZoneReconcilersConfig {
   readonly onHeld?: NonNullable<AbandonedDataplanesOptions['onHeld']>;
   /** See VipConfig. */
   readonly floor?: NonNullable<VipConfig['floor']>;
+  /** See VipConfig. */
+  readonly waitedFor?: NonNullable<VipConfig['waitedFor']>;
   readonly onExhausted?: NonNullable<VipConfig['onExhausted']>;
   readonly onRaisedCooldown?: NonNullable<VipConfig['onRaisedCooldown']>;
 }
@@ -66,6 +69,7 @@ export function createZoneReconcilers(config: ZoneReconcilersConfig): ControlLoo
     new KeyedLoop(new AvailabilityReconciler(cp.zone, proxies, ids)),
     new VipReconciler({ ...config, ...(floor ? { floor } : {}), ranges: plan.owned, cooldown }),
     ...(proxies ? [new KeyedLoop(new ProxyConditionsReconciler(cp.zone, proxies))] : []),
+    ...(proxies ? [new KeyedLoop(new EntranceHealthReconciler(cp.zone))] : []),
     ...(proxies
       ? [new KeyedLoop(new AbandonedDataplanesReconciler({ ...config, zone: cp.zone, proxies, after }))]
       : []),

@@ -73,7 +73,7 @@ class TestStore {
     const before = this.held.get(o);
     const idle = this.freed.filter((f) => this.lastFreed(f.ip)?.owner === o && ![...this.held.values()].includes(f.ip));
     const result = this.pool.allocate(o, { now: this.now, floor: this.floor });
-    if (!result.ok && result.isHeld) return this.mustBeHeld();
+    if (!result.ok && result.heldAt !== undefined) return this.mustBeHeld();
     if (!result.ok) return this.mustBeExhausted(result.retryAt);
     if (before !== undefined) expect(result.ip).toBe(before);
     else this.mustBeLegal(o, result.ip, idle.at(-1)?.ip);

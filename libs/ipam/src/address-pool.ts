@@ -3,12 +3,12 @@ import { CooldownQueue, type CoolingAddress } from './cooldown-queue';
 import { AllocationBitmap } from './allocation-bitmap';
 
 /**
- * The result of `allocate`; `retryAt` is when the next cooldown ends, absent when no address is cooling. `isHeld`: the cooldown of
- * one is over, and somebody may still use it for who freed it.
+ * The result of `allocate`; `retryAt` is when the next cooldown ends, absent when no address is cooling. `heldAt`: the cooldown of
+ * one is over, and somebody may still use it for who freed it, by this revision of the log.
  */
 export type Allocation =
   | { readonly ok: true; readonly ip: string }
-  | { readonly ok: false; readonly retryAt?: number; readonly isHeld?: boolean };
+  | { readonly ok: false; readonly retryAt?: number; readonly heldAt?: number };
 
 /** When an address is allocated. */
 export interface AllocationMoment {
@@ -170,7 +170,8 @@ export class AddressPool {
     const rested = this.firstRested();
     if (!rested) return { ok: false };
     if (rested.until > now) return { ok: false, retryAt: rested.until };
-    if ((this.freed.get(rested.n)?.revision ?? 0) > floor) return { ok: false, isHeld: true };
+    const { revision = 0 } = this.freed.get(rested.n) ?? {};
+    if (revision > floor) return { ok: false, heldAt: revision };
     return this.give(owner, rested.n);
   }
 

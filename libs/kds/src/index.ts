@@ -15,6 +15,7 @@ export { noAuthentication, type ZoneAuthenticator } from './global/zone-authenti
 export { createZoneLifecycleLoop } from './global/zones/zone-lifecycle-loop';
 export { GLOBAL_SYNC, KdsGlobalModule, type KdsGlobalOptions } from './kds-global.module';
 export { KdsZoneModule, ZONE_SYNC_FACTORY, type KdsZoneOptions, type ZoneSyncFactory } from './kds-zone.module';
+export { storedInsight } from './kuma/proxy-insights';
 export { withRelayedKinds } from './kuma/relayed-kinds';
 export { unsupportedByKuma } from './kuma/unsupported';
 export type { InboundSettings } from './session/inbound/inbound-capacity';
@@ -22,4 +23,5 @@ export { lagOf, type KindReport } from './session/kind-report';
 export { confirmPeerIncarnation, GLOBAL_PEER } from './session/peer-state';
 export { FirstState, type FirstStateOptions } from './zone/first-state';
 export { createZoneSync, sessionInsight, type ZoneSync, type ZoneSyncStatus } from './zone/zone-sync';
+export type { InsightSource } from './zone/insight-view';
 export type { ZoneSyncOptions } from './zone/zone-sync-options';

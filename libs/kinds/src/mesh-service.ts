@@ -39,6 +39,8 @@ const Spec = Type.Object(
     export: Type.Optional(Export),
     state: Type.Optional(Type.Enum(['Available', 'Unavailable'])),
     identities: Type.Optional(Type.Array(Identity, { maxItems: MANY })),
+    /** Healthy instances as other zones count them, to an eighth; absent where there is one at most. */
+    instances: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
   },
   {
     ...strict,
@@ -54,7 +56,7 @@ export const MeshService = defineKind({
   scope: 'mesh',
   namespaced: true,
   sync: Sync.acrossZones,
-  serverOwned: ['state', 'identities'],
+  serverOwned: ['state', 'identities', 'instances'],
   spec: Spec,
   validate: (spec, at) => [
     ...oneSelector(spec.selector ?? {}, at.field('selector')),

@@ -37,6 +37,14 @@ export function withCondition(status: JsonObject, next: Condition, now: number):
   return { ...status, conditions };
 }
 
+/** The condition of an ingress, egress or address of a zone that is not to be used, for its proxy is gone; absent while it is. */
+export const WITHDRAWN = 'Withdrawn';
+
+/** Whether an ingress, egress or address of a zone is not to be used. */
+export function isWithdrawn({ status }: Pick<Resource, 'status'>): boolean {
+  return conditionOf(status, WITHDRAWN)?.['status'] === 'True';
+}
+
 /** `status` without the conditions of these types. Returns the same object if it has none of them. */
 export function withoutConditions(status: JsonObject, types: readonly string[]): JsonObject {
   const all = conditionsOf(status);

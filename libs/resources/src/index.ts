@@ -17,6 +17,8 @@ export {
 } from './computed-labels';
 export {
   conditionOf,
+  isWithdrawn,
+  WITHDRAWN,
   statusAsRead,
   withCondition,
   withConditionsOf,

@@ -17,6 +17,7 @@ export {
   type Receiver,
   type SyncPeer,
 } from './sync-rules';
+export { toldInstances } from './told-instances';
 export { MeshView, type ExportDefault, type SyncedMesh } from './mesh-view';
 export { Outbox } from './outbox';
 export {

@@ -1,6 +1,7 @@
 import {
   crossesZones,
   isMadeHere,
+  isWithdrawn,
   Label,
   type ControlPlane,
   type Identity,
@@ -70,12 +71,14 @@ export function mayHaveBeenSentUp(kind: Kind, id: Identity, peer: SyncPeer): boo
 
 /**
  * Whether a zone sends `resource` to the global: if it was made in this zone (docs/reference/kds-wire.md §4.3), has the
- * fields that other zones need, such as the availability of a service, and is not marked as derived by the global.
+ * fields that other zones need, such as the availability of a service, is not marked as derived by the global, and is no ingress
+ * whose proxy is gone (docs/reference/proxies.md).
  */
 export function isSentUp(kind: Kind, resource: Resource, peer: SyncPeer, cp: ControlPlane): boolean {
   if (!isKindSentUp(kind, peer) || !isMadeHere(resource, cp) || resource.labels[SYNC_LABEL] === 'disabled')
     return false;
   if (resource.labels[Label.derivedFrom] !== undefined) return false;
+  if (crossesZones(kind.sync) && isWithdrawn(resource)) return false;
   return kind.sync.requiredToSend.every((field) => resource.spec[field] !== undefined);
 }
 

@@ -16,6 +16,9 @@ import type { ProxyDirectory } from '../proxies/proxy-directory';
 import { planAvailability, type AvailabilityFacts } from './plan-availability';
 import { movesMeshAuthority, WorkloadIds } from './workload-ids';
 
+/** Other zones are told of other instances of a service at most so often, ms. */
+const TELL_EVERY = 10_000;
+
 /**
  * Counts the Dataplanes of every MeshService made in this zone, generated or written by hand, says whether the service is
  * available, and which SPIFFE ids its Dataplanes have (docs/design.md §4 availability). A Dataplane that changes makes the
@@ -25,6 +28,8 @@ export class AvailabilityReconciler implements KeyedReconciler {
   readonly name = 'availability';
   private readonly matcher = new SelectorMatcher(dataplaneValues);
   private lookedAt: number | undefined;
+  /** When other zones were told how many instances a service has, ms since 1970. */
+  private readonly toldAt = new Map<string, number>();
 
   /** `proxies`: which Dataplanes have a connected proxy; without it nobody knows. `ids` follows the index by this loop. */
   constructor(
@@ -63,12 +68,22 @@ export class AvailabilityReconciler implements KeyedReconciler {
     });
   }
 
-  reconcile(key: string, index: IndexReader): ReconcileResult | undefined {
+  reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
     const service = asService(index.byIdentityKey(key));
-    if (!service) return undefined;
+    if (!service) {
+      this.toldAt.delete(key);
+      return undefined;
+    }
     const dataplanes = [...this.dataplanesOf(selectorOf(service), index)];
     const uris = dataplanes.flatMap((dataplane) => this.ids.idsOf(dataplane));
-    return { change: planAvailability(service, dataplanes, { uris, ...this.connections() }) };
+    const facts = { uris, ...this.connections() };
+    const change = planAvailability(service, dataplanes, facts);
+    if (!change?.spec || change.spec['instances'] === service.spec.instances) return { change };
+    const next = (this.toldAt.get(key) ?? -Infinity) + TELL_EVERY;
+    if (now < next)
+      return { change: planAvailability(service, dataplanes, { ...facts, keepsInstances: true }), dueAt: next };
+    this.toldAt.set(key, now);
+    return { change };
   }
 
   private connections(): Pick<AvailabilityFacts, 'isConnected'> {

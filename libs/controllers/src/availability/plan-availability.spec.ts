@@ -37,10 +37,28 @@ describe('planAvailability', () => {
       { status: counted(2, 1), spec: { ports: PORTS, state: 'Available' } },
     ],
     [
-      'one more: the count only',
+      'one more that is not ready: the count only',
+      service({ ports: PORTS, state: 'Available' }, counted(1, 1)),
+      [ready, notReady],
+      { status: counted(2, 1) },
+    ],
+    [
+      'one more: other zones are told',
       service({ ports: PORTS, state: 'Available' }, counted(1, 1)),
       [ready, ready],
-      { status: counted(2, 2) },
+      { status: counted(2, 2), spec: { ports: PORTS, state: 'Available', instances: 2 } },
+    ],
+    [
+      'one of nine: other zones need not know',
+      service({ ports: PORTS, state: 'Available', instances: 9 }, counted(9, 9)),
+      Array.from({ length: 8 }, () => ready),
+      { status: counted(8, 8) },
+    ],
+    [
+      'all but one',
+      service({ ports: PORTS, state: 'Available', instances: 2 }, counted(2, 2)),
+      [ready],
+      { status: counted(1, 1), spec: { ports: PORTS, state: 'Available' } },
     ],
     [
       'a state that somebody changed: the spec only',

@@ -1,5 +1,6 @@
 import type { PatchChange } from '@causeway/store';
-import { isJsonObject, jsonEqual, type JsonValue } from '@causeway/resources';
+import { isJsonObject, jsonEqual, type JsonObject, type JsonValue } from '@causeway/resources';
+import { toldInstances } from '@causeway/sync';
 import {
   inboundsOf,
   type DataplaneInbound,
@@ -25,6 +26,8 @@ export interface AvailabilityFacts {
   readonly uris?: Iterable<string>;
   /** Whether the proxy of a Dataplane is connected; absent where nobody knows: what was counted stays. */
   readonly isConnected?: (dataplane: DataplaneResource) => boolean;
+  /** Other zones were told lately how many instances there are, and are not told again yet. */
+  readonly keepsInstances?: boolean;
 }
 
 /**
@@ -34,17 +37,19 @@ export interface AvailabilityFacts {
 export function planAvailability(
   { id, revision, spec, status }: ServiceResource,
   dataplanes: Iterable<DataplaneResource>,
-  { uris = [], isConnected }: AvailabilityFacts = {},
+  { uris = [], isConnected, keepsInstances = false }: AvailabilityFacts = {},
 ): PatchChange | undefined {
   const all = [...dataplanes];
   const before = status?.['dataplaneProxies'];
   const connected = isConnected ? { connected: all.filter(isConnected).length } : connectedBefore(before);
   const count = { ...countProxies(spec.ports ?? [], all), ...connected };
-  const { identities: known = [], ...rest } = spec;
+  const { identities: known = [], instances: told, ...rest } = spec;
   const identities = serviceIdentities(uris);
-  const wanted = { ...rest, state: stateOf(count), ...identitiesPart(identities) };
+  const instances = instancesPart(keepsInstances ? told : toldInstances(told, count.healthy));
+  const wanted = { ...rest, state: stateOf(count), ...identitiesPart(identities), ...instances };
   const counted = jsonEqual(before, count);
-  const stated = spec.state === wanted.state && jsonEqual(known, identities);
+  const isCounted = told === instances['instances'];
+  const stated = spec.state === wanted.state && jsonEqual(known, identities) && isCounted;
   if (counted && stated) return undefined;
   return {
     type: 'patch',
@@ -53,6 +58,11 @@ export function planAvailability(
     ...(counted ? {} : { status: { ...status, dataplaneProxies: count } }),
     ...(stated ? {} : { spec: wanted }),
   };
+}
+
+/** The part of a spec that says the instances. */
+export function instancesPart(instances: number | undefined): JsonObject {
+  return instances === undefined ? {} : { instances };
 }
 
 /** A leader that does not know the proxies yet changes nothing. */

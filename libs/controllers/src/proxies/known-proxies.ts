@@ -28,6 +28,8 @@ export interface KnownProxy {
   readonly revision: number;
   /** When a replica saw it last, ms since 1970 by the store's clock. */
   readonly lastSeen: number;
+  /** When a replica that lives saw its last stream end, ms by the store's clock; absent while it is connected and where none saw it. */
+  readonly leftAt?: number;
   readonly facts: ProxyFacts;
 }
 
@@ -55,7 +57,27 @@ export function knownProxy(sessions: readonly [SessionAtReplica, ...SessionAtRep
   return {
     ...{ proxy: session.proxy, connected, facts: session.facts },
     ...{ instance: replica.instance, revision: replica.revision, lastSeen: lastSeenOf(standing) },
+    ...(!connected && !session.connected && replica.isLive && { leftAt: session.changedAt }),
   };
+}
+
+/** A proxy comes back within so long after its stream has ended, unless it is gone, ms. */
+const BACK_WITHIN = 3_000;
+/** One whose control plane went away comes back within so long after another one serves, ms. */
+const BACK_AFTER_RESTART = 120_000;
+
+/**
+ * Whether a proxy is gone: a replica that lives has seen it leave. Where its replica is gone too, nothing is known of the proxy until
+ * a leader has waited for it: a control plane that was away concludes nothing. `storeNow`: ms by the store's clock; `ledFor`: since
+ * when the leader leads, ms.
+ */
+export function isProxyGone(
+  { connected, leftAt, lastSeen }: Pick<KnownProxy, 'connected' | 'leftAt' | 'lastSeen'>,
+  { storeNow, ledFor }: { readonly storeNow: number; readonly ledFor: number },
+): boolean {
+  if (connected) return false;
+  if (leftAt !== undefined) return storeNow - leftAt >= BACK_WITHIN;
+  return ledFor >= BACK_AFTER_RESTART && storeNow - lastSeen >= BACK_AFTER_RESTART;
 }
 
 export function isConnected({ replica, session }: SessionAtReplica): boolean {
@@ -109,6 +131,34 @@ export function appliedFloor(
   return floor;
 }
 
+/** Who may still use what was changed up to a revision of the log: how many, and the first of them by name. */
+export interface WaitedFor {
+  readonly count: number;
+  readonly names: readonly string[];
+}
+
+/** Most that are named. */
+const MOST_NAMED = 5;
+
+/** The proxies because of which `appliedFloor` is below a revision, and replicas that are gone without a word. */
+export function waitedFor(
+  zone: Parameters<typeof appliedFloor>[0],
+  at: Parameters<typeof appliedFloor>[1],
+  revision: number,
+): WaitedFor {
+  const none: ProxyReplica[] = [];
+  const isBehind = (part: Parameters<typeof appliedFloor>[0]): boolean => appliedFloor(part, at) < revision;
+  const proxies = [...zone.proxies].flatMap((sessions) => {
+    const [first] = sessions;
+    return first && isBehind({ replicas: none, proxies: [sessions] }) ? [first.session.proxy] : [];
+  });
+  const replicas = [...zone.replicas].flatMap((replica) =>
+    isBehind({ replicas: [replica], proxies: [] }) ? [`control plane ${replica.instance}`] : [],
+  );
+  const all = [...proxies.sort(), ...replicas.sort()];
+  return { count: all.length, names: all.slice(0, MOST_NAMED) };
+}
+
 /**
  * The sessions of a proxy that may tell what it holds: those that are connected; those that ended lately, for another one may only
  * seem to be connected; and, where none is connected that is known to hold what it was told, those that were there last.
@@ -153,8 +203,9 @@ export function proxiesWithoutAuthority(
   const missing: string[] = [];
   for (const known of proxies) {
     const { proxy, facts } = known;
-    if (asksForTrust(known) && isConcerned(facts.owner?.mesh ?? '') && !facts.authorities?.includes(authority))
-      missing.push(proxy);
+    // An egress has the trust of each mesh that leaves through it.
+    const concerned = facts.kind === 'egress' || isConcerned(facts.owner?.mesh ?? '');
+    if (asksForTrust(known) && concerned && !facts.authorities?.includes(authority)) missing.push(proxy);
   }
   return missing.sort();
 }

@@ -1,4 +1,5 @@
 import {
+  conditionOf,
   identityKey,
   shortened,
   withCondition,
@@ -6,8 +7,9 @@ import {
   type Condition,
   type Resource,
 } from '@causeway/resources';
-import type { IndexChange, IndexReader, PatchChange, ProxyFacts, ProxyFault } from '@causeway/store';
+import type { IndexChange, IndexReader, PatchChange, ProxyFault } from '@causeway/store';
 import { NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '../reconcile/keyed-reconciler';
+import { isProxyGone, type KnownProxy } from './known-proxies';
 import type { ProxyDirectory } from './proxy-directory';
 
 /** The condition of a Dataplane or ingress whose proxy rejected resources; absent where it accepts everything. */
@@ -15,30 +17,82 @@ export const REJECTED_BY_PROXY = 'RejectedByProxy';
 /** The condition of a Dataplane or ingress whose proxy lacks resources that break Envoy's rules; absent where it lacks none. */
 export const BREAKS_ENVOY_RULES = 'BreaksEnvoyRules';
 
-const TYPES: readonly string[] = [REJECTED_BY_PROXY, BREAKS_ENVOY_RULES];
+/**
+ * The condition that the proxy of a Dataplane, ingress or egress has been told and has acked everything, up to the generation in
+ * `observedGeneration`. Absent where no proxy was seen.
+ */
+export const PROGRAMMED = 'Programmed';
+
+const PROXY_GONE = 'ProxyGone';
+
+const FAULTS: readonly string[] = [REJECTED_BY_PROXY, BREAKS_ENVOY_RULES];
 /** Whose proxies have conditions. */
-const KINDS = ['Dataplane', 'ZoneIngress'];
+export const PROXY_KINDS: readonly string[] = ['Dataplane', 'ZoneIngress', 'ZoneEgress'];
+/** How often it is looked again whether a proxy has acked, or has come back, ms. */
+const LOOK_AGAIN = 1_000;
 /** Faults that a condition spells out; the others are counted. */
 const MOST_SHOWN = 3;
 const LONGEST_REASON = 300;
 
+/** What the conditions of a proxy's resource are made of. */
+export interface ProxyView {
+  /** Undefined where no proxy was seen, or none for long. */
+  readonly proxy: KnownProxy | undefined;
+  readonly isGone: boolean;
+}
+
 /** The patch that brings the conditions of a proxy's resource up to date; undefined when they are. */
-export function planProxyConditions(
-  resource: Resource,
-  facts: Pick<ProxyFacts, 'rejected' | 'refused'> | undefined,
-  now: number,
-): PatchChange | undefined {
+export function planProxyConditions(resource: Resource, view: ProxyView, now: number): PatchChange | undefined {
   const { id, revision, generation, status: before = {} } = resource;
-  const wanted: Condition[] = [
+  const facts = view.proxy?.facts;
+  const faults: Condition[] = [
     ...conditions(REJECTED_BY_PROXY, 'Rejected', facts?.rejected ?? [], generation),
     ...conditions(BREAKS_ENVOY_RULES, 'NotSent', facts?.refused ?? [], generation),
   ];
-  const ended = TYPES.filter((type) => !wanted.some((condition) => condition.type === type));
+  const programmed = programmedCondition(resource, view);
+  const ended = FAULTS.filter((type) => !faults.some((condition) => condition.type === type));
+  if (!view.proxy) ended.push(PROGRAMMED);
+  const wanted = programmed ? [...faults, programmed] : faults;
   const status = wanted.reduce(
     (written, condition) => withCondition(written, condition, now),
     withoutConditions(before, ended),
   );
   return status === before ? undefined : { type: 'patch', id, expect: revision, status };
+}
+
+/** Undefined where what is written stays: nothing more is known. */
+function programmedCondition({ generation, revision }: Resource, { proxy, isGone }: ProxyView): Condition | undefined {
+  if (!proxy) return undefined;
+  const of = { type: PROGRAMMED, observedGeneration: generation };
+  const { rejected, refused } = proxy.facts;
+  if (isGone) return { ...of, status: 'False', reason: PROXY_GONE, message: 'its proxy is not connected' };
+  if (!proxy.connected) return undefined;
+  const lacking = rejected.length + refused.length;
+  if (lacking > 0) {
+    const message = `its proxy lacks ${lacking} resources: ${REJECTED_BY_PROXY}, ${BREAKS_ENVOY_RULES}`;
+    return { ...of, status: 'False', reason: 'Invalid', message };
+  }
+  if (appliedBy(proxy) < revision) return undefined;
+  return { ...of, status: 'True', reason: 'Programmed', message: 'its proxy has acked everything' };
+}
+
+/** The revision up to which a connected proxy has applied all changes; -1 where that is not known. */
+function appliedBy({ facts, revision }: KnownProxy): number {
+  return facts.isSettled ? (facts.applied ?? revision) : -1;
+}
+
+/** Whether what is to be written may change although nothing is told of the proxy. */
+function isPending({ generation, status }: Resource, { proxy, isGone }: ProxyView): boolean {
+  if (!proxy || isGone) return false;
+  if (!proxy.connected) return true;
+  if (proxy.facts.rejected.length + proxy.facts.refused.length > 0) return false;
+  const written = conditionOf(status, PROGRAMMED);
+  return written?.['status'] !== 'True' || written['observedGeneration'] !== generation;
+}
+
+/** Whether it is written that the proxy of a Dataplane, ingress or egress is gone. */
+export function isWrittenGone({ status }: Pick<Resource, 'status'>): boolean {
+  return conditionOf(status, PROGRAMMED)?.['reason'] === PROXY_GONE;
 }
 
 function conditions(
@@ -72,19 +126,20 @@ export class ProxyConditionsReconciler implements KeyedReconciler {
   readonly name = 'proxies';
   readonly looksOutside = true;
   private lookedAt: number | undefined;
+  private ledSince: number | undefined;
 
   constructor(
     private readonly zone: string,
-    private readonly proxies: Pick<ProxyDirectory, 'isLoaded' | 'ofOwner' | 'changesSince'>,
+    private readonly proxies: Pick<ProxyDirectory, 'isLoaded' | 'ofOwner' | 'changesSince' | 'storeNow'>,
   ) {}
 
   *seed(index: IndexReader): Iterable<Keys> {
-    for (const kind of KINDS)
+    for (const kind of PROXY_KINDS)
       for (const { id } of index.ofKind(kind)) yield id.zone === this.zone ? [identityKey(id)] : NO_KEYS;
   }
 
   keysOf({ id, key, after }: IndexChange): Keys {
-    return KINDS.includes(id.kind) && id.zone === this.zone && after ? [key] : NO_KEYS;
+    return PROXY_KINDS.includes(id.kind) && id.zone === this.zone && after ? [key] : NO_KEYS;
   }
 
   outsideKeys(): readonly (string | typeof RESCAN)[] {
@@ -96,7 +151,12 @@ export class ProxyConditionsReconciler implements KeyedReconciler {
 
   reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
     const resource = index.byIdentityKey(key);
+    this.ledSince ??= now;
     if (!resource || !this.proxies.isLoaded) return undefined;
-    return { change: planProxyConditions(resource, this.proxies.ofOwner(key)?.facts, now) };
+    const proxy = this.proxies.ofOwner(key);
+    const at = { storeNow: this.proxies.storeNow, ledFor: now - this.ledSince };
+    const view = { proxy, isGone: proxy !== undefined && isProxyGone(proxy, at) };
+    const dueAt = isPending(resource, view) ? now + LOOK_AGAIN : undefined;
+    return { change: planProxyConditions(resource, view, now), dueAt };
   }
 }

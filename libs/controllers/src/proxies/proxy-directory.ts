@@ -7,9 +7,11 @@ import {
   isSessionOver,
   knownProxy,
   mayBeInUse,
+  waitedFor,
   type KnownProxy,
   type ProxyReplica,
   type SessionAtReplica,
+  type WaitedFor,
 } from './known-proxies';
 
 export interface ProxyDirectoryOptions {
@@ -100,6 +102,11 @@ export class ProxyDirectory {
     return this.reads > 0;
   }
 
+  /** The store's clock at the last read, ms since 1970. */
+  get storeNow(): number {
+    return this.now;
+  }
+
   /** Every proxy that is connected or was not long ago, in no order. */
   *all(): Iterable<KnownProxy> {
     for (const known of this.merged.values()) yield this.asOfNow(known);
@@ -121,12 +128,14 @@ export class ProxyDirectory {
   /** See `appliedFloor`; -1 before the first read. Computed once a read. */
   floor(incarnation: string): number {
     if (!this.isLoaded) return -1;
-    if (this.floors?.incarnation !== incarnation) {
-      const replicas = [...this.replicas.values()].map(({ state }) => state);
-      const proxies = [...this.merged.keys()].map((proxy) => this.sessionsOf(proxy));
-      this.floors = { incarnation, floor: appliedFloor({ replicas, proxies }, { now: this.now, incarnation }) };
-    }
+    if (this.floors?.incarnation !== incarnation)
+      this.floors = { incarnation, floor: appliedFloor(this.everything(), { now: this.now, incarnation }) };
     return this.floors.floor;
+  }
+
+  /** Because of whom `floor` is below a revision; linear in all proxies. */
+  waitedFor(incarnation: string, revision: number): WaitedFor {
+    return waitedFor(this.everything(), { now: this.now, incarnation }, revision);
   }
 
   /** What has changed since a former answer; everything for who asks for the first time. */
@@ -156,6 +165,11 @@ export class ProxyDirectory {
       await store.forgetReplicas(gone.map(({ state: { instance, version } }) => ({ instance, version })));
   }
 
+  private everything(): Parameters<typeof appliedFloor>[0] {
+    const replicas = [...this.replicas.values()].map(({ state }) => state);
+    return { replicas, proxies: [...this.merged.keys()].map((proxy) => this.sessionsOf(proxy)) };
+  }
+
   private take({ sessions: written, now, ...replica }: ReplicaSessions, isWhole: boolean, touched: Set<string>): void {
     this.now = now;
     const before = this.replicas.get(replica.instance);
@@ -178,7 +192,8 @@ export class ProxyDirectory {
       const after = first && knownProxy([first, ...others]);
       if (after) this.merged.set(proxy, after);
       else this.merged.delete(proxy);
-      if (before?.connected === after?.connected && before?.facts === after?.facts) continue;
+      if (before?.connected === after?.connected && before?.facts === after?.facts && before?.leftAt === after?.leftAt)
+        continue;
       for (const known of [before, after]) {
         const owner = known?.facts.owner;
         if (!owner) continue;

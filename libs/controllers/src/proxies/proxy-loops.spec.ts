@@ -1,9 +1,10 @@
 import { FakeClock, silentLogger } from '@causeway/runtime';
-import type { JsonObject } from '@causeway/resources';
+import type { Identity, JsonObject } from '@causeway/resources';
 import { MemoryDisk, MemoryProxySessions, type ProxyFacts, type ProxySession } from '@causeway/store';
 import { dataplane, idOf, LoopHarness, put, type Replica } from '../../../../test/support/loop-harness';
 import { AvailabilityReconciler } from '../availability/availability-reconciler';
 import { KeyedLoop } from '../reconcile/keyed-reconciler';
+import { EntranceHealthReconciler } from './entrance-health';
 import { ProxyConditionsReconciler } from './proxy-conditions';
 import { ProxyDirectory } from './proxy-directory';
 import { proxiesWithoutAuthority } from './known-proxies';
@@ -32,7 +33,11 @@ describe('what loops make of the proxies of a zone', () => {
     replica = harness.replica();
     sessions = new MemoryProxySessions(new MemoryDisk({ clock }));
     directory = new ProxyDirectory({ store: sessions, clock, logger: silentLogger });
-    const loops = [new AvailabilityReconciler('east', directory), new ProxyConditionsReconciler('east', directory)];
+    const loops = [
+      new AvailabilityReconciler('east', directory),
+      new ProxyConditionsReconciler('east', directory),
+      new EntranceHealthReconciler('east'),
+    ];
     await replica.lead(loops.map((loop) => new KeyedLoop(loop)));
     const inbound = [{ port: 80, tags: { app: 'web' } }];
     await harness.write(
@@ -44,7 +49,8 @@ describe('what loops make of the proxies of a zone', () => {
   afterEach(() => harness.stop());
 
   const report = async (instance: string, ...reported: readonly ProxySession[]): Promise<void> => {
-    const point = { incarnation: 'i', revision: 5 };
+    const { revision } = await replica.store.head();
+    const point = { incarnation: 'i', revision };
     await sessions.report({ instance, version: ++version, ...point, isEnd: false, sessions: reported });
     await settle();
   };
@@ -57,10 +63,24 @@ describe('what loops make of the proxies of a zone', () => {
     ...{ proxy: `default/${name}`, connected, facts: facts(name, more) },
   });
   const counted = async (): Promise<unknown> => (await harness.get(web))?.status?.['dataplaneProxies'];
+  const listed = async (id: Identity): Promise<JsonObject[]> =>
+    ((await harness.get(id))?.status?.['conditions'] as JsonObject[] | undefined) ?? [];
   const conditionsOf = async (name: string): Promise<unknown> =>
-    ((await harness.get(idOf('Dataplane', name)))?.status?.['conditions'] as JsonObject[] | undefined)?.map(
-      ({ type, reason, message }) => [type, reason, message],
-    );
+    (await listed(idOf('Dataplane', name)))
+      .filter(({ type }) => type !== 'Programmed')
+      .map(({ type, reason, message }) => [type, reason, message]);
+  const programmed = async (id: Identity): Promise<unknown> => {
+    const [found] = (await listed(id)).filter(({ type }) => type === 'Programmed');
+    return found && [found['status'], found['reason'], found['observedGeneration']];
+  };
+  const withdrawn = async (...ids: readonly Identity[]): Promise<readonly boolean[]> =>
+    Promise.all(ids.map(async (id) => (await listed(id)).some(({ type }) => type === 'Withdrawn')));
+  const pass = async (ms: number, ...instances: readonly string[]): Promise<void> => {
+    clock.advance(ms);
+    harness.clock.advance(ms);
+    for (const instance of instances) await report(instance);
+    await settle();
+  };
 
   it('a service counts the Dataplanes whose proxy is connected to some replica', async () => {
     expect(await counted()).toEqual({ total: 2, healthy: 2 });
@@ -81,7 +101,7 @@ describe('what loops make of the proxies of a zone', () => {
     await report('a', session('web-1', { rejected }), session('web-2'));
     const text = 'Listener inbound:10.0.0.1:80 (version ab12): no way';
     expect(await conditionsOf('web-1')).toEqual([['RejectedByProxy', 'Rejected', text]]);
-    expect(await conditionsOf('web-2')).toBeUndefined();
+    expect(await conditionsOf('web-2')).toEqual([]);
     const before = await replica.store.head();
     await report('a', session('web-1', { rejected: rejected.map((one) => ({ ...one, at: 2 })) }));
     expect(await replica.store.head()).toEqual(before);
@@ -90,7 +110,89 @@ describe('what loops make of the proxies of a zone', () => {
     const named = [1, 2, 3].map((i) => `Listener l-${i}: name: is too long`).join('; ');
     expect(await conditionsOf('web-1')).toEqual([['BreaksEnvoyRules', 'NotSent', `${named}; and 1 more`]]);
     await report('a', session('web-1'));
-    expect(await conditionsOf('web-1')).toBeUndefined();
+    expect(await conditionsOf('web-1')).toEqual([]);
+  });
+
+  it('a Dataplane is Programmed for the generation that its proxy has acked', async () => {
+    const id = idOf('Dataplane', 'web-1');
+    expect(await programmed(id)).toBeUndefined();
+    await report('a', session('web-1', { isSettled: false }));
+    expect(await programmed(id)).toBeUndefined();
+    await report('a', session('web-1'));
+    expect(await programmed(id)).toEqual(['True', 'Programmed', 1]);
+    const lagging = { applied: (await replica.store.head()).revision };
+    await harness.write(dataplane('web-1', [{ port: 81, tags: { app: 'web' } }]));
+    await report('a', session('web-1', lagging));
+    expect(await programmed(id)).toEqual(['True', 'Programmed', 1]);
+    await report('a', session('web-1'));
+    expect(await programmed(id)).toEqual(['True', 'Programmed', 2]);
+    const rejected = [{ type: LISTENER, name: 'l', version: 'a', reason: 'no', at: 1 }];
+    await report('a', session('web-1', { rejected }));
+    expect(await programmed(id)).toEqual(['False', 'Invalid', 2]);
+    await report('a', session('web-1'));
+    expect(await programmed(id)).toEqual(['True', 'Programmed', 2]);
+    // It leaves, and is back within seconds; then it does not come back.
+    await report('a', session('web-1', {}, false));
+    expect(await programmed(id)).toEqual(['True', 'Programmed', 2]);
+    await pass(4_000, 'a');
+    expect(await programmed(id)).toEqual(['False', 'ProxyGone', 2]);
+    const before = await replica.store.head();
+    await pass(4_000, 'a');
+    expect(await replica.store.head()).toEqual(before);
+  });
+
+  describe('ingresses', () => {
+    const one = idOf('ZoneIngress', 'one', { mesh: '', namespace: '' });
+    const two = idOf('ZoneIngress', 'two', { mesh: '', namespace: '' });
+    const front = idOf('MeshZoneAddress', 'front', { namespace: '' });
+    const back = idOf('MeshZoneAddress', 'back', { namespace: '' });
+    const at = (address: string) => ({ address, port: 10001 });
+    const ingress = (owner: Identity, connected = true): ProxySession => ({
+      ...{ proxy: `/${owner.name}`, connected, facts: facts(owner.name, { kind: 'ingress', owner }) },
+    });
+    beforeEach(async () => {
+      await harness.write(
+        put(one, { networking: at('10.0.0.1') }),
+        put(two, { networking: { ...at('10.0.0.2'), advertisedAddress: '192.0.2.2', advertisedPort: 443 } }),
+        put(front, at('10.0.0.1')),
+        put(back, { address: '192.0.2.2', port: 443 }),
+      );
+      await report('a', ingress(one), ingress(two));
+      expect(await programmed(one)).toEqual(['True', 'Programmed', 1]);
+    });
+
+    it('of which one is gone: it is withdrawn within seconds, with the address at which it listens, until it is back', async () => {
+      await report('a', ingress(one, false));
+      await pass(2_000, 'a');
+      expect(await withdrawn(one, two, front, back)).toEqual([false, false, false, false]);
+      await pass(2_000, 'a');
+      expect(await withdrawn(one, two, front, back)).toEqual([true, false, true, false]);
+      await report('a', ingress(two, false));
+      await pass(4_000, 'a');
+      // The last ones stay: they may serve on although nobody hears of them.
+      expect(await withdrawn(one, two, front, back)).toEqual([false, false, false, false]);
+      await report('a', ingress(two));
+      expect(await withdrawn(one, two, front, back)).toEqual([true, false, true, false]);
+      await report('a', ingress(one));
+      expect(await withdrawn(one, two, front, back)).toEqual([false, false, false, false]);
+    });
+
+    it('whose control plane ends, and one that is killed: nothing is withdrawn, until they had time to come back', async () => {
+      await report('b', ingress(two));
+      const { revision } = await replica.store.head();
+      const end = { instance: 'a', version: ++version, incarnation: 'i', revision, isEnd: true };
+      await sessions.report({ ...end, sessions: [ingress(one, false)] });
+      await pass(60_000, 'b');
+      expect(await withdrawn(one, two, front, back)).toEqual([false, false, false, false]);
+      expect(await programmed(one)).toEqual(['True', 'Programmed', 1]);
+      // Replica b is gone without a word, c serves.
+      await pass(20_000, 'c');
+      expect(await withdrawn(one, two, front, back)).toEqual([false, false, false, false]);
+      await report('c', ingress(two));
+      await pass(60_000, 'c');
+      expect(await withdrawn(one, two, front, back)).toEqual([true, false, true, false]);
+      expect(await programmed(two)).toEqual(['True', 'Programmed', 1]);
+    });
   });
 
   it('names the connected proxies that have not accepted an authority', async () => {

@@ -15,9 +15,10 @@ import {
   type Labels,
   type Resource,
 } from '@causeway/resources';
+import { toldInstances } from '@causeway/sync';
 import { MeshService } from '@causeway/kinds';
 import type { PutChange } from '@causeway/store';
-import { countProxies, stateOf } from '../availability/plan-availability';
+import { countProxies, instancesPart, stateOf } from '../availability/plan-availability';
 import { identitiesPart, serviceIdentities } from '../availability/workload-ids';
 import type { DataplaneResource } from '../matching/dataplane-selector';
 import type { ReconcileResult } from '../reconcile/keyed-reconciler';
@@ -111,7 +112,9 @@ function created(
     generated.ports,
     backings.map(({ dataplane }) => dataplane),
   );
-  const spec = { ...generated, state: stateOf(dataplaneProxies), ...identitiesPart(serviceIdentities(uris)) };
+  const instances = instancesPart(toldInstances(undefined, dataplaneProxies.healthy));
+  const told = { ...identitiesPart(serviceIdentities(uris)), ...instances };
+  const spec = { ...generated, state: stateOf(dataplaneProxies), ...told };
   return { type: 'put', expect: 'absent', spec, status: { ...status, dataplaneProxies } };
 }
 

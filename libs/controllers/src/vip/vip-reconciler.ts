@@ -12,6 +12,7 @@ import type { Change, IndexEvent, Note, IndexReader, WriteResult } from '@causew
 import type { ControlLoop, LoopPlan } from '../runner/control-loop';
 import { DelayQueue } from '../reconcile/delay-queue';
 import { planBatch, refusedKeys, WorkQueue } from '../reconcile/work-queue';
+import type { WaitedFor } from '../proxies/known-proxies';
 import { VipAllocator, type PoolReport, type VipOwner } from './vip-allocator';
 import { VipSettings, type RaisedCooldown, type VipSettingsConfig } from './vip-settings';
 import { confirm, deny, grant, vipOf } from './vip-status';
@@ -23,6 +24,8 @@ export interface VipConfig extends VipSettingsConfig {
    * service (I11). Without it there are no proxies to wait for.
    */
   readonly floor?: () => number;
+  /** Because of whom `floor` is below a revision. */
+  readonly waitedFor?: (revision: number) => WaitedFor;
   /** Called once when ranges of a kind are used up, with the first service that gets none; again after an address was free. */
   readonly onExhausted?: (kind: string, ranges: string, service: string) => void;
   /** Called once for each `vipCooldown` of a mesh that is raised. */
@@ -37,6 +40,8 @@ const KEYS_PER_PLAN = 10_000;
 export const ROWS_PER_SLICE = 5_000;
 /** A service that waits for proxies to apply that an address was freed asks again so often, ms. */
 const UNACKED_RETRY = 2_000;
+/** The condition of services that wait names anew for whom they wait so often, ms. */
+const NAMED_EVERY = 30_000;
 const NOTE_AREA = 'vip-cursor';
 
 /**
@@ -62,6 +67,7 @@ export class VipReconciler implements ControlLoop {
   private readonly raised = new Set<string>();
   /** Services of foreign Meshes, which get no address as long as that is so. */
   private readonly unserved = new Set<string>();
+  private waited: { readonly until: number; readonly reason: string } | undefined;
   private settings: VipSettings;
   private settingsVersion: string | undefined;
   private allocator: VipAllocator;
@@ -189,9 +195,23 @@ export class VipReconciler implements ControlLoop {
       this.exhausted.delete(ranges);
       return grant(service, allocation.ip, now);
     }
-    this.waiting.set(key, allocation.isHeld ? storeNow + UNACKED_RETRY : (allocation.retryAt ?? Infinity));
+    const isUnacked = allocation.heldAt !== undefined;
+    this.waiting.set(key, isUnacked ? storeNow + UNACKED_RETRY : (allocation.retryAt ?? Infinity));
     this.reportExhausted(service, ranges);
-    return deny(service, ranges, now);
+    return deny(service, ranges, now, this.waitReason(allocation.heldAt, now));
+  }
+
+  /** One text for all services, which seldom changes: each change is a write of every service that waits. */
+  private waitReason(heldAt: number | undefined, now: number): string {
+    const { waitedFor } = this.config;
+    if (heldAt === undefined || !waitedFor) return '';
+    if (!this.waited || now >= this.waited.until) {
+      const { count, names } = waitedFor(heldAt);
+      const more = count > names.length ? ` and ${count - names.length} more` : '';
+      const reason = `; what was freed may still be used by ${names.join(', ')}${more}`;
+      this.waited = { until: now + NAMED_EVERY, reason: count === 0 ? '' : reason };
+    }
+    return this.waited.reason;
   }
 
   private reportExhausted({ id }: Resource, ranges: string): void {

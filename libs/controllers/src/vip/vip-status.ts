@@ -30,10 +30,10 @@ export function grant(service: Resource, ip: string, now: number): PatchChange {
   return { type: 'patch', id: service.id, expect: service.revision, status: allocated(service, status, now), vip: ip };
 }
 
-/** The patch that says that no address is free for a service; undefined when its status says so. */
-export function deny(service: Resource, ranges: string, now: number): PatchChange | undefined {
+/** The patch that says that no address is free for a service, and `why`; undefined when its status says so. */
+export function deny(service: Resource, ranges: string, now: number, why = ''): PatchChange | undefined {
   const before = service.status ?? {};
-  const message = `no address of ${ranges} is free`;
+  const message = `no address of ${ranges} is free${why}`;
   const status = withCondition(before, condition(service, 'False', 'RangeExhausted', message), now);
   return status === before ? undefined : { type: 'patch', id: service.id, expect: service.revision, status };
 }

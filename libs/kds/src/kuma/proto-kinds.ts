@@ -1,4 +1,4 @@
-import { Config, Dataplane, DataplaneInsight, Mesh, Secret, ZoneEgress, ZoneIngress } from '@causeway/proto-gen';
+import { Config, Dataplane, Mesh, Secret, ZoneEgress, ZoneIngress } from '@causeway/proto-gen';
 import { isJsonArray, isJsonObject, Label, type JsonObject, type JsonValue } from '@causeway/resources';
 import { mapValues, PROTO_KEY, protoSpec, type KumaTranslation } from './translation';
 
@@ -15,12 +15,6 @@ export const dataplaneTranslation: KumaTranslation = {
     ...Dataplane,
     toJSON: (message) => withReadiness(Dataplane.toJSON(message)),
   }),
-};
-
-/** The generation of a subscription is local to the zone, so it is not sent (docs/reference/kds-wire.md §4.3). */
-export const dataplaneInsightTranslation: KumaTranslation = {
-  proto: protoSpec('kuma.mesh.v1alpha1.DataplaneInsight', DataplaneInsight),
-  toKumaSpec: (spec) => mapValues(spec, (value) => (isJsonArray(value) ? value.map(withoutGeneration) : value)),
 };
 
 export const configTranslation: KumaTranslation = {
@@ -80,12 +74,6 @@ function withReady(inbound: JsonValue): JsonValue {
   return isJsonObject(inbound) && isJsonObject(inbound['health'])
     ? { ...inbound, health: { ready: false, ...inbound['health'] } }
     : inbound;
-}
-
-function withoutGeneration(subscription: JsonValue): JsonValue {
-  if (!isJsonObject(subscription)) return subscription;
-  const { generation: _, ...rest } = subscription;
-  return rest satisfies JsonObject;
 }
 
 /** Original bytes with the zone behind them: of a field that occurs twice protobuf takes the last. Both messages have it first. */

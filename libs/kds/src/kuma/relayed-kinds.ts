@@ -1,5 +1,6 @@
 import { Registry, Sync, type Kind, defineKind } from '@causeway/resources';
 import { Type } from 'typebox';
+import { withInsightKinds } from './proxy-insights';
 
 /** Largest spec of a relayed resource. Policies of Kuma may be large, and nothing of them is read here. */
 const MAX_BYTES = 1024 * 1024;
@@ -45,7 +46,7 @@ const POLICIES: readonly Kind[] = (
   opaqueKind({ name, plural, shortName, scope: 'mesh', namespaced: true, sync: Sync.relayedPolicies }),
 );
 
-/** The kinds of a global's sync: those of `registry`, and those that the global only relays. */
+/** The kinds of a global's sync: those of `registry`, insights of proxies, and those that the global only relays. */
 export function withRelayedKinds(registry: Registry): Registry {
-  return new Registry([...registry.kinds, ...POLICIES.filter((kind) => !registry.kind(kind.name))]);
+  return withInsightKinds(new Registry([...registry.kinds, ...POLICIES.filter((kind) => !registry.kind(kind.name))]));
 }

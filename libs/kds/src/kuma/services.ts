@@ -1,4 +1,5 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
+import { toldInstances } from '@causeway/sync';
 import {
   fromKumaServiceStatus,
   toKumaExternalStatus,
@@ -11,7 +12,7 @@ const SEED_NAME = /\{\{\s*name\s*\}\}/g;
 
 /** Kuma applies no defaults to received resources, so they are filled in here (docs/reference/kds-wire.md §2.7). */
 export const meshServiceTranslation: KumaTranslation = {
-  toKumaSpec: (spec) => withoutExport(withPorts(spec, (port) => withProtocol(withTarget(port)))),
+  toKumaSpec: (spec) => withoutOurs(withPorts(spec, (port) => withProtocol(withTarget(port)))),
   toKumaStatus: toKumaMeshServiceStatus,
   fromKumaStatus: fromKumaServiceStatus,
 };
@@ -75,9 +76,17 @@ function withProtocol(port: JsonObject): JsonObject {
   return port['appProtocol'] === undefined ? { ...port, appProtocol: 'tcp' } : port;
 }
 
-/** Kuma has no export rules. */
-function withoutExport(spec: JsonObject): JsonObject {
-  if (spec['export'] === undefined) return spec;
-  const { export: _, ...translated } = spec;
+/** Kuma has no export rules, and counts every zone as one instance. */
+function withoutOurs(spec: JsonObject): JsonObject {
+  if (spec['export'] === undefined && spec['instances'] === undefined) return spec;
+  const { export: _, instances: __, ...translated } = spec;
   return translated;
+}
+
+/** The spec of a service of a Kuma zone, with the instances that its status says; `before`: the spec that is stored. */
+export function withToldInstances(spec: JsonObject, status: JsonObject, before: JsonObject | undefined): JsonObject {
+  const { dataplaneProxies } = status;
+  const healthy = isJsonObject(dataplaneProxies) ? dataplaneProxies['healthy'] : undefined;
+  const instances = toldInstances(before?.['instances'], typeof healthy === 'number' ? healthy : 0);
+  return instances === undefined ? spec : { ...spec, instances };
 }

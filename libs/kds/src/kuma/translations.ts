@@ -1,8 +1,8 @@
 import { meshIdentityTranslation, meshTrustTranslation } from './identities';
+import { dataplaneInsightTranslation, zoneProxyInsightTranslation } from './proxy-insights';
 import type { KumaTranslation } from './translation';
 import {
   configTranslation,
-  dataplaneInsightTranslation,
   dataplaneTranslation,
   meshTranslation,
   secretTranslation,
@@ -22,6 +22,8 @@ const TRANSLATIONS: ReadonlyMap<string, KumaTranslation> = new Map([
   ['Mesh', meshTranslation],
   ['Dataplane', dataplaneTranslation],
   ['DataplaneInsight', dataplaneInsightTranslation],
+  ['ZoneIngressInsight', zoneProxyInsightTranslation('ZoneIngressInsight')],
+  ['ZoneEgressInsight', zoneProxyInsightTranslation('ZoneEgressInsight')],
   ['Config', configTranslation],
   ['Secret', secretTranslation],
   ['GlobalSecret', secretTranslation],

@@ -107,6 +107,26 @@ describe('where a zone is entered', () => {
     await holdsBoth();
   });
 
+  it('is not told while its proxy is gone, over sessions', async () => {
+    const withdraw = async (isGone: boolean): Promise<void> => {
+      const conditions = isGone ? [{ type: 'Withdrawn', status: 'True' }] : [];
+      const change = { type: 'patch', id: ingress(), expect: 'any', status: { conditions } } as const;
+      await east.store.write({ changes: [change], onRefusal: 'skip' });
+    };
+    await withdraw(true);
+    await west.lacks(ingress());
+    await withdraw(false);
+    await holdsBoth();
+    await east.leave();
+    await withdraw(true);
+    await east.join(global);
+    await west.lacks(ingress());
+    await east.leave();
+    await withdraw(false);
+    await east.join(global);
+    await holdsBoth();
+  });
+
   it('is withdrawn while the zone or the address is quarantined', async () => {
     await global.put('Zone', 'east', { quarantine: { resources: [{ type: 'MeshZoneAddress', name: 'front' }] } });
     await keeper.round();

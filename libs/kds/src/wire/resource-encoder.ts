@@ -58,7 +58,8 @@ export class ResourceEncoder {
       if (isWithheldSecret(wire)) return { ok: false, reason: 'this secret never leaves its control plane' };
       const resource = withOpenedKey(withPublicKeyOnly(wire), dialect, this.options.sealing);
       const payloads = { spec: encodeSpec(resource, dialect, this.options), status: encodeStatus(resource, dialect) };
-      return { ok: true, resource: writeEntry(this.out, resource, payloads) };
+      const isRelayed = this.cp.role === 'global' && resource.meta !== undefined && resource.meta.zone !== '';
+      return { ok: true, resource: writeEntry(this.out, resource, payloads, isRelayed) };
     } catch (error) {
       return { ok: false, reason: error instanceof Error ? error.message : String(error) };
     }
@@ -79,13 +80,25 @@ interface Payloads {
   readonly status: string | undefined;
 }
 
-/** Writes the discovery Resource around the KumaResource (docs/reference/kds-wire.md Appendix B). */
-function writeEntry(out: ReverseWriter, resource: WireResource, payloads: Payloads): EncodedResource {
+/** In place of the origin's revision in what the version of a relayed resource is made of. */
+const NO_ORIGIN = { incarnation: '', revision: 0, committedAt: 0 };
+
+/**
+ * Writes the discovery Resource around the KumaResource (docs/reference/kds-wire.md Appendix B). A relayed resource goes without its
+ * status, which moves the origin's revision too: where nothing else has changed its version is the same, and no zone is sent it.
+ */
+function writeEntry(
+  out: ReverseWriter,
+  resource: WireResource,
+  payloads: Payloads,
+  isRelayed: boolean,
+): EncodedResource {
+  const relayed = isRelayed ? versionWithoutOrigin(out, resource, payloads) : undefined;
   out.reset();
   out.field(Entry.name, formatWireKey(resource));
   const any = out.length;
   writeKumaResource(out, resource, payloads);
-  const version = hash('sha256', out.written(any), 'hex');
+  const version = relayed ?? hash('sha256', out.written(any), 'hex');
   out.close(AnyField.value, any);
   out.field(AnyField.typeUrl, KUMA_RESOURCE_URL);
   out.close(Entry.resource, any);
@@ -93,6 +106,13 @@ function writeEntry(out: ReverseWriter, resource: WireResource, payloads: Payloa
   out.close(RESPONSE_RESOURCES, 0);
   const { kind, name, mesh } = resource;
   return { kind, name, mesh, version, entry: Buffer.from(out.written(0)) };
+}
+
+function versionWithoutOrigin(out: ReverseWriter, resource: WireResource, payloads: Payloads): string {
+  const { meta } = resource;
+  out.reset();
+  writeKumaResource(out, { ...resource, ...(meta && { meta: { ...meta, origin: NO_ORIGIN } }) }, payloads);
+  return hash('sha256', out.written(0), 'hex');
 }
 
 function writeKumaResource(out: ReverseWriter, resource: WireResource, { spec, status }: Payloads): void {

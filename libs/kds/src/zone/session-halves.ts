@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { identityKey, type ControlPlane, type Resource } from '@causeway/resources';
 import { isSentUp, mayHaveBeenSentUp, type LastSent } from '@causeway/sync';
 import { clusterIdIn, CONFIG, KumaIncarnation } from '../kuma/kuma-incarnation';
+import { isInsightKind } from '../kuma/proxy-insights';
 import type { InboundChannel } from '../session/inbound/inbound-capacity';
 import { InboundHalf, type InboundHalfOptions } from '../session/inbound/inbound-half';
 import { OutboundHalf } from '../session/outbound/outbound-half';
@@ -12,6 +14,7 @@ import type { Session } from '../session/session';
 import { dialectOf } from '../wire/dialect';
 import type { IncomingResponse } from '../wire/response';
 import { ResourceEncoder } from '../wire/resource-encoder';
+import { InsightView } from './insight-view';
 import { reportFirstState } from './first-state';
 import { DEFAULT_ABSENCE_HOLD, type ZoneSyncOptions } from './zone-sync-options';
 
@@ -63,7 +66,7 @@ export function outboundHalf(
   { options, session, resumePoints, signer }: ZoneSessionParts,
   { stream, channel }: GlobalStream,
 ): OutboundHalf {
-  const { index, registry, clock, zone } = options;
+  const { index, registry, clock, zone, insights } = options;
   const cp: ControlPlane = { role: 'zone', zone, federated: true };
   const encoder = new ResourceEncoder(cp);
   const dialect = dialectOf(session.extensions);
@@ -71,11 +74,16 @@ export function outboundHalf(
     isVisible: (kind, resource) => isSentUp(kind, resource, session, cp),
     mayHold: (kind, id) => mayHaveBeenSentUp(kind, id, session),
   };
+  const source = { index, registry, encoder, now: () => clock.now() };
+  const view = insights ? new InsightView(source, dialect, rules, insights) : undefined;
+  const ofThisSession = randomUUID();
   const half = new OutboundHalf(session, {
     ...{ stream, resumePoints, signer },
-    source: new PeerIndexView({ index, registry, encoder, now: () => clock.now() }, dialect, rules),
-    // Only the rules of the kinds themselves select what is sent up, and they do not change.
-    viewHash: () => '',
+    source: view ?? new PeerIndexView(source, dialect, rules),
+    // Only the rules of the kinds themselves select what is sent up, and they do not change. Insights have no log to resume from.
+    viewHash: (kind) => (isInsightKind(kind) ? ofThisSession : ''),
+    // A state without insights would end what the global knows.
+    isWithheld: (kind) => insights?.isLoaded === false && isInsightKind(kind),
   });
   const formerItem = (before: Resource | undefined): LastSent | undefined => {
     const kind = before && registry.kind(before.id.kind);
@@ -86,6 +94,11 @@ export function outboundHalf(
     for (const { id, before } of changes) half.mark(id.kind, identityKey(id), () => formerItem(before));
     if (changes.length > 0) queueMicrotask(() => half.pump());
   });
-  channel.lifetime.signal.addEventListener('abort', unsubscribe, { once: true });
+  const unfollow = view?.follow(half, clock);
+  const end = (): void => {
+    unsubscribe();
+    unfollow?.();
+  };
+  channel.lifetime.signal.addEventListener('abort', end, { once: true });
   return half;
 }

@@ -4,6 +4,7 @@ import type { BackoffOptions, Clock, Logger, LeaderTerm } from '@causeway/runtim
 import type { Registry } from '@causeway/resources';
 import type { IndexReader, ResourceStore, StoreMaintenance } from '@causeway/store';
 import type { InboundBounds } from '../session/inbound/inbound-queue';
+import type { InsightSource } from './insight-view';
 import type { ZoneTransport } from './zone-transport';
 
 /** What a zone's side of sync depends on. */
@@ -44,6 +45,8 @@ export interface ZoneSyncOptions {
   readonly inbound?: InboundBounds;
   /** Seals keys that a Kuma global sends (`Mesh.mtls`) before they are stored. */
   readonly sealing?: SealingKeys;
+  /** The connections of the zone's proxies, of which the global is told; without it there are none. */
+  readonly insights?: InsightSource;
   /** Pauses between connections. */
   readonly backoff?: BackoffOptions;
 }

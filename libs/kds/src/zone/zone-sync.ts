@@ -1,3 +1,4 @@
+import { withInsightKinds } from '../kuma/proxy-insights';
 import { Backoff, errorText } from '@causeway/runtime';
 import type { PendingIncarnation } from '@causeway/sync';
 import { type KindReport, pendingIncarnationDocument, reportDocument, healthOf } from '../session/kind-report';
@@ -43,7 +44,8 @@ const BACKOFF = { base: 200, cap: 5_000 } as const;
 const LOOK_FOR_CREDENTIALS = 100;
 
 /** Builds a zone's side of sync for one term of the zone's leader (docs/design.md §5). */
-export function createZoneSync(options: ZoneSyncOptions): ZoneSync {
+export function createZoneSync(given: ZoneSyncOptions): ZoneSync {
+  const options = given.insights ? { ...given, registry: withInsightKinds(given.registry) } : given;
   const { term, clock, logger } = options;
   const backoff = new Backoff(options.backoff ?? BACKOFF);
   let connection: Connection | undefined;

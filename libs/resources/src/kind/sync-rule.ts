@@ -144,6 +144,16 @@ export const Sync = {
     zoneInIdentity: true,
     peers: 'kuma',
   }),
+  /** Insights of proxies: what a zone knows of their connections, told to the global and written by nobody. */
+  insights: rule({
+    name: 'insights',
+    writtenOn: [],
+    standalone: false,
+    down: 'nothing',
+    up: true,
+    zoneInIdentity: true,
+    peers: 'all',
+  }),
 } as const;
 
 /** True if resources of one zone are sent to other zones. */

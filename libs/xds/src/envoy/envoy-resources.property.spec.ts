@@ -41,14 +41,13 @@ const service = fc
     sketch(
       'MeshService',
       name,
-      { selector, ports, state, ...(known && { identities }) },
+      { selector, ports, state, instances: healthy, ...(known && { identities }) },
       {
         zone,
         mesh,
         creationOrder: order,
         status: {
           ...statusOf(vip),
-          dataplaneProxies: { total: 3, healthy },
           addresses: hostnames.map((hostname) => ({ hostname, status: 'Available' })),
         },
       },

@@ -21,6 +21,8 @@ import {
 } from '@causeway/sync';
 import type { ResponseBounds } from '../../wire/bounds';
 import { copyOf, type Copy, type Sender } from '../../wire/copy';
+import { isInsightKind, withoutCounters } from '../../kuma/proxy-insights';
+import { withToldInstances } from '../../kuma/services';
 import { withSealedKey } from '../../kuma/secrets';
 import type { Dialect } from '../../wire/dialect';
 import { formatWireKey, isStatusSentDown, type WireResource } from '../../wire/wire-resource';
@@ -134,8 +136,11 @@ function senderOf(receiver: Receiver): Sender {
   return receiver.role === 'global' ? { role: 'zone', zone: receiver.from } : { role: 'global' };
 }
 
-function putOf({ id, labels, spec, status, facts }: Copy, context: MessageContext): CopyPut {
+function putOf({ id, labels, spec: sent, status, facts }: Copy, context: MessageContext): CopyPut {
   const held = context.index.byIdentityKey(identityKey(id));
+  const isOfKuma = !context.dialect.json && context.receiver.role === 'global' && id.kind === 'MeshService';
+  const counted = isOfKuma ? withToldInstances(sent, status ?? {}, held?.spec) : sent;
+  const spec = isInsightKind(id.kind) ? withoutCounters(counted, held?.spec) : counted;
   const put = { type: 'put', id, expect: 'any', labels, spec } as const;
   // Status is sent up, not down: a zone computes its own (docs/reference/kds-wire.md §4.2). The exception is a Zone, whose
   // status only the global writes: without one in the message the copy loses its status.
@@ -143,9 +148,9 @@ function putOf({ id, labels, spec, status, facts }: Copy, context: MessageContex
   const told = goes === undefined ? {} : { status: withOwnConditions(goes, held?.status) };
   // Resources that Kuma created have no age, whichever peer sends them (docs/design.md §4 Creation order).
   if (context.dialect.meta && facts.createdAt > 0) return { ...put, ...told, copy: facts };
-  const counted = countedHere({ labels, spec }, held, context.now());
-  const generation = context.dialect.meta ? facts.generation : counted.generation;
-  return { ...put, ...told, copy: { ...facts, generation, createdAt: facts.createdAt || counted.createdAt } };
+  const ages = countedHere({ labels, spec }, held, context.now());
+  const generation = context.dialect.meta ? facts.generation : ages.generation;
+  return { ...put, ...told, copy: { ...facts, generation, createdAt: facts.createdAt || ages.createdAt } };
 }
 
 /** Generation and age of a plain Kuma peer's resource, which the peer does not send. */

@@ -1,0 +1,121 @@
+import {
+  conditionOf,
+  identityKey,
+  isJsonArray,
+  isJsonObject,
+  withCondition,
+  withoutConditions,
+  WITHDRAWN,
+  type JsonValue,
+  type Resource,
+} from '@causeway/resources';
+import type { IndexChange, IndexReader, PatchChange } from '@causeway/store';
+import { NO_KEYS, type KeyedReconciler, type Keys, type ReconcileResult } from '../reconcile/keyed-reconciler';
+import { isWrittenGone } from './proxy-conditions';
+
+/** Kinds with a proxy of their own through which zones or services outside are reached. */
+const PROXIED = ['ZoneIngress', 'ZoneEgress'];
+const ADDRESS = 'MeshZoneAddress';
+
+/** Where an ingress listens for one mesh, or for all: `address port`. */
+interface Listening {
+  readonly mesh: string | undefined;
+  readonly places: readonly string[];
+}
+
+/**
+ * Says which ingresses and egresses of this zone are not to be used, by the condition `Withdrawn`: those whose proxy is gone while
+ * another one of the same kind, for the same mesh, is not (docs/reference/proxies.md). The last one is never withdrawn: it may serve
+ * on although no control plane hears of it (I14). A MeshZoneAddress is withdrawn with the ingresses that listen at its address.
+ */
+export class EntranceHealthReconciler implements KeyedReconciler {
+  readonly name = 'entrances';
+  /** The Dataplanes with a listener of type ZoneIngress, by key. */
+  private readonly listeners = new Map<string, Listening>();
+
+  constructor(private readonly zone: string) {}
+
+  *seed(index: IndexReader): Iterable<Keys> {
+    this.listeners.clear();
+    for (const dataplane of index.ofKind('Dataplane')) {
+      if (dataplane.id.zone === this.zone) this.observe(identityKey(dataplane.id), dataplane);
+      yield NO_KEYS;
+    }
+    yield this.keys(index);
+  }
+
+  keysOf({ id, key, after }: IndexChange, index: IndexReader): Keys {
+    if (id.zone !== this.zone) return NO_KEYS;
+    if (PROXIED.includes(id.kind) || id.kind === ADDRESS) return this.keys(index);
+    if (id.kind !== 'Dataplane') return NO_KEYS;
+    const listened = this.listeners.has(key);
+    this.observe(key, after);
+    return listened || this.listeners.has(key) ? this.keys(index) : NO_KEYS;
+  }
+
+  reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
+    const resource = index.byIdentityKey(key);
+    if (!resource) return undefined;
+    const isDown = (each: Resource): boolean =>
+      each.id.kind === ADDRESS ? this.isUnserved(each, index) : isWrittenGone(each);
+    const others = this.ofZone(index, resource.id.kind).filter(({ id }) => id.mesh === resource.id.mesh);
+    return { change: planWithdrawal(resource, isDown(resource) && others.some((each) => !isDown(each)), now) };
+  }
+
+  private keys(index: IndexReader): Keys {
+    return [...PROXIED, ADDRESS].flatMap((kind) => this.ofZone(index, kind).map(({ id }) => identityKey(id)));
+  }
+
+  private ofZone(index: IndexReader, kind: string): readonly Resource[] {
+    return [...index.ofKind(kind)].filter(({ id }) => id.zone === this.zone);
+  }
+
+  /** Whether ingresses listen at this address, and the proxies of all of them are gone. */
+  private isUnserved({ id: { mesh }, spec }: Resource, index: IndexReader): boolean {
+    const place = placeOf(spec['address'], spec['port']);
+    const ingresses = this.ofZone(index, 'ZoneIngress').filter((each) => placesOfIngress(each).includes(place));
+    const dataplanes = [...this.listeners].flatMap(([key, { mesh: of, places }]) =>
+      of === mesh && places.includes(place) ? (index.byIdentityKey(key) ?? []) : [],
+    );
+    const serving = [...ingresses, ...dataplanes];
+    return serving.length > 0 && serving.every(isWrittenGone);
+  }
+
+  private observe(key: string, dataplane: Resource | undefined): void {
+    const places = dataplane ? placesOfDataplane(dataplane) : [];
+    if (dataplane && places.length > 0) this.listeners.set(key, { mesh: dataplane.id.mesh, places });
+    else this.listeners.delete(key);
+  }
+}
+
+function planWithdrawal(resource: Resource, isWithdrawn: boolean, now: number): PatchChange | undefined {
+  const { id, revision, generation: observedGeneration, status: before = {} } = resource;
+  if (!isWithdrawn && !conditionOf(before, WITHDRAWN)) return undefined;
+  const message = 'its proxy is not connected, and others serve';
+  const status = isWithdrawn
+    ? withCondition(before, { type: WITHDRAWN, status: 'True', reason: 'ProxyGone', message, observedGeneration }, now)
+    : withoutConditions(before, [WITHDRAWN]);
+  return status === before ? undefined : { type: 'patch', id, expect: revision, status };
+}
+
+/** Where other zones connect to an ingress, and where it listens. */
+function placesOfIngress({ spec }: Resource): readonly string[] {
+  const { networking } = spec;
+  if (!isJsonObject(networking)) return [];
+  const { address, port, advertisedAddress = address, advertisedPort = port } = networking;
+  return [placeOf(advertisedAddress, advertisedPort), placeOf(address, port)];
+}
+
+function placesOfDataplane({ spec }: Resource): readonly string[] {
+  const { networking } = spec;
+  if (!isJsonObject(networking) || !isJsonArray(networking['listeners'])) return [];
+  const { address, advertisedAddress = address, listeners } = networking;
+  return listeners.filter(isJsonObject).flatMap((listener) => {
+    const { type, address: own = address, port } = listener;
+    return type === 'ZoneIngress' ? [placeOf(own, port), placeOf(advertisedAddress, port)] : [];
+  });
+}
+
+function placeOf(address: JsonValue | undefined, port: JsonValue | undefined): string {
+  return JSON.stringify([address, port]);
+}

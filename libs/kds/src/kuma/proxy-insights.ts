@@ -1,0 +1,128 @@
+import { DataplaneInsight } from '@causeway/proto-gen';
+import {
+  defineKind,
+  identityKey,
+  isJsonArray,
+  isJsonObject,
+  parseIdentityKey,
+  Registry,
+  Sync,
+  type Identity,
+  type JsonObject,
+  type JsonValue,
+  type Kind,
+  type Resource,
+} from '@causeway/resources';
+import type { IndexReader } from '@causeway/store';
+import { Type } from 'typebox';
+import { protoSpec, type KumaTranslation } from './translation';
+
+/** The insights by the kind whose proxies they are of. */
+const INSIGHT_OF: ReadonlyMap<string, string> = new Map([
+  ['Dataplane', 'DataplaneInsight'],
+  ['ZoneIngress', 'ZoneIngressInsight'],
+  ['ZoneEgress', 'ZoneEgressInsight'],
+]);
+const OWNER_OF: ReadonlyMap<string, string> = new Map([...INSIGHT_OF].map(([owner, insight]) => [insight, owner]));
+
+/** What an insight may have, as Kuma says it; nothing of it is a rule here. */
+const Spec = Type.Record(Type.String(), Type.Unknown(), { maxProperties: 64, propertyNames: { maxLength: 1_024 } });
+
+function insightKind(name: string, shortName: string, of: Pick<Kind, 'scope' | 'namespaced'>): Kind {
+  const plural = `${name.toLowerCase()}s`;
+  return defineKind({ name, plural, shortName, ...of, sync: Sync.insights, bounds: { bytes: 256 * 1024 }, spec: Spec });
+}
+
+/** Kinds of sync only: what zones tell the global of the connections of their proxies (docs/reference/kds-wire.md §3.2). */
+const KINDS: readonly Kind[] = [
+  insightKind('DataplaneInsight', 'dpinsight', { scope: 'mesh', namespaced: true }),
+  insightKind('ZoneIngressInsight', 'ziinsight', { scope: 'global', namespaced: false }),
+  insightKind('ZoneEgressInsight', 'zeinsight', { scope: 'global', namespaced: false }),
+];
+
+/** The kinds of `registry`, and the insights of proxies. */
+export function withInsightKinds(registry: Registry): Registry {
+  return new Registry([...registry.kinds, ...KINDS.filter((kind) => !registry.kind(kind.name))]);
+}
+
+export function isInsightKind(kind: string): boolean {
+  return OWNER_OF.has(kind);
+}
+
+/** The kinds whose proxies have insights. */
+export function hasInsight(kind: string): boolean {
+  return INSIGHT_OF.has(kind);
+}
+
+/** The key of the insight of a Dataplane, ingress or egress; undefined for other kinds. */
+export function insightKey(owner: Identity): string | undefined {
+  const kind = INSIGHT_OF.get(owner.kind);
+  return kind === undefined ? undefined : identityKey({ ...owner, kind });
+}
+
+/** The key of the Dataplane, ingress or egress of an insight. */
+export function ownerKey(insight: string): string {
+  const id = parseIdentityKey(insight);
+  return identityKey({ ...id, kind: OWNER_OF.get(id.kind) ?? id.kind });
+}
+
+/** The kind of what has an insight of this kind. */
+export function ownerKind(insight: string): string {
+  return OWNER_OF.get(insight) ?? '';
+}
+
+/** What a zone told of the proxy of this resource; undefined where it told nothing. */
+export function storedInsight(index: Pick<IndexReader, 'byIdentityKey'>, { id }: Resource): JsonObject | undefined {
+  const key = insightKey(id);
+  return key === undefined ? undefined : index.byIdentityKey(key)?.spec;
+}
+
+/**
+ * Whether two insights say the same but for counters, which change with everything that a proxy is told and are not worth a write:
+ * `before` then stays.
+ */
+export function withoutCounters(spec: JsonObject, before: JsonObject | undefined): JsonObject {
+  return before && JSON.stringify(essence(before)) === JSON.stringify(essence(spec)) ? before : spec;
+}
+
+function essence({ subscriptions, mTLS }: JsonObject): JsonValue {
+  const last = latest(subscriptions).map(({ id, controlPlaneInstanceId, connectTime, disconnectTime, version }) => [
+    ...[id, controlPlaneInstanceId, connectTime, disconnectTime].map((part) => part ?? null),
+    isJsonObject(version) ? (version['envoy'] ?? null) : null,
+  ]);
+  return [last, isJsonObject(mTLS) ? (mTLS['certificateExpirationTime'] ?? null) : null];
+}
+
+/** Kuma appends a subscription for each connection: the last one counts. */
+function latest(subscriptions: JsonValue | undefined): readonly JsonObject[] {
+  return isJsonArray(subscriptions) ? subscriptions.filter(isJsonObject).slice(-1) : [];
+}
+
+/** As Kuma sends an insight; the generation of a subscription is local to the zone, so it is not sent (docs/reference/kds-wire.md §4.3). */
+export const dataplaneInsightTranslation: KumaTranslation = {
+  proto: protoSpec('kuma.mesh.v1alpha1.DataplaneInsight', DataplaneInsight),
+  toKumaSpec: withoutGenerations,
+};
+
+/** Insights of zone proxies are insights of Dataplanes that have subscriptions only: field 1 of their message. */
+export function zoneProxyInsightTranslation(name: 'ZoneIngressInsight' | 'ZoneEgressInsight'): KumaTranslation {
+  return {
+    proto: protoSpec(`kuma.mesh.v1alpha1.${name}`, {
+      ...DataplaneInsight,
+      toJSON: (message: DataplaneInsight) =>
+        DataplaneInsight.toJSON({ ...message, mTls: undefined, metadata: undefined }),
+    }),
+    toKumaSpec: ({ subscriptions }) => withoutGenerations(subscriptions === undefined ? {} : { subscriptions }),
+  };
+}
+
+function withoutGenerations(spec: JsonObject): JsonObject {
+  const { subscriptions } = spec;
+  if (!isJsonArray(subscriptions)) return spec;
+  const told = subscriptions.map((one): JsonValue => {
+    if (!isJsonObject(one)) return one;
+    const { generation: _, ...rest } = one;
+    return rest satisfies JsonObject;
+  });
+  return { ...spec, subscriptions: told };
+}

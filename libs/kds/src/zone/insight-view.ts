@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto';
+import { identityKey, parseIdentityKey, type JsonObject, type Resource } from '@causeway/resources';
+import type { Clock, Timer } from '@causeway/runtime';
+import type { IndexEvent } from '@causeway/store';
+import { hasInsight, insightKey, isInsightKind, ownerKey, ownerKind, withoutCounters } from '../kuma/proxy-insights';
+import type { OutboundHalf } from '../session/outbound/outbound-half';
+import {
+  outboundItem,
+  PeerIndexView,
+  type IndexViewSource,
+  type OutboundItem,
+  type VisibilityRules,
+} from '../session/outbound/peer-index-view';
+import type { Dialect } from '../wire/dialect';
+
+/** What a zone knows of the connections of its proxies, beside its log. */
+export interface InsightSource {
+  /** False as long as nothing can be said of any proxy. */
+  readonly isLoaded: boolean;
+  /** In Kuma's form; undefined where no proxy of this Dataplane, ingress or egress was seen. */
+  insightOf(owner: Resource): JsonObject | undefined;
+  /** Calls `listener` with the identity keys of those of whose proxies something is known anew, until the returned function is called. */
+  subscribe(listener: (owners: ReadonlySet<string>) => void): () => void;
+}
+
+/** Insights are told at most so often, what has changed in between at once, ms. */
+const TELL_EVERY = 5_000;
+/** How often it is looked whether anything is known yet, ms. */
+const LOOK_EVERY = 1_000;
+
+/**
+ * What a global may have of a zone: resources of the index, and the insights of proxies. An insight is told when a proxy connects, leaves
+ * or gets another certificate; counters alone are not told.
+ */
+export class InsightView extends PeerIndexView {
+  /** The insights as they were told, or are about to be. */
+  private readonly made = new Map<string, Resource>();
+  private readonly stale = new Set<string>();
+  private timer: Timer | undefined;
+  private loading: Timer | undefined;
+
+  constructor(
+    source: IndexViewSource,
+    private readonly form: Dialect,
+    private readonly visible: VisibilityRules,
+    private readonly insights: InsightSource,
+  ) {
+    super(source, form, visible);
+  }
+
+  override *keys(kind: string): Iterable<string> {
+    if (!isInsightKind(kind)) {
+      yield* super.keys(kind);
+      return;
+    }
+    for (const { id } of this.source.index.ofKind(ownerKind(kind))) {
+      const key = insightKey(id);
+      if (key !== undefined && this.insight(key)) yield key;
+    }
+  }
+
+  override get(key: string): OutboundItem | undefined {
+    if (!isInsightKind(parseIdentityKey(key).kind)) return super.get(key);
+    const insight = this.insight(key);
+    if (!insight) this.made.delete(key);
+    return insight && outboundItem(this.source.encoder, insight, this.form);
+  }
+
+  /** Marks what becomes known of proxies on a stream until the returned function is called. */
+  follow(half: OutboundHalf, clock: Clock): () => void {
+    let until = 0;
+    const flush = (): void => {
+      this.timer = undefined;
+      until = clock.elapsed() + TELL_EVERY;
+      for (const key of this.stale) {
+        const was = this.made.get(key);
+        half.mark(parseIdentityKey(key).kind, key, () => was && outboundItem(this.source.encoder, was, this.form));
+      }
+      this.stale.clear();
+      half.pump();
+    };
+    const add = (owners: Iterable<string>): void => {
+      for (const owner of owners) {
+        const key = insightKey(parseIdentityKey(owner));
+        if (key !== undefined) this.stale.add(key);
+      }
+      if (this.stale.size > 0) this.timer ??= clock.after(Math.max(0, until - clock.elapsed()), flush);
+    };
+    const wait = (): void => {
+      if (this.insights.isLoaded) half.resume();
+      else this.loading = clock.after(LOOK_EVERY, wait);
+    };
+    wait();
+    const unsubscribe = [
+      this.insights.subscribe(add),
+      this.source.index.subscribe(({ changes }: IndexEvent) =>
+        add(changes.filter(({ id, after }) => hasInsight(id.kind) && !after).map(({ key }) => key)),
+      ),
+    ];
+    return () => {
+      for (const end of unsubscribe) end();
+      this.timer?.cancel();
+      this.loading?.cancel();
+    };
+  }
+
+  /** The insight of a resource that the global may know, the same object as long as it says the same. */
+  private insight(key: string): Resource | undefined {
+    const owner = this.source.index.byIdentityKey(ownerKey(key));
+    const kind = owner && this.source.registry.kind(owner.id.kind);
+    const told = owner && kind && this.visible.isVisible(kind, owner) ? this.insights.insightOf(owner) : undefined;
+    if (!owner || !told) return undefined;
+    const before = this.made.get(key);
+    const spec = withoutCounters(told, before?.spec);
+    if (before && spec === before.spec) return before;
+    const made = this.resourceOf(key, owner, spec);
+    this.made.set(key, made);
+    return made;
+  }
+
+  private resourceOf(key: string, owner: Resource, spec: JsonObject): Resource {
+    const { status: _, ...facts } = owner;
+    // No revision of the log: another session would tell the same anew.
+    const origin = { incarnation: '', revision: 0, committedAt: 0 };
+    const id = parseIdentityKey(key);
+    const uid = uidOf(identityKey(id));
+    return { ...facts, id, uid, spec, generation: 1, origin };
+  }
+}
+
+/** In the form of a uuid; the same for each insight of one proxy. */
+function uidOf(key: string): string {
+  const hex = createHash('sha256').update(key).digest('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
+    '-',
+  );
+}
