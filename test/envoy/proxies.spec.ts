@@ -105,7 +105,7 @@ describe('the proxies of a zone with two replicas', () => {
       networking: { address: '127.0.0.1', inbound: [{ ...inbound[0], servicePort: 6380 }] },
     });
     client.ack(await client.response(1));
-    await until('no condition', async () => (await conditions()) === undefined);
+    await until('no condition', async () => (await conditions()).length === 0);
     await client.close();
   });
 
