@@ -161,6 +161,19 @@ function sayTls(options: ConnectionOptions, text = 'hello'): Promise<Open> {
     expect(app.accepted()).toBe(dialled);
   });
 
+  it('a revoked identity is refused before its bytes reach the process, others may call, and it may again when it is taken out', async () => {
+    await apply(settings({}));
+    const before = await asClient();
+    const other = await plane.authority.issue({ uri: plane.spiffeId('other') });
+    await apply(settings({ revokedIdentities: [plane.spiffeId('client')] }));
+    await before.closed;
+    expect((await asClient()).answer).toBe('');
+    expect((await sayTls({ ...at, cert: other.chain, key: other.key })).answer).toBe('redis:hello');
+    expect(await server.sum(/rbac\.denied$/)).toBeGreaterThan(0);
+    await apply(settings({}));
+    expect((await asClient()).answer).toBe('redis:hello');
+  });
+
   it.each<[string, readonly Resource[]]>([
     ['defaultAccess becomes Deny', [settings({ defaultAccess: 'Deny' })]],
     ['a trust domain is gone', [mesh({ access: { narrowed: 1 } })]],

@@ -1,8 +1,8 @@
-import type { DataplaneTokens } from '@causeway/access';
+import type { DataplaneTokens, ZoneProxyTokens } from '@causeway/access';
 import type { SharedQuerySources } from '@causeway/control-plane';
 import type { ProxyDirectory } from '@causeway/controllers';
 import type { DnsServer } from '@causeway/dns';
-import { dataplaneInsight, type QuerySources } from '@causeway/queries';
+import { dataplaneInsight, type QuerySources, type ZoneAccess } from '@causeway/queries';
 import { identityKey } from '@causeway/resources';
 import type { RotationOperation } from './workload-identity.module';
 import type { ZoneLeader } from './zone-leader.module';
@@ -14,6 +14,7 @@ type ZoneQuerySources = [
   proxies: ProxyDirectory,
   rotation: RotationOperation,
   dataplaneTokens: DataplaneTokens,
+  zoneTokens: ZoneProxyTokens,
 ];
 
 /**
@@ -21,7 +22,7 @@ type ZoneQuerySources = [
  * workloads are.
  */
 export function zoneQuerySources(...sources: ZoneQuerySources): QuerySources {
-  const [shared, leader, dns, proxies, rotation, dataplaneTokens] = sources;
+  const [shared, leader, dns, proxies, rotation, dataplaneTokens, zoneTokens] = sources;
   const base = shared.get();
   const { cp } = base;
   return {
@@ -37,12 +38,25 @@ export function zoneQuerySources(...sources: ZoneQuerySources): QuerySources {
       deletionWarnings: (id) => [
         ...(base.insights?.deletionWarnings?.(id) ?? []),
         ...dataplaneTokens.deletionWarnings(id),
+        ...zoneTokens.deletionWarnings(id),
       ],
-      keyFaults: () => [...(base.insights?.keyFaults?.() ?? []), ...dataplaneTokens.faults()],
+      keyFaults: () => [...(base.insights?.keyFaults?.() ?? []), ...dataplaneTokens.faults(), ...zoneTokens.faults()],
     },
     proxies,
     dataplaneAccess: dataplaneTokens.tokens,
+    ...(zoneTokens.tokens && { zoneAccess: zoneAccessOf(zoneTokens.tokens) }),
     authorityAccess: rotation,
     syncDecisions: cp.role === 'zone' && cp.federated ? { confirmGlobal: () => leader.confirmGlobal() } : {},
+  };
+}
+
+/** A zone by itself issues tokens for its own ingress and egress; no zone connects to it. */
+function zoneAccessOf(tokens: NonNullable<ZoneProxyTokens['tokens']>): ZoneAccess {
+  return {
+    issue: (order) => tokens.issue(order),
+    list: () => tokens.list(),
+    revoke: (id) => tokens.revoke(id),
+    rotate: () => tokens.rotate(),
+    authority: () => undefined,
   };
 }

@@ -6,8 +6,19 @@ import {
   type OnModuleInit,
   type Provider,
 } from '@nestjs/common';
-import { createDataplaneTokens, type DataplaneTokens } from '@causeway/access';
-import { INDEX, retryWhileUnavailable, type ControlPlaneCore, type ModuleImports } from '@causeway/control-plane';
+import {
+  createDataplaneTokens,
+  createZoneProxyTokens,
+  type DataplaneTokens,
+  type ZoneProxyTokens,
+} from '@causeway/access';
+import {
+  INDEX,
+  MESHES,
+  retryWhileUnavailable,
+  type ControlPlaneCore,
+  type ModuleImports,
+} from '@causeway/control-plane';
 import { ProxyDirectory } from '@causeway/controllers';
 import {
   MeshAuthorities,
@@ -16,6 +27,7 @@ import {
   ZoneAuthority,
   type SealingKeys,
 } from '@causeway/identity';
+import type { Meshes } from '@causeway/meshes';
 import type { AuthorityAccess } from '@causeway/queries';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
@@ -25,6 +37,9 @@ import { ZoneTrustEvidence } from './trust-evidence';
 
 /** The `DataplaneTokens` of this replica. */
 export const DATAPLANE_TOKENS = Symbol('DataplaneTokens');
+
+/** The `ZoneProxyTokens` of this replica. */
+export const ZONE_PROXY_TOKENS = Symbol('ZoneProxyTokens');
 
 /** The `SealingKeys` of this replica. */
 export const SEALING_KEYS = Symbol('SealingKeys');
@@ -66,7 +81,10 @@ class SealedKeyCheck implements OnModuleInit {
  */
 @Module({})
 export class WorkloadIdentityModule implements OnApplicationShutdown {
-  constructor(@Inject(DATAPLANE_TOKENS) private readonly tokens: DataplaneTokens) {}
+  constructor(
+    @Inject(DATAPLANE_TOKENS) private readonly dataplaneTokens: DataplaneTokens,
+    @Inject(ZONE_PROXY_TOKENS) private readonly zoneTokens: ZoneProxyTokens,
+  ) {}
 
   static forRoot({ imports, core, secrets }: WorkloadIdentityOptions): DynamicModule {
     const { settings, logger, clock } = core;
@@ -92,19 +110,16 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
         },
         {
           provide: WorkloadCertificates,
-          inject: [INDEX, ZoneAuthority, SEALING_KEYS],
-          useFactory: (index: IndexReader, signer: ZoneAuthority, keys: SealingKeys) => {
+          inject: [INDEX, ZoneAuthority, SEALING_KEYS, MESHES],
+          useFactory: (index: IndexReader, signer: ZoneAuthority, keys: SealingKeys, meshes: Meshes) => {
             const meshAuthorities = new MeshAuthorities(index, keys);
-            return new WorkloadCertificates({ index, signer, meshAuthorities, clock, validity });
+            const isRevoked = (mesh: string, uri: string): boolean =>
+              meshes.state(mesh)?.access?.revoked.includes(uri) === true;
+            return new WorkloadCertificates({ index, signer, meshAuthorities, isRevoked, clock, validity });
           },
         },
         ...rotationProviders(core),
-        {
-          provide: DATAPLANE_TOKENS,
-          inject: [POSTGRES_BACKEND, INDEX],
-          useFactory: ({ store }: PostgresBackend, index: IndexReader) =>
-            createDataplaneTokens({ ...core, store, index }),
-        },
+        ...tokenProviders(core),
       ],
       exports: [
         ZoneAuthority,
@@ -112,13 +127,15 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
         RotationOperation,
         ZoneTrustEvidence,
         DATAPLANE_TOKENS,
+        ZONE_PROXY_TOKENS,
         SEALING_KEYS,
       ],
     };
   }
 
   onApplicationShutdown(): void {
-    this.tokens.close();
+    this.dataplaneTokens.close();
+    this.zoneTokens.close();
   }
 }
 
@@ -138,6 +155,22 @@ function rotationProviders(core: ControlPlaneCore<ZoneSettings>): readonly Provi
       inject: [POSTGRES_BACKEND, ZoneAuthority, ZoneTrustEvidence],
       useFactory: ({ store }: PostgresBackend, authority: ZoneAuthority, evidence: ZoneTrustEvidence) =>
         new RotationOperation(authority, new RotationRequests(store, clock), evidence),
+    },
+  ];
+}
+
+/** The tokens by which proxies show who they are. */
+function tokenProviders(core: ControlPlaneCore<ZoneSettings>): readonly Provider[] {
+  return [
+    {
+      provide: DATAPLANE_TOKENS,
+      inject: [POSTGRES_BACKEND, INDEX],
+      useFactory: ({ store }: PostgresBackend, index: IndexReader) => createDataplaneTokens({ ...core, store, index }),
+    },
+    {
+      provide: ZONE_PROXY_TOKENS,
+      inject: [POSTGRES_BACKEND, INDEX],
+      useFactory: ({ store }: PostgresBackend, index: IndexReader) => createZoneProxyTokens({ ...core, store, index }),
     },
   ];
 }

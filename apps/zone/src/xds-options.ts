@@ -1,6 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { Admission } from '@causeway/admission';
-import { createZoneProxyTokens, type DataplaneTokens } from '@causeway/access';
+import type { DataplaneTokens, ZoneProxyTokens } from '@causeway/access';
 import {
   INDEX,
   MESHES,
@@ -18,7 +18,7 @@ import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import { XdsModule, type XdsPortOptions } from '@causeway/xds';
 import type { ZoneSettings } from './config';
-import { DATAPLANE_TOKENS } from './workload-identity.module';
+import { DATAPLANE_TOKENS, ZONE_PROXY_TOKENS } from './workload-identity.module';
 
 /** Where proxies are served: as REST is, unless said otherwise. */
 export function xdsBindAddress(settings: ZoneSettings): string {
@@ -67,6 +67,7 @@ type XdsSources = [
   firstState: FirstState,
   proxies: ProxyDirectory,
   dataplaneTokens: DataplaneTokens,
+  zoneTokens: ZoneProxyTokens,
   workloadCertificates: WorkloadCertificates,
   authority: ZoneAuthority,
   certificates: XdsCertificates,
@@ -78,7 +79,7 @@ export function xdsModule({ imports, core }: ModuleImports & CoreOption): Dynami
     imports: [...imports, XdsCertificatesModule.forRoot({ imports, core })],
     inject: [
       ...[POSTGRES_BACKEND, INDEX, MESHES, FirstState, ProxyDirectory],
-      ...[DATAPLANE_TOKENS, WorkloadCertificates, ZoneAuthority, XdsCertificates],
+      ...[DATAPLANE_TOKENS, ZONE_PROXY_TOKENS, WorkloadCertificates, ZoneAuthority, XdsCertificates],
     ],
     useFactory: (...sources: XdsSources) => xdsOptions(core, ...sources),
   });
@@ -86,12 +87,11 @@ export function xdsModule({ imports, core }: ModuleImports & CoreOption): Dynami
 
 function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources): XdsPortOptions {
   const [backend, index, meshes, firstState, proxies, ...identity] = sources;
-  const [dataplaneTokens, workloadCertificates, authority, certificates] = identity;
+  const [dataplaneTokens, zoneTokens, workloadCertificates, authority, certificates] = identity;
   const { cp, clock, logger, settings, instance } = core;
   const zone = settings.CAUSEWAY_ZONE_NAME;
-  const federated = cp.role === 'zone' && cp.federated;
   return {
-    ...{ zone, instance, index, clock, logger, dataplaneTokens, workloadCertificates },
+    ...{ zone, instance, index, clock, logger, dataplaneTokens, zoneTokens, workloadCertificates },
     proxies: backend.proxies,
     access: {
       meshes,
@@ -101,7 +101,6 @@ function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources
       takesTls: (dataplane) => (proxies.ofOwner(dataplane)?.facts.authorities?.length ?? 0) > 0,
       onTls: (listener) => proxies.subscribe(listener),
     },
-    zoneTokens: createZoneProxyTokens({ zone, federated, index, clock, logger }),
     authority: async () => {
       const state = await authority.state();
       return state?.authorities.find(({ id }) => id === state.signing)?.certificate;

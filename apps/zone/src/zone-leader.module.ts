@@ -13,7 +13,7 @@ import {
   type LeaderWork,
   type ModuleImports,
 } from '@causeway/control-plane';
-import type { Authentication, DataplaneTokens } from '@causeway/access';
+import type { Authentication, DataplaneTokens, ZoneProxyTokens } from '@causeway/access';
 import {
   createConditionsReconciler,
   createSharedIdentityLoop,
@@ -46,7 +46,7 @@ import type { PendingIncarnation } from '@causeway/sync';
 import { configuredRanges } from './address-ranges';
 import type { ZoneSettings } from './config';
 import { ZoneTrustEvidence } from './trust-evidence';
-import { DATAPLANE_TOKENS } from './workload-identity.module';
+import { DATAPLANE_TOKENS, ZONE_PROXY_TOKENS } from './workload-identity.module';
 
 /** What a zone's leader works with. */
 interface ZoneLeaderOptions {
@@ -61,6 +61,7 @@ interface ZoneLeaderOptions {
   readonly authority: ZoneAuthority;
   readonly evidence: TrustEvidence;
   readonly dataplaneTokens: DataplaneTokens;
+  readonly zoneTokens: ZoneProxyTokens;
 }
 
 type ZoneLeaderSources = [
@@ -74,6 +75,7 @@ type ZoneLeaderSources = [
   authority: ZoneAuthority,
   evidence: TrustEvidence,
   dataplaneTokens: DataplaneTokens,
+  zoneTokens: ZoneProxyTokens,
 ];
 
 /** How often the leader looks whether a step of the certificate authority is due, ms. */
@@ -175,7 +177,8 @@ class ZoneTerm implements LeaderWork {
   }
 
   private identityChores(): readonly Chore[] {
-    const { tokens } = this.options.dataplaneTokens;
+    const { dataplaneTokens, zoneTokens } = this.options;
+    const { tokens } = dataplaneTokens;
     return [
       {
         failure: 'the certificate authority of workloads could not be looked at',
@@ -188,6 +191,7 @@ class ZoneTerm implements LeaderWork {
         run: () => tokens.ensureKey(),
       },
       { failure: 'expired dataplane tokens could not be forgotten', run: () => tokens.purge() },
+      { failure: 'expired zone tokens could not be forgotten', run: async () => zoneTokens.tokens?.purge() },
       {
         failure: 'sessions of proxies that are gone could not be forgotten',
         every: PROXY_INTERVAL,
@@ -243,7 +247,7 @@ export class ZoneLeaderModule {
           provide: ZoneLeader,
           inject: [
             ...[ProxyDirectory, POSTGRES_BACKEND, INDEX, ZONE_SYNC_FACTORY, AUTHENTICATION, MESHES, StoreBinding],
-            ...[ZoneAuthority, ZoneTrustEvidence, DATAPLANE_TOKENS],
+            ...[ZoneAuthority, ZoneTrustEvidence, DATAPLANE_TOKENS, ZONE_PROXY_TOKENS],
           ],
           useFactory: (...sources: ZoneLeaderSources) => new ZoneLeader(leaderOptions(core, sources)),
         },
@@ -255,9 +259,9 @@ export class ZoneLeaderModule {
 
 function leaderOptions(core: ControlPlaneCore<ZoneSettings>, sources: ZoneLeaderSources): ZoneLeaderOptions {
   const [proxies, backend, index, createSync, authentication, meshes, binding, ...identity] = sources;
-  const [authority, evidence, dataplaneTokens] = identity;
+  const [authority, evidence, dataplaneTokens, zoneTokens] = identity;
   return {
     ...{ core, proxies, backend, index, createSync, authentication, meshes, binding },
-    ...{ authority, evidence, dataplaneTokens },
+    ...{ authority, evidence, dataplaneTokens, zoneTokens },
   };
 }

@@ -34,7 +34,13 @@ import { kdsOptions } from './kds-options';
 import { zoneQuerySources } from './query-sources';
 import type { SecretsSource } from './secrets-key';
 import { zoneTelemetry } from './telemetry';
-import { DATAPLANE_TOKENS, RotationOperation, SEALING_KEYS, WorkloadIdentityModule } from './workload-identity.module';
+import {
+  DATAPLANE_TOKENS,
+  RotationOperation,
+  SEALING_KEYS,
+  WorkloadIdentityModule,
+  ZONE_PROXY_TOKENS,
+} from './workload-identity.module';
 import { xdsModule } from './xds-options';
 import { ZoneLeader, ZoneLeaderModule } from './zone-leader.module';
 
@@ -78,7 +84,7 @@ export class ZoneModule {
     const served = [zoneLeader, dns, xds];
     const queries = QueriesModule.forRootAsync({
       imports: [...state, authentication, identity, zoneLeader, dns, proxies],
-      inject: [ZoneLeader, DNS_SERVER, ProxyDirectory, RotationOperation, DATAPLANE_TOKENS],
+      inject: [ZoneLeader, DNS_SERVER, ProxyDirectory, RotationOperation, DATAPLANE_TOKENS, ZONE_PROXY_TOKENS],
       useFactory: zoneQuerySources,
     });
     const rest = restModule({ imports: [facts, access, authentication, audit, queries, admission, shown] });

@@ -6,6 +6,7 @@
  *   ZoneAuthority: one note, keys sealed by SealingKeys; rotated in the steps of authority-rotation.ts
  */
 export {
+  egressIdOf,
   identityFor,
   isWorkloadLabelled,
   sharedIdentities,
@@ -52,4 +53,9 @@ export {
 } from './authority-lifecycle';
 export { checkOrder, RotationRequests, type RotationOrder, type RotationRequest } from './rotation-requests';
 export { createCsr, createWorkloadKey, type WorkloadKey } from './workload-key';
-export { WorkloadCertificates, type CertificateRequest, type WorkloadCertificate } from './workload-certificates';
+export {
+  WorkloadCertificates,
+  type CertificateRequest,
+  type EgressCertificateRequest,
+  type WorkloadCertificate,
+} from './workload-certificates';

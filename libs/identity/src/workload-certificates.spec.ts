@@ -15,6 +15,7 @@ const bound = { workload: 'web' };
 describe('a CSR', () => {
   let plane: TestPlane;
   let certificates: WorkloadCertificates;
+  let signer: ZoneAuthority;
   let keys: webcrypto.CryptoKeyPair;
   let csr: string;
   beforeAll(async () => {
@@ -24,7 +25,7 @@ describe('a CSR', () => {
     const clock = new FakeClock(NOW);
     const parsed = SealingKeys.parse(`k:${randomBytes(32).toString('base64')}`);
     if (!parsed.ok) throw new Error(parsed.reason);
-    const signer = new ZoneAuthority({
+    signer = new ZoneAuthority({
       ...{ store: plane.store, keys: parsed.keys, zone: 'east', clock, logger: silentLogger },
     });
     const epoch = (await new MemoryLease(plane.disk).takeOver(0, 'a', 60_000)) ?? 0;
@@ -128,6 +129,15 @@ describe('a CSR', () => {
     const refusal = await certificates.issue(request(rest())).catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(type);
     expect(String(refusal)).toMatch(reason);
+  });
+
+  it('gets nothing for an id that the settings of its mesh revoke', async () => {
+    const revoked = 'spiffe://default.east.mesh.local/workload/web';
+    const isRevoked = (mesh: string, uri: string): boolean => mesh === 'default' && uri === revoked;
+    const strict = new WorkloadCertificates({ index: plane.index, signer, clock: new FakeClock(NOW), isRevoked });
+    await expect(strict.issue(request())).rejects.toThrow(
+      new Forbidden(`the settings of mesh default revoke ${revoked}`),
+    );
   });
 
   it('waits for a signer that is away', async () => {

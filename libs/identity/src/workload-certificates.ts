@@ -4,7 +4,7 @@ import type { Clock } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
 import { bindingProblem, workloadProblem, type WorkloadBinding } from './workload-binding';
 import { serviceProblem, type MeshAuthorities } from './mesh-authority';
-import { identityFor, spiffeIdOf } from './workload-id';
+import { egressIdOf, identityFor, isSignedHere, spiffeIdOf, type MeshIdentityResource } from './workload-id';
 import { checkCsr } from './x509';
 import { CERTIFICATE_VALIDITY, type CertificateSigner, type SignedCertificate } from './zone-authority';
 
@@ -13,6 +13,14 @@ export interface CertificateRequest {
   readonly dataplane: Identity;
   /** What the caller's token was verified to be bound to. */
   readonly binding: WorkloadBinding;
+  /** PEM. */
+  readonly csr: string;
+}
+
+/** A request for the certificate of a zone's egress in one mesh. */
+export interface EgressCertificateRequest {
+  readonly mesh: string;
+  readonly zone: string;
   /** PEM. */
   readonly csr: string;
 }
@@ -29,6 +37,8 @@ export interface WorkloadCertificate extends SignedCertificate {
 export interface WorkloadCertificateOptions {
   readonly index: Pick<IndexReader, 'get' | 'ofKind'>;
   readonly signer: CertificateSigner;
+  /** Whether a SPIFFE id of a mesh is revoked: it gets no certificate. */
+  readonly isRevoked?: (mesh: string, uri: string) => boolean;
   /** For Dataplanes without a MeshIdentity, of meshes with `Mesh.mtls`. */
   readonly meshAuthorities?: MeshAuthorities;
   readonly clock: Pick<Clock, 'now'>;
@@ -44,18 +54,15 @@ export class WorkloadCertificates {
   constructor(private readonly options: WorkloadCertificateOptions) {}
 
   /**
-   * Throws NotFound without the Dataplane, Forbidden where the token is not bound to its workload or no MeshIdentity
-   * applies, Invalid for a bad CSR or a template that gives no id, Unavailable where the signer cannot sign.
+   * Throws NotFound without the Dataplane, Forbidden where the token is not bound to its workload, no MeshIdentity
+   * applies or the id is revoked, Invalid for a bad CSR or a template that gives no id, Unavailable where the signer cannot sign.
    */
   async issue({ dataplane: id, binding, csr }: CertificateRequest): Promise<WorkloadCertificate> {
-    const { index, signer, meshAuthorities, clock, validity = CERTIFICATE_VALIDITY } = this.options;
+    const { index, signer, meshAuthorities, isRevoked, clock, validity = CERTIFICATE_VALIDITY } = this.options;
     const dataplane = index.get(id);
     if (!dataplane || !Dataplane.is(dataplane))
       throw new NotFound(`there is no Dataplane ${id.name} in mesh ${id.mesh}`);
-    const identity = identityFor(
-      dataplane,
-      [...index.ofKind(MeshIdentity.name)].filter((one) => MeshIdentity.is(one)),
-    );
+    const identity = identityFor(dataplane, this.identities());
     const ofMesh = identity ? undefined : meshAuthorities?.authority(id.mesh);
     const problem = ofMesh
       ? (bindingProblem(binding, dataplane) ?? serviceProblem(binding, dataplane))
@@ -65,13 +72,34 @@ export class WorkloadCertificates {
     const times = { now, notAfter: now + validity };
     if (ofMesh) return ofMesh.sign(dataplane, { ...times, publicKey: await publicKeyOf(csr) });
     if (!identity) throw new Forbidden(`no MeshIdentity of mesh ${id.mesh} selects Dataplane ${id.name}`);
-    const { type, bundled } = identity.spec.provider;
-    if (type !== 'Bundled' || bundled?.ca)
-      throw new Forbidden(`MeshIdentity ${identity.id.name} has another authority than this zone's: provider ${type}`);
+    const { provider } = identity.spec;
+    if (!isSignedHere(provider))
+      throw new Forbidden(
+        `MeshIdentity ${identity.id.name} has another authority than this zone's: provider ${provider.type}`,
+      );
     const found = spiffeIdOf(dataplane, identity);
     if (!found.ok) throw new Invalid(found.violations);
     const { uri } = found.id;
+    if (isRevoked?.(id.mesh, uri)) throw new Forbidden(`the settings of mesh ${id.mesh} revoke ${uri}`);
     return { ...(await signer.sign({ ...times, uri, publicKey: await publicKeyOf(csr) })), uri };
+  }
+
+  /**
+   * The certificate of the zone's egress in one mesh; the caller has verified that it is the egress. Throws Forbidden where no
+   * MeshIdentity of the mesh is signed for here, Invalid for a bad CSR, Unavailable where the signer cannot sign.
+   */
+  async issueToEgress({ mesh, zone, csr }: EgressCertificateRequest): Promise<WorkloadCertificate> {
+    const { signer, clock, validity = CERTIFICATE_VALIDITY } = this.options;
+    const id = egressIdOf({ mesh, zone }, this.identities());
+    if (!id) throw new Forbidden(`no MeshIdentity of mesh ${mesh} has the authority of this zone`);
+    const { uri } = id;
+    const now = clock.now();
+    const order = { now, notAfter: now + validity, uri, publicKey: await publicKeyOf(csr) };
+    return { ...(await signer.sign(order)), uri };
+  }
+
+  private identities(): readonly MeshIdentityResource[] {
+    return [...this.options.index.ofKind(MeshIdentity.name)].filter((one) => MeshIdentity.is(one));
   }
 }
 

@@ -103,6 +103,11 @@ export function spiffeIdOf(dataplane: Workload, identity: MeshIdentityResource):
     ...(rest.ok ? problemOf(rest.text, spiffePathProblem(rest.text), 'path of a SPIFFE id', atPath) : [rest.violation]),
   ];
   if (!domain.ok || !rest.ok || violations.length > 0) return { ok: false, violations };
+  if (rest.text === EGRESS_PATH)
+    return {
+      ok: false,
+      violations: [atPath.violation(`gives ${EGRESS_PATH}, the path of zone egresses`, 'not-allowed')],
+    };
   const uri = `spiffe://${domain.text}${rest.text}`;
   if (uri.length > MAX_SPIFFE_ID_LENGTH) {
     const reason = `gives a SPIFFE id of ${uri.length} characters, ${MAX_SPIFFE_ID_LENGTH} are allowed`;
@@ -124,6 +129,40 @@ export function trustDomainOf(
   if (!domain.ok) return domain;
   const [violation] = problemOf(domain.text, trustDomainProblem(domain.text), 'trust domain', at);
   return violation ? { ok: false, violation } : { ok: true, trustDomain: domain.text };
+}
+
+/** The path of the SPIFFE ids of zone egresses; no workload has it. */
+const EGRESS_PATH = '/zone-egress';
+
+/**
+ * The SPIFFE id of a zone's egress in a mesh: in the trust domain of the MeshIdentity with the fewest labels that this zone's
+ * authority signs for, then the oldest, then the first by name. Undefined where there is none. All egresses of the zone have it.
+ */
+export function egressIdOf(
+  { mesh, zone }: { readonly mesh: string; readonly zone: string },
+  identities: Iterable<MeshIdentityResource>,
+): SpiffeId | undefined {
+  const signed = [...identities].filter(
+    ({ id, spec }) =>
+      id.mesh === mesh &&
+      (id.zone === '' || id.zone === zone) &&
+      spec.selector?.dataplane &&
+      isSignedHere(spec.provider),
+  );
+  signed.sort((a, b) => labelCount(a) - labelCount(b) || compareIdentity(a, b));
+  for (const identity of signed) {
+    const found = trustDomainOf(identity, zone);
+    if (found.ok) {
+      const { trustDomain } = found;
+      return { uri: `spiffe://${trustDomain}${EGRESS_PATH}`, trustDomain, path: EGRESS_PATH };
+    }
+  }
+  return undefined;
+}
+
+/** Whether certificates are signed by the zone's own authority. */
+export function isSignedHere({ type, bundled }: MeshIdentityResource['spec']['provider']): boolean {
+  return type === 'Bundled' && !bundled?.ca;
 }
 
 function problemOf(text: string, problem: string | undefined, what: string, at: FieldPath): readonly Violation[] {

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { planRanges } from '@causeway/ipam';
+import { spiffeIdProblem } from '@causeway/naming';
 import { defineKind, durationMs, FieldPath, isJsonObject, Sync, type Violation } from '@causeway/resources';
 import { selectorViolations } from './schema/rules';
 import { Duration, Optionals, PortNumber, Selector, strict } from './schema/schema-parts';
@@ -11,6 +12,8 @@ const MtlsOverride = Type.Object(
   { selector: Selector, port: Type.Optional(PortNumber), mtls: Type.Enum(['Strict', 'Permissive']) },
   strict,
 );
+
+const SpiffeId = Type.String({ title: 'a SPIFFE id', minLength: 1, maxLength: 2_048 });
 
 const Spec = Type.Object(
   {
@@ -32,6 +35,8 @@ const Spec = Type.Object(
     mtlsOverrides: Type.Optional(Type.Array(MtlsOverride, { maxItems: 64 })),
     /** Who may call where no policy says so: anybody with a verified identity, or nobody; absent means Allow. */
     defaultAccess: Type.Optional(Type.Enum(['Allow', 'Deny'])),
+    /** SPIFFE ids that are believed no longer: they may not call, get no certificate, and no service is reached at them. */
+    revokedIdentities: Type.Optional(Type.Array(SpiffeId, { maxItems: 64 })),
     /** After how long an inbound closes a connection, 1s to 24h; absent means 1h. */
     maxConnectionAge: Type.Optional(Duration),
     /** From which namespaces routes may bind to a service; absent means all. */
@@ -68,11 +73,12 @@ export const MeshParameters = defineKind({
   writer: 'operator',
   bounds: { bytes: 64 * 1024 },
   spec: Spec,
-  validate: ({ vipRanges, allowedRoutes, mtlsOverrides = [], maxConnectionAge }, at) => [
+  validate: ({ vipRanges, allowedRoutes, mtlsOverrides = [], maxConnectionAge, revokedIdentities = [] }, at) => [
     ...rangeViolations(vipRanges, at.field('vipRanges')),
     ...mtlsOverrides.flatMap(({ selector }, i) =>
       selectorViolations(selector, at.field('mtlsOverrides').index(i).field('selector')),
     ),
+    ...revokedIdentities.flatMap((id, i) => idViolations(id, at.field('revokedIdentities').index(i))),
     ...ageViolations(maxConnectionAge, at.field('maxConnectionAge')),
     ...allowedRoutesViolations(allowedRoutes, at.field('allowedRoutes').field('namespaces')),
   ],
@@ -97,6 +103,11 @@ function rangeViolations(ranges: MeshParametersSpec['vipRanges'], at: FieldPath)
   const settings = Object.entries(ranges ?? {}).map(([owner, range]) => ({ owner, range }));
   const plan = planRanges(settings, { force: true });
   return plan.ok ? [] : plan.errors.map((error) => at.violation(error, 'invalid'));
+}
+
+function idViolations(id: string, at: FieldPath): Violation[] {
+  const problem = spiffeIdProblem(id);
+  return problem === undefined ? [] : [at.violation(`is no SPIFFE id: ${problem}; got "${id}"`, 'wrong-form')];
 }
 
 function ageViolations(age: string | undefined, at: FieldPath): Violation[] {

@@ -10,6 +10,8 @@ export interface MeshAccess {
   /** Who may call where no policy says so: anybody with a verified identity, or nobody. */
   readonly defaultAccess: 'Allow' | 'Deny';
   readonly overrides: NonNullable<MeshParametersSpec['mtlsOverrides']>;
+  /** SPIFFE ids that are believed no longer, sorted. */
+  readonly revoked: readonly string[];
   /** After how long an inbound closes a connection, ms. */
   readonly maxConnectionAge: number;
 }
@@ -19,9 +21,22 @@ export const DEFAULT_MAX_CONNECTION_AGE = 3_600_000;
 
 /** The access that settings ask for, with the defaults: strict, and open to every verified identity. */
 export function meshAccess(parameters: MeshParametersSpec): MeshAccess {
-  const { mtls = 'Strict', defaultAccess = 'Allow', mtlsOverrides = [], maxConnectionAge } = parameters;
+  const {
+    mtls = 'Strict',
+    defaultAccess = 'Allow',
+    mtlsOverrides = [],
+    maxConnectionAge,
+    revokedIdentities,
+  } = parameters;
   const age = maxConnectionAge === undefined ? undefined : durationMs(maxConnectionAge);
-  return { mtls, defaultAccess, overrides: mtlsOverrides, maxConnectionAge: age ?? DEFAULT_MAX_CONNECTION_AGE };
+  const revoked = [...new Set(revokedIdentities)].sort();
+  return {
+    mtls,
+    defaultAccess,
+    overrides: mtlsOverrides,
+    revoked,
+    maxConnectionAge: age ?? DEFAULT_MAX_CONNECTION_AGE,
+  };
 }
 
 /** The mode of one inbound of a Dataplane with these labels. Linear in the overrides. */

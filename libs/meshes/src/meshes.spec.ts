@@ -184,6 +184,7 @@ describe('access to the workloads of a mesh', () => {
       mtls: 'Strict',
       defaultAccess: 'Allow',
       overrides: [],
+      revoked: [],
       maxConnectionAge: 3_600_000,
     });
   });

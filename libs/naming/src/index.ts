@@ -13,6 +13,7 @@ export {
   MAX_TRUST_DOMAIN_LENGTH,
   parseSpiffePathTemplate,
   parseTrustDomainTemplate,
+  spiffeIdProblem,
   spiffePathProblem,
   trustDomainProblem,
   type ParsedSpiffeTemplate,

@@ -88,3 +88,10 @@ function parseChecked(
     ? parsed
     : { ok: false, reason: `${problem}; got ${JSON.stringify(shortened(text, 200))}` };
 }
+
+/** Why a text is no SPIFFE id of a workload, or undefined if it is: `spiffe://`, a trust domain and a path. */
+export function spiffeIdProblem(text: string): string | undefined {
+  const [, domain, path] = /^spiffe:\/\/([^/]*)(.*)$/s.exec(text) ?? [];
+  if (domain === undefined || path === undefined) return 'it must begin with spiffe://';
+  return trustDomainProblem(domain) ?? spiffePathProblem(path);
+}

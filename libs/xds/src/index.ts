@@ -31,6 +31,7 @@ export { XdsPort, type ConnectedProxy, type XdsPortOptions } from './xds-port';
 export {
   envoyBootstrap,
   tokenSecret,
+  ZONE_PROXY_CONNECTIONS,
   type ControlPlaneAddress,
   type EnvoyBootstrapOptions,
 } from './bootstrap/envoy-bootstrap';

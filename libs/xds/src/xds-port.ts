@@ -1,7 +1,6 @@
 import type { DataplaneTokens, ServerCertificates, ZoneProxyTokens } from '@causeway/access';
-import { identityFor, meshAuthorityOf, spiffeIdOf, type WorkloadCertificates } from '@causeway/identity';
+import { egressIdOf, identityFor, meshAuthorityOf, spiffeIdOf, type WorkloadCertificates } from '@causeway/identity';
 import { Dataplane, MeshIdentity } from '@causeway/kinds';
-import type { Identity } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
 import type { IndexReader, ProxySessionStore } from '@causeway/store';
 import { BootstrapEndpoint } from './bootstrap/bootstrap-endpoint';
@@ -11,7 +10,7 @@ import { xdsMetrics, type XdsMetric } from './metric-definitions';
 import type { AccessSource } from './model/inbound-access';
 import type { Destination } from './model/destination';
 import { DataplaneRegistrar, type DataplaneRegistrarOptions } from './proxies/dataplane-registrar';
-import { ProxyCertificates, type CertificateStatus } from './proxies/proxy-certificates';
+import { ProxyCertificates, type CertificateOwner, type CertificateStatus } from './proxies/proxy-certificates';
 import { WorkloadCertificateServer } from './proxies/workload-certificate-service';
 import { ZoneProxyAuthenticator } from './proxies/zone-proxy-authenticator';
 import type { ProxyStatus } from './server/proxy-status';
@@ -30,8 +29,8 @@ export interface XdsPortOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly dataplaneTokens: Pick<DataplaneTokens, 'verify' | 'onChange'>;
-  readonly zoneTokens: ZoneProxyTokens;
-  readonly workloadCertificates: Pick<WorkloadCertificates, 'issue'>;
+  readonly zoneTokens: Pick<ZoneProxyTokens, 'verify' | 'onChange'>;
+  readonly workloadCertificates: Pick<WorkloadCertificates, 'issue' | 'issueToEgress'>;
   /** The certificate in PEM of the authority that signs workloads now. */
   readonly authority: () => Promise<string | undefined>;
   /** What proxies are told of: what they use, or every service of their mesh (CAUSEWAY_XDS_SCOPE). */
@@ -71,13 +70,13 @@ export class XdsPort implements ObservedProxies {
     this.proxyCertificates = new ProxyCertificates({
       ...{ clock, logger, issuer: options.workloadCertificates, authority: options.authority },
       meshAuthority: (mesh) => meshAuthorityOf(index, mesh)?.certificate,
-      idOf: (dataplane) => spiffeIdIn(index, dataplane),
+      idOf: (owner) => spiffeIdIn(index, owner),
     });
     this.registrar = new DataplaneRegistrar({ zone, index, clock, logger, admission: options.admission });
     this.auth = new ZoneProxyAuthenticator({
       ...{ zone, index, dataplaneTokens, zoneTokens, scope, certificates: this.proxyCertificates },
       registrar: this.registrar,
-      renewed: (view) => this.resources.viewChanged(view),
+      renewed: (view, mesh) => this.resources.viewChanged(view, mesh),
       destinations: (mesh) => countOf(this.resources.model.destinations(), mesh),
     });
     const { addTo: addServices } = new WorkloadCertificateServer({
@@ -147,7 +146,6 @@ export class XdsPort implements ObservedProxies {
     await this.reporting;
     await this.reporter.end();
     this.unfollow();
-    this.options.zoneTokens.close();
   }
 
   private withCertificate(proxy: ProxyStatus): ConnectedProxy {
@@ -162,11 +160,12 @@ function countOf(destinations: Iterable<Destination>, mesh: string): number {
   return count;
 }
 
-/** The SPIFFE id that a stored Dataplane is to have. */
-function spiffeIdIn(index: IndexReader, of: Identity): string | undefined {
-  const dataplane = index.get(of);
-  if (!dataplane || !Dataplane.is(dataplane)) return undefined;
+/** The SPIFFE id that a stored Dataplane, or the egress in a mesh, is to have. */
+function spiffeIdIn(index: IndexReader, owner: CertificateOwner): string | undefined {
   const identities = [...index.ofKind(MeshIdentity.name)].filter((one) => MeshIdentity.is(one));
+  if (owner.type === 'egress') return egressIdOf(owner, identities)?.uri;
+  const dataplane = index.get(owner.dataplane);
+  if (!dataplane || !Dataplane.is(dataplane)) return undefined;
   const identity = identityFor(dataplane, identities);
   const found = identity && spiffeIdOf(dataplane, identity);
   return found?.ok ? found.id.uri : undefined;

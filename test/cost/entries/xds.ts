@@ -78,7 +78,7 @@ function takeIn(form: AdsForm, bytes: Buffer): unknown {
       failed: () => undefined,
     },
   );
-  const node = nodeBytesOf(bytes);
+  const node = nodeBytesOf(form, bytes);
   return [node && Node.decode(node), session.receive(decodeRequest(form, bytes))];
 }
 

@@ -1,13 +1,17 @@
-import { Forbidden } from '@causeway/resources';
-import type { Clock, Logger } from '@causeway/runtime';
-import type { IndexReader } from '@causeway/store';
+import { FieldPath, Forbidden, Invalid, ownZone, type Identity } from '@causeway/resources';
 import { Unauthenticated } from '../authentication/unauthenticated';
+import { isOwnGlobalSecret } from '../global-secrets';
+import { signingKeySerial } from '../tokens/signing-keys';
+import type { TokenDependencies } from '../tokens/token-issuer';
 import { TokenTrust } from '../tokens/token-trust';
 import { ZONE_TOKEN } from '../tokens/token-use';
-import { verifyZoneToken } from './zone-token';
+import { CP_SCOPE, SCOPES, verifyZoneToken } from './zone-token';
+import { ZoneTokenIssuer, type IssuedZoneToken, type ZoneTokenRequest } from './zone-token-issuer';
 
 /** The zone tokens of a zone's ingress and egress, at one replica of the zone. */
 export interface ZoneProxyTokens {
+  /** Issues them; absent in a federated zone, whose global does. */
+  readonly tokens?: ZoneProxyTokenIssuer;
   /**
    * The end of the token's validity, ms since 1970. Throws Unauthenticated with the reason, Forbidden for a token of another
    * zone or without the scope.
@@ -15,6 +19,10 @@ export interface ZoneProxyTokens {
   verify(token: string, scope: 'ingress' | 'egress'): Promise<number>;
   /** Calls `listener` when a token may hold no longer, until the returned function is called. */
   onChange(listener: () => void): () => void;
+  /** Warnings for the operator who deletes this resource: that it ends the tokens which its key signed. */
+  deletionWarnings(id: Identity): readonly string[];
+  /** Secrets that are named as signing keys and hold none, with the reason. */
+  faults(): readonly string[];
   close(): void;
 }
 
@@ -25,19 +33,15 @@ const PUBLIC_KEYS = { ...ZONE_TOKEN, signingKey: 'zone-token-signing-public-key'
  * Zone tokens are issued by the global; its zones have the public halves of its keys, and its revocations, by sync. A zone by
  * itself issues its own: its keys are its own GlobalSecrets. Only one of the two is trusted.
  */
-export function createZoneProxyTokens(options: {
-  readonly zone: string;
-  readonly federated: boolean;
-  readonly index: IndexReader;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly logger: Logger;
-}): ZoneProxyTokens {
-  const { zone, federated, index, clock, logger } = options;
-  const sources = { index, logger };
-  const trust = federated
-    ? new TokenTrust({ ...sources, use: PUBLIC_KEYS, zone: '' })
-    : new TokenTrust({ ...sources, use: ZONE_TOKEN, zone });
+export function createZoneProxyTokens(dependencies: TokenDependencies): ZoneProxyTokens {
+  const { cp, clock } = dependencies;
+  const zone = ownZone(cp);
+  const isFederated = cp.role === 'zone' && cp.federated;
+  const trust = isFederated
+    ? new TokenTrust({ ...dependencies, use: PUBLIC_KEYS, zone: '' })
+    : new TokenTrust({ ...dependencies, use: ZONE_TOKEN, zone });
   return {
+    ...(!isFederated && { tokens: new ZoneProxyTokenIssuer(dependencies, trust) }),
     verify: async (token, scope) => {
       if (trust.trustedKeys.keys.size === 0)
         throw new Unauthenticated('this zone knows no signing key of zone tokens yet');
@@ -48,6 +52,43 @@ export function createZoneProxyTokens(options: {
       return claims.expiresAt;
     },
     onChange: (listener) => trust.onChange(listener),
+    deletionWarnings: (id) => {
+      const isOwn = !isFederated && isOwnGlobalSecret(id, zone);
+      const serial = isOwn ? signingKeySerial(ZONE_TOKEN, id.name) : undefined;
+      return serial === undefined ? [] : [`zone tokens signed with key ${serial} are valid no longer without it`];
+    },
+    faults: () => (isFederated ? [] : trust.faults),
     close: () => trust.close(),
   };
+}
+
+/** Issues the zone tokens of a zone by itself: for its own ingress and egress, since no zone joins it. */
+export class ZoneProxyTokenIssuer extends ZoneTokenIssuer {
+  private readonly issuesFor: string;
+
+  constructor(dependencies: TokenDependencies, trust: TokenTrust) {
+    super(dependencies, trust);
+    this.issuesFor = ownZone(dependencies.cp);
+  }
+
+  /** As of a global; also throws Invalid for another zone and for the scope of a control plane. The first one makes a key. */
+  override async issue(request: ZoneTokenRequest): Promise<IssuedZoneToken> {
+    const { zone, scope = [] } = request;
+    const proxies = SCOPES.filter((known) => known !== CP_SCOPE).join(', ');
+    const violations = [
+      ...(zone === this.issuesFor
+        ? []
+        : [
+            FieldPath.at('zone').violation(
+              `must be "${this.issuesFor}", the zone of this control plane; got "${zone}"`,
+            ),
+          ]),
+      ...(scope.length > 0 && !scope.includes(CP_SCOPE)
+        ? []
+        : [FieldPath.at('scope').violation(`must name ${proxies} only: no zone joins a zone by itself`)]),
+    ];
+    if (violations.length > 0) throw new Invalid(violations);
+    await this.ensureKey();
+    return super.issue(request);
+  }
 }

@@ -25,7 +25,7 @@ export interface IssuedZoneToken extends IssuedToken {
   readonly scope: readonly string[];
 }
 
-/** The zone tokens of a global (docs/design.md §5 Zone tokens). */
+/** The zone tokens of a control plane (docs/design.md §5 Zone tokens). */
 export class ZoneTokenIssuer extends TokenIssuer {
   constructor(dependencies: TokenDependencies, trust: TokenTrust) {
     super(dependencies, trust, ZONE_TOKEN);

@@ -203,8 +203,9 @@ export function proxiesWithoutAuthority(
   const missing: string[] = [];
   for (const known of proxies) {
     const { proxy, facts } = known;
-    if (asksForTrust(known) && isConcerned(facts.owner?.mesh ?? '') && !facts.authorities?.includes(authority))
-      missing.push(proxy);
+    // An egress has the trust of each mesh that leaves through it.
+    const concerned = facts.kind === 'egress' || isConcerned(facts.owner?.mesh ?? '');
+    if (asksForTrust(known) && concerned && !facts.authorities?.includes(authority)) missing.push(proxy);
   }
   return missing.sort();
 }

@@ -56,14 +56,13 @@ export class ProxyQueries {
 
   /** One proxy. Throws NotFound, AccessDenied. */
   one({ mesh, name, namespace = DEFAULT_NAMESPACE }: ProxyName, rights: CallerRights): JsonObject {
-    const kind = mesh === NO_MESH ? 'ZoneIngress' : 'Dataplane';
-    rights.check('get', { kind, mesh: mesh === NO_MESH ? '' : mesh, namespace: kind === 'Dataplane' ? namespace : '' });
+    const isOfZone = mesh === NO_MESH;
     const found = [...this.known()].find(
       (proxy) =>
-        meshOf(proxy) === mesh &&
-        nameOf(proxy) === name &&
-        (mesh === NO_MESH || proxy.facts.owner?.namespace === namespace),
+        meshOf(proxy) === mesh && nameOf(proxy) === name && (isOfZone || proxy.facts.owner?.namespace === namespace),
     );
+    const kind = found?.facts.owner?.kind ?? (isOfZone ? 'ZoneIngress' : 'Dataplane');
+    rights.check('get', { kind, mesh: isOfZone ? '' : mesh, namespace: isOfZone ? '' : namespace });
     if (!found) throw new NotFound(`no proxy of ${kind} ${name} is connected, or was not long ago`);
     return proxyJson(found);
   }

@@ -3,7 +3,7 @@ import { FieldPath, Invalid, NotFound, type JsonObject } from '@causeway/resourc
 import type { PageRange, SortedPage } from '@causeway/runtime';
 import { tokenPage } from '../tokens/token-page';
 
-/** How a global lets zones in (docs/design.md §5 Zone tokens). Methods throw DomainErrors. */
+/** How a global lets zones in, and a zone by itself its own ingress and egress (docs/design.md §5 Zone tokens). Methods throw DomainErrors. */
 export interface ZoneAccess {
   issue(request: ZoneTokenRequest): Promise<IssuedZoneToken>;
   /** Those that are valid or expired within the last week; the first to expire first. */
@@ -12,15 +12,15 @@ export interface ZoneAccess {
   revoke(id: string): Promise<readonly string[]>;
   /** Makes a newer signing key and resolves with its serial. */
   rotate(): Promise<number>;
-  /** The PEM certificate of the authority by which zones verify this global; undefined where that is another one's. */
+  /** The PEM certificate of the authority by which zones verify this global; undefined where that is another one's, and in a zone. */
   authority(): string | undefined;
 }
 
-/** Zone tokens for callers on any interface: checks their input, and throws NotFound where this is no global. */
+/** Zone tokens for callers on any interface: checks their input, and throws NotFound in a federated zone. */
 export class ZoneTokens {
   constructor(private readonly zoneAccess: ZoneAccess | undefined) {}
 
-  /** Throws NotFound on a zone, which has no tokens. */
+  /** Throws NotFound in a federated zone: its global issues its zone tokens. */
   checkHere(): void {
     this.here();
   }
@@ -56,7 +56,9 @@ export class ZoneTokens {
   authority(): string {
     const pem = this.here().authority();
     if (pem !== undefined) return pem;
-    throw new NotFound('Zones verify this global by no authority of its own; ask whoever issued its certificate.');
+    throw new NotFound(
+      'Zones verify this control plane by no authority of its own; ask whoever issued its certificate.',
+    );
   }
 
   private here(): ZoneAccess {

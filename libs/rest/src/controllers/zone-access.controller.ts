@@ -24,9 +24,9 @@ import { RequestAudit } from '../http/request-audit';
 import { header } from '../http/rest-request';
 import { QUERIES } from '../rest-dependencies';
 
-/** Answers 404 on a zone, which lets nobody in, whatever the body is. */
+/** Answers 404 in a federated zone, whose global issues its zone tokens, whatever the body is. */
 @Injectable()
-class GlobalOnlyGuard implements CanActivate {
+class ZoneTokensGuard implements CanActivate {
   constructor(@Inject(QUERIES) private readonly queries: Queries) {}
 
   canActivate(): boolean {
@@ -38,7 +38,7 @@ class GlobalOnlyGuard implements CanActivate {
 /** Zone tokens, and the certificate by which zones verify the global. */
 @Controller()
 @Access({ verb: 'create', kinds: ['ZoneToken'] })
-@UseGuards(GlobalOnlyGuard)
+@UseGuards(ZoneTokensGuard)
 @NoQuery()
 @UseGuards(BodySizeGuard)
 export class ZoneAccessController {

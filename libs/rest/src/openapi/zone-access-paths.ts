@@ -63,7 +63,7 @@ export const ZONE_ACCESS_SCHEMAS: OpenApiObject = {
   ZoneTokenRevocation: REVOCATION,
 };
 
-/** User tokens; zone tokens and the authority of the global, which are 404 on a zone. */
+/** User tokens; zone tokens, which are 404 in a federated zone; and the authority of the global. */
 export function zoneAccessPaths(): OpenApiObject {
   return {
     ...tokenPaths('zone', { does: 'lets a zone in', schemas: 'ZoneToken', order: { zone: 'east', validFor: '720h' } }),

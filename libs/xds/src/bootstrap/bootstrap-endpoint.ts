@@ -6,7 +6,7 @@ import { Unauthenticated, type ServerCertificates } from '@causeway/access';
 import { DomainError, isJsonArray, isJsonObject, type JsonObject } from '@causeway/resources';
 import { CallerLog, errorText, type Clock, type Logger } from '@causeway/runtime';
 import { readBootstrapRequest, type BootstrapRequest } from './bootstrap-request';
-import { envoyBootstrap } from './envoy-bootstrap';
+import { envoyBootstrap, ZONE_PROXY_CONNECTIONS } from './envoy-bootstrap';
 
 /** What the endpoint stands on. */
 export interface BootstrapEndpointOptions {
@@ -79,6 +79,7 @@ export class BootstrapEndpoint {
       token: { text: asked.token },
       protocol: asked.features.includes('feature-delta-grpc') ? 'delta' : 'sotw',
       admin: { address: '127.0.0.1', port: adminPort(networking) },
+      ...(asked.proxyType !== 'dataplane' && { connections: ZONE_PROXY_CONNECTIONS }),
     });
     const { address } = networking;
     return {

@@ -20,7 +20,12 @@ export interface EnvoyBootstrapOptions {
   /** The state of the world is for Kuma's older proxies. */
   readonly protocol: 'delta' | 'sotw';
   readonly admin: { readonly address: string; readonly port: number } | { readonly path: string };
+  /** Most connections that it takes at one time, at all its listeners but the admin interface; without a bound where absent. */
+  readonly connections?: number;
 }
+
+/** Most connections of an ingress or egress where nobody says otherwise. */
+export const ZONE_PROXY_CONNECTIONS = 50_000;
 
 const TYPE = 'type.googleapis.com/envoy.';
 /** The secret in the file of a token. */
@@ -34,7 +39,7 @@ const RETRY = { retry_back_off: { base_interval: '0.2s', max_interval: '5s' } };
 /** The bootstrap of an Envoy that asks control planes for everything over one ADS stream. */
 export function envoyBootstrap(options: EnvoyBootstrapOptions): JsonObject {
   const ads = { ads: {}, resource_api_version: 'V3', initial_fetch_timeout: '0s' };
-  const { admin, node, protocol } = options;
+  const { admin, node, protocol, connections } = options;
   return {
     node: { id: node.id, cluster: node.cluster, metadata: node.metadata },
     admin: {
@@ -42,7 +47,9 @@ export function envoyBootstrap(options: EnvoyBootstrapOptions): JsonObject {
         'path' in admin
           ? { pipe: { path: admin.path, mode: 0o600 } }
           : socketAddress({ host: admin.address, port: admin.port }),
+      ...(connections !== undefined && { ignore_global_conn_limit: true }),
     },
+    ...(connections !== undefined && { overload_manager: connectionLimit(connections) }),
     dynamic_resources: {
       ads_config: {
         api_type: protocol === 'delta' ? 'DELTA_GRPC' : 'GRPC',
@@ -56,6 +63,19 @@ export function envoyBootstrap(options: EnvoyBootstrapOptions): JsonObject {
       lds_config: ads,
     },
     static_resources: { clusters: [adsCluster(options)] },
+  };
+}
+
+/** A connection beyond the limit is closed as it comes (`listener.<address>.downstream_global_cx_overflow`). */
+function connectionLimit(connections: number): JsonObject {
+  const config = 'extensions.resource_monitors.downstream_connections.v3.DownstreamConnectionsConfig';
+  return {
+    resource_monitors: [
+      {
+        name: 'envoy.resource_monitors.global_downstream_max_connections',
+        typed_config: { '@type': `${TYPE}${config}`, max_active_downstream_connections: connections },
+      },
+    ],
   };
 }
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { DestinationChange } from '../model/traffic-model';
+import type { DestinationChange, ModelChange } from '../model/traffic-model';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
 import type { SocketAddress } from '../model/zone-entrance';
 import type { TouchedOutbounds } from './explicit-outbounds';
@@ -7,7 +7,7 @@ import { type DestinationTable, serverNames, targetsOf, vipOf } from './destinat
 import type { Inbound } from './inbound';
 import * as names from './names';
 
-const { cluster, endpoints, listener, filterChain, routes } = RESOURCE_TYPES;
+const { cluster, endpoints, listener, filterChain, routes, secret } = RESOURCE_TYPES;
 
 /** The names of resources whose content may differ after a change, by type. */
 export class ChangedNames {
@@ -32,6 +32,7 @@ export class ChangedNames {
       if (!each) continue;
       this.add(cluster, ...serverNames(each).map(names.ingressClusterName));
       this.add(listener, ...targetsOf(each));
+      if (each.egress) this.add(cluster, names.egressClusterName(each.egress.serverName));
       if (each.vip === '') continue;
       const vip = vipOf(each);
       this.add(cluster, `vip:${vip}`);
@@ -62,6 +63,18 @@ export class ChangedNames {
     this.add(cluster, ...inbounds.map(({ clusterName }) => clusterName));
   }
 
+  /** The egress listens elsewhere, or for other meshes. */
+  addEgress(addresses: readonly SocketAddress[], meshes: readonly { readonly mesh: string }[]): void {
+    this.add(endpoints, names.EGRESS_ENDPOINTS);
+    this.add(listener, ...addresses.map(names.egressListenerName));
+    this.add(secret, ...meshes.flatMap(({ mesh }) => Object.values(names.egressSecretNames(mesh))));
+  }
+
+  /** The authorities that the egress believes in these meshes are others. */
+  addEgressTrust(meshes: readonly string[]): void {
+    this.add(secret, ...meshes.map((mesh) => names.egressSecretNames(mesh).trust));
+  }
+
   *[Symbol.iterator](): Iterator<readonly [type: string, changed: readonly string[]]> {
     for (const [type, changed] of this.byType) if (changed.size > 0) yield [type, [...changed]];
   }
@@ -72,4 +85,11 @@ function isListedOtherwise({ before, after }: DestinationChange): boolean {
   if (!before || !after) return true;
   const endpointless = { local: [], localNames: [], remote: [], identities: [] };
   return !isDeepStrictEqual({ ...before, ...endpointless }, { ...after, ...endpointless });
+}
+
+/** Whether what the egress of the zone listens for may differ after a change. */
+export function concernsEgress({ isEgressMoved, access, destinations }: ModelChange): boolean {
+  return (
+    isEgressMoved || access.length > 0 || destinations.some(({ before, after }) => before?.egress ?? after?.egress)
+  );
 }

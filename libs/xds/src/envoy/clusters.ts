@@ -9,20 +9,21 @@ import {
 } from '@causeway/proto-gen';
 import { hasNames, isPlaintextOnly, type Destination } from '../model/destination';
 import type { ExternalTarget } from '../model/external-target';
+import type { EgressWay } from '../model/zone-egress';
 import type { SocketAddress } from '../model/zone-entrance';
 import { durationOf, packFilter } from '../resources/any';
 import { externalEndpoints, externalSockets, needsSystemAuthorities } from './external-sockets';
 import type { Inbound } from './inbound';
 import { endpoint, namedEndpoints, namedLocalEndpoints } from './endpoints';
-import { entranceEndpointsName, localEndpointsName } from './names';
+import { EGRESS_ENDPOINTS, entranceEndpointsName, localEndpointsName } from './names';
 import { FROM_ADS, upstreamTls } from './tls';
 
 type ClusterFields = Parameters<typeof Cluster.fromPartial>[0] & { readonly name: string };
 
 const CONNECT_TIMEOUT = durationOf(5_000);
 /**
- * After so long a connection to another zone takes no new request, and ends with its last: an ingress passes connections on, so
- * only new ones reach an ingress or an instance that came later.
+ * After so long a connection to another zone, or to an egress, takes no new request, and ends with its last: an ingress passes
+ * connections on, so only new ones reach an ingress or an instance that came later.
  */
 const CROSS_ZONE_AGE = durationOf(15 * 60_000);
 /** As good as none: Envoy’s own bounds of 1,024 connections and 3 retries would refuse traffic that the server could take. */
@@ -58,6 +59,7 @@ export function destinationCluster(
   destination: Destination,
   { zone, systemAuthorities }: ClusterOptions,
 ): ClusterFields {
+  if (destination.egress) return throughEgress(name, destination, destination.egress);
   if (destination.external) return externalCluster(name, destination, destination.external, systemAuthorities);
   const { sni, identities, remote } = destination;
   const local = [...destination.local, ...destination.localNames];
@@ -150,9 +152,9 @@ function resolved(loadAssignment: ReturnType<typeof namedEndpoints>) {
 }
 
 /** Servers are spoken to as their port says: HTTP/2 for http2 and grpc. */
-function httpOptions(destination: Pick<Destination, 'protocol'> & Partial<Pick<Destination, 'remote'>>) {
+function httpOptions(destination: Pick<Destination, 'protocol'> & Partial<Pick<Destination, 'remote' | 'egress'>>) {
   if (!isHttp(destination)) return {};
-  const { remote = [] } = destination;
+  const { remote = [], egress } = destination;
   const protocolConfig =
     destination.protocol === 'http'
       ? { $case: 'httpProtocolOptions' as const, value: {} }
@@ -160,7 +162,7 @@ function httpOptions(destination: Pick<Destination, 'protocol'> & Partial<Pick<D
   const upstreamProtocolOptions = { $case: 'explicitHttpConfig' as const, value: { protocolConfig } };
   const { configType } = packFilter('http', HttpProtocolOptions, {
     upstreamProtocolOptions,
-    ...(remote.length > 0 && { commonHttpProtocolOptions: { maxConnectionDuration: CROSS_ZONE_AGE } }),
+    ...((remote.length > 0 || egress) && { commonHttpProtocolOptions: { maxConnectionDuration: CROSS_ZONE_AGE } }),
   });
   return { [HTTP_OPTIONS]: configType.value };
 }
@@ -203,6 +205,41 @@ export function reentryCluster(name: string, listener: SocketAddress): ClusterFi
 export function ingressCluster(name: string, destination: Destination, zone: string): ClusterFields {
   if (destination.localNames.length > 0) return { name, ...resolved(namedLocalEndpoints(name, destination, zone)) };
   return { name, ...eds(localEndpointsName(destination.name)) };
+}
+
+/**
+ * A service outside the mesh as the proxies of a zone with an egress reach it: by TLS of the mesh, to the egress and nowhere else. With
+ * several egresses, one that cannot be reached is left for a while.
+ */
+function throughEgress(name: string, destination: Destination, { serverName, identity }: EgressWay): ClusterFields {
+  return {
+    name,
+    ...eds(EGRESS_ENDPOINTS),
+    transportSocket: upstreamTls(serverName, identity === '' ? [] : [identity]),
+    typedExtensionProtocolOptions: httpOptions(destination),
+    outlierDetection: unreachableEndpoints,
+  };
+}
+
+/**
+ * A service outside the mesh at the egress: bytes as the client's proxy sends them, in the TLS that the service asks for. An HTTP server
+ * is told by ALPN which HTTP they are.
+ */
+export function leavingCluster(
+  name: string,
+  destination: Destination,
+  { systemAuthorities }: Pick<ClusterOptions, 'systemAuthorities'>,
+): ClusterFields {
+  const { external, protocol } = destination;
+  if (!external) return emptyCluster(name);
+  const alpn = isHttp2({ protocol }) ? ['h2'] : protocol === 'http' ? ['http/1.1'] : [];
+  const { typedExtensionProtocolOptions: _, ...cluster } = externalCluster(
+    name,
+    destination,
+    external,
+    systemAuthorities,
+  );
+  return { ...cluster, ...(cluster.transportSocket && externalSockets(external, systemAuthorities, alpn)) };
 }
 
 /** Nothing goes out unprotected: without the means to check a server that must be checked there are no endpoints. */

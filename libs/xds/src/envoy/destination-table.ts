@@ -12,6 +12,9 @@ export class DestinationTable {
   private readonly byVip = new Claims(byAge);
   private readonly bySni = new Claims(byAge);
   private readonly byTarget = new Claims(grpcFirst);
+  private readonly byEgress = new Map<string, Destination>();
+  /** How many destinations of a mesh are reached through the egress. */
+  private readonly leaving = new Map<string, number>();
   /** Grows when an address of an HTTP service comes or goes. */
   httpVersion = 0;
 
@@ -19,6 +22,8 @@ export class DestinationTable {
     this.byVip.clear();
     this.bySni.clear();
     this.byTarget.clear();
+    this.byEgress.clear();
+    this.leaving.clear();
     this.httpVersion += 1;
   }
 
@@ -35,12 +40,28 @@ export class DestinationTable {
       for (const sni of serverNames(after)) this.bySni.add(sni, after);
       for (const target of targetsOf(after)) this.byTarget.add(meshKey(after.service.mesh, target), after);
     }
+    this.replaceLeaving(before, after);
     // Who lists a destination lists its address, whichever service has it.
     const isMoved = keys.size > 1 || before?.vip !== after?.vip || before?.protocol !== after?.protocol;
     [...keys].forEach((key, i) => {
       const now = this.isHttpAt(key);
       if (now !== served[i] || (isMoved && now)) this.httpVersion += 1;
     });
+  }
+
+  private replaceLeaving(before: Destination | undefined, after: Destination | undefined): void {
+    for (const [each, change] of [
+      [before, -1],
+      [after, 1],
+    ] as const) {
+      if (!each?.egress) continue;
+      const { mesh } = each.service;
+      const count = (this.leaving.get(mesh) ?? 0) + change;
+      if (count > 0) this.leaving.set(mesh, count);
+      else this.leaving.delete(mesh);
+    }
+    if (before?.egress) this.byEgress.delete(before.egress.serverName);
+    if (after?.egress) this.byEgress.set(after.egress.serverName, after);
   }
 
   private isHttpAt(key: string): boolean {
@@ -56,6 +77,25 @@ export class DestinationTable {
   /** The destination that this zone's ingress serves under a server name. */
   withSni(sni: string): Destination | undefined {
     return this.bySni.holder(sni);
+  }
+
+  /** The destination that this zone's egress reaches under a server name. */
+  throughEgress(serverName: string): Destination | undefined {
+    return this.byEgress.get(serverName);
+  }
+
+  /** All server names of this zone's egress. */
+  egressServerNames(): Iterable<string> {
+    return this.byEgress.keys();
+  }
+
+  leaves(mesh: string): boolean {
+    return this.leaving.has(mesh);
+  }
+
+  /** The meshes with destinations that are reached through the egress; sorted. */
+  leavingMeshes(): readonly string[] {
+    return [...this.leaving.keys()].sort(compareText);
   }
 
   /** The destination of a gRPC channel to `xds:///<target>`, in a mesh. */

@@ -1,7 +1,7 @@
 import { type ClusterLoadAssignment, HealthStatus } from '@causeway/proto-gen';
 import type { Destination, LocalEndpoint, RemoteZone } from '../model/destination';
 import type { SocketAddress, ZoneEntrance } from '../model/zone-entrance';
-import { entranceEndpointsName, localEndpointsName } from './names';
+import { EGRESS_ENDPOINTS, entranceEndpointsName, localEndpointsName } from './names';
 
 /** The key of the endpoint metadata by which Envoy chooses one of several transport sockets. */
 const SOCKET_MATCH = 'envoy.transport_socket_match';
@@ -47,6 +47,12 @@ export function entranceEndpoints(mesh: string, zone: string, entrance: ZoneEntr
     clusterName,
     endpoints: [{ ...localityOf(zone, 0), lbEndpoints: entrance.addresses.map((at) => endpoint(at)) }],
   };
+}
+
+/** The egress of the zone, shared by all services outside the mesh. */
+export function egressEndpoints(addresses: readonly SocketAddress[]): Endpoints {
+  if (addresses.length === 0) return noEndpoints(EGRESS_ENDPOINTS);
+  return { clusterName: EGRESS_ENDPOINTS, endpoints: [{ lbEndpoints: addresses.map((at) => endpoint(at)) }] };
 }
 
 /** The endpoints of a destination in this zone only. */

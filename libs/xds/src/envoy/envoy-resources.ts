@@ -7,9 +7,9 @@ import type { SocketAddress } from '../model/zone-entrance';
 import { RESOURCE_TYPES, type EncodedResource } from '../resources/encoded-resource';
 import type { Proxy, RefusedResource, ResourceSource, SourceListener } from '../server/resource-source';
 import { isHttp } from './clusters';
-import { ChangedNames } from './changed-names';
+import { ChangedNames, concernsEgress } from './changed-names';
 import { DestinationTable, vipOf } from './destination-table';
-import { hasChains, type EnvoyView } from './envoy-view';
+import { hasChains, trustedMeshOf, type EnvoyView } from './envoy-view';
 import { ExplicitOutbounds } from './explicit-outbounds';
 import * as names from './names';
 import { OnDemandAddresses } from './on-demand-addresses';
@@ -126,8 +126,8 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     }
     const scope = plan.scope === 'ingress' ? INGRESS : plan.scope === 'grpc' ? view.mesh + GRPC : view.mesh;
     const resource = (plan.scope === 'view' ? state.served : this.shared).serve(plan, { scope, type, name });
-    if (resource && type === secret && name === names.TRUST_SECRET)
-      this.authorities.served(resource, this.model.trust(view.mesh));
+    const trusting = type === secret ? trustedMeshOf(view, name) : undefined;
+    if (resource && trusting !== undefined) this.authorities.served(resource, this.model.trust(trusting));
     return resource;
   }
 
@@ -195,10 +195,10 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     );
   }
 
-  /** The workload's certificate is another: it is not of the index. */
-  viewChanged(view: EnvoyView): void {
+  /** The workload's certificate is another, or that of an egress in `mesh`: it is not of the index. */
+  viewChanged(view: EnvoyView, mesh?: string): void {
     this.changes += 1;
-    this.tell(secret, [names.IDENTITY_SECRET], { view });
+    this.tell(secret, [mesh === undefined ? names.IDENTITY_SECRET : names.egressSecretNames(mesh).identity], { view });
   }
 
   /** A change that is not of the index. */
@@ -225,7 +225,9 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
         for (const key of dependents) changed.add(endpoints, ...this.model.namesOfService(key));
     }
     changed.add(endpoints, ...change.readdressed);
+    changed.addEgressTrust(change.trust);
     if (this.table.httpVersion !== before) changed.add(listener, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER);
+    if (concernsEgress(change)) changed.addEgress(this.model.egress.addresses, this.translation.leavingMeshes());
     for (const { before: old, after } of change.dataplanes)
       changed.addIngresses(this.translation.ingressesOf(old), this.translation.ingressesOf(after), this.table);
     for (const { before: old, after } of this.withInbounds(change))
@@ -281,6 +283,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       changed.addDestination({ name: after.name, before: undefined, after });
     changed.add(listener, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER);
     changed.add(secret, names.TRUST_SECRET);
+    changed.addEgress(this.model.egress.addresses, this.translation.leavingMeshes());
     for (const [type, found] of changed) this.tell(type, found, { since });
   }
 
@@ -315,6 +318,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   private *clusters(view: EnvoyView): Iterable<string> {
     for (const sni of this.translation.serverNames(view)) yield names.ingressClusterName(sni);
+    if (view.egress) for (const name of this.table.egressServerNames()) yield names.egressClusterName(name);
     yield* this.translation.inbounds(view).byCluster.keys();
     for (const { destination } of this.translation.explicitOutbounds(view).served.values()) yield destination;
     if (!view.capture) return;
@@ -333,6 +337,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   private *listenersOf(view: EnvoyView): Iterable<string> {
     for (const at of this.translation.ingresses(view)) yield names.ingressListenerName(at);
+    if (view.egress) yield names.egressListenerName(view.egress.at);
     yield* this.inboundNames(view);
     const { served } = this.translation.explicitOutbounds(view);
     yield* served.keys();

@@ -1,6 +1,7 @@
 import type { Identity } from '@causeway/resources';
 import type { SocketAddress } from '../model/zone-entrance';
 import type { SourceLimits } from './ingress-listener';
+import { egressSecretOf, TRUST_SECRET } from './names';
 import type { IdentityCertificate } from './tls';
 
 /**
@@ -22,6 +23,11 @@ export interface EnvoyView {
   readonly dataplane?: Identity;
   /** Where the proxies serve as the zone's ingress, for all meshes. */
   readonly ingress?: SocketAddress;
+  /** Where the proxies serve as the zone's egress, and their certificate in each mesh; undefined while there is none. */
+  readonly egress?: {
+    readonly at: SocketAddress;
+    readonly identity: (mesh: string) => IdentityCertificate | undefined;
+  };
   /** What one source address may take of the ingress, where it is not the default. */
   readonly sourceLimits?: SourceLimits;
   /** The file of the authorities that the machine of its proxies believes; services outside the mesh may be checked by them. */
@@ -47,4 +53,11 @@ export type Capture =
 /** Whether HTTP services have filter chains of their own in the redirect listener of a view. */
 export function hasChains({ capture }: Pick<EnvoyView, 'capture'>): boolean {
   return capture?.type === 'redirect' && capture.withoutChains !== true;
+}
+
+/** The mesh whose authorities a secret holds; undefined for other secrets. */
+export function trustedMeshOf(view: EnvoyView, name: string): string | undefined {
+  if (name === TRUST_SECRET) return view.mesh;
+  const wanted = view.egress && egressSecretOf(name);
+  return wanted?.type === TRUST_SECRET ? wanted.mesh : undefined;
 }

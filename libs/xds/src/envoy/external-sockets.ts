@@ -53,32 +53,38 @@ export function externalEndpoints({ endpoints, tls }: ExternalTarget) {
 }
 
 /** The transport sockets of the endpoints: one, or one a host where each has a server name of its own. */
-export function externalSockets({ endpoints, tls }: ExternalTarget, systemAuthorities: string | undefined) {
+export function externalSockets(
+  { endpoints, tls }: ExternalTarget,
+  systemAuthorities: string | undefined,
+  alpnProtocols: readonly string[] = [],
+) {
   if (!tls) return {};
-  if (tls.serverName !== '') return { transportSocket: socket(tls.serverName, tls, systemAuthorities) };
+  const socket = (host: string) => socketTo(host, tls, { system: systemAuthorities, alpnProtocols });
+  if (tls.serverName !== '') return { transportSocket: socket(tls.serverName) };
   const hosts = [...new Set(endpoints.map(({ host }) => host))];
   const [first = ''] = hosts;
   return {
-    transportSocket: socket(first, tls, systemAuthorities),
+    transportSocket: socket(first),
     ...(hosts.length > 1 && {
       transportSocketMatches: hosts.map((host) => ({
         name: host,
         match: { host },
-        transportSocket: socket(host, tls, systemAuthorities),
+        transportSocket: socket(host),
       })),
     }),
   };
 }
 
-function socket(
+function socketTo(
   host: string,
   { verify, client, version, allowRenegotiation }: ExternalTls,
-  system: string | undefined,
+  { system, alpnProtocols }: { readonly system: string | undefined; readonly alpnProtocols: readonly string[] },
 ) {
   return packFilter('tls', UpstreamTlsContext, {
     sni: isIP(host) === 0 ? host : '',
     allowRenegotiation,
     commonTlsContext: {
+      alpnProtocols: [...alpnProtocols],
       tlsParams: {
         tlsMinimumProtocolVersion: PROTOCOLS[version.min],
         tlsMaximumProtocolVersion: PROTOCOLS[version.max],

@@ -9,17 +9,16 @@ import {
   RBAC_Action,
   Router,
   TcpProxy,
-  TcpProxy_UpstreamConnectMode,
   TlsInspector,
   TrafficDirection,
   TransportProtocolInput,
 } from '@causeway/proto-gen';
-import type { Callers, InboundAccess } from '../model/inbound-access';
+import type { InboundAccess } from '../model/inbound-access';
 import { durationOf, packExtension, packFilter } from '../resources/any';
 import { isHttp } from './clusters';
 import type { Inbound } from './inbound';
 import { inboundListenerName } from './names';
-import { addressOf, exactly, takeChain, tcpProxy } from './outbound-listeners';
+import { addressOf, AFTER_HANDSHAKE, exactly, takeChain, tcpProxy } from './outbound-listeners';
 import { downstreamTls, MESH_ALPN } from './tls';
 
 type ListenerFields = Parameters<typeof Listener.fromPartial>[0] & { readonly name: string };
@@ -68,13 +67,13 @@ function permissiveChains(inbound: Inbound, access: InboundAccess) {
 }
 
 /** A chain that changes is closed with its connections: its name changes with each narrowing. */
-function ofMesh(inbound: Inbound, { callers, maxAge, narrowed }: InboundAccess): ChainFields {
+function ofMesh(inbound: Inbound, { callers, revoked, maxAge, narrowed }: InboundAccess): ChainFields {
   const statPrefix = inboundListenerName(inbound.at);
   return {
     name: narrowed === 0 ? 'mesh' : `mesh:${narrowed}`,
     transportSocket: downstreamTls(callers),
     transportSocketConnectTimeout: durationOf(10_000),
-    filters: [accessFilter(statPrefix, callers), forward(inbound, { statPrefix, maxAge, isTls: true })],
+    filters: [accessFilter(statPrefix, { callers, revoked }), forward(inbound, { statPrefix, maxAge, isTls: true })],
   };
 }
 
@@ -89,20 +88,36 @@ function closed(): ChainFields {
   return { name: 'closed', filters: [tcpProxy('none')] };
 }
 
-/** Closes connections of everybody else: the handshake has refused them already, unless anyone with an identity may call. */
-function accessFilter(statPrefix: string, callers: Callers) {
+/**
+ * Closes connections of everybody else: the handshake has refused them already, unless anyone with an identity may call. Then only this
+ * filter refuses those that are revoked, before anything that they say reaches the process.
+ */
+export function accessFilter(statPrefix: string, { callers, revoked }: Pick<InboundAccess, 'callers' | 'revoked'>) {
+  const anyone = { identifier: { $case: 'authenticated' as const, value: {} } };
+  const banned = new Set(revoked);
+  const named = callers === 'anyone' ? [] : callers.filter((id) => !banned.has(id)).map(callerWith);
+  const others = revoked.map((id) => ({ identifier: { $case: 'notId' as const, value: callerWith(id) } }));
   const principals =
-    callers === 'anyone'
-      ? [{ identifier: { $case: 'authenticated' as const, value: {} } }]
-      : callers.map((id) => ({
-          identifier: {
-            $case: 'authenticated' as const,
-            value: { principalName: { matchPattern: { $case: 'exact' as const, value: id } } },
-          },
-        }));
+    callers !== 'anyone'
+      ? named
+      : [
+          others.length === 0
+            ? anyone
+            : { identifier: { $case: 'andIds' as const, value: { ids: [anyone, ...others] } } },
+        ];
   const permissions = [{ rule: { $case: 'any' as const, value: true } }];
   const policies = principals.length === 0 ? {} : { callers: { permissions, principals } };
   return packFilter('access', NetworkRbac, { statPrefix, rules: { action: RBAC_Action.ALLOW, policies } });
+}
+
+/** Whoever has this SPIFFE id. */
+function callerWith(id: string) {
+  return {
+    identifier: {
+      $case: 'authenticated' as const,
+      value: { principalName: { matchPattern: { $case: 'exact' as const, value: id } } },
+    },
+  };
 }
 
 interface Forwarding {
@@ -113,14 +128,12 @@ interface Forwarding {
 
 function forward(inbound: Inbound, { statPrefix, maxAge, isTls }: Forwarding) {
   if (isHttp(inbound)) return httpToProcess(inbound.clusterName, { statPrefix, maxAge, isTls });
-  const { ON_DOWNSTREAM_TLS_HANDSHAKE } = TcpProxy_UpstreamConnectMode;
   return packFilter('tcp-proxy', TcpProxy, {
     statPrefix,
     clusterSpecifier: { $case: 'cluster', value: inbound.clusterName },
     idleTimeout: durationOf(3_600_000),
     maxDownstreamConnectionDuration: durationOf(maxAge),
-    // Otherwise everybody who connects makes the process accept a connection, whatever becomes of the handshake.
-    ...(isTls && { upstreamConnectMode: ON_DOWNSTREAM_TLS_HANDSHAKE, maxEarlyDataBytes: 0 }),
+    ...(isTls && AFTER_HANDSHAKE),
   });
 }
 

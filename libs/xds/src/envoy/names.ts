@@ -10,8 +10,12 @@ export const OUTBOUND_LISTENER = 'outbound';
 /** The loopback listener at which the first connection to an HTTP address enters the same Envoy again. */
 export const REENTRY_LISTENER = 'outbound:reentry';
 
+/** The addresses of the zone's egress: endpoints that all services outside the mesh share. */
+export const EGRESS_ENDPOINTS = 'egress';
+
 const VIP = 'vip:';
 const INGRESS = 'in:';
+const EGRESS = 'out:';
 
 /** `address:port`, as Envoy's `%DOWNSTREAM_LOCAL_ADDRESS%` writes it. */
 export function hostPort({ address, port }: SocketAddress): string {
@@ -90,4 +94,33 @@ export function ingressListenerName(at: SocketAddress): string {
 /** The cluster of the process behind an inbound; a process that speaks HTTP/2 only is another cluster. */
 export function processClusterName(at: SocketAddress, isHttp2: boolean): string {
   return `${isHttp2 ? 'localhost-http2' : 'localhost'}:${hostPort(at)}`;
+}
+
+/** The listener of a zone egress. */
+export function egressListenerName(at: SocketAddress): string {
+  return `egress:${hostPort(at)}`;
+}
+
+/** The cluster of a server name at the zone egress; the prefix is Envoy's, as at the ingress. */
+export function egressClusterName(serverName: string): string {
+  return EGRESS + serverName;
+}
+
+/** The server name of a cluster named by `egressClusterName`; undefined for other clusters. */
+export function serverNameOfEgressCluster(name: string): string | undefined {
+  return name.startsWith(EGRESS) ? name.slice(EGRESS.length) : undefined;
+}
+
+/** The names of the certificate of the zone egress in one mesh, and of the authorities of that mesh. */
+export function egressSecretNames(mesh: string): { readonly identity: string; readonly trust: string } {
+  return { identity: `${IDENTITY_SECRET}:${mesh}`, trust: `${TRUST_SECRET}:${mesh}` };
+}
+
+/** Which secret of a zone egress this name is; undefined for other secrets. */
+export function egressSecretOf(
+  name: string,
+): { readonly type: typeof IDENTITY_SECRET | typeof TRUST_SECRET; readonly mesh: string } | undefined {
+  for (const type of [IDENTITY_SECRET, TRUST_SECRET] as const)
+    if (name.startsWith(`${type}:`)) return { type, mesh: name.slice(type.length + 1) };
+  return undefined;
 }

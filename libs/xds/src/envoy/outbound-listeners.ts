@@ -13,6 +13,7 @@ import {
   SetFilterState,
   StringValue,
   TcpProxy,
+  TcpProxy_UpstreamConnectMode,
   TrafficDirection,
 } from '@causeway/proto-gen';
 import type { Destination } from '../model/destination';
@@ -52,10 +53,19 @@ interface TcpOptions {
   readonly statPrefix?: string;
   /** The longest life of a connection, ms; without it, as long as it is used. */
   readonly maxAge?: number;
+  /** Nothing is dialled before the handshake of the caller. */
+  readonly afterHandshake?: boolean;
 }
 
+/** Otherwise everybody who connects makes a server accept a connection, whatever becomes of the handshake. */
+export const AFTER_HANDSHAKE = {
+  upstreamConnectMode: TcpProxy_UpstreamConnectMode.ON_DOWNSTREAM_TLS_HANDSHAKE,
+  maxEarlyDataBytes: 0,
+};
+
 /** Passes bytes on to a cluster; another of its hosts is tried where one does not answer. */
-export function tcpProxy(cluster: string, { onDemand = false, statPrefix = cluster, maxAge }: TcpOptions = {}) {
+export function tcpProxy(cluster: string, options: TcpOptions = {}) {
+  const { onDemand = false, statPrefix = cluster, maxAge, afterHandshake = false } = options;
   return packFilter('tcp-proxy', TcpProxy, {
     statPrefix,
     clusterSpecifier: { $case: 'cluster', value: cluster },
@@ -64,6 +74,7 @@ export function tcpProxy(cluster: string, { onDemand = false, statPrefix = clust
     // Until it is known that a host cannot be reached, the next attempt may go to the same one.
     backoffOptions: { baseInterval: durationOf(25), maxInterval: durationOf(250) },
     ...(maxAge !== undefined && { maxDownstreamConnectionDuration: durationOf(maxAge) }),
+    ...(afterHandshake && AFTER_HANDSHAKE),
     ...(onDemand && { onDemand: { odcdsConfig: FROM_ADS, timeout: durationOf(15_000) } }),
   });
 }

@@ -14,9 +14,18 @@ import type { InboundAccess } from '../model/inbound-access';
 import type { SocketAddress } from '../model/zone-entrance';
 import { GrpcTranslation } from '../grpc/grpc-translation';
 import { encodeResource, RESOURCE_TYPES } from '../resources/encoded-resource';
-import { destinationCluster, emptyCluster, ingressCluster, isHttp, processCluster, reentryCluster } from './clusters';
+import {
+  destinationCluster,
+  emptyCluster,
+  ingressCluster,
+  isHttp,
+  leavingCluster,
+  processCluster,
+  reentryCluster,
+} from './clusters';
 import { vipOf } from './destination-table';
-import { destinationEndpoints, entranceEndpoints, localEndpoints, noEndpoints } from './endpoints';
+import { destinationEndpoints, egressEndpoints, entranceEndpoints, localEndpoints, noEndpoints } from './endpoints';
+import { egressListener, type LeavingMesh } from './egress-listener';
 import { hasChains, type EnvoyView } from './envoy-view';
 import type { OutboundPlan } from './explicit-outbounds';
 import { ingressAddresses, servedInbounds, type Inbound, type ServedInbounds } from './inbound';
@@ -113,6 +122,18 @@ export class Translation {
     return view.ingress || served?.service.mesh === view.mesh ? served : undefined;
   }
 
+  /** The meshes that the zone's egress serves: those with something to reach, where it has an identity and access is known. */
+  leavingMeshes(): readonly LeavingMesh[] {
+    return this.options.table.leavingMeshes().flatMap((mesh) => this.leavingMesh(mesh) ?? []);
+  }
+
+  private leavingMesh(mesh: string): LeavingMesh | undefined {
+    const { table, model } = this.options;
+    if (!table.leaves(mesh) || model.egress.identityOf(mesh) === '') return ABSENT;
+    const access = model.access.ofEgress(mesh);
+    return access && { mesh, ...access };
+  }
+
   /** A destination of the view's mesh. */
   destination({ mesh }: EnvoyView, name: string): Destination | undefined {
     const found = this.options.model.destination(name);
@@ -133,10 +154,20 @@ export class Translation {
         )
       );
     }
+    const serverName = view.egress && names.serverNameOfEgressCluster(name);
+    if (serverName !== undefined) return this.leavingCluster(view, name, serverName);
     const inbound = this.inbounds(view).byCluster.get(name);
     if (inbound) return kept('view', (previous) => encodeResource(Cluster, processCluster(inbound), previous));
     const destination = this.destination(view, name);
     return destination && this.towards(view, name, destination, 'mesh');
+  }
+
+  private leavingCluster(view: EnvoyView, name: string, serverName: string): Plan | undefined {
+    const destination = this.options.table.throughEgress(serverName);
+    if (!destination?.external) return ABSENT;
+    const problem = problemOf(destination.external, view.systemAuthorities);
+    const plan = kept('view', (last) => encodeResource(Cluster, leavingCluster(name, destination, view), last));
+    return problem === undefined ? plan : { ...plan, problem };
   }
 
   /** Never absent: Envoy would let connections hang. An HTTP address leads back to its filter chain, so that routes hold. */
@@ -155,12 +186,13 @@ export class Translation {
   private towards(view: EnvoyView, name: string, destination: Destination, scope: Plan['scope']): Plan {
     const { systemAuthorities } = view;
     const options = { zone: this.options.model.zone, systemAuthorities };
-    const problem = destination.external && problemOf(destination.external, systemAuthorities);
-    const isOwn = needsSystemAuthorities(destination);
+    const isDirect = destination.external && !destination.egress;
+    const problem = isDirect && problemOf(destination.external, systemAuthorities);
+    const isOwn = isDirect && needsSystemAuthorities(destination);
     const plan = kept(isOwn ? 'view' : scope, (last) =>
       encodeResource(Cluster, destinationCluster(name, destination, options), last),
     );
-    return problem === undefined ? plan : { ...plan, problem };
+    return problem ? { ...plan, problem } : plan;
   }
 
   /** Never absent: a cluster would wait for its endpoints. */
@@ -170,6 +202,10 @@ export class Translation {
       ...kept('mesh', (previous) => encodeResource(ClusterLoadAssignment, noEndpoints(name), previous)),
       isKept: false,
     };
+    if (name === names.EGRESS_ENDPOINTS)
+      return kept('mesh', (last) =>
+        encodeResource(ClusterLoadAssignment, egressEndpoints(model.egress.addresses), last),
+      );
     const entered = names.entranceOfEndpoints(name);
     if (entered) {
       const { mesh, zone } = entered;
@@ -202,6 +238,9 @@ export class Translation {
       kept('view', (previous) => encodeResource(Listener, fields, previous));
     const ingress = this.ingresses(view).find((at) => names.ingressListenerName(at) === name);
     if (ingress) return made(ingressListener(ingress, view.sourceLimits));
+    const { egress } = view;
+    if (egress && names.egressListenerName(egress.at) === name)
+      return made(egressListener(egress.at, this.leavingMeshes()));
     const inbound = this.inbounds(view).byListener.get(name);
     if (inbound) {
       const access = this.accessTo(view, inbound);
@@ -241,7 +280,8 @@ export class Translation {
     return kept('mesh', (last) => encodeResource(RouteConfiguration, outbound.defaultRoutes(destination), last));
   }
 
-  private secret(view: EnvoyView, name: string): Plan | undefined {
+  private secret(view: EnvoyView, name: string): Plan | 'pending' | undefined {
+    if (view.egress) return this.egressSecret(view.egress, name);
     if (name === names.TRUST_SECRET) {
       const domains = this.options.model.trust(view.mesh);
       return domains.length === 0
@@ -250,6 +290,20 @@ export class Translation {
     }
     const certificate = name === names.IDENTITY_SECRET ? view.identity?.() : ABSENT;
     return certificate && kept('view', (last) => encodeResource(TlsSecret, identitySecret(certificate), last));
+  }
+
+  /** The certificate of the egress in a mesh that it serves, or the authorities of that mesh. */
+  private egressSecret({ identity }: NonNullable<EnvoyView['egress']>, name: string): Plan | 'pending' | undefined {
+    const wanted = names.egressSecretOf(name);
+    if (!wanted || !this.leavingMesh(wanted.mesh)) return ABSENT;
+    if (wanted.type === names.TRUST_SECRET) {
+      const domains = this.options.model.trust(wanted.mesh);
+      if (domains.length === 0) return ABSENT;
+      return kept('view', (last) => encodeResource(TlsSecret, trustSecret(domains, name), last));
+    }
+    const certificate = identity(wanted.mesh);
+    if (!certificate) return 'pending';
+    return kept('view', (last) => encodeResource(TlsSecret, identitySecret(certificate, name), last));
   }
 
   /** The addresses of HTTP destinations among `listed`, by address. */

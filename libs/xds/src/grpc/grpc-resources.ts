@@ -18,7 +18,7 @@ import { destinationEndpoints, endpoint, socketOf } from '../envoy/endpoints';
 import { FROM_ADS } from '../envoy/tls';
 import { durationOf, pack, packFilter } from '../resources/any';
 
-type ServerAccess = Pick<InboundAccess, 'mtls' | 'callers'>;
+type ServerAccess = Pick<InboundAccess, 'mtls' | 'callers' | 'revoked'>;
 type ListenerFields = Parameters<typeof Listener.fromPartial>[0] & { readonly name: string };
 type ClusterFields = Parameters<typeof Cluster.fromPartial>[0] & { readonly name: string };
 type EndpointFields = Parameters<typeof ClusterLoadAssignment.fromPartial>[0] & { readonly clusterName: string };
@@ -68,7 +68,11 @@ export function clientListener(name: string, destination: Destination | undefine
  * not know the filter which names them refuses the whole listener, and serves nobody. A server takes either TLS or plaintext:
  * with Permissive it takes TLS.
  */
-export function serverListener(name: string, at: SocketAddress, { mtls, callers }: ServerAccess): ListenerFields {
+export function serverListener(
+  name: string,
+  at: SocketAddress,
+  { mtls, callers, revoked }: ServerAccess,
+): ListenerFields {
   const route = {
     match: { pathSpecifier: { $case: 'prefix' as const, value: '' } },
     action: { $case: 'nonForwardingAction' as const, value: {} },
@@ -79,7 +83,10 @@ export function serverListener(name: string, at: SocketAddress, { mtls, callers 
       $case: 'routeConfig',
       value: { name, virtualHosts: [{ name, domains: ['*'], routes: [route] }] },
     },
-    httpFilters: [...(callers === 'anyone' ? [] : [accessFilter(callers)]), routerFilter],
+    httpFilters: [
+      ...(callers === 'anyone' && revoked.length === 0 ? [] : [accessFilter({ callers, revoked })]),
+      routerFilter,
+    ],
   });
   const tls = packFilter(TLS_SOCKET, DownstreamTlsContext, {
     requireClientCertificate: true,
@@ -95,8 +102,11 @@ export function serverListener(name: string, at: SocketAddress, { mtls, callers 
   };
 }
 
-function accessFilter(callers: readonly string[]) {
-  const principals = callers.map((value) => ({
+/** Where anyone may call, those that are revoked may not; else those that are named, unless they are revoked. */
+function accessFilter({ callers, revoked }: Pick<ServerAccess, 'callers' | 'revoked'>) {
+  const banned = new Set(revoked);
+  const isOpen = callers === 'anyone';
+  const principals = (isOpen ? revoked : callers.filter((id) => !banned.has(id))).map((value) => ({
     identifier: {
       $case: 'authenticated' as const,
       value: { principalName: { matchPattern: { $case: 'exact' as const, value } } },
@@ -104,7 +114,7 @@ function accessFilter(callers: readonly string[]) {
   }));
   const permissions = [{ rule: { $case: 'any' as const, value: true } }];
   const policies = principals.length === 0 ? {} : { callers: { permissions, principals } };
-  return packFilter('access', HttpRbac, { rules: { action: RBAC_Action.ALLOW, policies } });
+  return packFilter('access', HttpRbac, { rules: { action: isOpen ? RBAC_Action.DENY : RBAC_Action.ALLOW, policies } });
 }
 
 /**
@@ -150,6 +160,8 @@ export function grpcEndpoints(
   entranceOf: (mesh: string, zone: string) => ZoneEntrance | undefined,
 ): EndpointFields {
   if (!destination) return { clusterName: name };
+  // To an egress it could not say which service is meant.
+  if (destination.egress) return { clusterName: name };
   if (destination.external) return externalEndpoints(name, destination.external);
   const isPlaintext = isPlaintextOnly(destination);
   if (destination.identities.length === 0 && !isPlaintext) return { clusterName: name };

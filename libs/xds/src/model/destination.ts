@@ -4,6 +4,7 @@ import { Label, isJsonArray, isJsonObject, type Identity, type Labels, type Reso
 import type { AccessTable } from './inbound-access';
 import { externalTarget, type ExternalTarget, type SecretText } from './external-target';
 import { hashSni, kriSni, type ServiceShortName } from './sni';
+import type { EgressWay } from './zone-egress';
 import { compareAddresses, hostAddress, isPort, type SocketAddress, type ZoneEntrance } from './zone-entrance';
 
 /** One port of a service, as the proxies of one zone see it. */
@@ -34,6 +35,8 @@ export interface Destination {
   readonly remote: readonly RemoteZone[];
   /** Of a MeshExternalService only. */
   readonly external?: ExternalTarget;
+  /** Of a MeshExternalService that is reached through the zone's egress. */
+  readonly egress?: EgressWay;
 }
 
 /** An inbound of a Dataplane of this zone. */
@@ -77,8 +80,9 @@ export interface ServiceFacts {
   /** The MeshServices that a MeshMultiZoneService stands for. */
   readonly membersOf: (service: Resource) => readonly Resource[];
   readonly entranceOf: (mesh: string, zone: string) => ZoneEntrance | undefined;
-  readonly access: Pick<AccessTable, 'isPlaintext' | 'isOff'>;
+  readonly access: Pick<AccessTable, 'isPlaintext' | 'isOff' | 'isRevoked'>;
   readonly secretText: SecretText;
+  readonly egressOf: (mesh: string, name: string) => EgressWay | undefined;
 }
 
 const SHORT_NAMES: Readonly<Record<string, ServiceShortName>> = {
@@ -119,8 +123,11 @@ export function destinationsOf(service: Resource, facts: ServiceFacts): readonly
     const isNamed =
       localNames.length > 0 || remote.some(({ zone }) => (facts.entranceOf(id.mesh, zone)?.names.length ?? 0) > 0);
     const external = id.kind === 'MeshExternalService' ? externalTarget(service.spec, facts.secretText) : undefined;
+    const name = ['kri', subject.shortName, id.mesh, id.zone, subject.namespace, id.name, port.section].join('_');
+    // Without TLS an egress would not know who calls.
+    const egress = external && !facts.access.isOff(id.mesh) ? facts.egressOf(id.mesh, name) : undefined;
     return {
-      name: ['kri', subject.shortName, id.mesh, id.zone, subject.namespace, id.name, port.section].join('_'),
+      name,
       service: id,
       labels: service.labels,
       port: port.number,
@@ -136,6 +143,7 @@ export function destinationsOf(service: Resource, facts: ServiceFacts): readonly
       localNames,
       remote: isNamed ? withAddresses(id.mesh, remote, facts) : remote,
       ...(external && { external }),
+      ...(egress && { egress }),
     };
   });
 }
@@ -172,7 +180,7 @@ function partsOf(service: Resource, facts: ServiceFacts): (port: ServicePort) =>
 }
 
 function meshServiceParts(service: Resource, facts: ServiceFacts): (port: ServicePort) => Parts {
-  const identities = identitiesOf(service);
+  const identities = identitiesOf(service).filter((id) => !facts.access.isRevoked(service.id.mesh, id));
   if (service.id.zone === facts.zone) {
     const dataplanes = [...facts.dataplanesOf(service)];
     return ({ target }) => ({

@@ -10,6 +10,8 @@ export type Callers = readonly string[] | 'anyone';
 export interface InboundAccess {
   readonly mtls: MtlsMode;
   readonly callers: Callers;
+  /** SPIFFE ids that may not call whoever else may. */
+  readonly revoked: readonly string[];
   /** After how long it closes a connection, ms. */
   readonly maxAge: number;
   /** Grows when a caller loses access in a way that nothing else of the inbound shows. */
@@ -44,6 +46,8 @@ const SOURCES: readonly string[] = ['Mesh', 'MeshParameters', 'ConfigMap'];
  */
 export class AccessTable {
   private readonly known = new Map<string, Decision | 'pending'>();
+  /** Of each mesh that has an egress, what was last known. */
+  private readonly ofEgresses = new Map<string, Decision>();
 
   constructor(
     private readonly index: Pick<IndexReader, 'get'>,
@@ -55,8 +59,21 @@ export class AccessTable {
     const decision = this.ofMesh(id.mesh);
     if (decision === 'pending') return decision;
     const { access, narrowed } = decision;
-    const callers = access.defaultAccess === 'Allow' ? 'anyone' : [];
-    return { mtls: mtlsModeOf(access, labels, port), callers, maxAge: access.maxConnectionAge, narrowed };
+    const { maxConnectionAge: maxAge, revoked } = access;
+    return { mtls: mtlsModeOf(access, labels, port), callers: callersOf(access), revoked, maxAge, narrowed };
+  }
+
+  /**
+   * Who may leave a mesh through the zone's egress. While access is not known it is as it was before, for other meshes leave there
+   * too; undefined where it never was known.
+   */
+  ofEgress(mesh: string): Omit<InboundAccess, 'mtls'> | undefined {
+    const decision = this.ofMesh(mesh);
+    if (decision !== 'pending') this.ofEgresses.set(mesh, decision);
+    const last = this.ofEgresses.get(mesh);
+    if (!last) return undefined;
+    const { access, narrowed } = last;
+    return { callers: callersOf(access), revoked: access.revoked, maxAge: access.maxConnectionAge, narrowed };
   }
 
   /**
@@ -75,6 +92,12 @@ export class AccessTable {
     if (decision === 'pending') return false;
     const { mtls, overrides } = decision.access;
     return mtls === 'Permissive' || overrides.some((each) => each.mtls === 'Permissive');
+  }
+
+  /** Whether nobody of this SPIFFE id is believed in a mesh any more. */
+  isRevoked(mesh: string, id: string): boolean {
+    const decision = this.ofMesh(mesh);
+    return decision !== 'pending' && decision.access.revoked.includes(id);
   }
 
   /** Whether a mesh has no identities in use: its traffic stays in its zone. */
@@ -108,6 +131,10 @@ export class AccessTable {
     const access = this.source.isReady() ? this.source.meshes.state(mesh)?.access : undefined;
     return access ? { access, narrowed: narrowedOf(this.index.get(globalIdentity('Mesh', mesh))) } : 'pending';
   }
+}
+
+function callersOf({ defaultAccess }: MeshAccess): Callers {
+  return defaultAccess === 'Allow' ? 'anyone' : [];
 }
 
 /** How often access to a mesh was narrowed, as its status says (`status.access.narrowed`). */

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 /** One port of a service, by what its server names (SNI) are made of. */
 export interface SniSubject {
   readonly shortName: ServiceShortName;
@@ -41,6 +43,26 @@ export function hashSni({ shortName, mesh, namespace, name, port }: SniSubject):
   const hash = fnv1a64(`${whole};${mesh};`).toString(16).padStart(16, '0');
   const sni = `a${hash}.${shortened(whole)}.${port}.${shortened(mesh)}.${HASH_SUFFIX[shortName]}`;
   return sni.length <= 253 ? sni : undefined;
+}
+
+/**
+ * `<readable>-<hash>.<readable>-<hash>.egress`, of the name of a destination and of its mesh: no two destinations have one, and the
+ * end tells the mesh, whatever is in the names (docs/reference/xds-translation.md, The zone egress).
+ */
+export function egressServerName(mesh: string, destination: string): string {
+  const [, , , , , ...named] = destination.split('_');
+  return `${hashedLabel(destination, named.join('-'))}.${egressServerNamesOf(mesh)}`;
+}
+
+/** What all server names at the egress end with, of the destinations of one mesh and of no other. */
+export function egressServerNamesOf(mesh: string): string {
+  return `${hashedLabel(mesh, mesh)}.egress`;
+}
+
+/** Readable up to 24 characters, then 128 bits of a hash. */
+function hashedLabel(text: string, readable: string): string {
+  const start = readable.replaceAll('.', '-').slice(0, 24);
+  return `${start}-${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
 }
 
 function shortened(part: string): string {

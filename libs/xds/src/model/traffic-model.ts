@@ -23,6 +23,7 @@ import { destinationsOf, hasNames, SERVICE_KINDS, type Destination } from './des
 import { AccessTable, type AccessSource } from './inbound-access';
 import { secretsOf } from './external-target';
 import { ZoneDirectory } from './zone-directory';
+import { ZoneEgressTable, type EgressChange } from './zone-egress';
 import type { ZoneEntrance } from './zone-entrance';
 import { meshOfAuthority, trustDomainsOf, type TrustDomain } from './trust-domains';
 
@@ -51,6 +52,8 @@ export interface ModelChange {
   readonly readdressed: readonly string[];
   /** Meshes to which access changed. */
   readonly access: readonly string[];
+  /** The zone's egress is at other addresses. */
+  readonly isEgressMoved: boolean;
   /** Dataplanes of this zone that came, changed or went. */
   readonly dataplanes: readonly IndexChange[];
 }
@@ -62,6 +65,7 @@ const NO_CHANGE: ModelChange = {
   trust: [],
   readdressed: [],
   access: [],
+  isEgressMoved: false,
   dataplanes: [],
 };
 
@@ -86,6 +90,7 @@ export class TrafficModel {
   private readonly membersOf = new Map<string, readonly string[]>();
   private readonly zones: ZoneDirectory;
   readonly access: AccessTable;
+  readonly egress: ZoneEgressTable;
 
   constructor(
     private readonly index: IndexReader,
@@ -93,6 +98,7 @@ export class TrafficModel {
     access: AccessSource,
   ) {
     this.access = new AccessTable(index, access);
+    this.egress = new ZoneEgressTable(index, zone);
     this.zones = new ZoneDirectory((name) => index.get(globalIdentity('Zone', name)));
     this.load();
   }
@@ -127,7 +133,9 @@ export class TrafficModel {
       return { ...NO_CHANGE, reloaded };
     }
     const access = this.access.refresh(changes);
+    const egress = this.egress.refresh(changes);
     const services = new Set<string>(access.length > 0 ? this.servicesOf(access) : []);
+    for (const key of this.externalsOf(egress)) services.add(key);
     const trust = new Set<string>();
     const touched = new Set<string>();
     for (const change of changes) {
@@ -155,6 +163,7 @@ export class TrafficModel {
       trust: [...trust],
       readdressed: [...readdressed].flatMap((key) => this.namesOf.get(key) ?? []),
       access,
+      isEgressMoved: egress.isMoved,
       dataplanes: changes.filter(({ id }) => id.kind === 'Dataplane' && id.zone === this.zone),
     };
   }
@@ -192,6 +201,7 @@ export class TrafficModel {
 
   private load(): void {
     this.access.clear();
+    this.egress.load();
     for (const table of [this.byName, this.namesOf, this.matcher, this.groupsOf, this.membersOf, this.zones])
       table.clear();
     for (const kind of ['MeshZoneAddress', 'ZoneIngress'])
@@ -222,6 +232,13 @@ export class TrafficModel {
     return [...this.index.ofKind('MeshExternalService')]
       .filter(({ id, spec }) => id.mesh === mesh && secretsOf(spec).includes(name))
       .map(({ id }) => identityKey(id));
+  }
+
+  /** MeshExternalServices whose way through the egress is another. Linear in all of them: an egress seldom comes or goes. */
+  private *externalsOf({ meshes }: EgressChange): Iterable<string> {
+    if (meshes !== 'all' && meshes.size === 0) return;
+    for (const { id } of this.index.ofKind('MeshExternalService'))
+      if (meshes === 'all' || meshes.has(id.mesh)) yield identityKey(id);
   }
 
   /** Secrets come from the global; those of a zone that has none are its own. Keys of authorities are given to no service. */
@@ -274,6 +291,7 @@ export class TrafficModel {
           membersOf: () => this.members(key),
           access: this.access,
           secretText: (name) => this.secretText(service.id.mesh, name),
+          egressOf: (mesh, name) => this.egress.wayOf(mesh, name),
           entranceOf: (mesh, zone) => {
             entered.add(zone);
             return this.zones.entrance(mesh, zone);

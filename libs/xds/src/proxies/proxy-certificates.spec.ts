@@ -15,6 +15,7 @@ function setUp(random = () => 0.5) {
   const certificates = new ProxyCertificates({
     ...{ clock, logger: silentLogger, random },
     issuer: {
+      issueToEgress: () => Promise.reject(new Unavailable('of Dataplanes only')),
       issue: async () => {
         state.most = Math.max(state.most, ++state.underWay);
         const { uri } = state;
@@ -35,7 +36,8 @@ function setUp(random = () => 0.5) {
   const renewed: string[] = [];
   const enrol = (name: string) =>
     certificates.enrol({
-      ...{ dataplane: dataplane(name), binding: {}, renewed: () => void renewed.push(name) },
+      owner: { type: 'dataplane', dataplane: dataplane(name), binding: {} },
+      renewed: () => void renewed.push(name),
       key: { type: 'file', csr: 'csr', path: '/key.pem' },
     });
   const settle = async (): Promise<void> => {

@@ -11,23 +11,31 @@ import type { ProxyKey } from './proxy-node';
 
 /** What `ProxyCertificates` stands on. */
 export interface ProxyCertificatesOptions {
-  readonly issuer: Pick<WorkloadCertificates, 'issue'>;
+  readonly issuer: Pick<WorkloadCertificates, 'issue' | 'issueToEgress'>;
   /** The certificate in PEM of the authority that signs now. */
   readonly authority: () => Promise<string | undefined>;
   /** The certificate of the authority of a mesh (`Mesh.mtls`); undefined where there is none. */
   readonly meshAuthority: (mesh: string) => string | undefined;
-  /** The SPIFFE id that a Dataplane is to have; undefined where it has none. */
-  readonly idOf: (dataplane: Identity) => string | undefined;
+  /** The SPIFFE id that a Dataplane, or the egress in a mesh, is to have; undefined where it has none. */
+  readonly idOf: (owner: CertificateOwner) => string | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly random?: () => number;
 }
 
+/** Whose certificate: a Dataplane's, or that of the zone's egress in one mesh. */
+export type CertificateOwner =
+  | {
+      readonly type: 'dataplane';
+      readonly dataplane: Identity;
+      /** What the proxy's token was verified to be bound to. */
+      readonly binding: WorkloadBinding;
+    }
+  | { readonly type: 'egress'; readonly mesh: string; readonly zone: string };
+
 /** Whose certificate, for which key. */
 export interface CertificateSubject {
-  readonly dataplane: Identity;
-  /** What the proxy's token was verified to be bound to. */
-  readonly binding: WorkloadBinding;
+  readonly owner: CertificateOwner;
   readonly key: Exclude<ProxyKey, { readonly type: 'none' }>;
   /** Is called after each certificate. */
   readonly renewed: () => void;
@@ -116,13 +124,14 @@ export class ProxyCertificates {
   reviewIds(dataplanes?: readonly Identity[]): void {
     const affected = dataplanes && new Set(dataplanes.map(identityKey));
     for (const entry of this.entries) {
-      if (affected && !affected.has(identityKey(entry.dataplane))) continue;
+      const { owner } = entry;
+      if (affected && (owner.type === 'egress' || !affected.has(identityKey(owner.dataplane)))) continue;
       if (this.hasOtherId(entry)) this.enqueue(entry);
     }
   }
 
-  private hasOtherId({ dataplane, certificate }: Entry): boolean {
-    const id = this.options.idOf(dataplane);
+  private hasOtherId({ owner, certificate }: Entry): boolean {
+    const id = this.options.idOf(owner);
     return id !== undefined && id !== certificate?.uri;
   }
 
@@ -159,10 +168,10 @@ export class ProxyCertificates {
       if (entry.certificate && !this.isOfCurrentAuthority(entry, authority)) this.enqueue(entry);
   }
 
-  private isOfCurrentAuthority({ certificate, dataplane }: Entry, authority: string): boolean {
+  private isOfCurrentAuthority({ certificate, owner }: Entry, authority: string): boolean {
     if (certificate?.meshAuthority === undefined) return certificate?.chain.endsWith(authority) === true;
     // While Mesh.mtls is off nothing would sign.
-    return certificate.meshAuthority === (this.options.meshAuthority(dataplane.mesh) ?? certificate.meshAuthority);
+    return certificate.meshAuthority === (this.options.meshAuthority(meshOf(owner)) ?? certificate.meshAuthority);
   }
 
   private enqueue(entry: Entry): void {
@@ -188,11 +197,13 @@ export class ProxyCertificates {
 
   private async sign(entry: Entry): Promise<void> {
     const { issuer, clock, random = Math.random } = this.options;
-    const { dataplane, binding, key } = entry;
+    const { owner, key } = entry;
     const now = clock.now();
     try {
       const made = key.type === 'file' ? { csr: key.csr, key: { path: key.path } } : await deliveredKey();
-      const issued = await issuer.issue({ dataplane, binding, csr: made.csr });
+      const issued = await (owner.type === 'egress'
+        ? issuer.issueToEgress({ ...owner, csr: made.csr })
+        : issuer.issue({ ...owner, csr: made.csr }));
       entry.certificate = { ...issued, key: made.key };
       const { notAfter } = issued;
       delete entry.failure;
@@ -204,12 +215,17 @@ export class ProxyCertificates {
       entry.failure = errorText(error);
       entry.due = now + entry.retry.next();
       this.counters.failed += 1;
-      const proxy = `${dataplane.mesh}/${dataplane.name}`;
+      const proxy =
+        owner.type === 'egress' ? `egress in ${owner.mesh}` : `${owner.dataplane.mesh}/${owner.dataplane.name}`;
       this.log.warn(`certificate ${proxy}`, 'no certificate for a proxy', { proxy, reason: entry.failure });
       return;
     }
     if (!entry.isClosed) entry.renewed();
   }
+}
+
+function meshOf(owner: CertificateOwner): string {
+  return owner.type === 'egress' ? owner.mesh : owner.dataplane.mesh;
 }
 
 /** A key that the control plane makes: it is in memory only, and goes to the proxy that it is for. */

@@ -29,7 +29,14 @@ export type ProxyNode =
       /** Absent for Envoy. */
       readonly wire?: 'grpc';
     }
-  | { readonly type: 'ingress' | 'egress'; readonly name: string };
+  | { readonly type: 'ingress'; readonly name: string }
+  | {
+      readonly type: 'egress';
+      readonly name: string;
+      readonly key: ProxyKey;
+      /** The file of the authorities that its machine believes. */
+      readonly systemAuthorities?: string;
+    };
 
 /** Where redirected connections arrive, and where first ones enter again, if the node does not say. */
 const REDIRECT_PORT = 15_001;
@@ -48,7 +55,8 @@ const METADATA = AT.field('metadata');
 export function readProxyNode(caller: Pick<ProxyCaller, 'node' | 'metadata' | 'userAgent'>): ProxyNode {
   const { node, metadata } = caller;
   const type = metadata['dataplane.proxyType'] ?? 'dataplane';
-  if (type === 'ingress' || type === 'egress') return { type, name: zoneProxyName(node) };
+  if (type === 'ingress') return { type, name: zoneProxyName(node) };
+  if (type === 'egress') return egressNode(zoneProxyName(node), metadata);
   if (type !== 'dataplane')
     throw new Invalid([wrong('dataplane.proxyType', 'must be dataplane, ingress or egress', type)]);
   const dot = node.indexOf('.');
@@ -71,6 +79,14 @@ export function readProxyNode(caller: Pick<ProxyCaller, 'node' | 'metadata' | 'u
     ...(systemAuthorities !== undefined && { systemAuthorities }),
     ...(typeof document === 'string' && document !== '' && { document }),
   };
+}
+
+function egressNode(name: string, metadata: NodeMetadata): ProxyNode {
+  const violations: Violation[] = [];
+  const key = keyOf(metadata, violations);
+  if (violations.length > 0) throw new Invalid(violations);
+  const systemAuthorities = authoritiesFileOf(metadata);
+  return { type: 'egress', name, key, ...(systemAuthorities !== undefined && { systemAuthorities }) };
 }
 
 function zoneProxyName(node: string): string {

@@ -5,7 +5,7 @@ import type { DataplaneResource } from '@causeway/controllers';
 import { Forbidden, isJsonObject, NotFound, shortened, type Identity, type JsonObject } from '@causeway/resources';
 import type { IndexEvent, IndexReader } from '@causeway/store';
 import type { EnvoyView } from '../envoy/envoy-view';
-import { socketAddress } from '../model/zone-entrance';
+import { socketAddress, type SocketAddress } from '../model/zone-entrance';
 import type { AdmittedProxy, ProxyAuthenticator, ProxyCaller } from '../server/proxy-authenticator';
 import type { BootstrapRequest } from '../bootstrap/bootstrap-request';
 import { readDocument, type DataplaneRegistrar } from './dataplane-registrar';
@@ -22,8 +22,8 @@ export interface ZoneProxyAuthenticatorOptions {
   readonly zoneTokens: Pick<ZoneProxyTokens, 'verify' | 'onChange'>;
   readonly certificates: ProxyCertificates;
   readonly registrar: Pick<DataplaneRegistrar, 'register' | 'left'>;
-  /** The view's certificate is another. */
-  readonly renewed: (view: EnvoyView) => void;
+  /** The view's certificate is another; of an egress, the one in `mesh`. */
+  readonly renewed: (view: EnvoyView, mesh?: string) => void;
   /** `all`: every proxy that catches connections is told of every service of its mesh (CAUSEWAY_XDS_SCOPE). */
   readonly scope: 'used' | 'all';
   /** Destinations of a mesh: what `bind` without declared backends would listen at. */
@@ -34,14 +34,16 @@ export interface ZoneProxyAuthenticatorOptions {
 export const MOST_BOUND = 2_000;
 
 const NOTHING: ReadonlySet<string> = new Set();
+const ZONE_PROXY_KINDS = { ingress: 'ZoneIngress', egress: 'ZoneEgress' } as const;
 
 type DataplaneNode = ProxyNode & { readonly type: 'dataplane' };
 type ZoneProxyNode = Exclude<ProxyNode, DataplaneNode>;
+type EgressNode = ProxyNode & { readonly type: 'egress' };
 
 /**
  * Admits the proxies of one zone: of Dataplanes by a dataplane token that holds for the stored Dataplane, zone proxies by a zone
  * token of their scope. A proxy that may no longer connect is rejected when it is asked about again: after a change of keys or
- * revocations, and after a change of its own Dataplane or ZoneIngress.
+ * revocations, and after a change of its own Dataplane, ZoneIngress or ZoneEgress.
  */
 export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
   private readonly views: ProxyViews = new ProxyViews((proxy) =>
@@ -175,24 +177,55 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     };
     if (key.type === 'none') return { view: shared };
     const view: EnvoyView = { ...shared, identity: () => certificate.current() };
-    const certificate = certificates.enrol({ dataplane, binding, key, renewed: () => renewed(view) });
+    const certificate = certificates.enrol({
+      owner: { type: 'dataplane', dataplane, binding },
+      key,
+      renewed: () => renewed(view),
+    });
     return { view, certificate };
   }
 
-  private async admitZoneProxy({ type, name }: ZoneProxyNode, token: string): Promise<AdmittedProxy<EnvoyView>> {
+  private async admitZoneProxy(node: ZoneProxyNode, token: string): Promise<AdmittedProxy<EnvoyView>> {
+    const { type, name } = node;
     const { zoneTokens, index, zone } = this.options;
     const until = await zoneTokens.verify(token, type);
-    if (type === 'egress') throw new Forbidden('this control plane serves no zone egress');
-    const resource = index.get({ kind: 'ZoneIngress', mesh: '', zone, namespace: '', name });
+    const kind = ZONE_PROXY_KINDS[type];
+    const resource = index.get({ kind, mesh: '', zone, namespace: '', name });
     const networking = resource?.spec['networking'];
-    if (!resource || !isJsonObject(networking))
-      throw new NotFound(`there is no ZoneIngress ${quoted(name)} in this zone`);
+    if (!resource || !isJsonObject(networking)) throw new NotFound(`there is no ${kind} ${quoted(name)} in this zone`);
     const at = socketAddress(networking['address'], networking['port']);
-    if (!at) throw new NotFound(`ZoneIngress ${quoted(name)}: spec.networking.address must be an IP address`);
+    if (!at) throw new NotFound(`${kind} ${quoted(name)}: spec.networking.address must be an IP address`);
     const proxy = zoneProxyId(type, name);
-    const make = (): { view: EnvoyView } => ({ view: { mesh: '', listed: new Set(), ingress: at } });
-    const { view, release } = this.views.hold({ proxy, facts: at }, make);
+    const { view, release } = this.views.hold({ proxy, facts: [at, node] }, () =>
+      node.type === 'egress' ? this.egressView(node, at) : { view: { mesh: '', listed: NOTHING, ingress: at } },
+    );
     return { proxy: { id: proxy, view, owner: resource.id }, until, release };
+  }
+
+  /** An egress has a certificate in each mesh that leaves through it, from the first time that it is asked for. */
+  private egressView(
+    { key, systemAuthorities }: EgressNode,
+    at: SocketAddress,
+  ): { readonly view: EnvoyView; readonly certificate?: ProxyCertificate } {
+    const { certificates, renewed, zone } = this.options;
+    const held = new Map<string, ProxyCertificate>();
+    const view: EnvoyView = {
+      ...{ mesh: '', listed: NOTHING, ...(systemAuthorities !== undefined && { systemAuthorities }) },
+      egress: {
+        at,
+        identity: (mesh) => {
+          if (key.type === 'none') return undefined;
+          let certificate = held.get(mesh);
+          if (!certificate) {
+            const owner = { type: 'egress', mesh, zone } as const;
+            certificate = certificates.enrol({ owner, key, renewed: () => renewed(view, mesh) });
+            held.set(mesh, certificate);
+          }
+          return certificate.current();
+        },
+      },
+    };
+    return key.type === 'none' ? { view } : { view, certificate: joined(held) };
   }
 
   /** By its name, or its `name.namespace`. */
@@ -228,7 +261,24 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
 
 function proxyOf(id: Identity): string | undefined {
   if (id.kind === 'Dataplane') return dataplaneProxyId(id);
-  return id.kind === 'ZoneIngress' ? zoneProxyId('ingress', id.name) : undefined;
+  if (id.kind === 'ZoneIngress') return zoneProxyId('ingress', id.name);
+  return id.kind === 'ZoneEgress' ? zoneProxyId('egress', id.name) : undefined;
+}
+
+/** The certificates of an egress as one: what is shown is the one that ends first, and any failure. */
+function joined(held: ReadonlyMap<string, ProxyCertificate>): ProxyCertificate {
+  const all = (): readonly ProxyCertificate[] => [...held.values()];
+  return {
+    current: () => undefined,
+    status: () => {
+      const statuses = all().map((each) => each.status());
+      const signed = statuses.filter(({ notAfter }) => notAfter !== undefined);
+      const [first] = signed.sort((a, b) => (a.notAfter ?? 0) - (b.notAfter ?? 0));
+      const failed = statuses.find(({ failure }) => failure !== undefined);
+      return { ...first, ...failed };
+    },
+    close: () => all().forEach((each) => each.close()),
+  };
 }
 
 function tokenName({ type }: ProxyNode): string {

@@ -75,7 +75,7 @@ describe('what is known of a proxy', () => {
     const proxy = plane.delta();
     proxy.send({ typeUrl: secret, resourceNamesSubscribe: [TRUST_SECRET] });
     const response = await proxy.response(0);
-    expect(typeOf(secret)?.versions).toEqual({});
+    expect(typeOf(secret)?.versions).toEqual({ [TRUST_SECRET]: '' });
     proxy.ack(response);
     await until('the version', () => typeOf(secret)?.versions?.[TRUST_SECRET] === first?.version);
   });

@@ -42,20 +42,20 @@ export class ProtocolViolation extends Error {}
 const MOST_FIELDS = 160_000;
 /** Most bytes of a node: Envoy says all its extensions there, and kuma-dp its Dataplane. */
 const MOST_NODE = 512 * 1024;
-/** The number of the field `node`, in both forms. */
-const NODE = 1;
+/** The number of the field `node`. */
+const NODE: Readonly<Record<AdsForm, number>> = { delta: 1, sotw: 2 };
 
 /**
  * The node of a request, encoded; undefined where there is none. Costs the tags of the request and no more, so it can be asked of
  * whoever is not known yet. Throws ProtocolViolation above the bounds, and another error where the bytes are no message.
  */
-export function nodeBytesOf(bytes: Buffer): Uint8Array | undefined {
+export function nodeBytesOf(form: AdsForm, bytes: Buffer): Uint8Array | undefined {
   const reader = new BinaryReader(bytes);
   let node: Uint8Array | undefined;
   for (let fields = 0; reader.pos < reader.len; fields++) {
     if (fields >= MOST_FIELDS) throw new ProtocolViolation(`a request has more than ${MOST_FIELDS} fields`);
     const [number, type] = reader.tag();
-    if (number === NODE && type === WireType.LengthDelimited) node = reader.bytes();
+    if (number === NODE[form] && type === WireType.LengthDelimited) node = reader.bytes();
     else reader.skip(type, number);
   }
   if (node && node.length > MOST_NODE)

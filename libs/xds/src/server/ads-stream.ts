@@ -149,7 +149,7 @@ export class AdsStream<V> {
     const cost = 1 + Math.floor(bytes.length / REQUEST_BYTES);
     if (this.options.requests.take(cost) !== undefined) return this.end('exhausted', 'too many requests');
     this.read(() => {
-      const node = nodeBytesOf(bytes);
+      const node = nodeBytesOf(this.form, bytes);
       if (this.session) return this.take(bytes);
       this.waiting.push(bytes);
       if (this.waiting.length > MOST_WAITING) throw new ProtocolViolation('too many requests before the first answer');

@@ -23,7 +23,7 @@ export interface ProxyTypeStatus {
   readonly lastRejection?: Rejection;
   /** The resources that it rejects. */
   readonly rejected: readonly RejectedResource[];
-  /** Of secrets: the versions that it has accepted, by name. */
+  /** Of secrets: the versions that it has accepted, by name; empty where it has accepted none yet. */
   readonly versions?: Readonly<Record<string, string>>;
 }
 
@@ -66,15 +66,10 @@ function statusOfType(subscription: Subscription, revision: number): ProxyTypeSt
   };
 }
 
-/** Most secrets of a proxy whose versions are told: it has its own certificate and the authorities. */
-const MOST_SECRETS = 8;
+/** Most secrets of a proxy whose versions are told: its own certificate and the authorities, of an egress in each mesh. */
+const MOST_SECRETS = 2_000;
 
 function acceptedVersions(subscription: Subscription): Readonly<Record<string, string>> {
   const names = [...subscription.named].slice(0, MOST_SECRETS);
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const version = subscription.acceptedVersion(name);
-      return version === undefined ? [] : [[name, version]];
-    }),
-  );
+  return Object.fromEntries(names.map((name) => [name, subscription.acceptedVersion(name) ?? '']));
 }

@@ -90,8 +90,9 @@ function acceptedAuthorities(
   const sets = streams.flatMap(({ types }) => {
     const secrets = types.find(({ type }) => type === RESOURCE_TYPES.secret);
     if (!secrets) return [];
-    const version = secrets.versions?.[TRUST_SECRET];
-    return [version === undefined ? undefined : authoritiesOf(version)];
+    // An egress has a trust for each mesh; what it accepts is in all of them.
+    const trusts = Object.entries(secrets.versions ?? {}).filter(([name]) => name.split(':')[0] === TRUST_SECRET);
+    return trusts.length === 0 ? [undefined] : trusts.map(([, version]) => authoritiesOf(version));
   });
   const [first, ...others] = sets;
   if (!first || others.includes(undefined)) return undefined;

@@ -4,7 +4,7 @@ import { stringify } from 'yaml';
 import { ApiError, type ApiClient } from '@causeway/api-client';
 import { createWorkloadKey } from '@causeway/identity';
 import { isJsonObject, type JsonObject } from '@causeway/resources';
-import { envoyBootstrap, tokenSecret, type ControlPlaneAddress } from '@causeway/xds';
+import { envoyBootstrap, tokenSecret, ZONE_PROXY_CONNECTIONS, type ControlPlaneAddress } from '@causeway/xds';
 import { UsageError, type CommandContext } from '../../context';
 import { textAt } from '../../render';
 import { connectionOf } from '../../settings/connection';
@@ -14,6 +14,8 @@ import { readGiven, writeOwn } from './local-files';
 /** Options of `causeway proxies bootstrap`. */
 export interface BootstrapOptions {
   readonly ingress?: string;
+  readonly egress?: string;
+  readonly maxConnections?: string;
   readonly dir: string;
   readonly xds?: readonly string[];
   readonly xdsCaFile?: string;
@@ -30,7 +32,7 @@ export interface BootstrapOptions {
 /** Whose proxy is started. */
 type Subject =
   | { readonly type: 'dataplane'; readonly mesh: string; readonly name: string }
-  | { readonly type: 'ingress'; readonly name: string };
+  | { readonly type: 'ingress' | 'egress'; readonly name: string };
 
 const KEY_FILE = 'key.pem';
 const TOKEN_FILE = 'token.json';
@@ -48,8 +50,9 @@ export async function bootstrapProxy(
   const api = await context.api();
   const settings = await api.rest.json({ path: '/config' });
   const subject = subjectOf(proxy, options, textAt(settings, 'CAUSEWAY_MESH_NAME'));
+  const zone = textAt(settings, 'CAUSEWAY_ZONE_NAME');
   const token =
-    options.tokenFile === undefined ? await issued(api, subject, options) : readGiven(options.tokenFile).trim();
+    options.tokenFile === undefined ? await issued(api, subject, zone, options) : readGiven(options.tokenFile).trim();
   const authority = await authorityFor(api, settings, options);
   const controlPlanes = addressesOf(context, settings, options.xds);
   const folder = resolve(options.dir);
@@ -70,6 +73,7 @@ export async function bootstrapProxy(
     token: { file: tokenFile },
     protocol: 'delta',
     admin: adminOf(options, folder),
+    ...connectionsOf(subject, options),
   });
   writeOwn(keyFile, privateKey);
   writeOwn(tokenFile, `${JSON.stringify(tokenSecret(token))}\n`);
@@ -79,19 +83,19 @@ export async function bootstrapProxy(
   return 0;
 }
 
-function subjectOf(proxy: string | undefined, { ingress }: BootstrapOptions, expectedMesh: string): Subject {
-  if ((proxy === undefined) === (ingress === undefined))
-    throw new UsageError('name either a Dataplane as MESH/NAME or --ingress NAME');
+function subjectOf(proxy: string | undefined, { ingress, egress }: BootstrapOptions, expectedMesh: string): Subject {
+  if ([proxy, ingress, egress].filter((name) => name !== undefined).length !== 1)
+    throw new UsageError('name either a Dataplane as MESH/NAME, --ingress NAME or --egress NAME');
   if (ingress !== undefined) return { type: 'ingress', name: ingress };
+  if (egress !== undefined) return { type: 'egress', name: egress };
   const [, mesh, name = ''] = /^(?:([^/]+)\/)?([^/]+)$/.exec(proxy ?? '') ?? [];
   if (name === '') throw new UsageError(`"${proxy}" names no Dataplane; it looks like default/redis-1`);
   return { type: 'dataplane', mesh: mesh ?? (expectedMesh || 'default'), name };
 }
 
-/** A token that is bound to the Dataplane, and to its workload where a label names that. */
-async function issued(api: ApiClient, subject: Subject, { validFor }: BootstrapOptions): Promise<string> {
-  if (subject.type === 'ingress')
-    throw new UsageError('--ingress needs --token-file: causeway tokens zone ZONE --scope ingress > FILE');
+/** A token that is bound to the Dataplane, and to its workload where a label names that; for a zone proxy a zone token. */
+async function issued(api: ApiClient, subject: Subject, zone: string, { validFor }: BootstrapOptions): Promise<string> {
+  if (subject.type !== 'dataplane') return issuedToZoneProxy(api, subject, zone, validFor);
   const { mesh, name } = subject;
   const dataplane = await api.rest.json({ path: `/meshes/${encodeURIComponent(mesh)}/dataplanes/${name}` });
   const labels = isJsonObject(dataplane['labels']) ? dataplane['labels'] : {};
@@ -101,6 +105,22 @@ async function issued(api: ApiClient, subject: Subject, { validFor }: BootstrapO
   const token = textAt(answer, 'token');
   if (token === '') throw new UsageError('the server answers with no token: is it the control plane of a zone?');
   return token;
+}
+
+/** Only a zone by itself issues zone tokens. */
+async function issuedToZoneProxy(
+  api: ApiClient,
+  { type }: Pick<Subject, 'type'>,
+  zone: string,
+  validFor: string,
+): Promise<string> {
+  const body = { zone, scope: [type], validFor };
+  const answer = await api.rest.json({ method: 'POST', path: '/tokens/zone', body }).catch((error: unknown) => {
+    if (!(error instanceof ApiError) || error.code !== 'not-found') throw error;
+    const made = `causeway --context global tokens zone ${zone} --scope ${type} > FILE`;
+    throw new UsageError(`--${type} needs --token-file, for the global issues zone tokens: ${made}`, { cause: error });
+  });
+  return textAt(answer, 'token');
 }
 
 /** Undefined where the port is plain text. */
@@ -147,9 +167,9 @@ function parseAddress(text: string): ControlPlaneAddress {
 }
 
 function nodeOf(subject: Subject): { readonly id: string; readonly cluster: string } {
-  return subject.type === 'ingress'
-    ? { id: `.${subject.name}`, cluster: 'ingress' }
-    : { id: `${subject.mesh}.${subject.name}`, cluster: subject.name };
+  return subject.type === 'dataplane'
+    ? { id: `${subject.mesh}.${subject.name}`, cluster: subject.name }
+    : { id: `.${subject.name}`, cluster: subject.type };
 }
 
 /** Where machines keep the authorities that they believe. */
@@ -170,9 +190,21 @@ function metadataOf(subject: Subject, { csr, keyFile, capture, authoritiesFile }
     authoritiesFile === undefined ? MACHINE_AUTHORITIES.find((file) => existsSync(file)) : existing(authoritiesFile);
   if (subject.type === 'ingress') return { 'dataplane.proxyType': 'ingress' };
   return {
-    ...{ 'causeway.io/csr': csr, 'causeway.io/key-file': keyFile, 'causeway.io/capture': capture },
+    ...{ 'causeway.io/csr': csr, 'causeway.io/key-file': keyFile },
+    ...(subject.type === 'egress' ? { 'dataplane.proxyType': 'egress' } : { 'causeway.io/capture': capture }),
     ...(authorities !== undefined && { 'causeway.io/authorities-file': authorities }),
   };
+}
+
+function connectionsOf(
+  { type }: Pick<Subject, 'type'>,
+  { maxConnections }: BootstrapOptions,
+): { readonly connections?: number } {
+  if (maxConnections === undefined) return type === 'dataplane' ? {} : { connections: ZONE_PROXY_CONNECTIONS };
+  const connections = Number(maxConnections);
+  if (!/^\d{1,9}$/.test(maxConnections) || connections < 1)
+    throw new UsageError(`--max-connections: "${maxConnections}" is no number of connections, 1 to 999999999`);
+  return { connections };
 }
 
 function existing(file: string): string {

@@ -12,18 +12,23 @@ export function registerProxies(program: Command, context: CommandContext, finis
     .command('proxies')
     .description('shows the proxies of the zone: connected to which replica, certificate, what they reject')
     .argument('[name]', 'the Dataplane of one proxy')
-    .option('-m, --mesh <mesh>', "the mesh; '-' for the zone's ingresses", '')
+    .option('-m, --mesh <mesh>', "the mesh; '-' for the zone's ingresses and egresses", '')
     .addOption(namespaceOption())
     .option('--connected', 'only those that are connected')
     .addOption(output.default('table'))
     .action(async (name: string | undefined, options: ProxiesOptions) =>
       finish(await listProxies(context, name, options)),
     );
+  registerBootstrap(proxies, context, finish);
+}
+
+function registerBootstrap(proxies: Command, context: CommandContext, finish: SetExitCode): void {
   proxies
     .command('bootstrap')
     .description('makes a key and what an Envoy on this machine is started with')
     .argument('[proxy]', 'MESH/NAME of the Dataplane; NAME is of the mesh that the control plane expects')
-    .option('--ingress <name>', 'the name of the ZoneIngress that it is the proxy of; needs --token-file')
+    .option('--ingress <name>', 'the name of the ZoneIngress that it is the proxy of')
+    .option('--egress <name>', 'the name of the ZoneEgress that it is the proxy of')
     .option('-d, --dir <folder>', 'where the files are written', '.')
     .option('--xds <host:port>', 'where its control planes are reached; several by commas', listed)
     .option('--xds-ca-file <file>', 'certificates (PEM) that verify them; none = those that verify this server')
@@ -32,8 +37,12 @@ export function registerProxies(program: Command, context: CommandContext, finis
         .choices(['bind', 'redirect', 'none'])
         .default('none'),
     )
-    .option('--token-file <file>', 'a token that was issued before; none = one is issued')
+    .option(
+      '--token-file <file>',
+      'a token that was issued before; none = one is issued, zone tokens by a zone by itself only',
+    )
     .option('--valid-for <duration>', 'of the token that is issued', '30d')
+    .option('--max-connections <n>', 'most connections at one time; none = 50000 for an ingress or egress')
     .option('--grpc', 'for a program that uses gRPC without a proxy: key, certificate, authorities and its bootstrap')
     .option(
       '--authorities-file <file>',

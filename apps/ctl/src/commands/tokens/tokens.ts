@@ -218,7 +218,7 @@ function registerIssuing(tokens: Command, context: CommandContext, finish: SetEx
     .action(async (name: string, options: UserTokenOptions) => finish(await issueUserToken(context, name, options)));
   tokens
     .command('zone')
-    .description('issues a token that lets a zone in; it is shown once')
+    .description('issues a token that lets a zone in, or its ingress and egress; it is shown once')
     .argument('<name>', 'the zone')
     .option('--valid-for <duration>', VALID_FOR, '30d')
     .option('--scope <scope...>', 'cp (the default), ingress, egress')

@@ -1,0 +1,95 @@
+import { isDeepStrictEqual } from 'node:util';
+import { egressIdOf } from '@causeway/identity';
+import { MeshIdentity } from '@causeway/kinds';
+import { isJsonObject, type Resource } from '@causeway/resources';
+import type { IndexChange, IndexReader } from '@causeway/store';
+import { egressServerName } from './sni';
+import { compareAddresses, socketAddress, type SocketAddress } from './zone-entrance';
+
+/** The way of a MeshExternalService through the egress of a zone. */
+export interface EgressWay {
+  /** Names the service to the egress. */
+  readonly serverName: string;
+  /** The SPIFFE id that the egress must have; empty where none can have one, so that nobody is believed. */
+  readonly identity: string;
+}
+
+/** What changes of the index mean for the egress. */
+export interface EgressChange {
+  /** The first ZoneEgress came or the last one went: `all`; else the meshes in which the egress has another identity. */
+  readonly meshes: 'all' | ReadonlySet<string>;
+  /** It is at other addresses. */
+  readonly isMoved: boolean;
+}
+
+/** Most addresses of an egress that are used; further ones are ignored. */
+const MOST_ADDRESSES = 256;
+
+/**
+ * The egress of one zone: its ZoneEgresses together. As long as there is one, services outside the mesh are reached through it
+ * only: whether it can be reached makes no difference, or whoever stops it would open the way around it.
+ */
+export class ZoneEgressTable {
+  /** Where it listens: IP addresses, sorted. */
+  addresses: readonly SocketAddress[] = [];
+  private isDeclared = false;
+  private readonly identities = new Map<string, string>();
+
+  constructor(
+    private readonly index: Pick<IndexReader, 'ofKind'>,
+    private readonly zone: string,
+  ) {}
+
+  load(): void {
+    this.identities.clear();
+    const own = [...this.index.ofKind('ZoneEgress')].filter(({ id }) => id.zone === this.zone);
+    this.isDeclared = own.length > 0;
+    this.addresses = addressesOf(own);
+  }
+
+  refresh(changes: readonly IndexChange[]): EgressChange {
+    const meshes = new Set<string>();
+    for (const { id } of changes)
+      if (id.kind === MeshIdentity.name && this.identities.has(id.mesh)) {
+        const before = this.identities.get(id.mesh);
+        this.identities.delete(id.mesh);
+        if (this.identityOf(id.mesh) !== before) meshes.add(id.mesh);
+      }
+    if (!changes.some(({ id }) => id.kind === 'ZoneEgress' && id.zone === this.zone)) return { meshes, isMoved: false };
+    const { isDeclared, addresses } = this;
+    const known = new Map(this.identities);
+    this.load();
+    for (const [mesh, identity] of known) this.identities.set(mesh, identity);
+    return {
+      meshes: isDeclared === this.isDeclared ? meshes : 'all',
+      isMoved: !isDeepStrictEqual(addresses, this.addresses),
+    };
+  }
+
+  /** Undefined where proxies go to the service themselves: no egress is declared. `name` is of the destination. */
+  wayOf(mesh: string, name: string): EgressWay | undefined {
+    if (!this.isDeclared) return undefined;
+    return { serverName: egressServerName(mesh, name), identity: this.identityOf(mesh) };
+  }
+
+  /** The SPIFFE id of the egress in a mesh; empty where it has none. */
+  identityOf(mesh: string): string {
+    let identity = this.identities.get(mesh);
+    if (identity === undefined) {
+      const identities = [...this.index.ofKind(MeshIdentity.name)].filter((one) => MeshIdentity.is(one));
+      identity = egressIdOf({ mesh, zone: this.zone }, identities)?.uri ?? '';
+      this.identities.set(mesh, identity);
+    }
+    return identity;
+  }
+}
+
+function addressesOf(egresses: readonly Resource[]): readonly SocketAddress[] {
+  const found = new Map<string, SocketAddress>();
+  for (const { spec } of egresses) {
+    const { address, port } = isJsonObject(spec['networking']) ? spec['networking'] : {};
+    const at = socketAddress(address, port);
+    if (at) found.set(`${at.address} ${at.port}`, at);
+  }
+  return [...found.values()].sort(compareAddresses).slice(0, MOST_ADDRESSES);
+}

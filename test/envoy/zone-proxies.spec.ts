@@ -1,0 +1,146 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect, type TLSSocket } from 'node:tls';
+import { createWorkloadKey, WorkloadCertificates } from '@causeway/identity';
+import { runCauseway, type Ran } from '../ctl/run-causeway';
+import { ENVOY, EnvoyProcess } from '../support/envoy-process';
+import { echo, loopbackBlock, say, sayTls, type ServiceProcess } from '../support/mesh-processes';
+import { createTestDatabase, type TestDatabase } from '../support/postgres';
+import { until } from '../support/until';
+import { ZoneProgram } from '../support/zone-program';
+
+const host = loopbackBlock();
+const APP = host(100);
+const INGRESS = { address: host(101), port: 10001 };
+const EGRESS = { address: host(102), port: 10002 };
+const SNI = 'sni.msvc.default.east.redis.6379';
+/** Most connections of the ingress. */
+const CONNECTIONS = 4;
+
+/** From a zone token of the zone itself to traffic: every part as its user has it. */
+(ENVOY === undefined ? describe.skip : describe)('the ingress and the egress of a zone by itself', () => {
+  let database: TestDatabase;
+  let zone: ZoneProgram;
+  let [redis, api]: readonly ServiceProcess[] = [];
+  let folder = '';
+  const envoys: EnvoyProcess[] = [];
+  const sockets: TLSSocket[] = [];
+
+  const run = (...args: readonly string[]): Promise<Ran> => runCauseway(zone.restUrl, args);
+
+  /** An Envoy with what `causeway proxies bootstrap` wrote. */
+  async function start(name: string, ...args: readonly string[]): Promise<EnvoyProcess> {
+    const out = join(folder, name);
+    const ca = ['--xds', `127.0.0.1:${zone.xds.address.port}`, '--xds-ca-file', join(folder, 'ca.pem')];
+    const ran = await run('proxies', 'bootstrap', ...args, ...ca, '-d', out);
+    expect(ran).toMatchObject({ code: 0, err: '' });
+    const envoy = await EnvoyProcess.run(
+      ENVOY ?? '',
+      join(out, 'envoy.yaml'),
+      mkdtempSync(join(tmpdir(), 'causeway-')),
+    );
+    envoys.push(envoy);
+    return envoy;
+  }
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    zone = await ZoneProgram.start({
+      DATABASE_URL: database.url,
+      CAUSEWAY_XDS_TLS: 'on',
+      CAUSEWAY_VIP_RANGE_MESHSERVICE: `${host(16)}/28`,
+      CAUSEWAY_VIP_RANGE_MESHEXTERNALSERVICE: `${host(32)}/28`,
+      CAUSEWAY_VIP_RANGE_MESHMULTIZONESERVICE: `${host(48)}/28`,
+    });
+    await zone.untilLeading();
+    folder = mkdtempSync(join(tmpdir(), 'causeway-zone-proxies-'));
+    writeFileSync(join(folder, 'ca.pem'), zone.authority ?? '');
+    [redis, api] = await Promise.all([echo('redis'), echo('api')]);
+    const inbound = [{ port: 6379, servicePort: redis.port, tags: { 'kuma.io/service': 'redis' } }];
+    const endpoints = [{ address: '127.0.0.1', port: api.port }];
+    const put = (path: string, type: string, name: string, rest: object): Promise<void> =>
+      zone.put(path, { type, name, ...(path.startsWith('/meshes/') && { mesh: 'default' }), ...rest });
+    const identity = { selector: { dataplane: { matchLabels: {} } }, provider: { type: 'Bundled', bundled: {} } };
+    const app = { networking: { address: APP, inbound } };
+    await put('/meshes/default/meshidentities/all', 'MeshIdentity', 'all', { spec: identity });
+    await put('/meshes/default/dataplanes/app', 'Dataplane', 'app', app);
+    await put('/meshes/default/meshexternalservices/api', 'MeshExternalService', 'api', {
+      spec: { match: { port: 443, protocol: 'tcp' }, endpoints },
+    });
+    await put('/zoneingresses/in', 'ZoneIngress', 'in', { networking: INGRESS });
+    await put('/zoneegresses/out', 'ZoneEgress', 'out', { networking: EGRESS });
+  });
+  afterAll(async () => {
+    for (const socket of sockets) socket.destroy();
+    await Promise.all(envoys.map((envoy) => envoy.stop()));
+    await Promise.all([redis, api].map(async (one) => one?.stop()));
+    await zone.stop();
+    await database.drop();
+  });
+
+  it('get their tokens from their zone, for themselves only', async () => {
+    const { code, out } = await run('tokens', 'zone', 'east', '--scope', 'ingress');
+    expect(code).toBe(0);
+    writeFileSync(join(folder, 'ingress.token'), out);
+    const refused = await Promise.all([
+      run('tokens', 'zone', 'east'),
+      run('tokens', 'zone', 'west', '--scope', 'egress'),
+    ]);
+    expect(refused.map((ran) => ran.code !== 0 && ran.err)).toEqual([
+      expect.stringContaining('no zone joins a zone by itself'),
+      expect.stringContaining('must be "east"'),
+    ]);
+    expect((await run('tokens', 'list', '--zones')).out).toMatch(/east/);
+  });
+
+  it('pass traffic in and out, started by causeway proxies bootstrap', async () => {
+    const [ingress] = await Promise.all([
+      start(
+        'in',
+        ...['--ingress', 'in', '--token-file', join(folder, 'ingress.token')],
+        '--max-connections',
+        `${CONNECTIONS}`,
+      ),
+      start('out', '--egress', 'out'),
+      start('app', 'default/app', '--capture', 'bind'),
+    ]);
+    const { privateKey: key, csr } = await createWorkloadKey();
+    const dataplane = { kind: 'Dataplane', mesh: 'default', zone: 'east', namespace: 'default', name: 'app' };
+    const issuer = zone.app.get(WorkloadCertificates, { strict: false });
+    const { chain: cert } = await issuer.issue({ dataplane, binding: { mesh: 'default', name: 'app' }, csr });
+    const caller = { host: INGRESS.address, port: INGRESS.port, servername: SNI, cert, key };
+    await until('the way in', async () => (await sayTls(caller)) === 'redis:hello');
+    const read = async (): Promise<string | undefined> => {
+      const answer = await fetch(`${zone.restUrl}/meshes/default/meshexternalservices/api`);
+      return ((await answer.json()) as { status?: { vip?: { ip?: string } } }).status?.vip?.ip;
+    };
+    const vip = await until('its address', read);
+    await until('the way out', async () => (await say(vip, 443)) === 'api:hello');
+    const [, out] = envoys;
+    expect(await out?.stat('tcp.egress.downstream_cx_total')).toBeGreaterThan(0);
+
+    // Held connections take all that the ingress has; the next ones are closed as they come.
+    const overflow = `listener.${INGRESS.address}_${INGRESS.port}.downstream_global_cx_overflow`;
+    for (let i = 0; i < CONNECTIONS + 2; i++)
+      sockets.push(connect({ ...caller, rejectUnauthorized: false }).on('error', () => undefined));
+    await until('the bound', async () => (await ingress.stat(overflow)) > 0);
+    expect(await ingress.ask('/ready')).toContain('LIVE');
+  });
+
+  it('are shown with their certificates, and sent away when their token is revoked', async () => {
+    const list = async (): Promise<string> => (await run('proxies', '-m', '-', '-o', 'yaml')).out;
+    const shown = await until('both', async () => {
+      const text = await list();
+      return text.includes('kind: ingress') && text.includes('kind: egress') ? text : undefined;
+    });
+    expect(shown).toContain('spiffe://default.east.mesh.local/zone-egress');
+    const tokens = JSON.parse((await run('tokens', 'list', '--zones', '-o', 'json')).out) as {
+      items: readonly { id: string; scope: readonly string[] }[];
+    };
+    const { id } = tokens.items.find(({ scope }) => scope.includes('egress')) ?? { id: '' };
+    expect(await run('tokens', 'revoke', id, '--zones')).toMatchObject({ code: 0 });
+    await until('it is gone', () => zone.xds.proxies().every((proxy) => proxy.id !== '/egress/out'));
+    expect(zone.xds.proxies().some((proxy) => proxy.id === '/ingress/in')).toBe(true);
+  });
+});
