@@ -102,10 +102,11 @@ describe('the source of a zone', () => {
     zone.put(sketch('Zone', 'east', {}));
     zone.put(trust('x'));
     expect([source.revision, source.point?.revision, zone.index.point?.revision]).toEqual([2, 2, 2]);
-    expect(told).toEqual([2]);
+    // The authorities for workloads, and those for the egress.
+    expect(told).toEqual([2, 2]);
     // What is of no revision is told as of the latest: it is not acked before it is answered.
     source.viewChanged(view);
-    expect(told).toEqual([2, 2]);
+    expect(told).toEqual([2, 2, 2]);
   });
 
   it('is read anew in slices: it serves what it had and stays at its revision until all is there', async () => {
