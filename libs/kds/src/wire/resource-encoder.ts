@@ -80,12 +80,10 @@ interface Payloads {
   readonly status: string | undefined;
 }
 
-/** In place of the origin's revision in what the version of a relayed resource is made of. */
-const NO_ORIGIN = { incarnation: '', revision: 0, committedAt: 0 };
-
 /**
  * Writes the discovery Resource around the KumaResource (docs/reference/kds-wire.md Appendix B). A relayed resource goes without its
- * status, which moves the origin's revision too: where nothing else has changed its version is the same, and no zone is sent it.
+ * status, which moves the origin's revision too: where nothing else has changed its version is the same, and no zone is sent it. In
+ * another incarnation of the origin it is another resource.
  */
 function writeEntry(
   out: ReverseWriter,
@@ -93,7 +91,7 @@ function writeEntry(
   payloads: Payloads,
   isRelayed: boolean,
 ): EncodedResource {
-  const relayed = isRelayed ? versionWithoutOrigin(out, resource, payloads) : undefined;
+  const relayed = isRelayed ? versionWithoutRevision(out, resource, payloads) : undefined;
   out.reset();
   out.field(Entry.name, formatWireKey(resource));
   const any = out.length;
@@ -108,10 +106,11 @@ function writeEntry(
   return { kind, name, mesh, version, entry: Buffer.from(out.written(0)) };
 }
 
-function versionWithoutOrigin(out: ReverseWriter, resource: WireResource, payloads: Payloads): string {
+function versionWithoutRevision(out: ReverseWriter, resource: WireResource, payloads: Payloads): string {
   const { meta } = resource;
   out.reset();
-  writeKumaResource(out, { ...resource, ...(meta && { meta: { ...meta, origin: NO_ORIGIN } }) }, payloads);
+  const still = meta && { meta: { ...meta, origin: { ...meta.origin, revision: 0, committedAt: 0 } } };
+  writeKumaResource(out, { ...resource, ...still }, payloads);
   return hash('sha256', out.written(0), 'hex');
 }
 

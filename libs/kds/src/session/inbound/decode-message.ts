@@ -147,11 +147,34 @@ function putOf({ id, labels, spec: sent, status, facts }: Copy, context: Message
   const goes = context.receiver.role === 'global' ? status : isStatusSentDown(id.kind) ? (status ?? {}) : undefined;
   const told = goes === undefined ? {} : { status: withOwnConditions(goes, held?.status) };
   // Resources that Kuma created have no age, whichever peer sends them (docs/design.md §4 Creation order).
-  if (context.dialect.meta && facts.createdAt > 0) return { ...put, ...told, copy: facts };
+  if (context.dialect.meta && facts.createdAt > 0) {
+    const isRelayed = context.receiver.role === 'zone' && goes === undefined;
+    const origin = isRelayed && held ? unmovedOrigin(held, { labels, spec, facts }) : facts.origin;
+    return { ...put, ...told, copy: { ...facts, origin } };
+  }
   const ages = countedHere({ labels, spec }, held, context.now());
   const generation = context.dialect.meta ? facts.generation : ages.generation;
   return { ...put, ...told, copy: { ...facts, generation, createdAt: facts.createdAt || ages.createdAt } };
 }
+
+/**
+ * The origin of a relayed copy. Where only the origin's status has changed, of which the copy has nothing, it stays as it is: a session
+ * that resumes before such a change is told of it, and must not make a write of it.
+ */
+function unmovedOrigin(held: Resource, { labels, spec, facts }: Pick<Copy, 'labels' | 'spec' | 'facts'>): CopyOrigin {
+  const { origin, generation, creationOrder, uid } = held;
+  const isSame =
+    origin?.incarnation === facts.origin.incarnation &&
+    origin.revision <= facts.origin.revision &&
+    generation === facts.generation &&
+    creationOrder === facts.creationOrder &&
+    uid === facts.uid &&
+    jsonEqual(held.labels, labels) &&
+    jsonEqual(held.spec, spec);
+  return isSame ? origin : facts.origin;
+}
+
+type CopyOrigin = Copy['facts']['origin'];
 
 /** Generation and age of a plain Kuma peer's resource, which the peer does not send. */
 function countedHere(
