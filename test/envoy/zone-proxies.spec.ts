@@ -130,11 +130,11 @@ const CONNECTIONS = 4;
 
   it('are shown with their certificates, and sent away when their token is revoked', async () => {
     const list = async (): Promise<string> => (await run('proxies', '-m', '-', '-o', 'yaml')).out;
-    const shown = await until('both', async () => {
+    const expected = ['kind: ingress', 'kind: egress', 'spiffe://default.east.mesh.local/zone-egress'];
+    await until('both, with the certificate', async () => {
       const text = await list();
-      return text.includes('kind: ingress') && text.includes('kind: egress') ? text : undefined;
+      return expected.every((part) => text.includes(part));
     });
-    expect(shown).toContain('spiffe://default.east.mesh.local/zone-egress');
     const tokens = JSON.parse((await run('tokens', 'list', '--zones', '-o', 'json')).out) as {
       items: readonly { id: string; scope: readonly string[] }[];
     };
