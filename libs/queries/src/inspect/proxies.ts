@@ -57,12 +57,13 @@ export class ProxyQueries {
   /** One proxy. Throws NotFound, AccessDenied. */
   one({ mesh, name, namespace = DEFAULT_NAMESPACE }: ProxyName, rights: CallerRights): JsonObject {
     const isOfZone = mesh === NO_MESH;
+    if (!isOfZone) rights.check('get', { kind: 'Dataplane', mesh, namespace });
     const found = [...this.known()].find(
       (proxy) =>
         meshOf(proxy) === mesh && nameOf(proxy) === name && (isOfZone || proxy.facts.owner?.namespace === namespace),
     );
     const kind = found?.facts.owner?.kind ?? (isOfZone ? 'ZoneIngress' : 'Dataplane');
-    rights.check('get', { kind, mesh: isOfZone ? '' : mesh, namespace: isOfZone ? '' : namespace });
+    if (isOfZone) rights.check('get', { kind, mesh: '', namespace: '' });
     if (!found) throw new NotFound(`no proxy of ${kind} ${name} is connected, or was not long ago`);
     return proxyJson(found);
   }

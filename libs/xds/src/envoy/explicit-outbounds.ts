@@ -1,10 +1,19 @@
+import { isIP } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 import { asDataplane, type DataplaneResource } from '@causeway/controllers';
-import { compareText, FieldPath, hasEffectiveLabels, identityKey, shortened, type Resource } from '@causeway/resources';
+import {
+  compareText,
+  FieldPath,
+  hasEffectiveLabels,
+  identityKey,
+  isJsonObject,
+  shortened,
+  type Resource,
+} from '@causeway/resources';
 import type { IndexChange } from '@causeway/store';
 import type { Destination } from '../model/destination';
 import type { DestinationChange } from '../model/traffic-model';
-import { socketAddress, type SocketAddress } from '../model/zone-entrance';
+import { isPort, socketAddress, type SocketAddress } from '../model/zone-entrance';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
 import type { RefusedResource } from '../server/resource-source';
 import { explicitListenerName, hostPort } from './names';
@@ -240,8 +249,19 @@ function isWildcard(address: string): boolean {
   return address === '0.0.0.0' || address === '::';
 }
 
+/** Those that can be read: a stored Dataplane may lack what is required of it here. */
 function outboundsOf(dataplane: Resource | undefined): readonly Outbound[] {
-  return asDataplane(dataplane)?.spec.networking.outbound ?? [];
+  const networking: unknown = asDataplane(dataplane)?.spec.networking;
+  const outbounds = isJsonObject(networking) ? networking['outbound'] : undefined;
+  return Array.isArray(outbounds) ? outbounds.filter(isOutbound) : [];
+}
+
+function isOutbound(found: unknown): found is Outbound {
+  if (!isJsonObject(found) || !isPort(found['port'])) return false;
+  const { address, backendRef, tags = {} } = found;
+  const isAddress = address === undefined || (typeof address === 'string' && isIP(address) > 0);
+  const isRef = backendRef === undefined || (isJsonObject(backendRef) && typeof backendRef['kind'] === 'string');
+  return isAddress && isRef && isJsonObject(tags);
 }
 
 function addressOf({ address = LOOPBACK, port }: Outbound): SocketAddress {
