@@ -95,7 +95,7 @@ const CONNECTIONS = 4;
   });
 
   it('pass traffic in and out, started by causeway proxies bootstrap', async () => {
-    const [ingress] = await Promise.all([
+    const [ingress, egress] = await Promise.all([
       start(
         'in',
         ...['--ingress', 'in', '--token-file', join(folder, 'ingress.token')],
@@ -117,8 +117,7 @@ const CONNECTIONS = 4;
     };
     const vip = await until('its address', read);
     await until('the way out', async () => (await say(vip, 443)) === 'api:hello');
-    const [, out] = envoys;
-    expect(await out?.stat('tcp.egress.downstream_cx_total')).toBeGreaterThan(0);
+    expect(await egress.stat('tcp.egress.downstream_cx_total')).toBeGreaterThan(0);
 
     // Held connections take all that the ingress has; the next ones are closed as they come.
     const overflow = `listener.${INGRESS.address}_${INGRESS.port}.downstream_global_cx_overflow`;
