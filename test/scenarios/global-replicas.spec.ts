@@ -77,8 +77,10 @@ describe('two replicas of the global on one database', () => {
     await next.join(second);
     await next.put('MeshService', 'redis', SPEC);
     await west.holds(redis());
-    const up = next.sync?.status().kinds.find(({ kind, direction }) => kind === 'MeshService' && direction === 'up');
-    expect([(await second.report('east', 'MeshService')).sent, up?.sent]).toEqual([0, 1]);
+    const up = await until('what it says that it sent', () =>
+      next.sync?.status().kinds.find(({ kind, direction }) => kind === 'MeshService' && direction === 'up'),
+    );
+    expect([(await second.report('east', 'MeshService')).sent, up.sent]).toEqual([0, 1]);
   });
 
   it("refuses the older session's write that commits only after the newer one has begun on the other replica (I7)", async () => {
