@@ -4,6 +4,7 @@ import {
   type ListingChange,
   type MessageCodec,
   type Proxy,
+  type RefusedResource,
   type ResourceSource,
   type SourceListener,
 } from '@causeway/xds';
@@ -15,6 +16,8 @@ export class MapSource implements ResourceSource<string> {
   revision = 0;
   /** What proxies asked for by name: `proxy type name`. */
   readonly asked: string[] = [];
+  /** What breaks rules. */
+  readonly refusals: RefusedResource[] = [];
   /** Names whose resources cannot be made. */
   readonly broken = new Set<string>();
   private readonly byType = new Map<string, Map<string, EncodedResource>>();
@@ -37,6 +40,10 @@ export class MapSource implements ResourceSource<string> {
   subscribe(listener: SourceListener<string>): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
+  }
+
+  refused(): readonly RefusedResource[] {
+    return this.refusals;
   }
 
   subscribed(proxy: Proxy<string>, type: string, names: readonly string[]): void {

@@ -170,7 +170,7 @@ export class ExplicitOutbounds {
       const found = this.serve(mesh, outbound, sockets);
       if (typeof found === 'object') return void served.set(name, { at, destination: found.name });
       const violations = [...(problems.get(name)?.violations ?? []), AT.index(i).violation(found)];
-      problems.set(name, { type: RESOURCE_TYPES.listener, name, violations });
+      problems.set(name, { type: RESOURCE_TYPES.listener, name, violations, isDeclared: true });
     });
     return { served, problems: [...problems.values()] };
   }

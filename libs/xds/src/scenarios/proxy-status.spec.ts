@@ -43,6 +43,15 @@ describe('what is known of a proxy', () => {
     expect(typeOf(cluster)?.appliedRevision).toBe(plane.source.revision);
   });
 
+  it('what breaks rules of what it asks for, and of what its Dataplane declares, which it cannot ask for', async () => {
+    const violations = [{ field: 'a', reason: 'is wrong', rule: 'wrong-form' }] as const;
+    const refusal = (name: string) => ({ type: cluster, name, violations });
+    plane.source.refusals.push(refusal('asked'), refusal('other'), { ...refusal('declared'), isDeclared: true });
+    plane.delta().send({ typeUrl: cluster, resourceNamesSubscribe: ['asked'] });
+    const shown = await until('its status', () => plane.server.proxies()[0]?.refused);
+    expect(shown.map(({ name }) => name)).toEqual(['asked', 'declared']);
+  });
+
   it('of several rejected at once each with its own line, and none whose name is only a part of another', async () => {
     const [own, longer, other] = ['inbound:10.0.0.1:80', 'inbound:10.0.0.1:8080', 'outbound'];
     plane.source.put(Cluster, { name: own }, { name: longer }, { name: other });

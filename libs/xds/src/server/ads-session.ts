@@ -61,8 +61,8 @@ export class AdsSession<V> {
   /** Resources that this proxy would have and that break Envoy's rules: it keeps their last good content, or has none. */
   refused(): readonly RefusedResource[] {
     const { source } = this.options;
-    const concerns = ({ type, name }: RefusedResource): boolean =>
-      this.subscriptions.get(type)?.concerns(name) === true;
+    const concerns = ({ type, name, isDeclared }: RefusedResource): boolean =>
+      isDeclared ?? this.subscriptions.get(type)?.concerns(name) === true;
     return [...(source.refused?.(this.proxy) ?? [])].filter(concerns);
   }
 

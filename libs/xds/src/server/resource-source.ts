@@ -16,6 +16,8 @@ export interface RefusedResource {
   readonly type: string;
   readonly name: string;
   readonly violations: readonly Violation[];
+  /** Its own Dataplane asks for it: it concerns the proxy, which never asks for what is not there. */
+  readonly isDeclared?: true;
 }
 
 /** Resources whose content may differ from now on, or that came or went. */
