@@ -69,7 +69,11 @@ function programmedCondition({ generation, revision }: Resource, { proxy, isGone
   if (!proxy.connected) return undefined;
   const lacking = rejected.length + refused.length;
   if (lacking > 0) {
-    const message = `its proxy lacks ${lacking} resources: ${REJECTED_BY_PROXY}, ${BREAKS_ENVOY_RULES}`;
+    const why = [
+      ...(rejected.length > 0 ? [REJECTED_BY_PROXY] : []),
+      ...(refused.length > 0 ? [BREAKS_ENVOY_RULES] : []),
+    ];
+    const message = `its proxy lacks ${lacking} ${lacking === 1 ? 'resource' : 'resources'}: ${why.join(', ')}`;
     return { ...of, status: 'False', reason: 'Invalid', message };
   }
   if (appliedBy(proxy) < revision) return undefined;

@@ -129,6 +129,8 @@ describe('what loops make of the proxies of a zone', () => {
     const rejected = [{ type: LISTENER, name: 'l', version: 'a', reason: 'no', at: 1 }];
     await report('a', session('web-1', { rejected }));
     expect(await programmed(id)).toEqual(['False', 'Invalid', 2]);
+    const [shown] = (await listed(id)).filter(({ type }) => type === 'Programmed');
+    expect(shown?.['message']).toBe('its proxy lacks 1 resource: RejectedByProxy');
     await report('a', session('web-1'));
     expect(await programmed(id)).toEqual(['True', 'Programmed', 2]);
     // It leaves, and is back within seconds; then it does not come back.
