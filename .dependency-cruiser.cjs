@@ -5,7 +5,7 @@
 const { existsSync, readdirSync, readFileSync } = require('node:fs');
 const { join } = require('node:path');
 
-const DOMAIN = 'resources|naming|ipam|sync|kinds';
+const DOMAIN = 'resources|naming|ipam|sync|routing|kinds';
 const ENGINE = 'runtime|store|identity|meshes|controllers|admission|queries|access';
 const ADAPTERS = 'store-postgres|leader-redis|kds|xds|dns|rest|grpc-api|api-client|telemetry';
 
@@ -39,8 +39,9 @@ module.exports = {
       'domain-is-pure',
       'The domain imports the domain, typebox, hashes of node:crypto and the parsers of node:net; nothing else.',
       { path: libs(DOMAIN), pathNot: TESTS },
-      { pathNot: `${libs(DOMAIN)}|${packages('typebox')}|^(node:)?(crypto|net)$` },
+      { pathNot: `${libs(DOMAIN)}|${packages('typebox|re2js')}|^(node:)?(crypto|net)$` },
     ),
+    technology('re2', 'routing', 're2js'),
     rule(
       'resources-first',
       'libs/resources is the language: it knows no other lib.',
@@ -49,15 +50,15 @@ module.exports = {
     ),
     rule(
       'domain-siblings',
-      'naming, ipam and sync know libs/resources only.',
-      { path: '^libs/(naming|ipam|sync)/src/', pathNot: TESTS },
+      'naming, ipam, sync and routing know libs/resources only.',
+      { path: '^libs/(naming|ipam|sync|routing)/src/', pathNot: TESTS },
       { path: '^libs/', pathNot: '^libs/(resources|$1)/src/' },
     ),
     rule(
       'kinds-on-top',
-      'Kinds are built of resources, naming and ipam.',
+      'Kinds are built of resources, naming, ipam and routing.',
       { path: libs('kinds'), pathNot: TESTS },
-      { path: '^libs/', pathNot: libs('resources|naming|ipam|kinds') },
+      { path: '^libs/', pathNot: libs('resources|naming|ipam|routing|kinds') },
     ),
     rule(
       'engine-without-adapters',
@@ -118,8 +119,8 @@ module.exports = {
     ),
     rule(
       'generated-code-apart',
-      'Only the adapters of gRPC read the generated protobuf code: apps use api-client.',
-      { path: '^(libs|apps)/', pathNot: `^libs/(proto-gen|kds|xds|grpc-api|api-client)/src/|${TESTS}` },
+      'Only the adapters of gRPC and the agent read the generated protobuf code: apps use api-client.',
+      { path: '^(libs|apps)/', pathNot: `^libs/(proto-gen|kds|xds|grpc-api|api-client|agent)/src/|${TESTS}` },
       { path: libs('proto-gen') },
     ),
     rule(
@@ -131,8 +132,20 @@ module.exports = {
     rule(
       'grpc-server-for-servers',
       'Only adapters that serve gRPC listen by libs/grpc-server.',
-      { path: '^(libs|apps)/', pathNot: `^libs/(grpc-server|kds|xds|grpc-api)/src/|${TESTS}` },
+      { path: '^(libs|apps)/', pathNot: `^libs/(grpc-server|kds|xds|grpc-api|agent)/src/|${TESTS}` },
       { path: libs('grpc-server') },
+    ),
+    rule(
+      'agent-on-top',
+      'libs/agent stands above the adapters that a machine needs: xDS, DNS, the client of our API (docs/adr/0009-agent.md).',
+      { path: libs('agent'), pathNot: TESTS },
+      { path: libs('store-postgres|leader-redis|kds|rest|grpc-api|controllers|queries|meshes') },
+    ),
+    rule(
+      'agent-for-its-program',
+      'Only apps/agent is made of libs/agent.',
+      { path: '^(libs|apps)/', pathNot: `${libs('agent')}|^apps/agent/|${TESTS}` },
+      { path: libs('agent') },
     ),
     rule('libs-below-apps', 'Libs never import apps.', { path: '^libs/' }, { path: '^apps/' }),
     rule(
@@ -191,7 +204,7 @@ module.exports = {
     ),
     technology('postgres', 'store-postgres', 'typeorm|pg'),
     technology('redis', 'leader-redis', 'redis|@redis'),
-    technology('grpc', 'proto-gen|grpc-server|kds|xds|grpc-api|api-client', '@grpc|@bufbuild'),
+    technology('grpc', 'proto-gen|grpc-server|kds|xds|grpc-api|api-client|agent', '@grpc|@bufbuild'),
     rule(
       'shipped-dependencies',
       'What ships must not need a dev dependency.',

@@ -73,7 +73,7 @@ export default tseslint.config(
     rules: { 'no-restricted-syntax': ['error', ...LANGUAGE] },
   },
   {
-    files: ['apps/ctl/**/*.ts', 'bench/**/*.ts'],
+    files: ['apps/ctl/**/*.ts', 'apps/agent/**/*.ts', 'bench/**/*.ts'],
     rules: { 'no-console': 'off' },
   },
   {

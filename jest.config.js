@@ -1,3 +1,7 @@
+// A process loads grpc-js-xds once for all its test files (tools/jest-runtime.js), and it looks then whether it is to know
+// rules about callers.
+process.env.GRPC_XDS_EXPERIMENTAL_RBAC = 'true';
+
 const typescript = {
   jsc: {
     target: 'es2022',

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -24,15 +24,28 @@ async function start(dataDir: string, turn: number): Promise<void> {
     const table_ms = since();
     await run.untilRunning();
     const running_ms = since();
-    const rss = run.processes().map(({ pid }) => memory(pid).rss_mb);
+    const rss = await memoryByName(run);
     report('start', {
       ...{ first: turn === 0, built: !run.output.includes('\nbuilding'), table_ms, running_ms },
-      ...{ processes: rss.length, rss_mb: rss.reduce((sum, each) => sum + each, 0) },
+      ...{ processes: run.processes().length, rss_mb: rss.reduce((sum, [, each]) => sum + each, 0) },
+      rss_mb_of: Object.fromEntries(rss),
     });
   } finally {
     run.signal('SIGTERM');
     await run.untilGone();
   }
+}
+
+/** Resident memory of each part of the demo, of its starter, and of all processes of a Postgres or Redis, MB. */
+async function memoryByName(run: QuickstartRun): Promise<readonly (readonly [string, number])[]> {
+  const states = [...(await run.states())];
+  const parts = new Map(states.map(([name, state]) => [Number(/pid (\d+)$/.exec(state)?.[1]), name]));
+  const sums = new Map<string, number>();
+  for (const { pid } of run.processes()) {
+    const name = parts.get(pid) ?? readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
+    sums.set(name, (sums.get(name) ?? 0) + memory(pid).rss_mb);
+  }
+  return [...sums].sort(([, a], [, b]) => b - a);
 }
 
 async function main(): Promise<void> {

@@ -50,8 +50,10 @@ async function main(): Promise<void> {
   const began = performance.now();
   const cpuBefore = cpuMs();
   const slices = new Slices();
-  const source = new EnvoyResources(zone.index, 'west', zone.access, (steps, done) => {
-    void inTimedSlices(steps, { clock: systemClock, each: () => slices.ended() }).then(done);
+  const source = new EnvoyResources(zone.index, 'west', zone.access, {
+    load: (steps, done) => {
+      void inTimedSlices(steps, { clock: systemClock, each: () => slices.ended() }).then(done);
+    },
   });
   await source.whenLoaded();
   const cpu_ms = Math.round(cpuMs() - cpuBefore);

@@ -13,6 +13,7 @@ export const migrations = [
   sqlMigration('0002-audit.sql'),
   sqlMigration('0003-unchanged.sql'),
   sqlMigration('0004-proxy-sessions.sql'),
+  sqlMigration('0005-agent-leases.sql'),
 ];
 
 /** Steps of versions that were never released. Their databases are refused; `0001-store.sql` took their place. */

@@ -64,7 +64,7 @@ export interface MessageSchema {
 /** By full name. */
 export const ENVOY_MESSAGES: Readonly<Record<string, MessageSchema>> = `;
 
-/** The text of a module with all messages of Envoy, xDS and the well-known types in \`set\`. */
+/** The text of a module with all messages of Envoy, xDS, the well-known types and our own resources of xDS in \`set\`. */
 export function messageSchemas(set, registry) {
   const rules = {
     registry,
@@ -73,7 +73,7 @@ export function messageSchemas(set, registry) {
   };
   const index = { messages: new Map(), enums: new Map() };
   for (const file of set.file) indexTypes(file.messageType, file.enumType, `${file.package}.`, index);
-  const wanted = [...index.messages].filter(([name]) => /^(envoy|xds|google\.protobuf)\./.test(name));
+  const wanted = [...index.messages].filter(([name]) => /^(envoy|xds|google\.protobuf|causeway\.dns)\./.test(name));
   const schemas = Object.fromEntries(wanted.map(([name, desc]) => [name, schemaOf(desc, rules, index.enums)]));
   return `${HEAD}${JSON.stringify(schemas)
     .replace(/("[\w.]+":\{"fields")/g, '\n  $1')

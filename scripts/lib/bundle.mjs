@@ -1,13 +1,15 @@
 import { copyFileSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, extname, join } from 'node:path';
 import { Failure } from './failure.mjs';
 
 const folderOf = (program) => join('apps', program, 'src');
 
-/** The programs that have threads and read SQL, and the one that has neither. */
+/** The programs that have threads and read SQL, and those that have neither. */
 const CONTROL_PLANES = ['global', 'zone'].map(folderOf);
 const COMMAND_LINE = folderOf('ctl');
+const AGENT = folderOf('agent');
+const OF_AGENT = join('libs', 'agent');
 
 /**
  * Modules of the command line that stay files of their own: gRPC, which most runs do not need and which would double what Node
@@ -32,20 +34,23 @@ const ABSENT = [
 const ONE_POSITION = Buffer.from('{"version":3,"sources":["node_modules"],"mappings":"AAAA"}').toString('base64');
 
 /**
- * Makes one file of each program that the compiler has left in `dist/`, in the place of its entry (docs/adr/0005-bundler.md).
- * Threads stay files of their own beside it, and so do the SQL files: code finds them by `__dirname`.
+ * Makes one file of each program in `dist/`, in the place of its entry (docs/adr/0005-bundler.md): of what the compiler has left
+ * there, and of the sources for the agent, in which Nest injects nothing. Threads and workers stay files of their own beside it,
+ * and so do the SQL files: code finds them by `__dirname`.
  */
 export async function bundle(root) {
   const { build, stop } = await import('esbuild').catch((cause) => {
     throw new Failure('esbuild is not installed: npm ci', { cause });
   });
   const dist = join(root, 'dist');
-  const threads = filesIn(dist, ['libs'], (file) => file.endsWith('-worker.js') && !file.includes('testdata'));
+  const workers = filesIn(dist, ['libs'], (file) => file.endsWith('-worker.js') && !file.includes('testdata'));
+  const [ofAgent, threads] = [workers.filter(isOfAgent), workers.filter((file) => !isOfAgent(file))];
   const controlPlanes = [
     ...CONTROL_PLANES.map((folder) => entry(dist, join(folder, 'main.js'), folder)),
     ...CONTROL_PLANES.flatMap((folder) => threads.map((file) => entry(dist, file, folder))),
   ];
   const commandLine = [join(COMMAND_LINE, 'main.js'), ...APART].map((file) => entry(dist, file, COMMAND_LINE));
+  const agent = [join(AGENT, 'main.js'), ...ofAgent].map((file) => entry(root, file.replace(/js$/, 'ts'), AGENT));
   const shared = {
     absWorkingDir: root,
     outdir: dist,
@@ -56,12 +61,18 @@ export async function bundle(root) {
     format: 'cjs',
     sourcemap: 'linked',
     sourcesContent: false,
+    // A comment with a letter beyond Latin-1 would make V8 keep the whole program at two bytes a character.
+    minifyWhitespace: true,
+    lineLimit: 160,
+    legalComments: 'linked',
+    mainFields: ['main'],
     external: ABSENT.flatMap((name) => [name, `${name}/*`]),
     logLevel: 'silent',
   };
   await Promise.all([
     build({ ...shared, entryPoints: controlPlanes, plugins: [mapOwnCodeOnly] }),
     build({ ...shared, entryPoints: commandLine, plugins: [mapOwnCodeOnly, keepApart] }),
+    build({ ...shared, entryPoints: agent, tsconfig: 'tsconfig.json', plugins: [mapOwnCodeOnly, leaveOutUnused] }),
   ])
     .catch((cause) => {
       throw new Failure(`the programs could not be bundled:\n${cause.message}`, { cause });
@@ -73,9 +84,13 @@ export async function bundle(root) {
   }
 }
 
-/** A file of `dist/` that becomes one of a program's folder. */
-function entry(dist, file, folder) {
-  return { in: join(dist, file), out: join(folder, basename(file, '.js')) };
+/** A file below a root that becomes one of a program's folder. */
+function entry(root, file, folder) {
+  return { in: join(root, file), out: join(folder, basename(file, extname(file))) };
+}
+
+function isOfAgent(file) {
+  return file.startsWith(OF_AGENT);
 }
 
 /** Files below some folders of a root, relative to the root. */
@@ -94,6 +109,18 @@ const mapOwnCodeOnly = {
       contents: `${await readFile(path, 'utf8')}\n//# sourceMappingURL=data:application/json;base64,${ONE_POSITION}`,
       loader: 'js',
     }));
+  },
+};
+
+/** Says of our own modules that loading one does nothing: what nobody imports of them is left out. */
+const leaveOutUnused = {
+  name: 'leave-out-unused',
+  setup({ onResolve, resolve }) {
+    onResolve({ filter: /^(\.|@causeway\/)/ }, async ({ path, pluginData, ...asked }) => {
+      if (pluginData === leaveOutUnused || asked.kind === 'entry-point') return undefined;
+      const found = await resolve(path, { ...asked, pluginData: leaveOutUnused });
+      return found.path.includes('node_modules') ? found : { ...found, sideEffects: false };
+    });
   },
 };
 

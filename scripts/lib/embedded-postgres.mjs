@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from './failure.mjs';
+import { endText, spawnGuarded } from './guarded.mjs';
 import { plainEnvironment } from './postgres-account.mjs';
 import { postgresBinaries } from './postgres-binaries.mjs';
 import {
@@ -14,12 +14,6 @@ import {
 import { postgresHome } from './postgres-home.mjs';
 import { POSTGRES_USER } from './postgres-password.mjs';
 
-// The shell holds the reading end of our pipe: when this process dies for whatever reason, kill -9 included, `cat` ends and
-// Postgres is told to stop. When Postgres ends by itself the shell ends with its status, and nobody is told anything any
-// more: its number may be another process's by then.
-const GUARD =
-  'exec 3<&0; "$@" 3<&- </dev/null & p=$!; (cat <&3 >/dev/null 2>&1; kill -INT $p) 2>/dev/null & w=$!; exec 3<&-; ' +
-  'wait $p; s=$?; kill $w 2>/dev/null; exit $s';
 const STOP_TIMEOUT_MS = 15_000;
 /** How long the processes of a server that was killed may go on with what they were doing. */
 const LEFT_OVER_TIMEOUT_MS = 30_000;
@@ -28,7 +22,7 @@ const LEFT_OVER_TIMEOUT_MS = 30_000;
  * Runs the Postgres that comes inside an npm package, its files in `folder`, listening on 127.0.0.1:`port`, until `stop()`
  * or the end of this process. `durable: false` is for tests: a crash of the machine may lose what it holds.
  * Gives `{ url(database), port, pid, stop(), crash(), ended }`. `crash()` ends it at once, as a kill -9 does: the next start
- * in the folder recovers what was committed. `ended` resolves with the last lines it wrote when it stopped unasked.
+ * in the folder recovers what was committed. `ended` resolves with how, and the last lines it wrote, when it stopped unasked.
  */
 export async function startPostgres({ folder, port, durable = true, onWait }) {
   const { home, dataDir, account, copyRoot } = postgresHome(folder);
@@ -54,14 +48,13 @@ async function launchOnceFree(start) {
 }
 
 async function launch({ args, account, dataDir, port }) {
-  const child = spawn('/bin/sh', ['-c', GUARD, 'sh', ...args], {
+  const child = spawnGuarded(args, {
     ...account,
+    how: 'INT',
     env: plainEnvironment(),
     cwd: '/',
-    detached: true, // a Ctrl-C on the terminal is for the control planes first
     stdio: ['pipe', 'ignore', 'pipe'],
   });
-  child.stdin.on('error', () => {}); // it ended before we let go of the pipe
   return { child, log: await untilReady(child, { dataDir, port }) };
 }
 
@@ -116,9 +109,9 @@ function handle(child, { dataDir, port, log, password }) {
   const closed = new Promise((resolve) => child.once('exit', resolve));
   return {
     port,
-    pid: child.pid,
+    pid: serverPid(dataDir),
     url: (database) => `postgres://${POSTGRES_USER}:${password}@127.0.0.1:${port}/${database}`,
-    ended: closed.then(() => (stopping ? new Promise(() => {}) : log())),
+    ended: closed.then((status) => (stopping ? new Promise(() => {}) : `${endText(status)}\n${log()}`)),
     async stop() {
       stopping = true;
       child.stdin.end();

@@ -1,11 +1,8 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { Failure } from './failure.mjs';
+import { endText, spawnGuarded } from './guarded.mjs';
 import { freePort } from './ports.mjs';
-
-// As for Postgres: the shell holds our pipe, so that Redis ends with this process, however that dies.
-const GUARD =
-  'exec 3<&0; "$@" 3<&- </dev/null & p=$!; (cat <&3 >/dev/null 2>&1; kill -TERM $p) 2>/dev/null & exec 3<&-; wait $p';
 
 /** Whether `redis-server` is on the PATH. */
 export function hasRedisServer() {
@@ -21,36 +18,42 @@ export function installRedisServer() {
   return hasRedisServer();
 }
 
-/** Runs `redis-server` on a free port of 127.0.0.1, keeping nothing on disk: `{ url, port, pid, stop() }`. */
-export async function startRedis() {
-  const port = await freePort();
+/**
+ * Runs `redis-server` on 127.0.0.1, keeping nothing on disk: `{ url, port, pid, ended, stop() }`. `ended` resolves with how it
+ * ended, where that was unasked.
+ */
+export async function startRedis({ port: wanted } = {}) {
+  const port = wanted ?? (await freePort());
   const listen = ['--port', String(port), '--bind', '127.0.0.1'];
   const keepNothing = ['--save', '', '--appendonly', 'no', '--dir', tmpdir()];
-  const child = spawn('/bin/sh', ['-c', GUARD, 'sh', 'redis-server', ...listen, ...keepNothing], {
+  const child = spawnGuarded(['redis-server', ...listen, ...keepNothing], {
+    how: 'TERM',
     cwd: tmpdir(),
-    detached: true,
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  child.stdin.on('error', () => {});
+  let stopping = false;
   const closed = new Promise((resolve) => child.once('exit', resolve));
-  await untilReady(child);
+  const log = await untilReady(child);
   return {
     url: `redis://127.0.0.1:${port}`,
     port,
-    pid: child.pid,
+    pid: Number(/\bpid=(\d+)/.exec(log())?.[1]),
+    ended: closed.then((status) => (stopping ? new Promise(() => {}) : endText(status))),
     async stop() {
+      stopping = true;
       child.stdin.end();
       await closed;
     },
   };
 }
 
+/** Resolves with the function that gives the last lines of the log. */
 function untilReady(child) {
   let log = '';
   return new Promise((resolve, reject) => {
     child.stdout.setEncoding('utf8').on('data', (text) => {
-      log = (log + text).slice(-2_000);
-      if (log.includes('Ready to accept connections')) resolve();
+      log = (log + text).slice(-4_000);
+      if (log.includes('Ready to accept connections')) resolve(() => log);
     });
     child.once('error', reject);
     child.once('close', () => reject(new Failure(`redis-server did not start: ${log.trim().split('\n').at(-1)}`)));

@@ -3,7 +3,7 @@ import { databaseUrl } from './databases.mjs';
 import { credentialFiles } from './zone-credentials.mjs';
 
 /** How a control plane of this run is to be started: what `startControlPlane` takes. */
-export function startOptions(settings, plane, { postgres, lock }) {
+export function startOptions(settings, plane, { postgres, lock, network }) {
   const { root, environment, dataDir } = settings;
   const [global] = settings.controlPlanes;
   const { caFile, tokenFile, adminTokenFile } = credentialFiles(dataDir, plane.name);
@@ -22,8 +22,10 @@ export function startOptions(settings, plane, { postgres, lock }) {
           CAUSEWAY_GLOBAL_TLS_SKIP_VERIFY: '',
           CAUSEWAY_ZONE_TOKEN_FILE: tokenFile,
           CAUSEWAY_ZONE_TOKEN: '',
+          ...network?.vipRanges(plane.name),
           CAUSEWAY_DNS_PORT: plane.ports.dns,
           CAUSEWAY_XDS_PORT: plane.ports.xds,
+          CAUSEWAY_XDS_TLS: 'on',
         };
   const env = {
     // Everything is on this machine, and so is whoever tries it.

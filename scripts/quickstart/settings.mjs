@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Failure } from '../lib/failure.mjs';
 import { freePort } from '../lib/ports.mjs';
@@ -9,16 +10,21 @@ const CONTROL_PLANES = [
   { name: 'west', app: 'zone', ports: { rest: 7681, grpc: 7682, diagnostics: 7680, dns: 7653, xds: 7678 } },
 ];
 const POSTGRES_PORT = 15432;
+const DEMO_NETWORK = '127.42';
+const ARGUMENTS = { '--fresh': '(begins anew)', '--no-traffic': '(control planes only)' };
 
 /** Everything that the environment and the command line say. A port that is given as 0 becomes a free one. */
 export async function readSettings({ env, args, root }) {
   for (const arg of args) {
-    if (arg !== '--fresh') throw new Failure(`unknown argument ${arg}: the only one is --fresh, which begins anew`);
+    if (!(arg in ARGUMENTS)) {
+      const known = Object.entries(ARGUMENTS).map(([name, what]) => `${name} ${what}`);
+      throw new Failure(`unknown argument ${arg}: there are ${known.join(', ')}`);
+    }
   }
   return {
     root,
     fresh: args.includes('--fresh'),
-    dataDir: resolve(env.CAUSEWAY_DATA_DIR ?? join(root, '.causeway')),
+    dataDir: dataFolder(env, root),
     databaseUrl: env.DATABASE_URL,
     redisUrl: env.REDIS_URL,
     leaderBackend: env.CAUSEWAY_LEADER_BACKEND,
@@ -27,7 +33,32 @@ export async function readSettings({ env, args, root }) {
     preferredPostgresPort: POSTGRES_PORT,
     controlPlanes: await Promise.all(CONTROL_PLANES.map((plane) => withPorts(plane, env))),
     environment: inheritedEnvironment(env),
+    wantsTraffic: !args.includes('--no-traffic'),
+    demoNetwork: demoNetworkOf(env),
+    envoy: env.CAUSEWAY_ENVOY ?? installedEnvoy(dataFolder(env, root)),
   };
+}
+
+function demoNetworkOf({ CAUSEWAY_DEMO_NETWORK: text = '' }) {
+  const network = text === '' ? DEMO_NETWORK : text;
+  if (/^127\.\d{1,3}$/.test(network) && Number(network.slice(4)) > 0 && Number(network.slice(4)) < 255) return network;
+  throw new Failure(`CAUSEWAY_DEMO_NETWORK: must be 127.1 to 127.254, not "${text}"`);
+}
+
+/** Where data and logs are. */
+export function dataFolder(env, root) {
+  return resolve(env.CAUSEWAY_DATA_DIR ?? join(root, '.causeway'));
+}
+
+/** The file in which `npm run envoy` leaves the path of the program. */
+export function envoyFile(dataDir) {
+  return join(dataDir, 'envoy.path');
+}
+
+function installedEnvoy(dataDir) {
+  const file = envoyFile(dataDir);
+  const program = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
+  return program !== '' && existsSync(program) ? program : undefined;
 }
 
 /** The variable that sets a port of a control plane. */
@@ -57,7 +88,8 @@ async function portOf(env, variable, preset) {
 
 /** What the control planes get from our environment: not what is meant for the starter, the tests or the command line tool. */
 function inheritedEnvironment(env) {
-  const own = new Set(['CAUSEWAY_DATA_DIR', 'CAUSEWAY_POSTGRES_PORT', 'CAUSEWAY_SERVER', 'DATABASE_URL', 'REDIS_URL']);
+  const ofStarter = ['DATA_DIR', 'POSTGRES_PORT', 'SERVER', 'DEMO_NETWORK', 'ENVOY'].map((name) => `CAUSEWAY_${name}`);
+  const own = new Set([...ofStarter, 'DATABASE_URL', 'REDIS_URL']);
   for (const { name, ports } of CONTROL_PLANES) for (const use of Object.keys(ports)) own.add(portVariable(name, use));
   return Object.fromEntries(
     Object.entries(env).filter(([name]) => !own.has(name) && !name.startsWith('CAUSEWAY_TEST_')),

@@ -16,9 +16,10 @@ export function credentialFiles(dataDir, name) {
   };
 }
 
-/** Removes the credentials that earlier incarnations of the control planes issued. */
-export function forgetCredentials(dataDir) {
-  for (const folder of ['zones', 'admins']) rmSync(join(dataDir, folder), { recursive: true, force: true });
+/** Removes the credentials that earlier incarnations of the control planes issued, and what agents had of them. */
+export function forgetCredentials(dataDir, agents) {
+  for (const folder of [join(dataDir, 'zones'), join(dataDir, 'admins'), agents])
+    rmSync(folder, { recursive: true, force: true });
 }
 
 /** Asks the global for its authority and a token for each zone, and keeps them where only this account may read them. */

@@ -3,7 +3,7 @@ import type { JsonObject } from '@causeway/resources';
 import { OPERATOR_TOKEN } from '../grpc/grpc-fixture';
 import { serviceId } from '../rest/rest-fixture';
 import { until } from '../support/until';
-import { CutProxy } from './cut-proxy';
+import { Link } from '../support/link';
 import { failure, INTERFACES, type Served } from './served-plane';
 
 const service = (name: string, more: JsonObject = {}): JsonObject => ({
@@ -44,11 +44,13 @@ class Follower {
 
 describe.each(INTERFACES)('the contract of the API over %s', (_, serve) => {
   let served: Served;
-  let proxy: CutProxy;
+  let proxy: Link;
   let api: ApiClient;
   beforeEach(async () => {
     served = await serve();
-    proxy = await CutProxy.open(served.port);
+    proxy = new Link();
+    await proxy.listen();
+    proxy.lead(served.port);
     api = await connectApi({ server: new URL(`${served.scheme}://127.0.0.1:${proxy.port}`), token: OPERATOR_TOKEN });
   });
   afterEach(async () => {
@@ -283,7 +285,7 @@ describe.each(INTERFACES)('the contract of the API over %s', (_, serve) => {
       proxy.cut();
       await direct.delete(named('a'));
       await direct.apply([service('c', { labels: { turn: `t${turn}` } }), service(`during-${turn}`)]);
-      proxy.mend();
+      proxy.heal();
       await until('it has caught up', () => follower.held.has(`during-${turn}`));
       await until('the latest state', () => JSON.stringify(follower.held.get('c')).includes(`"t${turn}"`));
       await until('the deletion', () => !follower.held.has('a'));

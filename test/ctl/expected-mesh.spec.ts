@@ -61,6 +61,10 @@ describe('causeway without --mesh, where the control plane expects another mesh 
     await causeway(['apply', '-f', '-'], [GENERATOR, SERVICE].join('---\n'));
     await causeway(['wait', 'msvc/redis', '--for=condition=HostnameAvailable', '--timeout=1s']);
     expect((await causeway(['hostnames', 'own.mesh'])).out).toMatch(/redis\.own\.mesh +Available/);
+    expect((await causeway(['hostnames', '--hosts'])).out).toMatch(
+      / mesh main in zone east\n241[.\d]+\tredis\.own\.mesh/,
+    );
+    expect(await causeway(['hostnames', '--hosts', 'text'])).toMatchObject({ code: 2, out: '' });
     expect(await causeway(['auth', 'can-i', 'get', 'msvc', 'redis'])).toMatchObject({ code: 0, err: '' });
     expect((await causeway(['__complete', 'fish', '--', 'get', 'msvc', ''])).out).toContain('redis');
     expect(await zone.get('/_resources')).toMatchObject({ defaultMesh: 'main' });

@@ -1,7 +1,7 @@
 import { Invalid } from '@causeway/resources';
 import type { ListedToken } from '@causeway/access';
 import type { UserAccess, ZoneAccess } from '@causeway/queries';
-import { restFixture, type RestFixture } from '../rest/rest-fixture';
+import { restFixture, ZONE_EAST, type RestFixture } from '../rest/rest-fixture';
 import { runCauseway, type Ran } from './run-causeway';
 
 const token = `e30.${Buffer.from('{"jti":"id-1","Zone":"east"}').toString('base64url')}.c2ln`;
@@ -80,6 +80,20 @@ describe('causeway tokens', () => {
       ...{ code: 1, out: '' },
       err: expect.stringContaining('  validFor: must be a duration such as 720h\n'),
     });
+  });
+
+  it('zone at a zone of a global names the command for the global', async () => {
+    const zone = await restFixture({ cp: ZONE_EAST });
+    const at = `http://127.0.0.1:${await zone.server.listen('127.0.0.1', 0)}`;
+    const command = 'causeway --context global tokens zone east --scope egress > FILE';
+    expect(await runCauseway(at, ['tokens', 'zone', 'east', '--scope', 'egress'])).toMatchObject({
+      ...{ code: 2, out: '' },
+      err: expect.stringContaining(command) as string,
+    });
+    expect(await runCauseway(at, ['tokens', 'list', '--zones'])).toMatchObject({
+      ...{ code: 1, err: expect.stringContaining('causeway --context global') as string },
+    });
+    await zone.close();
   });
 
   it('user takes groups one by one or with commas', async () => {

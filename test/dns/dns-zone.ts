@@ -1,4 +1,4 @@
-import { createDnsServer, type DnsServer, type DnsSettings } from '@causeway/dns';
+import { createDnsServer, type DnsServer, type DnsSettings, type EndpointSource } from '@causeway/dns';
 import { globalIdentity, type Identity, type JsonObject, type Resource } from '@causeway/resources';
 import { silentLogger, systemClock, type Clock, type Logger } from '@causeway/runtime';
 import { ResourceIndex } from '@causeway/store';
@@ -65,12 +65,20 @@ export class DnsZone {
 
   async start(
     config: DnsSettings = {},
-    parts: { readonly clock?: Clock; readonly logger?: Logger; readonly port?: number } = {},
+    parts: {
+      readonly clock?: Clock;
+      readonly logger?: Logger;
+      readonly port?: number;
+      readonly endpoints?: EndpointSource;
+    } = {},
   ): Promise<this> {
-    const { clock = systemClock, logger = silentLogger, port = 0 } = parts;
+    const { clock = systemClock, logger = silentLogger, port = 0, endpoints } = parts;
     // Nothing of a test may depend on the resolvers of its machine.
     const forward = { resolverFile: '/nonexistent', ...config.forward };
-    this.server = createDnsServer({ index: this.index, zone: 'east', clock, logger, config: { ...config, forward } });
+    this.server = createDnsServer({
+      ...{ index: this.index, zone: 'east', clock, logger, config: { ...config, forward } },
+      ...(endpoints && { endpoints }),
+    });
     this.port = await this.server.bind('127.0.0.1', port);
     return this;
   }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const ROOT = join(__dirname, '..', '..');
@@ -8,18 +8,21 @@ const rowsOf = (name: string): readonly string[] => {
 };
 const rows = rowsOf('requirements.md');
 const traffic = rowsOf('requirements-traffic.md');
+const agent = rowsOf('requirements-agent.md');
 const firstOf = (each: readonly string[]): readonly string[] => each.map((row) => row.split('|')[1]?.trim() ?? '');
 const testsOf = (row: string): readonly (readonly [file: string, words: string])[] =>
   [...row.matchAll(/`([^`]+) › ([^`]+)`/g)].map(([, file = '', words = '']) => [file, words] as const);
 
-describe('docs/reference/requirements.md and requirements-traffic.md', () => {
-  it.each([...rows, ...traffic])('%s', (row) => {
+describe('docs/reference/requirements.md, requirements-traffic.md and requirements-agent.md', () => {
+  it.each([...rows, ...traffic, ...agent])('%s', (row) => {
     const tests = testsOf(row);
     expect(tests).not.toEqual([]);
     for (const [file, words] of tests) {
       const source = readFileSync(join(ROOT, file), 'utf8').replaceAll("\\'", "'");
       expect([file, words, source.includes(words)]).toEqual([file, words, true]);
     }
+    for (const [, program = ''] of row.matchAll(/`(bench\/[^`]+)`/g))
+      expect([program, existsSync(join(ROOT, program))]).toEqual([program, true]);
   });
 
   it('names every statement of the seed and every weakness once', () => {
@@ -33,6 +36,10 @@ describe('docs/reference/requirements.md and requirements-traffic.md', () => {
 
   it('names every requirement of traffic and every harmful input once', () => {
     const letters = [...'ABCDEFGHIJKL'];
-    expect(firstOf(traffic)).toEqual([...Array.from({ length: 12 }, (_, i) => String(i + 1)), ...letters]);
+    expect(firstOf(traffic)).toEqual([...Array.from({ length: 13 }, (_, i) => String(i + 1)), ...letters]);
+  });
+
+  it('names what 18 must show and what it builds, each once', () => {
+    expect(firstOf(agent)).toEqual([...'12345678', ...'abcdefghi'].map((item) => `18.${item}`));
   });
 });

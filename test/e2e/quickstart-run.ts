@@ -1,10 +1,15 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { resolve } from 'node:path';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { markedProcesses, type MarkedProcess } from '../support/marked-processes';
 import { until } from '../support/until';
 
 const REPO = resolve(__dirname, '..', '..');
+
+/** Loopback addresses of this process alone among those of one Jest; other tests draw theirs below 224. */
+export const NETWORK = `127.${224 + ((process.ppid + Number(process.env['JEST_WORKER_ID'] ?? 0)) % 31)}`;
 
 /** Every port free, nothing of this machine's settings. */
 function environment(own: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
@@ -28,11 +33,18 @@ function environment(own: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
     'WEST_DNS',
     'WEST_XDS',
   ].map((name) => [`CAUSEWAY_${name}_PORT`, '0']);
-  return { ...Object.fromEntries([...inherited, ...ports]), ...own };
+  return { ...Object.fromEntries([...inherited, ...ports]), CAUSEWAY_DEMO_NETWORK: NETWORK, ...own };
+}
+
+/** The state of each part, from the text of `npm run -s demo:status`. */
+export function statesOf(text: string): ReadonlyMap<string, string> {
+  const rows = text.split('\n').map((line) => line.trim().split(/ {2,}/));
+  return new Map(rows.map(([name = '', state = '']) => [name, state]));
 }
 
 /** One run of the starter, from its command to the end of its last process. */
 export class QuickstartRun {
+  private readonly environment: NodeJS.ProcessEnv;
   private readonly mark = `QUICKSTART_RUN=${randomBytes(8).toString('hex')}`;
   private readonly child: ChildProcess;
   /** The exit code, once it has ended. */
@@ -42,9 +54,10 @@ export class QuickstartRun {
   constructor(command: readonly [string, ...string[]], own: Readonly<Record<string, string>>) {
     const [program, ...args] = command;
     const [name = '', value = ''] = this.mark.split('=');
+    this.environment = environment({ ...own, [name]: value });
     this.child = spawn(program, args, {
       cwd: REPO,
-      env: environment({ ...own, [name]: value }),
+      env: this.environment,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     for (const stream of [this.child.stdout, this.child.stderr]) {
@@ -65,6 +78,35 @@ export class QuickstartRun {
     const url = new RegExp(`^ {2}${name} +(http://\\S+)`, 'm').exec(this.output)?.[1];
     if (url === undefined) throw new Error(`no address of ${name} in:\n${this.output}`);
     return url;
+  }
+
+  /** What `npm run -s demo:…` prints to stdout while it runs, and its exit code. */
+  async demo(...args: readonly string[]): Promise<{ readonly code: number | null; readonly text: string }> {
+    const program = resolve(REPO, 'scripts', 'demo.mjs');
+    const stdio: StdioOptions = ['ignore', 'pipe', 'ignore'];
+    const child = spawn(process.execPath, [program, ...args], { cwd: REPO, env: this.environment, stdio });
+    let text = '';
+    child.stdout?.setEncoding('utf8').on('data', (piece: string) => (text += piece));
+    const [code] = (await once(child, 'close')) as [number | null];
+    return { code, text };
+  }
+
+  /** The state of each part, as `npm run -s demo:status` prints it: asked of the same server, without a process for each look. */
+  async states(): Promise<ReadonlyMap<string, string>> {
+    const file = join(this.environment['CAUSEWAY_DATA_DIR'] ?? '', 'demo.json');
+    const { url, secret } = JSON.parse(readFileSync(file, 'utf8')) as { readonly url: string; readonly secret: string };
+    const answer = await fetch(`${url}/status`, { headers: { authorization: secret } });
+    return statesOf(await answer.text());
+  }
+
+  /** Ends some of its parts at once. */
+  async kill(...parts: readonly string[]): Promise<void> {
+    const states = await this.states();
+    for (const part of parts) {
+      const pid = /pid (\d+)$/.exec(states.get(part) ?? '')?.[1];
+      if (pid === undefined) throw new Error(`${part} does not run:\n${this.output}`);
+      process.kill(Number(pid), 'SIGKILL');
+    }
   }
 
   signal(name: NodeJS.Signals): void {

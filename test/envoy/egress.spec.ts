@@ -1,9 +1,11 @@
 import type { JsonObject, Resource } from '@causeway/resources';
 import type { ConnectionOptions } from 'node:tls';
+import type { EnvoyView } from '@causeway/xds';
 import { ENVOY, type EnvoyProcess } from '../support/envoy-process';
 import {
   ask,
   echo,
+  holdTls,
   httpService,
   loopbackBlock,
   say,
@@ -19,6 +21,10 @@ import { until } from '../support/until';
 const host = loopbackBlock();
 const FIRST = { address: host(100), port: 10002 };
 const SECOND = { address: host(101), port: 10002 };
+const NARROW = { address: host(102), port: 10002 };
+/** Sources of which not all have the same limits. */
+const SOURCES = Array.from({ length: 16 }, (_, i) => host(200 + i));
+const CONNECTIONS = 3;
 const API = { vip: host(7), port: 443, name: 'kri_extsvc_default___api.example_443' };
 const PLAIN = { vip: host(8), port: 6379 };
 const WEB = { vip: host(9), port: 8080 };
@@ -33,8 +39,10 @@ const EGRESS_ID = 'spiffe://default.west.mesh.local/zone-egress';
   let caller: TestCertificate;
   let [api, plain, web]: readonly ServiceProcess[] = [];
 
-  const egress = (name: string, at: typeof FIRST): Resource =>
-    sketch('ZoneEgress', name, { networking: { ...at } }, { zone: 'west' });
+  const egress = (name: string, at: typeof FIRST, status: JsonObject = {}): Resource =>
+    sketch('ZoneEgress', name, { networking: { ...at } }, { zone: 'west', status });
+  /** What proxies have against what they are told. */
+  let whileNothingLeaves: readonly string[] | undefined;
   const external = (name: string, { vip, port }: typeof PLAIN, spec: JsonObject, protocol = 'tcp'): Resource =>
     sketch(
       'MeshExternalService',
@@ -70,14 +78,13 @@ const EGRESS_ID = 'spiffe://default.west.mesh.local/zone-egress';
   const apiName = (): string => west.source.model.destination(API.name)?.egress?.serverName ?? '';
   const first = (): EnvoyProcess => egresses[0] ?? client;
 
-  async function startEgress(name: string, at: typeof FIRST): Promise<EnvoyProcess> {
+  async function startEgress(name: string, at: typeof FIRST, more: Partial<EnvoyView> = {}): Promise<EnvoyProcess> {
     const { chain, key } = await west.authority.issue({ uri: EGRESS_ID });
     const certificate = { chain, key: { pem: key } };
     const envoy = await west.envoy(name, {
-      ...{ mesh: '', listed: new Set<string>() },
+      ...{ mesh: '', listed: new Set<string>(), ...more },
       egress: { at, identity: (of) => (of === 'default' ? certificate : undefined) },
     });
-    egresses.push(envoy);
     return envoy;
   }
 
@@ -97,19 +104,23 @@ const EGRESS_ID = 'spiffe://default.west.mesh.local/zone-egress';
     };
     const at = (of: ServiceProcess | undefined) => ({ endpoints: [{ address: '127.0.0.1', port: of?.port ?? 1 }] });
     west.state.put(mesh('default'), settings({}), west.trust(''), identity('default'), egress('first', FIRST));
+    egresses.push(await startEgress('first', FIRST));
+    await until('the egress has nothing to serve', () => west.isSettled('first'));
+    whileNothingLeaves = west.problems();
     west.state.put(
       external('api.example', API, { ...at(api), tls }),
       external('plain', PLAIN, at(plain)),
       external('web', WEB, at(web), 'http'),
     );
     client = await west.envoy('client', { mesh: 'default', listed: 'all', capture: { type: 'bind' } }, 'client');
-    await startEgress('first', FIRST);
   });
   afterAll(async () => {
     await west.stop();
     await Promise.all([api, plain, web].map(async (one) => one?.stop()));
   });
   afterEach(() => expect(west.problems()).toEqual([]));
+
+  it('starts before a service outside the mesh is there', () => expect(whileNothingLeaves).toEqual([]));
 
   it('is the way to servers outside the mesh: it begins their TLS, and the client knows neither address nor authority', async () => {
     await until('its name', async () => (await say(API.vip, API.port)) === 'api(api.example):hello');
@@ -153,6 +164,25 @@ const EGRESS_ID = 'spiffe://default.west.mesh.local/zone-egress';
     await answers(...served);
   });
 
+  it('one source does not take the connections of others, and what it may not have is counted', async () => {
+    const narrow = await startEgress('narrow', NARROW, { sourceLimits: { connections: CONNECTIONS, perSecond: 5 } });
+    const { chain: cert, key } = caller;
+    const options = { host: NARROW.address, port: NARROW.port, servername: apiName(), cert, key };
+    const enter = (source: string) => holdTls(source, options);
+    const [greedy = '', ...others] = SOURCES;
+    await until('the egress is settled', () => west.isSettled('narrow'));
+    const held = await Promise.all(Array.from({ length: 40 }, () => enter(greedy)));
+    expect(held.filter(Boolean)).toHaveLength(CONNECTIONS);
+    const counters = ['connection_limit.egress.limited_connections', 'local_rate_limit.egress.rate_limited'];
+    const [limited = 0, rated = 0] = await Promise.all(counters.map((name) => narrow.stat(name)));
+    expect([limited > 0, rated > 0, limited + rated]).toEqual([true, true, 40 - CONNECTIONS]);
+    // Sources are told apart by a hash: few share the group of another one.
+    const served = await Promise.all(others.map(enter));
+    expect(served.filter(Boolean).length).toBeGreaterThan(others.length / 2);
+    for (const socket of [...held, ...served]) socket?.destroy();
+    await narrow.stop();
+  });
+
   it('while the settings of the mesh cannot be read it goes on as before', async () => {
     west.state.delete(settings({}));
     await until('the egress is settled', () => west.isSettled('first'));
@@ -161,19 +191,36 @@ const EGRESS_ID = 'spiffe://default.west.mesh.local/zone-egress';
   });
 
   it('of several the others serve where one is gone; without any nothing goes out, and nothing around it', async () => {
-    await startEgress('second', SECOND);
+    egresses.push(await startEgress('second', SECOND));
     west.state.put(egress('second', SECOND));
+    const taken = async (of: number) => (await egresses[of]?.stat('tcp.egress.downstream_cx_total')) ?? 0;
     await until('the second', async () => {
       await say(PLAIN.vip, PLAIN.port);
-      return ((await egresses[1]?.stat('tcp.egress.downstream_cx_total')) ?? 0) > 0;
+      return (await taken(1)) > 0;
     });
+    const withdrawn = { conditions: [{ type: 'Withdrawn', status: 'True' }] };
+    west.state.put(egress('first', FIRST, withdrawn));
+    await until('the client is settled', () => west.isSettled('client'));
+    const before = [await taken(0), await taken(1)];
+    const answers = await Promise.all(Array.from({ length: 12 }, () => say(PLAIN.vip, PLAIN.port)));
+    expect(new Set(answers)).toEqual(new Set(['plain:hello']));
+    expect([await taken(0), await taken(1)]).toEqual([before[0], (before[1] ?? 0) + 12]);
+    // Where all are withdrawn they are used all the same.
+    west.state.put(egress('second', SECOND, withdrawn));
+    await until('the first again', async () => {
+      await say(PLAIN.vip, PLAIN.port);
+      return (await taken(0)) > (before[0] ?? 0);
+    });
+    west.state.put(egress('first', FIRST), egress('second', SECOND));
     await first().stop();
     const found = await Promise.all(Array.from({ length: 30 }, () => say(PLAIN.vip, PLAIN.port)));
     expect(new Set(found)).toEqual(new Set(['plain:hello']));
     await egresses[1]?.stop();
     const dialled = plain?.accepted();
-    expect(await say(PLAIN.vip, PLAIN.port)).toBe('');
+    for (let i = 0; i < 5; i++) expect(await say(PLAIN.vip, PLAIN.port)).toBe('');
     expect(plain?.accepted()).toBe(dialled);
+    // One of them is not left alone for a while: whichever comes back first is used at once.
+    expect(await client.sum(/plain.*outlier_detection.ejections_active$/)).toBeLessThan(2);
   });
 
   it('is the way as long as one is declared: then proxies go to the servers themselves', async () => {

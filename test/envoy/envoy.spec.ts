@@ -14,6 +14,7 @@ import {
   Listener,
   StringValue,
   TcpProxy,
+  UpstreamTlsContext,
 } from '@causeway/proto-gen';
 import { packExtension, packFilter, RESOURCE_TYPES } from '@causeway/xds';
 import { ENVOY, EnvoyProcess } from '../support/envoy-process';
@@ -21,7 +22,7 @@ import { until } from '../support/until';
 import { XdsPlane } from '../support/xds-plane';
 
 const ADS = { configSourceSpecifier: { $case: 'ads' as const, value: {} }, resourceApiVersion: 2 };
-const { cluster, endpoints, listener } = RESOURCE_TYPES;
+const { cluster, endpoints, listener, secret } = RESOURCE_TYPES;
 
 const at = (port: number): object => ({
   address: {
@@ -204,6 +205,29 @@ describe('a real Envoy (test/envoy/install.sh)', () => {
     expect(await said(port, '127.0.0.3')).toBe('b');
     expect(plane.server.counters.resources).toBe(before + 1);
     expect(await said(port, '127.0.0.4')).toBe('');
+  });
+
+  it('starts although a cluster whose endpoints it waits for becomes one of another kind', async () => {
+    await plane.start();
+    const port = await freePort();
+    // As that of a service whose last workload goes while an Envoy, which waits for its certificate, has no listener yet.
+    const identity = { name: 'identity', sdsConfig: ADS };
+    const tls = packFilter('tls', UpstreamTlsContext, {
+      commonTlsContext: { tlsCertificateSdsSecretConfigs: [identity] },
+    });
+    plane.source.announce(secret, 'identity');
+    plane.source.put(Cluster, { ...edsCluster('gone'), transportSocket: tls });
+    plane.source.put(ClusterLoadAssignment, assignment('gone', port), assignment('good', await backend('good')));
+    plane.source.put(Listener, tcpListener('vip', port, toCluster('good')));
+    await start();
+    await until('the wait for a certificate', () => typeOf(secret)?.subscribed === 1);
+    expect(typeOf(listener)).toBeUndefined();
+    plane.source.put(Cluster, edsCluster('good'), {
+      name: 'gone',
+      clusterDiscoveryType: { $case: 'type', value: Cluster_DiscoveryType.STATIC },
+    });
+    await until('traffic', async () => (await said(port)) === 'good');
+    expect(await envoy?.stat('cluster_manager.active_clusters')).toBe(3);
   });
 
   it('is sent nothing again that it holds, when a control plane comes back', async () => {

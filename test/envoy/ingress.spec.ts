@@ -1,9 +1,18 @@
 import { connect as connectTcp } from 'node:net';
-import { connect as connectTls } from 'node:tls';
-import { ENVOY, type EnvoyProcess } from '../support/envoy-process';
-import { ask, echo, httpService, loopbackBlock, say, type ServiceProcess } from '../support/mesh-processes';
+import type { BuiltinProxy } from '../support/builtin-proxy';
+import type { EnvoyProcess } from '../support/envoy-process';
+import {
+  ask,
+  echo,
+  holdTls,
+  httpService,
+  loopbackBlock,
+  say,
+  sayTls,
+  type ServiceProcess,
+} from '../support/mesh-processes';
 import type { TestCertificate } from '../support/test-authority';
-import { putAll, TrafficPlane } from '../support/traffic-plane';
+import { PROXY_KINDS, putAll, TrafficPlane } from '../support/traffic-plane';
 import { sketch } from '../support/traffic-zone';
 import { until } from '../support/until';
 
@@ -19,9 +28,9 @@ const NARROW = { address: host(103), port: 10001 };
 const SOURCES = Array.from({ length: 16 }, (_, i) => host(200 + i));
 const CONNECTIONS = 3;
 
-(ENVOY === undefined ? describe.skip : describe)('the ingresses of a zone', () => {
+describe.each(PROXY_KINDS)('the ingresses of a zone, by %s,', (kind) => {
   let [west, east]: readonly TrafficPlane[] = [];
-  let [first, , narrow]: readonly EnvoyProcess[] = [];
+  let [first, , narrow]: readonly (EnvoyProcess | BuiltinProxy)[] = [];
   let silent: Promise<void> | undefined;
   let certificate: Promise<TestCertificate>;
   const processes: ServiceProcess[] = [];
@@ -56,11 +65,11 @@ const CONNECTIONS = 3;
     const view = { mesh: 'default', listed: new Set<string>() };
     const sourceLimits = { connections: CONNECTIONS, perSecond: 5 };
     const started = await Promise.all([
-      b.envoy('first', { ...view, ingress: FIRST }),
-      b.envoy('second', { ...view, ingress: SECOND }),
-      b.envoy('narrow', { ...view, ingress: NARROW, sourceLimits }),
-      a.envoy('client', { mesh: 'default', listed: 'all', capture: { type: 'bind' } }, 'client'),
-      b.envoy('server', { ...view, dataplane: id }, 'server'),
+      b.proxy(kind, 'first', { ...view, ingress: FIRST }),
+      b.proxy(kind, 'second', { ...view, ingress: SECOND }),
+      b.proxy(kind, 'narrow', { ...view, ingress: NARROW, sourceLimits }),
+      a.proxy(kind, 'client', { mesh: 'default', listed: 'all', capture: { type: 'bind' } }, 'client'),
+      b.proxy(kind, 'server', { ...view, dataplane: id }, 'server'),
     ]);
     [first, , narrow] = started;
     await until('redis', async () => (await say(REDIS.vip, REDIS.port)) === 'redis:hello');
@@ -75,27 +84,19 @@ const CONNECTIONS = 3;
   });
   afterEach(() => expect([...(west?.problems() ?? []), ...(east?.problems() ?? [])]).toEqual([]));
 
-  /** Connects as the mesh does, from this source address; what is `held` stays open. */
-  async function enter(localAddress: string): Promise<'held' | 'closed'> {
-    const { chain, key } = await certificate;
-    return new Promise((resolve) => {
-      const socket = connectTls({
-        socket: connectTcp({ port: NARROW.port, host: NARROW.address, localAddress }),
-        rejectUnauthorized: false,
-        servername: SNI,
-        cert: chain,
-        key,
-      });
-      stops.push(() => socket.destroy());
-      socket.on('secureConnect', () => resolve('held'));
-      socket.on('error', () => undefined).on('close', () => resolve('closed'));
-    });
+  /** Connects as the mesh does, from this source address; what is held stays open. */
+  async function enter(localAddress: string): Promise<boolean> {
+    const { chain: cert, key } = await certificate;
+    const { address, port } = NARROW;
+    const socket = await holdTls(localAddress, { host: address, port, servername: SNI, cert, key });
+    if (socket) stops.push(() => socket.destroy());
+    return socket !== undefined;
   }
 
   it('one source does not take the connections of others, and what it may not have is counted', async () => {
     const [greedy = '', ...others] = SOURCES;
     const held = await Promise.all(Array.from({ length: 40 }, () => enter(greedy)));
-    expect(held.filter((answer) => answer === 'held')).toHaveLength(CONNECTIONS);
+    expect(held.filter(Boolean)).toHaveLength(CONNECTIONS);
     const counters = ['connection_limit.ingress.limited_connections', 'local_rate_limit.ingress.rate_limited'];
     const [limited = 0, rated = 0] = await Promise.all(counters.map(async (name) => (await narrow?.stat(name)) ?? 0));
     expect(limited).toBeGreaterThan(0);
@@ -103,7 +104,7 @@ const CONNECTIONS = 3;
     expect(limited + rated).toBe(40 - CONNECTIONS);
     // Sources are told apart by a hash: few share the group of another one.
     const served = await Promise.all(others.map(enter));
-    expect(served.filter((answer) => answer === 'held').length).toBeGreaterThan(others.length / 2);
+    expect(served.filter(Boolean).length).toBeGreaterThan(others.length / 2);
   });
 
   it('a connection without a ClientHello ends after 5 s, and is counted', async () => {
@@ -132,16 +133,10 @@ const CONNECTIONS = 3;
         { ...EAST, mesh },
       );
       plane.state.put(dataplane);
-      await plane.envoy(`entrance-${mesh}`, { mesh, listed: new Set(), dataplane: dataplane.id });
+      await plane.proxy(kind, `entrance-${mesh}`, { mesh, listed: new Set(), dataplane: dataplane.id });
     }
     const enterAt = ({ address, port }: typeof FIRST): Promise<string> =>
-      new Promise((resolve) => {
-        const options = { host: address, port, servername: SNI, cert: chain, key, rejectUnauthorized: false };
-        const socket = connectTls(options, () => socket.write('hello'));
-        stops.push(() => socket.destroy());
-        socket.on('data', (part: Buffer) => resolve(part.toString()));
-        socket.on('error', () => undefined).on('close', () => resolve(''));
-      });
+      sayTls({ host: address, port, servername: SNI, cert: chain, key });
     const [own, foreign] = entrances.map(({ at }) => at);
     await until('the entrance of the mesh', async () => (await enterAt(own ?? FIRST)) === 'redis:hello');
     await until('that of the other mesh is settled', () => plane.isSettled('entrance-other'));

@@ -2,17 +2,25 @@ import { createPublicKey } from 'node:crypto';
 import { connect as connectHttp2 } from 'node:http2';
 import { createServer, type Server } from 'node:http';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
-import { createWorkloadKey, MeshAuthorities, meshAuthoritySecrets, SealingKeys } from '@causeway/identity';
+import {
+  createWorkloadKey,
+  MeshAuthorities,
+  meshAuthoritySecrets,
+  SealingKeys,
+  WorkloadCertificates,
+} from '@causeway/identity';
 import { Dataplane } from '@causeway/kinds';
 import type { JsonObject, Resource } from '@causeway/resources';
+import { systemClock } from '@causeway/runtime';
 import { ENVOY } from '../support/envoy-process';
+import { echo, loopbackBlock, say } from '../support/mesh-processes';
 import { kumaAuthority } from '../support/kuma-authority';
 import { TrafficPlane } from '../support/traffic-plane';
 import { sketch } from '../support/traffic-zone';
 import { until } from '../support/until';
 
-/** Loopback addresses that no other suite uses. */
-const SERVER = `127.${20 + (process.pid % 200)}.${Math.floor(Math.random() * 256)}.102`;
+const host = loopbackBlock();
+const SERVER = host(102);
 const PORT = 8080;
 const MTLS: JsonObject = { mtls: { enabledBackend: 'ca-1', backends: [{ name: 'ca-1', type: 'builtin' }] } };
 
@@ -27,6 +35,7 @@ interface Pair {
   let app: Server;
   let ca: string;
   let issue: (service: string) => Promise<Pair>;
+  let authorities: MeshAuthorities;
 
   beforeAll(async () => {
     plane = await TrafficPlane.start('east');
@@ -48,7 +57,7 @@ interface Pair {
     );
     const keys = SealingKeys.parse(`k:${Buffer.alloc(32, 'k').toString('base64')}`);
     if (!keys.ok) throw new Error(keys.reason);
-    const authorities = new MeshAuthorities(plane.state.index, keys.keys);
+    authorities = new MeshAuthorities(plane.state.index, keys.keys);
     issue = async (service) => {
       const tags = { 'kuma.io/service': service };
       const dataplane = sketch('Dataplane', service, { networking: { address: SERVER, inbound: [{ port: 1, tags }] } });
@@ -105,7 +114,7 @@ interface Pair {
     });
   }
 
-  it('is believed by the authority of the mesh, names its services and tags, and serves HTTP/2 to a caller of it', async () => {
+  it('has an inbound that is believed by the authority of the mesh, names its services and tags, and serves HTTP/2 to a caller of it', async () => {
     const caller = await issue('client');
     const socket = await dial(caller);
     expect(socket?.authorized).toBe(true);
@@ -115,6 +124,39 @@ interface Pair {
     ]);
     socket?.destroy();
     expect(await get(caller, '/a')).toBe('app 1.1 /a');
+  });
+
+  it('has a way out through the egress of the zone, whose identity is of the authority of the mesh', async () => {
+    const [at, vip] = [{ address: host(103), port: 10002 }, host(7)];
+    const api = await echo('api');
+    const endpoints = [{ address: '127.0.0.1', port: api.port }];
+    plane.state.put(
+      sketch('ZoneEgress', 'out', { networking: at }, { zone: 'east' }),
+      sketch(
+        'MeshExternalService',
+        'api',
+        { match: { port: 443, protocol: 'tcp' }, endpoints },
+        { zone: '', status: { vip: { ip: vip } } },
+      ),
+    );
+    const made = await createWorkloadKey();
+    const { uri, chain } = await new WorkloadCertificates({
+      ...{ index: plane.state.index, meshAuthorities: authorities, clock: systemClock },
+      signer: { sign: () => Promise.reject(new Error('the authority of the zone is not asked')) },
+    }).issueToEgress({ mesh: 'default', zone: 'east', csr: made.csr });
+    expect(uri).toBe('spiffe://default/zone-egress');
+    const identity = () => ({ chain, key: { pem: made.privateKey } });
+    const caller = await issue('client');
+    const [egress] = await Promise.all([
+      plane.envoy('out', { mesh: '', listed: new Set(), egress: { at, identity } }),
+      plane.envoy('client', {
+        ...{ mesh: 'default', listed: 'all', capture: { type: 'bind' } },
+        identity: () => ({ chain: caller.chain, key: { pem: caller.key } }),
+      }),
+    ]);
+    await until('the way out', async () => (await say(vip, 443)) === 'api:hello');
+    expect(await egress?.stat('tcp.egress.downstream_cx_total')).toBeGreaterThan(0);
+    await api.stop();
   });
 
   it('refuses a certificate of another authority, with the same names', async () => {

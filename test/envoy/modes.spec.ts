@@ -1,10 +1,11 @@
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
-import { connect } from 'node:net';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import type { JsonObject, Resource } from '@causeway/resources';
-import { ENVOY, type EnvoyProcess } from '../support/envoy-process';
+import type { BuiltinProxy } from '../support/builtin-proxy';
+import type { EnvoyProcess } from '../support/envoy-process';
 import { echo, say, type ServiceProcess } from '../support/mesh-processes';
 import { TestAuthority, type TestCertificate } from '../support/test-authority';
-import { TrafficPlane } from '../support/traffic-plane';
+import { PROXY_KINDS, TrafficPlane } from '../support/traffic-plane';
 import { sketch } from '../support/traffic-zone';
 import { until } from '../support/until';
 
@@ -55,9 +56,9 @@ function sayTls(options: ConnectionOptions, text = 'hello'): Promise<Open> {
   });
 }
 
-(ENVOY === undefined ? describe.skip : describe)('an inbound, by a real Envoy,', () => {
+describe.each(PROXY_KINDS)('an inbound of %s', (kind) => {
   let plane: TrafficPlane;
-  let server: EnvoyProcess;
+  let server: EnvoyProcess | BuiltinProxy;
   let app: ServiceProcess;
   let client: TestCertificate;
   /** The server's Dataplane. */
@@ -74,6 +75,13 @@ function sayTls(options: ConnectionOptions, text = 'hello'): Promise<Open> {
     await until('the settings', () => plane.isSettled('server'));
   }
 
+  /** A client's proxy at the address of the service, one for all tests. */
+  async function startClient(): Promise<void> {
+    const listed = new Set(['kri_msvc_default_east__redis_6379']);
+    if (plane.views.has('client')) return;
+    await plane.proxy(kind, 'client', { mesh: 'default', listed, capture: { type: 'bind' } }, 'client');
+  }
+
   beforeAll(async () => {
     plane = await TrafficPlane.start('east');
     app = await echo('redis');
@@ -83,7 +91,7 @@ function sayTls(options: ConnectionOptions, text = 'hello'): Promise<Open> {
     const inbound = [{ port: PORT, servicePort: app.port, tags: { app: 'redis' } }];
     own = plane.dataplane('server', { address: SERVER, inbound });
     const view = { mesh: 'default', listed: new Set<string>(), dataplane: own.id };
-    server = await plane.envoy('server', view, 'server');
+    server = await plane.proxy(kind, 'server', view, 'server');
   });
   afterAll(async () => {
     await plane.stop();
@@ -174,6 +182,41 @@ function sayTls(options: ConnectionOptions, text = 'hello'): Promise<Open> {
     expect((await asClient()).answer).toBe('redis:hello');
   });
 
+  it('a process that speaks first is heard by a revoked identity through Envoy only, and hears nothing of it; where nobody may call, nobody hears it', async () => {
+    await apply(settings({}));
+    const heard: string[] = [];
+    const mail = createServer((socket) => {
+      socket.on('error', () => undefined).on('data', (part) => heard.push(part.toString()));
+      socket.write('220 mail');
+    });
+    await new Promise<void>((listens) => mail.listen(0, '127.0.0.1', listens));
+    const inbound = [
+      { port: PORT, servicePort: app.port, tags: { app: 'redis' } },
+      { port: 25, servicePort: (mail.address() as AddressInfo).port, tags: { app: 'mail' } },
+    ];
+    plane.dataplane('server', { address: SERVER, inbound });
+    const call = () => sayTls({ host: SERVER, port: 25, cert: client.chain, key: client.key }, '');
+    try {
+      const allowed = await until('the inbound', async () => {
+        const open = await call();
+        return open.answer === '220 mail' && open;
+      });
+      void allowed.again('HELO allowed');
+      await until('it is heard', () => heard.length > 0);
+      await apply(settings({ revokedIdentities: [plane.spiffeId('client')] }));
+      await allowed.closed;
+      const revoked = await call();
+      // Envoy's filter decides when the caller's first bytes come; the builtin plane at the handshake.
+      const banner = kind === 'envoy' ? '220 mail' : '';
+      expect([revoked.answer, await revoked.again('HELO revoked')]).toEqual([banner, '']);
+      await apply(settings({ defaultAccess: 'Deny' }));
+      await until('nobody hears it', async () => (await call()).answer === '');
+      expect(heard).toEqual(['HELO allowed']);
+    } finally {
+      mail.close();
+    }
+  });
+
   it.each<[string, readonly Resource[]]>([
     ['defaultAccess becomes Deny', [settings({ defaultAccess: 'Deny' })]],
     ['a trust domain is gone', [mesh({ access: { narrowed: 1 } })]],
@@ -198,8 +241,7 @@ function sayTls(options: ConnectionOptions, text = 'hello'): Promise<Open> {
 
   it('clients speak plaintext to a Permissive server until its proxy has acknowledged TLS, and to one that is Off', async () => {
     await apply(mesh(), settings({ mtls: 'Permissive' }));
-    const listed = new Set(['kri_msvc_default_east__redis_6379']);
-    await plane.envoy('client', { mesh: 'default', listed, capture: { type: 'bind' } }, 'client');
+    await startClient();
     await until('the service', async () => (await say(VIP, PORT)) === 'redis:hello');
     const handshakes = await stat('handshake');
     expect(await say(VIP, PORT)).toBe('redis:hello');
@@ -210,6 +252,18 @@ function sayTls(options: ConnectionOptions, text = 'hello'): Promise<Open> {
     await until('plaintext', async () => (await say(VIP, PORT)) === 'redis:hello');
     await apply(settings({}));
     await until('TLS again', async () => (await say(VIP, PORT)) === 'redis:hello');
+  });
+
+  it('clients believe no server with a revoked identity, and believe it again when it is taken out', async () => {
+    await apply(mesh(), settings({}));
+    await startClient();
+    await until('an answer', async () => (await say(VIP, PORT)) === 'redis:hello');
+    const dialled = app.accepted();
+    await apply(settings({ revokedIdentities: [plane.spiffeId('server')] }));
+    await until('it is refused', async () => (await say(VIP, PORT)) === '');
+    expect(app.accepted()).toBe(dialled);
+    await apply(settings({}));
+    await until('an answer again', async () => (await say(VIP, PORT)) === 'redis:hello');
   });
 
   it('a connection ends with its age', async () => {

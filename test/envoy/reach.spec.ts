@@ -3,10 +3,9 @@ import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject, Resource } from '@causeway/resources';
 import { freePort } from '../../scripts/lib/ports.mjs';
-import { ENVOY } from '../support/envoy-process';
 import { loopbackBlock, say, tlsEcho, type ServiceProcess } from '../support/mesh-processes';
 import { TestAuthority, type TestCertificate } from '../support/test-authority';
-import { TrafficPlane } from '../support/traffic-plane';
+import { PROXY_KINDS, TrafficPlane } from '../support/traffic-plane';
 import { sketch } from '../support/traffic-zone';
 import { until } from '../support/until';
 
@@ -19,8 +18,8 @@ const OUTSIDE = { vip: host(9), name: 'kri_extsvc_default___api_443' };
 const ADDRESSES: Readonly<Record<string, string>> = { west: host(11), east: host(12), north: host(13) };
 const vip = (ip: string): { readonly status: JsonObject } => ({ status: { vip: { ip } } });
 
-/** One client’s Envoy in west; what it reaches are TLS servers of the test in place of other proxies. */
-(ENVOY === undefined ? describe.skip : describe)('where a client in west is led, by a real Envoy,', () => {
+/** One client’s proxy in west; what it reaches are TLS servers of the test in place of other proxies. */
+describe.each(PROXY_KINDS)('where a client in west is led, by %s,', (kind) => {
   let west: TrafficPlane;
   let authority: TestAuthority;
   let outside: TestAuthority;
@@ -87,7 +86,12 @@ const vip = (ip: string): { readonly status: JsonObject } => ({ status: { vip: {
     writeFileSync(systemAuthorities, outside.certificate);
     sixPort = await freePort();
     const listed = new Set([GROUP.name, NAMED.name, OUTSIDE.name, `kri_msvc_default_west__six_${sixPort}`]);
-    await west.envoy('client', { mesh: 'default', listed, capture: { type: 'bind' }, systemAuthorities }, 'client');
+    await west.proxy(
+      kind,
+      'client',
+      { mesh: 'default', listed, capture: { type: 'bind' }, systemAuthorities },
+      'client',
+    );
   });
   afterAll(async () => {
     await west.stop();

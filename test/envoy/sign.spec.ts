@@ -1,11 +1,14 @@
 import { createPrivateKey, generateKeyPairSync, randomUUID, X509Certificate, type KeyObject } from 'node:crypto';
 import type { DataplaneTokenRequest, DataplaneTokens, IssuedToken } from '@causeway/access';
+import { LeaseHolder } from '@causeway/agent';
 import { WorkloadCertificateServiceClient, type SignResponse } from '@causeway/proto-gen';
+import { silentLogger, systemClock } from '@causeway/runtime';
 import { credentials, Metadata, status, type ServiceError } from '@grpc/grpc-js';
 import { SignJWT } from 'jose';
 import { DATAPLANE_TOKENS } from '../../apps/zone/src/workload-identity.module';
 import { createCsr, csrKey } from '../support/csr';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
+import { TestAuthority, type TestCertificate } from '../support/test-authority';
 import { until } from '../support/until';
 import { ZoneProgram } from '../support/zone-program';
 
@@ -19,6 +22,8 @@ interface Call {
   readonly dataplane?: string;
   readonly csr?: string;
   readonly replica?: ZoneProgram;
+  /** The client certificate. */
+  readonly shows?: TestCertificate;
 }
 
 /** Two replicas of a zone, over TLS, with Postgres: what an agent without any ADS stream gets its certificate by. */
@@ -42,7 +47,8 @@ describe('WorkloadCertificateService/Sign', () => {
   function sign(call: Call = {}): Promise<SignResponse | string> {
     const replica = call.replica ?? replicas[0];
     const { port } = replica.xds.address;
-    const ca = credentials.createSsl(Buffer.from(replica.authority ?? ''));
+    const [key, chain] = call.shows ? [Buffer.from(call.shows.key), Buffer.from(call.shows.chain)] : [null, null];
+    const ca = credentials.createSsl(Buffer.from(replica.authority ?? ''), key, chain);
     const client = new WorkloadCertificateServiceClient(`127.0.0.1:${port}`, ca);
     ends.push(() => client.close());
     const metadata = new Metadata();
@@ -165,6 +171,89 @@ describe('WorkloadCertificateService/Sign', () => {
     await until('the key is known', async () => typeof (await sign({ token: own })) !== 'string');
     expect(await sign({ token: await made(privateKey, now - 60) })).toMatch(/^UNAUTHENTICATED: .*expired/);
     expect(await sign({ token: await made(foreign.privateKey, now + 3_600) })).toMatch(/^UNAUTHENTICATED: /);
+  });
+
+  it('renews by the certificate that it gave, and believes no other one', async () => {
+    const names = ['cert-1', 'cert-2'];
+    await Promise.all(names.map((name) => dataplane(name)));
+    const tokens = await Promise.all(names.map(async (name) => (await issue({ name })).token));
+    const keys = names.map(() => csrKey());
+    const shown: TestCertificate[] = [];
+    for (const [i, name] of names.entries()) {
+      const pair = await (keys[i] ?? csrKey());
+      const call = { dataplane: name, token: tokens[i] ?? '', csr: await createCsr(pair) };
+      await until(`${name} is known`, async () => typeof (await sign(call)) !== 'string');
+      const { certificateChain: chain } = await signed(call);
+      const pkcs8 = Buffer.from(await crypto.subtle.exportKey('pkcs8', pair.privateKey)).toString('base64');
+      shown.push({ chain, key: `-----BEGIN PRIVATE KEY-----\n${pkcs8}\n-----END PRIVATE KEY-----\n` });
+    }
+    const [own, others] = shown;
+    if (!own || !others) throw new Error('no certificates');
+    const renewal = { dataplane: 'cert-1', token: '' };
+    for (const replica of replicas) expect(typeof (await sign({ ...renewal, replica, shows: own }))).not.toBe('string');
+    expect(await sign({ ...renewal, shows: others })).toMatch(
+      /^PERMISSION_DENIED: the client certificate is of \S+\/cert-2, the Dataplane is \S+\/cert-1/,
+    );
+    const uri = 'spiffe://default.east.mesh.local/workload/cert-1';
+    const foreign = await (await TestAuthority.create('foreign')).issue({ uri });
+    expect(await sign({ ...renewal, shows: foreign })).toMatch(/^UNAUTHENTICATED: .*is not signed by an authority/);
+    const elsewhere = await (await TestAuthority.create('x')).issue({ uri: 'spiffe://default.west.mesh.local/a' });
+    expect(await sign({ ...renewal, shows: elsewhere })).toMatch(/^UNAUTHENTICATED: .*does not trust/);
+    // A certificate that is not believed is no reason to refuse a good token.
+    expect(typeof (await sign({ ...renewal, token: tokens[0] ?? '', shows: foreign }))).not.toBe('string');
+    await replicas[0].put('/meshparameters/own', {
+      ...{ type: 'MeshParameters', name: 'own', spec: { revokedIdentities: [uri] } },
+    });
+    await replicas[0].put('/meshes/default', {
+      ...{
+        type: 'Mesh',
+        name: 'default',
+        spec: { parametersRef: { group: 'causeway.io', kind: 'MeshParameters', name: 'own' } },
+      },
+    });
+    await until('it is revoked', async () =>
+      /^UNAUTHENTICATED: .*is revoked/.test(await refusal({ ...renewal, shows: own })),
+    );
+    expect(typeof (await sign({ dataplane: 'cert-2', token: '', shows: others }))).not.toBe('string');
+  });
+
+  it('is what an agent attaches by, for the Dataplanes that have its id', async () => {
+    const pair = await csrKey();
+    const call = { dataplane: 'first-1', token: (await issue({ name: 'first-1' })).token, csr: await createCsr(pair) };
+    const { certificateChain: chain } = await signed(call);
+    const pkcs8 = Buffer.from(await crypto.subtle.exportKey('pkcs8', pair.privateKey)).toString('base64');
+    const own = { chain, key: `-----BEGIN PRIVATE KEY-----\n${pkcs8}\n-----END PRIVATE KEY-----\n` };
+    const uri = 'spiffe://default.east.mesh.local/workload/first-1';
+    const foreign = await (await TestAuthority.create('foreign')).issue({ uri });
+    const end = new AbortController();
+    ends.push(() => end.abort());
+    const attach = (identity: TestCertificate): LeaseHolder => {
+      const holder = new LeaseHolder({
+        ...{ instance: randomUUID(), machine: 'vm-1', version: '1', clock: systemClock, logger: silentLogger },
+        addresses: () => [`127.0.0.1:${replicas[1].xds.address.port}`],
+        tls: () => ({ authorities: replicas[1].authority ?? '', identity }),
+        authorization: () => undefined,
+      });
+      void holder.run(end.signal);
+      return holder;
+    };
+    const [one, thief] = [attach(own), attach(foreign)];
+    const spec = { networking: { address: '127.0.0.1', inbound } };
+    const wanted = ['first-1', 'first-2'].map((name) => ({ mesh: MESH, name, labels: {}, spec }));
+    one.want(wanted);
+    thief.want(wanted);
+    const state = (name: string) => one.states().get(`${MESH}/${name}`);
+    await until('the lease', () => state('first-1')?.type === 'held');
+    await until('the other is refused', () => state('first-2')?.type === 'refused');
+    expect(state('first-2')).toMatchObject({
+      reason: expect.stringMatching(/the client certificate is of \S+\/first-1, the Dataplane is \S+\/first-2/),
+    });
+    const failure = await until('the stranger is told', () => {
+      const { attachment } = thief;
+      return attachment.type === 'detached' && attachment.failure?.startsWith('UNAUTHENTICATED') && attachment.failure;
+    });
+    expect(failure).toContain('is not signed by an authority');
+    expect(thief.states().get(`${MESH}/first-1`)?.type).toBe('waiting');
   });
 
   it('signs for one Dataplane so often, and for others still; without a MeshIdentity not at all', async () => {

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { mkdtempSync, statSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
-import { request as httpsRequest } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
@@ -21,11 +20,6 @@ import { ZoneProgram } from '../support/zone-program';
 const INBOUND = { port: 16379, servicePort: 6379, tags: { 'kuma.io/service': 'redis' } };
 const REDIS = { networking: { address: '127.0.0.1', inbound: [INBOUND] } };
 const SPIFFE_ID = 'spiffe://default.east.mesh.local/workload/redis-1';
-
-interface HttpAnswer {
-  readonly status: number;
-  readonly text: string;
-}
 
 (ENVOY === undefined ? describe.skip : describe)('a zone that serves a real Envoy', () => {
   let database: TestDatabase;
@@ -94,24 +88,7 @@ interface HttpAnswer {
   }
 
   /** A request of HTTP/1 to the port. */
-  function ask(
-    method: string,
-    path: string,
-    body: unknown = '',
-    headers: Record<string, string> = {},
-  ): Promise<HttpAnswer> {
-    return new Promise((resolve, reject) => {
-      const checkServerIdentity = () => undefined;
-      const tls = { ca: zone.authority ?? '', host: '127.0.0.1', port, checkServerIdentity };
-      const call = httpsRequest({ ...tls, method, path, headers }, (answer) => {
-        let text = '';
-        answer.on('data', (part: Buffer) => (text += part.toString()));
-        answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text }));
-      });
-      call.on('error', reject);
-      call.end(typeof body === 'string' ? body : JSON.stringify(body));
-    });
-  }
+  const ask: ZoneProgram['askXds'] = (...request) => zone.askXds(...request);
 
   beforeAll(async () => {
     database = await createTestDatabase();

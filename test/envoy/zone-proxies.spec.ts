@@ -2,6 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
+import { parse } from 'yaml';
 import { createWorkloadKey, WorkloadCertificates } from '@causeway/identity';
 import { runCauseway, type Ran } from '../ctl/run-causeway';
 import { ENVOY, EnvoyProcess } from '../support/envoy-process';
@@ -24,6 +25,8 @@ const CONNECTIONS = 4;
   let zone: ZoneProgram;
   let [redis, api]: readonly ServiceProcess[] = [];
   let folder = '';
+  /** The address of the service outside the mesh. */
+  let apiVip = '';
   const envoys: EnvoyProcess[] = [];
   const sockets: TLSSocket[] = [];
 
@@ -94,6 +97,15 @@ const CONNECTIONS = 4;
     expect((await run('tokens', 'list', '--zones')).out).toMatch(/east/);
   });
 
+  it.each([
+    ['ingress', 'zoneingresses'],
+    ['egress', 'zoneegresses'],
+  ])('are no %s without its resource, whatever the token', async (type, plural) => {
+    const ran = await run('proxies', 'bootstrap', `--${type}`, 'no such', '--token-file', join(folder, 'no-file'));
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran.err).toContain(`"no such" here (causeway get ${plural})`);
+  });
+
   it('pass traffic in and out, started by causeway proxies bootstrap', async () => {
     const [ingress, egress] = await Promise.all([
       start(
@@ -115,8 +127,8 @@ const CONNECTIONS = 4;
       const answer = await fetch(`${zone.restUrl}/meshes/default/meshexternalservices/api`);
       return ((await answer.json()) as { status?: { vip?: { ip?: string } } }).status?.vip?.ip;
     };
-    const vip = await until('its address', read);
-    await until('the way out', async () => (await say(vip, 443)) === 'api:hello');
+    apiVip = await until('its address', read);
+    await until('the way out', async () => (await say(apiVip, 443)) === 'api:hello');
     expect(await egress.stat('tcp.egress.downstream_cx_total')).toBeGreaterThan(0);
 
     // Held connections take all that the ingress has; the next ones are closed as they come.
@@ -141,5 +153,41 @@ const CONNECTIONS = 4;
     expect(await run('tokens', 'revoke', id, '--zones')).toMatchObject({ code: 0 });
     await until('it is gone', () => zone.xds.proxies().every((proxy) => proxy.id !== '/egress/out'));
     expect(zone.xds.proxies().some((proxy) => proxy.id === '/ingress/in')).toBe(true);
+  });
+
+  it('an egress by kuma-dp, as 2.14 asks for its bootstrap: once its ZoneEgress is written', async () => {
+    const { out: token } = await run('tokens', 'zone', 'east', '--scope', 'egress');
+    const networking = { address: host(103), port: 10002, admin: { port: 19_931 } };
+    const document = { type: 'ZoneEgress', name: 'kuma-out', kri: 'kri_ze____kuma-out_', networking };
+    const asked = {
+      ...{ mesh: '', name: 'kuma-out', proxyType: 'egress', dataplaneToken: token, caCert: zone.authority },
+      dataplaneResource: JSON.stringify(document),
+      version: { kumaDp: { version: '2.14.3' }, envoy: { version: '1.40.0', kumaDpCompatible: false } },
+      ...{ dynamicMetadata: {}, features: ['feature-reuse-port'], workdir: '/var/lib/kuma-dp/work' },
+      systemCaPath: '/etc/ssl/certs/ca-certificates.crt',
+    };
+    expect(await zone.askXds('POST', '/bootstrap', asked)).toMatchObject({
+      status: 404,
+      text: expect.stringContaining('there is no ZoneEgress "kuma-out"') as string,
+    });
+    await zone.put('/zoneegresses/kuma-out', { type: 'ZoneEgress', name: 'kuma-out', networking });
+    await zone.delete('/zoneegresses/out');
+    const answer = await zone.askXds('POST', '/bootstrap', asked);
+    expect(answer).toMatchObject({ status: 200 });
+    const { bootstrap } = JSON.parse(answer.text) as { bootstrap: string };
+    const text = Buffer.from(bootstrap, 'base64').toString();
+    expect(parse(text)).toMatchObject({
+      admin: { address: { socket_address: { port_value: 19_931 } } },
+      node: { id: '.kuma-out', metadata: { 'dataplane.proxyType': 'egress', systemCaPath: asked.systemCaPath } },
+    });
+    const file = join(folder, 'kuma-out.yaml');
+    // Its own port, whatever else runs on this machine.
+    writeFileSync(file, text.replace('port_value: 19931', 'port_value: 0'));
+    const envoy = await EnvoyProcess.run(ENVOY ?? '', file, mkdtempSync(join(tmpdir(), 'causeway-')));
+    envoys.push(envoy);
+    await until('the way out', async () => (await say(apiVip, 443)) === 'api:hello');
+    expect(await envoy.stat('tcp.egress.downstream_cx_total')).toBeGreaterThan(0);
+    // Its key was made by the control plane, as Kuma's are.
+    expect(await envoy.ask('/certs')).toContain('/zone-egress');
   });
 });

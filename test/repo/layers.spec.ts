@@ -1,7 +1,7 @@
 import { TrialTree } from './trial-tree';
 
 const LIBS =
-  'resources naming ipam sync kinds runtime store identity controllers admission queries access store-postgres leader-redis proto-gen grpc-server kds xds dns rest grpc-api api-client telemetry'.split(
+  'resources naming ipam sync routing kinds runtime store identity controllers admission queries access store-postgres leader-redis proto-gen grpc-server kds xds dns rest grpc-api api-client agent telemetry'.split(
     ' ',
   );
 const index = (lib: string): string => `libs/${lib}/src/index.ts`;
@@ -11,6 +11,7 @@ const OFFENDERS: readonly (readonly [rule: string, file: string, source: string]
   ['domain-is-pure', 'libs/ipam/src/reads-files.ts', `import 'node:fs';`],
   ['domain-is-pure', 'libs/kinds/src/uses-store.ts', `import '@causeway/store';`],
   ['domain-siblings', 'libs/naming/src/uses-ipam.ts', `import '@causeway/ipam';`],
+  ['domain-siblings', 'libs/routing/src/uses-kinds.ts', `import '@causeway/kinds';`],
   ['resources-first', 'libs/resources/src/uses-naming.ts', `import '@causeway/naming';`],
   ['kinds-on-top', 'libs/kinds/src/uses-sync.ts', `import '@causeway/sync';`],
   ['engine-without-adapters', 'libs/controllers/src/uses-nest.ts', `import '@nestjs/common';`],
@@ -25,6 +26,8 @@ const OFFENDERS: readonly (readonly [rule: string, file: string, source: string]
   ['generated-code-apart', 'libs/rest/src/uses-protobuf.ts', `import '@causeway/proto-gen';`],
   ['grpc-server-below', 'libs/grpc-server/src/uses-kds.ts', `import '@causeway/kds';`],
   ['grpc-server-for-servers', 'libs/dns/src/uses-grpc-server.ts', `import '@causeway/grpc-server';`],
+  ['agent-on-top', 'libs/agent/src/uses-rest.ts', `import '@causeway/rest';`],
+  ['agent-for-its-program', 'apps/zone/src/uses-agent.ts', `import '@causeway/agent';`],
   ['libs-below-apps', 'libs/telemetry/src/uses-app.ts', `import '../../../apps/zone/src/main';`],
   ['apps-apart', 'apps/zone/src/uses-global.ts', `import '../../global/src/main';`],
   ['through-the-index', 'libs/sync/src/reaches-in.ts', `import '../../resources/src/inner';`],
@@ -35,6 +38,7 @@ const OFFENDERS: readonly (readonly [rule: string, file: string, source: string]
   ['no-cycles', 'libs/dns/src/here.ts', `import type { there } from './there'; export const here = 1;`],
   ['nothing-imports-tests', 'libs/dns/src/uses-test.ts', `import '../../../test/support/clock';`],
   ['postgres-only-in-its-adapters', 'libs/rest/src/uses-pg.ts', `import 'pg';`],
+  ['re2-only-in-its-adapters', 'libs/kinds/src/uses-re2.ts', `import 're2js';`],
   ['redis-only-in-its-adapters', 'libs/dns/src/uses-redis.ts', `import '@redis/client';`],
   ['grpc-only-in-its-adapters', 'libs/dns/src/uses-grpc.ts', `import '@grpc/grpc-js';`],
   ['migrations-in-one-place', 'libs/rest/src/uses-migrations.ts', `import '@causeway/migrations';`],
@@ -57,6 +61,8 @@ const CLEAN: Readonly<Record<string, string>> = {
   'libs/kds/src/inner.ts': `import '@causeway/proto-gen'; import '@grpc/grpc-js';`,
   'libs/store-postgres/src/inner.ts': `import '@causeway/migrations'; import 'pg';`,
   'libs/store-postgres/src/store.spec.ts': `import '../../store/src/conformance'; import '../../../test/support/clock';`,
+  'libs/agent/src/inner.ts': `import '@causeway/xds'; import '@causeway/dns'; import '@grpc/grpc-js';`,
+  'apps/agent/src/main.ts': `import '@causeway/agent';`,
   'apps/global/src/main.ts': `import '@causeway/rest';`,
   'apps/zone/src/main.ts': `import '@causeway/kinds'; import '@causeway/store-postgres';`,
   'migrations/index.ts': `import 'node:fs'; import 'node:path'; import 'typeorm';`,

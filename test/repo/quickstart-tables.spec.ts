@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { resolve } from 'node:path';
 
 const ROOT = resolve(__dirname, '..', '..');
@@ -52,5 +53,47 @@ describe('a list that the quickstart reads', () => {
         server.close();
       });`;
     expect(printed(script)).toBe('[]\n');
+  });
+});
+
+const hasScript = spawnSync('script', ['-qec', 'true', '/dev/null'], { stdio: 'ignore' }).status === 0;
+
+describe('Enter, while the quickstart runs', () => {
+  const PROGRAM = `
+    import { atEnter } from './scripts/quickstart/traffic/demo.mjs';
+    const terminal = atEnter(() => {
+      console.log('pressed');
+      terminal.stop();
+    });
+    console.log('read: ' + terminal.isThere);`;
+
+  /** What the program prints at a terminal, where Enter is pressed once it has begun. */
+  async function atTerminal(command: string): Promise<string> {
+    const env = { ...process.env, PROGRAM };
+    const child = spawn('script', ['-qec', command, '/dev/null'], {
+      cwd: ROOT,
+      env,
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    let text = '';
+    child.stdout.setEncoding('utf8').on('data', (piece: string) => {
+      text += piece;
+      if (piece.includes('read: ')) child.stdin.write('\n');
+    });
+    await once(child, 'close');
+    return text.replace(/\r/g, '');
+  }
+
+  (hasScript ? it : it.skip)('is noticed at a terminal, and the program ends when nobody waits for it', async () => {
+    expect(await atTerminal('exec node --input-type=module --eval "$PROGRAM"')).toMatch(/^read: true\n\n?pressed\n/);
+  });
+
+  (hasScript ? it : it.skip)('is left to the shell where the program is in the background', async () => {
+    const command = 'set -m; node --input-type=module --eval "$PROGRAM" & wait';
+    expect(await atTerminal(command)).toMatch(/^read: false\n(?![^]*pressed)/);
+  });
+
+  it('is not waited for without a terminal', () => {
+    expect(printed(PROGRAM)).toBe('read: false\n');
   });
 });

@@ -2,6 +2,7 @@ import { globalIdentity } from '@causeway/resources';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  openAgentLeases,
   openAuthorityAccess,
   openDataplaneAccess,
   openProxies,
@@ -51,8 +52,13 @@ describe('docs/reference/api.md', () => {
       authority: openZoneAccess.authority,
     };
     fixtures.set(5681, await namingFixture({ role: 'global' }, { zoneAccess: openZoneAccess, ...shared }));
-    const workloads = { dataplaneAccess: openDataplaneAccess, authorityAccess: openAuthorityAccess };
-    fixtures.set(6681, await namingFixture(ZONE_EAST, { ...shared, ...workloads }));
+    const workloads = {
+      dataplaneAccess: openDataplaneAccess,
+      authorityAccess: openAuthorityAccess,
+      agentLeases: openAgentLeases,
+    };
+    const instances = { instancesOf: () => [] };
+    fixtures.set(6681, await namingFixture(ZONE_EAST, { ...shared, ...workloads, instances }));
     await fixtures.get(5681)?.seed({ id: globalIdentity('Zone', 'east') });
     await fixtures.get(6681)?.seed({
       id: { ...globalIdentity('HostnameGenerator', 'local-universal-mesh-service'), zone: 'east' },

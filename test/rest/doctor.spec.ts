@@ -60,7 +60,7 @@ describe('GET /_doctor', () => {
     expect(total).toBe(0);
     expect(Object.keys(checks)).toEqual([
       ...['rules', 'conditions', 'claims', 'stores', 'incarnations', 'rejections', 'lost', 'quarantine', 'mesh'],
-      ...['tokens', 'keys'],
+      ...['leases', 'tokens', 'keys'],
     ]);
   });
 
@@ -82,6 +82,19 @@ describe('GET /_doctor', () => {
         resource: { type: 'Mesh', name: 'team-b' },
         what: 'Accepted InvalidParameters: no such ConfigMap',
         advice: expect.stringMatching(/^mend what parametersRef names/) as string,
+      },
+    ]);
+  });
+
+  it('says that a mass end of leases is held', async () => {
+    await open({ cp: { role: 'zone', zone: 'east', federated: false } });
+    const notes = [{ area: 'agent-leases', key: 'hold', value: { since: NOW, expired: 40, total: 100 } }];
+    await rest.store.write({ changes: [], onRefusal: 'abort', notes });
+    const { checks } = await look();
+    expect(checks['leases']).toEqual([
+      {
+        what: '40 of 100 leases have expired, and none of them ends since 2026-01-01T00:00:00.000Z',
+        advice: expect.stringMatching(/causeway leases release$/) as string,
       },
     ]);
   });

@@ -5,6 +5,7 @@ import type { RegisteredRoute } from '@causeway/rest';
 import { plainTokens } from '../support/rest-access';
 import { restFixture, ZONE_EAST, type FixtureOptions, type RestFixture } from './rest-fixture';
 import {
+  openAgentLeases,
   openAuthorityAccess,
   openDataplaneAccess,
   openSyncDecisions,
@@ -61,7 +62,11 @@ const ROUTES: Readonly<Record<string, readonly string[]>> = {
   '/_audit': ['admin'],
   '/_proxies': RECOGNISED,
   '/_proxies/:mesh/:name': READERS,
+  '/_leases': READERS,
+  '/_leases/release': OPERATORS,
   '/_dns/lookup': READERS,
+  '/discovery/prometheus': RECOGNISED,
+  '/discovery/hosts': READERS,
   '/_explain/hostname': RECOGNISED,
   '/_resolve/hostname': RECOGNISED,
   '/_kri/:kri': ['admin'],
@@ -173,7 +178,11 @@ describe('every route with every method', () => {
       syncDecisions: openSyncDecisions,
       ...(options.cp?.role === 'global'
         ? {}
-        : { dataplaneAccess: openDataplaneAccess, authorityAccess: openAuthorityAccess }),
+        : {
+            dataplaneAccess: openDataplaneAccess,
+            authorityAccess: openAuthorityAccess,
+            agentLeases: openAgentLeases,
+          }),
       ...options,
     });
     const seeds = Object.entries(BINDINGS).map(([name, spec]) => ({

@@ -3,6 +3,7 @@ import type {
   AuthorityAccess,
   DataplaneAccess,
   ProxySource,
+  QuerySources,
   SyncDecisions,
   UserAccess,
   ZoneAccess,
@@ -48,6 +49,12 @@ export const openDataplaneAccess: DataplaneAccess = {
   list: async () => [{ ...issued, facts: { mesh: 'default', name: 'redis-1', tags: { version: ['1'] } } }],
   revoke: async () => [],
   rotate: async () => 2,
+};
+
+/** Leases of agents: none. */
+export const openAgentLeases: NonNullable<QuerySources['agentLeases']> = {
+  page: async () => ({ total: 0, leases: [] }),
+  survey: async () => ({ now: 0, total: 0, expired: [], expiredTotal: 0 }),
 };
 
 /** An authority at rest; orders are taken, and nothing comes of them. */

@@ -37,6 +37,8 @@ export type FixtureOptions = Partial<
     | 'userAccess'
     | 'dataplaneAccess'
     | 'authorityAccess'
+    | 'agentLeases'
+    | 'instances'
     | 'syncDecisions'
     | 'authority'
     | 'tls'

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer as createHttpServer, request, type IncomingHttpHeaders } from 'node:http';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { connect as connectTls, type ConnectionOptions } from 'node:tls';
+import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
 
 /** A process of a service on loopback: where it listens, and its end. */
 export interface ServiceProcess {
@@ -78,6 +78,18 @@ export function sayTls(options: ConnectionOptions, text = 'hello'): Promise<stri
       socket.destroy();
     });
     socket.on('error', () => undefined).on('close', () => resolve(''));
+  });
+}
+
+/** A connection of TLS from a source address that stays open after its handshake; undefined where it ends before. */
+export function holdTls(
+  localAddress: string,
+  { host, port, ...options }: ConnectionOptions & { readonly host: string; readonly port: number },
+): Promise<TLSSocket | undefined> {
+  return new Promise((resolve) => {
+    const socket = connectTls({ rejectUnauthorized: false, ...options, socket: connect({ host, port, localAddress }) });
+    socket.on('secureConnect', () => resolve(socket));
+    socket.on('error', () => undefined).on('close', () => resolve(undefined));
   });
 }
 

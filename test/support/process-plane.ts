@@ -140,6 +140,14 @@ export class ProcessPlane {
     }
   }
 
+  /** A figure of it, summed over its labels; rejects where it has none of this name. */
+  async metric(name: string): Promise<number> {
+    const text = await (await fetch(`${this.diagnosticsUrl}/metrics`)).text();
+    const values = [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'))];
+    if (values.length === 0) throw new Error(`no metric ${name}`);
+    return values.reduce((sum, [, value]) => sum + Number(value), 0);
+  }
+
   /** Text of an answer; rejects with what the control plane says against it. */
   async text(path: string, body?: unknown): Promise<string> {
     const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };

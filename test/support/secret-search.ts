@@ -9,7 +9,10 @@ export class RecordedWay {
   private readonly sockets = new Set<Socket>();
   private readonly server = createServer((inner) => this.join(inner));
 
-  constructor(private readonly to: number) {}
+  constructor(
+    private readonly to: number,
+    private readonly host = '127.0.0.1',
+  ) {}
 
   async open(): Promise<{ readonly port: number }> {
     this.server.listen(0, '127.0.0.1');
@@ -27,7 +30,7 @@ export class RecordedWay {
   }
 
   private join(inner: Socket): void {
-    const outer = connect(this.to, '127.0.0.1');
+    const outer = connect(this.to, this.host);
     for (const [from, into] of [
       [inner, outer],
       [outer, inner],

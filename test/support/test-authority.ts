@@ -24,9 +24,12 @@ export class TestAuthority {
     /** PEM. */
     readonly certificate: string,
     private readonly keys: webcrypto.CryptoKeyPair,
+    /** What stands behind the certificates that it issues: its own, where it is no root. */
+    private readonly behind = '',
   ) {}
 
-  static async create(name: string): Promise<TestAuthority> {
+  /** A root; `below` is how many authorities may stand in between. */
+  static async create(name: string, below = 0): Promise<TestAuthority> {
     x509.cryptoProvider.set(webcrypto);
     const keys = await webcrypto.subtle.generateKey(P256, true, ['sign', 'verify']);
     const certificate = await x509.X509CertificateGenerator.createSelfSigned({
@@ -35,12 +38,33 @@ export class TestAuthority {
       keys,
       signingAlgorithm: P256,
       extensions: [
-        new x509.BasicConstraintsExtension(true, 0, true),
+        new x509.BasicConstraintsExtension(true, below, true),
         new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true),
         await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
       ],
     });
     return new TestAuthority(`${certificate.toString('pem')}\n`, keys);
+  }
+
+  /** An authority in between, which this one has signed. */
+  async between(name: string): Promise<TestAuthority> {
+    const keys = await webcrypto.subtle.generateKey(P256, true, ['sign', 'verify']);
+    const certificate = await x509.X509CertificateGenerator.create({
+      subject: `CN=${name}`,
+      issuer: new x509.X509Certificate(this.certificate).subject,
+      ...validity(),
+      publicKey: keys.publicKey,
+      signingKey: this.keys.privateKey,
+      signingAlgorithm: P256,
+      extensions: [
+        new x509.BasicConstraintsExtension(true, 0, true),
+        new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true),
+        await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+        await x509.AuthorityKeyIdentifierExtension.create(this.keys.publicKey),
+      ],
+    });
+    const own = `${certificate.toString('pem')}\n`;
+    return new TestAuthority(own, keys, `${own}${this.behind}`);
   }
 
   /** `validFor`, ms: below 0 it has expired. */
@@ -64,7 +88,7 @@ export class TestAuthority {
     });
     const der = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', own.privateKey));
     const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }).export({ type: 'pkcs8', format: 'pem' });
-    return { chain: `${certificate.toString('pem')}\n`, key: key.toString() };
+    return { chain: `${certificate.toString('pem')}\n${this.behind}`, key: key.toString() };
   }
 }
 

@@ -1,9 +1,15 @@
 import { Forbidden, type JsonObject, type Resource } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { EnvoyResources, XdsServer, type AdmittedProxy, type EnvoyView, type ProxyCaller } from '@causeway/xds';
+import { BuiltinProxy } from './builtin-proxy';
 import { EnvoyProcess, ENVOY } from './envoy-process';
 import { TestAuthority } from './test-authority';
 import { sketch, TrafficZone } from './traffic-zone';
+
+/** What carries traffic: a real Envoy, or the builtin plane. */
+export type ProxyKind = 'envoy' | 'builtin';
+/** The kinds that can be tried here. */
+export const PROXY_KINDS: readonly ProxyKind[] = ENVOY === undefined ? ['builtin'] : ['envoy', 'builtin'];
 
 /**
  * A zone that tells real Envoys what its index says: no database, no program. Its workloads have certificates of the zone's own
@@ -15,6 +21,7 @@ export class TrafficPlane {
   /** Views by node id; a node without one is refused. */
   readonly views = new Map<string, EnvoyView>();
   private readonly envoys: EnvoyProcess[] = [];
+  private readonly builtins: BuiltinProxy[] = [];
   private readonly unfollow: () => void;
   /** Where it serves xDS. */
   port = 0;
@@ -65,14 +72,30 @@ export class TrafficPlane {
 
   /** Starts an Envoy with this view; with a workload it has a certificate of that workload. */
   async envoy(node: string, view: EnvoyView, workload?: string, signer = this.authority): Promise<EnvoyProcess> {
-    if (workload === undefined) this.views.set(node, view);
-    else {
-      const { chain, key } = await signer.issue({ uri: this.spiffeId(workload) });
-      this.views.set(node, { ...view, identity: () => ({ chain, key: { pem: key } }) });
-    }
+    await this.admitAs(node, view, workload, signer);
     const envoy = await EnvoyProcess.start(ENVOY ?? '', { id: node, xdsPort: this.port });
     this.envoys.push(envoy);
     return envoy;
+  }
+
+  /** Starts a proxy of this kind. */
+  proxy(kind: ProxyKind, node: string, view: EnvoyView, workload?: string): Promise<EnvoyProcess | BuiltinProxy> {
+    return kind === 'envoy' ? this.envoy(node, view, workload) : this.builtin(node, view, workload);
+  }
+
+  /** Starts a builtin plane with this view, as `envoy` starts an Envoy. */
+  async builtin(node: string, view: EnvoyView, workload?: string, signer = this.authority): Promise<BuiltinProxy> {
+    await this.admitAs(node, view, workload, signer);
+    const proxy = await BuiltinProxy.start({ id: node, xdsPort: this.port });
+    this.builtins.push(proxy);
+    return proxy;
+  }
+
+  /** From now on a proxy that names itself so gets this view; with a workload it has a certificate of that workload. */
+  async admitAs(node: string, view: EnvoyView, workload: string | undefined, signer = this.authority): Promise<void> {
+    if (workload === undefined) return void this.views.set(node, view);
+    const { chain, key } = await signer.issue({ uri: this.spiffeId(workload) });
+    this.views.set(node, { ...view, identity: () => ({ chain, key: { pem: key } }) });
   }
 
   /** What a proxy rejected of what it was told, and what was never told because it breaks Envoy's rules. */
@@ -92,7 +115,7 @@ export class TrafficPlane {
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.envoys.map((envoy) => envoy.stop()));
+    await Promise.all([...this.envoys, ...this.builtins].map((proxy) => proxy.stop()));
     this.unfollow();
     await this.server.close();
   }

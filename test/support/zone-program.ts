@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { request } from 'node:https';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { coreKinds } from '@causeway/kinds';
 import { REST_APPLICATION_OPTIONS, restAdapter } from '@causeway/rest';
-import { silentLogger, systemClock } from '@causeway/runtime';
+import { silentLogger, systemClock, type Clock } from '@causeway/runtime';
 import { XdsPort } from '@causeway/xds';
 import { LeaderService } from '../../apps/control-plane/src/leader.module';
 import { propagationHistogram } from '../../apps/control-plane/src/sync-metrics';
@@ -27,7 +28,7 @@ export class ZoneProgram {
   ) {}
 
   /** Starts one that leads, or follows another on the same database. */
-  static async start(env: Environment): Promise<ZoneProgram> {
+  static async start(env: Environment, clock: Clock = systemClock): Promise<ZoneProgram> {
     const ports = ['REST', 'GRPC', 'DIAGNOSTICS', 'DNS', 'XDS'].map((port) => [`CAUSEWAY_${port}_PORT`, '0']);
     const preset = {
       CAUSEWAY_ZONE_NAME: 'east',
@@ -40,7 +41,7 @@ export class ZoneProgram {
     const shutdown = new AbortController();
     const cp = { role: 'zone', zone: settings.CAUSEWAY_ZONE_NAME, federated: false } as const;
     const facts = {
-      ...{ registry: coreKinds, clock: systemClock, logger: silentLogger, propagation: propagationHistogram() },
+      ...{ registry: coreKinds, clock, logger: silentLogger, propagation: propagationHistogram() },
       ...{ instance: `test-${randomBytes(4).toString('hex')}`, shutdown: shutdown.signal },
     };
     const plan = { global: undefined, dns: dnsSettings(settings), secrets: secretsSource(settings, cp) };
@@ -71,6 +72,26 @@ export class ZoneProgram {
     const headers = { 'content-type': 'application/json' };
     const answer = await fetch(this.restUrl + path, { method: 'PUT', headers, body: JSON.stringify(body) });
     if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  }
+
+  /** One request of HTTP/1 to the port at which proxies are served, by TLS: `body` as it is, or as JSON. */
+  askXds(
+    method: string,
+    path: string,
+    body: unknown = '',
+    headers: Record<string, string> = {},
+  ): Promise<{ readonly status: number; readonly text: string }> {
+    return new Promise((resolve, reject) => {
+      const tls = { ca: this.authority ?? '', host: '127.0.0.1', port: this.xds.address.port };
+      const asked = { ...tls, method, path, headers, checkServerIdentity: () => undefined };
+      const call = request(asked, (answer) => {
+        let text = '';
+        answer.on('data', (part: Buffer) => (text += part.toString()));
+        answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text }));
+      });
+      call.on('error', reject);
+      call.end(typeof body === 'string' ? body : JSON.stringify(body));
+    });
   }
 
   async delete(path: string): Promise<void> {

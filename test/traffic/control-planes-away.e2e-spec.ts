@@ -1,5 +1,5 @@
 import { ENVOY } from '../support/envoy-process';
-import { START_TIMEOUT, type ProcessPlane } from '../support/process-plane';
+import { START_TIMEOUT } from '../support/process-plane';
 import { until } from '../support/until';
 import { call, Load, type At } from './calls';
 import { TrafficMesh } from './traffic-mesh';
@@ -24,14 +24,6 @@ jest.setTimeout(START_TIMEOUT);
   });
   afterAll(() => traffic?.stop());
 
-  /** A figure of a control plane, summed over its labels. */
-  async function metric(plane: ProcessPlane, name: string): Promise<number> {
-    const text = await (await fetch(`${plane.diagnosticsUrl}/metrics`)).text();
-    const values = [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'))];
-    if (values.length === 0) throw new Error(`no metric ${name}`);
-    return values.reduce((sum, [, value]) => sum + Number(value), 0);
-  }
-
   it('while the global, a replica and all control planes of both zones are killed; what comes back sends nothing again', async () => {
     const traffic = started();
     const load = new Load(vip, { rate: 50, lasting: 4 });
@@ -50,11 +42,11 @@ jest.setTimeout(START_TIMEOUT);
 
     const west = await traffic.recover('west', 0);
     // The client and the ingress of west.
-    await until('its proxies', async () => (await metric(west, 'xds_streams')) === 2);
+    await until('its proxies', async () => (await west.metric('xds_streams')) === 2);
     const figures = async (): Promise<Record<string, number>> => ({
-      unchanged: await metric(west, 'xds_unchanged_total'),
-      resources: await metric(west, 'xds_resources_total'),
-      certificates: await metric(west, 'xds_certificates_signed_total'),
+      unchanged: await west.metric('xds_unchanged_total'),
+      resources: await west.metric('xds_resources_total'),
+      certificates: await west.metric('xds_certificates_signed_total'),
     });
     // Two clusters, the entrance of east, two listeners and the trust of the client; the listener of the ingress.
     await until('what they hold', async () => ((await figures())['unchanged'] ?? 0) >= 7, 8_000).catch(async () =>

@@ -26,6 +26,8 @@ export interface TrafficSettings {
   readonly vipBits?: number;
   /** Of each zone; 1 by default. */
   readonly replicas?: number;
+  /** An Envoy as the ingress of each zone; true by default. */
+  readonly hasIngresses?: boolean;
   /** Keeps every byte between the global and the zones, which must be in plain: `ways`. */
   readonly isRecorded?: boolean;
 }
@@ -86,7 +88,7 @@ export class TrafficMesh {
         await Promise.all(traffic.zones.map((zone) => traffic.startZone(zone)));
       const spec = { selector: { dataplane: { matchLabels: {} } }, provider: { type: 'Bundled' } };
       await traffic.put(traffic.mesh.global, 'MeshIdentity', 'default', spec);
-      await Promise.all(traffic.zones.map((zone) => traffic.startIngress(zone)));
+      if (settings.hasIngresses ?? true) await Promise.all(traffic.zones.map((zone) => traffic.startIngress(zone)));
     } catch (error) {
       await traffic.stop();
       throw error;
@@ -115,8 +117,9 @@ export class TrafficMesh {
     return found;
   }
 
-  ingressAt(zone: string): At {
-    return { address: `${this.block}.${INGRESSES}.${this.zones.indexOf(zone) + 1}`, port: INGRESS_PORT };
+  /** Where the n-th ingress of a zone listens. */
+  ingressAt(zone: string, n = 0): At {
+    return { address: `${this.block}.${INGRESSES + n}.${this.zones.indexOf(zone) + 1}`, port: INGRESS_PORT };
   }
 
   private async recorded(): Promise<PlaneEnvironment> {
@@ -219,9 +222,29 @@ export class TrafficMesh {
   }
 
   replica(zone: string, n: number): ProcessPlane {
-    const found = this.replicas.get(zone)?.[n];
+    const found = this.replicasOf(zone)[n];
     if (!found) throw new Error(`no replica ${n} of ${zone}`);
     return found;
+  }
+
+  /** The control planes of a zone; those that were killed too. */
+  replicasOf(zone: string): readonly ProcessPlane[] {
+    return this.replicas.get(zone) ?? [];
+  }
+
+  /** The replica of a zone that leads; waits until one does. */
+  leaderOf(zone: string): Promise<ProcessPlane> {
+    return until(`a replica of ${zone} leads`, async () => {
+      for (const one of this.replicasOf(zone)) if ((await one.metric('leader').catch(() => 0)) === 1) return one;
+      return undefined;
+    });
+  }
+
+  /** What verifies the ports of a zone for proxies; undefined where they are in plain text. */
+  authorityOf(zone: string): Promise<string | undefined> {
+    return this.zone(zone)
+      .text('/rest/ca')
+      .catch(() => undefined);
   }
 
   /** Starts a proxy of a Dataplane. */
@@ -234,7 +257,7 @@ export class TrafficMesh {
     const folder = mkdtempSync(join(this.folder, 'proxy-'));
     const file = await writeBootstrap(folder, {
       ...proxy,
-      controlPlanes: (this.replicas.get(zone) ?? []).map(({ xdsAddress }) => xdsAddress),
+      controlPlanes: this.replicasOf(zone).map(({ xdsAddress }) => xdsAddress),
     });
     const envoy = await EnvoyProcess.run(ENVOY ?? '', file, folder);
     this.envoys.add(envoy);
@@ -251,12 +274,16 @@ export class TrafficMesh {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  private async startIngress(zone: string): Promise<void> {
-    const { address, port } = this.ingressAt(zone);
+  /** Puts what says that a zone is entered there; a token for the ingress. */
+  async declareIngress(zone: string, name: string, { address, port }: At): Promise<string> {
     const plane = this.mesh.zone(zone);
-    await this.put(plane, 'ZoneIngress', 'ingress', { networking: { address, port } });
-    await this.put(plane, 'MeshZoneAddress', 'ingress', { address, port });
-    const token = await this.mesh.global.text('/tokens/zone', { zone, scope: ['ingress'], validFor: '24h' });
+    await this.put(plane, 'ZoneIngress', name, { networking: { address, port } });
+    await this.put(plane, 'MeshZoneAddress', name, { address, port });
+    return this.mesh.global.text('/tokens/zone', { zone, scope: ['ingress'], validFor: '24h' });
+  }
+
+  private async startIngress(zone: string): Promise<void> {
+    const token = await this.declareIngress(zone, 'ingress', this.ingressAt(zone));
     const metadata = { 'dataplane.proxyType': 'ingress' };
     this.ingresses.set(zone, await this.envoy(zone, { id: '.ingress', token, metadata, hasKey: false }));
   }

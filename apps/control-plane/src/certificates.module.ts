@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { Module, type DynamicModule, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { isLoopback, type ServerCertificates } from '@causeway/access';
+import { isLoopback, sharedAuthority, type ServerCertificates } from '@causeway/access';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import { certificateSource, openCertificates, type CertificateSource, type TlsSettings } from './certificates';
@@ -77,6 +77,12 @@ export class PortCertificates implements OnModuleInit, OnApplicationShutdown {
   /** Undefined where TLS is off. */
   certificates(): ServerCertificates | undefined {
     return this.opened;
+  }
+
+  /** What verifies this port; where it has no TLS, the other ports that have no files. Undefined where that is not known here. */
+  authority(): string | undefined {
+    const { core, index, port } = this;
+    return port.source.type === 'off' ? sharedAuthority(index, core.cp, core.clock) : this.opened?.authority();
   }
 
   /** Why the certificate shown is not the configured one. */

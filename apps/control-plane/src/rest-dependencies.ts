@@ -47,7 +47,7 @@ function restDependencies(...sources: RestSources): RestDependencies {
   return {
     ...{ registry, clock, logger, queries, admission, recorder, version: VERSION },
     access: { bindAddress, localhostIsAdmin, authenticator, policy, rates },
-    authority: () => certificates.certificates()?.authority(),
+    authority: () => certificates.authority(),
     limits: restLimits(settings),
   };
 }

@@ -1,5 +1,5 @@
 import { applyDefaults } from '@causeway/admission';
-import { errorText, type LeaderTerm } from '@causeway/runtime';
+import { aborted, errorText, type LeaderTerm, type Timer } from '@causeway/runtime';
 import type { IndexReader, ResourceStore } from '@causeway/store';
 import type { PostgresBackend } from '@causeway/store-postgres';
 import type { ControlPlaneCore } from './core.module';
@@ -49,7 +49,7 @@ export async function maintainStore(
     failure: 'old tombstones could not be removed',
     run: () => store.purgeTombstones(retention()),
   };
-  await Promise.all([...chores, purge, auditChore(core, backend)].map((chore) => repeat(core, term, chore)));
+  await repeatChores(core, term.signal, [...chores, purge, auditChore(core, backend)]);
 }
 
 function auditChore({ settings }: ControlPlaneCore, { audit }: PostgresBackend): Chore {
@@ -59,11 +59,33 @@ function auditChore({ settings }: ControlPlaneCore, { audit }: PostgresBackend):
   return { failure, every: AUDIT_INTERVAL, run: () => audit.purge(bounds) };
 }
 
-async function repeat({ clock, logger }: ControlPlaneCore, { signal }: LeaderTerm, chore: Chore): Promise<void> {
-  while (!signal.aborted) {
-    await chore.run().catch((error: unknown) => logger.warn(chore.failure, { error: errorText(error) }));
-    await clock.sleep(chore.every ?? CHORE_INTERVAL, signal);
-  }
+/** Does each chore at once and again some time after its end; resolves when the signal has aborted and none is under way. */
+export async function repeatChores(
+  { clock, logger }: Pick<ControlPlaneCore, 'clock' | 'logger'>,
+  signal: AbortSignal,
+  chores: readonly Chore[],
+): Promise<void> {
+  const waiting = new Map<Chore, Timer>();
+  const underWay = new Set<Promise<void>>();
+  const begin = (chore: Chore): void => {
+    waiting.delete(chore);
+    const work = chore
+      .run()
+      .catch((error: unknown) => logger.warn(chore.failure, { error: errorText(error) }))
+      .then(() => {
+        underWay.delete(work);
+        if (!signal.aborted)
+          waiting.set(
+            chore,
+            clock.after(chore.every ?? CHORE_INTERVAL, () => begin(chore)),
+          );
+      });
+    underWay.add(work);
+  };
+  if (!signal.aborted) chores.forEach(begin);
+  await aborted(signal);
+  for (const timer of waiting.values()) timer.cancel();
+  await Promise.all(underWay);
 }
 
 /** What is looked at for the defaults. */

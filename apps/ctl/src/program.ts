@@ -42,6 +42,7 @@ const groups: readonly { readonly heading: string; readonly commands: readonly C
     commands: [
       { name: 'zones', load: async () => (await import('./commands/zones/zones.js')).registerZones },
       { name: 'proxies', load: async () => (await import('./commands/proxies/proxies.js')).registerProxies },
+      { name: 'leases', load: async () => (await import('./commands/proxies/leases.js')).registerLeases },
       { name: 'sync', load: async () => (await import('./commands/sync/sync-diff.js')).registerSync },
       { name: 'auth', load: async () => (await import('./commands/access/auth.js')).registerAuth },
       { name: 'audit', load: async () => (await import('./commands/access/audit.js')).registerAudit },

@@ -1,6 +1,6 @@
 import { exitWithProblems } from '@causeway/control-plane';
-import { planRanges, type RangePlan } from '@causeway/ipam';
-import type { ZoneRanges } from '@causeway/meshes';
+import { describeRange, parseRange, planRanges, type RangePlan } from '@causeway/ipam';
+import type { MeshState, ZoneRanges } from '@causeway/meshes';
 import type { Logger } from '@causeway/runtime';
 import type { ZoneSettings } from './config';
 
@@ -11,6 +11,18 @@ export function configuredRanges(settings: ZoneSettings): Readonly<Record<string
     MeshExternalService: settings.CAUSEWAY_VIP_RANGE_MESHEXTERNALSERVICE,
     MeshMultiZoneService: settings.CAUSEWAY_VIP_RANGE_MESHMULTIZONESERVICE,
   };
+}
+
+/** All ranges in which services of a mesh may have their address: its own, and the zone's, where some may still be. */
+export function virtualRangesOf(settings: ZoneSettings, own: MeshState['parameters'] | undefined): string[] {
+  const ranges = [...Object.values(configuredRanges(settings)), ...Object.values(own?.vipRanges ?? {})];
+  return [...new Set(ranges.flatMap((range) => (range === undefined ? [] : withoutHostBits(range))))];
+}
+
+function withoutHostBits(text: string): readonly string[] {
+  const parsed = parseRange(text);
+  const [, length = ''] = text.split('/');
+  return parsed.ok ? [`${describeRange(parsed.range).split('-')[0]}/${length}`] : [];
 }
 
 /** With which ranges those of a mesh must agree. */

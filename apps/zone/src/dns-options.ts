@@ -8,8 +8,11 @@ import {
   DnsModule,
   type DnsModuleOptions,
   type DnsSettings,
+  type EndpointSource,
 } from '@causeway/dns';
+import { identityKey } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
+import { XdsPort, type EnvoyResources } from '@causeway/xds';
 import { configuredRanges } from './address-ranges';
 import type { ZoneSettings } from './config';
 
@@ -20,6 +23,7 @@ export function dnsSettings(settings: ZoneSettings): DnsSettings {
   return {
     ttl: settings.CAUSEWAY_DNS_TTL,
     suffixes: settings.CAUSEWAY_DNS_SUFFIXES,
+    directSuffix: settings.CAUSEWAY_DNS_DIRECT_SUFFIX ?? '',
     meshOrder: settings.CAUSEWAY_DNS_MESH_ORDER,
     ranges: Object.values(configuredRanges(settings)),
     forward: {
@@ -49,20 +53,29 @@ export function dnsModule(
   const { settings } = core;
   return DnsModule.forRootAsync({
     imports,
-    inject: [INDEX],
-    useFactory: (index: IndexReader): DnsModuleOptions => ({
-      server: { ...core, index, zone: settings.CAUSEWAY_ZONE_NAME, config },
+    inject: [INDEX, XdsPort],
+    useFactory: (index: IndexReader, { resources }: XdsPort): DnsModuleOptions => ({
+      server: { ...core, index, zone: settings.CAUSEWAY_ZONE_NAME, config, endpoints: endpointsIn(resources) },
       addresses: settings.CAUSEWAY_DNS_BIND_ADDRESS,
       port: settings.CAUSEWAY_DNS_PORT,
     }),
   });
 }
 
+function endpointsIn(resources: EnvoyResources): EndpointSource {
+  return {
+    version: () => resources.revision,
+    portsOf: (service) => (resources.loader.hasLoaded ? resources.model.instancesOf(identityKey(service)) : undefined),
+  };
+}
+
 function dnsProblems(settings: ZoneSettings): string[] {
+  const { CAUSEWAY_DNS_DIRECT_SUFFIX: direct } = settings;
   const reasons = {
     CAUSEWAY_DNS_BIND_ADDRESS: checkAddresses(settings.CAUSEWAY_DNS_BIND_ADDRESS),
     CAUSEWAY_DNS_TTL: checkDnsTtl(settings.CAUSEWAY_DNS_TTL, settings.CAUSEWAY_VIP_COOLDOWN),
     CAUSEWAY_DNS_SUFFIXES: checkSuffixes(settings.CAUSEWAY_DNS_SUFFIXES),
+    CAUSEWAY_DNS_DIRECT_SUFFIX: checkSuffixes(direct === undefined ? [] : [direct]),
     CAUSEWAY_DNS_UPSTREAMS: checkUpstreams(settings.CAUSEWAY_DNS_UPSTREAMS),
   };
   return Object.entries(reasons).flatMap(([setting, each]) => each.map((reason) => `${setting}: ${reason}`));

@@ -3,7 +3,9 @@ import type { SharedQuerySources } from '@causeway/control-plane';
 import type { ProxyDirectory } from '@causeway/controllers';
 import type { DnsServer } from '@causeway/dns';
 import { dataplaneInsight, type QuerySources, type ZoneAccess } from '@causeway/queries';
-import { identityKey } from '@causeway/resources';
+import { identityKey, Unavailable } from '@causeway/resources';
+import type { XdsPort } from '@causeway/xds';
+import type { PostgresBackend } from '@causeway/store-postgres';
 import type { RotationOperation } from './workload-identity.module';
 import type { ZoneLeader } from './zone-leader.module';
 
@@ -15,6 +17,8 @@ type ZoneQuerySources = [
   rotation: RotationOperation,
   dataplaneTokens: DataplaneTokens,
   zoneTokens: ZoneProxyTokens,
+  xds: XdsPort,
+  backend: PostgresBackend,
 ];
 
 /**
@@ -22,7 +26,7 @@ type ZoneQuerySources = [
  * workloads are.
  */
 export function zoneQuerySources(...sources: ZoneQuerySources): QuerySources {
-  const [shared, leader, dns, proxies, rotation, dataplaneTokens, zoneTokens] = sources;
+  const [shared, leader, dns, proxies, rotation, dataplaneTokens, zoneTokens, xds, backend] = sources;
   const base = shared.get();
   const { cp } = base;
   return {
@@ -43,6 +47,14 @@ export function zoneQuerySources(...sources: ZoneQuerySources): QuerySources {
       keyFaults: () => [...(base.insights?.keyFaults?.() ?? []), ...dataplaneTokens.faults(), ...zoneTokens.faults()],
     },
     proxies,
+    agentLeases: backend.agentLeases,
+    instances: {
+      instancesOf: (service) => {
+        // An empty list would make Prometheus forget its targets.
+        if (!xds.resources.loader.hasLoaded) throw new Unavailable('the instances of this zone are not known yet');
+        return xds.resources.model.instancesOf(identityKey(service));
+      },
+    },
     dataplaneAccess: dataplaneTokens.tokens,
     ...(zoneTokens.tokens && { zoneAccess: zoneAccessOf(zoneTokens.tokens) }),
     authorityAccess: rotation,

@@ -5,6 +5,7 @@ import {
   type SharedTelemetry,
   type SyncReports,
 } from '@causeway/control-plane';
+import type { LeaseEnder } from '@causeway/controllers';
 import type { DnsServer } from '@causeway/dns';
 import type { Queries } from '@causeway/queries';
 import type { Metric, TelemetryOptions } from '@causeway/telemetry';
@@ -29,7 +30,12 @@ export function zoneTelemetry({
     const base = shared.options();
     const reports = (): SyncReports => new Map([[settings.CAUSEWAY_ZONE_NAME, leader.session()?.kinds ?? []]]);
     const metrics = [...zoneMetrics(leader), ...syncMetrics(reports, clock), ...dns.metrics(), ...xds.metrics()];
-    return { ...base, metrics: [...base.metrics, ...watchMetrics(() => queries.watches.metrics()), ...metrics] };
+    const warnings = (): readonly string[] => [...(base.warnings?.() ?? []), ...xds.warnings()];
+    return {
+      ...base,
+      warnings,
+      metrics: [...base.metrics, ...watchMetrics(() => queries.watches.metrics()), ...metrics],
+    };
   };
 }
 
@@ -44,6 +50,13 @@ function zoneMetrics(leader: ZoneLeader): readonly Metric[] {
         value: Number(value),
       })),
   });
+  const lease = (name: string, help: string, read: (counts: LeaseEnder['counts']) => number): Metric => ({
+    ...{ name, help },
+    read: () => {
+      const counts = leader.leases();
+      return counts ? [{ value: read(counts) }] : [];
+    },
+  });
   return [
     pool('size', 'Addresses of the range; with the label mesh where a mesh has ranges of its own'),
     pool('used', 'Addresses held by services'),
@@ -53,5 +66,9 @@ function zoneMetrics(leader: ZoneLeader): readonly Metric[] {
       help: '1 while this replica holds the session with the global',
       read: () => [{ value: Number(leader.session()?.connected ?? false) }],
     },
+    lease('agent_leases', 'Leases of agents, as the leader knows them', ({ total }) => total),
+    lease('agent_leases_expired', 'Leases that have expired and were not ended', ({ expired }) => expired),
+    lease('agent_leases_held', '1 while too many leases end at once and are kept', ({ isHeld }) => Number(isHeld)),
+    lease('agent_leases_ended_total', 'Leases that this leader has ended with their Dataplanes', ({ ended }) => ended),
   ];
 }

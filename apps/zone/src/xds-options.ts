@@ -17,6 +17,7 @@ import type { Meshes } from '@causeway/meshes';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import { XdsModule, type XdsPortOptions } from '@causeway/xds';
+import { virtualRangesOf } from './address-ranges';
 import type { ZoneSettings } from './config';
 import { DATAPLANE_TOKENS, ZONE_PROXY_TOKENS } from './workload-identity.module';
 
@@ -93,6 +94,12 @@ function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources
   return {
     ...{ zone, instance, index, clock, logger, dataplaneTokens, zoneTokens, workloadCertificates },
     proxies: backend.proxies,
+    agentLeases: backend.agentLeases,
+    leaseLength: settings.CAUSEWAY_AGENT_LEASE,
+    zoneFacts: (mesh) => ({
+      virtualRanges: virtualRangesOf(settings, meshes.state(mesh)?.parameters),
+      dnsSuffixes: [...settings.CAUSEWAY_DNS_SUFFIXES],
+    }),
     access: {
       meshes,
       isReady: () => firstState.isReady(),

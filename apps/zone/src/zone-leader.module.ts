@@ -16,9 +16,12 @@ import {
 import type { Authentication, DataplaneTokens, ZoneProxyTokens } from '@causeway/access';
 import {
   createConditionsReconciler,
+  createLeaseConditionsLoop,
   createSharedIdentityLoop,
   createTrustCertificatesLoop,
   createZoneReconcilers,
+  LeaseEnder,
+  LeaseHealth,
   LoopRunner,
   ProxyDirectory,
   poolReports,
@@ -85,6 +88,9 @@ const TRUST_MARGIN = 30_000;
 /** How often it looks whether there is a key that signs dataplane tokens, ms; the index answers. */
 const KEY_INTERVAL = 10_000;
 
+/** How often the leader looks for leases of agents that have ended, ms. */
+const LEASE_INTERVAL = 1_000;
+
 /** How often sessions of proxies that are long gone are looked for, ms. */
 const PROXY_INTERVAL = 60_000;
 
@@ -92,6 +98,7 @@ const PROXY_INTERVAL = 60_000;
 function createLoops(
   { core, index, meshes, binding, proxies }: ZoneLeaderOptions,
   authorities: AuthorityLifecycle,
+  health: LeaseHealth,
 ): readonly ControlLoop[] {
   const { cp, settings, logger } = core;
   const trust = new TrustPublisher({
@@ -130,6 +137,7 @@ function createLoops(
     ...(isFederated ? [new TrustAcceptanceReporter(settings.CAUSEWAY_ZONE_NAME, proxies)] : []),
     shared,
     createTrustCertificatesLoop(),
+    createLeaseConditionsLoop(settings.CAUSEWAY_ZONE_NAME, health),
     createConditionsReconciler({ ...core, meshes }),
   ];
 }
@@ -139,7 +147,9 @@ class ZoneTerm implements LeaderWork {
   readonly loops: readonly ControlLoop[];
   private readonly runner: LoopRunner;
   private readonly authorities: AuthorityLifecycle;
+  private readonly leases: LeaseEnder;
   private current: ZoneSync | undefined;
+  private isOver = false;
 
   constructor(
     private readonly options: ZoneLeaderOptions,
@@ -150,7 +160,14 @@ class ZoneTerm implements LeaderWork {
       ...{ authority, evidence, fence: term, store: backend.store, clock: core.clock, logger: core.logger },
       margin: TRUST_MARGIN,
     });
-    this.loops = createLoops(options, this.authorities);
+    const zone = core.settings.CAUSEWAY_ZONE_NAME;
+    const health = new LeaseHealth(zone);
+    this.leases = new LeaseEnder({
+      ...{ ...core, zone, leases: backend.agentLeases, store: backend.store, index, term, health },
+      length: core.settings.CAUSEWAY_AGENT_LEASE,
+      hold: core.settings.CAUSEWAY_LEASE_HOLD / 100,
+    });
+    this.loops = createLoops(options, this.authorities, health);
     this.runner = new LoopRunner(this.loops, { ...core, store: backend.store, index, term });
     this.current = options.createSync(term);
   }
@@ -167,13 +184,20 @@ class ZoneTerm implements LeaderWork {
     const chores = [
       ...tokenChores({ ...core, store: backend.store, term: this.term }, authentication.tokens),
       ...this.identityChores(),
+      { failure: 'leases of agents could not be looked at', every: LEASE_INTERVAL, run: () => this.leases.turn() },
     ];
     try {
       const maintenance = maintainStore(core, backend, this.term, { chores, retention });
       await Promise.all([this.runner.run(), this.sync?.run(), maintenance]);
     } finally {
       this.current = undefined;
+      this.isOver = true;
     }
+  }
+
+  /** The leases of agents, as this leader knows them; undefined after the term. */
+  leaseCounts(): LeaseEnder['counts'] | undefined {
+    return this.isOver ? undefined : this.leases.counts;
   }
 
   private identityChores(): readonly Chore[] {
@@ -212,6 +236,11 @@ export class ZoneLeader {
   /** How full the address ranges are; empty before this replica has led. */
   pools(): ReturnType<typeof poolReports> {
     return poolReports(this.latest?.loops ?? []);
+  }
+
+  /** Undefined while another replica leads. */
+  leases(): LeaseEnder['counts'] | undefined {
+    return this.latest?.leaseCounts();
   }
 
   /** The operator accepts the global's new incarnation, whichever replica leads; undefined where none is pending. */

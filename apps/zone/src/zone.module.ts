@@ -79,12 +79,15 @@ export class ZoneModule {
       inject: [ZoneLeader],
       useFactory: ({ createTerm }: ZoneLeader) => createTerm,
     });
-    const dns = dnsModule({ imports: state, core, config });
     const xds = xdsModule({ imports: [...state, identity, kds, proxies], core });
+    const dns = dnsModule({ imports: [...state, xds], core, config });
     const served = [zoneLeader, dns, xds];
     const queries = QueriesModule.forRootAsync({
-      imports: [...state, authentication, identity, zoneLeader, dns, proxies],
-      inject: [ZoneLeader, DNS_SERVER, ProxyDirectory, RotationOperation, DATAPLANE_TOKENS, ZONE_PROXY_TOKENS],
+      imports: [...state, authentication, identity, zoneLeader, dns, proxies, xds],
+      inject: [
+        ...[ZoneLeader, DNS_SERVER, ProxyDirectory, RotationOperation, DATAPLANE_TOKENS, ZONE_PROXY_TOKENS],
+        ...[XdsPort, POSTGRES_BACKEND],
+      ],
       useFactory: zoneQuerySources,
     });
     const rest = restModule({ imports: [facts, access, authentication, audit, queries, admission, shown] });

@@ -28,7 +28,7 @@ export {
   createServerCertificate,
   type CertifiedKey,
 } from './certificate-authority';
-export { SelfIssuedCertificates, type ServerCertificates } from './server-certificates';
+export { SelfIssuedCertificates, sharedAuthority, type ServerCertificates } from './server-certificates';
 export { AccessMonitor, type MonitoredResponse } from './authorization/access-monitor';
 export { AccessDenied } from './authorization/access-denied';
 export { AccessPolicy, type AccessDecision, type HeldRole } from './authorization/access-policy';
@@ -38,6 +38,7 @@ export { activities, targetOf, type AccessTarget, type Verb } from './authorizat
 export { Authenticator, type AuthenticatorParts, type TokenVerifier } from './authentication/authenticator';
 export { CallerRates, RateLimited, type CallerRateSettings } from './authentication/caller-rates';
 export { isLocalCall, isLoopback } from './authentication/local-call';
+export { StayReview, type StayReviewOptions } from './authentication/stay-review';
 export { Unauthenticated } from './authentication/unauthenticated';
 export {
   AuditRecorder,

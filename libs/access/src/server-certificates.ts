@@ -145,6 +145,13 @@ export class SelfIssuedCertificates implements ServerCertificates {
   }
 }
 
+/** PEM of the authority that all ports of a control plane share which have no files; undefined where none was made yet. */
+export function sharedAuthority(index: IndexReader, cp: ControlPlane, clock: Clock): string | undefined {
+  const held = index.get(globalSecretId(authoritySecret(cp), ownZone(cp)));
+  const reading = held && parseAuthority(held, clock.now());
+  return reading?.ok === true ? `${reading.authority.certificate.trim()}\n` : undefined;
+}
+
 /** A certificate signed by the stored authority, or why there is none. Throws Unavailable. */
 async function issueByStored(
   options: SelfIssuedCertificateOptions,

@@ -14,22 +14,19 @@ import {
   globalIdentity,
   Invalid,
   ownZone,
-  Unavailable,
   type Identity,
   type Kind,
   type Registry,
   type ViolationRule,
 } from '@causeway/resources';
-import { withDeadline, type Clock } from '@causeway/runtime';
-import type { IndexReader, ReadSet, ResourceStore } from '@causeway/store';
+import type { Clock } from '@causeway/runtime';
+import { reachedSoon, type IndexReader, type ReadSet, type ResourceStore } from '@causeway/store';
 import type { AdmissionParts } from './admission-parts';
 import { draftIdentity, type DecodedDocument } from './document/document';
 import type { ConfiguredFields } from './validate-draft';
 
 /** A resource cannot be deleted because other resources need it; the message counts them. */
 export class InUse extends Conflict {}
-
-const CATCH_UP_TIMEOUT = 5_000;
 
 /** The kinds from which `designate` decides. */
 const MEMBERSHIP_KINDS = ['Mesh', 'Namespace'];
@@ -113,7 +110,6 @@ function memberCount(kind: string, mesh: string, index: IndexReader): number {
 /** Waits until the index holds everything committed before the call: up to the revision. Throws Unavailable after 5 s. */
 export async function catchUp(store: ResourceStore, index: IndexReader, clock: Clock): Promise<number> {
   const { revision } = await store.head();
-  const tooLate = new Unavailable(`this replica has not reached revision ${revision} yet; try again`);
-  await withDeadline(clock, CATCH_UP_TIMEOUT, tooLate, (signal) => index.reached(revision, signal));
+  await reachedSoon(index, revision, clock);
   return revision;
 }

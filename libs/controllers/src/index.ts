@@ -29,11 +29,15 @@ export {
   type DataplaneResource,
   type ServiceResource,
 } from './matching/dataplane-selector';
+export { InboundChange } from './matching/inbound-change';
 export { SelectorMatcher, type SelectorTerm } from './matching/selector-matcher';
 export { tombstoneRetention } from './vip/tombstone-retention';
 export { HostnameReconciler } from './hostname/hostname-reconciler';
 export { type HostnameEntry, type HostnamePage } from './explain/explain-hostname';
 export { HostnameExplainer, type ZonedHostnameRef } from './explain/hostname-explainer';
+export { createLeaseConditionsLoop, HEALTHY, LeaseHealth } from './leases/lease-conditions';
+export { LeaseEnder, leaseHold, releaseLeases, LONGEST_PAUSE, type LeaseHold } from './leases/lease-ender';
+export { LEASED_BY } from './leases/plan-lease-ends';
 export { REGISTERED_BY } from './proxies/abandoned-dataplanes';
 export { ProxyDirectory, type ProxyDirectoryOptions } from './proxies/proxy-directory';
 export { proxiesWithoutAuthority, type KnownProxy } from './proxies/known-proxies';

@@ -37,6 +37,8 @@ export interface DnsConfig {
   readonly ttl: number;
   /** The server is authoritative for these names and everything below them, besides the literal suffixes of the generators. */
   readonly suffixes: readonly string[];
+  /** `<hostname>.<directSuffix>` has the addresses of a service's instances; empty = there are no such names. */
+  readonly directSuffix: string;
   /** Ranges of VIPs (CIDR). The server is authoritative for the reverse names of their addresses. */
   readonly ranges: readonly string[];
   /** The mesh named first wins if several meshes have one hostname; meshes that are not named follow by name. */
@@ -49,6 +51,7 @@ export interface DnsConfig {
 export const DEFAULT_DNS_CONFIG: DnsConfig = {
   ttl: 5_000,
   suffixes: ['mesh.local'],
+  directSuffix: '',
   ranges: [],
   meshOrder: [],
   forward: {

@@ -3,6 +3,7 @@ import type { Clock, Logger } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
 import { AnswerBuilder } from './answer/answer-builder';
 import { Answers } from './answer/answers';
+import { DirectNames, type EndpointSource } from './answer/direct-names';
 import { explainLookup, readLookup } from './answer/explain-lookup';
 import { RateLimit, Responder } from './answer/responder';
 import { completeDnsConfig, type DnsConfig, type DnsSettings } from './dns-config';
@@ -13,6 +14,7 @@ import { Listeners } from './listen/listeners';
 import { metricDefinitions, type DnsMetric } from './metric-definitions';
 import { Authority, configuredSuffixes } from './table/authority';
 import { NameTable } from './table/name-table';
+import { parseDnsName } from './wire/dns-name';
 import { NameTableUpdater } from './table/name-table-updater';
 
 /** What a DNS server works with. */
@@ -23,6 +25,8 @@ export interface DnsServerOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly config?: DnsSettings;
+  /** Where direct names lead; without it there are none. */
+  readonly endpoints?: EndpointSource;
 }
 
 /** A zone's DNS server. */
@@ -73,7 +77,10 @@ function assemble(options: DnsServerOptions) {
   const metrics = new DnsMetrics();
   const rateLimit = new RateLimit(config.limits.ratePerClient, clock);
   const builder = new AnswerBuilder(config.ttl, () => listeners.addresses());
-  const answers = new Answers({ table, authority, builder, serial: () => updater.serial });
+  const { endpoints } = options;
+  const suffix = parseDnsName(config.directSuffix) ?? '';
+  const direct = endpoints && new DirectNames(suffix, { endpoints, table, ttl: Math.floor(config.ttl / 1_000) });
+  const answers = new Answers({ table, authority, builder, serial: () => updater.serial, ...(direct && { direct }) });
   const isOwnAddress = (address: string, port: number): boolean => listeners.isOwnAddress(address, port);
   const upstreams = new Upstreams({ config: config.forward, clock, logger, isOwnAddress });
   const onSettled: ForwarderOptions['onSettled'] = (result, took) => metrics.forwarded(result, took);
@@ -85,5 +92,6 @@ function assemble(options: DnsServerOptions) {
     config,
     metrics,
   });
-  return { table, authority, updater, metrics, rateLimit, builder, answers, upstreams, forwarder, listeners };
+  const names = { table, authority, updater, builder, answers, ...(direct && { direct }) };
+  return { ...names, metrics, rateLimit, upstreams, forwarder, listeners };
 }

@@ -18,7 +18,7 @@ export interface DnsMetric {
 export interface DnsMetricSources {
   readonly metrics: DnsMetrics;
   readonly table: NameTable;
-  readonly updater: NameTableUpdater;
+  readonly updater: Pick<NameTableUpdater, 'changes'>;
   readonly listeners: Listeners;
   readonly builder: AnswerBuilder;
   readonly upstreams: Upstreams;

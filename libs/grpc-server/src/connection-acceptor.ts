@@ -6,6 +6,13 @@ export function addressOf(peer: string): string {
   return peer.replace(/:\d+$/, '');
 }
 
+/** An address and a port, or the path of a unix socket; port 0 takes a free one. */
+export type ListenAddress = { readonly host: string; readonly port: number } | { readonly path: string };
+
+function textOf(at: ListenAddress): string {
+  return 'path' in at ? at.path : `${at.host}:${at.port}`;
+}
+
 /** Most open connections. */
 export interface ConnectionLimits {
   readonly all: number;
@@ -29,21 +36,21 @@ export class ConnectionAcceptor {
     private readonly log: CallerLog,
   ) {}
 
-  /** Listens and resolves with the port. Rejects where it cannot listen. */
-  listen(at: { readonly host: string; readonly port: number }, accept: (socket: Socket) => void): Promise<number> {
+  /** Listens and resolves with the port; 0 for a path. Rejects where it cannot listen. */
+  listen(at: ListenAddress, accept: (socket: Socket) => void): Promise<number> {
     const listener = createServer((socket) => {
       if (this.admit(socket)) accept(socket);
     });
     this.servers.push(listener);
     return new Promise((resolve, reject) => {
       const failed = (error: Error): void =>
-        reject(new Error(`cannot listen on ${at.host}:${at.port}: ${errorText(error)}`, { cause: error }));
+        reject(new Error(`cannot listen on ${textOf(at)}: ${errorText(error)}`, { cause: error }));
       listener.once('error', failed);
-      listener.listen(at.port, at.host, () => {
+      listener.listen(at, () => {
         listener.off('error', failed);
         listener.on('error', (error) => this.log.warn('', 'a gRPC port has failed', { error: errorText(error) }));
         const address = listener.address();
-        resolve(typeof address === 'object' && address ? address.port : at.port);
+        resolve(typeof address === 'object' && address ? address.port : 0);
       });
     });
   }

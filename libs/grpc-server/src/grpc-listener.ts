@@ -1,7 +1,7 @@
 import { ServerCredentials, type Server } from '@grpc/grpc-js';
 import type { CallerLog } from '@causeway/runtime';
 import { SharedPort, type SharedPortOptions } from './shared-port';
-import { ConnectionAcceptor, type ConnectionLimits } from './connection-acceptor';
+import { ConnectionAcceptor, type ConnectionLimits, type ListenAddress } from './connection-acceptor';
 
 /** A gRPC server behind a bounded number of connections. */
 export class GrpcListener {
@@ -19,9 +19,12 @@ export class GrpcListener {
 
   /** Listens and resolves with the port; plain text without credentials. Rejects where it cannot listen. */
   bind(host: string, port: number, credentials = ServerCredentials.createInsecure()): Promise<number> {
-    this.server ??= this.createServer();
-    const injector = this.server.createConnectionInjector(credentials);
-    return this.acceptor.listen({ host, port }, (socket) => injector.injectConnection(socket));
+    return this.bindAt({ host, port }, credentials);
+  }
+
+  /** Listens at a unix socket, in plain text: who may is decided by its folder. Rejects where it cannot listen. */
+  async bindPath(path: string): Promise<void> {
+    await this.bindAt({ path }, ServerCredentials.createInsecure());
   }
 
   /** Listens for gRPC and HTTP/1 at one port. Rejects where it cannot listen. */
@@ -31,6 +34,12 @@ export class GrpcListener {
     const shared = new SharedPort(options, (socket) => injector.injectConnection(socket));
     this.shared.push(shared);
     return this.acceptor.listen({ host, port }, (socket) => shared.accept(socket));
+  }
+
+  private bindAt(at: ListenAddress, credentials: ServerCredentials): Promise<number> {
+    this.server ??= this.createServer();
+    const injector = this.server.createConnectionInjector(credentials);
+    return this.acceptor.listen(at, (socket) => injector.injectConnection(socket));
   }
 
   /** Stops listening and ends all calls and connections: handlers have ended theirs before, the others belong to peers that do not read. */

@@ -1,4 +1,6 @@
+import type { X509Certificate } from 'node:crypto';
 import { constants, type Http2Session, type ServerHttp2Stream } from 'node:http2';
+import { TLSSocket } from 'node:tls';
 import { ServerInterceptingCall, type Metadata, type ServerInterceptor } from '@grpc/grpc-js';
 import { TokenBucket, type Clock, type Rate } from '@causeway/runtime';
 
@@ -35,6 +37,14 @@ export class Http2Streams {
         });
       },
     });
+
+  /** What the client of a call has shown in its TLS handshake, unverified; undefined where it has shown nothing. */
+  certificateOf(metadata: Metadata): X509Certificate | undefined {
+    const session = this.streams.get(metadata)?.session;
+    if (!session || session.destroyed) return undefined;
+    const { socket } = session;
+    return socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
+  }
 
   /** Resets a call at once and drops what its peer has not read. The connection and its other calls stay. */
   reset(metadata: Metadata): void {

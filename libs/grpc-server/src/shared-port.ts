@@ -49,6 +49,9 @@ export class SharedPort {
       ...shown(),
       ALPNProtocols: ['h2', 'http/1.1'],
       handshakeTimeout: HANDSHAKE,
+      // Who shows a certificate proves that it has the key; whether it is believed is for the service (Http2Streams.certificateOf).
+      requestCert: true,
+      rejectUnauthorized: false,
       minVersion: 'TLSv1.2',
     });
     tls.on('secureConnection', (socket) => this.tellApart(socket));

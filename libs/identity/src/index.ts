@@ -6,7 +6,6 @@
  *   ZoneAuthority: one note, keys sealed by SealingKeys; rotated in the steps of authority-rotation.ts
  */
 export {
-  egressIdOf,
   identityFor,
   isWorkloadLabelled,
   sharedIdentities,
@@ -17,6 +16,7 @@ export {
   type SpiffeId,
   type WorkloadId,
 } from './workload-id';
+export { egressIdentityOf } from './egress-identity';
 export { bindingProblem, workloadProblem, type WorkloadBinding } from './workload-binding';
 export { SealingKeys, type ParsedSealingKeys, type SealedText } from './sealing-keys';
 export { type AuthorityState, type RotationEvidence, type RotationStep } from './authority-rotation';
@@ -52,6 +52,7 @@ export {
   type TrustGaps,
 } from './authority-lifecycle';
 export { checkOrder, RotationRequests, type RotationOrder, type RotationRequest } from './rotation-requests';
+export { joinBundleText, LONGEST_BUNDLE, readJoinBundle, type JoinBundle, type ReadBundle } from './join-bundle';
 export { createCsr, createWorkloadKey, type WorkloadKey } from './workload-key';
 export {
   WorkloadCertificates,

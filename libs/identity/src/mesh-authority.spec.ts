@@ -4,6 +4,7 @@ import { FakeClock } from '@causeway/runtime';
 import { createCsr, csrKey } from '../../../test/support/csr';
 import { kumaAuthority } from '../../../test/support/kuma-authority';
 import { TestPlane } from '../../../test/support/test-plane';
+import { egressIdentityOf } from './egress-identity';
 import { MeshAuthorities, meshAuthorityOf, meshAuthoritySecrets } from './mesh-authority';
 import { openedText, sealedSpec, sealedWith } from './sealed-secret';
 import { SealingKeys } from './sealing-keys';
@@ -51,14 +52,13 @@ describe('the authority of a mesh', () => {
     await plane.store.write({ changes: [{ type: 'put', id, expect: 'any', labels, spec }], onRefusal: 'abort' });
     await plane.holds(id, ({ spec: held }) => held['data'] === spec['data']);
   };
-  const issue = (binding: WorkloadBinding = SERVICES): Promise<WorkloadCertificate> => {
+  const certificates = (): WorkloadCertificates => {
     const meshAuthorities = new MeshAuthorities(plane.index, keys);
     const signer = { sign: () => Promise.reject(new Error('the authority of the zone is not asked')) };
-    const certificates = new WorkloadCertificates({
-      ...{ index: plane.index, signer, meshAuthorities, clock: new FakeClock(NOW) },
-    });
-    return certificates.issue({ dataplane: plane.id('Dataplane', 'web-1'), binding, csr });
+    return new WorkloadCertificates({ index: plane.index, signer, meshAuthorities, clock: new FakeClock(NOW) });
   };
+  const issue = (binding: WorkloadBinding = SERVICES): Promise<WorkloadCertificate> =>
+    certificates().issue({ dataplane: plane.id('Dataplane', 'web-1'), binding, csr });
 
   it.each<[string, () => Promise<{ certificate: string; privateKey: string }>, boolean]>([
     ['of ours, its key sealed', () => createMeshAuthority('default', NOW), true],
@@ -125,6 +125,31 @@ describe('the authority of a mesh', () => {
     await expect(issue()).rejects.toBeInstanceOf(Unavailable);
     await plane.put('Mesh', 'default', { mtls: { ...MTLS.mtls, enabledBackend: '' } });
     expect(meshAuthorityOf(plane.index, 'default')).toBeUndefined();
+  });
+
+  it('signs for the egress of the zone where its key is, and for no Dataplane that is called so', async () => {
+    const place = { mesh: 'default', zone: 'east' };
+    const { certificate, privateKey } = await createMeshAuthority('default', NOW);
+    await put(ids.certificate, data(certificate));
+    expect(egressIdentityOf(plane.index, place)).toBeUndefined();
+    await expect(certificates().issueToEgress({ ...place, csr })).rejects.toThrow(/nobody signs for the egress/);
+    await put(ids.key, data(privateKey));
+    const uri = 'spiffe://default/zone-egress';
+    expect(egressIdentityOf(plane.index, place)).toEqual({ uri, authority: 'mesh' });
+    const issued = await certificates().issueToEgress({ ...place, csr });
+    expect(issued).toMatchObject({ uri, meshAuthority: certificate });
+    const { subjectAltName } = new X509Certificate(issued.chain);
+    expect(subjectAltName).toBe(`URI:${uri}, URI:kuma://kuma.io/service/zone-egress`);
+    const inbounds = [inbound(80, { 'kuma.io/service': 'zone-egress' })];
+    await plane.put('Dataplane', 'web-1', { networking: { ...networking, inbound: inbounds } });
+    const refusal: unknown = await issue({ tags: { 'kuma.io/service': ['zone-egress'] } }).catch((e: unknown) => e);
+    expect(refusal).toBeInstanceOf(Forbidden);
+    expect(String(refusal)).toContain('that of zone egresses');
+    // A MeshIdentity that this zone signs for comes first.
+    const identity = { selector: { dataplane: { matchLabels: { some: 'label' } } }, provider: { type: 'Bundled' } };
+    await plane.put('MeshIdentity', 'some', identity);
+    const own = { uri: 'spiffe://default.east.mesh.local/zone-egress', authority: 'zone' };
+    expect(egressIdentityOf(plane.index, place)).toEqual(own);
   });
 
   it('has the name of the mesh as trust domain, and a key that Kuma reads', async () => {

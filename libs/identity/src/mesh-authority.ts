@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { Dataplane } from '@causeway/kinds';
 import {
+  Forbidden,
   globalIdentity,
   isJsonArray,
   isJsonObject,
@@ -42,12 +43,17 @@ interface MeshSignedCertificate extends SignedCertificate {
 type MeshOrder = Omit<CertificateOrder, 'uri' | 'otherUris'>;
 
 /**
- * Signs Kuma's certificate of a Dataplane: its services as SPIFFE ids, its tags as `kuma://<tag>/<value>`. Throws Unavailable
- * where the key is not here, does not open or cannot sign.
+ * Signs Kuma's certificate of a Dataplane: its services as SPIFFE ids, its tags as `kuma://<tag>/<value>`. Throws Forbidden for the
+ * service of zone egresses, Unavailable where the key is not here, does not open or cannot sign.
  */
 interface MeshSigner {
   sign(dataplane: DataplaneResource, order: MeshOrder): Promise<MeshSignedCertificate>;
+  /** The certificate of a zone's egress in the mesh: its service is `zone-egress`, which no Dataplane gets a certificate for. */
+  signEgress(order: MeshOrder): Promise<MeshSignedCertificate>;
 }
+
+/** The service of zone egresses in the certificates of Kuma. */
+const EGRESS_SERVICE = 'zone-egress';
 
 /** The Secrets of a `builtin` backend, by Kuma's names. */
 export interface MeshAuthoritySecrets {
@@ -129,20 +135,21 @@ export class MeshAuthorities {
   /** The signer of a mesh; undefined where `Mesh.mtls` is off or its authority is not known here. */
   authority(mesh: string): MeshSigner | undefined {
     const authority = meshAuthorityOf(this.index, mesh);
-    return authority && { sign: (dataplane, order) => this.sign(authority, dataplane, order) };
+    if (!authority) return undefined;
+    const egress = [[Label.service, new Set([EGRESS_SERVICE])]] as const;
+    return {
+      sign: async (dataplane, order) => this.sign(authority, namesOf(dataplane), order),
+      signEgress: (order) => this.sign(authority, { uris: [egressUri(mesh)], tags: egress }, order),
+    };
   }
 
   private async sign(
     { mesh, backend, certificate }: MeshAuthority,
-    dataplane: DataplaneResource,
+    { uris: [uri = '', ...others], tags }: CertificateNames,
     order: MeshOrder,
   ): Promise<MeshSignedCertificate> {
-    const [uri, ...others] = meshUrisOf(dataplane);
-    if (uri === undefined) throw new Unavailable(`Dataplane ${dataplane.id.name} has no service that Mesh.mtls names`);
-    const tags = [...valuesOf(dataplane.spec)].flatMap(([tag, values]) =>
-      [...values].sort().map((value) => `kuma://${tag}/${value}`),
-    );
-    const otherUris = [...others, ...tags].slice(0, MOST_NAMES);
+    const tagged = [...tags].flatMap(([tag, values]) => [...values].sort().map((value) => `kuma://${tag}/${value}`));
+    const otherUris = [...others, ...tagged].slice(0, MOST_NAMES);
     try {
       const pair = { certificate, privateKey: this.privateKey(mesh, backend) };
       const signed = await signCertificate(pair, { ...order, uri, otherUris });
@@ -167,6 +174,25 @@ export class MeshAuthorities {
       throw new Unavailable(`the key of the authority of mesh ${mesh} cannot be opened: ${opened.reason}`);
     return opened.text;
   }
+}
+
+/** What a certificate of `Mesh.mtls` names: SPIFFE ids, at least one, and tags with their values. */
+interface CertificateNames {
+  readonly uris: readonly string[];
+  readonly tags: Iterable<readonly [tag: string, values: ReadonlySet<string>]>;
+}
+
+function namesOf(dataplane: DataplaneResource): CertificateNames {
+  const { name, mesh } = dataplane.id;
+  const uris = meshUrisOf(dataplane);
+  if (uris.length === 0) throw new Unavailable(`Dataplane ${name} has no service that Mesh.mtls names`);
+  if (uris.includes(egressUri(mesh)))
+    throw new Forbidden(`Dataplane ${name} has the service ${EGRESS_SERVICE}, which is that of zone egresses`);
+  return { uris, tags: valuesOf(dataplane.spec) };
+}
+
+function egressUri(mesh: string): string {
+  return `spiffe://${mesh}/${EGRESS_SERVICE}`;
 }
 
 /** The values of each tag of a Dataplane, sorted by tag. */

@@ -50,6 +50,20 @@ describe('a CSR', () => {
     ...rest,
   });
 
+  it.each([
+    ['shortens the validity', '1h30m0s', 90 * 60_000],
+    ['cannot make it longer than that of the zone', '48h', 24 * 3_600_000],
+    ['cannot make it shorter than 10 s', '20ms', 10_000],
+  ])('certificateParameters.expiry of its MeshIdentity %s', async (_, expiry, validity) => {
+    const provider = { type: 'Bundled', bundled: { certificateParameters: { expiry } } };
+    const selector = { dataplane: { matchLabels: { short: 'yes' } } };
+    await plane.put('MeshIdentity', 'short', { selector, provider });
+    await plane.put('Dataplane', 'short-1', { networking }, { short: 'yes', 'kuma.io/workload': 'web' });
+    const { notAfter, chain } = await certificates.issue(request({ dataplane: plane.id('Dataplane', 'short-1') }));
+    expect(notAfter).toBe(NOW + validity);
+    expect(Date.parse(new X509Certificate(chain).validTo)).toBe(NOW + validity);
+  });
+
   it('gives its key a certificate of the id of the stored Dataplane; its own subject and names decide nothing', async () => {
     const { uri, chain, notAfter } = await certificates.issue(request());
     expect(uri).toBe('spiffe://default.east.mesh.local/workload/web');

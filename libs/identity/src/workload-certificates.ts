@@ -1,12 +1,16 @@
 import { Dataplane, MeshIdentity } from '@causeway/kinds';
-import { Forbidden, Invalid, NotFound, type Identity } from '@causeway/resources';
+import { Forbidden, goDurationMs, Invalid, NotFound, Unavailable, type Identity } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
+import { egressIdentityOf } from './egress-identity';
 import { bindingProblem, workloadProblem, type WorkloadBinding } from './workload-binding';
 import { serviceProblem, type MeshAuthorities } from './mesh-authority';
-import { egressIdOf, identityFor, isSignedHere, spiffeIdOf, type MeshIdentityResource } from './workload-id';
+import { identityFor, isSignedHere, spiffeIdOf, type MeshIdentityResource } from './workload-id';
 import { checkCsr } from './x509';
 import { CERTIFICATE_VALIDITY, type CertificateSigner, type SignedCertificate } from './zone-authority';
+
+/** Shorter ones would be renewed all the time, ms. */
+const SHORTEST_VALIDITY = 10_000;
 
 /** A request for the certificate of one Dataplane. */
 export interface CertificateRequest {
@@ -42,7 +46,7 @@ export interface WorkloadCertificateOptions {
   /** For Dataplanes without a MeshIdentity, of meshes with `Mesh.mtls`. */
   readonly meshAuthorities?: MeshAuthorities;
   readonly clock: Pick<Clock, 'now'>;
-  /** Validity of certificates, ms; 24 h by default. */
+  /** Longest validity of certificates, ms; 24 h by default. */
   readonly validity?: number;
 }
 
@@ -69,8 +73,7 @@ export class WorkloadCertificates {
       : workloadProblem(binding, dataplane);
     if (problem !== undefined) throw new Forbidden(`the dataplane token ${problem}`);
     const now = clock.now();
-    const times = { now, notAfter: now + validity };
-    if (ofMesh) return ofMesh.sign(dataplane, { ...times, publicKey: await publicKeyOf(csr) });
+    if (ofMesh) return ofMesh.sign(dataplane, { now, notAfter: now + validity, publicKey: await publicKeyOf(csr) });
     if (!identity) throw new Forbidden(`no MeshIdentity of mesh ${id.mesh} selects Dataplane ${id.name}`);
     const { provider } = identity.spec;
     if (!isSignedHere(provider))
@@ -81,26 +84,39 @@ export class WorkloadCertificates {
     if (!found.ok) throw new Invalid(found.violations);
     const { uri } = found.id;
     if (isRevoked?.(id.mesh, uri)) throw new Forbidden(`the settings of mesh ${id.mesh} revoke ${uri}`);
-    return { ...(await signer.sign({ ...times, uri, publicKey: await publicKeyOf(csr) })), uri };
+    const notAfter = now + validityOf(identity, validity);
+    return { ...(await signer.sign({ now, notAfter, uri, publicKey: await publicKeyOf(csr) })), uri };
   }
 
   /**
-   * The certificate of the zone's egress in one mesh; the caller has verified that it is the egress. Throws Forbidden where no
-   * MeshIdentity of the mesh is signed for here, Invalid for a bad CSR, Unavailable where the signer cannot sign.
+   * The certificate of the zone's egress in one mesh; the caller has verified that it is the egress. Throws Forbidden where nobody
+   * signs for it here (`egressIdentityOf`), Invalid for a bad CSR, Unavailable where the signer cannot sign.
    */
   async issueToEgress({ mesh, zone, csr }: EgressCertificateRequest): Promise<WorkloadCertificate> {
-    const { signer, clock, validity = CERTIFICATE_VALIDITY } = this.options;
-    const id = egressIdOf({ mesh, zone }, this.identities());
-    if (!id) throw new Forbidden(`no MeshIdentity of mesh ${mesh} has the authority of this zone`);
+    const { index, signer, meshAuthorities, clock, validity = CERTIFICATE_VALIDITY } = this.options;
+    const id = egressIdentityOf(index, { mesh, zone });
+    if (!id)
+      throw new Forbidden(
+        `in mesh ${mesh} nobody signs for the egress of this zone: no MeshIdentity, and no Mesh.mtls`,
+      );
     const { uri } = id;
     const now = clock.now();
-    const order = { now, notAfter: now + validity, uri, publicKey: await publicKeyOf(csr) };
-    return { ...(await signer.sign(order)), uri };
+    const order = { now, notAfter: now + validity, publicKey: await publicKeyOf(csr) };
+    if (id.authority === 'zone') return { ...(await signer.sign({ ...order, uri })), uri };
+    const authority = meshAuthorities?.authority(mesh);
+    if (!authority) throw new Unavailable(`the authority of mesh ${mesh} is not here`);
+    return authority.signEgress(order);
   }
 
   private identities(): readonly MeshIdentityResource[] {
     return [...this.options.index.ofKind(MeshIdentity.name)].filter((one) => MeshIdentity.is(one));
   }
+}
+
+/** A MeshIdentity may shorten the validity of the zone: rotation and tombstones count on no certificate that lives longer. */
+function validityOf({ spec: { provider } }: MeshIdentityResource, longest: number): number {
+  const expiry = goDurationMs(provider.bundled?.certificateParameters?.expiry ?? '');
+  return expiry === undefined ? longest : Math.min(longest, Math.max(SHORTEST_VALIDITY, expiry));
 }
 
 async function publicKeyOf(csr: string): Promise<Buffer> {

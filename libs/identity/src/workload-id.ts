@@ -68,7 +68,7 @@ export function identityFor(
 }
 
 /** The order of preference of two MeshIdentities that select one Dataplane, the one that applies first. */
-function compareIdentity(a: MeshIdentityResource, b: MeshIdentityResource): number {
+export function compareIdentity(a: MeshIdentityResource, b: MeshIdentityResource): number {
   return (
     labelCount(b) - labelCount(a) ||
     Number(a.creationOrder === 0) - Number(b.creationOrder === 0) ||
@@ -78,7 +78,8 @@ function compareIdentity(a: MeshIdentityResource, b: MeshIdentityResource): numb
   );
 }
 
-function labelCount({ spec }: MeshIdentityResource): number {
+/** How many labels a Dataplane must have so that a MeshIdentity selects it. */
+export function labelCount({ spec }: MeshIdentityResource): number {
   return Object.keys(spec.selector?.dataplane?.matchLabels ?? {}).length;
 }
 
@@ -132,33 +133,7 @@ export function trustDomainOf(
 }
 
 /** The path of the SPIFFE ids of zone egresses; no workload has it. */
-const EGRESS_PATH = '/zone-egress';
-
-/**
- * The SPIFFE id of a zone's egress in a mesh: in the trust domain of the MeshIdentity with the fewest labels that this zone's
- * authority signs for, then the oldest, then the first by name. Undefined where there is none. All egresses of the zone have it.
- */
-export function egressIdOf(
-  { mesh, zone }: { readonly mesh: string; readonly zone: string },
-  identities: Iterable<MeshIdentityResource>,
-): SpiffeId | undefined {
-  const signed = [...identities].filter(
-    ({ id, spec }) =>
-      id.mesh === mesh &&
-      (id.zone === '' || id.zone === zone) &&
-      spec.selector?.dataplane &&
-      isSignedHere(spec.provider),
-  );
-  signed.sort((a, b) => labelCount(a) - labelCount(b) || compareIdentity(a, b));
-  for (const identity of signed) {
-    const found = trustDomainOf(identity, zone);
-    if (found.ok) {
-      const { trustDomain } = found;
-      return { uri: `spiffe://${trustDomain}${EGRESS_PATH}`, trustDomain, path: EGRESS_PATH };
-    }
-  }
-  return undefined;
-}
+export const EGRESS_PATH = '/zone-egress';
 
 /** Whether certificates are signed by the zone's own authority. */
 export function isSignedHere({ type, bundled }: MeshIdentityResource['spec']['provider']): boolean {

@@ -84,25 +84,43 @@ async function createAuthority({ name, uri, now }: AuthoritySketch): Promise<Aut
   };
 }
 
+/** What an authority signs with, read once: that takes longer than a signature. */
+interface OpenedAuthority {
+  readonly certificate: X509.X509Certificate;
+  readonly key: webcrypto.CryptoKey;
+  readonly algorithm: ReturnType<typeof signingAlgorithm>;
+  readonly keyId: X509.AuthorityKeyIdentifierExtension;
+}
+
+const openedAuthorities = new WeakMap<AuthorityPair, Promise<OpenedAuthority>>();
+
+async function openAuthority(authority: AuthorityPair): Promise<OpenedAuthority> {
+  const x509 = await library();
+  const certificate = new x509.X509Certificate(authority.certificate);
+  const privateKey = createPrivateKey(authority.privateKey);
+  const algorithm = signingAlgorithm(privateKey);
+  const der = privateKey.export({ type: 'pkcs8', format: 'der' });
+  const key = await webcrypto.subtle.importKey('pkcs8', der, algorithm, false, ['sign']);
+  return { certificate, key, algorithm, keyId: await authorityKeyId(x509, certificate) };
+}
+
 /**
  * A leaf certificate in PEM by X.509-SVID §3 and §4: no subject, one URI unless others are ordered, no authority, for both
- * ends of a connection. It ends with the authority at the latest. Throws where the authority's key is of no kind that signs here.
+ * ends of a connection. It ends with the authority at the latest. Whoever signs again with one `authority` object has it read once.
+ * Rejects where the authority's key is of no kind that signs here.
  */
 export async function signCertificate(authority: AuthorityPair, order: CertificateOrder): Promise<string> {
   const x509 = await library();
-  const issuer = new x509.X509Certificate(authority.certificate);
-  const authorityKey = createPrivateKey(authority.privateKey);
-  const algorithm = signingAlgorithm(authorityKey);
-  const key = authorityKey.export({ type: 'pkcs8', format: 'der' });
+  const opened = openedAuthorities.get(authority) ?? openAuthority(authority);
+  openedAuthorities.set(authority, opened);
+  const { certificate: issuer, key: signingKey, algorithm: signingAlgorithm, keyId } = await opened;
   const uris = [order.uri, ...(order.otherUris ?? [])];
   const publicKey = await webcrypto.subtle.importKey('spki', order.publicKey, CURVE, true, ['verify']);
   const certificate = await x509.X509CertificateGenerator.create({
     issuer: issuer.subject,
     notBefore: new Date(order.now - BACKDATED),
     notAfter: new Date(Math.min(order.notAfter, issuer.notAfter.getTime())),
-    publicKey,
-    signingKey: await webcrypto.subtle.importKey('pkcs8', key, algorithm, false, ['sign']),
-    signingAlgorithm: algorithm,
+    ...{ publicKey, signingKey, signingAlgorithm },
     extensions: [
       new x509.BasicConstraintsExtension(false, undefined, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
@@ -113,7 +131,7 @@ export async function signCertificate(authority: AuthorityPair, order: Certifica
         true,
       ),
       await x509.SubjectKeyIdentifierExtension.create(publicKey),
-      await authorityKeyId(x509, issuer),
+      keyId,
     ],
   });
   return `${certificate.toString('pem').trim()}\n`;

@@ -13,7 +13,7 @@ import {
 } from './authority-rotation';
 import { decodeAuthorityState, type StoredAuthority } from './authority-decode';
 import type { SealedText, SealingKeys } from './sealing-keys';
-import { authorityIdOf, createZoneAuthority, signCertificate, type CertificateOrder } from './x509';
+import { authorityIdOf, createZoneAuthority, signCertificate, type AuthorityPair, type CertificateOrder } from './x509';
 
 /** A signed certificate. */
 export interface SignedCertificate {
@@ -64,6 +64,8 @@ export class ZoneAuthority implements CertificateSigner {
   /** Writes of one leader come one after the other: each decides by what the one before stored. */
   private work: Promise<unknown> = Promise.resolve();
   private opened: { readonly key: SealedText; readonly privateKey: string } | undefined;
+  /** What signed last: the same object for the same authority. */
+  private pair: AuthorityPair | undefined;
 
   constructor(private readonly options: ZoneAuthorityOptions) {}
 
@@ -151,13 +153,20 @@ export class ZoneAuthority implements CertificateSigner {
     const state = existing(await this.state());
     const authority = state.authorities.find(({ id }) => id === state.signing);
     if (!authority) throw new Unavailable('the stored certificate authority cannot be read');
-    const pair = { certificate: authority.certificate, privateKey: this.open(authority.key) };
+    const pair = this.pairOf(authority);
     const longest = order.now + Math.min(this.validity, authority.longestValidity);
     // The end of a certificate is a whole second.
     const notAfter = Math.floor(Math.min(order.notAfter, longest) / 1_000) * 1_000;
     const certificate = await signCertificate(pair, { ...order, notAfter });
     const end = Date.parse(new X509Certificate(certificate).validTo);
     return { chain: certificate + authority.certificate, notAfter: end };
+  }
+
+  private pairOf({ certificate, key }: StoredAuthority): AuthorityPair {
+    const privateKey = this.open(key);
+    const { pair } = this;
+    if (pair?.certificate === certificate && pair.privateKey === privateKey) return pair;
+    return (this.pair = { certificate, privateKey });
   }
 
   private get validity(): number {

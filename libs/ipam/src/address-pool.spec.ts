@@ -88,6 +88,18 @@ describe('AddressPool', () => {
     }
   });
 
+  it('keeps an address that was freed twice in one ms until everybody applies the second time (I11)', () => {
+    for (const revisions of [
+      [2, 3],
+      [3, 2],
+    ]) {
+      const pool = poolOf('10.0.0.0/32');
+      for (const revision of revisions) pool.markFreed('a', '10.0.0.0', { at: 0, revision });
+      expect(pool.allocate('b', { now: REST, floor: 2 })).toEqual({ ok: false, heldAt: 3 });
+      expect(pool.allocate('b', { now: REST, floor: 3 })).toMatchObject({ ok: true });
+    }
+  });
+
   it('tells a second holder and a stranger apart, and lets the former address go', () => {
     const pool = poolOf('10.0.0.0/30');
     expect(pool.reserve('a', '10.0.0.1')).toBe('held');

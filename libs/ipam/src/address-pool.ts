@@ -136,14 +136,18 @@ export class AddressPool {
   }
 
   /**
-   * Notes that `owner` freed `ip`, which cools down from then on. Of several notes on an address the latest counts, of one that
-   * is repeated the first.
+   * Notes that `owner` freed `ip`, which cools down from then on. Of several notes on an address the latest counts: by time, in the
+   * same ms by revision; one that is repeated has the later revision and the cooldown that it had.
    */
   markFreed(owner: string, ip: string, { at, revision = 0, cooldown = this.cooldown }: Freeing): void {
     const n = this.space.numberOf(ip);
     if (n === undefined) return;
     const known = this.freed.get(n);
-    if (known && (known.at > at || (known.at === at && known.owner <= owner))) return;
+    if (known?.owner === owner && known.at === at) {
+      this.freed.set(n, { ...known, revision: Math.max(known.revision, revision) });
+      return;
+    }
+    if (known && (known.at > at || (known.at === at && countsBefore(known, { owner, revision })))) return;
     if (known) this.freedBy.get(known.owner)?.delete(n);
     const until = at + cooldown;
     this.freed.set(n, { owner, at, until, revision });
@@ -243,4 +247,9 @@ export class AddressPool {
   private freedAt(n: bigint): number {
     return this.freed.get(n)?.at ?? 0;
   }
+}
+
+/** Whether the known one of two that freed an address in the same ms counts. */
+function countsBefore(known: Pick<FreedBy, 'owner' | 'revision'>, other: Pick<FreedBy, 'owner' | 'revision'>): boolean {
+  return known.revision === other.revision ? known.owner < other.owner : known.revision > other.revision;
 }

@@ -16,6 +16,13 @@ const smallest: Readonly<Record<string, unknown>> = {
   MeshMultiZoneService: { selector: { meshService: { matchLabels: { a: 'b' } } }, ports: [{ port: 1 }] },
   MeshExternalService: { match: { port: 1 } },
   HostnameGenerator: { selector: { meshService: {} }, template: '{{ name }}.mesh' },
+  HTTPRoute: {},
+  GRPCRoute: {},
+  TLSRoute: { rules: [{ backendRefs: [{ name: 'a' }] }] },
+  TCPRoute: { rules: [{ backendRefs: [{ name: 'a' }] }] },
+  UDPRoute: { rules: [{ backendRefs: [{ name: 'a' }] }] },
+  Gateway: { gatewayClassName: 'a', listeners: [{ name: 'a', port: 1, protocol: 'HTTP' }] },
+  ReferenceGrant: { from: [{ group: '', kind: 'A', namespace: 'a' }], to: [{ group: '', kind: 'A' }] },
   MeshIdentity: { provider: { type: 'Bundled' } },
   MeshTrust: { trustDomain: 'a', caBundles: [{ type: 'Pem', pem: { value: EAST_AUTHORITY } }] },
   MeshZoneAddress: { address: '192.0.2.1', port: 1 },
@@ -40,6 +47,13 @@ const nouns: Readonly<Record<string, readonly [plural: string, short: string, sc
   MeshMultiZoneService: ['meshmultizoneservices', 'mzsvc', 'mesh', 'fromGlobal'],
   MeshExternalService: ['meshexternalservices', 'extsvc', 'mesh', 'bothWays'],
   HostnameGenerator: ['hostnamegenerators', 'hg', 'global', 'bothWays'],
+  HTTPRoute: ['httproutes', 'httproute', 'mesh/namespace', 'routes'],
+  GRPCRoute: ['grpcroutes', 'grpcroute', 'mesh/namespace', 'routes'],
+  TLSRoute: ['tlsroutes', 'tlsroute', 'mesh/namespace', 'routes'],
+  TCPRoute: ['tcproutes', 'tcproute', 'mesh/namespace', 'routes'],
+  UDPRoute: ['udproutes', 'udproute', 'mesh/namespace', 'routes'],
+  Gateway: ['gateways', 'gtw', 'mesh/namespace', 'routes'],
+  ReferenceGrant: ['referencegrants', 'refgrant', 'mesh/namespace', 'routes'],
   MeshIdentity: ['meshidentities', 'mid', 'mesh', 'bothWays'],
   MeshTrust: ['meshtrusts', 'mtrust', 'mesh', 'bothWays'],
   MeshZoneAddress: ['meshzoneaddresses', 'mza', 'mesh', 'zoneAddresses'],
@@ -70,7 +84,7 @@ describe('the list of kinds', () => {
       coreKinds.kinds.filter((kind) => kind.writer === writer).map((kind) => kind.name);
     expect(by('operator')).toEqual([
       ...['Mesh', 'MeshParameters', 'ConfigMap', 'Namespace', 'Zone', 'HostnameGenerator'],
-      ...['MeshIdentity', 'MeshTrust', 'MeshZoneAddress', 'ZoneIngress', 'ZoneEgress'],
+      ...['Gateway', 'MeshIdentity', 'MeshTrust', 'MeshZoneAddress', 'ZoneIngress', 'ZoneEgress'],
     ]);
     expect(by('admin')).toEqual(['Secret', 'GlobalSecret', 'Role', 'RoleBinding', 'AuthenticationConfiguration']);
   });

@@ -2,8 +2,11 @@ import { Registry } from '@causeway/resources';
 import { AuthenticationConfiguration } from './authentication-configuration';
 import { ConfigMap } from './config-map';
 import { Dataplane } from './dataplane';
+import { Gateway } from './gateway';
 import { GlobalSecret } from './global-secret';
+import { GRPCRoute } from './grpc-route';
 import { HostnameGenerator } from './hostname-generator';
+import { HTTPRoute } from './http-route';
 import { Mesh } from './mesh';
 import { MeshExternalService } from './mesh-external-service';
 import { MeshIdentity } from './mesh-identity';
@@ -13,9 +16,13 @@ import { MeshService } from './mesh-service';
 import { MeshTrust } from './mesh-trust';
 import { MeshZoneAddress } from './mesh-zone-address';
 import { Namespace } from './namespace';
+import { ReferenceGrant } from './reference-grant';
 import { Role } from './role';
 import { RoleBinding } from './role-binding';
 import { Secret } from './secret';
+import { TCPRoute } from './tcp-route';
+import { TLSRoute } from './tls-route';
+import { UDPRoute } from './udp-route';
 import { Zone } from './zone';
 import { ZoneEgress } from './zone-egress';
 import { ZoneIngress } from './zone-ingress';
@@ -32,6 +39,13 @@ export const coreKinds = new Registry([
   MeshMultiZoneService,
   MeshExternalService,
   HostnameGenerator,
+  HTTPRoute,
+  GRPCRoute,
+  TLSRoute,
+  TCPRoute,
+  UDPRoute,
+  Gateway,
+  ReferenceGrant,
   MeshIdentity,
   MeshTrust,
   MeshZoneAddress,

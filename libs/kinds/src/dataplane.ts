@@ -12,11 +12,15 @@ export const Dataplane = defineKind({
   sync: Sync.toGlobal,
   spec: DataplaneSpec,
   validate: (spec, at) => checkNetworking(spec.networking, at.field('networking')),
-  warn: ({ spec }) =>
-    (spec.networking.inbound ?? []).flatMap((inbound, i) => {
-      const service = inbound.tags?.['kuma.io/service'];
+  warn: ({ spec: { networking } }) => [
+    ...(networking.inbound ?? []).flatMap(({ tags }, i) => {
+      const service = tags?.['kuma.io/service'];
       if (service === undefined || isDnsLabel(service)) return [];
       const field = `spec.networking.inbound[${i}].tags["kuma.io/service"]`;
       return [`${field}: "${service}" is not an RFC 1035 label, so no MeshService is made of it`];
     }),
+    ...(networking.listeners ?? []).flatMap(({ type }, i) =>
+      type === 'ZoneEgress' ? [`spec.networking.listeners[${i}]: is not served; declare a ZoneEgress of the zone`] : [],
+    ),
+  ],
 });

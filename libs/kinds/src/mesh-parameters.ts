@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox';
 import { planRanges } from '@causeway/ipam';
 import { spiffeIdProblem } from '@causeway/naming';
 import { defineKind, durationMs, FieldPath, isJsonObject, Sync, type Violation } from '@causeway/resources';
+import { routeKinds } from '@causeway/routing';
 import { selectorViolations } from './schema/rules';
 import { Duration, Optionals, PortNumber, Selector, strict } from './schema/schema-parts';
 
@@ -39,17 +40,15 @@ const Spec = Type.Object(
     revokedIdentities: Type.Optional(Type.Array(SpiffeId, { maxItems: 64 })),
     /** After how long an inbound closes a connection, 1s to 24h; absent means 1h. */
     maxConnectionAge: Type.Optional(Duration),
-    /** From which namespaces routes may bind to a service; absent means all. */
+    /** From which namespaces routes may bind to a service, and which kinds of routes; absent means all (T002-02). */
     allowedRoutes: Type.Optional(
-      Type.Object(
-        {
-          namespaces: Type.Object(
-            { from: Type.Enum(['All', 'Same', 'Selector']), selector: Type.Optional(Selector) },
-            strict,
-          ),
-        },
-        strict,
-      ),
+      Optionals({
+        namespaces: Type.Object(
+          { from: Type.Enum(['All', 'Same', 'Selector']), selector: Type.Optional(Selector) },
+          strict,
+        ),
+        kinds: Type.Array(Type.Object({ kind: Type.Enum([...routeKinds]) }, strict), { maxItems: 8 }),
+      }),
     ),
   },
   { ...strict, examples: [{ vipRanges: { MeshService: '245.0.0.0/12' }, exportDefault: 'None' }] },
@@ -117,7 +116,7 @@ function ageViolations(age: string | undefined, at: FieldPath): Violation[] {
 }
 
 function allowedRoutesViolations(routes: MeshParametersSpec['allowedRoutes'], at: FieldPath): Violation[] {
-  if (!routes) return [];
+  if (!routes?.namespaces) return [];
   const { from, selector } = routes.namespaces;
   const field = at.field('selector');
   if (from === 'Selector' && !selector) return [field.violation('is required with from: Selector', 'required')];

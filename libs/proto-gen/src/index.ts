@@ -46,6 +46,21 @@ export {
   WorkloadCertificateServiceClient,
   WorkloadCertificateServiceService,
 } from './gen/causeway/identity/v1/workload_certificate_service';
+export { Name as HostName } from './gen/causeway/dns/v1/name';
+export {
+  AgentServiceClient,
+  AgentServiceService,
+  AttachRequest,
+  AttachResponse,
+  InboundHealth,
+  LeaseHolder,
+  Registration,
+  RegistrationOutcome,
+  RegistrationResult,
+  type Agent,
+  type DataplaneName,
+  type ZoneFacts,
+} from './gen/causeway/agent/v1/agent_service';
 export { ResourceIdentity, ResourceName, Resource as ResourceMessage } from './gen/causeway/v1/resource';
 export {
   ApplyDocument,

@@ -12,6 +12,13 @@ export { parseLabelSelector, type LabelRequirement } from './list/label-selector
 export { targetOfScope, type ListScope, type Selection } from './list/lister';
 export { decodeAuditCursor, type AuditList, type AuditRequest } from './audit/audit-queries';
 export { decodeCursor, encodeCursor, PAGE_SIZE, type PageRequest } from './list/page';
+export { type DiscoveryDocument } from './discovery/discovery';
+export {
+  type DiscoveredInstance,
+  type DiscoveredPort,
+  type InstanceSource,
+  type TargetSelection,
+} from './discovery/prometheus-targets';
 export { type DoctorReport } from './inspect/doctor';
 export { KINDS_WITH_HOSTNAMES, type HostnameTableRequest } from './inspect/hostname-queries';
 export { HostnameResolution, type ResolvedEndpoint, type ResolvedHostname } from './inspect/hostname-resolution';

@@ -1,14 +1,17 @@
 import type { Meshes } from '@causeway/meshes';
 import type { ControlPlane, Registry } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
-import type { AuditLog, IndexReader, ResourceStore } from '@causeway/store';
+import type { AgentLeaseStore, AuditLog, IndexReader, ResourceStore } from '@causeway/store';
 import { AuditQueries } from './audit/audit-queries';
 import { ConcurrencyLimit } from './concurrency-limit';
+import { Discovery } from './discovery/discovery';
+import type { InstanceSource } from './discovery/prometheus-targets';
 import { Doctor } from './inspect/doctor';
 import { HostnameQueries } from './inspect/hostname-queries';
 import { HostnameResolution } from './inspect/hostname-resolution';
 import type { Insights } from './inspect/insights';
 import { Inspections } from './inspect/inspections';
+import { LeaseQueries } from './inspect/leases';
 import { ProxyQueries, type ProxySource } from './inspect/proxies';
 import { ServerFacts, type ProgramFacts } from './inspect/server-facts';
 import { Freshness } from './list/freshness';
@@ -54,6 +57,10 @@ export interface QuerySources {
   readonly userAccess?: UserAccess;
   /** Where proxies are served: in a zone. */
   readonly proxies?: ProxySource;
+  /** Where agents attach: in a zone. */
+  readonly agentLeases?: Pick<AgentLeaseStore, 'page' | 'survey'>;
+  /** Where instances are known: in a zone. */
+  readonly instances?: InstanceSource;
   /** On a zone. */
   readonly dataplaneAccess?: DataplaneAccess;
   /** On a zone. */
@@ -70,8 +77,10 @@ export interface Queries {
   readonly watches: Watches;
   readonly inspections: Inspections;
   readonly proxies: ProxyQueries;
+  readonly leases: LeaseQueries;
   readonly hostnames: HostnameQueries;
   readonly resolution: HostnameResolution;
+  readonly discovery: Discovery;
   readonly doctor: Doctor;
   readonly server: ServerFacts;
   readonly decisions: OperatorDecisions;
@@ -105,13 +114,16 @@ export function createQueries(sources: QuerySources): Queries {
     watches,
     inspections: new Inspections({ index, resources, insights, expensive }),
     proxies: new ProxyQueries(sources.proxies),
+    leases: new LeaseQueries(sources.agentLeases, store),
     hostnames,
     resolution: new HostnameResolution(index, hostnames),
+    discovery: new Discovery({ cp, index, meshes, freshness, expensive, instances: sources.instances }),
     doctor: new Doctor({
       registry,
       cp,
       index,
       meshes,
+      store,
       insights,
       clock,
       userTokens: userAccess,

@@ -6,3 +6,10 @@ export function durationMs(text: string): number | undefined {
   const factor = UNITS[unit];
   return number === undefined || factor === undefined ? undefined : Number(number) * factor;
 }
+
+/** The milliseconds of a duration as Go writes it, such as 24h, 1h30m or 24h0m0s; undefined for another text. */
+export function goDurationMs(text: string): number | undefined {
+  if (!/^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/.test(text)) return undefined;
+  const parts = [...text.matchAll(/([0-9.]+)(ms|s|m|h)/g)];
+  return Math.round(parts.reduce((sum, [, number, unit = '']) => sum + Number(number) * (UNITS[unit] ?? 0), 0));
+}

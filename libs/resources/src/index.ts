@@ -25,7 +25,7 @@ export {
   withoutConditions,
   type Condition,
 } from './condition';
-export { durationMs } from './duration';
+export { durationMs, goDurationMs } from './duration';
 export { Conflict, DomainError, Forbidden, Invalid, NotFound, Unavailable } from './domain-error';
 export {
   checkName,
@@ -68,6 +68,7 @@ export {
   type LabelSelector,
 } from './labels';
 export { type FreedAddress, type OriginRevision, type Resource, type StorePoint, type Tombstone } from './resource';
+export { compileSchema, type CompiledSchema } from './schema/compiled-schema';
 export { unknownField } from './schema/schema-violations';
 export { nearest } from './suggestion';
 export { FieldPath, shortened, Violations, type Violation, type ViolationRule } from './violation';

@@ -26,6 +26,8 @@ export const Label = {
   madeWith: 'causeway.io/made-with',
   /** On a Mesh: `"true"` takes no new members. */
   terminating: 'causeway.io/terminating',
+  /** On a Dataplane: at which port of its address the metrics of its agent are. */
+  metricsPort: 'causeway.io/metrics-port',
 } as const;
 
 const KEY_NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;

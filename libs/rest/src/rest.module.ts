@@ -12,6 +12,7 @@ import type { FastifyInstance } from 'fastify';
 import { ApplyController } from './controllers/apply.controller';
 import { AuditController } from './controllers/audit.controller';
 import { AccessReviewController } from './controllers/access-review.controller';
+import { DiscoveryController } from './controllers/discovery.controller';
 import { DocsController } from './controllers/docs.controller';
 import { InspectionController } from './controllers/inspection.controller';
 import { ProxiesController } from './controllers/proxies.controller';
@@ -75,6 +76,7 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
     ApplyController,
     AuditController,
     ProxiesController,
+    DiscoveryController,
     ResourceController,
     ResourceWriteController,
   ],

@@ -1,4 +1,4 @@
-import { orAborted, withDeadline } from './abort';
+import { onAbort, orAborted, withDeadline } from './abort';
 import { FakeClock } from './clock';
 
 describe('work that may be aborted', () => {
@@ -17,6 +17,16 @@ describe('work that may be aborted', () => {
     await new Promise((resolve) => setImmediate(resolve));
     process.off('unhandledRejection', onRejection);
     expect(uncaught).toEqual([]);
+  });
+
+  it('is told of an abort that was before it listened, once, and not after it took its listener back', () => {
+    const over = new AbortController();
+    let [early, back, late] = [0, 0, 0];
+    onAbort(over.signal, () => early++);
+    onAbort(over.signal, () => back++)();
+    over.abort();
+    onAbort(over.signal, () => late++);
+    expect([early, back, late]).toEqual([1, 0, 1]);
   });
 
   it('ends at its deadline, and leaves no timer behind when it was in time', async () => {

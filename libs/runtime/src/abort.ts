@@ -1,9 +1,18 @@
 import type { Clock } from './clock';
 
+/**
+ * Calls `listener` once when `signal` aborts, at once where it has aborted already: an AbortSignal tells a listener that
+ * comes late nothing. Returns what takes the listener back.
+ */
+export function onAbort(signal: AbortSignal, listener: () => void): () => void {
+  if (signal.aborted) listener();
+  else signal.addEventListener('abort', listener, { once: true });
+  return () => signal.removeEventListener('abort', listener);
+}
+
 /** Resolves when `signal` aborts. */
 export function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  return new Promise((resolve) => onAbort(signal, resolve));
 }
 
 /** Settles as `work` does, or rejects with the signal's reason when it aborts first. */

@@ -6,7 +6,7 @@ import {
   type LeaseKeeper,
   type Logger,
 } from '@causeway/runtime';
-import type { AuditLog, ProxySessionStore, SessionStore } from '@causeway/store';
+import type { AgentLeaseStore, AuditLog, ProxySessionStore, SessionStore } from '@causeway/store';
 import { migrate } from './database/migrate';
 import { readyDatabase } from './database/ready-database';
 import { StoreDatabase } from './database/store-database';
@@ -15,6 +15,7 @@ import { WorkerLeaseKeeper } from './lease/worker-lease-keeper';
 import { NotifyListener } from './log/notify-listener';
 import { WakeUpSignal } from './log/wake-up-signal';
 import { PostgresAudit } from './audit/postgres-audit';
+import { PostgresAgentLeases } from './postgres-agent-leases';
 import { PostgresProxySessions } from './postgres-proxy-sessions';
 import { PostgresSessions } from './postgres-sessions';
 import { PostgresStore } from './postgres-store';
@@ -58,6 +59,7 @@ export class PostgresBackend {
   readonly store: PostgresStore;
   readonly sessions: SessionStore;
   readonly proxies: ProxySessionStore;
+  readonly agentLeases: AgentLeaseStore;
   readonly audit: AuditLog;
   readonly lease: LeaderLease;
   private readonly postgresLease: PostgresLease;
@@ -85,6 +87,7 @@ export class PostgresBackend {
     this.store = new PostgresStore({ database, wakeUp, clock, logger, pollEvery: options.pollEvery ?? 2_000 });
     this.sessions = new PostgresSessions(database);
     this.proxies = new PostgresProxySessions(database);
+    this.agentLeases = new PostgresAgentLeases(database, wakeUp);
     this.audit = new PostgresAudit(database);
     this.postgresLease = new PostgresLease(this.leaseDatabase);
     this.lease = this.postgresLease;

@@ -14,6 +14,7 @@ storeConformance('PostgresStore', async () => {
     sessions: mine.sessions,
     proxies: mine.proxies,
     otherProxies: other.proxies,
+    agentLeases: mine.agentLeases,
     audit: mine.audit,
     lease: mine.lease,
     close: async () => {

@@ -1,5 +1,5 @@
-import type { StorePoint } from '@causeway/resources';
-import { Backoff, errorText, type Clock, type Logger } from '@causeway/runtime';
+import { Unavailable, type StorePoint } from '@causeway/resources';
+import { Backoff, errorText, withDeadline, type Clock, type Logger } from '@causeway/runtime';
 import type { IndexReader, ResourceIndex } from './resource-index';
 import { RelistRequired, type ResourceStore } from './resource-store';
 
@@ -55,6 +55,16 @@ async function reload(store: FollowedStore, index: ResourceIndex, options: Follo
  */
 export async function waitUntilCaughtUp(store: ResourceStore, index: IndexReader, signal: AbortSignal): Promise<void> {
   while (!(await reachedOrReloaded(index, await store.head(), signal)));
+}
+
+/** How long `reachedSoon` waits, ms. */
+const SOON = 5_000;
+
+/** Resolves when the index has reached a revision, or a point in its incarnation. Throws Unavailable after 5 s. */
+export async function reachedSoon(index: IndexReader, target: number | StorePoint, clock: Clock): Promise<void> {
+  const revision = typeof target === 'number' ? target : target.revision;
+  const tooLate = new Unavailable(`this replica has not reached revision ${revision} yet; try again`);
+  await withDeadline(clock, SOON, tooLate, (signal) => index.reached(target, signal));
 }
 
 /** False when the index loaded another incarnation of the store meanwhile: it will never reach the point. */

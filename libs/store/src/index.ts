@@ -35,7 +35,7 @@ export {
   type IndexListener,
   type IndexReader,
 } from './resource-index';
-export { followStore, waitUntilCaughtUp, type FollowOptions } from './follow-store';
+export { followStore, reachedSoon, waitUntilCaughtUp, type FollowOptions } from './follow-store';
 export {
   type SessionDirection,
   type SessionOpening,
@@ -46,6 +46,7 @@ export {
 export {
   type ProxyFacts,
   type ProxyFault,
+  xdsTypeName,
   type ProxyReport,
   type ProxySession,
   type ProxySessionStore,
@@ -53,6 +54,21 @@ export {
   type ReplicaSessions,
   type StoredProxySession,
 } from './proxy-sessions';
+export type {
+  AgentLease,
+  AgentLeaseStore,
+  AgentFinding,
+  CheckedInbound,
+  UnobeyedPart,
+  SharedClients,
+  LeaseAgent,
+  LeaseAnswer,
+  LeaseClaim,
+  LeaseKey,
+  LeaseRenewal,
+  LeaseSurvey,
+  LostLease,
+} from './agent-leases';
 export { MemoryDisk, type MemoryBackup, type MemoryDiskOptions } from './memory/memory-disk';
 export {
   auditFields,
@@ -74,6 +90,7 @@ export { MemoryAudit } from './memory/memory-audit';
 export { MemoryStore } from './memory/memory-store';
 export { MemorySessions } from './memory/memory-sessions';
 export { MemoryProxySessions } from './memory/memory-proxy-sessions';
+export { MemoryAgentLeases } from './memory/memory-agent-leases';
 export { MemoryLease } from './memory/memory-lease';
 export {
   outdatedResults,

@@ -42,6 +42,8 @@ export interface ProxyFacts {
   readonly applied?: number;
   /** The authorities in the trust that it has accepted, by id; absent where it accepted none. */
   readonly authorities?: readonly string[];
+  /** Of an egress instead, by mesh: of each mesh whose trust it asks for; none where it has accepted none yet. */
+  readonly authoritiesIn?: Readonly<Record<string, readonly string[]>>;
   /** Its certificate: the SPIFFE id, and its end in ms since 1970. */
   readonly certificate?: { readonly uri?: string; readonly end: number };
   /** What it rejected, and has neither accepted nor dropped since. */
@@ -104,4 +106,9 @@ export interface ProxySessionStore {
   ): Promise<void>;
   /** Forgets replicas with all their sessions, those that have not reported since they were read. */
   forgetReplicas(replicas: readonly { readonly instance: string; readonly version: number }[]): Promise<void>;
+}
+
+/** The short name of a type of xDS resources: `Cluster` of `type.googleapis.com/envoy.config.cluster.v3.Cluster`. */
+export function xdsTypeName(typeUrl: string): string {
+  return typeUrl.slice(typeUrl.lastIndexOf('.') + 1);
 }

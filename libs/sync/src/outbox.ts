@@ -64,13 +64,15 @@ export class Outbox<S extends OutboundResource> {
   }
 
   /**
-   * The next message to send; kinds take turns. Undefined if nothing is dirty or all kinds have a message in flight.
+   * The next message to send, of no kind in `waiting`; kinds take turns. Undefined if nothing is dirty or all kinds have a message in
+   * flight.
    */
-  take(): OutboundMessage<S> | undefined {
-    const kinds = [...this.kinds.values()];
+  take(waiting?: ReadonlySet<string>): OutboundMessage<S> | undefined {
+    const kinds = [...this.kinds];
     for (let i = 0; i < kinds.length; i++) {
       const turn = (this.turn + i) % kinds.length;
-      const message = kinds[turn]?.take(String(this.nonce + 1));
+      const [name = '', kind] = kinds[turn] ?? [];
+      const message = waiting?.has(name) === true ? undefined : kind?.take(String(this.nonce + 1));
       if (!message) continue;
       this.nonce++;
       this.turn = turn + 1;

@@ -39,6 +39,7 @@ describe('kinds that are sent down and up', () => {
     ['toGlobal', false, false, true],
     ['acrossZones', true, true, true],
     ['bothWays', true, true, true],
+    ['routes', true, false, true],
     ['secrets', true, true, false],
     ['settings', true, false, false],
     ['zoneAddresses', true, true, true],

@@ -14,7 +14,22 @@ export {
   type MessageCodec,
 } from './resources/any';
 export { checkMessage } from './resources/check-message';
-export { encodeResource, RESOURCE_TYPES, type EncodedResource, type EncodeResult } from './resources/encoded-resource';
+export {
+  encodeResource,
+  endpointsNameOf,
+  RESOURCE_TYPES,
+  type EncodedResource,
+  type EncodeResult,
+} from './resources/encoded-resource';
+export {
+  AdsClient,
+  type AdsClientLimits,
+  type AdsClientOptions,
+  type AdsClientState,
+  type ClientNode,
+  type ResourceUpdate,
+} from './client/ads-client';
+export { clientCredentials, type ClientCredentials, type ClientTls } from './client/client-credentials';
 export type {
   ListingChange,
   Proxy,
@@ -36,5 +51,8 @@ export {
   type EnvoyBootstrapOptions,
 } from './bootstrap/envoy-bootstrap';
 export { EnvoyResources } from './envoy/envoy-resources';
+export { readHostName, type HostNameMeaning } from './envoy/messages/host-name';
+export { explicitListenerName, inboundListenerName, outboundListenerName, vipClusterName } from './envoy/names';
+export type { Instance, PortInstances } from './model/instances';
 export type { AccessSource } from './model/inbound-access';
 export type { Capture, EnvoyView } from './envoy/envoy-view';

@@ -15,13 +15,15 @@ export interface XdsMetricSources {
   readonly server: Pick<XdsServer<never>, 'counters' | 'load'>;
   readonly resources: Pick<EnvoyResources, 'refusedCount'>;
   readonly certificates: ProxyCertificates['counters'];
+  readonly agents: { readonly open: number };
 }
 
 /** The metrics of the xDS port (docs/reference/xds.md, Metrics). */
-export function xdsMetrics({ server, resources, certificates }: XdsMetricSources): readonly XdsMetric[] {
+export function xdsMetrics({ server, resources, certificates, agents }: XdsMetricSources): readonly XdsMetric[] {
   const { counters } = server;
   return [
     single('xds_streams', 'Streams of proxies open', () => server.load().streams),
+    single('agent_streams', 'Streams of agents open', () => agents.open),
     single('xds_unacked_bytes', 'Bytes sent to proxies that they have not acked', () => server.load().unackedBytes),
     single('xds_names', 'Names that proxies ask for', () => server.load().names),
     single('xds_responses_total', 'Responses sent to proxies', () => counters.responses),

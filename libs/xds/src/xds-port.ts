@@ -1,22 +1,32 @@
 import type { DataplaneTokens, ServerCertificates, ZoneProxyTokens } from '@causeway/access';
-import { egressIdOf, identityFor, meshAuthorityOf, spiffeIdOf, type WorkloadCertificates } from '@causeway/identity';
+import type { DataplaneResource } from '@causeway/controllers';
+import {
+  egressIdentityOf,
+  identityFor,
+  meshAuthorityOf,
+  spiffeIdOf,
+  type WorkloadCertificates,
+} from '@causeway/identity';
 import { Dataplane, MeshIdentity } from '@causeway/kinds';
 import { errorText, inTimedSlices, type Clock, type Logger } from '@causeway/runtime';
-import type { IndexReader, ProxySessionStore } from '@causeway/store';
+import type { AgentLeaseStore, IndexReader, ProxySessionStore } from '@causeway/store';
+import { AgentServer } from './agents/attach-service';
 import { BootstrapEndpoint } from './bootstrap/bootstrap-endpoint';
 import { EnvoyResources } from './envoy/envoy-resources';
+import type { Loading } from './envoy/traffic-tables';
 import type { EnvoyView } from './envoy/envoy-view';
 import { xdsMetrics, type XdsMetric } from './metric-definitions';
 import type { AccessSource } from './model/inbound-access';
 import type { Destination } from './model/destination';
 import { DataplaneRegistrar, type DataplaneRegistrarOptions } from './proxies/dataplane-registrar';
+import { PeerCertificates } from './proxies/peer-certificates';
 import { ProxyCertificates, type CertificateOwner, type CertificateStatus } from './proxies/proxy-certificates';
 import { WorkloadCertificateServer } from './proxies/workload-certificate-service';
 import { ZoneProxyAuthenticator } from './proxies/zone-proxy-authenticator';
 import type { ProxyAuthenticator } from './server/proxy-authenticator';
 import type { ProxyStatus } from './server/proxy-status';
 import { ProxyReporter, type ObservedProxies } from './status/proxy-reporter';
-import { XdsServer, type XdsLimits } from './server/xds-server';
+import { DEFAULT_XDS_LIMITS, XdsServer, type XdsLimits, type XdsServerOptions } from './server/xds-server';
 
 /** What a zone tells its proxies from, and how it listens. */
 export interface XdsPortOptions {
@@ -36,7 +46,12 @@ export interface XdsPortOptions {
   readonly authority: () => Promise<string | undefined>;
   /** What proxies are told of: what they use, or every service of their mesh (CAUSEWAY_XDS_SCOPE). */
   readonly scope: 'used' | 'all';
-  /** The way in for the Dataplanes that proxies bring along, with these rights. */
+  /** The leases of agents, and how long one lives without a heartbeat, ms (CAUSEWAY_AGENT_LEASE). */
+  readonly agentLeases: AgentLeaseStore;
+  readonly leaseLength: number;
+  /** What machines with Dataplanes of a mesh are told of the zone. */
+  readonly zoneFacts: (mesh: string) => { readonly virtualRanges: string[]; readonly dnsSuffixes: string[] };
+  /** The way in for the Dataplanes that proxies and agents bring along, with these rights. */
   readonly admission: DataplaneRegistrarOptions['admission'];
   readonly limits?: Partial<XdsLimits>;
   readonly host: string;
@@ -57,6 +72,7 @@ export class XdsPort implements ObservedProxies {
   readonly resources: EnvoyResources;
   private readonly auth: ZoneProxyAuthenticator;
   private readonly registrar: DataplaneRegistrar;
+  private readonly agents: AgentServer;
   private readonly proxyCertificates: ProxyCertificates;
   private readonly unfollow: () => void;
   private readonly reporter: ProxyReporter;
@@ -66,13 +82,7 @@ export class XdsPort implements ObservedProxies {
 
   constructor(private readonly options: XdsPortOptions) {
     const { zone, index, access, clock, logger, limits, scope, dataplaneTokens, zoneTokens } = options;
-    this.resources = new EnvoyResources(index, zone, access, (steps, done) => {
-      const work = inTimedSlices(steps, { clock, signal: this.ending.signal });
-      void work.then(done, (error: unknown) => {
-        if (!this.ending.signal.aborted)
-          logger.error('what proxies are told cannot be read', { error: errorText(error) });
-      });
-    });
+    this.resources = new EnvoyResources(index, zone, access, { load: (steps, done) => this.load(steps, done) });
     this.unfollow = this.resources.follow();
     this.proxyCertificates = new ProxyCertificates({
       ...{ clock, logger, issuer: options.workloadCertificates, authority: options.authority },
@@ -80,9 +90,12 @@ export class XdsPort implements ObservedProxies {
       idOf: (owner) => spiffeIdIn(index, owner),
     });
     this.registrar = new DataplaneRegistrar({ zone, index, clock, logger, admission: options.admission });
+    const peers = this.createPeers();
     this.auth = new ZoneProxyAuthenticator({
       ...{ zone, index, dataplaneTokens, zoneTokens, scope, certificates: this.proxyCertificates },
       registrar: this.registrar,
+      idOf: (dataplane) => spiffeIdIn(index, { type: 'dataplane', dataplane }),
+      peers,
       renewed: (view, mesh) => this.resources.viewChanged(view, mesh),
       destinations: (mesh) => countOf(this.resources.model.destinations(), mesh),
     });
@@ -93,11 +106,16 @@ export class XdsPort implements ObservedProxies {
       },
       onChange: (changed) => this.auth.onChange(changed),
     };
-    const { addTo: addServices } = new WorkloadCertificateServer({
+    const certificates = new WorkloadCertificateServer({
       ...{ clock, logger, issuer: options.workloadCertificates },
       authorise: (caller) => this.auth.authoriseWorkload(caller),
       trust: (mesh) => this.resources.model.trust(mesh),
     });
+    this.agents = this.createAgents(peers);
+    const addServices: XdsServerOptions<EnvoyView>['addServices'] = (server, streams) => {
+      certificates.addTo(server, streams);
+      this.agents.addTo(server, streams);
+    };
     this.server = new XdsServer({
       ...{ source: this.resources, auth, clock, logger, addServices },
       ...(limits && { limits }),
@@ -107,11 +125,21 @@ export class XdsPort implements ObservedProxies {
     });
   }
 
+  private load(...[steps, done]: Parameters<Loading>): void {
+    const { clock, logger } = this.options;
+    const work = inTimedSlices(steps, { clock, signal: this.ending.signal });
+    void work.then(done, (error: unknown) => {
+      if (!this.ending.signal.aborted)
+        logger.error('what proxies are told cannot be read', { error: errorText(error) });
+    });
+  }
+
   /** Listens and resolves with the port. Rejects where it cannot listen. */
   async listen(): Promise<number> {
     // What a replica tells proxies counts from the first of them (docs/reference/proxies.md).
     await this.reporter.report();
     this.reporting = this.reporter.run(this.ending.signal);
+    this.agents.start();
     const certificates = this.options.certificates();
     const { host, port, clock, logger } = this.options;
     const { handle } = new BootstrapEndpoint({
@@ -125,6 +153,12 @@ export class XdsPort implements ObservedProxies {
   /** Where it listens; port 0 before. */
   get address(): { readonly host: string; readonly port: number } {
     return { host: this.options.host, port: this.bound };
+  }
+
+  /** Why the certificate that proxies are shown is not the configured one. */
+  warnings(): readonly string[] {
+    const fault = this.options.certificates()?.fault();
+    return fault === undefined ? [] : [`xDS: ${fault}`];
   }
 
   /** Every stream of every connected proxy of this replica. */
@@ -147,8 +181,8 @@ export class XdsPort implements ObservedProxies {
 
   /** The values at the moment of the scrape. */
   metrics(): readonly XdsMetric[] {
-    const { server, resources, proxyCertificates } = this;
-    return xdsMetrics({ server, resources, certificates: proxyCertificates.counters });
+    const { server, resources, proxyCertificates, agents } = this;
+    return xdsMetrics({ server, resources, certificates: proxyCertificates.counters, agents });
   }
 
   /** Ends all streams, so that proxies turn to another replica. */
@@ -156,10 +190,30 @@ export class XdsPort implements ObservedProxies {
     this.registrar.close();
     this.proxyCertificates.close();
     this.ending.abort();
+    await this.agents.close();
     await this.server.close();
     await this.reporting;
     await this.reporter.end();
     this.unfollow();
+  }
+
+  private createPeers(): PeerCertificates {
+    const { access, clock } = this.options;
+    return new PeerCertificates({
+      clock,
+      trust: (mesh) => this.resources.model.trust(mesh),
+      isRevoked: (mesh, uri) => access.meshes.state(mesh)?.access?.revoked.includes(uri) === true,
+    });
+  }
+
+  private createAgents(peers: PeerCertificates): AgentServer {
+    const { zone, index, clock, logger, dataplaneTokens, admission, agentLeases: leases } = this.options;
+    const { leaseLength, zoneFacts } = this.options;
+    return new AgentServer({
+      ...{ zone, index, clock, logger, dataplaneTokens, peers, admission, leases, leaseLength, zoneFacts },
+      idOf: (dataplane) => spiffeIdToBe(index, dataplane),
+      streams: this.options.limits?.streams ?? DEFAULT_XDS_LIMITS.streams,
+    });
   }
 
   private withCertificate(proxy: ProxyStatus): ConnectedProxy {
@@ -174,12 +228,20 @@ function countOf(destinations: Iterable<Destination>, mesh: string): number {
   return count;
 }
 
+type IdentityOwner =
+  | Pick<Extract<CertificateOwner, { type: 'dataplane' }>, 'type' | 'dataplane'>
+  | Extract<CertificateOwner, { type: 'egress' }>;
+
 /** The SPIFFE id that a stored Dataplane, or the egress in a mesh, is to have. */
-function spiffeIdIn(index: IndexReader, owner: CertificateOwner): string | undefined {
-  const identities = [...index.ofKind(MeshIdentity.name)].filter((one) => MeshIdentity.is(one));
-  if (owner.type === 'egress') return egressIdOf(owner, identities)?.uri;
+function spiffeIdIn(index: IndexReader, owner: IdentityOwner): string | undefined {
+  if (owner.type === 'egress') return egressIdentityOf(index, owner)?.uri;
   const dataplane = index.get(owner.dataplane);
-  if (!dataplane || !Dataplane.is(dataplane)) return undefined;
+  return dataplane && Dataplane.is(dataplane) ? spiffeIdToBe(index, dataplane) : undefined;
+}
+
+/** The same of a Dataplane that need not be stored. */
+function spiffeIdToBe(index: IndexReader, dataplane: DataplaneResource): string | undefined {
+  const identities = [...index.ofKind(MeshIdentity.name)].filter((one) => MeshIdentity.is(one));
   const identity = identityFor(dataplane, identities);
   const found = identity && spiffeIdOf(dataplane, identity);
   return found?.ok ? found.id.uri : undefined;

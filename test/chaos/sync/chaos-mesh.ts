@@ -3,7 +3,7 @@ import type { PlaneEnvironment } from '../../support/process-plane';
 import { until } from '../../support/until';
 import { ChaosDatabase } from './chaos-database';
 import { type ChaosServer } from './chaos-server';
-import { Link } from './link';
+import { Link } from '../../support/link';
 import { ReplicaProcess } from './replica-process';
 
 /** Zones by name, with how many replicas each. */

@@ -54,12 +54,12 @@ function linesOf({ command, output }: Step): string[] {
 const MASKS: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, 'UUID'],
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, 'TIME'],
+  [/\bcp-\d+-[0-9a-f]{4}\b/g, 'INSTANCE'],
   [/\b\d+(\.\d+)?(ms|s|m|h|d)\b/g, 'DURATION'],
   [/127\.0\.0\.1:\d+/g, '127.0.0.1:PORT'],
   [/\b241\.\d+\.\d+\.\d+/g, 'VIP'],
   [/\b([0-9A-F]{2}:){31}[0-9A-F]{2}\b/g, 'FINGERPRINT'],
   [/\beyJ[\w-]+\.[\w-]+\.[\w-]+/g, 'TOKEN'],
-  [/\bcp-\d+-[0-9a-f]{4}\b/g, 'INSTANCE'],
   [/[ \t]+/g, ' '],
   [/ $/gm, ''],
 ];

@@ -43,7 +43,10 @@ function mayByGuide(role: Role, { writer, open }: (typeof SUBJECTS)[number], ver
 
 /** What says how meshes are, and whom they have. */
 const MESH_KINDS = ['Mesh', 'MeshParameters', 'ConfigMap', 'Namespace'];
-const SERVICE_KINDS = ['Dataplane', 'MeshService', 'MeshMultiZoneService', 'MeshExternalService'];
+const SERVICE_KINDS = [
+  ...['Dataplane', 'MeshService', 'MeshMultiZoneService', 'MeshExternalService'],
+  ...['HTTPRoute', 'GRPCRoute', 'TLSRoute', 'TCPRoute', 'UDPRoute', 'ReferenceGrant'],
+];
 
 const anna: Caller = { user: 'anna', groups: ['causeway:authenticated'], by: 'user-token' };
 

@@ -11,7 +11,7 @@ import {
   type Registry,
 } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
-import type { IndexReader, ResourceStore } from '@causeway/store';
+import { reachedSoon, type IndexReader, type ResourceStore } from '@causeway/store';
 import { globalSecretId, isOwnGlobalSecret, putSecret, secretText, type SecretWrite } from '../global-secrets';
 import { generateSigningKey, MAX_SERIAL, signingKeyName, signingKeySerial } from './signing-keys';
 import { signToken } from './signed-token';
@@ -144,7 +144,8 @@ export abstract class TokenIssuer {
     const revision = await this.write({ name, text: await generateSigningKey(), expect: 'absent' });
     if (revision !== undefined)
       this.dependencies.logger.info(`the first signing key of ${this.use.name}s was made`, { secret: name });
-    await this.dependencies.index.reached(await this.dependencies.store.head());
+    const { index, store, clock } = this.dependencies;
+    await reachedSoon(index, await store.head(), clock);
   }
 
   private changeRevocations(change: (revoked: ReadonlySet<string>) => ReadonlySet<string>): Promise<void> {
@@ -189,7 +190,8 @@ export abstract class TokenIssuer {
       const write = await next();
       const revision = write && (await this.write(write));
       if (write && revision === undefined) continue;
-      if (revision !== undefined) await this.dependencies.index.reached(revision);
+      const { index, clock } = this.dependencies;
+      if (revision !== undefined) await reachedSoon(index, revision, clock);
       return;
     }
     throw new Unavailable('others keep writing the same secret; try again');

@@ -18,6 +18,21 @@ const samples: Readonly<Record<string, object>> = {
   MeshMultiZoneService: { selector: { meshService: { matchLabels: { a: 'b' } } }, ports: [{ port: 80 }] },
   MeshExternalService: { match: { port: 80 }, endpoints: [{ address: 'example.com', port: 443 }] },
   HostnameGenerator: { selector: { meshService: {} }, template: '{{ name }}.mesh' },
+  HTTPRoute: {
+    parentRefs: [{ kind: 'Service', name: 'foo' }],
+    rules: [
+      { matches: [{ path: { type: 'Exact', value: '/a' } }], backendRefs: [{ name: 'foo', port: 80, weight: 90 }] },
+    ],
+  },
+  GRPCRoute: { rules: [{ matches: [{ method: { service: 'a.B' } }] }] },
+  TLSRoute: { rules: [{ backendRefs: [{ name: 'foo', port: 443 }] }] },
+  TCPRoute: { rules: [{ backendRefs: [{ name: 'foo', port: 80 }] }] },
+  UDPRoute: { rules: [{ backendRefs: [{ name: 'foo', port: 53 }] }] },
+  Gateway: { gatewayClassName: 'edge', listeners: [{ name: 'web', port: 80, protocol: 'HTTP' }] },
+  ReferenceGrant: {
+    from: [{ group: 'gateway.networking.k8s.io', kind: 'HTTPRoute', namespace: 'edge' }],
+    to: [{ group: '', kind: 'Service' }],
+  },
   MeshIdentity: { selector: { dataplane: { matchLabels: {} } }, provider: { type: 'Bundled' } },
   MeshTrust: { trustDomain: 'default.east', caBundles: [{ type: 'Pem', pem: { value: EAST_AUTHORITY } }] },
   MeshZoneAddress: { address: '192.0.2.1', port: 10001 },

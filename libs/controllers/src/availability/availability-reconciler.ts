@@ -1,5 +1,5 @@
 import { MeshIdentity, MeshService } from '@causeway/kinds';
-import { identityKey, type Resource } from '@causeway/resources';
+import { identityKey, jsonEqual, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import {
   asDataplane,
@@ -9,6 +9,7 @@ import {
   type DataplaneSelector,
   type ServiceResource,
 } from '../matching/dataplane-selector';
+import { InboundChange } from '../matching/inbound-change';
 import { movesIdentities } from '../matching/mesh-identities';
 import { SelectorMatcher, type SelectorTerm } from '../matching/selector-matcher';
 import { NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '../reconcile/keyed-reconciler';
@@ -53,8 +54,24 @@ export class AvailabilityReconciler implements KeyedReconciler {
     if (movesMeshAuthority(change)) return [RESCAN];
     if (id.kind === MeshIdentity.name) return movesIdentities(change, this.zone) ? [RESCAN] : NO_KEYS;
     if (id.zone !== this.zone) return NO_KEYS;
-    if (id.kind === 'Dataplane') return this.matcher.setItem(key, asDataplane(before), asDataplane(after));
+    if (id.kind === 'Dataplane') return this.keysOfDataplane(key, asDataplane(before), asDataplane(after), index);
     return id.kind === 'MeshService' ? this.keysOfService(key, index) : NO_KEYS;
+  }
+
+  private keysOfDataplane(
+    key: string,
+    before: DataplaneResource | undefined,
+    after: DataplaneResource | undefined,
+    index: IndexReader,
+  ): readonly string[] {
+    const services = this.matcher.setItem(key, before, after);
+    const inbounds = InboundChange.of(before, after);
+    // All services of a Dataplane have its ids, and by `Mesh.mtls` each inbound may give it one more.
+    if (!inbounds || !before || !after || !jsonEqual(this.ids.idsOf(before), this.ids.idsOf(after))) return services;
+    return services.filter((each) => {
+      const service = asService(index.byIdentityKey(each));
+      return !service || inbounds.concerns(service);
+    });
   }
 
   outsideKeys(index: IndexReader): readonly (string | typeof RESCAN)[] {

@@ -186,9 +186,15 @@ export function isSessionOver(at: SessionAtReplica, all: readonly SessionAtRepli
 /** A proxy asks for this type of resources where it needs authorities. */
 const SECRETS = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret';
 
-/** Whether a proxy is connected and needs authorities. */
-export function asksForTrust({ connected, facts }: KnownProxy): boolean {
-  return connected && facts.types.some(({ type, subscribed }) => type === SECRETS && subscribed > 0);
+/**
+ * What a connected proxy has accepted of the trust that it needs, by mesh: of its own, an egress of each that leaves through it. Empty
+ * for a proxy that asks for none, as ingresses do: they read no certificate.
+ */
+export function acceptedTrustOf({ connected, facts }: KnownProxy): ReadonlyMap<string, readonly string[]> {
+  const isAsked = facts.types.some(({ type, subscribed }) => type === SECRETS && subscribed > 0);
+  if (!connected || !isAsked) return new Map();
+  if (facts.kind === 'egress') return new Map(Object.entries(facts.authoritiesIn ?? {}));
+  return new Map([[facts.owner?.mesh ?? '', facts.authorities ?? []]]);
 }
 
 /**
@@ -202,10 +208,8 @@ export function proxiesWithoutAuthority(
 ): readonly string[] {
   const missing: string[] = [];
   for (const known of proxies) {
-    const { proxy, facts } = known;
-    // An egress has the trust of each mesh that leaves through it.
-    const concerned = facts.kind === 'egress' || isConcerned(facts.owner?.mesh ?? '');
-    if (asksForTrust(known) && concerned && !facts.authorities?.includes(authority)) missing.push(proxy);
+    const trust = [...acceptedTrustOf(known)].filter(([mesh]) => isConcerned(mesh));
+    if (trust.some(([, accepted]) => !accepted.includes(authority))) missing.push(known.proxy);
   }
   return missing.sort();
 }

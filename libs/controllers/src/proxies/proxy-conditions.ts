@@ -7,7 +7,7 @@ import {
   type Condition,
   type Resource,
 } from '@causeway/resources';
-import type { IndexChange, IndexReader, PatchChange, ProxyFault } from '@causeway/store';
+import { xdsTypeName, type IndexChange, type IndexReader, type PatchChange, type ProxyFault } from '@causeway/store';
 import { NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '../reconcile/keyed-reconciler';
 import { isProxyGone, type KnownProxy } from './known-proxies';
 import type { ProxyDirectory } from './proxy-directory';
@@ -113,12 +113,7 @@ function conditions(
 
 function describeFault({ type, name, version, reason }: ProxyFault): string {
   const at = version === undefined ? '' : ` (version ${version})`;
-  return `${typeName(type)} ${name}${at}: ${shortened(reason, LONGEST_REASON, '…')}`;
-}
-
-/** `Cluster` of `type.googleapis.com/envoy.config.cluster.v3.Cluster`. */
-export function typeName(typeUrl: string): string {
-  return typeUrl.slice(typeUrl.lastIndexOf('.') + 1);
+  return `${xdsTypeName(type)} ${name}${at}: ${shortened(reason, LONGEST_REASON, '…')}`;
 }
 
 /**

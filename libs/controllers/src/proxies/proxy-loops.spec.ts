@@ -211,5 +211,11 @@ describe('what loops make of the proxies of a zone', () => {
       proxiesWithoutAuthority(directory.all(), 'next', isConcerned);
     expect(missing()).toEqual(['default/none', 'default/old']);
     expect(missing((mesh) => mesh === 'other')).toEqual([]);
+    const egress = {
+      ...session('out', { types, kind: 'egress', authoritiesIn: { default: ['next'], other: ['old'] } }),
+    };
+    await report('a', { ...egress, proxy: '/egress/out' });
+    expect(missing((mesh) => mesh === 'other')).toEqual(['/egress/out']);
+    expect(missing((mesh) => mesh === 'default')).toEqual(['default/none', 'default/old']);
   });
 });

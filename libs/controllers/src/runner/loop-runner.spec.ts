@@ -1,7 +1,10 @@
 import { globalIdentity, Unavailable } from '@causeway/resources';
+import { silentLogger } from '@causeway/runtime';
 import { Fenced, MemoryStore, type Change, type IndexEvent, type WriteResult } from '@causeway/store';
+import { LapsingTerm } from '../../../../test/support/lapsing-term';
 import { LoopHarness, put } from '../../../../test/support/loop-harness';
 import type { ControlLoop, LoopPlan } from './control-loop';
+import { LoopRunner } from './loop-runner';
 
 /** Writes a list of changes, one plan each, and remembers what happened to it. */
 class Scripted implements ControlLoop {
@@ -132,6 +135,26 @@ describe('LoopRunner', () => {
     replica.index.load(await replica.store.snapshot());
     await replica.settle();
     expect(loop.told).toEqual(['reset', 'reset']);
+  });
+
+  it('ends with the term, whichever look at the term finds that it is over', async () => {
+    for (let lapsesAt = 1; ; lapsesAt++) {
+      const replica = harness.replica();
+      await replica.lead([]);
+      const loop = new Scripted('loop');
+      loop.plans.push({ changes: [mesh(`a${lapsesAt}`)] }, { changes: [] }, { changes: [mesh(`b${lapsesAt}`)] });
+      const term = new LapsingTerm(harness.disk.leader.epoch, 'a', lapsesAt);
+      const { store, index, clock } = replica;
+      const running = new LoopRunner([loop], { store, index, clock, term, logger: silentLogger }).run();
+      for (let turns = 0; turns < 50 && term.looks < lapsesAt; turns++) await new Promise((next) => setImmediate(next));
+      const idle = term.looks < lapsesAt;
+      term.end();
+      await running;
+      if (!idle) continue;
+      expect(loop.told).toContain('settled written');
+      expect(lapsesAt).toBeGreaterThan(5);
+      return;
+    }
   });
 
   it('starts in a new incarnation of the store that began while it started', async () => {

@@ -1,5 +1,5 @@
 import { isTerminating, type Meshes } from '@causeway/meshes';
-import { compareIdentities, identityKey, parseIdentityKey, type ControlPlane } from '@causeway/resources';
+import { compareIdentities, identityKey, jsonEqual, parseIdentityKey, type ControlPlane } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import type { WorkloadIds } from '../availability/workload-ids';
 import { asDataplane, type DataplaneResource } from '../matching/dataplane-selector';
@@ -19,6 +19,8 @@ export interface ServicesConfig {
   /** Called for a Dataplane that names a service which cannot be called so. */
   readonly onUnusableName?: (dataplane: string, service: string) => void;
 }
+
+const NONE: ReadonlyMap<string, GeneratedSpec> = new Map();
 
 /** Makes MeshServices of the Dataplanes of this zone (docs/design.md §4 services). */
 export class ServicesReconciler implements KeyedReconciler {
@@ -67,19 +69,15 @@ export class ServicesReconciler implements KeyedReconciler {
   }
 
   private keysOfDataplane({ key, before, after }: IndexChange): Keys {
-    const services: string[] = [];
-    for (const resource of [before, after]) {
-      const dataplane = asDataplane(resource);
-      if (!dataplane) continue;
-      const { candidates, unusable } = servicesOf(dataplane);
-      for (const { id } of candidates) {
-        const service = identityKey(id);
-        this.setMember(service, key, resource === after);
-        services.push(service);
-      }
-      if (resource === after) for (const name of unusable) this.config.onUnusableName?.(key, name);
-    }
-    return services;
+    const [was, is] = [asDataplane(before), asDataplane(after)];
+    const [backed, backs] = [was ? this.specsOf(was) : NONE, is ? this.specsOf(is) : NONE];
+    for (const service of backed.keys()) if (!backs.has(service)) this.setMember(service, key, false);
+    for (const service of backs.keys()) this.setMember(service, key, true);
+    if (is) for (const name of servicesOf(is).unusable) this.config.onUnusableName?.(key, name);
+    // A service takes labels of its Dataplanes as well.
+    const isRelabelled = !jsonEqual(was?.labels, is?.labels);
+    const isStale = (service: string): boolean => !jsonEqual(backed.get(service), backs.get(service));
+    return [...new Set([...backed.keys(), ...backs.keys()])].filter((service) => isRelabelled || isStale(service));
   }
 
   private setMember(service: string, dataplane: string, member: boolean): void {

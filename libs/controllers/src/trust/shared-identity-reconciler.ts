@@ -1,6 +1,6 @@
 import { identityFor, sharedIdentities, spiffeIdOf, workloadOf, type MeshIdentityResource } from '@causeway/identity';
 import { Dataplane, MeshIdentity } from '@causeway/kinds';
-import { identityKey, withCondition, withoutConditions, type Resource } from '@causeway/resources';
+import { conditionOf, identityKey, withCondition, withoutConditions, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import type { DataplaneResource } from '../matching/dataplane-selector';
 import { identitiesByMesh, movesIdentities } from '../matching/mesh-identities';
@@ -15,6 +15,9 @@ import {
 
 /** The condition of a Dataplane whose SPIFFE id another workload has too: to everybody they are one caller. */
 export const SHARED_IDENTITY = 'SharedIdentity';
+
+/** Its reason here; `LeaseConditionsReconciler` has another one, which this stands over. */
+export const SAME_ID = 'SameId';
 
 /** Workloads that the condition names. */
 const MOST_NAMED = 5;
@@ -65,7 +68,10 @@ export class SharedIdentityReconciler implements KeyedReconciler {
     const before = held.status ?? {};
     const status =
       uri === undefined || !workloads
-        ? withoutConditions(before, [SHARED_IDENTITY])
+        ? withoutConditions(
+            before,
+            conditionOf(before, SHARED_IDENTITY)?.['reason'] === SAME_ID ? [SHARED_IDENTITY] : [],
+          )
         : withCondition(before, condition(held, uri, workloads), now);
     return { change: status === before ? undefined : { type: 'patch', id: held.id, expect: held.revision, status } };
   }
@@ -120,7 +126,7 @@ function condition({ id, labels, generation }: Resource, uri: string, workloads:
   const others = workloads.filter((name) => name !== own);
   const more = others.length > MOST_NAMED ? ` and ${others.length - MOST_NAMED} more` : '';
   const message = `${uri} is also the id of ${others.slice(0, MOST_NAMED).join(', ')}${more}: nobody can tell these workloads apart`;
-  return { type: SHARED_IDENTITY, status: 'True', reason: 'SameId', message, observedGeneration: generation } as const;
+  return { type: SHARED_IDENTITY, status: 'True', reason: SAME_ID, message, observedGeneration: generation } as const;
 }
 
 /** Shared identities as a control loop of a zone's leader. */

@@ -33,6 +33,14 @@ function proxy(
   return { proxy: `${mesh}.${name}`, connected, instance: 'a', revision: 1, lastSeen: 0, facts };
 }
 
+/** A proxy of the zone itself: an ingress asks for no trust, an egress for that of each mesh that leaves through it. */
+function zoneProxy(kind: 'ingress' | 'egress', authoritiesIn: Readonly<Record<string, readonly string[]>>): KnownProxy {
+  const known = proxy(kind, { subscribed: kind === 'egress' ? 2 : 0 });
+  const owner = { ...idOf(kind === 'egress' ? 'ZoneEgress' : 'ZoneIngress', kind, { zone: 'west' }), mesh: '' };
+  const { authorities: _, ...facts } = known.facts;
+  return { ...known, proxy: `/${kind}/${kind}`, facts: { ...facts, kind, owner, authoritiesIn } };
+}
+
 /** The proxies of a zone, as a test says. */
 class Proxies {
   isLoaded = true;
@@ -99,6 +107,18 @@ describe('what the proxies of a zone have accepted', () => {
     const { revision } = harness;
     expect(await look(proxy('a'), proxy('b', { authorities: [OLD] }))).toEqual({ accepted: [] });
     expect(harness.revision).toBe(revision);
+  });
+
+  it('of an egress in each mesh that leaves through it; an ingress needs none', async () => {
+    await apply(own('other'), own('third'), ofEast(EAST_AUTHORITY, NEXT_EAST_AUTHORITY));
+    const egress = (authorities: readonly string[]) => zoneProxy('egress', { default: authorities, other: [] });
+    expect(await look(proxy('a', { authorities: BOTH }), zoneProxy('ingress', {}), egress([OLD]))).toEqual({
+      ...{ accepted: [OLD], missing: { total: 1, items: ['/egress/egress'] } },
+    });
+    expect(await look(egress([]))).toEqual({ accepted: [], missing: { total: 1, items: ['/egress/egress'] } });
+    expect(await look(egress(BOTH))).toEqual({ accepted: BOTH });
+    // It asks for nothing of this mesh.
+    expect(await look(zoneProxy('egress', { other: [] }))).toEqual({ accepted: BOTH });
   });
 
   it('are the authorities of a domain with two that every connected proxy of the mesh has, and who lacks one', async () => {

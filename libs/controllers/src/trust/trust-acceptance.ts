@@ -2,7 +2,7 @@ import { authorityIdsOf } from '@causeway/identity';
 import { MeshTrust } from '@causeway/kinds';
 import { compareText, isJsonArray, isJsonObject, shortened, type JsonObject, type Resource } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
-import { asksForTrust, type KnownProxy } from '../proxies/known-proxies';
+import { acceptedTrustOf, type KnownProxy } from '../proxies/known-proxies';
 import type { TrustResource } from './plan-trust';
 
 /**
@@ -57,27 +57,25 @@ function authoritiesOf(trust: TrustResource): readonly string[] {
   return ids;
 }
 
-/** What the connected proxies that ask for trust have accepted of `rotating`, by mesh. Linear in both. */
+/** What the connected proxies that ask for trust have accepted of `rotating`, by mesh; egresses in each of theirs. Linear in both. */
 export function acceptanceOf(
   proxies: Iterable<KnownProxy>,
   rotating: ReadonlyMap<string, readonly string[]>,
 ): ReadonlyMap<string, TrustAcceptance> {
   const lacking = new Map<string, Set<string>>();
   const waiting = new Map<string, string[]>();
-  for (const known of proxies) {
-    const { proxy, facts } = known;
-    const mesh = facts.owner?.mesh ?? '';
-    const wanted = asksForTrust(known) ? (rotating.get(mesh) ?? []) : [];
-    const accepted = new Set(facts.authorities);
-    const missing = wanted.filter((id) => !accepted.has(id));
-    if (missing.length === 0) continue;
-    const ids = lacking.get(mesh) ?? new Set();
-    lacking.set(mesh, ids);
-    for (const id of missing) ids.add(id);
-    const names = waiting.get(mesh) ?? [];
-    waiting.set(mesh, names);
-    names.push(proxy);
-  }
+  for (const known of proxies)
+    for (const [mesh, held] of acceptedTrustOf(known)) {
+      const accepted = new Set(held);
+      const missing = (rotating.get(mesh) ?? []).filter((id) => !accepted.has(id));
+      if (missing.length === 0) continue;
+      const ids = lacking.get(mesh) ?? new Set();
+      lacking.set(mesh, ids);
+      for (const id of missing) ids.add(id);
+      const names = waiting.get(mesh) ?? [];
+      waiting.set(mesh, names);
+      names.push(known.proxy);
+    }
   return new Map(
     [...rotating].map(([mesh, ids]) => {
       const without = lacking.get(mesh);

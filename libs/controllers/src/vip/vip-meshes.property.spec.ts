@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { globalIdentity, jsonEqual, type Identity } from '@causeway/resources';
+import { parseAddress } from '@causeway/ipam';
+import { globalIdentity, jsonEqual, parseIdentityKey, type Identity } from '@causeway/resources';
 import type { Change } from '@causeway/store';
 import { put, remove } from '../../../../test/support/loop-harness';
 import { COOLDOWN, service, VipZone } from '../../../../test/support/vip-zone';
@@ -170,11 +171,11 @@ describe('meshes whose ranges, rejections and owners change at random', () => {
           }
           expectDisjoint(zone);
           const { revision } = zone.harness;
-          const before = checked.vips();
+          const before = [...checked.vips()].filter(([key, ip]) => isOfItsPool(zone, key, ip));
           await zone.start(ZONE);
           await checked.settle();
           expect(zone.harness.revision).toBe(revision);
-          // A rejection moves nobody.
+          // A rejection moves nobody; what waits to leave the range of another may find room that is given up.
           for (const name of MESHES) await checked.take({ type: 'range', mesh: name, range: 'banana' });
           await checked.settle();
           for (const [key, ip] of before) expect([key, checked.vips().get(key)]).toEqual([key, ip]);
@@ -186,6 +187,15 @@ describe('meshes whose ranges, rejections and owners change at random', () => {
     );
   });
 });
+
+/** Whether the address of a service is of the pool that its mesh has now: one that is not moves as soon as there is room. */
+function isOfItsPool({ loop }: VipZone, key: string, ip: string): boolean {
+  const { pools } = (loop as VipReconciler)['settings'];
+  const { mesh: name } = parseIdentityKey(key);
+  const own = pools.find(({ mesh }) => mesh === name) ?? pools.find(({ mesh }) => mesh === undefined);
+  const at = parseAddress(ip)?.value ?? -1n;
+  return own?.ranges.some(({ first, last }) => first <= at && at <= last) === true;
+}
 
 /** No address is of two pools. */
 function expectDisjoint({ loop }: VipZone): void {

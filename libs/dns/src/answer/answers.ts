@@ -5,6 +5,8 @@ import { Rcode, Type } from '../wire/codes';
 import { firstLabel, parentName, type DnsName } from '../wire/dns-name';
 import { codeOnly, type EncodedAnswer } from '../wire/encoded-answer';
 import type { AnswerBuilder } from './answer-builder';
+import type { DirectNames } from './direct-names';
+import { findPort, hostAbove, isServiceLabel, portLabel } from './port-names';
 
 /** What the answers are read from. */
 export interface AnswerSources {
@@ -12,6 +14,7 @@ export interface AnswerSources {
   readonly authority: Authority;
   readonly builder: AnswerBuilder;
   readonly serial: () => number;
+  readonly direct?: DirectNames;
 }
 
 /** Authoritative answers. Each encoded answer is cached in the entry of its name until that entry changes. */
@@ -25,6 +28,7 @@ export class Answers {
   /** The answer; undefined if this server is not authoritative for the name. */
   find(name: DnsName, type: number): EncodedAnswer | undefined {
     if (type >= Type.IXFR && type <= Type.MAILA) return this.transfer(name, type);
+    if (this.sources.direct?.covers(name)) return this.ofDirect(this.sources.direct, name, type);
     const host = this.sources.table.host(name);
     if (host) return this.ofHost(host, type);
     const reverse = this.sources.table.reverse(name);
@@ -56,6 +60,16 @@ export class Answers {
     }
     const apex = this.apexOf(host);
     return apex.name === host.name ? this.ofApex(apex, type) : this.empty(apex);
+  }
+
+  /** Names past the proxies. Their suffix is one of the authority. */
+  private ofDirect(direct: DirectNames, name: DnsName, type: number): EncodedAnswer | undefined {
+    const apex = this.sources.authority.apexOf(name);
+    if (apex?.name === name) return this.ofApex(apex, type);
+    if (!apex || (firstLabel(name) === 'ns' && parentName(name) === apex.name)) return this.ofOther(name, type);
+    const found = direct.find(name, type);
+    if (found === 'missing') return this.missing(apex);
+    return found === 'empty' ? this.empty(apex) : found;
   }
 
   /** Names that are no hostname: an apex, a port of a hostname, an empty non-terminal, a name that does not exist. */
@@ -128,34 +142,4 @@ export class Answers {
     const ours = this.sources.authority.apexOf(name) ?? this.sources.table.host(name);
     return ours ? this.refused : this.notAuth;
   }
-}
-
-const UNDERSCORE = 95;
-
-/** True for `_x.y`: the names of ports and protocols begin with an underscore. */
-function isServiceLabel(name: DnsName): boolean {
-  return name.charCodeAt(1) === UNDERSCORE;
-}
-
-/** The text of `port` in `_port._tcp.<host>` (RFC 2782); undefined for every other name. */
-export function portLabel(name: DnsName, host: HostEntry): string | undefined {
-  if (!isServiceLabel(name)) return undefined;
-  const protocol = parentName(name);
-  if (firstLabel(protocol) !== '_tcp' || parentName(protocol) !== host.name) return undefined;
-  return firstLabel(name).slice(1);
-}
-
-/** The port of the service behind `host` whose number or name is `label`. */
-export function findPort(host: HostEntry, label: string): number | undefined {
-  const ports = host.holders[0]?.service.ports ?? [];
-  return ports.find(({ number, name }) => String(number) === label || (name !== '' && name === label))?.number;
-}
-
-/** The nearest hostname above `name` that a service holds. */
-export function hostAbove(name: DnsName, table: NameTable): HostEntry | undefined {
-  for (let at = parentName(name); at !== ''; at = parentName(at)) {
-    const host = table.host(at);
-    if (host) return host;
-  }
-  return undefined;
 }

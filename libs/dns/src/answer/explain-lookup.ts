@@ -9,7 +9,9 @@ import { rcodeName, Type, typeName, typeNumber } from '../wire/codes';
 import { formatDnsName, parseDnsName, reverseName, type DnsName } from '../wire/dns-name';
 import type { EncodedAnswer } from '../wire/encoded-answer';
 import { writeReply } from '../wire/reply';
-import { findPort, hostAbove, portLabel, type Answers } from './answers';
+import type { Answers } from './answers';
+import type { DirectNames } from './direct-names';
+import { findPort, hostAbove, portLabel } from './port-names';
 
 /** What an explanation is made from. */
 export interface ExplainSources {
@@ -17,6 +19,7 @@ export interface ExplainSources {
   readonly answers: Answers;
   readonly table: NameTable;
   readonly authority: Authority;
+  readonly direct?: DirectNames;
   /** The resolvers that get queries for other names; none = such queries are refused. */
   readonly upstreams: { list(): readonly { readonly label: string }[] };
 }
@@ -67,8 +70,9 @@ function notAuthoritative(upstreams: readonly string[]): JsonObject {
 }
 
 /** All services that hold the hostname; the first one answers. */
-function holdersOf(name: DnsName, { table }: ExplainSources): { readonly holders: readonly JsonObject[] } {
-  const holders = table.host(name)?.holders ?? [];
+function holdersOf(name: DnsName, { table, direct }: ExplainSources): { readonly holders: readonly JsonObject[] } {
+  const host = direct?.covers(name) ? direct.hostOf(name) : table.host(name);
+  const holders = host?.holders ?? [];
   return {
     holders: holders.map(({ service, generators }, i) => ({
       ...service.id,
@@ -82,10 +86,11 @@ function holdersOf(name: DnsName, { table }: ExplainSources): { readonly holders
 /** Why a name of this server is answered as it is, in words; `empty`: there is no record of the type. */
 function reasonFor(
   asked: { readonly name: DnsName; readonly type: number; readonly empty: boolean },
-  { table, authority }: ExplainSources,
+  { table, authority, direct }: ExplainSources,
 ): string {
   const { name, type, empty } = asked;
   if (type === Type.AXFR || type === Type.IXFR) return 'zones are not handed out';
+  if (direct?.covers(name) && authority.apexOf(name)?.name !== name) return direct.explain(name);
   const host = table.host(name);
   const [holder] = host?.holders ?? [];
   if (host && holder) return holderReason(holder, host.contested) + (empty ? noRecordReason(holder, host, type) : '');

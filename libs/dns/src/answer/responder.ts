@@ -42,7 +42,7 @@ export class Responder {
   private turn = 0;
 
   constructor(
-    private readonly answers: Answers,
+    private readonly answers: Pick<Answers, 'find'>,
     private readonly parts: ResponderParts,
   ) {}
 

@@ -95,9 +95,11 @@ export function literalSuffix(text: string): DnsName | undefined {
 
 const MOST_ZONES_OF_A_RANGE = 256;
 
-/** The suffixes that no generator changes: the configured ones and the reverse zones of the VIP ranges. */
-export function configuredSuffixes(config: Pick<DnsConfig, 'suffixes' | 'ranges'>): DnsName[] {
-  const names = [...config.suffixes, ...config.ranges.flatMap(reverseSuffixes)];
+/** The suffixes that no generator changes: the configured ones, that of direct names and the reverse zones of the VIP ranges. */
+export function configuredSuffixes(
+  config: Pick<DnsConfig, 'suffixes' | 'ranges'> & Partial<Pick<DnsConfig, 'directSuffix'>>,
+): DnsName[] {
+  const names = [...config.suffixes, config.directSuffix ?? '', ...config.ranges.flatMap(reverseSuffixes)];
   return [...new Set(names.flatMap((name) => parseDnsName(name) ?? []))].filter((name) => name !== '');
 }
 

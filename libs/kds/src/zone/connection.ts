@@ -1,4 +1,5 @@
 import { HandshakeRequest, type HandshakeResponse } from '@causeway/proto-gen';
+import { onAbort } from '@causeway/runtime';
 import { waitUntilCaughtUp } from '@causeway/store';
 import { InboundCapacity } from '../session/inbound/inbound-capacity';
 import type { InboundHalf } from '../session/inbound/inbound-half';
@@ -138,8 +139,8 @@ function open(session: OpenSession, stop: () => void): Connection {
     const pings = { transport: session.transport, headers, clock, signal: stopped.signal };
     pingHealth(pings).catch((error: unknown) => finish(pingFailure(error)));
   }
-  const abort = (): void => finish('the term ended');
-  term.signal.addEventListener('abort', abort, { once: true });
+  // The term may be over by now: each look at its signal checks the lease, after a pause of the process before any timer.
+  const forget = onAbort(term.signal, () => finish('the term ended'));
   return {
     causeway: greeting !== undefined,
     session: greeting?.session,
@@ -150,7 +151,7 @@ function open(session: OpenSession, stop: () => void): Connection {
     openedAt: clock.now(),
     peerState,
     close: async () => {
-      term.signal.removeEventListener('abort', abort);
+      forget();
       stopped.abort();
       const closed = streams.close();
       stop();

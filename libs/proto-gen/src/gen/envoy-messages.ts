@@ -49,6 +49,9 @@ export interface MessageSchema {
 
 /** By full name. */
 export const ENVOY_MESSAGES: Readonly<Record<string, MessageSchema>> = {
+  "causeway.dns.v1.Name":{"fields":{"1":{"name":"name","type":"string"},"2":{"name":"addresses","type":"string","repeated":true},"3":{"name":"ports","type":"message","message":"causeway.dns.v1.Port","repeated":true},"4":{"name":"service","type":"message","message":"causeway.dns.v1.Service"}}},
+  "causeway.dns.v1.Port":{"fields":{"1":{"name":"number","type":"uint32"},"2":{"name":"name","type":"string"},"3":{"name":"cluster","type":"string"}}},
+  "causeway.dns.v1.Service":{"fields":{"1":{"name":"kind","type":"string"},"2":{"name":"mesh","type":"string"},"3":{"name":"zone","type":"string"},"4":{"name":"namespace","type":"string"},"5":{"name":"name","type":"string"}}},
   "google.protobuf.Any":{"fields":{"1":{"name":"type_url","type":"string"},"2":{"name":"value","type":"bytes"}}},
   "google.protobuf.Duration":{"fields":{"1":{"name":"seconds","type":"int64"},"2":{"name":"nanos","type":"int32"}}},
   "google.protobuf.Timestamp":{"fields":{"1":{"name":"seconds","type":"int64"},"2":{"name":"nanos","type":"int32"}}},

@@ -1,4 +1,5 @@
 import { quarantineCommand } from '@causeway/admission';
+import type { LeaseHold } from '@causeway/controllers';
 import type { Meshes } from '@causeway/meshes';
 import {
   FieldPath,
@@ -41,6 +42,8 @@ export interface DoctorInput {
   readonly index: IndexReader;
   readonly meshes: Meshes;
   readonly zones: readonly ZoneWithInsight[];
+  /** Where a mass end of leases is held (docs/reference/leases.md). */
+  readonly leaseHold?: LeaseHold | undefined;
 }
 
 /** The status of a condition that says that something is wrong, by the type of the condition. */
@@ -78,6 +81,7 @@ export function doctorChecks(input: DoctorInput): readonly DoctorCheck[] {
     { name: 'lost', findings: () => zoneFacts(input, lostZone) },
     { name: 'quarantine', findings: () => quarantined(input) },
     { name: 'mesh', findings: () => [expectedMesh(input)] },
+    { name: 'leases', findings: () => [heldLeases(input)] },
   ];
 }
 
@@ -92,6 +96,15 @@ function expectedMesh({ cp, meshes }: DoctorInput): DoctorFinding | undefined {
   const isMadeElsewhere = cp.role === 'zone' && cp.federated;
   if (isMadeElsewhere || meshes.state(name)?.resource) return undefined;
   return { what: `there is no Mesh "${name}"`, advice: 'make it, or restart: each new leader makes it' };
+}
+
+/** Agents that are gone at once, whose Dataplanes are kept. */
+function heldLeases({ leaseHold }: DoctorInput): DoctorFinding | undefined {
+  if (!leaseHold) return undefined;
+  const { since, expired, total } = leaseHold;
+  const what = `${expired} of ${total} leases have expired, and none of them ends since ${new Date(since).toISOString()}`;
+  const advice = 'look at the network of the machines; where their agents are gone for good: causeway leases release';
+  return { what, advice };
 }
 
 function* checkRules({ registry, index }: DoctorInput): Iterable<DoctorFinding | undefined> {

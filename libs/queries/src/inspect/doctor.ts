@@ -1,8 +1,9 @@
+import { leaseHold } from '@causeway/controllers';
 import type { Meshes } from '@causeway/meshes';
 import type { ControlPlane, Registry } from '@causeway/resources';
 import type { ListedToken } from '@causeway/access';
 import { inSlices, SingleFlight, type Clock } from '@causeway/runtime';
-import type { IndexReader } from '@causeway/store';
+import type { IndexReader, ResourceStore } from '@causeway/store';
 import { doctorChecks, type DoctorCheck, type DoctorFinding, type ZoneWithInsight } from './doctor-checks';
 import { readInsights, type Insights } from './insights';
 import { tokenChecks } from './token-checks';
@@ -33,6 +34,7 @@ export interface DoctorSources {
   readonly cp: ControlPlane;
   readonly index: IndexReader;
   readonly meshes: Meshes;
+  readonly store: Pick<ResourceStore, 'note'>;
   readonly insights: Insights;
   readonly clock: Pick<Clock, 'now'>;
   /** Lists the tokens on record, where this control plane issues them. */
@@ -56,12 +58,15 @@ export class Doctor {
   }
 
   private async run(signal: AbortSignal): Promise<DoctorReport> {
-    const { registry, cp, index, meshes, insights, clock, userTokens, zoneTokens } = this.sources;
+    const { registry, cp, index, meshes, store, insights, clock, userTokens, zoneTokens } = this.sources;
     const checks: CheckReport[] = [];
     const zones = await this.zones(signal);
     const tokens = { user: (await userTokens?.list()) ?? [], zone: (await zoneTokens?.list()) ?? [] };
+    // Without its store a control plane still tells what is wrong with the rest.
+    const hold = await leaseHold(store).catch(() => undefined);
+    const input = { registry, cp, index, meshes, zones, leaseHold: hold };
     const secrets = { tokens, keyFaults: insights.keyFaults?.() ?? [], now: clock.now() };
-    const all = [...doctorChecks({ registry, cp, index, meshes, zones }), ...tokenChecks(secrets)];
+    const all = [...doctorChecks(input), ...tokenChecks(secrets)];
     for (const check of all) checks.push(await runCheck(check, signal));
     return { total: checks.reduce((sum, { total }) => sum + total, 0), checks };
   }

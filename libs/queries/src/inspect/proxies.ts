@@ -2,7 +2,7 @@ import type { CallerRights } from '@causeway/access';
 import type { KnownProxy } from '@causeway/controllers';
 import { compareText, NotFound, type JsonObject } from '@causeway/resources';
 import { sortedPage, type PageRange, type SortedPage } from '@causeway/runtime';
-import type { ProxyFault } from '@causeway/store';
+import { xdsTypeName, type ProxyFault } from '@causeway/store';
 
 /** Where the proxies of a zone are known. */
 export interface ProxySource {
@@ -100,7 +100,7 @@ export function proxyJson(proxy: KnownProxy): JsonObject {
     ...{ since: time(since), lastSeen: time(lastSeen) },
     appliedRevision: facts.isSettled ? (facts.applied ?? revision) : -1,
     types: types.map(({ type, subscribed, held, acked = revision, responses }) => ({
-      ...{ type: typeName(type), subscribed, held, ackedRevision: acked },
+      ...{ type: xdsTypeName(type), subscribed, held, ackedRevision: acked },
       responses: { sent: responses.sent, acked: responses.acked, rejected: responses.rejected },
     })),
     ...(certificate && { certificate: { ...certificateId(certificate), notAfter: time(certificate.end) } }),
@@ -115,14 +115,9 @@ function certificateId({ uri }: { readonly uri?: string }): JsonObject {
 
 function faultJson({ type, name, version, reason, at }: ProxyFault): JsonObject {
   return {
-    ...{ type: typeName(type), name, ...(version === undefined ? {} : { version }), reason },
+    ...{ type: xdsTypeName(type), name, ...(version === undefined ? {} : { version }), reason },
     ...(at === undefined ? {} : { time: time(at) }),
   };
-}
-
-/** `Cluster` of `type.googleapis.com/envoy.config.cluster.v3.Cluster`. */
-function typeName(typeUrl: string): string {
-  return typeUrl.slice(typeUrl.lastIndexOf('.') + 1);
 }
 
 function time(at: number): string {
@@ -141,7 +136,7 @@ const KUMA_TYPES: Readonly<Record<string, string>> = {
 export function dataplaneInsight({ proxy, facts, connected, instance, lastSeen }: KnownProxy): JsonObject {
   const { since, types, certificate, userAgent } = facts;
   const counted = types.map(({ type, responses: { sent, acked, rejected } }) => ({
-    type: KUMA_TYPES[typeName(type)],
+    type: KUMA_TYPES[xdsTypeName(type)],
     stats: { responsesSent: `${sent}`, responsesAcknowledged: `${acked}`, responsesRejected: `${rejected}` },
   }));
   const sum = (part: 'sent' | 'acked' | 'rejected'): string =>

@@ -63,7 +63,9 @@ export class ZoneTokens {
 
   private here(): ZoneAccess {
     if (this.zoneAccess) return this.zoneAccess;
-    throw new NotFound('Zones are let in by the global control plane; ask it there.');
+    throw new NotFound(
+      'Zone tokens are issued by the global control plane that this zone belongs to: send the same request there (causeway --context global, or --server URL).',
+    );
   }
 }
 

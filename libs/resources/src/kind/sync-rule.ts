@@ -88,6 +88,16 @@ export const Sync = {
     zoneInIdentity: true,
     peers: 'all',
   }),
+  /** Routes, Gateway, ReferenceGrant: as bothWays, to Causeway peers only, because Kuma's language does not have them. */
+  routes: rule({
+    name: 'routes',
+    writtenOn: ['global', 'zone'],
+    standalone: false,
+    down: 'global',
+    up: true,
+    zoneInIdentity: true,
+    peers: 'causeway',
+  }),
   /** Secrets: the global's go to the zones, filtered; a zone's own stay in it. */
   secrets: rule({
     name: 'secrets',

@@ -43,7 +43,7 @@ export class ServerController {
     return { ...this.queries.server.server(), links: LINKS };
   }
 
-  /** What clients verify this server by. */
+  /** What clients verify this server by, or its other ports where it has no TLS itself. */
   @Get('/rest/ca')
   @Access('public')
   @NoQuery()

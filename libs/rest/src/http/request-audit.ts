@@ -28,6 +28,7 @@ const ACTIVITIES: ReadonlyMap<string, Activity> = new Map([
   ['/tokens/dataplane/revocations', { kind: 'DataplaneToken', activity: 'revoke a dataplane token' }],
   ['/tokens/dataplane/keys', { kind: 'DataplaneToken', activity: 'make a signing key of dataplane tokens' }],
   ['/_ca/rotation', { kind: 'WorkloadAuthority', activity: 'rotate the certificate authority of workloads' }],
+  ['/_leases/release', { kind: 'Dataplane', activity: 'release expired leases of agents' }],
   ['/zones/:name/_confirm', { kind: 'SyncDecision', activity: 'confirm a zone' }],
   ['/zones/:name/_adopt', { kind: 'SyncDecision', activity: 'adopt a zone' }],
   ['/zones/:name/_reset-epoch', { kind: 'SyncDecision', activity: 'reset the epoch of a zone' }],

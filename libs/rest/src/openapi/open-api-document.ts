@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type Registry } from '@causeway/resources';
 import { APPLY_SCHEMAS, applyPaths } from './apply-paths';
 import { AUDIT_SCHEMAS, auditPaths } from './audit-paths';
+import { DISCOVERY_SCHEMAS, discoveryPaths } from './discovery-paths';
 import { PROXY_SCHEMAS, proxiesPaths } from './proxies-paths';
 import { kindPaths } from './kind-paths';
 import { problemComponents, type OpenApiObject } from './schema-parts';
@@ -25,6 +26,7 @@ const OWN_SCHEMAS = [
   SYNC_SCHEMAS,
   AUDIT_SCHEMAS,
   PROXY_SCHEMAS,
+  DISCOVERY_SCHEMAS,
 ];
 
 /** The OpenAPI 3.1 document of this server, made from the registry: a new kind is in it without another line. */
@@ -37,6 +39,7 @@ export function openApiDocument(registry: Registry, version: string): JsonObject
     syncPaths(),
     auditPaths(),
     proxiesPaths(),
+    discoveryPaths(),
   ];
   const { paths, parameters } = extractParameters(asJson(merged([...own, ...registry.kinds.map(kindPaths)])));
   return {

@@ -1,4 +1,4 @@
-import { PROXIES_PARAMETERS, PROXY_PARAMETERS } from '../requests/query-parameters';
+import { OFFSET_PAGE_PARAMETERS, PROXIES_PARAMETERS, PROXY_PARAMETERS } from '../requests/query-parameters';
 import { MESH, NAME, queryParameters } from './parameters';
 import {
   flag,
@@ -61,6 +61,31 @@ export const PROXY_SCHEMAS: OpenApiObject = {
     ],
     { description: 'A proxy, as the replicas of its zone know it.', additionalProperties: false },
   ),
+  AgentLease: object(
+    {
+      ...{ mesh: text, namespace: text, name: text, machine: text, address: text, instance: text },
+      ...{ since: time, expiresAt: time },
+      checks: list(
+        object(
+          {
+            inbound: { ...count, description: 'Its place in networking.inbound.' },
+            ready: flag,
+            check: text,
+            reason: text,
+            since: time,
+          },
+          ['inbound', 'ready', 'check', 'reason', 'since'],
+          { additionalProperties: false },
+        ),
+      ),
+    },
+    ['mesh', 'namespace', 'name', 'machine', 'address', 'instance', 'since', 'expiresAt', 'checks'],
+    { description: 'The lease of an agent on a Dataplane.', additionalProperties: false },
+  ),
+  LeaseHold: object({ since: time, expired: count, total: count }, ['since', 'expired', 'total'], {
+    description: 'Too many leases end at once: their Dataplanes are kept until they are released.',
+    additionalProperties: false,
+  }),
 };
 
 /** The proxies of a zone. */
@@ -81,6 +106,26 @@ export function proxiesPaths(): OpenApiObject {
         ...{ operationId: 'getProxy', tags: ['Server'], summary: 'One proxy' },
         parameters: [MESH, NAME, ...queryParameters(PROXY_PARAMETERS)],
         responses: { 200: jsonContent('The proxy.', schema('Proxy')), ...problemResponses(400, 403, 404) },
+      },
+    },
+    '/_leases': {
+      get: {
+        ...{ operationId: 'listLeases', tags: ['Server'], summary: 'The leases of agents on Dataplanes of this zone' },
+        parameters: queryParameters(OFFSET_PAGE_PARAMETERS),
+        responses: {
+          200: jsonContent('A page of the leases.', page(schema('AgentLease'), { hold: schema('LeaseHold') })),
+          ...problemResponses(400, 403, 404),
+        },
+      },
+    },
+    '/_leases/release': {
+      post: {
+        ...{ operationId: 'releaseLeases', tags: ['Server'] },
+        summary: 'End the leases that have expired until now, although many end at once',
+        responses: {
+          200: jsonContent('How many have expired.', object({ released: count }, ['released'])),
+          ...problemResponses(400, 403, 404),
+        },
       },
     },
   };

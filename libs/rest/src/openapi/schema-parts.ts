@@ -34,8 +34,9 @@ export const namedMesh: OpenApiObject = {
 export const textMap: OpenApiObject = { type: 'object', additionalProperties: text };
 
 /** The answer `{total, items, next}` over items of a schema. */
-export function page(items: OpenApiObject): OpenApiObject {
-  return object({ total: integer, items: list(items), next: { type: ['string', 'null'] } }, ['total', 'items', 'next']);
+export function page(items: OpenApiObject, more: OpenApiObject = {}): OpenApiObject {
+  const next = { type: ['string', 'null'] };
+  return object({ total: integer, items: list(items), next, ...more }, ['total', 'items', 'next']);
 }
 
 /** An answer with one JSON body. */

@@ -125,6 +125,7 @@ export const SYNC_SCHEMAS: OpenApiObject = {
                 'lost',
                 'quarantine',
                 'mesh',
+                'leases',
                 'tokens',
                 'keys',
               ],

@@ -225,6 +225,25 @@ export const LOOKUP_PARAMETERS: readonly RestQueryParameter[] = [
   FRESHNESS,
 ];
 
+const named = (name: string, description: string): RestQueryParameter => ({
+  ...{ name, description, schema: { type: 'string', minLength: 1, maxLength: 253 } },
+});
+
+/** Parameters that choose targets of Prometheus. */
+export const TARGETS_PARAMETERS: readonly RestQueryParameter[] = [
+  named('mesh', 'Only instances of this mesh.'),
+  named('namespace', 'Only instances of this namespace.'),
+  named('service', 'Only instances of MeshServices of this name; `causeway-agent`: the agents themselves.'),
+  named('port', 'Only the port of this name or number.'),
+  FRESHNESS,
+];
+
+/** Parameters of the hostnames in the form of /etc/hosts. */
+export const HOSTS_PARAMETERS: readonly RestQueryParameter[] = [
+  named('mesh', 'The mesh; the one that the control plane expects when left out.'),
+  FRESHNESS,
+];
+
 /** Of every write. */
 export const DRY_RUN: RestQueryParameter = {
   name: 'dryRun',

@@ -1,4 +1,4 @@
-import { within } from '../abort';
+import { onAbort, within } from '../abort';
 import type { Timer } from '../clock';
 import { errorText } from '../logger';
 import type { ElectionOptions, KeptLease, LeaseKeeper } from './leader-election';
@@ -22,8 +22,7 @@ export class ActiveTerm {
   private deadline: Timer | undefined;
   private keepingLock: Promise<void> = Promise.resolve();
   private lockLost = 0;
-  private outer: AbortSignal | undefined;
-  private readonly stop = (): void => this.over.abort(new Error('told to stop'));
+  private forget = (): void => undefined;
 
   constructor(private readonly options: ActiveTermOptions) {}
 
@@ -49,9 +48,7 @@ export class ActiveTerm {
   /** Starts the renewals; false when the epoch ended before the term began. The term ends with `signal` as well. */
   async begin(signal: AbortSignal): Promise<boolean> {
     const { keeper, epoch, holder, leaseMs } = this.options;
-    this.outer = signal;
-    signal.addEventListener('abort', this.stop, { once: true });
-    if (signal.aborted) this.stop();
+    this.forget = onAbort(signal, () => this.over.abort(new Error('told to stop')));
     this.kept = await keeper.keep({ epoch, holder, leaseMs, onLost: () => this.checkLease() });
     if (!this.kept || this.signal.aborted) {
       await this.end();
@@ -64,7 +61,7 @@ export class ActiveTerm {
   /** Aborts the signal and stops all renewals. */
   async end(): Promise<void> {
     this.over.abort(new Error('the work ended'));
-    this.outer?.removeEventListener('abort', this.stop);
+    this.forget();
     this.deadline?.cancel();
     await Promise.all([this.keepingLock, this.kept?.end()]);
   }

@@ -1,10 +1,14 @@
-import { within } from '../abort';
+import { aborted, onAbort, orAborted, withDeadline, within } from '../abort';
 import { Backoff } from '../backoff';
 import { errorText } from '../logger';
 import { ActiveTerm } from './active-term';
 import { EventLoopLeaseKeeper } from './event-loop-lease-keeper';
 import type { ElectionOptions, LeaderElection, LeaderStatus, LeaderTerm } from './leader-election';
 import { LockHealth } from './lock-health';
+
+/** How long a leader's work may take to end after its term, ms: longer than any statement of the store. */
+const WORK_END = 60_000;
+const OVERDUE = new Error(`it did not end within ${WORK_END} ms`);
 
 /**
  * The election of docs/design.md §3: the lock decides who tries, the epoch in the store who leads, the lease how long.
@@ -96,15 +100,22 @@ class Election implements LeaderElection {
     this.term = term;
     logger.info('leading', { epoch, holder });
     try {
-      await lead(termOf(term, holder));
+      await this.worked(term, lead(termOf(term, holder)));
     } catch (error) {
       // Work that was told to stop may reject; any other failure is logged.
-      if (!term.signal.aborted) logger.warn('the work of the leader failed', { epoch, error: errorText(error) });
+      if (error === OVERDUE) logger.error('the work of the leader did not end with its term', { epoch });
+      else if (!term.signal.aborted) logger.warn('the work of the leader failed', { epoch, error: errorText(error) });
     } finally {
       this.term = undefined;
       await term.end();
       logger.info('no longer leading', { epoch, reason: errorText(term.signal.reason) });
     }
+  }
+
+  /** Settles as the work does, or some time after the end of the term: work that never ends must not end the election. */
+  private async worked(term: ActiveTerm, work: Promise<void>): Promise<void> {
+    await Promise.race([work, aborted(term.signal)]);
+    await withDeadline(this.options.clock, WORK_END, OVERDUE, (signal) => orAborted(work, signal));
   }
 
   private async release(epoch: number | undefined): Promise<void> {
@@ -138,16 +149,14 @@ function termOf(term: ActiveTerm, holder: string): LeaderTerm {
 /** A sleep that a release of the lease ends, also a release that came before the sleep. */
 class InterruptibleSleep {
   private readonly woken = new AbortController();
-  private readonly wake = (): void => this.woken.abort();
-  private readonly unsubscribe: () => void;
+  private readonly subscriptions: readonly (() => void)[];
 
   constructor(
     private readonly options: ElectionOptions,
-    private readonly signal: AbortSignal,
+    signal: AbortSignal,
   ) {
-    this.unsubscribe = options.lease.onRelease(this.wake);
-    signal.addEventListener('abort', this.wake, { once: true });
-    if (signal.aborted) this.wake();
+    const wake = (): void => this.woken.abort();
+    this.subscriptions = [options.lease.onRelease(wake), onAbort(signal, wake)];
   }
 
   get over(): boolean {
@@ -159,7 +168,6 @@ class InterruptibleSleep {
   }
 
   end(): void {
-    this.unsubscribe();
-    this.signal.removeEventListener('abort', this.wake);
+    for (const unsubscribe of this.subscriptions) unsubscribe();
   }
 }

@@ -30,8 +30,8 @@ export interface LeaderStatus {
 export interface LeaderElection {
   /**
    * Takes part until `signal` aborts, and calls `lead` for each term won. A term ends when `lead` returns or
-   * rejects, its signal aborts, or `signal` does; leadership is then released and the election goes on. Resolves
-   * after the last term has ended and the lock is released; rejects never.
+   * rejects, its signal aborts, or `signal` does; leadership is then released and the election goes on, a minute later at
+   * the most where the work does not end. Resolves after the last term has ended and the lock is released; rejects never.
    */
   run(lead: (term: LeaderTerm) => Promise<void>, signal: AbortSignal): Promise<void>;
   status(): LeaderStatus;

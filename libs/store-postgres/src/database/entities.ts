@@ -1,5 +1,5 @@
 import type { FreedAddress, JsonObject, Labels } from '@causeway/resources';
-import type { AuditInterface, AuditResult } from '@causeway/store';
+import type { AuditInterface, AuditResult, AgentFinding } from '@causeway/store';
 import { Check, Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 
 /*
@@ -179,6 +179,27 @@ export class ProxySessionRow {
   @Column('jsonb') facts: JsonObject;
 }
 
+const leaseKey = { type: 'text', collation: 'C', primaryKeyConstraintName: 'agent_leases_pkey' } as const;
+
+/** The lease of an agent on a Dataplane. */
+@Entity('agent_leases')
+@Index('agent_leases_changed_at', ['changed_at'])
+export class AgentLeaseRow {
+  @PrimaryColumn(leaseKey) mesh: string;
+  @PrimaryColumn(leaseKey) name: string;
+  @PrimaryColumn(leaseKey) namespace: string;
+  @Column('text') instance: string;
+  @Column('text') run: string;
+  @Column('bigint') started_at: number;
+  @Column('text') machine: string;
+  @Column('text') address: string;
+  @Column('text') session: string;
+  @Column('bigint') since: number;
+  @Column('bigint') expires_at: number;
+  @Column('jsonb') health: readonly AgentFinding[];
+  @Column('bigint') changed_at: number;
+}
+
 /** Every table of a store. */
 export const storeEntities = [
   ResourceRow,
@@ -192,4 +213,5 @@ export const storeEntities = [
   AuditRow,
   ProxyReplicaRow,
   ProxySessionRow,
+  AgentLeaseRow,
 ];

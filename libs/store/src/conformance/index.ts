@@ -3,6 +3,7 @@
  * passes may stand in for any other.
  */
 import { describeAddresses } from './addresses';
+import { describeAgentLeases } from './agent-leases';
 import { describeAudit } from './audit';
 import { describeBatches } from './batches';
 import { describeConcurrency } from './concurrency';
@@ -37,6 +38,7 @@ export function storeConformance(name: string, makeWorld: () => Promise<StoreWor
     describeFences(world);
     describeSessions(world);
     describeProxySessions(world);
+    describeAgentLeases(world);
     describeIncarnations(world);
     describeAudit(world);
   });

@@ -1,6 +1,7 @@
 import type { Identity, JsonObject, Resource } from '@causeway/resources';
 import type { LeaderLease } from '@causeway/runtime';
 import type { Change, ChangeBatch, ChangeResult, CopyFacts, PutChange, ResourceStore } from '../resource-store';
+import type { AgentLeaseStore } from '../agent-leases';
 import type { ProxySessionStore } from '../proxy-sessions';
 import type { SessionStore } from '../session-store';
 import type { AuditLog } from '../audit-log';
@@ -15,6 +16,7 @@ export interface StoreWorld {
   readonly proxies: ProxySessionStore;
   /** The same in another process. */
   readonly otherProxies: ProxySessionStore;
+  readonly agentLeases: AgentLeaseStore;
   readonly lease: LeaderLease;
   readonly audit: AuditLog;
   close(): Promise<void>;

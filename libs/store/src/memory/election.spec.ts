@@ -1,4 +1,5 @@
 import {
+  aborted,
   createElection,
   FakeClock,
   silentLogger,
@@ -73,7 +74,7 @@ class Candidate {
     this.election = createElection({ ...parts, leaseMs: LEASE, logger: silentLogger });
     this.done = this.election.run((term) => {
       this.terms.push(term);
-      return work ? work(term) : new Promise((resolve) => term.signal.addEventListener('abort', () => resolve()));
+      return work ? work(term) : aborted(term.signal);
     }, this.stop.signal);
   }
 
@@ -267,6 +268,28 @@ describe('an election', () => {
     expect(a.terms[0]?.signal.aborted).toBe(true);
     await pass(5 * LEASE);
     expect(a.terms).toHaveLength(1);
+  });
+
+  it('leads again although the work of a term never ends, and says so', async () => {
+    const errors: string[] = [];
+    const lease = new MemoryLease(disk);
+    const logger = { ...silentLogger, error: (message: string) => void errors.push(message) };
+    const terms: LeaderTerm[] = [];
+    const stop = new AbortController();
+    const done = createElection({ holder: 'a', clock, lease, leaseMs: LEASE, logger }).run((term) => {
+      terms.push(term);
+      return terms.length === 1 ? new Promise<never>(() => undefined) : aborted(term.signal);
+    }, stop.signal);
+    await pass(100);
+    await lease.release(1, 'a');
+    await pass(50_000);
+    expect([terms.length, errors.length]).toEqual([1, 0]);
+    await pass(20_000);
+    expect(terms.map(({ epoch }) => epoch)).toEqual([1, 2]);
+    expect(errors).toEqual(['the work of the leader did not end with its term']);
+    stop.abort();
+    await pass(LEASE);
+    await done;
   });
 
   it('does not spin when the work fails at once', async () => {

@@ -2,6 +2,7 @@ import { storeConformance } from '../conformance';
 import { MemoryAudit } from './memory-audit';
 import { MemoryDisk } from './memory-disk';
 import { MemoryLease } from './memory-lease';
+import { MemoryAgentLeases } from './memory-agent-leases';
 import { MemoryProxySessions } from './memory-proxy-sessions';
 import { MemorySessions } from './memory-sessions';
 import { MemoryStore } from './memory-store';
@@ -15,6 +16,7 @@ storeConformance('MemoryStore', () => {
     sessions: new MemorySessions(disk),
     proxies: new MemoryProxySessions(disk),
     otherProxies: new MemoryProxySessions(disk),
+    agentLeases: new MemoryAgentLeases(disk),
     audit: new MemoryAudit(disk),
     lease: new MemoryLease(disk),
     close: async () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { systemClock, type Clock } from '@causeway/runtime';
+import type { AgentLease } from '../agent-leases';
 import type { AuditEntry } from '../audit-log';
 import type { ReplicaSessions, StoredProxySession } from '../proxy-sessions';
 import type { SessionRecord } from '../session-store';
@@ -55,6 +56,8 @@ export class MemoryDisk {
   sessions = new Map<string, SessionRecord>();
   /** Replicas that serve proxies, by instance. */
   readonly proxies = new Map<string, MemoryReplica>();
+  /** Leases of agents. */
+  readonly agentLeases = new Map<string, AgentLease>();
   /** Largest session number that was forgotten. */
   sessionFloor = 0;
   /** See ResourceStore. */

@@ -11,10 +11,10 @@ import { envoyBootstrap, ZONE_PROXY_CONNECTIONS } from './envoy-bootstrap';
 /** What the endpoint stands on. */
 export interface BootstrapEndpointOptions {
   /**
-   * The Dataplane's spec of a proxy that may be started; undefined for a zone proxy. Rejects with Unauthenticated, Forbidden,
+   * The spec of the Dataplane, ZoneIngress or ZoneEgress whose proxy may be started. Rejects with Unauthenticated, Forbidden,
    * NotFound, Invalid, Unavailable.
    */
-  readonly authorise: (request: BootstrapRequest) => Promise<JsonObject | undefined>;
+  readonly authorise: (request: BootstrapRequest) => Promise<JsonObject>;
   readonly certificates: () => ServerCertificates | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -61,12 +61,12 @@ export class BootstrapEndpoint {
     if (request.method !== 'POST') throw new Refusal(405, TEXT);
     const asked = readBootstrapRequest(parsed(await bodyOf(request)));
     if (asked.token === '') throw new Refusal(422, 'dataplaneToken: must be a token\n');
-    const dataplane = await this.options.authorise(asked);
+    const spec = await this.options.authorise(asked);
     const host = hostOf(request);
     const certificates = this.options.certificates();
     if (certificates) checkHost(certificates.current().certificate, host);
     const authority = asked.authority ?? certificates?.authority();
-    const networking = networkingOf(dataplane);
+    const networking = networkingOf(spec);
     const capture = captureOf(networking, asked.features);
     const bootstrap = envoyBootstrap({
       node: {
@@ -179,7 +179,7 @@ function captureOf(networking: JsonObject, features: readonly string[]): JsonObj
 }
 
 function nodeMetadata(
-  { proxyType, version, features, document, dynamicMetadata }: BootstrapRequest,
+  { proxyType, version, features, document, dynamicMetadata, systemCaPath }: BootstrapRequest,
   networking: JsonObject,
   capture: JsonObject,
 ): JsonObject {
@@ -189,6 +189,7 @@ function nodeMetadata(
     'dataplane.proxyType': proxyType,
     'dataplane.admin.port': String(adminPort(networking)),
     ...(document !== undefined && { 'dataplane.resource': document }),
+    ...(systemCaPath !== undefined && { systemCaPath }),
     ...(Object.keys(dynamicMetadata).length > 0 && { dynamicMetadata }),
     ...capture,
   };

@@ -11,6 +11,8 @@ export interface BootstrapRequest {
   readonly version: JsonObject;
   readonly features: readonly string[];
   readonly dynamicMetadata: Readonly<Record<string, string>>;
+  /** The file of the authorities that the machine of the proxy believes. */
+  readonly systemCaPath?: string;
   /** The authority by which the starter verified this control plane. */
   readonly authority?: string;
 }
@@ -20,6 +22,7 @@ const LONGEST_TOKEN = 16 * 1024;
 const LONGEST_DOCUMENT = 128 * 1024;
 const LONGEST_AUTHORITY = 64 * 1024;
 const LONGEST_VERSION = 16 * 1024;
+const LONGEST_PATH = 4_096;
 const MOST_FEATURES = 256;
 const MOST_METADATA = 256;
 const LONGEST_METADATA = 4_096;
@@ -35,6 +38,7 @@ export function readBootstrapRequest(body: unknown): BootstrapRequest {
   if (!proxyType) found.refuse('proxyType', `must be one of ${TYPES.join(', ')}`);
   const document = found.text('dataplaneResource', LONGEST_DOCUMENT);
   const authority = found.text('caCert', LONGEST_AUTHORITY);
+  const systemCaPath = found.text('systemCaPath', LONGEST_PATH);
   const name = found.text('name', LONGEST_NAME);
   if (name === '') found.refuse('name', 'must not be empty');
   const request: BootstrapRequest = {
@@ -46,6 +50,7 @@ export function readBootstrapRequest(body: unknown): BootstrapRequest {
     features: found.texts('features'),
     dynamicMetadata: found.textMap('dynamicMetadata'),
     ...(document !== '' && { document }),
+    ...(systemCaPath !== '' && { systemCaPath }),
     ...(authority !== '' && { authority }),
   };
   if (found.violations.length > 0) throw new Invalid(found.violations);

@@ -11,12 +11,12 @@ export interface ControlPlaneAddress {
 /** What an Envoy is started with. */
 export interface EnvoyBootstrapOptions {
   readonly node: { readonly id: string; readonly cluster: string; readonly metadata: JsonObject };
-  /** At least one. Host names are resolved again and again. */
-  readonly controlPlanes: readonly ControlPlaneAddress[];
+  /** At least one, or the unix socket of an agent. Host names are resolved again and again. */
+  readonly controlPlanes: readonly ControlPlaneAddress[] | { readonly path: string };
   /** The authorities in PEM by which control planes are verified; absent: plain text. */
   readonly authority?: string;
   /** The token, or the absolute path of a file with its `tokenSecret`, which is read again when another file is moved there. */
-  readonly token: { readonly text: string } | { readonly file: string };
+  readonly token?: { readonly text: string } | { readonly file: string };
   /** The state of the world is for Kuma's older proxies. */
   readonly protocol: 'delta' | 'sotw';
   readonly admin: { readonly address: string; readonly port: number } | { readonly path: string };
@@ -56,7 +56,10 @@ export function envoyBootstrap(options: EnvoyBootstrapOptions): JsonObject {
         transport_api_version: 'V3',
         set_node_on_first_message_only: true,
         grpc_services: [
-          { envoy_grpc: { cluster_name: ADS_CLUSTER, retry_policy: RETRY }, ...tokenMetadata(options.token) },
+          {
+            envoy_grpc: { cluster_name: ADS_CLUSTER, retry_policy: RETRY },
+            ...(options.token && tokenMetadata(options.token)),
+          },
         ],
       },
       cds_config: ads,
@@ -79,13 +82,15 @@ function connectionLimit(connections: number): JsonObject {
   };
 }
 
-function tokenMetadata(token: EnvoyBootstrapOptions['token']): JsonObject {
+function tokenMetadata(token: NonNullable<EnvoyBootstrapOptions['token']>): JsonObject {
   return 'text' in token ? { initial_metadata: [{ key: 'authorization', value: `Bearer ${token.text}` }] } : {};
 }
 
 function adsCluster({ controlPlanes, authority, token }: EnvoyBootstrapOptions): JsonObject {
-  const areAddresses = controlPlanes.every(({ host }) => isIP(host) !== 0);
-  const endpoints = controlPlanes.map((at) => ({ endpoint: { address: socketAddress(at) } }));
+  const addresses = 'path' in controlPlanes ? [] : controlPlanes;
+  const areAddresses = addresses.every(({ host }) => isIP(host) !== 0);
+  const places = 'path' in controlPlanes ? [{ pipe: { path: controlPlanes.path } }] : addresses.map(socketAddress);
+  const endpoints = places.map((address) => ({ endpoint: { address } }));
   return {
     name: ADS_CLUSTER,
     type: areAddresses ? 'STATIC' : 'STRICT_DNS',
@@ -97,11 +102,11 @@ function adsCluster({ controlPlanes, authority, token }: EnvoyBootstrapOptions):
           // A control plane that died without a word is noticed.
           http2_protocol_options: { connection_keepalive: { interval: '15s', timeout: '5s' } },
         },
-        ...('file' in token && { http_filters: tokenFilters(token.file) }),
+        ...(token && 'file' in token && { http_filters: tokenFilters(token.file) }),
       },
     },
     load_assignment: { cluster_name: ADS_CLUSTER, endpoints: [{ lb_endpoints: endpoints }] },
-    ...(authority !== undefined && { transport_socket: tls(authority, controlPlanes) }),
+    ...(authority !== undefined && { transport_socket: tls(authority, addresses) }),
   };
 }
 

@@ -47,7 +47,7 @@ describe('a client of delta discovery', () => {
 
   function connect(options: Partial<AdsClientOptions> = {}): AdsClient {
     const client = new AdsClient({
-      addresses: [`127.0.0.1:${plane.port}`],
+      addresses: () => [`127.0.0.1:${plane.port}`],
       tls: () => undefined,
       node: () => ({
         id: 'web-1',
@@ -154,13 +154,31 @@ describe('a client of delta discovery', () => {
     const address = silent.address();
     const silentPort = typeof address === 'object' ? address?.port : undefined;
     plane.source.put(Cluster, { name: 'a' });
-    const client = connect({ addresses: ['127.0.0.1:1', `127.0.0.1:${silentPort}`, `127.0.0.1:${plane.port}`] });
+    const client = connect({
+      addresses: () => ['127.0.0.1:1', `127.0.0.1:${silentPort}`, `127.0.0.1:${plane.port}`],
+    });
     const states: string[] = [];
     client.onState((state) => states.push(state.type === 'connecting' ? (state.failure ?? '') : state.type));
     client.subscribe(cluster, ['*']);
     await until('the third address', () => receiver.names(cluster).length === 1);
     expect(states).toEqual([expect.stringMatching(/^UNAVAILABLE/), expect.stringContaining('in time'), 'connected']);
     silent.close();
+  });
+
+  it('takes its addresses anew at each connection, and keeps those it has where there are none', async () => {
+    plane.source.put(Cluster, { name: 'a' });
+    let addresses = ['127.0.0.1:1', '127.0.0.1:2'];
+    const client = connect({ addresses: () => addresses });
+    client.subscribe(cluster, ['*']);
+    const failed: string[] = [];
+    client.onState((state) => void (state.type === 'connecting' && failed.push(state.address)));
+    await until('both were tried', () => new Set(failed).size === 2);
+    addresses = [];
+    failed.length = 0;
+    await until('they are tried on', () => new Set(failed).size === 2);
+    addresses = [`127.0.0.1:${plane.port}`];
+    await until('the new one', () => receiver.names(cluster).length === 1);
+    expect(client.state).toMatchObject({ type: 'connected', address: addresses[0] });
   });
 
   it('says why it is refused, and comes in when it is admitted', async () => {

@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { AggregatedDiscoveryServiceClient, DeltaDiscoveryRequest, DeltaDiscoveryResponse } from '@causeway/proto-gen';
 import { ClientSockets } from '@causeway/grpc-server';
 import { shortened } from '@causeway/resources';
 import { Backoff, errorText, type Clock, type Logger, type Timer } from '@causeway/runtime';
-import { credentials, Metadata, status, type ClientDuplexStream, type ServiceError } from '@grpc/grpc-js';
+import { Metadata, status, type ClientDuplexStream, type ServiceError } from '@grpc/grpc-js';
 import { endpointsNameOf, type EncodedResource } from '../resources/encoded-resource';
+import { clientCredentials, type ClientTls } from './client-credentials';
 import { Subscriptions, type SubscriptionChange } from './subscriptions';
 
 /** What a server has told of one type. */
@@ -22,8 +24,11 @@ export interface ClientNode {
 }
 
 export interface AdsClientOptions {
-  /** `host:port` of the replicas of the control plane; one after the other is tried, the first one first. */
-  readonly addresses: readonly string[];
+  /**
+   * `host:port` of the replicas of the control plane; one after the other is tried, the first one first. Asked for at each connection;
+   * where it names none the earlier ones are tried.
+   */
+  readonly addresses: () => readonly string[];
   /** How the server is verified, and what the client shows; plain text where it is undefined. Asked for at each connection. */
   readonly tls: () => ClientTls | undefined;
   readonly node: () => ClientNode;
@@ -41,15 +46,8 @@ export interface AdsClientOptions {
   readonly limits?: Partial<AdsClientLimits>;
 }
 
-export interface ClientTls {
-  /** Authorities in PEM. */
-  readonly authorities: string;
-  /** Certificate chain and key in PEM, where the client has them. */
-  readonly identity?: { readonly chain: string; readonly key: string };
-}
-
 export interface AdsClientLimits {
-  /** How long a server may take to answer a connection, ms. */
+  /** How long a server may take to answer a connection, ms: many clients connect at once after a control plane was away. */
   readonly connect: number;
   /** First and longest pause between tries, ms. */
   readonly pause: { readonly base: number; readonly cap: number };
@@ -58,7 +56,7 @@ export interface AdsClientLimits {
 }
 
 const DEFAULT_LIMITS: AdsClientLimits = {
-  connect: 3_000,
+  connect: 15_000,
   pause: { base: 100, cap: 10_000 },
   responseBytes: 16 * 1024 * 1024,
 };
@@ -84,6 +82,7 @@ export class AdsClient {
   private readonly backoff: Backoff;
   private readonly listeners = new Set<(state: AdsClientState) => void>();
   private readonly queue = new UpdateQueue();
+  private addresses: readonly string[];
   private tries = 0;
   private stream: AdsClientStream | undefined;
   private pause: Timer | undefined;
@@ -92,7 +91,8 @@ export class AdsClient {
   private current: AdsClientState;
 
   constructor(private readonly options: AdsClientOptions) {
-    const [address] = options.addresses;
+    this.addresses = options.addresses();
+    const [address] = this.addresses;
     if (address === undefined) throw new RangeError('an AdsClient needs an address');
     this.limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.backoff = new Backoff(this.limits.pause);
@@ -133,8 +133,9 @@ export class AdsClient {
   }
 
   private open(): void {
-    const { addresses, logger } = this.options;
-    const address = addresses[this.tries++ % addresses.length] ?? '';
+    const { logger } = this.options;
+    this.lookForAddresses();
+    const address = this.addresses[this.tries++ % this.addresses.length] ?? '';
     const connection = new AdsClientStream(address, this.options, this.limits, {
       queue: this.queue,
       connected: () => {
@@ -149,16 +150,25 @@ export class AdsClient {
     this.flush();
   }
 
+  /** Other ones are tried from the first on. */
+  private lookForAddresses(): void {
+    const addresses = this.options.addresses();
+    if (addresses.length === 0 || isDeepStrictEqual(addresses, this.addresses)) return;
+    this.addresses = addresses;
+    this.tries = 0;
+  }
+
   private ended(stream: AdsClientStream, address: string, failure: string): void {
     if (this.isClosed || stream !== this.stream) return;
     this.stream = undefined;
-    const { addresses, clock, logger } = this.options;
-    const next = addresses[this.tries % addresses.length] ?? '';
+    const { clock, logger } = this.options;
+    const { length } = this.addresses;
+    const next = this.addresses[this.tries % length] ?? '';
     if (this.current.type === 'connected' || this.current.failure !== failure)
       logger.warn('no stream to the control plane', { address, reason: failure });
     this.become({ type: 'connecting', address: next, failure });
     // Each address is tried once before the first pause.
-    const isRound = this.tries % addresses.length === 0;
+    const isRound = this.tries % length === 0;
     this.pause = clock.after(isRound ? this.backoff.next() : 0, () => this.open());
   }
 
@@ -218,9 +228,10 @@ class AdsClientStream {
     limits: AdsClientLimits,
     private readonly events: StreamEvents,
   ) {
-    this.sockets = new ClientSockets(credentialsOf(options.tls()), options.clock);
+    const { credentials, options: target } = clientCredentials(address, options.tls());
+    this.sockets = new ClientSockets(credentials, options.clock);
     this.client = new AggregatedDiscoveryServiceClient(address, this.sockets.credentials, {
-      ...KEEPALIVE,
+      ...{ ...KEEPALIVE, ...target },
       'grpc.max_receive_message_length': limits.responseBytes,
       'grpc.max_send_message_length': -1,
       'grpc.use_local_subchannel_pool': 1,
@@ -317,13 +328,6 @@ function receivedResource(type: string, { name, version, resource }: WireResourc
 }
 
 type WireResource = DeltaDiscoveryResponse['resources'][number];
-
-function credentialsOf(tls: ClientTls | undefined): ReturnType<typeof credentials.createInsecure> {
-  if (!tls) return credentials.createInsecure();
-  const { authorities, identity } = tls;
-  const [key, chain] = identity ? [Buffer.from(identity.key), Buffer.from(identity.chain)] : [null, null];
-  return credentials.createSsl(Buffer.from(authorities), key, chain);
-}
 
 function failureOf({ code, details }: ServiceError): string {
   return `${status[code] ?? code}: ${shortened(details, MAX_TEXT, '…')}`;

@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { DestinationChange, ModelChange } from '../model/traffic-model';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
 import type { SocketAddress } from '../model/zone-entrance';
-import type { TouchedOutbounds } from './explicit-outbounds';
+import type { TouchedOutbounds } from './dataplane/explicit-outbounds';
 import { type DestinationTable, serverNames, targetsOf, vipOf } from './destination-table';
-import type { Inbound } from './inbound';
+import type { Inbound } from './dataplane/inbound';
 import * as names from './names';
 
-const { cluster, endpoints, listener, filterChain, routes, secret } = RESOURCE_TYPES;
+const { cluster, endpoints, listener, filterChain, routes, secret, hostName } = RESOURCE_TYPES;
 
 /** The names of resources whose content may differ after a change, by type. */
 export class ChangedNames {
@@ -24,7 +24,11 @@ export class ChangedNames {
   /** All resources that a destination is in. */
   addDestination(change: DestinationChange): void {
     const { name, before, after } = change;
-    if (isListedOtherwise(change)) this.isRelisting = true;
+    if (isListedOtherwise(change)) {
+      this.isRelisting = true;
+      // What a hostname means depends on no endpoint.
+      this.add(hostName, ...(before?.hostnames ?? []), ...(after?.hostnames ?? []));
+    }
     this.add(cluster, name);
     this.add(endpoints, name, names.localEndpointsName(name));
     this.add(routes, name);
@@ -56,17 +60,18 @@ export class ChangedNames {
     for (const sni of table.serverNames()) this.add(cluster, names.ingressClusterName(sni));
   }
 
-  /** These inbounds came, went or differ. */
-  addInbounds(inbounds: readonly Inbound[]): void {
+  /** These inbounds came, went or differ, and what these gRPC servers have in place of a proxy's inbound. */
+  addInbounds(inbounds: readonly Inbound[], servers: readonly string[]): void {
+    this.add(listener, ...servers);
     if (inbounds.length > 0) this.isRelisting = true;
     this.add(listener, ...inbounds.map(({ at }) => names.inboundListenerName(at)));
     this.add(cluster, ...inbounds.map(({ clusterName }) => clusterName));
   }
 
-  /** The egress listens elsewhere, or for other meshes. */
-  addEgress(addresses: readonly SocketAddress[], meshes: readonly { readonly mesh: string }[]): void {
+  /** The egress is at other addresses, or listens for other meshes. `listening`: where its proxies may listen, withdrawn ones too. */
+  addEgress(listening: readonly SocketAddress[], meshes: readonly { readonly mesh: string }[]): void {
     this.add(endpoints, names.EGRESS_ENDPOINTS);
-    this.add(listener, ...addresses.map(names.egressListenerName));
+    this.add(listener, ...listening.map(names.egressListenerName));
     this.add(secret, ...meshes.flatMap(({ mesh }) => Object.values(names.egressSecretNames(mesh))));
   }
 

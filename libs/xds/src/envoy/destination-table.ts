@@ -1,7 +1,7 @@
 import { compareText, identityKey } from '@causeway/resources';
 import type { Destination } from '../model/destination';
 import type { DestinationChange } from '../model/traffic-model';
-import { isHttp } from './clusters';
+import { isHttp } from './messages/clusters';
 import { hostPort } from './names';
 
 /**
@@ -92,6 +92,12 @@ export class DestinationTable {
   /** The destination of a gRPC channel to `xds:///<target>`, in a mesh. */
   ofTarget(mesh: string, target: string): Destination | undefined {
     return this.byTarget.holder(meshKey(mesh, target));
+  }
+
+  /** A destination of the service that has a hostname, in a mesh. */
+  withHostname(mesh: string, hostname: string): Destination | undefined {
+    const found = this.ofTarget(mesh, hostname);
+    return found?.hostnames.includes(hostname) ? found : undefined;
   }
 
   /** All server names that this zone's ingress serves. */

@@ -1,38 +1,48 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { StorePoint } from '@causeway/resources';
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
+import { serverListeners } from '../grpc/grpc-translation';
 import type { AccessSource } from '../model/inbound-access';
 import type { ModelChange, TrafficModel } from '../model/traffic-model';
-import type { SocketAddress } from '../model/zone-entrance';
 import { RESOURCE_TYPES, type EncodedResource } from '../resources/encoded-resource';
 import type { Proxy, RefusedResource, ResourceSource, SourceListener } from '../server/resource-source';
-import { isHttp } from './clusters';
+import { isHttp } from './messages/clusters';
 import { ChangedNames, concernsEgress } from './changed-names';
-import { vipOf } from './destination-table';
 import { hasChains, trustedMeshOf, type EnvoyView } from './envoy-view';
+import { ListedNames } from './listed-names';
 import * as names from './names';
 import { OnDemandAddresses } from './on-demand-addresses';
-import { declaredBackends, type BackendRef } from './reachable-backends';
+import type { Plan } from './plan';
+import { declaredBackends, type BackendRef } from './dataplane/reachable-backends';
 import { ServedResources, TrustVersions } from './served-resources';
-import { atOnce, TrafficLoader, TrafficTables } from './traffic-tables';
+import { atOnce, TrafficLoader, TrafficTables, type Loading } from './traffic-tables';
 import { Translation } from './translation';
 
 const { cluster, endpoints, listener, secret } = RESOURCE_TYPES;
+
+const MOST_AT_ONCE = 1_000;
+
+/** How much is done without giving the event loop back. */
+export interface LoadOptions {
+  /** How everything is derived from the index: at once, or in slices. */
+  readonly load?: Loading;
+  /** Where access changes for more services than this, everything is derived anew. */
+  readonly mostAtOnce?: number;
+}
 
 /** What is kept for one view as long as the view is. */
 interface ViewState {
   /** Resources that are made for this view. */
   readonly served: ServedResources;
-  readonly names: Map<string, { readonly changes: number; readonly names: ReadonlySet<string> }>;
   readonly onDemand: OnDemandAddresses;
-  /** HTTP addresses among those that are listed, as of a change of the model. */
-  listedHttp: { readonly changes: number; readonly vips: ReadonlySet<string> } | undefined;
 }
 
 /** The scope of what ingresses share; no mesh has this name. */
 const INGRESS = '/ingress';
 /** After the name of a mesh: the scope of what its gRPC clients share. */
 const GRPC = '/grpc';
+/** After the name of a mesh: the scope of what its proxies share to which every service is bytes. */
+const BYTES = '/bytes';
 
 /**
  * Serves Envoy's resources of one zone from the index. A change of the index costs the names that it touches: those that were
@@ -44,17 +54,15 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
    * the store with lower revisions it is ahead of the index by `shift`.
    */
   revision: number;
-  /** Grows with every change of what there is to list: lists of names hold for one number. */
-  private changes = 0;
-  /** Grows with every change of the model. */
-  private modelChanges = 0;
   private shift = 0;
   /** Resources that proxies of several views share. */
   private readonly shared = new ServedResources();
   private readonly authorities = new TrustVersions();
   /** What is served from. While the index is being read anew this stays as it was, and so does the revision. */
-  private readonly loader: TrafficLoader;
+  readonly loader: TrafficLoader;
   private readonly translation: Translation;
+  private readonly lists: ListedNames;
+  private readonly mostAtOnce: number;
   private readonly views = new WeakMap<EnvoyView, ViewState>();
   private readonly listeners = new Set<SourceListener<EnvoyView>>();
 
@@ -62,11 +70,16 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     private readonly index: IndexReader,
     zone: string,
     private readonly access: AccessSource,
-    load = atOnce,
+    { load = atOnce, mostAtOnce = MOST_AT_ONCE }: LoadOptions = {},
   ) {
+    this.mostAtOnce = mostAtOnce;
     this.revision = index.point?.revision ?? 0;
     this.loader = new TrafficLoader(() => new TrafficTables(index, zone, access), load);
-    this.translation = new Translation({ tables: () => this.tables, index, httpOf: (view) => this.httpOf(view) });
+    this.translation = new Translation({ tables: () => this.tables, index, httpOf: (view) => this.lists.http(view) });
+    this.lists = new ListedNames({
+      ...{ tables: () => this.tables, index, translation: this.translation },
+      used: (view) => this.stateOf(view).onDemand.used,
+    });
     this.begin();
   }
 
@@ -87,7 +100,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   follow(): () => void {
     const unsubscribe = [
       this.index.subscribe((event) => this.observe(event)),
-      this.access.onReady(() => this.outside((model) => model.accessChanged())),
+      this.access.onReady(() => this.accessChanged()),
       this.access.onTls((dataplanes) => this.outside((model) => model.tlsChanged(dataplanes))),
     ];
     return () => unsubscribe.forEach((each) => each());
@@ -110,8 +123,8 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   refused({ view }: Proxy<EnvoyView>): Iterable<RefusedResource> {
-    const { problems } = this.translation.explicitOutbounds(view);
-    return [...this.stateOf(view).served.refused([view.mesh]), ...this.shared.refused(scopesOf(view)), ...problems];
+    const unserved = this.translation.unserved(view);
+    return [...this.stateOf(view).served.refused([view.mesh]), ...this.shared.refused(scopesOf(view)), ...unserved];
   }
 
   get(view: EnvoyView, type: string, name: string): EncodedResource | 'pending' | undefined {
@@ -129,20 +142,15 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       state.served.forget(type, [name]);
       return undefined;
     }
-    const scope = plan.scope === 'ingress' ? INGRESS : plan.scope === 'grpc' ? view.mesh + GRPC : view.mesh;
+    const scope = scopeNameOf(plan, view);
     const resource = (plan.scope === 'view' ? state.served : this.shared).serve(plan, { scope, type, name });
     const trusting = type === secret ? trustedMeshOf(view, name) : undefined;
-    if (resource && trusting !== undefined) this.authorities.served(resource, this.model.trust(trusting));
+    if (resource && trusting !== undefined) this.authorities.served(trusting, resource, this.model.trust(trusting));
     return resource;
   }
 
   names({ view }: Proxy<EnvoyView>, type: string): ReadonlySet<string> {
-    const { names: known } = this.stateOf(view);
-    const found = known.get(type);
-    if (found?.changes === this.changes) return found.names;
-    const listed = new Set(type === cluster ? this.clusters(view) : type === listener ? this.listenersOf(view) : []);
-    known.set(type, { changes: this.changes, names: listed });
-    return listed;
+    return this.lists.names(view, type);
   }
 
   subscribe(of: SourceListener<EnvoyView>): () => void {
@@ -170,29 +178,19 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     const destination = this.tables.table.atVip(view.mesh, vip);
     if (!destination || !isHttp(destination)) onDemand.forget(vip);
     else if (onDemand.has(vip)) onDemand.follow(vip, destination.name);
-    else if (!this.listedHttp(view).has(vip)) {
+    else if (!this.lists.httpVips(view).has(vip)) {
       onDemand.begin({ vip, chain: `fc:${vip}`, routes: destination.name });
-      this.changes += 1;
+      this.lists.relisted();
       this.tell(cluster, [destination.name], { view });
       this.tell(listener, [names.OUTBOUND_LISTENER, names.REENTRY_LISTENER], { view });
     }
     return onDemand.isWaiting(vip);
   }
 
-  /** The `address:port` of the HTTP services that are listed for a view. */
-  private listedHttp(view: EnvoyView): ReadonlySet<string> {
-    const state = this.stateOf(view);
-    if (state.listedHttp?.changes !== this.modelChanges) {
-      const vips = new Set(this.translation.httpAddresses(view, this.listed(view)).map(names.hostPort));
-      state.listedHttp = { changes: this.modelChanges, vips };
-    }
-    return state.listedHttp.vips;
-  }
-
   acked({ view }: Proxy<EnvoyView>, type: string): void {
     const done = this.stateOf(view).onDemand.acked(type);
     if (done.length === 0) return;
-    this.changes += 1;
+    this.lists.relisted();
     this.tell(
       cluster,
       done.map((vip) => `vip:${vip}`),
@@ -202,16 +200,16 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   /** The workload's certificate is another, or that of an egress in `mesh`: it is not of the index. */
   viewChanged(view: EnvoyView, mesh?: string): void {
-    this.changes += 1;
+    this.lists.relisted();
     this.tell(secret, [mesh === undefined ? names.IDENTITY_SECRET : names.egressSecretNames(mesh).identity], { view });
   }
 
-  /** Reads the whole index; what was read before is served meanwhile. */
+  /** Derives everything anew from the index; what was derived before is served meanwhile. */
   private begin(): void {
     this.loader.begin(() => {
       const since = this.revision + 1;
-      this.changes += 1;
-      this.modelChanges += 1;
+      this.lists.relisted();
+      this.lists.modelChanged();
       this.shared.touchAll();
       this.moveTo(this.index.point?.revision ?? 0);
       for (const each of this.listeners) each.reloaded(since);
@@ -227,11 +225,17 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private observe(event: IndexEvent): void {
     if (event.reloaded) return this.begin();
     if (this.loader.loading) return void this.loader.loading.apply(event);
+    if (this.model.affected(event.changes) > this.mostAtOnce) return this.begin();
     const since = this.revision + 1;
     const before = this.tables.table.httpVersion;
     const change = this.tables.apply(event);
     this.moveTo(event.point.revision);
     this.applied(change, { since, before });
+  }
+
+  private accessChanged(): void {
+    if (!this.loader.loading && this.model.affected() > this.mostAtOnce) this.begin();
+    else this.outside((model) => model.accessChanged());
   }
 
   /** A change that is not of the index. */
@@ -245,7 +249,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   /** `since`: the first revision that holds the change; `before`: `httpVersion` before it. */
   private applied(change: ModelChange, { since, before }: { readonly since: number; readonly before: number }): void {
-    this.modelChanges += 1;
+    this.lists.modelChanged();
     const changed = new ChangedNames();
     for (const each of change.destinations) changed.addDestination(each);
     for (const each of change.destinations) changed.addOutbounds(this.tables.explicit.touchedBy(each));
@@ -259,16 +263,16 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     changed.addEgressTrust(change.trust);
     if (this.tables.table.httpVersion !== before)
       changed.add(listener, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER);
-    if (concernsEgress(change)) changed.addEgress(this.model.egress.addresses, this.translation.leavingMeshes());
+    if (concernsEgress(change)) changed.addEgress(this.model.egress.listening, this.translation.egress.leavingMeshes());
     for (const { before: old, after } of change.dataplanes)
       changed.addIngresses(this.translation.ingressesOf(old), this.translation.ingressesOf(after), this.tables.table);
     for (const { before: old, after } of this.withInbounds(change))
-      changed.addInbounds(this.translation.changedInbounds(old, after));
+      changed.addInbounds(this.translation.changedInbounds(old, after), [old, after].flatMap(serverListeners));
     for (const each of change.dataplanes) {
       changed.addOutbounds(this.tables.explicit.replace(each));
       this.addDeclared(each, changed);
     }
-    if (changed.isRelisting) this.changes += 1;
+    if (changed.isRelisting) this.lists.relisted();
     for (const [type, found] of changed) this.tell(type, found, { since });
     if (change.trust.length > 0) this.tell(secret, [names.TRUST_SECRET], { since, meshes: change.trust });
     // What is kept of destinations that are gone: nobody may ask for it again.
@@ -285,7 +289,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     if (isDeepStrictEqual(old, now)) return;
     changed.isRelisting = true;
     const namesOf = (refs: readonly BackendRef[] | undefined): ReadonlySet<string> =>
-      refs ? this.tables.backends.names(mesh, refs) : new Set(this.destinationsIn(mesh));
+      refs ? this.tables.backends.names(mesh, refs) : new Set(this.lists.destinationsIn(mesh));
     const [left, joined] = [namesOf(old), namesOf(now)];
     for (const name of new Set([...left, ...joined]))
       if (left.has(name) !== joined.has(name))
@@ -319,73 +323,10 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     for (const each of this.listeners) each.changed(change);
   }
 
-  private *clusters(view: EnvoyView): Iterable<string> {
-    for (const sni of this.translation.serverNames(view)) yield names.ingressClusterName(sni);
-    if (view.egress) for (const name of this.tables.table.egressServerNames()) yield names.egressClusterName(name);
-    yield* this.translation.inbounds(view).byCluster.keys();
-    for (const { destination } of this.translation.explicitOutbounds(view).served.values()) yield destination;
-    if (!view.capture) return;
-    for (const name of this.listed(view)) {
-      const destination = this.translation.destination(view, name);
-      if (!destination) continue;
-      const isOnDemand = view.capture.type === 'redirect' && !(hasChains(view) && isHttp(destination));
-      if (!isOnDemand) yield name;
-      else if (destination.vip !== '') yield `vip:${vipOf(destination)}`;
-    }
-    for (const vip of this.stateOf(view).onDemand.used) {
-      const destination = this.tables.table.atVip(view.mesh, vip);
-      if (destination && isHttp(destination)) yield destination.name;
-    }
-  }
-
-  private *listenersOf(view: EnvoyView): Iterable<string> {
-    for (const at of this.translation.ingresses(view)) yield names.ingressListenerName(at);
-    if (view.egress) yield names.egressListenerName(view.egress.at);
-    yield* this.translation.inbounds(view).byListener.keys();
-    const { served } = this.translation.explicitOutbounds(view);
-    yield* served.keys();
-    if (view.capture?.type === 'redirect') yield* [names.OUTBOUND_LISTENER, names.REENTRY_LISTENER];
-    if (view.capture?.type !== 'bind') return;
-    for (const name of this.listed(view)) {
-      const destination = this.translation.destination(view, name);
-      if (!destination || destination.vip === '') continue;
-      const vip = vipOf(destination);
-      if (!served.has(`explicit:${vip}`)) yield `outbound:${vip}`;
-    }
-  }
-
-  private *listed(view: EnvoyView): Iterable<string> {
-    const { mesh } = view;
-    const listed = view.listed === 'declared' ? this.declared(view) : view.listed;
-    if (listed !== 'all') return yield* listed;
-    yield* this.destinationsIn(mesh);
-  }
-
-  private *destinationsIn(mesh: string): Iterable<string> {
-    for (const { name, service } of this.model.destinations()) if (service.mesh === mesh) yield name;
-  }
-
-  private declared({ dataplane, mesh, capture }: EnvoyView): ReadonlySet<string> | 'all' {
-    const refs = declaredBackends(dataplane && this.index.get(dataplane));
-    if (refs) return this.tables.backends.names(mesh, refs);
-    return capture?.type === 'bind' ? 'all' : new Set();
-  }
-
-  private httpOf(view: EnvoyView): readonly SocketAddress[] {
-    if (!hasChains(view)) return [];
-    const used = [...this.stateOf(view).onDemand.used].flatMap(
-      (vip) => this.tables.table.atVip(view.mesh, vip)?.name ?? [],
-    );
-    return this.translation.httpAddresses(view, [...this.listed(view), ...used]);
-  }
-
   private stateOf(view: EnvoyView): ViewState {
     const known = this.views.get(view);
     if (known) return known;
-    const state: ViewState = {
-      ...{ served: new ServedResources(), names: new Map() },
-      ...{ onDemand: new OnDemandAddresses(), listedHttp: undefined },
-    };
+    const state: ViewState = { served: new ServedResources(), onDemand: new OnDemandAddresses() };
     this.views.set(view, state);
     return state;
   }
@@ -394,5 +335,20 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 /** The scopes in which a view's shared resources are kept. */
 function scopesOf(view: EnvoyView): readonly string[] {
   if (view.wire === 'grpc') return [view.mesh + GRPC];
-  return view.ingress ? [INGRESS, view.mesh] : [view.mesh];
+  if (view.ingress) return [INGRESS, view.mesh];
+  return view.capture && !hasChains(view) ? [view.mesh, view.mesh + BYTES] : [view.mesh];
+}
+
+function scopeNameOf({ scope }: Plan, { mesh }: EnvoyView): string {
+  switch (scope) {
+    case 'ingress':
+      return INGRESS;
+    case 'grpc':
+      return mesh + GRPC;
+    case 'bytes':
+      return mesh + BYTES;
+    case 'mesh':
+    case 'view':
+      return mesh;
+  }
 }

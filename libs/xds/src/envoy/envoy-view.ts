@@ -1,8 +1,8 @@
 import type { Identity } from '@causeway/resources';
 import type { SocketAddress } from '../model/zone-entrance';
-import type { SourceLimits } from './ingress-listener';
+import type { SourceLimits } from './messages/source-limits';
 import { egressSecretOf, TRUST_SECRET } from './names';
-import type { IdentityCertificate } from './tls';
+import type { IdentityCertificate } from './messages/tls';
 
 /**
  * What makes the resources of two proxies differ. Proxies that share a view object get the same resources; resources that do not
@@ -16,7 +16,7 @@ export interface EnvoyView {
   readonly capture?: Capture;
   /**
    * Names of the destinations that its proxies hold from the start; all of the mesh (`CAUSEWAY_XDS_SCOPE=all`); or what the
-   * Dataplane declares: where it does not say, all for `bind`, and what is used for `redirect`.
+   * Dataplane declares: where it does not say, all for `bind` and `translate`, and what is used for `redirect`.
    */
   readonly listed: ReadonlySet<string> | 'all' | 'declared';
   /** The Dataplane whose inbounds its proxies serve. */
@@ -28,7 +28,7 @@ export interface EnvoyView {
     readonly at: SocketAddress;
     readonly identity: (mesh: string) => IdentityCertificate | undefined;
   };
-  /** What one source address may take of the ingress, where it is not the default. */
+  /** What one source address may take of the ingress, or of the egress in each mesh, where it is not the default. */
   readonly sourceLimits?: SourceLimits;
   /** The file of the authorities that the machine of its proxies believes; services outside the mesh may be checked by them. */
   readonly systemAuthorities?: string;
@@ -38,16 +38,19 @@ export interface EnvoyView {
 
 /**
  * `bind`: a listener at each address of a service; `redirect`: one listener to which the kernel redirects, and one on loopback
- * for first connections to HTTP services. `withoutChains`: an Envoy before 1.40, which takes no filter chains one by one; HTTP
- * services are then passed on as bytes.
+ * for first connections to HTTP services; `translate`: none, the kernel replaces addresses by endpoints, so a cluster for each
+ * address is all that is told. `withoutChains`: an Envoy before 1.40, which takes no filter chains one by one; HTTP services are then
+ * passed on as bytes. `ipv6`: redirected connections to IPv6 addresses arrive at ::1.
  */
 export type Capture =
   | { readonly type: 'bind' }
+  | { readonly type: 'translate' }
   | {
       readonly type: 'redirect';
       readonly at: SocketAddress;
       readonly reentry: SocketAddress;
       readonly withoutChains?: boolean;
+      readonly ipv6?: boolean;
     };
 
 /** Whether HTTP services have filter chains of their own in the redirect listener of a view. */

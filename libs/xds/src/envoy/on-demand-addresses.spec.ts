@@ -143,3 +143,31 @@ test('nothing is kept of services that are gone, whether somebody asks for them 
   // What was kept would be the same objects.
   expect(after.map((each, i) => each === before[i])).toEqual([false, false, false]);
 });
+
+test('capture translate: every service by its address, HTTP as bytes, one object for all views, and no listener', () => {
+  const zone = new TrafficZone([service('web', 'http'), service('redis', 'tcp', '241.0.0.2')]);
+  const source = new EnvoyResources(zone.index, 'west', zone.access);
+  source.follow();
+  const capture = { type: 'translate' } as const;
+  const views: readonly EnvoyView[] = [1, 2].map(() => ({ mesh: 'default', listed: 'declared', capture }));
+  const [one, two] = views.map((view) => ({
+    names: [...source.names({ id: 'web', view }, cluster)],
+    listeners: [...source.names({ id: 'web', view }, listener), source.get(view, listener, `outbound:${VIP}`)],
+    web: source.get(view, cluster, `vip:${VIP}`),
+  }));
+  expect(one).toMatchObject({ names: [`vip:${VIP}`, 'vip:241.0.0.2:80'], listeners: [undefined] });
+  expect(two?.web).toBe(one?.web);
+  // A proxy that has chains is led to them, also after the others were told.
+  const at = { address: '127.0.0.1', port: 15001 };
+  const chained: EnvoyView = { mesh: 'default', listed: 'all', capture: { type: 'redirect', at, reentry: at } };
+  for (const [type, name] of [
+    [filterChain, `fc:${VIP}`],
+    [routes, nameOf('web')],
+  ] as const) {
+    source.subscribed({ id: 'envoy', view: chained }, type, [name]);
+    source.acked({ id: 'envoy', view: chained }, type);
+  }
+  const led = source.get(chained, cluster, `vip:${VIP}`);
+  expect(led).not.toBe(one?.web);
+  expect(led).not.toBe('pending');
+});

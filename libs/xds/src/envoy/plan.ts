@@ -7,10 +7,11 @@ import type { TrafficTables } from './traffic-tables';
 
 /**
  * How one resource is made. `scope`: resources of one type and name are one object for all Envoys of a mesh, for all its gRPC
- * clients, for all ingresses, or are made for one view. A scope never holds what another may not see.
+ * clients, for all of its proxies to which every service is bytes (`bytes`), for all ingresses, or are made for one view. A scope never
+ * holds what another may not see.
  */
 export interface Plan {
-  readonly scope: 'mesh' | 'ingress' | 'view' | 'grpc';
+  readonly scope: 'mesh' | 'bytes' | 'ingress' | 'view' | 'grpc';
   /** False for what is asked for and does not exist: it is answered, and not kept. */
   readonly isKept: boolean;
   /** What of the configuration cannot be done; the resource is served without it. */

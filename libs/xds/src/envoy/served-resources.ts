@@ -117,23 +117,45 @@ function keyOf({ scope, type, name }: ServedName): string {
   return `${type} ${scope} ${name}`;
 }
 
-/** Trust secrets that are remembered: of each mesh the latest few. */
-const MOST_VERSIONS = 1_000;
+/** Trust secrets that are remembered of each mesh: a proxy that lags further behind has its authorities with its next ack. */
+const MOST_VERSIONS = 16;
 
 /** Which authorities the trust secrets hold that were served lately, by version: proxies ack versions. */
 export class TrustVersions {
-  private readonly byVersion = new Map<string, readonly string[]>();
+  /** Meshes may have secrets of the same content. */
+  private readonly byVersion = new Map<string, { readonly authorities: readonly string[]; meshes: number }>();
+  /** By mesh: its latest versions, the newest last. */
+  private readonly latest = new Map<string, string[]>();
 
-  /** A secret with these domains was served. */
-  served({ version }: EncodedResource, domains: readonly TrustDomain[]): void {
-    if (this.byVersion.has(version)) return;
-    this.byVersion.set(version, [...new Set(domains.flatMap(({ pem }) => authorityIdsOf(pem)))].sort());
-    const [oldest] = this.byVersion.keys();
-    if (this.byVersion.size > MOST_VERSIONS && oldest !== undefined) this.byVersion.delete(oldest);
+  /** A secret with these domains was served to a proxy of a mesh. */
+  served(mesh: string, { version }: Pick<EncodedResource, 'version'>, domains: readonly TrustDomain[]): void {
+    const latest = this.latest.get(mesh) ?? [];
+    if (latest.at(-1) === version) return;
+    this.latest.set(mesh, latest);
+    const place = latest.indexOf(version);
+    if (place >= 0) latest.splice(place, 1);
+    else this.hold(version, domains);
+    latest.push(version);
+    const oldest = latest.length > MOST_VERSIONS ? latest.shift() : undefined;
+    if (oldest !== undefined) this.release(oldest);
   }
 
   /** The ids of authorities, sorted; undefined for a version that was not served lately. */
   of(version: string): readonly string[] | undefined {
-    return this.byVersion.get(version);
+    return this.byVersion.get(version)?.authorities;
+  }
+
+  private hold(version: string, domains: readonly TrustDomain[]): void {
+    const known = this.byVersion.get(version);
+    if (known) known.meshes += 1;
+    else {
+      const authorities = [...new Set(domains.flatMap(({ pem }) => authorityIdsOf(pem)))].sort();
+      this.byVersion.set(version, { authorities, meshes: 1 });
+    }
+  }
+
+  private release(version: string): void {
+    const known = this.byVersion.get(version);
+    if (known && --known.meshes === 0) this.byVersion.delete(version);
   }
 }

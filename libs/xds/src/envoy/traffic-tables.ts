@@ -2,8 +2,8 @@ import type { IndexEvent, IndexReader } from '@causeway/store';
 import type { AccessSource } from '../model/inbound-access';
 import { TrafficModel, type DestinationChange, type ModelChange } from '../model/traffic-model';
 import { DestinationTable } from './destination-table';
-import { ExplicitOutbounds } from './explicit-outbounds';
-import { ReachableBackends } from './reachable-backends';
+import { ExplicitOutbounds } from './dataplane/explicit-outbounds';
+import { ReachableBackends } from './dataplane/reachable-backends';
 
 /** What is derived from one load of the index: the model, and the tables of its destinations. */
 export class TrafficTables {
@@ -72,6 +72,11 @@ export class TrafficLoader {
     private readonly load: Loading,
   ) {
     this.current = make();
+  }
+
+  /** Whether the index was loaded once and everything is derived from it. */
+  get hasLoaded(): boolean {
+    return this.isLoaded;
   }
 
   /** Resolves when the index was loaded and everything is derived from it. */

@@ -3,6 +3,7 @@ import {
   Cluster,
   ClusterLoadAssignment,
   FilterChain,
+  HostName,
   Listener,
   RouteConfiguration,
   TlsSecret,
@@ -19,37 +20,50 @@ import {
   emptyCluster,
   ingressCluster,
   isHttp,
-  leavingCluster,
   processCluster,
   reentryCluster,
-} from './clusters';
+} from './messages/clusters';
 import { vipOf } from './destination-table';
-import { destinationEndpoints, egressEndpoints, entranceEndpoints, localEndpoints, noEndpoints } from './endpoints';
-import { egressListener, type LeavingMesh } from './egress-listener';
+import {
+  destinationEndpoints,
+  egressEndpoints,
+  entranceEndpoints,
+  localEndpoints,
+  noEndpoints,
+} from './messages/endpoints';
+import { EgressTranslation } from './egress-translation';
 import { hasChains, type EnvoyView } from './envoy-view';
-import type { OutboundPlan } from './explicit-outbounds';
-import { ingressAddresses, servedInbounds, type Inbound, type ServedInbounds } from './inbound';
-import { inboundListener } from './inbound-listeners';
-import { ingressListener } from './ingress-listener';
+import type { OutboundPlan } from './dataplane/explicit-outbounds';
+import { servedInbounds, type Inbound, type ServedInbounds } from './dataplane/inbound';
+import { hostNameOf } from './messages/host-name';
+import { inboundListener } from './messages/inbound-listeners';
+import { ingressListener } from './messages/ingress-listener';
 import * as names from './names';
-import { needsSystemAuthorities, problemOf } from './external-sockets';
+import { needsSystemAuthorities, problemOf } from './messages/external-sockets';
 import { kept, type Plan, type TranslationOptions } from './plan';
-import * as outbound from './outbound-listeners';
-import { identitySecret, trustSecret } from './tls';
+import * as outbound from './messages/outbound-listeners';
+import { identitySecret, trustSecret } from './messages/tls';
+import { ingressAddresses, unservedListeners } from './dataplane/zone-listeners';
+import type { RefusedResource } from '../server/resource-source';
 
 const ABSENT = undefined;
 
 /** Envoy's resources by type and name: pure functions of the model and the view (docs/reference/xds-translation.md, Names). */
 export class Translation {
   private readonly grpc: GrpcTranslation;
+  readonly egress: EgressTranslation;
 
   constructor(private readonly options: TranslationOptions) {
     this.grpc = new GrpcTranslation(options);
+    this.egress = new EgressTranslation(options);
   }
 
   /** How a resource is made; undefined where there is none of this name, `pending` until a later change. Costs what it holds. */
   plan(view: EnvoyView, type: string, name: string): Plan | 'pending' | undefined {
-    if (view.wire === 'grpc') return this.grpc.plan(view, type, name);
+    if (type === RESOURCE_TYPES.hostName) return this.hostName(view, name);
+    // An agent writes them into the files of its programs.
+    if (view.wire === 'grpc' && type !== RESOURCE_TYPES.secret) return this.grpc.plan(view, type, name);
+    if (view.egress) return this.egress.plan({ ...view, egress: view.egress }, type, name);
     switch (type) {
       case RESOURCE_TYPES.cluster:
         return this.cluster(view, name);
@@ -105,9 +119,17 @@ export class Translation {
     const taken = [
       ...servedInbounds(dataplane).all.flatMap(({ at, process }) => [at, process]),
       ...ingressAddresses(dataplane),
-      ...(capture?.type === 'redirect' ? [capture.at, capture.reentry] : []),
+      ...(capture?.type === 'redirect' ? outbound.redirectSockets(capture) : []),
     ];
     return this.options.tables().explicit.plan(found, taken);
+  }
+
+  /** What the view's own Dataplane, or its egress, is to have and has not, with the reason. */
+  unserved(view: EnvoyView): readonly RefusedResource[] {
+    const { dataplane: id, egress, wire } = view;
+    if (egress) return this.egress.unserved(egress.at);
+    const dataplane = asDataplane(id && wire !== 'grpc' ? this.options.index.byIdentityKey(identityKey(id)) : ABSENT);
+    return dataplane ? [...this.explicitOutbounds(view).problems, ...unservedListeners(dataplane)] : [];
   }
 
   /** The server names that the view's proxies take as an ingress. */
@@ -120,21 +142,6 @@ export class Translation {
   private withSni(view: EnvoyView, sni: string): Destination | undefined {
     const served = this.options.tables().table.withSni(sni);
     return view.ingress || served?.service.mesh === view.mesh ? served : undefined;
-  }
-
-  /** The meshes that the zone's egress serves: those with something to reach, where it has an identity and access is known. */
-  leavingMeshes(): readonly LeavingMesh[] {
-    return this.options
-      .tables()
-      .table.leavingMeshes()
-      .flatMap((mesh) => this.leavingMesh(mesh) ?? []);
-  }
-
-  private leavingMesh(mesh: string): LeavingMesh | undefined {
-    const { table, model } = this.options.tables();
-    if (!table.leaves(mesh) || model.egress.identityOf(mesh) === '') return ABSENT;
-    const access = model.access.ofEgress(mesh);
-    return access && { mesh, ...access };
   }
 
   /** A destination of the view's mesh. */
@@ -157,20 +164,10 @@ export class Translation {
         )
       );
     }
-    const serverName = view.egress && names.serverNameOfEgressCluster(name);
-    if (serverName !== undefined) return this.leavingCluster(view, name, serverName);
     const inbound = this.inbounds(view).byCluster.get(name);
     if (inbound) return kept('view', (previous) => encodeResource(Cluster, processCluster(inbound), previous));
     const destination = this.destination(view, name);
     return destination && this.towards(view, name, destination, 'mesh');
-  }
-
-  private leavingCluster(view: EnvoyView, name: string, serverName: string): Plan | undefined {
-    const destination = this.options.tables().table.throughEgress(serverName);
-    if (!destination?.external) return ABSENT;
-    const problem = problemOf(destination.external, view.systemAuthorities);
-    const plan = kept('view', (last) => encodeResource(Cluster, leavingCluster(name, destination, view), last));
-    return problem === undefined ? plan : { ...plan, problem };
   }
 
   /** Never absent: Envoy would let connections hang. An HTTP address leads back to its filter chain, so that routes hold. */
@@ -181,7 +178,7 @@ export class Translation {
     const { capture } = view;
     if (isHttp(destination) && hasChains(view) && capture?.type === 'redirect')
       return kept('view', (last) => encodeResource(Cluster, reentryCluster(name, capture.reentry), last));
-    const scope = isHttp(destination) ? 'view' : 'mesh';
+    const scope = isHttp(destination) ? 'bytes' : 'mesh';
     return this.towards(view, name, destination, scope);
   }
 
@@ -241,9 +238,6 @@ export class Translation {
       kept('view', (previous) => encodeResource(Listener, fields, previous));
     const ingress = this.ingresses(view).find((at) => names.ingressListenerName(at) === name);
     if (ingress) return made(ingressListener(ingress, view.sourceLimits));
-    const { egress } = view;
-    if (egress && names.egressListenerName(egress.at) === name)
-      return made(egressListener(egress.at, this.leavingMeshes()));
     const inbound = this.inbounds(view).byListener.get(name);
     if (inbound) {
       const access = this.accessTo(view, inbound);
@@ -254,11 +248,12 @@ export class Translation {
     if (explicit && led) return made(outbound.outboundListener(name, explicit.at, led));
     if (capture?.type === 'redirect') {
       const http = this.options.httpOf(view);
-      if (name === names.OUTBOUND_LISTENER) return made(outbound.redirectListener(capture.at, http));
+      if (name === names.OUTBOUND_LISTENER) return made(outbound.redirectListener(capture, http));
       return name === names.REENTRY_LISTENER ? made(outbound.reentryListener(capture.reentry, http)) : ABSENT;
     }
     const vip = name.startsWith('outbound:') ? name.slice('outbound:'.length) : undefined;
-    const destination = vip === undefined || !capture ? ABSENT : this.options.tables().table.atVip(view.mesh, vip);
+    const isBound = vip !== undefined && capture?.type === 'bind';
+    const destination = isBound ? this.options.tables().table.atVip(view.mesh, vip) : ABSENT;
     return destination && kept('mesh', (last) => encodeResource(Listener, outbound.boundListener(destination), last));
   }
 
@@ -284,7 +279,6 @@ export class Translation {
   }
 
   private secret(view: EnvoyView, name: string): Plan | 'pending' | undefined {
-    if (view.egress) return this.egressSecret(view.egress, name);
     if (name === names.TRUST_SECRET) {
       const domains = this.options.tables().model.trust(view.mesh);
       return domains.length === 0
@@ -295,18 +289,12 @@ export class Translation {
     return certificate && kept('view', (last) => encodeResource(TlsSecret, identitySecret(certificate), last));
   }
 
-  /** The certificate of the egress in a mesh that it serves, or the authorities of that mesh. */
-  private egressSecret({ identity }: NonNullable<EnvoyView['egress']>, name: string): Plan | 'pending' | undefined {
-    const wanted = names.egressSecretOf(name);
-    if (!wanted || !this.leavingMesh(wanted.mesh)) return ABSENT;
-    if (wanted.type === names.TRUST_SECRET) {
-      const domains = this.options.tables().model.trust(wanted.mesh);
-      if (domains.length === 0) return ABSENT;
-      return kept('view', (last) => encodeResource(TlsSecret, trustSecret(domains, name), last));
-    }
-    const certificate = identity(wanted.mesh);
-    if (!certificate) return 'pending';
-    return kept('view', (last) => encodeResource(TlsSecret, identitySecret(certificate, name), last));
+  private hostName({ mesh, ingress, egress }: EnvoyView, name: string): Plan | undefined {
+    const { table, model } = this.options.tables();
+    const found = ingress || egress ? ABSENT : table.withHostname(mesh, name);
+    if (!found) return ABSENT;
+    const ports = model.namesOfService(identityKey(found.service)).flatMap((each) => model.destination(each) ?? []);
+    return kept('mesh', (last) => encodeResource(HostName, hostNameOf(name, found, ports), last));
   }
 
   /** The addresses of HTTP destinations among `listed`, by address. */

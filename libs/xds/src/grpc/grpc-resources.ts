@@ -14,8 +14,8 @@ import {
 import { isPlaintextOnly, type Destination } from '../model/destination';
 import type { InboundAccess } from '../model/inbound-access';
 import type { SocketAddress, ZoneEntrance } from '../model/zone-entrance';
-import { destinationEndpoints, endpoint, socketOf } from '../envoy/endpoints';
-import { FROM_ADS } from '../envoy/tls';
+import { destinationEndpoints, endpoint, socketOf } from '../envoy/messages/endpoints';
+import { FROM_ADS } from '../envoy/messages/tls';
 import { durationOf, pack, packFilter } from '../resources/any';
 
 type ServerAccess = Pick<InboundAccess, 'mtls' | 'callers' | 'revoked'>;

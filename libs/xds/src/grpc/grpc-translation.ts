@@ -1,6 +1,6 @@
 import { Cluster, ClusterLoadAssignment, Listener } from '@causeway/proto-gen';
-import { asDataplane, inboundsOf } from '@causeway/controllers';
-import { identityKey } from '@causeway/resources';
+import { asDataplane, inboundsOf, type DataplaneResource } from '@causeway/controllers';
+import { identityKey, type Resource } from '@causeway/resources';
 import { hostPort } from '../envoy/names';
 import type { EnvoyView } from '../envoy/envoy-view';
 import type { Plan, TranslationOptions } from '../envoy/plan';
@@ -41,13 +41,7 @@ export class GrpcTranslation {
   private server({ dataplane: id }: EnvoyView, name: string): Plan | 'pending' | undefined {
     const dataplane = asDataplane(id && this.options.index.byIdentityKey(identityKey(id)));
     if (!dataplane) return undefined;
-    const { address } = dataplane.spec.networking;
-    const at = inboundsOf(dataplane)
-      .flatMap(({ state, address: own = address, port }): readonly SocketAddress[] => {
-        const found = state === 'Ignored' ? undefined : socketAddress(own, port);
-        return found ? [found] : [];
-      })
-      .find((each) => hostPort(each) === name.slice(SERVER_LISTENER.length));
+    const at = serversOf(dataplane).find((each) => hostPort(each) === name.slice(SERVER_LISTENER.length));
     if (!at) return undefined;
     const access = this.options.tables().model.access.ofInbound(dataplane, at.port);
     if (access === 'pending') return access;
@@ -57,4 +51,19 @@ export class GrpcTranslation {
       encode: (last) => encodeResource(Listener, serverListener(name, at, access), last),
     };
   }
+}
+
+/** Where gRPC servers of a Dataplane may listen: at its inbounds, without a proxy between. */
+function serversOf(dataplane: DataplaneResource): readonly SocketAddress[] {
+  const { address } = dataplane.spec.networking;
+  return inboundsOf(dataplane).flatMap(({ state, address: own = address, port }) => {
+    const found = state === 'Ignored' ? undefined : socketAddress(own, port);
+    return found ? [found] : [];
+  });
+}
+
+/** The listeners of the gRPC servers of a Dataplane, by name. */
+export function serverListeners(resource: Resource | undefined): readonly string[] {
+  const dataplane = asDataplane(resource);
+  return dataplane ? serversOf(dataplane).map((at) => SERVER_LISTENER + hostPort(at)) : [];
 }

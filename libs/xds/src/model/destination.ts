@@ -15,6 +15,8 @@ export interface Destination {
   /** Of the service. */
   readonly labels: Labels;
   readonly port: number;
+  /** The name of the port; its number as text where it has none. */
+  readonly section: string;
   readonly protocol: 'tcp' | 'http' | 'http2' | 'grpc' | 'kafka';
   /** Empty while the service has no address. */
   readonly vip: string;
@@ -103,7 +105,7 @@ const MOST_HOSTNAMES = 1_024;
 export const PROTOCOLS = ['tcp', 'http', 'http2', 'grpc', 'kafka'] as const;
 
 /** A port of a service as it is stored; what cannot be read is left out, for another zone may have sent the service. */
-interface ServicePort {
+export interface ServicePort {
   readonly number: number;
   readonly section: string;
   readonly target: number | string;
@@ -131,6 +133,7 @@ export function destinationsOf(service: Resource, facts: ServiceFacts): readonly
       service: id,
       labels: service.labels,
       port: port.number,
+      section: port.section,
       protocol: port.protocol,
       vip: vipOf(service),
       hostnames,
@@ -209,7 +212,7 @@ const addressedBefore = new WeakMap<DataplaneResource, ByTarget>();
 const MANY_INBOUNDS = 4;
 
 /** The endpoints that a Dataplane has for a target port. */
-function endpointsAt(
+export function endpointsAt(
   dataplane: DataplaneResource,
   target: number | string,
   access: ServiceFacts['access'],
@@ -270,7 +273,7 @@ function sniSubject({ id, labels }: Resource, { number, section }: ServicePort) 
 }
 
 /** Ports are in `spec.ports` of services in the mesh and in `spec.match` of external ones; of two with one number the first counts. */
-function portsOf({ spec }: Resource): readonly ServicePort[] {
+export function portsOf({ spec }: Resource): readonly ServicePort[] {
   const { ports, match } = spec;
   const listed = isJsonArray(ports) ? ports.slice(0, MOST_PORTS) : [match];
   const found = new Map<number, ServicePort>();

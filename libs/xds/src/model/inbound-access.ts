@@ -107,14 +107,16 @@ export class AccessTable {
   }
 
   /** The meshes whose access differs after these changes; all that were asked for are looked at without them. */
-  refresh(changes?: readonly IndexChange[]): readonly string[] {
+  stale(changes?: readonly IndexChange[]): readonly string[] {
     if (changes && !changes.some(({ id }) => SOURCES.includes(id.kind))) return [];
-    return [...this.known].flatMap(([mesh, before]) => {
-      const after = this.decide(mesh);
-      if (isDeepStrictEqual(before, after)) return [];
-      this.known.set(mesh, after);
-      return [mesh];
-    });
+    return [...this.known].flatMap(([mesh, before]) => (isDeepStrictEqual(before, this.decide(mesh)) ? [] : [mesh]));
+  }
+
+  /** The same, and from now on they count as known. */
+  refresh(changes?: readonly IndexChange[]): readonly string[] {
+    const meshes = this.stale(changes);
+    for (const mesh of meshes) this.known.set(mesh, this.decide(mesh));
+    return meshes;
   }
 
   private ofMesh(mesh: string): Decision | 'pending' {

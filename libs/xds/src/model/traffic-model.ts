@@ -3,6 +3,7 @@ import { MeshService } from '@causeway/kinds';
 import {
   asDataplane,
   dataplaneValues,
+  InboundChange,
   isTrustedHere,
   SelectorMatcher,
   type SelectorTerm,
@@ -23,6 +24,7 @@ import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
 import { destinationsOf, hasNames, SERVICE_KINDS, type Destination } from './destination';
 import { AccessTable, type AccessSource } from './inbound-access';
 import { secretsOf } from './external-target';
+import { portInstances, type PortInstances } from './instances';
 import { ZoneDirectory } from './zone-directory';
 import { ZoneEgressTable, type EgressChange } from './zone-egress';
 import type { ZoneEntrance } from './zone-entrance';
@@ -134,6 +136,14 @@ export class TrafficModel {
     return this.namesOf.get(key) ?? [];
   }
 
+  /** The instances of a service that need no proxy to be reached from this zone, port by port. Costs what they are. */
+  instancesOf(key: string): readonly PortInstances[] {
+    const service = this.index.byIdentityKey(key);
+    if (!service) return [];
+    const dataplanesOf = (each: Resource): Iterable<DataplaneResource> => this.dataplanesOf(each);
+    return portInstances(service, { dataplanesOf, members: this.members(key), access: this.access, zone: this.zone });
+  }
+
   destinations(): Iterable<Destination> {
     return this.byName.values();
   }
@@ -146,6 +156,17 @@ export class TrafficModel {
   /** The authorities that proxies of this zone believe, one entry a trust domain. */
   trust(mesh: string): readonly TrustDomain[] {
     return trustDomainsOf(this.index.ofKind('MeshTrust'), mesh, this.zone, meshAuthorityOf(this.index, mesh));
+  }
+
+  /**
+   * How many services are computed anew since access to their meshes is another after these changes, or, without them, outside the
+   * index. Changes nothing.
+   */
+  affected(changes?: readonly IndexChange[]): number {
+    const meshes = this.access.stale(changes);
+    let count = 0;
+    if (meshes.length > 0) for (const _ of this.servicesOf(meshes)) count += 1;
+    return count;
   }
 
   /** Applies an event of the index and says what it changed. */
@@ -220,12 +241,20 @@ export class TrafficModel {
   private staleServices({ id, key, before, after }: IndexChange): readonly string[] {
     if (id.kind === 'Dataplane') {
       if (id.zone !== this.zone || (before && after && isSameEndpoint(before, after))) return [];
-      return this.withGroups(this.matcher.setItem(key, asDataplane(before), asDataplane(after)));
+      const [was, is] = [asDataplane(before), asDataplane(after)];
+      const services = this.matcher.setItem(key, was, is);
+      const inbounds = InboundChange.of(was, is);
+      return this.withGroups(inbounds ? services.filter((each) => this.isConcerned(each, inbounds)) : services);
     }
     if (id.kind === 'Secret') return this.externalsWith(id);
     if (!SERVICE_KINDS.includes(id.kind)) return [];
     this.setSelector(key, after);
     return this.withGroups([key]);
+  }
+
+  private isConcerned(key: string, inbounds: InboundChange): boolean {
+    const service = asService(this.index.byIdentityKey(key));
+    return !service || inbounds.concerns(service);
   }
 
   /** MeshExternalServices that take a certificate or a key from a Secret. Linear in all of them: Secrets change rarely. */

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { egressIdOf } from '@causeway/identity';
+import { egressIdentityOf, isMeshAuthorityKey } from '@causeway/identity';
 import { MeshIdentity } from '@causeway/kinds';
-import { isJsonObject, type Resource } from '@causeway/resources';
+import { isJsonObject, isWithdrawn, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import { egressServerName } from './sni';
+import { meshOfAuthority } from './trust-domains';
 import { compareAddresses, socketAddress, type SocketAddress } from './zone-entrance';
 
 /** The way of a MeshExternalService through the egress of a zone. */
@@ -31,12 +32,14 @@ const MOST_ADDRESSES = 256;
  */
 export class ZoneEgressTable {
   /** Where it listens: IP addresses, sorted. */
+  listening: readonly SocketAddress[] = [];
+  /** Where it is to be reached: of these, those of withdrawn ZoneEgresses only where there is no other. */
   addresses: readonly SocketAddress[] = [];
   private isDeclared = false;
   private readonly identities = new Map<string, string>();
 
   constructor(
-    private readonly index: Pick<IndexReader, 'ofKind'>,
+    private readonly index: Pick<IndexReader, 'get' | 'ofKind'>,
     private readonly zone: string,
   ) {}
 
@@ -44,25 +47,27 @@ export class ZoneEgressTable {
     this.identities.clear();
     const own = [...this.index.ofKind('ZoneEgress')].filter(({ id }) => id.zone === this.zone);
     this.isDeclared = own.length > 0;
-    this.addresses = addressesOf(own);
+    const serving = addressesOf(own.filter((each) => !isWithdrawn(each)));
+    this.listening = addressesOf(own);
+    this.addresses = (serving.length > 0 ? serving : this.listening).slice(0, MOST_ADDRESSES);
   }
 
   refresh(changes: readonly IndexChange[]): EgressChange {
     const meshes = new Set<string>();
-    for (const { id } of changes)
-      if (id.kind === MeshIdentity.name && this.identities.has(id.mesh)) {
-        const before = this.identities.get(id.mesh);
-        this.identities.delete(id.mesh);
-        if (this.identityOf(id.mesh) !== before) meshes.add(id.mesh);
-      }
+    for (const mesh of new Set(changes.map(meshOfIdentity))) {
+      const before = mesh === undefined ? undefined : this.identities.get(mesh);
+      if (mesh === undefined || before === undefined) continue;
+      this.identities.delete(mesh);
+      if (this.identityOf(mesh) !== before) meshes.add(mesh);
+    }
     if (!changes.some(({ id }) => id.kind === 'ZoneEgress' && id.zone === this.zone)) return { meshes, isMoved: false };
-    const { isDeclared, addresses } = this;
+    const { isDeclared, addresses, listening } = this;
     const known = new Map(this.identities);
     this.load();
     for (const [mesh, identity] of known) this.identities.set(mesh, identity);
     return {
       meshes: isDeclared === this.isDeclared ? meshes : 'all',
-      isMoved: !isDeepStrictEqual(addresses, this.addresses),
+      isMoved: !isDeepStrictEqual([addresses, listening], [this.addresses, this.listening]),
     };
   }
 
@@ -76,12 +81,17 @@ export class ZoneEgressTable {
   identityOf(mesh: string): string {
     let identity = this.identities.get(mesh);
     if (identity === undefined) {
-      const identities = [...this.index.ofKind(MeshIdentity.name)].filter((one) => MeshIdentity.is(one));
-      identity = egressIdOf({ mesh, zone: this.zone }, identities)?.uri ?? '';
+      identity = egressIdentityOf(this.index, { mesh, zone: this.zone })?.uri ?? '';
       this.identities.set(mesh, identity);
     }
     return identity;
   }
+}
+
+/** The mesh in which the egress may have another identity after a change; undefined for other changes. */
+function meshOfIdentity(change: IndexChange): string | undefined {
+  const { id } = change;
+  return id.kind === MeshIdentity.name || isMeshAuthorityKey(id) ? id.mesh : meshOfAuthority(change);
 }
 
 function addressesOf(egresses: readonly Resource[]): readonly SocketAddress[] {
@@ -91,5 +101,5 @@ function addressesOf(egresses: readonly Resource[]): readonly SocketAddress[] {
     const at = socketAddress(address, port);
     if (at) found.set(`${at.address} ${at.port}`, at);
   }
-  return [...found.values()].sort(compareAddresses).slice(0, MOST_ADDRESSES);
+  return [...found.values()].sort(compareAddresses);
 }

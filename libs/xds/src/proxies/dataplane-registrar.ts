@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { AccessPolicy, Caller } from '@causeway/access';
-import type { Admission } from '@causeway/admission';
-import { REGISTERED_BY } from '@causeway/controllers';
+import { etagOf, PreconditionFailed, type Admission } from '@causeway/admission';
+import { LEASED_BY, REGISTERED_BY } from '@causeway/controllers';
 import { bindingProblem, type WorkloadBinding } from '@causeway/identity';
 import { Dataplane } from '@causeway/kinds';
 import {
@@ -9,17 +8,16 @@ import {
   Forbidden,
   Invalid,
   isJsonObject,
+  NotFound,
   shortened,
   type Identity,
   type JsonObject,
   type Labels,
 } from '@causeway/resources';
 import { CallerLog, errorText, type Clock, type Logger } from '@causeway/runtime';
-import type { IndexReader } from '@causeway/store';
+import { reachedSoon, type IndexReader } from '@causeway/store';
 import { DEFAULT_NAMESPACE } from './proxy-views';
-
-/** The rights by which a registration is written. */
-export type RegistrationRights = Pick<AccessPolicy, 'authorise' | 'may'>;
+import { checkedDataplane, onlyThis, registrationContext, type RegistrationRights } from './registration-rights';
 
 /** What registrations are written through. */
 export interface DataplaneRegistrarOptions {
@@ -69,19 +67,19 @@ export class DataplaneRegistrar {
     const { mesh, name } = registration;
     const id: Identity = { kind: Dataplane.name, mesh, zone: this.options.zone, namespace: DEFAULT_NAMESPACE, name };
     const { labels, spec } = readDocument(registration);
-    const { first } = Dataplane.check(spec, AT);
-    if (first.length > 0) throw new Invalid(first);
-    const problem = bindingProblem(registration.binding, { ...EMPTY, id, labels, spec: checked(spec) });
+    const problem = bindingProblem(registration.binding, checkedDataplane({ id, labels, spec }, AT));
     if (problem !== undefined) throw new Forbidden(`the dataplane token ${problem}`);
     const before = index.get(id);
+    if (before?.labels[LEASED_BY] !== undefined)
+      throw new Forbidden(`Dataplane ${name} belongs to an agent (causeway-agent), which holds its lease`);
     const isOwn = !before || before.labels[REGISTERED_BY] !== undefined;
     const by = randomUUID();
     const { revision } = await admission(onlyThis(id)).put({
       body: { type: Dataplane.name, mesh, name, labels: { ...labels, ...(isOwn && { [REGISTERED_BY]: by }) }, ...spec },
       address: { kind: Dataplane, mesh, namespace: id.namespace, name },
-      context: contextOf(registration),
+      context: registrationContext(registration),
     });
-    await index.reached(revision);
+    await reachedSoon(index, revision, this.options.clock);
     if (isOwn) this.registered.set(proxy, { id, by });
   }
 
@@ -104,36 +102,21 @@ export class DataplaneRegistrar {
   private async remove({ id, by }: { readonly id: Identity; readonly by: string }): Promise<void> {
     const { index, admission } = this.options;
     // Another replica, or somebody else, has written it since.
-    if (index.get(id)?.labels[REGISTERED_BY] !== by) return;
+    const dataplane = index.get(id);
+    if (dataplane?.labels[REGISTERED_BY] !== by) return;
     const { mesh, name, namespace } = id;
     const address = { kind: Dataplane, mesh, namespace, name };
+    const context = registrationContext({ mesh, name, tokenId: '', until: 0, address: '' });
     await admission(onlyThis(id))
-      .delete({ address, context: contextOf({ mesh, name, tokenId: '', until: 0, address: '' }) })
+      .delete({ address, ifMatch: etagOf(dataplane), context })
       .catch((error: unknown) => {
+        // This replica has not read what another one wrote.
+        if (error instanceof PreconditionFailed || error instanceof NotFound) return;
         this.log.warn(`${mesh}/${name}`, 'a registered Dataplane could not be removed', {
           ...{ mesh, name, error: errorText(error) },
         });
       });
   }
-}
-
-const EMPTY = {
-  ...{ uid: '', generation: 0, creationOrder: 0, createdAt: 0, modifiedAt: 0, revision: 0, freed: [] },
-  origin: { incarnation: '', revision: 0, committedAt: 0 },
-};
-
-type Checked = Parameters<typeof bindingProblem>[1]['spec'];
-
-/** `Dataplane.check` has found nothing. */
-function checked(spec: JsonObject): Checked {
-  const resource = {
-    ...EMPTY,
-    id: { kind: Dataplane.name, mesh: '', zone: '', namespace: '', name: '' },
-    labels: {},
-    spec,
-  };
-  if (!Dataplane.is(resource)) throw new Invalid([AT.violation('must be a Dataplane')]);
-  return resource.spec;
 }
 
 /** Fields of the Universal form that are not of the spec. */
@@ -166,25 +149,7 @@ export function readDocument({ document, mesh, name }: Pick<Registration, 'docum
   const { labels = {} } = parsed;
   if (!isJsonObject(labels)) throw new Invalid([AT.field('labels').violation('must be an object', 'wrong-form')]);
   const texts = Object.entries(labels).filter((label): label is [string, string] => typeof label[1] === 'string');
-  const own = texts.filter(([label]) => label !== REGISTERED_BY);
+  const own = texts.filter(([label]) => label !== REGISTERED_BY && label !== LEASED_BY);
   const spec = Object.fromEntries(Object.entries(parsed).filter(([field]) => !HEADER.has(field)));
   return { labels: Object.fromEntries(own), spec };
-}
-
-/** The right of a token that is bound to this Dataplane, which is checked before: to write it and nothing else. */
-function onlyThis({ mesh, namespace, name }: Identity): RegistrationRights {
-  const may = (id: Identity): boolean =>
-    id.kind === Dataplane.name && id.mesh === mesh && id.namespace === namespace && id.name === name;
-  return {
-    may: (_, __, id) => may(id),
-    authorise: (_, __, id) => {
-      if (!may(id)) throw new Forbidden(`the dataplane token lets its proxy write Dataplane ${name} only`);
-    },
-  };
-}
-
-function contextOf(of: Pick<Registration, 'mesh' | 'name' | 'tokenId' | 'until' | 'address'>) {
-  const user = `dataplane-token:${of.mesh}/${of.name}`;
-  const caller: Caller = { user, groups: [], by: 'dataplane-token', tokenId: of.tokenId, until: of.until };
-  return { caller, origin: { address: of.address, via: 'gRPC' as const, userAgent: undefined } };
 }

@@ -1,5 +1,8 @@
+import { X509Certificate } from 'node:crypto';
+import { createCsr } from '@causeway/identity';
 import { Unavailable, type Identity } from '@causeway/resources';
 import { FakeClock, silentLogger, yieldToEventLoop } from '@causeway/runtime';
+import { TestAuthority } from '../../../../test/support/test-authority';
 import { ProxyCertificates } from './proxy-certificates';
 
 const HOUR = 3_600_000;
@@ -128,5 +131,51 @@ describe('the certificates of proxies', () => {
     certificates.reviewIds([dataplane('redis-7'), dataplane('elsewhere')]);
     expect(state.looks).toBe(1);
     certificates.close();
+  });
+
+  describe('that a proxy has shown', () => {
+    const uri = 'spiffe://default.east.mesh.local/ns/default/sa/redis';
+    const DAY = 24 * HOUR;
+
+    /** A proxy that shows a certificate of an authority, at a zone whose authority signs. */
+    async function shown({ by, of = uri, validFor = DAY, isOwnKey = true }: Shown) {
+      const [signing, other] = [await TestAuthority.create('signing'), await TestAuthority.create('other')];
+      const { clock, state, certificates, settle, pass } = setUp();
+      clock.advance(Date.now() - clock.now());
+      Object.assign(state, { authority: signing.certificate, uri });
+      const { chain, key } = await (by === 'other' ? other : signing).issue({ uri: of }, validFor);
+      const keyOfCsr = isOwnKey ? key : (await signing.issue({ uri }, DAY)).key;
+      const certificate = certificates.enrol({
+        owner: { type: 'dataplane', dataplane: dataplane('redis-1'), binding: {} },
+        key: { type: 'file', csr: await createCsr(keyOfCsr), path: '/key.pem' },
+        shown: new X509Certificate(chain),
+        renewed: () => undefined,
+      });
+      await settle();
+      return { state, certificate, chain: chain + signing.certificate, pass, certificates };
+    }
+    interface Shown {
+      readonly by?: 'signing' | 'other';
+      readonly of?: string;
+      readonly validFor?: number;
+      readonly isOwnKey?: boolean;
+    }
+
+    it('is served again as it was signed, and renewed when its time comes', async () => {
+      const { state, certificate, chain, pass, certificates } = await shown({});
+      expect([certificate.current()?.chain, state.signed, certificates.counters.signed]).toEqual([chain, 0, 0]);
+      await pass(DAY / 2);
+      expect([state.signed, certificates.counters.signed]).toEqual([1, 1]);
+    });
+
+    it.each<[string, Shown]>([
+      ['of another authority', { by: 'other' }],
+      ['of another id', { of: 'spiffe://default.east.mesh.local/ns/default/sa/web' }],
+      ['that is to be renewed', { validFor: HOUR / 2 }],
+      ['for another key', { isOwnKey: false }],
+    ])('is signed anew where it is one %s', async (_, how) => {
+      const { state, certificate } = await shown(how);
+      expect([state.signed, certificate.current()?.chain]).toEqual([1, `1 ${state.authority}`]);
+    });
   });
 });

@@ -1,4 +1,6 @@
+import { X509Certificate, type KeyObject } from 'node:crypto';
 import {
+  BACKDATED,
   createWorkloadKey,
   type WorkloadBinding,
   type WorkloadCertificate,
@@ -6,7 +8,7 @@ import {
 } from '@causeway/identity';
 import { identityKey, type Identity } from '@causeway/resources';
 import { Backoff, CallerLog, errorText, type Clock, type Logger, type Timer } from '@causeway/runtime';
-import type { IdentityCertificate } from '../envoy/tls';
+import type { IdentityCertificate } from '../envoy/messages/tls';
 import type { ProxyKey } from './proxy-node';
 
 /** What `ProxyCertificates` stands on. */
@@ -37,6 +39,8 @@ export type CertificateOwner =
 export interface CertificateSubject {
   readonly owner: CertificateOwner;
   readonly key: Exclude<ProxyKey, { readonly type: 'none' }>;
+  /** A certificate of the zone that the proxy has shown, and proved that it has the key of; it is believed. */
+  readonly shown?: X509Certificate;
   /** Is called after each certificate. */
   readonly renewed: () => void;
 }
@@ -70,8 +74,16 @@ const RENEW_FROM = 0.4;
 const RENEW_TO = 0.6;
 const RETRY = { base: 1_000, cap: 60_000 };
 
-interface Entry extends CertificateSubject {
-  certificate?: IdentityCertificate & Pick<WorkloadCertificate, 'uri' | 'notAfter' | 'meshAuthority'>;
+/** What signs now. */
+interface SigningAuthority {
+  readonly pem: string;
+  readonly publicKey: KeyObject;
+}
+
+interface Entry extends Omit<CertificateSubject, 'shown'> {
+  /** Looked at once. */
+  shown: X509Certificate | undefined;
+  certificate?: HeldCertificate;
   failure?: string;
   readonly retry: Backoff;
   /** When it is to be signed, ms since 1970. */
@@ -80,8 +92,11 @@ interface Entry extends CertificateSubject {
   isClosed: boolean;
 }
 
+/** What is signed, or was signed before, for a key. */
+type HeldCertificate = IdentityCertificate & Pick<WorkloadCertificate, 'uri' | 'notAfter' | 'meshAuthority'>;
+
 /**
- * The certificates of all connected proxies of this replica: signed when a proxy comes, again at 50 % ± 10 % of their validity,
+ * The certificates of all connected proxies of this replica: signed when a proxy comes without one, again at 50 % ± 10 % of their validity,
  * and when the authority or the SPIFFE id is another. Failures are repeated with backoff; the certificate held is served
  * meanwhile. One timer for all; at most 8 signatures at one time.
  */
@@ -94,6 +109,8 @@ export class ProxyCertificates {
   private underWay = 0;
   private timer: Timer | undefined;
   private authorityAsked = -Infinity;
+  /** What signs, as it was at the latest look. */
+  private authority: Promise<SigningAuthority | undefined> | undefined;
   private isClosed = false;
 
   constructor(private readonly options: ProxyCertificatesOptions) {
@@ -103,7 +120,7 @@ export class ProxyCertificates {
   /** Begins to keep a certificate; the first is signed at once. */
   enrol(subject: CertificateSubject): ProxyCertificate {
     const retry = new Backoff({ ...RETRY, ...(this.options.random && { random: this.options.random }) });
-    const entry: Entry = { ...subject, retry, due: 0, isQueued: false, isClosed: false };
+    const entry: Entry = { ...subject, shown: subject.shown, retry, due: 0, isQueued: false, isClosed: false };
     this.entries.add(entry);
     this.enqueue(entry);
     this.schedule();
@@ -157,7 +174,17 @@ export class ProxyCertificates {
     for (const entry of this.entries) if (entry.due <= now) this.enqueue(entry);
     if (clock.elapsed() - this.authorityAsked < AUTHORITY_PERIOD) return;
     this.authorityAsked = clock.elapsed();
+    this.authority = undefined;
     void this.reviewAuthority();
+  }
+
+  private signingAuthority(): Promise<SigningAuthority | undefined> {
+    const read = async (): Promise<SigningAuthority | undefined> => {
+      const pem = await this.options.authority();
+      return pem === undefined ? undefined : { pem, publicKey: new X509Certificate(pem).publicKey };
+    };
+    this.authority ??= read().catch(() => undefined);
+    return this.authority;
   }
 
   /** After a rotation all are signed by the new authority. */
@@ -196,25 +223,22 @@ export class ProxyCertificates {
   }
 
   private async sign(entry: Entry): Promise<void> {
-    const { issuer, clock, random = Math.random } = this.options;
-    const { owner, key } = entry;
+    const { clock, random = Math.random } = this.options;
     const now = clock.now();
     try {
-      const made = key.type === 'file' ? { csr: key.csr, key: { path: key.path } } : await deliveredKey();
-      const issued = await (owner.type === 'egress'
-        ? issuer.issueToEgress({ ...owner, csr: made.csr })
-        : issuer.issue({ ...owner, csr: made.csr }));
-      entry.certificate = { ...issued, key: made.key };
-      const { notAfter } = issued;
+      const held = entry.shown && (await this.shownAgain(entry, entry.shown, now));
+      const certificate = held?.certificate ?? (await this.issue(entry));
+      entry.certificate = certificate;
       delete entry.failure;
       entry.retry.reset();
+      const due = held?.due ?? renewalTime({ now, notAfter: certificate.notAfter }, random);
       // The id may have changed while this one was signed.
-      entry.due = this.hasOtherId(entry) ? now : renewalTime({ now, notAfter }, random);
-      this.counters.signed += 1;
+      entry.due = this.hasOtherId(entry) ? now : due;
     } catch (error) {
       entry.failure = errorText(error);
       entry.due = now + entry.retry.next();
       this.counters.failed += 1;
+      const { owner } = entry;
       const proxy =
         owner.type === 'egress' ? `egress in ${owner.mesh}` : `${owner.dataplane.mesh}/${owner.dataplane.name}`;
       this.log.warn(`certificate ${proxy}`, 'no certificate for a proxy', { proxy, reason: entry.failure });
@@ -222,6 +246,44 @@ export class ProxyCertificates {
     }
     if (!entry.isClosed) entry.renewed();
   }
+
+  private async issue({ owner, key }: Entry): Promise<HeldCertificate> {
+    const { issuer } = this.options;
+    const made = key.type === 'file' ? { csr: key.csr, key: { path: key.path } } : await deliveredKey();
+    const issued = await (owner.type === 'egress'
+      ? issuer.issueToEgress({ ...owner, csr: made.csr })
+      : issuer.issue({ ...owner, csr: made.csr }));
+    this.counters.signed += 1;
+    return { ...issued, key: made.key };
+  }
+
+  /**
+   * What the proxy has shown, where it is what would be signed now but for its end, which is not near: a proxy that comes back from
+   * another replica is told nothing new, and a storm of them costs no signatures.
+   */
+  private async shownAgain(
+    entry: Entry,
+    shown: X509Certificate,
+    now: number,
+  ): Promise<{ readonly certificate: HeldCertificate; readonly due: number } | undefined> {
+    const { key, owner } = entry;
+    entry.shown = undefined;
+    if (key.type !== 'file') return undefined;
+    const uri = this.options.idOf(owner);
+    const authority = await this.signingAuthority();
+    if (uri === undefined || shown.subjectAltName !== `URI:${uri}` || authority === undefined) return undefined;
+    if (!isForKey(shown, key.csr) || !shown.verify(authority.publicKey)) return undefined;
+    const [from, notAfter] = [Date.parse(shown.validFrom) + BACKDATED, Date.parse(shown.validTo)];
+    const due = renewalTime({ now: from, notAfter }, this.options.random);
+    if (due <= now) return undefined;
+    return { certificate: { chain: shown.toString() + authority.pem, uri, notAfter, key: { path: key.path } }, due };
+  }
+}
+
+/** Whether a CSR is for the key of a certificate: both have it as the same SubjectPublicKeyInfo. */
+function isForKey({ publicKey }: X509Certificate, csr: string): boolean {
+  const body = Buffer.from(csr.replace(/-----[^-]+-----/g, ''), 'base64');
+  return body.includes(publicKey.export({ type: 'spki', format: 'der' }));
 }
 
 function meshOf(owner: CertificateOwner): string {

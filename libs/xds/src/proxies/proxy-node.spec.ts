@@ -30,6 +30,11 @@ describe('what a proxy says of itself', () => {
       { 'causeway.io/capture': 'redirect', 'causeway.io/redirect-port': '15002' },
       { capture: { at: { port: 15_002 } } },
     ],
+    [
+      'that its machine has IPv6',
+      { 'causeway.io/capture': 'redirect', 'causeway.io/redirect-ipv6': true },
+      { capture: { ipv6: true } },
+    ],
     ['a key', CSR, { key: { type: 'file', csr: 'a CSR', path: '/key.pem' } }],
     [
       'fields that are not known',
@@ -62,6 +67,11 @@ describe('what a proxy says of itself', () => {
       'one port twice',
       { 'causeway.io/capture': 'redirect', 'causeway.io/redirect-port': 15_011 },
       ['causeway.io/reentry-port'],
+    ],
+    [
+      'a flag that is none',
+      { 'causeway.io/capture': 'redirect', 'causeway.io/redirect-ipv6': 'yes' },
+      ['causeway.io/redirect-ipv6'],
     ],
     ['a CSR without a key', { 'causeway.io/csr': 'a CSR' }, ['causeway.io/key-file']],
     ['a key without a CSR', { 'causeway.io/key-file': '/key.pem' }, ['causeway.io/csr']],

@@ -108,6 +108,8 @@ function captureOf(
       return undefined;
     case 'bind':
       return { type: 'bind' };
+    case 'translate':
+      return { type: 'translate' };
     case 'redirect': {
       const port = portOf(metadata, 'causeway.io/redirect-port', REDIRECT_PORT, violations);
       const reentry = portOf(metadata, 'causeway.io/reentry-port', REENTRY_PORT, violations);
@@ -116,10 +118,16 @@ function captureOf(
       // The kernel's redirect leads to loopback.
       const at = (of: number) => ({ address: '127.0.0.1', port: of });
       const withoutChains = isBefore140(userAgent);
-      return { type: 'redirect', at: at(port), reentry: at(reentry), ...(withoutChains && { withoutChains }) };
+      // A machine without IPv6 has no such address to listen at.
+      const ipv6 = flagOf(metadata, 'causeway.io/redirect-ipv6', violations);
+      return {
+        ...{ type: 'redirect', at: at(port), reentry: at(reentry) },
+        ...(withoutChains && { withoutChains }),
+        ...(ipv6 && { ipv6 }),
+      };
     }
     default:
-      violations.push(wrong('causeway.io/capture', 'must be bind, redirect or none', given));
+      violations.push(wrong('causeway.io/capture', 'must be bind, redirect, translate or none', given));
       return undefined;
   }
 }
@@ -137,6 +145,14 @@ function portOf(metadata: NodeMetadata, field: string, fallback: number, violati
   if (isPort(port)) return port;
   violations.push(wrong(field, 'must be a port, 1 to 65535', given));
   return fallback;
+}
+
+/** A flag as a boolean, or as a text. */
+function flagOf(metadata: NodeMetadata, field: string, violations: Violation[]): boolean {
+  const given = metadata[field] ?? false;
+  if (typeof given === 'boolean') return given;
+  if (given !== 'true' && given !== 'false') violations.push(wrong(field, 'must be true or false', given));
+  return given === 'true';
 }
 
 function keyOf(metadata: NodeMetadata, violations: Violation[]): ProxyKey {

@@ -1,4 +1,6 @@
+import type { X509Certificate } from 'node:crypto';
 import { Unauthenticated } from '@causeway/access';
+import type { Http2Streams } from '@causeway/grpc-server';
 import type { WorkloadBinding, WorkloadCertificates } from '@causeway/identity';
 import { WorkloadCertificateServiceService, type SignRequest, type SignResponse } from '@causeway/proto-gen';
 import { DomainError, FieldPath, Invalid, shortened, type Identity, type Violation } from '@causeway/resources';
@@ -13,8 +15,10 @@ export interface WorkloadCaller {
   readonly mesh: string;
   /** A name, or `name.namespace`. */
   readonly name: string;
-  /** The dataplane token. */
+  /** The dataplane token; empty where there is none. */
   readonly token: string;
+  /** What the caller showed in its TLS handshake, unverified. */
+  readonly certificate?: X509Certificate;
 }
 
 /** A stored Dataplane, and what the token that holds for it is bound to. */
@@ -61,33 +65,42 @@ export class WorkloadCertificateServer {
     this.rates = new TokenBuckets(RATE, options.clock);
   }
 
-  readonly addTo = (server: Server): void => {
+  /** `streams`: of this server. */
+  readonly addTo = (server: Server, streams: Pick<Http2Streams, 'certificateOf'>): void => {
     server.addService(WorkloadCertificateServiceService, {
       sign: (call: ServerUnaryCall<SignRequest, SignResponse>, done: sendUnaryData<SignResponse>) =>
-        void this.answer(call).then(
+        void this.answer(call, streams.certificateOf(call.metadata)).then(
           (response) => done(null, response),
           (error: unknown) => done({ code: this.codeOf(error), details: this.textOf(error) }),
         ),
     });
   };
 
-  private async answer({ request, metadata }: ServerUnaryCall<SignRequest, SignResponse>): Promise<SignResponse> {
+  private async answer(
+    { request, metadata }: ServerUnaryCall<SignRequest, SignResponse>,
+    certificate: X509Certificate | undefined,
+  ): Promise<SignResponse> {
     if (this.underWay >= AT_ONCE) throw new Exhausted(`this control plane signs ${AT_ONCE} certificates already`);
     this.underWay += 1;
     try {
-      return await this.sign(request, tokenIn(metadata.get('authorization')[0]));
+      const token = tokenIn(metadata.get('authorization')[0]);
+      return await this.sign(request, { token, ...(certificate && { certificate }) });
     } finally {
       this.underWay -= 1;
     }
   }
 
-  private async sign({ mesh, dataplane: name, csr }: SignRequest, token: string): Promise<SignResponse> {
+  private async sign(
+    { mesh, dataplane: name, csr }: SignRequest,
+    shown: Pick<WorkloadCaller, 'token' | 'certificate'>,
+  ): Promise<SignResponse> {
     const { issuer, authorise, trust, clock } = this.options;
     const violations = [...nameProblems('mesh', mesh), ...nameProblems('dataplane', name)];
     if (csr === '') violations.push(FieldPath.at('csr').violation('must not be empty', 'required'));
     if (violations.length > 0) throw new Invalid(violations);
-    if (token === '') throw new Unauthenticated('metadata "authorization": must have a dataplane token');
-    const { dataplane, binding } = await authorise({ mesh, name, token });
+    if (shown.token === '' && !shown.certificate)
+      throw new Unauthenticated('metadata "authorization": must have a dataplane token');
+    const { dataplane, binding } = await authorise({ mesh, name, ...shown });
     const wait = this.rates.take(dataplaneProxyId(dataplane));
     if (wait !== undefined)
       throw new Exhausted(`too many certificates for Dataplane ${name}: one more in ${Math.ceil(wait / 1_000)} s`);

@@ -1,15 +1,26 @@
+import type { X509Certificate } from 'node:crypto';
 import { Unauthenticated, type DataplaneClaims, type DataplaneTokens, type ZoneProxyTokens } from '@causeway/access';
-import { bindingProblem, type WorkloadBinding } from '@causeway/identity';
+import { bindingProblem, isMeshAuthorityKey, workloadOf, type WorkloadBinding } from '@causeway/identity';
 import { Dataplane } from '@causeway/kinds';
 import type { DataplaneResource } from '@causeway/controllers';
-import { Forbidden, isJsonObject, NotFound, shortened, type Identity, type JsonObject } from '@causeway/resources';
+import {
+  Forbidden,
+  isJsonObject,
+  NotFound,
+  shortened,
+  type Identity,
+  type JsonObject,
+  type Resource,
+} from '@causeway/resources';
 import type { IndexEvent, IndexReader } from '@causeway/store';
 import type { EnvoyView } from '../envoy/envoy-view';
+import { meshOfAuthority } from '../model/trust-domains';
 import { socketAddress, type SocketAddress } from '../model/zone-entrance';
 import type { AdmittedProxy, ProxyAuthenticator, ProxyCaller } from '../server/proxy-authenticator';
 import type { BootstrapRequest } from '../bootstrap/bootstrap-request';
 import { readDocument, type DataplaneRegistrar } from './dataplane-registrar';
 import type { CertificateStatus, ProxyCertificate, ProxyCertificates } from './proxy-certificates';
+import type { PeerCertificates } from './peer-certificates';
 import { readProxyNode, type ProxyNode } from './proxy-node';
 import type { AuthorisedWorkload, WorkloadCaller } from './workload-certificate-service';
 import { bindingFacts, dataplaneProxyId, DEFAULT_NAMESPACE, ProxyViews, zoneProxyId } from './proxy-views';
@@ -21,6 +32,10 @@ export interface ZoneProxyAuthenticatorOptions {
   readonly dataplaneTokens: Pick<DataplaneTokens, 'verify' | 'onChange'>;
   readonly zoneTokens: Pick<ZoneProxyTokens, 'verify' | 'onChange'>;
   readonly certificates: ProxyCertificates;
+  /** For callers that show the certificate of their workload. */
+  readonly peers: PeerCertificates;
+  /** The SPIFFE id that a stored Dataplane is to have; undefined where it has none. */
+  readonly idOf: (dataplane: Identity) => string | undefined;
   readonly registrar: Pick<DataplaneRegistrar, 'register' | 'left'>;
   /** The view's certificate is another; of an egress, the one in `mesh`. */
   readonly renewed: (view: EnvoyView, mesh?: string) => void;
@@ -34,21 +49,40 @@ export interface ZoneProxyAuthenticatorOptions {
 export const MOST_BOUND = 2_000;
 
 const NOTHING: ReadonlySet<string> = new Set();
+/** Kinds of which a change may end the belief in a certificate. */
+export const TRUST_SOURCES: ReadonlySet<string> = new Set([
+  'Mesh',
+  'MeshParameters',
+  'ConfigMap',
+  'MeshTrust',
+  'MeshIdentity',
+]);
 const ZONE_PROXY_KINDS = { ingress: 'ZoneIngress', egress: 'ZoneEgress' } as const;
 
 type DataplaneNode = ProxyNode & { readonly type: 'dataplane' };
+type DataplaneOf = Pick<DataplaneNode, 'mesh' | 'name'>;
 type ZoneProxyNode = Exclude<ProxyNode, DataplaneNode>;
+/** What a caller shows. */
+interface Shown {
+  /** Empty where there is none. */
+  readonly token: string;
+  readonly certificate?: X509Certificate | undefined;
+}
+/** Whose claims they are, and the certificate that they come from. */
+type VerifiedClaims = DataplaneClaims & Pick<Shown, 'certificate'>;
 type EgressNode = ProxyNode & { readonly type: 'egress' };
 
 /**
- * Admits the proxies of one zone: of Dataplanes by a dataplane token that holds for the stored Dataplane, zone proxies by a zone
- * token of their scope. A proxy that may no longer connect is rejected when it is asked about again: after a change of keys or
+ * Admits the proxies of one zone: of Dataplanes by the certificate of their workload, or a dataplane token that holds for the stored
+ * Dataplane, zone proxies by a zone token of their scope. A proxy that may no longer connect is rejected when it is asked about again: after a change of keys or
  * revocations, and after a change of its own Dataplane, ZoneIngress or ZoneEgress.
  */
 export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
   private readonly views: ProxyViews = new ProxyViews((proxy) =>
     this.options.registrar.left(proxy, () => this.views.has(proxy)),
   );
+  /** Proxies that were admitted by a certificate. */
+  private readonly certified = new Set<string>();
 
   constructor(private readonly options: ZoneProxyAuthenticatorOptions) {}
 
@@ -59,35 +93,32 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
   async admit(caller: ProxyCaller): Promise<AdmittedProxy<EnvoyView>> {
     const node = readProxyNode(caller);
     const token = tokenOf(caller, node);
-    if (token === '') throw new Unauthenticated(`metadata "authorization": must have a ${tokenName(node)}`);
-    return node.type === 'dataplane' ? this.admitDataplane(node, token, caller) : this.admitZoneProxy(node, token);
+    const isCertified = node.type === 'dataplane' && caller.certificate !== undefined;
+    if (token === '' && !isCertified)
+      throw new Unauthenticated(`metadata "authorization": must have a ${tokenName(node)}`);
+    if (node.type !== 'dataplane') return this.admitZoneProxy(node, token);
+    return this.admitDataplane(node, { token, certificate: caller.certificate }, caller);
   }
 
   /**
-   * The spec of the Dataplane whose proxy is to be started, undefined for a zone proxy. Rejects as `admit` does; a Dataplane
-   * that the proxy brings along is written when its stream begins.
+   * The spec of the Dataplane, ZoneIngress or ZoneEgress whose proxy is to be started. Rejects as `admit` does; a Dataplane that the
+   * proxy brings along is written when its stream begins.
    */
-  async authoriseStart({
-    proxyType: type,
-    mesh,
-    name,
-    token,
-    document,
-  }: BootstrapRequest): Promise<JsonObject | undefined> {
+  async authoriseStart({ proxyType: type, mesh, name, token, document }: BootstrapRequest): Promise<JsonObject> {
     if (type !== 'dataplane') {
       await this.options.zoneTokens.verify(token, type);
-      return undefined;
+      return this.zoneProxyOf(type, name).spec;
     }
-    const { binding } = await this.verified({ mesh }, token);
+    const { binding } = await this.verifiedToken({ mesh }, token);
     if (document !== undefined) return readDocument({ document, mesh, name }).spec;
     const { spec } = this.bound({ mesh, name }, binding);
     const value: unknown = JSON.parse(JSON.stringify(spec));
     return isJsonObject(value) ? value : {};
   }
 
-  /** The stored Dataplane that a token holds for. Rejects with Unauthenticated, Forbidden, NotFound, Unavailable. */
-  async authoriseWorkload({ mesh, name, token }: WorkloadCaller): Promise<AuthorisedWorkload> {
-    const { binding } = await this.verified({ mesh }, token);
+  /** The stored Dataplane that a certificate or a token holds for. Rejects with Unauthenticated, Forbidden, NotFound, Unavailable. */
+  async authoriseWorkload({ mesh, name, token, certificate }: WorkloadCaller): Promise<AuthorisedWorkload> {
+    const { binding } = await this.verified({ mesh, name }, { token, certificate });
     return { dataplane: this.bound({ mesh, name }, binding).id, binding };
   }
 
@@ -115,8 +146,12 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     const proxies = new Set<string>();
     const relabelled: Identity[] = [];
     let areAllIdsStale = false;
-    for (const { id, before, after } of changes) {
-      if (id.kind === 'MeshIdentity') areAllIdsStale = true;
+    let isTrustStale = false;
+    for (const change of changes) {
+      const { id, before, after } = change;
+      isTrustStale ||= TRUST_SOURCES.has(id.kind);
+      if (id.kind === 'MeshIdentity' || meshOfAuthority(change) !== undefined || isMeshAuthorityKey(id))
+        areAllIdsStale = true;
       const proxy = id.zone === zone ? proxyOf(id) : undefined;
       if (proxy === undefined || !this.views.has(proxy)) continue;
       if (before?.labels !== after?.labels) relabelled.push(id);
@@ -124,15 +159,23 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     }
     if (areAllIdsStale) certificates.reviewIds();
     else if (relabelled.length > 0) certificates.reviewIds(relabelled);
+    if (isTrustStale) for (const proxy of this.stillCertified()) proxies.add(proxy);
     if (proxies.size > 0) listener(proxies);
+  }
+
+  private *stillCertified(): Iterable<string> {
+    for (const proxy of this.certified) {
+      if (this.views.has(proxy)) yield proxy;
+      else this.certified.delete(proxy);
+    }
   }
 
   private async admitDataplane(
     node: DataplaneNode,
-    token: string,
+    shown: Shown,
     { address }: ProxyCaller,
   ): Promise<AdmittedProxy<EnvoyView>> {
-    const { id: tokenId, binding, expiresAt: until } = await this.verified(node, token);
+    const { id: tokenId, binding, expiresAt: until, certificate } = await this.verified(node, shown);
     const { mesh, name, document } = node;
     const known = dataplaneProxyId({ kind: Dataplane.name, mesh, zone: '', namespace: DEFAULT_NAMESPACE, name });
     // A proxy that is connected has registered: that its Dataplane is gone ends its streams.
@@ -140,37 +183,70 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
       await this.options.registrar.register(known, { mesh, name, document, binding, tokenId, until, address });
     const dataplane = this.bound(node, binding);
     const proxy = dataplaneProxyId(dataplane.id);
+    if (shown.certificate) this.certified.add(proxy);
     const listed = this.listed(node, dataplane);
     const { capture, key, wire, systemAuthorities } = node;
     const facts = [capture ?? null, wire ?? null, systemAuthorities ?? null, key, bindingFacts(binding)];
     const { view, release } = this.views.hold({ proxy, facts }, () =>
-      this.dataplaneView(node, { dataplane: dataplane.id, listed, binding }),
+      this.dataplaneView(node, { dataplane: dataplane.id, listed, binding, certificate }),
     );
     return { proxy: { id: proxy, view, owner: dataplane.id }, until, release };
   }
 
-  private async verified({ mesh }: Pick<DataplaneNode, 'mesh'>, token: string): Promise<DataplaneClaims> {
+  /** By the certificate; by the token where there is none, or where it is not believed. */
+  private async verified(node: DataplaneOf, { token, certificate }: Shown): Promise<VerifiedClaims> {
+    if (!certificate) return this.verifiedToken(node, token);
+    try {
+      return { ...this.verifiedCertificate(node, certificate), certificate };
+    } catch (error) {
+      if (token === '') throw error;
+      return this.verifiedToken(node, token);
+    }
+  }
+
+  /** A certificate holds for the Dataplanes whose id it has. */
+  private verifiedCertificate(node: DataplaneOf, certificate: X509Certificate): DataplaneClaims {
+    const { peers, idOf } = this.options;
+    const { uri, expiresAt } = peers.verify(certificate, node.mesh);
+    const dataplane = this.stored(node);
+    const id = idOf(dataplane.id);
+    if (id !== uri)
+      throw new Forbidden(
+        `the client certificate is of ${uri}, the Dataplane is ${id ?? 'nobody: no MeshIdentity selects it'}`,
+      );
+    return { id: '', binding: { mesh: node.mesh, workload: workloadOf(dataplane) }, expiresAt };
+  }
+
+  private async verifiedToken({ mesh }: Pick<DataplaneNode, 'mesh'>, token: string): Promise<DataplaneClaims> {
+    if (token === '') throw new Unauthenticated('metadata "authorization": must have a dataplane token');
     const claims = await this.options.dataplaneTokens.verify(token);
     if (claims.binding.mesh === mesh) return claims;
     throw new Forbidden(`the dataplane token is of mesh ${quoted(claims.binding.mesh)}, the proxy of ${quoted(mesh)}`);
   }
 
   /** The stored Dataplane, if the token holds for it. */
-  private bound(node: Pick<DataplaneNode, 'mesh' | 'name'>, binding: WorkloadBinding): DataplaneResource {
-    const dataplane = this.dataplaneOf(node);
-    if (!dataplane)
-      throw new NotFound(`there is no Dataplane ${quoted(node.name)} in mesh ${quoted(node.mesh)} of this zone`);
+  private bound(node: DataplaneOf, binding: WorkloadBinding): DataplaneResource {
+    const dataplane = this.stored(node);
     const problem = bindingProblem(binding, dataplane);
     if (problem !== undefined) throw new Forbidden(`the dataplane token ${problem}`);
     return dataplane;
   }
 
+  private stored(node: DataplaneOf): DataplaneResource {
+    const dataplane = this.dataplaneOf(node);
+    if (dataplane) return dataplane;
+    throw new NotFound(`there is no Dataplane ${quoted(node.name)} in mesh ${quoted(node.mesh)} of this zone`);
+  }
+
   private dataplaneView(
     { mesh, capture, key, wire, systemAuthorities }: DataplaneNode,
-    of: { readonly dataplane: Identity; readonly listed: EnvoyView['listed']; readonly binding: WorkloadBinding },
+    of: { readonly dataplane: Identity; readonly listed: EnvoyView['listed'] } & Pick<
+      VerifiedClaims,
+      'binding' | 'certificate'
+    >,
   ): { readonly view: EnvoyView; readonly certificate?: ProxyCertificate } {
     const { certificates, renewed } = this.options;
-    const { dataplane, listed, binding } = of;
+    const { dataplane, listed, binding, certificate: shown } = of;
     const shared = {
       ...{ mesh, listed, dataplane, ...(capture && { capture }), ...(wire && { wire }) },
       ...(systemAuthorities !== undefined && { systemAuthorities }),
@@ -179,7 +255,7 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     const view: EnvoyView = { ...shared, identity: () => certificate.current() };
     const certificate = certificates.enrol({
       owner: { type: 'dataplane', dataplane, binding },
-      key,
+      ...{ key, ...(shown && { shown }) },
       renewed: () => renewed(view),
     });
     return { view, certificate };
@@ -187,19 +263,24 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
 
   private async admitZoneProxy(node: ZoneProxyNode, token: string): Promise<AdmittedProxy<EnvoyView>> {
     const { type, name } = node;
-    const { zoneTokens, index, zone } = this.options;
-    const until = await zoneTokens.verify(token, type);
-    const kind = ZONE_PROXY_KINDS[type];
-    const resource = index.get({ kind, mesh: '', zone, namespace: '', name });
-    const networking = resource?.spec['networking'];
-    if (!resource || !isJsonObject(networking)) throw new NotFound(`there is no ${kind} ${quoted(name)} in this zone`);
-    const at = socketAddress(networking['address'], networking['port']);
-    if (!at) throw new NotFound(`${kind} ${quoted(name)}: spec.networking.address must be an IP address`);
+    const until = await this.options.zoneTokens.verify(token, type);
+    const resource = this.zoneProxyOf(type, name);
+    const { networking } = resource.spec;
+    const at = isJsonObject(networking) ? socketAddress(networking['address'], networking['port']) : undefined;
+    if (!at) throw new NotFound(`${resource.id.kind} ${quoted(name)}: spec.networking.address must be an IP address`);
     const proxy = zoneProxyId(type, name);
     const { view, release } = this.views.hold({ proxy, facts: [at, node] }, () =>
       node.type === 'egress' ? this.egressView(node, at) : { view: { mesh: '', listed: NOTHING, ingress: at } },
     );
     return { proxy: { id: proxy, view, owner: resource.id }, until, release };
+  }
+
+  /** The stored ZoneIngress or ZoneEgress of a zone proxy. Throws NotFound. */
+  private zoneProxyOf(type: ZoneProxyNode['type'], name: string): Resource {
+    const kind = ZONE_PROXY_KINDS[type];
+    const found = this.options.index.get({ kind, mesh: '', zone: this.options.zone, namespace: '', name });
+    if (found) return found;
+    throw new NotFound(`there is no ${kind} ${quoted(name)} in this zone`);
   }
 
   /** An egress has a certificate in each mesh that leaves through it, from the first time that it is asked for. */
@@ -229,7 +310,7 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
   }
 
   /** By its name, or its `name.namespace`. */
-  private dataplaneOf({ mesh, name }: Pick<DataplaneNode, 'mesh' | 'name'>): DataplaneResource | undefined {
+  private dataplaneOf({ mesh, name }: DataplaneOf): DataplaneResource | undefined {
     const { index, zone } = this.options;
     const dot = name.lastIndexOf('.');
     const places = [
@@ -249,7 +330,7 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     if (!capture) return NOTHING;
     if (scope === 'all') return 'all';
     const isDeclared = spec.networking.transparentProxying?.reachableBackends !== undefined;
-    if (isDeclared || capture.type === 'redirect') return 'declared';
+    if (isDeclared || capture.type !== 'bind') return 'declared';
     const count = destinations(mesh);
     if (count > MOST_BOUND)
       throw new Forbidden(

@@ -4,6 +4,7 @@ import {
   Cluster_DiscoveryType,
   ClusterLoadAssignment,
   FilterChain,
+  HostName,
   Listener,
   RouteConfiguration,
   TlsSecret,
@@ -20,6 +21,8 @@ export const RESOURCE_TYPES = {
   filterChain: typeUrlOf(FilterChain),
   routes: typeUrlOf(RouteConfiguration),
   secret: typeUrlOf(TlsSecret),
+  /** What a hostname means: of ours, not Envoy's. */
+  hostName: typeUrlOf(HostName),
 } as const;
 
 /** A resource as it is sent, encoded once for all proxies. Equal versions of one name mean equal content. */

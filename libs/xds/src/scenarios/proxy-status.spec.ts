@@ -121,7 +121,9 @@ describe('the source of a zone', () => {
   it('is read anew in slices: it serves what it had and stays at its revision until all is there', async () => {
     const zone = new TrafficZone([trust(EAST_AUTHORITY)]);
     const work: { readonly steps: Iterable<unknown>; readonly done: () => void }[] = [];
-    const source = new EnvoyResources(zone.index, 'west', zone.access, (steps, done) => work.push({ steps, done }));
+    const source = new EnvoyResources(zone.index, 'west', zone.access, {
+      load: (steps, done) => work.push({ steps, done }),
+    });
     source.follow();
     const told: number[] = [];
     source.subscribe({ changed: () => undefined, relisted: () => undefined, reloaded: (at) => void told.push(at) });

@@ -284,7 +284,8 @@ export class AdsSession<V> {
     const { budget, counters } = this.options;
     if (budget.isSpent() && subscription.isBusy) return budget.wait(this);
     const unchanged = subscription.unchanged;
-    const push = subscription.take(mayRemove);
+    const isStarting = subscription.type === cluster && !this.subscriptions.has(listener);
+    const push = subscription.take({ mayRemove, isStarting });
     counters.unchanged += subscription.unchanged - unchanged;
     if (push) this.send(subscription, push);
   }

@@ -1,4 +1,5 @@
-import { Unauthenticated } from '@causeway/access';
+import type { X509Certificate } from 'node:crypto';
+import { StayReview, Unauthenticated } from '@causeway/access';
 import { DomainError, shortened } from '@causeway/resources';
 import { errorText, type Clock, type TokenBucket } from '@causeway/runtime';
 import { Node } from '@causeway/proto-gen';
@@ -12,6 +13,8 @@ import type { AdmittedProxy, ProxyAuthenticator, ProxyCaller } from './proxy-aut
 export interface AdsCall {
   readonly metadata: Metadata;
   readonly address: string;
+  /** What the proxy showed in its TLS handshake, unverified. */
+  readonly certificate: X509Certificate | undefined;
   readonly stream: ServerDuplexStream<Buffer, Buffer>;
   /** Writes a message that has its frame, past grpc-js, which would copy it for each proxy. */
   write(frame: Buffer): void;
@@ -65,13 +68,11 @@ export class AdsStream<V> {
   session: AdsSession<V> | undefined;
   node = '';
   private caller: ProxyCaller | undefined;
-  private until = Infinity;
+  private stay: StayReview<AdmittedProxy<V>> | undefined;
   private release: (() => void) | undefined;
   private readonly began: number;
   private waiting: Buffer[] = [];
   private isOver = false;
-  private isAsking = false;
-  private mustAskAgain = false;
 
   constructor(
     readonly form: AdsForm,
@@ -125,23 +126,12 @@ export class AdsStream<V> {
     const oldest = this.session?.oldestUnacked;
     if (oldest !== undefined && now - oldest > ackTimeout)
       return this.end('deadline', `a response was not acked in ${ackTimeout} ms`);
-    if (this.until <= this.options.clock.now()) this.review();
+    this.stay?.checkTime();
   }
 
   /** Asks again who the proxy is. */
   review(): void {
-    if (!this.caller || this.isOver) return;
-    if (this.isAsking) {
-      // What is being answered may rest on what has changed since.
-      this.mustAskAgain = true;
-      return;
-    }
-    void this.admit().then((admitted) => {
-      if (!admitted) return;
-      if (admitted.proxy.id !== this.proxyId) return this.end('unavailable', 'node.id now names another proxy');
-      this.guarded(() => this.session?.become(admitted.proxy));
-      if (this.mustAskAgain) this.review();
-    });
+    this.stay?.review();
   }
 
   private receive(bytes: Buffer): void {
@@ -153,7 +143,7 @@ export class AdsStream<V> {
       if (this.session) return this.take(bytes);
       this.waiting.push(bytes);
       if (this.waiting.length > MOST_WAITING) throw new ProtocolViolation('too many requests before the first answer');
-      if (this.waiting.length === 1) void this.introduce(node && Node.decode(node));
+      if (this.waiting.length === 1) this.introduce(node && Node.decode(node));
     });
   }
 
@@ -190,10 +180,12 @@ export class AdsStream<V> {
   }
 
   /** The first request says who the proxy is. */
-  private async introduce(node: Node | undefined): Promise<void> {
+  private introduce(node: Node | undefined): void {
     if (!node || node.id === '') return this.end('malformed', 'node.id: must be set in the first request');
     this.node = shortened(node.id, 256, '…');
-    this.caller = {
+    const { certificate } = this.call;
+    const caller: ProxyCaller = {
+      ...(certificate && { certificate }),
       node: node.id,
       cluster: node.cluster,
       metadata: node.metadata ?? {},
@@ -201,49 +193,42 @@ export class AdsStream<V> {
       authorization: String(this.call.metadata.get('authorization')[0] ?? ''),
       address: this.call.address,
     };
-    const admitted = await this.admit();
-    if (!admitted) return;
+    this.caller = caller;
+    this.stay = new StayReview({
+      ask: () => this.options.auth.admit(caller),
+      clock: this.options.clock,
+      expired: 'the token of the proxy has expired',
+      answered: (admitted) => this.admitted(admitted),
+      refused: (error) => this.end(reasonOf(error), errorText(error)),
+      dropped: ({ release }) => release?.(),
+    });
+    this.stay.review();
+  }
+
+  /** The first answer begins the session. */
+  private admitted({ proxy, release }: AdmittedProxy<V>): void {
+    this.release?.();
+    this.release = release;
+    if (!this.session) return this.beginSession(proxy);
+    if (proxy.id !== this.proxyId) return this.end('unavailable', 'node.id now names another proxy');
+    this.guarded(() => this.session?.become(proxy));
+  }
+
+  private beginSession(proxy: AdmittedProxy<V>['proxy']): void {
     const { session } = this.options;
     const send = (frame: Buffer): void => {
       if (!this.isOver) this.call.write(frame);
     };
     const failed = (error: unknown): void => this.fail(error);
-    this.session = new AdsSession(admitted.proxy, { ...session, form: this.form, send, failed });
+    this.session = new AdsSession(proxy, { ...session, form: this.form, send, failed });
     this.options.admitted();
-    if (this.mustAskAgain) this.review();
     for (const request of this.waiting.splice(0)) if (!this.isOver) this.take(request);
-  }
-
-  private async admit(): Promise<AdmittedProxy<V> | undefined> {
-    if (!this.caller) return undefined;
-    this.isAsking = true;
-    this.mustAskAgain = false;
-    try {
-      const admitted = await this.options.auth.admit(this.caller);
-      const { until = Infinity } = admitted;
-      if (until <= this.options.clock.now()) {
-        admitted.release?.();
-        throw new Unauthenticated('the token of the proxy has expired');
-      }
-      if (this.isOver) {
-        admitted.release?.();
-        return undefined;
-      }
-      this.until = until;
-      this.release?.();
-      this.release = admitted.release;
-      return admitted;
-    } catch (error) {
-      this.end(reasonOf(error), errorText(error));
-      return undefined;
-    } finally {
-      this.isAsking = false;
-    }
   }
 
   private finish(why: string | undefined): void {
     if (this.isOver) return;
     this.isOver = true;
+    this.stay?.close();
     this.waiting = [];
     if (this.session) this.options.closing();
     this.session?.close();

@@ -1,3 +1,4 @@
+import type { X509Certificate } from 'node:crypto';
 import type { Proxy } from './resource-source';
 
 /** What a proxy says of itself when its stream begins. */
@@ -11,6 +12,8 @@ export interface ProxyCaller {
   readonly userAgent: string;
   /** The header `authorization`; empty where there is none. */
   readonly authorization: string;
+  /** What it showed in its TLS handshake: it has the key, and nothing else is verified. */
+  readonly certificate?: X509Certificate;
   readonly address: string;
 }
 

@@ -20,7 +20,7 @@ export class SentResources {
     return this.sum.toString(16);
   }
 
-  get(name: string): Held | undefined {
+  get(name: string): Held | EncodedResource | undefined {
     return this.byName.get(name);
   }
 
@@ -49,6 +49,11 @@ export class SentResources {
     this.byName.delete(name);
     if (this.form === 'sotw') this.sum = BigInt.asUintN(64, this.sum - hashed(held.version));
   }
+}
+
+/** Whether a proxy was sent a cluster whose endpoints are discovered; of what it had before its stream began nobody knows. */
+export function discoversEndpoints(held: Held | EncodedResource): boolean {
+  return 'endpointsName' in held && held.endpointsName !== undefined;
 }
 
 /** The version that holding these gives. */

@@ -1,6 +1,6 @@
 import type { EncodedResource } from '../resources/encoded-resource';
 import { sizeOf, type AdsForm } from './ads-messages';
-import { fingerprint, SentResources } from './sent-resources';
+import { fingerprint, discoversEndpoints, SentResources } from './sent-resources';
 import { Rejections } from './rejections';
 
 /** Bytes of resources in one response; one resource may be larger. */
@@ -21,6 +21,17 @@ interface InFlight extends Push {
   readonly bytes: number;
   /** The first revision whose changes it holds. */
   readonly since: number;
+}
+
+/** What a response may do. */
+export interface TakeOptions {
+  /** It also has what is going. */
+  readonly mayRemove: boolean;
+  /**
+   * The proxy has asked for no listener yet. An Envoy asks for them once its clusters are ready, and 1.40 waits for ever for a cluster
+   * whose endpoints it was about to discover when another kind of cluster took its name: that one goes first, and comes anew.
+   */
+  readonly isStarting: boolean;
 }
 
 /** What a subscription asks its source; bound to the proxy. */
@@ -203,17 +214,16 @@ export class Subscription {
   }
 
   /**
-   * The next response, at most a chunk; undefined where nothing is to be sent. With `mayRemove` also what is going. The caller
-   * sends it and calls `sent`.
+   * The next response, at most a chunk; undefined where nothing is to be sent. The caller sends it and calls `sent`.
    */
-  take(mayRemove: boolean): Push | undefined {
+  take({ mayRemove, isStarting }: TakeOptions): Push | undefined {
     if (this.isStale) this.markAll(this.pendingSince ?? 0);
     this.isStale = false;
     if (this.dirty.size === 0 && !this.mustAnswer && !(mayRemove && this.isGoing)) {
       if (!this.isGoing) this.pendingSince = undefined;
       return undefined;
     }
-    const { resources, removed } = this.takeChanges();
+    const { resources, removed } = this.takeChanges(isStarting);
     if (mayRemove) {
       removed.push(...this.going);
       for (const name of this.going) this.held.release(name);
@@ -249,9 +259,10 @@ export class Subscription {
     return true;
   }
 
-  private takeChanges(): { resources: EncodedResource[]; removed: string[] } {
+  private takeChanges(isStarting: boolean): { resources: EncodedResource[]; removed: string[] } {
     const resources: EncodedResource[] = [];
     const removed: string[] = [];
+    const anew: string[] = [];
     let bytes = 0;
     for (const name of this.dirty) {
       if (bytes >= CHUNK_BYTES && !this.isWhole) break;
@@ -274,11 +285,18 @@ export class Subscription {
         this.unchanged++;
         continue;
       }
+      if (isStarting && held && resource.endpointsName === undefined && discoversEndpoints(held)) {
+        this.held.release(name);
+        removed.push(name);
+        anew.push(name);
+        continue;
+      }
       this.absent.delete(name);
       this.held.hold(resource);
       resources.push(resource);
       bytes += sizeOf(resource);
     }
+    for (const name of anew) this.dirty.add(name);
     return { resources, removed };
   }
 

@@ -36,7 +36,7 @@ export interface XdsServerOptions<V> {
   readonly logger: Logger;
   readonly limits?: Partial<XdsLimits>;
   /** Adds what else is served at the port. */
-  readonly addServices?: (server: Server) => void;
+  readonly addServices?: (server: Server, streams: Pick<Http2Streams, 'certificateOf'>) => void;
 }
 
 export interface XdsLimits {
@@ -142,6 +142,11 @@ export class XdsServer<V> {
     return this.listener.bind(host, port, credentials);
   }
 
+  /** Listens at a unix socket, in plain text. Rejects where it cannot listen. */
+  listenPath(path: string): Promise<void> {
+    return this.listener.bindPath(path);
+  }
+
   /** As `listen`, for HTTP/1 too. */
   listenShared(host: string, port: number, shared: Pick<SharedPortOptions, 'certificates' | 'http'>): Promise<number> {
     return this.listener.bindShared(host, port, { ...shared, clock: this.options.clock, log: this.log });
@@ -182,12 +187,13 @@ export class XdsServer<V> {
       this.serve(form, {
         metadata: call.metadata,
         address: addressOf(call.getPeer()),
+        certificate: streams.certificateOf(call.metadata),
         stream: call,
         write: (frame) => streams.write(call.metadata, frame, () => undefined),
         reset: () => streams.reset(call.metadata),
       });
     server.addService(adsService, { delta: serve('delta'), sotw: serve('sotw') });
-    this.options.addServices?.(server);
+    this.options.addServices?.(server, streams);
     return server;
   }
 

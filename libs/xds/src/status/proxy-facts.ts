@@ -1,6 +1,6 @@
 import { shortened, type Violation } from '@causeway/resources';
 import type { ProxyFacts, ProxyFault, ProxyTypeFacts } from '@causeway/store';
-import { TRUST_SECRET } from '../envoy/names';
+import { egressSecretOf, TRUST_SECRET } from '../envoy/names';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
 import type { ProxyStatus, ProxyTypeStatus } from '../server/proxy-status';
 
@@ -42,17 +42,17 @@ export function observeProxy(
   const statuses = streams.flatMap((stream) => stream.types);
   const traffic = statuses.filter(({ type }) => type !== RESOURCE_TYPES.secret);
   const applied = traffic.length === 0 ? -1 : Math.min(...traffic.map(({ appliedRevision }) => appliedRevision));
-  const authorities = acceptedAuthorities(streams, frame);
+  const kind = kindOf(latest);
   const { notAfter: end, uri } = certificate ?? {};
   return {
     facts: {
-      kind: kindOf(latest),
+      kind,
       ...(owner && { owner }),
       ...{ node, address, userAgent, form },
       since: Math.min(...streams.map(({ since }) => since)),
       streams: streams.length,
       types: types.map((type) => typeFacts(type, statuses, frame)),
-      ...(authorities && { authorities }),
+      ...acceptedTrust(kind, trustOf(streams, frame)),
       ...(end !== undefined && { certificate: { end, ...(uri !== undefined && { uri }) } }),
       rejected: faults(statuses.flatMap(rejectedOf)),
       refused: faults(streams.flatMap(({ refused }) => refused.map(refusedFault))),
@@ -82,18 +82,37 @@ function typeFacts(type: string, statuses: readonly ProxyTypeStatus[], frame: Ob
   };
 }
 
-/** Of a proxy with several streams only what all of them have accepted counts. */
-function acceptedAuthorities(
-  streams: readonly ObservedStream[],
-  { authoritiesOf }: ObservationFrame,
-): readonly string[] | undefined {
-  const sets = streams.flatMap(({ types }) => {
+/** The authorities that each stream accepted, by the name of the secret; undefined for a version that was not served lately. */
+type TrustOfStream = ReadonlyMap<string, readonly string[] | undefined>;
+
+function trustOf(streams: readonly ObservedStream[], { authoritiesOf }: ObservationFrame): readonly TrustOfStream[] {
+  return streams.flatMap(({ types }) => {
     const secrets = types.find(({ type }) => type === RESOURCE_TYPES.secret);
     if (!secrets) return [];
-    // An egress has a trust for each mesh; what it accepts is in all of them.
-    const trusts = Object.entries(secrets.versions ?? {}).filter(([name]) => name.split(':')[0] === TRUST_SECRET);
-    return trusts.length === 0 ? [undefined] : trusts.map(([, version]) => authoritiesOf(version));
+    return [new Map(Object.entries(secrets.versions ?? {}).map(([name, version]) => [name, authoritiesOf(version)]))];
   });
+}
+
+/** Of a proxy with several streams only what all of them have accepted counts. */
+function acceptedTrust(
+  kind: ProxyFacts['kind'],
+  streams: readonly TrustOfStream[],
+): Pick<ProxyFacts, 'authorities' | 'authoritiesIn'> {
+  if (kind !== 'egress') {
+    const authorities = inAll(streams.map((trust) => trust.get(TRUST_SECRET)));
+    return authorities ? { authorities } : {};
+  }
+  const names = new Set(streams.flatMap((trust) => [...trust.keys()]));
+  const byMesh = [...names].sort().flatMap((name) => {
+    const asked = egressSecretOf(name);
+    if (asked?.type !== TRUST_SECRET) return [];
+    const sets = streams.filter((trust) => trust.has(name)).map((trust) => trust.get(name));
+    return [[asked.mesh, inAll(sets) ?? []] as const];
+  });
+  return byMesh.length === 0 ? {} : { authoritiesIn: Object.fromEntries(byMesh) };
+}
+
+function inAll(sets: readonly (readonly string[] | undefined)[]): readonly string[] | undefined {
   const [first, ...others] = sets;
   if (!first || others.includes(undefined)) return undefined;
   return first.filter((id) => others.every((set) => set?.includes(id)));

@@ -22,6 +22,7 @@ const TITLES: Readonly<Record<string, string>> = {
   rejections: 'what stands rejected',
   lost: 'zones that are lost',
   quarantine: 'what is quarantined',
+  leases: 'leases of agents that do not end',
   tokens: 'tokens that end soon',
   keys: 'keys and certificates that cannot be used',
 };

@@ -145,6 +145,22 @@ function entrance(item: JsonObject): string {
   return `${pick('Address')}:${pick('Port')}`;
 }
 
+/** What a route binds to: `Service foo:80`, of other namespaces with the namespace. */
+const parentsOf = (item: JsonObject): string[] =>
+  listAt(objectAt(item, 'spec'), 'parentRefs').map((ref) => {
+    const of = textAt(ref, 'namespace') === '' ? '' : `${textAt(ref, 'namespace')}/`;
+    const port = textAt(ref, 'port') || textAt(ref, 'sectionName');
+    return `${textAt(ref, 'kind') || 'Gateway'} ${of}${textAt(ref, 'name')}${port === '' ? '' : `:${port}`}`;
+  });
+
+const route: readonly Column[] = [
+  { title: 'PARENTS', cell: (item) => shortened(parentsOf(item), 2), wideCell: (item) => parentsOf(item).join(', ') },
+  { title: 'RULES', cell: (item) => String(listAt(objectAt(item, 'spec'), 'rules').length), onlyWide: true },
+];
+
+const listeners = (item: JsonObject): string[] =>
+  listAt(objectAt(item, 'spec'), 'listeners').map((each) => `${textAt(each, 'port')}/${textAt(each, 'protocol')}`);
+
 const special: Readonly<Record<string, readonly Column[]>> = {
   MeshService: [
     { title: 'STATE', cell: (item) => textAt(item, 'spec', 'state') },
@@ -177,6 +193,12 @@ const special: Readonly<Record<string, readonly Column[]>> = {
     { title: 'PARAMETERS', cell: parameters, onlyWide: true },
     { title: 'STATUS', cell: meshState },
   ],
+  HTTPRoute: route,
+  GRPCRoute: route,
+  TLSRoute: route,
+  TCPRoute: route,
+  UDPRoute: route,
+  Gateway: [{ title: 'LISTENERS', cell: (item) => shortened(listeners(item), 3) }],
   MeshIdentity: [
     { title: 'PROVIDER', cell: (item) => textAt(item, 'spec', 'provider', 'type') },
     { title: 'PATH', cell: (item) => textAt(item, 'spec', 'spiffeID', 'path'), onlyWide: true },

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@causeway/resources';
 import { Option, type Command } from 'commander';
 import { colourOf } from '../../colour';
-import { kindOf, type CommandContext } from '../../context';
+import { kindOf, UsageError, type CommandContext } from '../../context';
 import { meshOption, type SetExitCode } from '../../options';
 import { selectionOf } from '../../refs';
 import { listAt, objectAt, serviceName, structured, table, textAt } from '../../render';
@@ -20,6 +20,8 @@ export interface HostnamesOptions {
   readonly generator?: string;
   readonly service?: string;
   readonly lost?: boolean;
+  /** In the form of /etc/hosts, in a zone. */
+  readonly hosts?: boolean;
   /** Whose view, on the global; absent there: what each zone reported of its own services. */
   readonly zone?: string;
   readonly output: 'table' | 'wide' | 'yaml' | 'json';
@@ -52,6 +54,7 @@ export async function hostnames(
   options: HostnamesOptions,
 ): Promise<number> {
   const named = async (): Promise<string> => options.mesh || (await context.api()).rest.expectedMesh();
+  if (options.hosts) return printHosts(context, containing, options);
   const meshes = options.allMeshes ? await meshNames(context) : [await named()];
   const all: HostnameClaim[] = [];
   for (const mesh of meshes) all.push(...(await claimsOf(context, mesh, { containing, zone: options.zone })));
@@ -61,6 +64,25 @@ export async function hostnames(
     context.print(structured({ items }, options.output));
   } else if (shown.length === 0) context.printError('no hostnames');
   else context.print(claimTable(context, shown, { wide: options.output === 'wide', meshes: meshes.length > 1 }));
+  return 0;
+}
+
+async function printHosts(
+  context: CommandContext,
+  containing: string | undefined,
+  { mesh, ...others }: HostnamesOptions,
+): Promise<number> {
+  const { allMeshes, generator, service, lost, zone, output } = others;
+  if (
+    allMeshes ||
+    lost ||
+    [containing, generator, service, zone].some((one) => one !== undefined) ||
+    output !== 'table'
+  )
+    throw new UsageError('--hosts prints all hostnames of a mesh: it goes with --mesh alone');
+  const { rest } = await context.api();
+  const text = await rest.text({ path: '/discovery/hosts', query: mesh === '' ? {} : { mesh } });
+  context.print(text.trimEnd());
   return 0;
 }
 
@@ -98,6 +120,7 @@ export function registerHostnames(program: Command, context: CommandContext, fin
     .option('-A, --all-meshes', 'over all meshes')
     .option('--generator <name>', 'only those of a HostnameGenerator')
     .option('--service <name>', 'only those that a service claims')
+    .option('--hosts', 'with their virtual IPs, in the form of /etc/hosts (asks a zone)')
     .option('--lost', 'only claims that are NotAvailable')
     .option('-z, --zone <zone>', 'on the global: as this zone sees them; else as each zone reported its own services')
     .addOption(

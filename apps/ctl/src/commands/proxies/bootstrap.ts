@@ -50,17 +50,17 @@ export async function bootstrapProxy(
   const api = await context.api();
   const settings = await api.rest.json({ path: '/config' });
   const subject = subjectOf(proxy, options, textAt(settings, 'CAUSEWAY_MESH_NAME'));
+  const grpcSubject = options.grpc === true ? dataplaneOf(subject) : undefined;
   const zone = textAt(settings, 'CAUSEWAY_ZONE_NAME');
+  await checkDeclared(api, subject);
   const token =
     options.tokenFile === undefined ? await issued(api, subject, zone, options) : readGiven(options.tokenFile).trim();
   const authority = await authorityFor(api, settings, options);
   const controlPlanes = addressesOf(context, settings, options.xds);
   const folder = resolve(options.dir);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (options.grpc === true) {
-    if (subject.type !== 'dataplane') throw new UsageError('--grpc is for a Dataplane');
-    const zone = textAt(settings, 'CAUSEWAY_ZONE_NAME');
-    const start = { ...subject, zone, token, controlPlanes, folder, ...(authority !== undefined && { authority }) };
+  if (grpcSubject) {
+    const start = { ...grpcSubject, zone, token, controlPlanes, folder, ...(authority !== undefined && { authority }) };
     return writeGrpcFiles(context, start);
   }
   const { privateKey, csr } = await createWorkloadKey();
@@ -93,11 +93,31 @@ function subjectOf(proxy: string | undefined, { ingress, egress }: BootstrapOpti
   return { type: 'dataplane', mesh: mesh ?? (expectedMesh || 'default'), name };
 }
 
+function dataplaneOf(subject: Subject): Subject & { readonly type: 'dataplane' } {
+  if (subject.type !== 'dataplane') throw new UsageError('--grpc is for a Dataplane');
+  return subject;
+}
+
+/** Throws where a zone proxy has no ZoneIngress or ZoneEgress: none would let it in, whatever its token. */
+async function checkDeclared(api: ApiClient, subject: Subject): Promise<void> {
+  if (subject.type === 'dataplane') return;
+  const { type, name } = subject;
+  const [kind, plural] = type === 'ingress' ? ['ZoneIngress', 'zoneingresses'] : ['ZoneEgress', 'zoneegresses'];
+  await api.rest.json({ path: `/${plural}/${encodeURIComponent(name)}` }).catch((error: unknown) => {
+    if (!(error instanceof ApiError) || error.code !== 'not-found') throw error;
+    throw new UsageError(`--${type}: there is no ${kind} ${JSON.stringify(name)} here (causeway get ${plural})`, {
+      cause: error,
+    });
+  });
+}
+
 /** A token that is bound to the Dataplane, and to its workload where a label names that; for a zone proxy a zone token. */
 async function issued(api: ApiClient, subject: Subject, zone: string, { validFor }: BootstrapOptions): Promise<string> {
   if (subject.type !== 'dataplane') return issuedToZoneProxy(api, subject, zone, validFor);
   const { mesh, name } = subject;
-  const dataplane = await api.rest.json({ path: `/meshes/${encodeURIComponent(mesh)}/dataplanes/${name}` });
+  const dataplane = await api.rest.json({
+    path: `/meshes/${encodeURIComponent(mesh)}/dataplanes/${encodeURIComponent(name)}`,
+  });
   const labels = isJsonObject(dataplane['labels']) ? dataplane['labels'] : {};
   const workload = textAt(labels, 'kuma.io/workload');
   const body = { mesh, name, validFor, ...(workload !== '' && { workload }) };
@@ -105,6 +125,11 @@ async function issued(api: ApiClient, subject: Subject, zone: string, { validFor
   const token = textAt(answer, 'token');
   if (token === '') throw new UsageError('the server answers with no token: is it the control plane of a zone?');
   return token;
+}
+
+/** The command that issues a zone token where this zone's tokens come from: a zone of a global issues none. */
+export function tokenCommandAtGlobal(zone: string, scope: readonly string[] = []): string {
+  return ['causeway --context global tokens zone', zone, ...scope.map((each) => `--scope ${each}`), '> FILE'].join(' ');
 }
 
 /** Only a zone by itself issues zone tokens. */
@@ -117,20 +142,22 @@ async function issuedToZoneProxy(
   const body = { zone, scope: [type], validFor };
   const answer = await api.rest.json({ method: 'POST', path: '/tokens/zone', body }).catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.code !== 'not-found') throw error;
-    const made = `causeway --context global tokens zone ${zone} --scope ${type} > FILE`;
+    const made = tokenCommandAtGlobal(zone, [type]);
     throw new UsageError(`--${type} needs --token-file, for the global issues zone tokens: ${made}`, { cause: error });
   });
   return textAt(answer, 'token');
 }
 
-/** Undefined where the port is plain text. */
-async function authorityFor(
+/** The authorities in PEM of the xDS port; undefined where the port is plain text. */
+export async function authorityFor(
   api: ApiClient,
   settings: JsonObject,
-  { xdsCaFile }: BootstrapOptions,
+  { xdsCaFile }: Pick<BootstrapOptions, 'xdsCaFile'>,
 ): Promise<string | undefined> {
   if (xdsCaFile !== undefined) return readGiven(xdsCaFile);
   if (!isTls(settings)) return undefined;
+  if (textAt(settings, 'CAUSEWAY_XDS_TLS_CERT_FILE') !== '')
+    throw new UsageError('the xDS port has a certificate of its own: name what verifies it, --xds-ca-file FILE');
   return api.rest.text({ path: '/rest/ca' }).catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.code !== 'not-found') throw error;
     throw new UsageError('name the certificates that verify the xDS port: --xds-ca-file FILE', { cause: error });
@@ -146,7 +173,8 @@ function isTls(settings: JsonObject): boolean {
   return !/^(127\.|::1$|localhost$|$)/.test(address);
 }
 
-function addressesOf(
+/** Where the control plane serves proxies, unless `given` says so. */
+export function addressesOf(
   context: CommandContext,
   settings: JsonObject,
   given: readonly string[] | undefined,

@@ -1,17 +1,22 @@
 import { createHash } from 'node:crypto';
+import { joinBundleText } from '@causeway/identity';
 import type { JsonObject } from '@causeway/resources';
+import { ApiError } from '@causeway/api-client';
 import type { Command } from 'commander';
 import { UsageError, type CommandContext } from '../../context';
 import { listed, meshOption, outputOption, secondsOf, type SetExitCode } from '../../options';
 import { printWarnings } from '../delete';
 import { structured, textAt, textsAt, type Output } from '../../render';
+import { tokenCommandAtGlobal } from '../proxies/bootstrap';
 import { claimsOf, type TokenUse } from '../../settings/token-claims';
+import { joinPlaceOf, printGivenBundle, refuseWithoutBundle, type BundleOptions } from './join-bundle';
 import { chosenUses, issuedTokens, listTokens, type ListTokensOptions, type TokenUseOptions } from './list-tokens';
 
-export interface ZoneTokenOptions {
-  readonly validFor: string;
+export interface ZoneTokenOptions extends BundleOptions {
+  readonly validFor?: string;
   readonly scope?: readonly string[];
-  readonly output: Output;
+  /** Of the bundle: a token of the global, instead of a new one of this zone. */
+  readonly tokenFile?: string;
 }
 
 export interface UserTokenOptions {
@@ -20,14 +25,28 @@ export interface UserTokenOptions {
   readonly output: Output;
 }
 
-/** `causeway tokens zone NAME`: prints only the token on standard output, fit for a file; id and expiry on standard error. */
+/**
+ * `causeway tokens zone NAME`: prints only the token on standard output, fit for a file; id and expiry on standard error. With
+ * `--bundle` what the agent of an ingress joins with.
+ */
 export async function issueZoneToken(
   context: CommandContext,
   zone: string,
   options: ZoneTokenOptions,
 ): Promise<number> {
-  const { scope } = options;
-  const body = await issue(context, 'zone', { zone, ...(scope ? { scope: [...scope] } : {}) }, options);
+  const { bundle = false, tokenFile, validFor = TOKEN_VALIDITY, output } = options;
+  refuseWithoutBundle(options);
+  const place = bundle ? await joinPlaceOf(context, options, zone) : undefined;
+  if (place && tokenFile !== undefined) return printGivenBundle(context, place, options);
+  const scope = options.scope ?? (bundle ? ['ingress'] : undefined);
+  const order = { zone, ...(scope ? { scope: [...scope] } : {}) };
+  const printed = (token: string): string => (place ? joinBundleText({ ...place, mesh: '', token }) : token);
+  const body = await issue(context, 'zone', order, { validFor, output, printed }).catch((error: unknown) => {
+    if (!(error instanceof ApiError) || error.code !== 'not-found') throw error;
+    const command = tokenCommandAtGlobal(zone, scope);
+    const then = bundle ? 'then --token-file FILE' : 'or --server URL';
+    throw new UsageError(`the global issues the tokens of this zone: ${command} (${then})`, { cause: error });
+  });
   if (body) context.printError(`token ${textAt(body, 'id')} of zone ${zone}, valid until ${textAt(body, 'expiresAt')}`);
   return 0;
 }
@@ -46,13 +65,16 @@ export async function issueUserToken(
   return 0;
 }
 
-export interface DataplaneTokenOptions {
+export interface DataplaneTokenOptions extends BundleOptions {
   readonly mesh: string;
   readonly workload?: string;
   readonly tag?: readonly string[];
-  readonly validFor: string;
-  readonly output: Output;
+  readonly validFor?: string;
 }
+
+/** Of the token in a bundle: it is for joining; afterwards the agent has a certificate. */
+const BUNDLE_VALIDITY = '1h';
+const TOKEN_VALIDITY = '30d';
 
 /** `causeway tokens dataplane [NAME]`: as `causeway tokens zone`; without a mesh it is for the one that the control plane expects. */
 export async function issueDataplaneToken(
@@ -60,7 +82,9 @@ export async function issueDataplaneToken(
   name: string | undefined,
   options: DataplaneTokenOptions,
 ): Promise<number> {
-  const { workload, tag = [] } = options;
+  const { workload, tag = [], bundle = false } = options;
+  const { validFor = bundle ? BUNDLE_VALIDITY : TOKEN_VALIDITY, output } = options;
+  refuseWithoutBundle(options);
   const mesh = options.mesh || (await expectedMesh(context));
   const order = {
     mesh,
@@ -68,7 +92,9 @@ export async function issueDataplaneToken(
     ...(workload === undefined ? {} : { workload }),
     ...(tag.length === 0 ? {} : { tags: tagsOf(tag) }),
   };
-  const body = await issue(context, 'dataplane', order, options);
+  const place = bundle ? await joinPlaceOf(context, options) : undefined;
+  const printed = (token: string): string => (place ? joinBundleText({ ...place, mesh, token }) : token);
+  const body = await issue(context, 'dataplane', order, { validFor, output, printed });
   if (!body) return 0;
   const who = [name && `Dataplane ${name}`, workload && `workload ${workload}`].filter(Boolean).join(', ');
   const until = textAt(body, 'expiresAt');
@@ -98,12 +124,13 @@ async function issue(
   context: CommandContext,
   use: TokenUse,
   order: JsonObject,
-  { validFor, output }: Pick<ZoneTokenOptions, 'validFor' | 'output'>,
+  options: Pick<UserTokenOptions, 'validFor' | 'output'> & { readonly printed?: (token: string) => string },
 ): Promise<JsonObject | undefined> {
+  const { validFor, output, printed = (token) => token } = options;
   const asked = { ...order, validFor: inServerUnits(validFor) };
   const body = await (await context.api()).rest.json({ method: 'POST', path: `/tokens/${use}`, body: asked });
   if (textAt(body, 'token') === '') throw new UsageError('the server answers with no token: is it a control plane?');
-  context.print(output === 'table' ? textAt(body, 'token') : structured(body, output));
+  context.print(output === 'table' ? printed(textAt(body, 'token')) : structured(body, output));
   return output === 'table' ? body : undefined;
 }
 
@@ -220,8 +247,15 @@ function registerIssuing(tokens: Command, context: CommandContext, finish: SetEx
     .command('zone')
     .description('issues a token that lets a zone in, or its ingress and egress; it is shown once')
     .argument('<name>', 'the zone')
-    .option('--valid-for <duration>', VALID_FOR, '30d')
-    .option('--scope <scope...>', 'cp (the default), ingress, egress')
+    .option('--valid-for <duration>', `${VALID_FOR} (default: ${TOKEN_VALIDITY})`)
+    .option('--scope <scope...>', 'cp (the default; of a bundle ingress), ingress, egress')
+    .option(
+      '--bundle',
+      "print what causeway-agent ingress joins with: the token, and where the zone's control planes are",
+    )
+    .option('--token-file <file>', 'with --bundle: a token that the global has issued')
+    .option('--xds <host:port>', 'with --bundle: where the control planes are reached; several by commas', listed)
+    .option('--xds-ca-file <file>', 'with --bundle: certificates (PEM) that verify them')
     .addOption(outputOption())
     .action(async (name: string, options: ZoneTokenOptions) => finish(await issueZoneToken(context, name, options)));
   tokens
@@ -236,7 +270,10 @@ function registerIssuing(tokens: Command, context: CommandContext, finish: SetEx
       ...before,
       value,
     ])
-    .option('--valid-for <duration>', VALID_FOR, '30d')
+    .option('--valid-for <duration>', `${VALID_FOR} (default: ${TOKEN_VALIDITY}, of a bundle ${BUNDLE_VALIDITY})`)
+    .option('--bundle', 'print what causeway-agent joins with: the token, and where the control planes are')
+    .option('--xds <host:port>', 'with --bundle: where the control planes are reached; several by commas', listed)
+    .option('--xds-ca-file <file>', 'with --bundle: certificates (PEM) that verify them')
     .addOption(outputOption())
     .action(async (name: string | undefined, options: DataplaneTokenOptions) =>
       finish(await issueDataplaneToken(context, name, options)),

@@ -1,6 +1,6 @@
 import type { Meshes } from '@causeway/meshes';
 import { globalIdentity, jsonEqual, type Registry, type Resource } from '@causeway/resources';
-import { batchesOf, errorText, type Clock, type Logger, type LeaderTerm } from '@causeway/runtime';
+import { batchesOf, errorText, onAbort, type Clock, type Logger, type LeaderTerm } from '@causeway/runtime';
 import {
   Fenced,
   type Change,
@@ -95,7 +95,7 @@ export function createZoneLifecycleLoop(options: ZoneLifecycleOptions): ZoneLife
     unsubscribe();
     forbidden.close();
   };
-  term.signal.addEventListener('abort', stop, { once: true });
+  onAbort(term.signal, stop);
   return {
     round,
     run: async () => {

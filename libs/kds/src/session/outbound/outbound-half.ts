@@ -1,4 +1,4 @@
-import { parseIdentityKey } from '@causeway/resources';
+import { crossesZones, parseIdentityKey } from '@causeway/resources';
 import { BusyPacer, RateLimitedLogger, type Logger, type Timer } from '@causeway/runtime';
 import {
   Outbox,
@@ -43,6 +43,11 @@ const MAX_UNANSWERED = { chunked: 1024 * 1024, plain: 16 * 1024 * 1024 } as cons
 
 /** While changes come without a pause, the peer gets them every 20 ms. The burst lets a first state of all kinds pass. */
 const PACE = { burst: 64, interval: 20 };
+/**
+ * How long changes of a zone wait that only the global sees (Dataplanes and the like), ms: the global stores one message of a stream after
+ * the other, and the services that all other zones wait for come from the same changes a moment later.
+ */
+const NO_HURRY = 50;
 /** Resources of a message that is worth sending by itself. */
 const LARGE_MESSAGE = 100;
 
@@ -70,6 +75,9 @@ export class OutboundHalf implements SessionHalf {
   private readonly pacer: BusyPacer;
   /** The pause until the next message of a busy stream. */
   private pause: Timer | undefined;
+  /** Changed kinds that only the peer sees. */
+  private readonly waiting = new Set<string>();
+  private wait: Timer | undefined;
 
   constructor(
     private readonly session: Session,
@@ -129,7 +137,9 @@ export class OutboundHalf implements SessionHalf {
 
   /** A resource of a kind may differ from what was sent last, which `was` returns; call `pump` afterwards. */
   mark(kind: string, key: string, was: () => LastSent | undefined): void {
-    if (this.outbox.isSubscribed(kind)) this.outbox.mark(kind, key, was());
+    if (!this.outbox.isSubscribed(kind)) return;
+    this.outbox.mark(kind, key, was());
+    if (!this.isUrgent(kind)) this.waitWith(kind);
   }
 
   /** Sends a Causeway peer the position of a kind even where nothing changed, so that the peer can resume from it. */
@@ -141,7 +151,7 @@ export class OutboundHalf implements SessionHalf {
   pump(): void {
     const most = this.limits.chunked ? MAX_UNANSWERED.chunked : MAX_UNANSWERED.plain;
     while (this.opened && !this.pause && this.fullSince === undefined && this.unansweredBytes < most) {
-      const message = this.outbox.take();
+      const message = this.outbox.take(this.waiting);
       if (!message) {
         if (this.inFlight.size === 0) this.pacer.rest();
         return;
@@ -153,6 +163,22 @@ export class OutboundHalf implements SessionHalf {
       if (!this.options.stream.write(bytes)) this.fullSince = this.session.clock.now();
       if (message.put.length < LARGE_MESSAGE && this.pacer.delay > 0) this.pauseFor(this.pacer.delay);
     }
+  }
+
+  /** Whether other zones may get it. */
+  private isUrgent(kindName: string): boolean {
+    const { role, registry } = this.session;
+    const kind = registry.kind(kindName);
+    return role === 'global' || kind === undefined || crossesZones(kind.sync);
+  }
+
+  private waitWith(kind: string): void {
+    this.waiting.add(kind);
+    this.wait ??= this.session.clock.after(NO_HURRY, () => {
+      this.wait = undefined;
+      this.waiting.clear();
+      this.pump();
+    });
   }
 
   private pauseFor(ms: number): void {
@@ -171,6 +197,7 @@ export class OutboundHalf implements SessionHalf {
   close(): Promise<void> {
     this.opened = false;
     this.pause?.cancel();
+    this.wait?.cancel();
     return Promise.resolve();
   }
 

@@ -1,0 +1,102 @@
+import { hostname } from 'node:os';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Agent, agentSocketPath, askAgent, isAnswered, loadConfig, removeState } from '@causeway/agent';
+import { silentLogger, systemClock } from '@causeway/runtime';
+import { createLogger } from '@causeway/telemetry';
+import type { AgentEnvironment } from './config';
+import { configOf, type RunFlags } from './flags';
+
+/** What the commands share. */
+export interface AgentContext {
+  readonly environment: AgentEnvironment;
+  readonly version: string;
+  readonly print: (line: string) => void;
+  readonly printError: (line: string) => void;
+  /** Aborts where the program is told to end. */
+  readonly signal: AbortSignal;
+  readonly isTerminal: boolean;
+}
+
+export interface StateFlags {
+  readonly state?: string;
+}
+
+/** How often it is looked whether an agent has ended, ms. */
+const LOOK = 100;
+
+/** `run` and `ingress`: resolves with the exit code when the agent has ended. */
+export async function runAgent(context: AgentContext, flags: RunFlags, kind: 'dataplane' | 'ingress'): Promise<number> {
+  const { environment, version, printError, signal, isTerminal } = context;
+  const given = configOf(flags, kind);
+  // Flags that say everything need no file of the machine.
+  const file = flags.file ?? ('dataplanes' in given || 'ingress' in given ? undefined : environment.file);
+  const source = { flags: given, ...(file !== undefined && { file }) };
+  const loaded = loadConfig(source);
+  if (!loaded.ok) {
+    for (const problem of loaded.problems) printError(problem);
+    return 2;
+  }
+  const { config } = loaded;
+  const logger = createLogger({ level: config.logLevel, program: 'agent', pretty: isTerminal });
+  // What `systemctl reload` sends: the file is followed anyway. On a terminal it is the end of the terminal.
+  if (!isTerminal) process.on('SIGHUP', () => logger.info('the configuration file is followed: no reload is needed'));
+  const { envoy, authoritiesFile } = environment;
+  const agent = new Agent({
+    ...{ config, source, envoy, version, clock: systemClock, logger, machine: hostname() },
+    ...(authoritiesFile !== undefined && { authoritiesFile }),
+    folder: config.state ?? environment.state,
+  });
+  await agent.run(signal);
+  return 0;
+}
+
+/** `status`: 0 where the agent runs, 1 where it does not. */
+export async function showStatus(
+  context: AgentContext,
+  { state, output }: StateFlags & { readonly output: 'table' | 'json' },
+): Promise<number> {
+  const answer = await ask(context, state, 'GET', output === 'json' ? '/status' : '/status.txt');
+  if (answer === undefined) return 1;
+  context.print(answer);
+  return 0;
+}
+
+/** `drain`: the agent ends gracefully; resolves when it has. */
+export async function drainAgent(context: AgentContext, { state }: StateFlags): Promise<number> {
+  if ((await ask(context, state, 'POST', '/drain')) === undefined) return 1;
+  const path = agentSocketPath(state ?? context.environment.state);
+  while (!context.signal.aborted && (await isAnswered(path))) await pause(LOOK);
+  if (context.signal.aborted) return 130;
+  context.print('the agent has ended');
+  return 0;
+}
+
+/** `uninstall`: ends the agent, which withdraws its Dataplanes, and removes its state: keys, certificates, what it was told. */
+export async function uninstallAgent(context: AgentContext, flags: StateFlags): Promise<number> {
+  const folder = flags.state ?? context.environment.state;
+  if (await isAnswered(agentSocketPath(folder))) {
+    const code = await drainAgent(context, flags);
+    if (code !== 0) return code;
+  }
+  // Timers of the clock hold no program: without this one it would end while it waits for a proxy to end.
+  const waiting = setInterval(() => undefined, LOOK);
+  try {
+    await removeState(folder, { clock: systemClock, logger: silentLogger });
+  } finally {
+    clearInterval(waiting);
+  }
+  context.print(`removed ${folder}`);
+  return 0;
+}
+
+async function ask(
+  { environment, printError }: AgentContext,
+  state: string | undefined,
+  method: 'GET' | 'POST',
+  place: string,
+): Promise<string | undefined> {
+  const path = agentSocketPath(state ?? environment.state);
+  const answer = await askAgent(path, method, place);
+  if (answer === undefined) printError(`no agent runs: nobody answers at ${path} (another one: --state)`);
+  return answer;
+}

@@ -1,0 +1,42 @@
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+/** What the program takes from its environment; the configuration file wins over it. */
+export interface AgentEnvironment {
+  readonly envoy: { readonly setting?: string; readonly searched?: string };
+  /** The state folder where neither flag nor file names one. */
+  readonly state: string;
+  /** The configuration file where no flag names one; undefined where there is none. */
+  readonly file?: string;
+  /** The file of the authorities that the machine believes. */
+  readonly authoritiesFile?: string;
+}
+
+const CONFIG_FILE = '/etc/causeway/agent.yaml';
+
+/** Where machines keep the authorities that they believe. */
+const MACHINE_AUTHORITIES = [
+  '/etc/ssl/certs/ca-certificates.crt',
+  '/etc/pki/tls/certs/ca-bundle.crt',
+  '/etc/ssl/ca-bundle.pem',
+  '/etc/ssl/cert.pem',
+];
+
+/** Reads `CAUSEWAY_ENVOY`, `PATH`, `CAUSEWAY_AGENT_CONFIG`, `CAUSEWAY_AGENT_STATE`, else what systemd gives (`STATE_DIRECTORY`). */
+export function readEnvironment(env: Readonly<Record<string, string | undefined>> = process.env): AgentEnvironment {
+  const isRoot = process.getuid?.() === 0;
+  const ofUser = join(env['XDG_STATE_HOME'] || join(env['HOME'] || homedir(), '.local', 'state'), 'causeway-agent');
+  const given = env['CAUSEWAY_AGENT_STATE'] || env['STATE_DIRECTORY']?.split(':')[0];
+  const file = env['CAUSEWAY_AGENT_CONFIG'] || (existsSync(CONFIG_FILE) ? CONFIG_FILE : undefined);
+  const authoritiesFile = MACHINE_AUTHORITIES.find((path) => existsSync(path));
+  return {
+    envoy: {
+      ...(env['CAUSEWAY_ENVOY'] !== undefined && { setting: env['CAUSEWAY_ENVOY'] }),
+      ...(env['PATH'] !== undefined && { searched: env['PATH'] }),
+    },
+    state: given || (isRoot ? '/var/lib/causeway-agent' : ofUser),
+    ...(file !== undefined && { file }),
+    ...(authoritiesFile !== undefined && { authoritiesFile }),
+  };
+}

@@ -1,0 +1,77 @@
+import { resolve } from 'node:path';
+
+/** The flags of `causeway-agent run` and `ingress`; each stands over the field of the file. */
+export interface RunFlags {
+  readonly file?: string;
+  readonly state?: string;
+  readonly bundle?: string;
+  readonly controlPlane?: readonly string[];
+  readonly tokenFile?: string;
+  readonly authorityFile?: string;
+  readonly mesh?: string;
+  readonly plane?: string;
+  readonly capture?: string;
+  readonly name?: string;
+  readonly address?: string;
+  readonly service?: readonly string[];
+  readonly outbound?: readonly string[];
+  readonly logLevel?: string;
+}
+
+/** A flag that cannot be read. */
+export class FlagError extends Error {}
+
+/** The configuration that flags stand for: what is not said is left out. Throws FlagError. */
+export function configOf(flags: RunFlags, kind: 'dataplane' | 'ingress'): Readonly<Record<string, unknown>> {
+  const { name, bundle, controlPlane, mesh, plane, capture, tokenFile, authorityFile, state, logLevel } = flags;
+  return {
+    ...(controlPlane && { controlPlanes: controlPlane }),
+    ...(bundle !== undefined && { bundle: resolve(bundle) }),
+    ...(tokenFile !== undefined && { tokenFile: resolve(tokenFile) }),
+    ...(authorityFile !== undefined && { authorityFile: resolve(authorityFile) }),
+    ...(state !== undefined && { state: resolve(state) }),
+    ...defined({ mesh, plane, capture, logLevel }),
+    ...(kind === 'ingress' ? name !== undefined && { ingress: { name } } : dataplaneOf(flags)),
+  };
+}
+
+function dataplaneOf({ name, address, service = [], outbound = [] }: RunFlags): Readonly<Record<string, unknown>> {
+  if ([name, address].every((flag) => flag === undefined) && service.length + outbound.length === 0) return {};
+  if (name === undefined || address === undefined)
+    throw new FlagError('a Dataplane by flags needs --name and --address');
+  return { dataplanes: [{ name, address, services: service.map(serviceOf), outbounds: outbound.map(outboundOf) }] };
+}
+
+/** `NAME:PORT[:SERVICE-PORT][/PROTOCOL]`. */
+function serviceOf(text: string): Readonly<Record<string, unknown>> {
+  const [, name, port = '', servicePort, protocol] = /^([^:/]+):(\d+)(?::(\d+))?(?:\/([a-z0-9]+))?$/.exec(text) ?? [];
+  if (name === undefined)
+    throw new FlagError(`--service: "${text}" is no service; it looks like redis:6379, or web:80:8080/http`);
+  return {
+    ...{ name, port: numberOf('--service', port), health: { tcp: {} } },
+    ...(servicePort !== undefined && { servicePort: numberOf('--service', servicePort) }),
+    ...(protocol !== undefined && { protocol }),
+  };
+}
+
+/** `PORT=SERVICE[:PORT]`. */
+function outboundOf(text: string): Readonly<Record<string, unknown>> {
+  const [, port = '', name, of] = /^(\d+)=([^:]+)(?::(\d+))?$/.exec(text) ?? [];
+  if (name === undefined) throw new FlagError(`--outbound: "${text}" is no outbound; it looks like 10001=redis:6379`);
+  return {
+    port: numberOf('--outbound', port),
+    backend: { name, ...(of !== undefined && { port: numberOf('--outbound', of) }) },
+  };
+}
+
+function numberOf(flag: string, text: string): number {
+  const number = Number(text);
+  if (!Number.isInteger(number) || text === '') throw new FlagError(`${flag}: "${text}" is no port`);
+  return number;
+}
+
+function defined(fields: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const])),
+  );
+}

@@ -1,0 +1,95 @@
+#!/usr/bin/env node
+import { Command, CommanderError, Option } from 'commander';
+import { version } from '../../../package.json';
+import { drainAgent, runAgent, showStatus, uninstallAgent, type AgentContext, type StateFlags } from './commands';
+import { readEnvironment } from './config';
+import { registerDns } from './dns-command';
+import type { RunFlags } from './flags';
+
+/** Runs the command line; the exit code is 0 for done, 1 for failed, 2 for wrong usage or configuration, 130 for Ctrl-C. */
+async function main(argv: readonly string[]): Promise<void> {
+  const stop = new AbortController();
+  // The second one ends the program at once, as the system does it.
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort());
+  const print = (line: string): void => void process.stdout.write(`${line}\n`);
+  const printError = (line: string): void => void process.stderr.write(`${line}\n`);
+  const context: AgentContext = {
+    ...{ environment: readEnvironment(), version, print, printError },
+    ...{ signal: stop.signal, isTerminal: process.stdout.isTTY },
+  };
+  try {
+    await createProgram(context).parseAsync(argv);
+  } catch (error) {
+    if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
+    else {
+      printError(`causeway-agent: ${error instanceof Error ? error.message : String(error)}`);
+      process.exitCode = 1;
+    }
+  }
+}
+
+function createProgram(context: AgentContext): Command {
+  const finish = (code: number): void => void (process.exitCode = code);
+  const program = new Command('causeway-agent')
+    .description('runs the services of a machine in a Causeway mesh')
+    .version(version)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => context.print(text.trimEnd()),
+      writeErr: (text) => context.printError(text.trimEnd()),
+    });
+  shared(program.command('run').description('registers the Dataplanes of this machine and carries their traffic'))
+    .option('--mesh <mesh>', 'the mesh (default: default)')
+    .option('--capture <how>', 'bind, redirect, outbounds or none: how connections to services are caught')
+    .option('--name <name>', 'the Dataplane, instead of those of the file')
+    .option('--address <ip>', 'where other machines reach this one')
+    .option('--service <service>', 'NAME:PORT[:SERVICE-PORT][/PROTOCOL]; may be repeated', collected)
+    .option('--outbound <outbound>', 'PORT=SERVICE[:PORT], on loopback; may be repeated', collected)
+    .action(async (flags: RunFlags) => finish(await runAgent(context, flags, 'dataplane')));
+  shared(program.command('ingress').description("runs the zone's ingress on this machine"))
+    .option('--name <name>', 'the ZoneIngress, which says where it listens')
+    .action(async (flags: RunFlags) => finish(await runAgent(context, flags, 'ingress')));
+  const stateOption = (): Option => new Option('--state <folder>', 'the state folder of the agent');
+  program
+    .command('status')
+    .description('shows what the agent of this machine does')
+    .addOption(stateOption())
+    .addOption(new Option('-o, --output <form>', 'the form').choices(['table', 'json']).default('table'))
+    .action(async (flags: StateFlags & { readonly output: 'table' | 'json' }) =>
+      finish(await showStatus(context, flags)),
+    );
+  program
+    .command('drain')
+    .description('ends the agent: nothing is ready, open connections end, Dataplanes are withdrawn')
+    .addOption(stateOption())
+    .action(async (flags: StateFlags) => finish(await drainAgent(context, flags)));
+  program
+    .command('uninstall')
+    .description('ends the agent and removes its state: keys, certificates, what it was told')
+    .addOption(stateOption())
+    .action(async (flags: StateFlags) => finish(await uninstallAgent(context, flags)));
+  registerDns(program, context, finish);
+  return program;
+}
+
+/** The options of what runs. */
+function shared(command: Command): Command {
+  return command
+    .option('-f, --file <file>', 'the configuration (default: CAUSEWAY_AGENT_CONFIG, else /etc/causeway/agent.yaml)')
+    .option('--state <folder>', 'the state folder')
+    .option(
+      '--bundle <file>',
+      'what `causeway tokens dataplane --bundle` printed, of an ingress `causeway tokens zone --bundle`',
+    )
+    .option('--control-plane <host:port>', 'the xDS port of a control plane of the zone; may be repeated', collected)
+    .option('--token-file <file>', 'a token instead of that of the bundle')
+    .option('--authority-file <file>', 'certificates (PEM) that verify the control planes, without a bundle')
+    .option('--plane <plane>', 'envoy or builtin; envoy where it is found')
+    .option('--log-level <level>', 'debug, info, warn or error');
+}
+
+function collected(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}
+
+void main(process.argv);

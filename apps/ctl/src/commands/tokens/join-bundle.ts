@@ -1,0 +1,71 @@
+import { isIPv6 } from 'node:net';
+import { joinBundleText, type JoinBundle } from '@causeway/identity';
+import { UsageError, type CommandContext } from '../../context';
+import { textAt, type Output } from '../../render';
+import { claimsOf, describeToken } from '../../settings/token-claims';
+import { addressesOf, authorityFor, tokenCommandAtGlobal } from '../proxies/bootstrap';
+import { readGiven } from '../proxies/local-files';
+
+/** Of commands that issue tokens: what an agent joins with, instead of the token by itself. */
+export interface BundleOptions {
+  readonly output: Output;
+  readonly bundle?: boolean;
+  /** Where the control planes serve proxies. */
+  readonly xds?: readonly string[];
+  /** What verifies them, PEM. */
+  readonly xdsCaFile?: string;
+}
+
+/** A bundle without what it is for. */
+export type JoinPlace = Pick<JoinBundle, 'controlPlanes' | 'authority' | 'zone'>;
+
+/** Throws where options of a bundle stand without it, or exclude each other. */
+export function refuseWithoutBundle(
+  options: BundleOptions & {
+    readonly tokenFile?: string;
+    readonly scope?: readonly string[];
+    readonly validFor?: string;
+  },
+): void {
+  const { bundle = false, output, xds, xdsCaFile, tokenFile, scope, validFor } = options;
+  const given = { '--token-file': tokenFile, '--xds': xds, '--xds-ca-file': xdsCaFile };
+  const [stray] = Object.entries(given).find(([, value]) => value !== undefined) ?? [];
+  if (!bundle && stray !== undefined) throw new UsageError(`${stray} is for --bundle`);
+  if (bundle && output !== 'table') throw new UsageError('--bundle has a form of its own: leave --output out');
+  if (tokenFile !== undefined && (scope ?? validFor) !== undefined)
+    throw new UsageError('--scope and --valid-for are for a new token: leave them or --token-file out');
+}
+
+/** Where an agent joins, and how it knows that it is there. `zone`: the one that is meant. */
+export async function joinPlaceOf(context: CommandContext, options: BundleOptions, zone?: string): Promise<JoinPlace> {
+  const api = await context.api();
+  const settings = await api.rest.json({ path: '/config' });
+  const here = textAt(settings, 'CAUSEWAY_ZONE_NAME');
+  if (here === '') {
+    const first =
+      zone === undefined ? '' : ` with a token that this one issues: ${tokenCommandAtGlobal(zone, ['ingress'])}`;
+    throw new UsageError(`--bundle is made at the control plane of the zone${first}`);
+  }
+  if (zone !== undefined && zone !== here)
+    throw new UsageError(`this is the control plane of zone ${JSON.stringify(here)}, not of ${JSON.stringify(zone)}`);
+  const authority = await authorityFor(api, settings, options);
+  const controlPlanes = addressesOf(context, settings, options.xds).map(({ host, port }) =>
+    isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`,
+  );
+  return { controlPlanes, zone: here, ...(authority !== undefined && { authority }) };
+}
+
+/** Prints a bundle with the zone token of a file, and on standard error what the token says of itself. */
+export function printGivenBundle(
+  context: CommandContext,
+  place: JoinPlace,
+  { tokenFile = '' }: { readonly tokenFile?: string },
+): number {
+  const token = readGiven(tokenFile).trim();
+  const claims = claimsOf(token);
+  if (claims?.use !== 'zone' || claims.subject !== `zone ${place.zone}`)
+    throw new UsageError(`--token-file: ${tokenFile} holds no token of zone ${place.zone}`);
+  context.print(joinBundleText({ ...place, mesh: '', token }));
+  context.printError(`token ${claims.id}: ${describeToken(token, context.now())}`);
+  return 0;
+}

@@ -1,0 +1,128 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { join } from 'node:path';
+import { StormZone } from '../test/support/storm-zone';
+import { until } from '../test/support/until';
+import type { CrowdAnswer, CrowdOrder } from './support/agent-crowd';
+import { cpuSeconds, memory } from './support/process-metrics';
+import { numberSetting, report } from './support/report';
+import { benchServices } from './support/services';
+
+/**
+ * A storm of agents at one zone, over TLS: they join; then the zone's control plane is killed and started again, and all of them attach,
+ * register and ask again. `settle_ms`: from the moment at which it is ready until the last has its answers; `from_start_ms`: from the
+ * start of its process; `cpu_seconds` and transactions until then. `lost`: Dataplanes that were withdrawn, looked at two leases later.
+ * Prints one JSON line and exits with 1 where a lease was lost. Needs a build. BENCH_AGENTS (1000), BENCH_NODE_OPTIONS: of the zone.
+ */
+const AGENTS = numberSetting('BENCH_AGENTS', 1_000);
+const CROWDS = 2;
+const LEASE = 10_000;
+/** How long the control plane is away, ms. */
+const AWAY = 1_000;
+/** How long a leader looks at leases before it ends one, beside one lease, ms. */
+const JUDGED = 5_000;
+/** How long agents may take to settle, ms. */
+const PATIENCE = 120_000;
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** A part of the agents. */
+class Crowd {
+  private readonly child: ChildProcess;
+
+  constructor() {
+    const execArgv = ['-r', join(__dirname, 'register.cjs')];
+    this.child = fork(join(__dirname, 'support', 'agent-crowd.ts'), [], { execArgv });
+  }
+
+  ask(order: CrowdOrder): Promise<CrowdAnswer> {
+    return new Promise((resolve) => {
+      this.child.once('message', (answer: CrowdAnswer) => resolve(answer));
+      this.child.send(order);
+    });
+  }
+
+  stop(): void {
+    this.child.kill('SIGKILL');
+  }
+}
+
+/** Resolves with the time at which the last of all agents was settled, ms since 1970. */
+async function allSettled(crowds: readonly Crowd[]): Promise<number> {
+  let settled = 0;
+  let reason = '';
+  try {
+    return await until(
+      'all agents are settled',
+      async () => {
+        await pause(100);
+        const answers = await Promise.all(crowds.map((crowd) => crowd.ask({ type: 'look' })));
+        settled = answers.reduce((sum, one) => sum + one.settled, 0);
+        reason = answers.find((one) => one.reason !== '')?.reason ?? '';
+        return settled === AGENTS && Math.max(...answers.map(({ last }) => last));
+      },
+      PATIENCE,
+    );
+  } catch (cause) {
+    throw new Error(`${settled} of ${AGENTS} agents are settled: ${reason}`, { cause });
+  }
+}
+
+async function measure(zone: StormZone, crowds: readonly Crowd[]): Promise<void> {
+  const share = Math.ceil(AGENTS / crowds.length);
+  const began = Date.now();
+  await Promise.all(
+    crowds.map((crowd, i) => {
+      const agents = Math.min(share, AGENTS - i * share);
+      return crowd.ask({ type: 'start', zone: zone.reached, first: i * share, agents });
+    }),
+  );
+  const join_ms = (await allSettled(crowds)) - began;
+  const before = await zone.dataplanes();
+  await pause(LEASE);
+  await zone.kill();
+  await pause(AWAY);
+  const transactions = await zone.transactions();
+  const started = Date.now();
+  await zone.restart();
+  const ready = Date.now();
+  const cpu = cpuSeconds(zone.pid);
+  const last = await allSettled(crowds);
+  const cpu_seconds = Math.round((cpuSeconds(zone.pid) - cpu) * 100) / 100;
+  const leases = await zone.leases();
+  const each = ((await zone.transactions()) - transactions) / AGENTS;
+  await pause(2 * LEASE + JUDGED);
+  const after = await zone.dataplanes();
+  const lost = [...before].filter(([name, made]) => after.get(name) !== made).length;
+  report('agents', {
+    ...{ agents: AGENTS, join_ms, settle_ms: last - ready, from_start_ms: last - started, leases, lost },
+    ...{ cpu_seconds, ...memory(zone.pid), transactions_per_agent: Math.round(each * 10) / 10 },
+  });
+  process.exitCode = lost > 0 ? 1 : 0;
+}
+
+async function main(): Promise<void> {
+  const stopServices = await benchServices();
+  // All agents have one address here, and some of their connections have not ended yet when the next ones come.
+  const connections = String(10 * AGENTS);
+  const zone = await StormZone.start({
+    ...{ CAUSEWAY_XDS_CONNECTIONS: connections, CAUSEWAY_XDS_CONNECTIONS_PER_CLIENT: connections },
+    CAUSEWAY_AGENT_LEASE: `${LEASE}ms`,
+    NODE_OPTIONS: process.env['BENCH_NODE_OPTIONS'] ?? '',
+  });
+  const crowds = Array.from({ length: CROWDS }, () => new Crowd());
+  try {
+    await measure(zone, crowds);
+  } finally {
+    crowds.forEach((crowd) => crowd.stop());
+    await zone.stop();
+    await stopServices();
+  }
+}
+
+main().then(
+  () => process.exit(),
+  (error: unknown) => {
+    console.error(error);
+    process.exit(1);
+  },
+);

@@ -1,0 +1,111 @@
+import { AgentMesh, ended, type AgentInstance } from '../test/traffic/agent-mesh';
+import { RequestLoad, type RequestOutcome } from '../test/traffic/request-load';
+import { until } from '../test/support/until';
+import { numberSetting, report } from './support/report';
+import { benchServices } from './support/services';
+import { summary } from './support/summary';
+
+/**
+ * A rolling restart of a service with three instances in east, called from west through the agents of both and an ingress of east: for
+ * each instance the agent is drained, the process is told to end and is started again, and so is its agent. Then the same while the
+ * leader of east and one of its two ingresses are killed. Prints one JSON line for each, and exits with 1 where a request of the first
+ * failed. Needs a build. BENCH_RATE: requests a second (500), BENCH_FRESH: how many of them on connections of their own (50),
+ * BENCH_SECONDS: at least so long (30), BENCH_PLANE: builtin or envoy, which needs CAUSEWAY_ENVOY (builtin), BENCH_DRAIN: agent, or
+ * process where only the process is restarted, which says at its health check that it ends (agent).
+ */
+const RATE = numberSetting('BENCH_RATE', 500);
+const FRESH = numberSetting('BENCH_FRESH', 50);
+const SECONDS = numberSetting('BENCH_SECONDS', 30);
+const PLANE = process.env['BENCH_PLANE'] === 'envoy' ? 'envoy' : 'builtin';
+const DRAIN = process.env['BENCH_DRAIN'] === 'process' ? 'process' : 'agent';
+/** Without a request before the first restart and after the last, ms. */
+const REST = 2_000;
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function restart(mesh: AgentMesh, one: AgentInstance): Promise<void> {
+  if (DRAIN === 'agent') await mesh.restart(one);
+  else {
+    await ended(one.process, 'SIGTERM');
+    await mesh.restartProcess(one);
+    await mesh.untilReady(one);
+  }
+}
+
+/** Restarts all instances one after the other, again and again for BENCH_SECONDS. */
+async function roll(mesh: AgentMesh, instances: readonly AgentInstance[]): Promise<number> {
+  const end = performance.now() + SECONDS * 1_000;
+  let rounds = 0;
+  await pause(REST);
+  do {
+    for (const one of instances) await restart(mesh, one);
+    rounds += 1;
+  } while (performance.now() < end);
+  await pause(REST);
+  return rounds;
+}
+
+function tell(what: string, rounds: number, outcome: RequestOutcome): void {
+  const { requests, failures, resent, answers, times } = outcome;
+  report('rolling', {
+    ...{
+      what,
+      plane: PLANE,
+      drain: DRAIN,
+      rate: RATE,
+      fresh: FRESH,
+      rounds,
+      requests,
+      failed: failures.length,
+      resent,
+    },
+    ...{ answers, times: summary(times), failures: failures.slice(0, 20) },
+  });
+}
+
+async function measure(mesh: AgentMesh): Promise<void> {
+  await mesh.client('west');
+  const names = ['web-1', 'web-2', 'web-3'];
+  const instances = await Promise.all(names.map((name) => mesh.instance('east', 'web', name)));
+  const vip = await mesh.traffic.vip('west', 'web', 'east');
+  const warm = new RequestLoad(vip, { rate: 20, fresh: 20 });
+  await until('answers of all', () => Object.keys(warm.outcome.answers).length === names.length);
+  await warm.stop();
+
+  const load = new RequestLoad(vip, { rate: RATE, fresh: FRESH });
+  const rounds = await roll(mesh, instances);
+  const calm = await load.stop();
+  tell('rolling restart', rounds, calm);
+  process.exitCode = calm.failures.length === 0 ? 0 : 1;
+
+  const again = new RequestLoad(vip, { rate: RATE, fresh: FRESH });
+  const rolling = roll(mesh, instances);
+  await pause(2 * REST);
+  await Promise.all([
+    mesh.traffic.leaderOf('east').then((leader) => leader.kill()),
+    mesh.ingress('east', 0).end('SIGKILL'),
+  ]);
+  const killedAt = Math.round(again.elapsed);
+  await rolling;
+  const rough = await again.stop();
+  tell(`the same, leader and an ingress of east killed after ${killedAt} ms`, rounds, rough);
+}
+
+async function main(): Promise<void> {
+  const stopServices = await benchServices();
+  const mesh = await AgentMesh.start({ replicas: 2, ingresses: 2, plane: PLANE });
+  try {
+    await measure(mesh);
+  } finally {
+    await mesh.stop();
+    await stopServices();
+  }
+}
+
+main().then(
+  () => process.exit(),
+  (error: unknown) => {
+    console.error(error);
+    process.exit(1);
+  },
+);

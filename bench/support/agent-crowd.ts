@@ -1,0 +1,32 @@
+import { SimulatedAgent, type SimulatedZone } from '../../test/support/simulated-agent';
+
+/** A crowd of simulated agents in a process of its own. */
+export type CrowdOrder =
+  | { readonly type: 'start'; readonly zone: SimulatedZone; readonly first: number; readonly agents: number }
+  | { readonly type: 'look' };
+
+/** How many agents are settled, when the last one was, ms since 1970, and what one of the others waits for. */
+export interface CrowdAnswer {
+  readonly settled: number;
+  readonly last: number;
+  readonly reason: string;
+}
+
+const agents: SimulatedAgent[] = [];
+
+async function start({ zone, first, agents: count }: Extract<CrowdOrder, { type: 'start' }>): Promise<void> {
+  for (let n = first; n < first + count; n++) agents.push(await SimulatedAgent.create(`agent-${n}`, zone));
+  agents.forEach((agent) => agent.start());
+}
+
+function look(): CrowdAnswer {
+  const times = agents.flatMap(({ settledAt }) => settledAt ?? []);
+  const waiting = agents.find(({ settledAt }) => settledAt === undefined);
+  return { settled: times.length, last: Math.max(0, ...times), reason: waiting?.reason ?? '' };
+}
+
+process.on('message', (order: CrowdOrder) => {
+  const done = order.type === 'start' ? start(order) : Promise.resolve();
+  void done.then(() => process.send?.(look()));
+});
+process.on('disconnect', () => process.exit(0));

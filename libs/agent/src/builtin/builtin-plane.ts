@@ -1,0 +1,94 @@
+import type { Clock, Timer } from '@causeway/runtime';
+import { RESOURCE_TYPES } from '@causeway/xds';
+import type { Plane, PlaneState } from '../plane';
+import type { CacheChange } from '../resources/resource-cache';
+import type { PlaneResources } from './decoded-resources';
+import { PlaneCore } from './plane-core';
+import type { PlaneEngine, PlaneLimits, Unobeyed } from './plane-engine';
+import type { PlaneProcesses, PlaneProcessesState } from './processes/plane-processes';
+import type { StatSnapshot } from './stats';
+
+export interface BuiltinPlaneOptions {
+  readonly clock: Clock;
+  /** Most open connections of clients. */
+  readonly mostConnections?: number;
+  /** How long connections may go on whose listener or filter chain is no longer there, ms. */
+  readonly drain?: number;
+  /** What carries the connections; this process where it is left out. */
+  readonly processes?: PlaneProcesses;
+}
+
+/** Changes of these may be such that it cannot do what they say; how long later it is looked, ms. */
+const LOSING: ReadonlySet<string> = new Set([RESOURCE_TYPES.listener, RESOURCE_TYPES.routes]);
+const LOOK = 200;
+const PRESET: PlaneLimits = { mostConnections: 20_000, drain: 1_000, share: 1 };
+
+/**
+ * The builtin plane of one Dataplane or ingress: what Envoy does with bytes, by the same resources, on the same wire. What it is told of
+ * HTTP requests it does not do, and names it (`unobeyed`).
+ */
+export class BuiltinPlane implements Plane {
+  readonly type = 'builtin';
+  private current: PlaneState;
+  private lost: readonly Unobeyed[] = [];
+  private looking: Timer | undefined;
+  private readonly engine: PlaneEngine;
+
+  constructor(
+    resources: PlaneResources,
+    private readonly options: BuiltinPlaneOptions,
+  ) {
+    const { clock, processes, mostConnections = PRESET.mostConnections, drain = PRESET.drain } = options;
+    const limits = { ...PRESET, mostConnections, drain };
+    this.engine = processes ? processes.engine(resources, limits) : new PlaneCore(resources, { ...limits, clock });
+    this.current = { type: 'starting', since: options.clock.now() };
+  }
+
+  get state(): PlaneState {
+    return this.current;
+  }
+
+  get processes(): PlaneProcessesState | undefined {
+    return this.options.processes?.state;
+  }
+
+  async start(): Promise<void> {
+    const reason = await this.engine.start();
+    await this.look();
+    this.become({ type: 'serving', ...(reason !== undefined && { reason }) });
+  }
+
+  async take(change: CacheChange): Promise<string | undefined> {
+    const refusal = await this.engine.take(change);
+    if (LOSING.has(change.type)) this.looking ??= this.options.clock.after(LOOK, () => void this.look());
+    return refusal;
+  }
+
+  async stop({ drainMs }: { readonly drainMs: number }): Promise<void> {
+    if (this.current.type === 'stopped') return;
+    this.become({ type: 'draining' });
+    this.looking?.cancel();
+    await this.engine.stop(drainMs);
+    this.become({ type: 'stopped' });
+  }
+
+  get unobeyed(): readonly Unobeyed[] {
+    return this.lost;
+  }
+
+  /** What it counts, by Envoy's names. */
+  stats(): Promise<StatSnapshot> {
+    return this.engine.stats();
+  }
+
+  /** Changes that come together are looked at once: all listeners are gone through. */
+  private async look(): Promise<void> {
+    const lost = await this.engine.unobeyed();
+    this.looking = undefined;
+    this.lost = lost;
+  }
+
+  private become(state: Omit<PlaneState, 'since'>): void {
+    this.current = { ...state, since: this.options.clock.now() };
+  }
+}

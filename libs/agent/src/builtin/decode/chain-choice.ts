@@ -1,0 +1,93 @@
+import {
+  ApplicationProtocolInput,
+  type FilterChain,
+  type FilterChainMatch,
+  type MatcherTree,
+  StringValue,
+  TransportProtocolInput,
+} from '@causeway/proto-gen';
+import { asMessage, UnsupportedConfig } from './unsupported-config';
+
+/** What the first bytes of a connection say. */
+export interface Opening {
+  readonly isTls: boolean;
+  /** Empty where none is asked for. */
+  readonly serverName: string;
+  /** The protocol names that the client offers (ALPN). */
+  readonly alpn: readonly string[];
+}
+
+/** Chooses the filter chain of a connection, by its name; undefined where none takes it. */
+export type ChainChoice = (opening: Opening) => string | undefined;
+
+type Node = MatcherTree;
+type OnMatch = NonNullable<Node['onNoMatch']>;
+
+/** How a listener chooses its chains. @throws UnsupportedConfig */
+export function chainChoiceOf(chains: readonly FilterChain[], matcher: MatcherTree | undefined): ChainChoice {
+  return matcher ? byTree(matcher) : byMatches(chains);
+}
+
+function byTree({ matcherType, onNoMatch }: Node): ChainChoice {
+  const otherwise = byMatch(onNoMatch);
+  // Only the hash of a source: its chains are one chain, for this plane counts sources one by one.
+  if (matcherType?.$case === 'matcherList') return otherwise;
+  if (matcherType?.$case !== 'matcherTree') throw new UnsupportedConfig('filterChainMatcher', 'is not known');
+  const { input, treeType } = matcherType.value;
+  if (treeType?.$case !== 'exactMatchMap') throw new UnsupportedConfig('filterChainMatcher', 'is not an exact match');
+  const config = input?.typedConfig;
+  const isTransport = asMessage(TransportProtocolInput, config) !== undefined;
+  if (!isTransport && !asMessage(ApplicationProtocolInput, config))
+    throw new UnsupportedConfig('filterChainMatcher', `${config?.typeUrl ?? 'nothing'} is not known`);
+  const branches = new Map(Object.entries(treeType.value.map).map(([value, on]) => [value, byMatch(on)]));
+  return (opening) => {
+    const value = isTransport ? transportOf(opening) : opening.alpn.map((name) => `'${name}'`).join(',');
+    return (branches.get(value) ?? otherwise)(opening);
+  };
+}
+
+function byMatch(match: OnMatch | undefined): ChainChoice {
+  const on = match?.onMatch;
+  if (!on) return () => undefined;
+  if (on.$case === 'matcher') return byTree(on.value);
+  const name = asMessage(StringValue, on.value.typedConfig)?.value;
+  if (name === undefined) throw new UnsupportedConfig('filterChainMatcher', 'an action names no chain');
+  return () => name;
+}
+
+function transportOf({ isTls }: Opening): string {
+  return isTls ? 'tls' : 'raw_buffer';
+}
+
+/** Each chain says what it takes; the one that says most about the server name wins. */
+function byMatches(chains: readonly FilterChain[]): ChainChoice {
+  const candidates = chains.map(({ name, filterChainMatch }) => ({ name, rank: rankOf(filterChainMatch) }));
+  return (opening) => {
+    let best: { readonly name: string; readonly rank: number } | undefined;
+    for (const { name, rank } of candidates) {
+      const found = rank(opening);
+      if (found >= 0 && found > (best?.rank ?? -1)) best = { name, rank: found };
+    }
+    return best?.name;
+  };
+}
+
+/** How much a match says of this connection; below 0 where it does not take it. */
+function rankOf(match: FilterChainMatch | undefined): (opening: Opening) => number {
+  if (!match) return () => 0;
+  const { serverNames, transportProtocol, ...others } = match;
+  const { destinationPort, prefixRanges, sourcePrefixRanges, sourcePorts, applicationProtocols } = others;
+  const isMore = destinationPort !== undefined || applicationProtocols.length > 0;
+  if (isMore || prefixRanges.length + sourcePrefixRanges.length + sourcePorts.length > 0)
+    throw new UnsupportedConfig('filterChainMatch', 'looks at more than the transport and the server name');
+  return (opening) => {
+    if (transportProtocol !== '' && transportProtocol !== transportOf(opening)) return -1;
+    if (serverNames.length === 0) return 0;
+    return Math.max(...serverNames.map((name) => nameRank(name, opening.serverName)));
+  };
+}
+
+function nameRank(pattern: string, serverName: string): number {
+  if (!pattern.startsWith('*')) return pattern === serverName ? Number.MAX_SAFE_INTEGER : -1;
+  return serverName.length >= pattern.length && serverName.endsWith(pattern.slice(1)) ? pattern.length : -1;
+}

@@ -1,0 +1,102 @@
+import { Cluster, Cluster_DiscoveryType, HttpProtocolOptions, type OutlierDetection } from '@causeway/proto-gen';
+import { localitiesOf, textValuesOf, type EndpointLocality } from './endpoints';
+import { clientTlsOf, type ClientTls } from './tls-settings';
+import { asMessage, msOf, UnsupportedConfig } from './unsupported-config';
+
+/** When an endpoint that cannot be reached gets nothing for a while. Times in ms. */
+export interface EjectionRule {
+  /** Failures to connect, one after the other. */
+  readonly failures: number;
+  /** How often ended ejections are looked for. */
+  readonly interval: number;
+  /** The first ejection; the n-th lasts n times as long. */
+  readonly base: number;
+  readonly longest: number;
+  /** Most endpoints that are left out, in percent of all; one is always. */
+  readonly mostPercent: number;
+}
+
+/** By which transport an endpoint is spoken to, by its metadata. */
+export interface TransportChoice {
+  readonly match: Readonly<Record<string, string>>;
+  readonly transport: ClientTls | 'plaintext';
+}
+
+/** A destination as a proxy is told it. */
+export interface ClusterPlan {
+  readonly name: string;
+  /** Its endpoints, or the name of the resource that has them. */
+  readonly endpoints: { readonly name: string } | { readonly localities: readonly EndpointLocality[] };
+  /** Addresses may be host names, which are resolved again and again. */
+  readonly isResolved: boolean;
+  /** The first that an endpoint's metadata match; the last matches each. */
+  readonly transports: readonly TransportChoice[];
+  /** How long an attempt may take, with its handshake, ms. */
+  readonly connectTimeout: number;
+  readonly maxConnections: number;
+  /** Below so many percent of healthy endpoints the unhealthy ones count too. */
+  readonly panicPercent: number;
+  readonly isWeighted: boolean;
+  readonly ejection: EjectionRule | undefined;
+  /** Connections end with the ejection of their endpoint. */
+  readonly closesOnFailure: boolean;
+  /** Which HTTP is spoken; undefined where it is bytes. */
+  readonly http: 1 | 2 | undefined;
+}
+
+const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
+/** Presets of Envoy. */
+const PRESET = { connectTimeout: 5_000, maxConnections: 1_024, panicPercent: 50 };
+
+/** @throws UnsupportedConfig */
+export function decodeCluster(bytes: Uint8Array): ClusterPlan {
+  const cluster = Cluster.decode(bytes);
+  const { name, commonLbConfig, circuitBreakers } = cluster;
+  return {
+    name,
+    ...endpointsOf(cluster),
+    transports: transportsOf(cluster),
+    connectTimeout: msOf(cluster.connectTimeout, PRESET.connectTimeout),
+    maxConnections: circuitBreakers?.thresholds[0]?.maxConnections ?? PRESET.maxConnections,
+    panicPercent: commonLbConfig?.healthyPanicThreshold?.value ?? PRESET.panicPercent,
+    isWeighted: commonLbConfig?.localityConfigSpecifier?.$case === 'localityWeightedLbConfig',
+    ejection: cluster.outlierDetection && ejectionOf(cluster.outlierDetection),
+    closesOnFailure: cluster.closeConnectionsOnHostHealthFailure,
+    http: httpOf(cluster),
+  };
+}
+
+function endpointsOf({ name, clusterDiscoveryType, edsClusterConfig, loadAssignment }: Cluster) {
+  const type = clusterDiscoveryType?.$case === 'type' ? clusterDiscoveryType.value : undefined;
+  const { EDS, STATIC, STRICT_DNS } = Cluster_DiscoveryType;
+  if (type === EDS) return { endpoints: { name: edsClusterConfig?.serviceName || name }, isResolved: false };
+  if (type !== STATIC && type !== STRICT_DNS)
+    throw new UnsupportedConfig('type', 'is neither EDS, STATIC nor STRICT_DNS');
+  const localities = loadAssignment ? localitiesOf(loadAssignment) : [];
+  return { endpoints: { localities }, isResolved: type === STRICT_DNS };
+}
+
+function transportsOf({ transportSocket, transportSocketMatches }: Cluster): readonly TransportChoice[] {
+  const matches = transportSocketMatches.map(({ match, transportSocket }) => ({
+    match: textValuesOf(match),
+    transport: clientTlsOf(transportSocket),
+  }));
+  return [...matches, { match: {}, transport: clientTlsOf(transportSocket) }];
+}
+
+function ejectionOf(rule: OutlierDetection): EjectionRule {
+  return {
+    failures: rule.consecutiveLocalOriginFailure ?? 5,
+    interval: msOf(rule.interval, 10_000),
+    base: msOf(rule.baseEjectionTime, 30_000),
+    longest: msOf(rule.maxEjectionTime, 300_000),
+    mostPercent: rule.maxEjectionPercent ?? 10,
+  };
+}
+
+function httpOf({ typedExtensionProtocolOptions }: Cluster): 1 | 2 | undefined {
+  const options = asMessage(HttpProtocolOptions, typedExtensionProtocolOptions[HTTP_OPTIONS]);
+  const upstream = options?.upstreamProtocolOptions;
+  if (upstream?.$case !== 'explicitHttpConfig') return undefined;
+  return upstream.value.protocolConfig?.$case === 'http2ProtocolOptions' ? 2 : 1;
+}

@@ -1,0 +1,62 @@
+import { ClusterLoadAssignment, HealthStatus, type LocalityLbEndpoints } from '@causeway/proto-gen';
+import { UnsupportedConfig } from './unsupported-config';
+
+/** One place where a cluster is served. */
+export interface Endpoint {
+  /** An IP address, or a host name in a cluster that resolves names. */
+  readonly address: string;
+  readonly port: number;
+  readonly isHealthy: boolean;
+  /** What chooses its transport socket (`envoy.transport_socket_match`). */
+  readonly match: Readonly<Record<string, string>>;
+}
+
+/** Endpoints of one place; those of a lower priority serve where those above cannot. */
+export interface EndpointLocality {
+  readonly zone: string;
+  readonly priority: number;
+  /** Its share of the priority's traffic, where localities are weighted. */
+  readonly weight: number;
+  readonly endpoints: readonly Endpoint[];
+}
+
+/** The key of the metadata that chooses a transport socket. */
+const SOCKET_MATCH = 'envoy.transport_socket_match';
+/** As Envoy's own rule. */
+const LOWEST_PRIORITY = 128;
+const HEALTHY: readonly HealthStatus[] = [HealthStatus.UNKNOWN, HealthStatus.HEALTHY];
+
+/** @throws UnsupportedConfig */
+export function decodeEndpoints(bytes: Uint8Array): readonly EndpointLocality[] {
+  return localitiesOf(ClusterLoadAssignment.decode(bytes));
+}
+
+/** The endpoints of an assignment, also of one that stands in a cluster. */
+export function localitiesOf({ endpoints }: Pick<ClusterLoadAssignment, 'endpoints'>): readonly EndpointLocality[] {
+  const lowest = Math.max(0, ...endpoints.map(({ priority }) => priority));
+  if (lowest > LOWEST_PRIORITY) throw new UnsupportedConfig('priority', `is ${lowest}, at most ${LOWEST_PRIORITY}`);
+  return endpoints.map(({ locality, priority, loadBalancingWeight, lbEndpoints }) => ({
+    zone: locality?.zone ?? '',
+    priority,
+    weight: loadBalancingWeight ?? 1,
+    endpoints: lbEndpoints.map(endpointOf),
+  }));
+}
+
+function endpointOf({ hostIdentifier, healthStatus, metadata }: LocalityLbEndpoints['lbEndpoints'][number]): Endpoint {
+  const at = hostIdentifier?.$case === 'endpoint' ? hostIdentifier.value.address?.address : undefined;
+  if (at?.$case !== 'socketAddress') throw new UnsupportedConfig('lbEndpoints', 'an endpoint has no socket address');
+  const { address, portSpecifier } = at.value;
+  if (portSpecifier?.$case !== 'portValue') throw new UnsupportedConfig('lbEndpoints', 'an endpoint has no port');
+  return {
+    address,
+    port: portSpecifier.value,
+    isHealthy: HEALTHY.includes(healthStatus),
+    match: textValuesOf(metadata?.filterMetadata[SOCKET_MATCH]),
+  };
+}
+
+/** The values of a struct as text. */
+export function textValuesOf(struct: object = {}): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(struct).map(([key, value]) => [key, String(value)]));
+}

@@ -1,0 +1,153 @@
+import {
+  ConnectionLimit,
+  type Filter,
+  type FilterChain,
+  HttpConnectionManager,
+  NetworkLocalRateLimit,
+  NetworkRbac,
+  SetFilterState,
+  TcpProxy,
+  TcpProxy_UpstreamConnectMode,
+} from '@causeway/proto-gen';
+import { callerRule, type CallerRule } from './callers';
+import { routePlan } from './routes';
+import { asMessage, msOf, typedConfigOf, UnsupportedConfig } from './unsupported-config';
+
+/** Which cluster a connection goes to. */
+export type ClusterChoice =
+  | { readonly type: 'fixed'; readonly cluster: string }
+  /** The cluster of this prefix and the server name that the client asks for. */
+  | { readonly type: 'by server name'; readonly prefix: string }
+  /** That of the routes of this name. */
+  | { readonly type: 'by routes'; readonly routes: string };
+
+/** What one source address may take. */
+export interface SourceLimit {
+  readonly connections: number;
+  readonly perSecond: number;
+  /** New connections at once. */
+  readonly burst: number;
+}
+
+/** What becomes of a connection that a filter chain takes. Times in ms. */
+export interface Forwarding {
+  /** The prefix of its counters. */
+  readonly statPrefix: string;
+  readonly choice: ClusterChoice;
+  readonly idle: number;
+  /** The longest life of a connection; undefined: as long as it is used. */
+  readonly maxAge: number | undefined;
+  /** Attempts to connect, and the pauses between them. */
+  readonly attempts: number;
+  readonly pause: { readonly base: number; readonly cap: number };
+  /** Who may call; the rule and the prefix of its counters. */
+  readonly access: { readonly statPrefix: string; readonly allows: CallerRule } | undefined;
+  readonly limit: (SourceLimit & { readonly statPrefix: string }) | undefined;
+  /** What of HTTP this plane does not do, in words for people; empty where it does all that is asked. */
+  readonly lost: readonly string[];
+}
+
+/** Presets of Envoy. */
+const IDLE = 3_600_000;
+const PAUSE = { base: 1_000, cap: 10_000 };
+/** Attempts of a connection that a plane without HTTP makes for an HTTP destination: Envoy has those of its requests. */
+const HTTP_ATTEMPTS = 10;
+const HTTP_PAUSE = { base: 25, cap: 250 };
+/** The filter state by which the cluster of a connection is chosen. */
+const CHOSEN_CLUSTER = 'envoy.tcp_proxy.cluster';
+const BY_SERVER_NAME = '%REQUESTED_SERVER_NAME%';
+
+type Draft = { -readonly [K in keyof Forwarding]?: Forwarding[K] } & { prefix?: string };
+
+/** What the filters of a chain do together. @throws UnsupportedConfig for a filter that is not known. */
+export function forwardingOf({ filters }: Pick<FilterChain, 'filters'>): Forwarding {
+  const draft: Draft = {};
+  for (const filter of filters) addFilter(draft, filter);
+  const { statPrefix, choice, idle = IDLE, maxAge, attempts = 1, pause = PAUSE, access, limit, lost = [] } = draft;
+  if (statPrefix === undefined || !choice) throw new UnsupportedConfig('filters', 'none passes anything on');
+  return { statPrefix, choice, idle, maxAge, attempts, pause, access, limit, lost };
+}
+
+function addFilter(draft: Draft, filter: Filter): void {
+  const config = typedConfigOf(filter);
+  const access = asMessage(NetworkRbac, config);
+  if (access) return void (draft.access = { statPrefix: access.statPrefix, allows: callerRule(access) });
+  const state = asMessage(SetFilterState, config);
+  if (state) return void (draft.prefix = serverNamePrefix(state));
+  const rate = asMessage(NetworkLocalRateLimit, config);
+  if (rate) return void (draft.limit = { ...limitOf(draft), ...rateOf(rate) });
+  const most = asMessage(ConnectionLimit, config);
+  if (most) return void (draft.limit = { ...limitOf(draft), connections: most.maxConnections ?? Infinity });
+  const tcp = asMessage(TcpProxy, config);
+  if (tcp) return addTcp(draft, tcp);
+  const http = asMessage(HttpConnectionManager, config);
+  if (http) return addHttp(draft, http);
+  throw new UnsupportedConfig(filter.name, `${config.typeUrl} is not known`);
+}
+
+function limitOf({ limit }: Draft): NonNullable<Forwarding['limit']> {
+  return limit ?? { statPrefix: '', connections: Infinity, perSecond: Infinity, burst: Infinity };
+}
+
+function rateOf({ tokenBucket, statPrefix }: NetworkLocalRateLimit) {
+  const each = msOf(tokenBucket?.fillInterval, 1_000);
+  const perSecond = ((tokenBucket?.tokensPerFill ?? 1) * 1_000) / each;
+  return { statPrefix, perSecond, burst: tokenBucket?.maxTokens ?? 1 };
+}
+
+function serverNamePrefix({ onNewConnection }: SetFilterState): string {
+  const [chosen, more] = onNewConnection;
+  const format = chosen?.value?.value.format;
+  const source = format?.$case === 'textFormatSource' ? format.value.specifier : undefined;
+  const text = source?.$case === 'inlineString' ? source.value : '';
+  const prefix = text.slice(0, -BY_SERVER_NAME.length);
+  const isKnown = text === prefix + BY_SERVER_NAME && !prefix.includes('%');
+  if (more || chosen?.key?.value !== CHOSEN_CLUSTER || !isKnown)
+    throw new UnsupportedConfig('onNewConnection', `${text} is not known`);
+  return prefix;
+}
+
+function addTcp(draft: Draft, tcp: TcpProxy): void {
+  const { clusterSpecifier, statPrefix, maxConnectAttempts, backoffOptions } = tcp;
+  if (clusterSpecifier?.$case !== 'cluster') throw new UnsupportedConfig('clusterSpecifier', 'names no cluster');
+  if (tcp.onDemand) throw new UnsupportedConfig('onDemand', 'destinations are not asked for at their first use');
+  const { IMMEDIATE, ON_DOWNSTREAM_TLS_HANDSHAKE } = TcpProxy_UpstreamConnectMode;
+  if (![IMMEDIATE, ON_DOWNSTREAM_TLS_HANDSHAKE].includes(tcp.upstreamConnectMode))
+    throw new UnsupportedConfig('upstreamConnectMode', 'is not known');
+  const { prefix } = draft;
+  Object.assign(draft, {
+    statPrefix,
+    choice:
+      prefix === undefined ? { type: 'fixed', cluster: clusterSpecifier.value } : { type: 'by server name', prefix },
+    idle: msOf(tcp.idleTimeout, IDLE),
+    maxAge: tcp.maxDownstreamConnectionDuration && msOf(tcp.maxDownstreamConnectionDuration, Infinity),
+    attempts: maxConnectAttempts ?? 1,
+    pause: { base: msOf(backoffOptions?.baseInterval, PAUSE.base), cap: msOf(backoffOptions?.maxInterval, PAUSE.cap) },
+  } satisfies Draft);
+}
+
+/** Its bytes are passed on: what the manager would do with requests is named. */
+function addHttp(draft: Draft, http: HttpConnectionManager): void {
+  const { statPrefix, routeSpecifier, commonHttpProtocolOptions, setCurrentClientCertDetails } = http;
+  const inline = routeSpecifier?.$case === 'routeConfig' ? routePlan(routeSpecifier.value) : undefined;
+  const choice: ClusterChoice | undefined =
+    routeSpecifier?.$case === 'rds'
+      ? { type: 'by routes', routes: routeSpecifier.value.routeConfigName }
+      : inline?.cluster !== undefined
+        ? { type: 'fixed', cluster: inline.cluster }
+        : undefined;
+  if (!choice) throw new UnsupportedConfig('routeSpecifier', 'no route takes all requests');
+  const maxAge = commonHttpProtocolOptions?.maxConnectionDuration;
+  Object.assign(draft, {
+    statPrefix,
+    choice,
+    idle: msOf(http.streamIdleTimeout, IDLE),
+    maxAge: maxAge && msOf(maxAge, Infinity),
+    attempts: HTTP_ATTEMPTS,
+    pause: HTTP_PAUSE,
+    lost: [
+      ...(inline?.lost === undefined ? [] : [inline.lost]),
+      ...(setCurrentClientCertDetails ? ['x-forwarded-client-cert is passed on as the caller sends it'] : []),
+    ],
+  } satisfies Draft);
+}

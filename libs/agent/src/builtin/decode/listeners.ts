@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { FilterChain, Listener, type ListenerFilter, TlsInspector } from '@causeway/proto-gen';
+import { chainChoiceOf, type ChainChoice } from './chain-choice';
+import { forwardingOf, type Forwarding } from './filters';
+import { serverTlsOf, type ServerTls } from './tls-settings';
+import { asMessage, msOf, typedConfigOf, UnsupportedConfig } from './unsupported-config';
+
+/** One way to take connections. */
+export interface ChainPlan {
+  readonly name: string;
+  /** A hash of what it says: connections of a chain that says something else are closed. */
+  readonly content: string;
+  /** Undefined for bytes as they are. */
+  readonly tls: ServerTls | undefined;
+  /** How long a handshake may take, ms. */
+  readonly handshakeTimeout: number;
+  readonly forwarding: Forwarding;
+}
+
+/** Where connections are taken, and how. */
+export interface ListenerPlan {
+  readonly name: string;
+  readonly at: { readonly address: string; readonly port: number };
+  /** The first bytes decide; undefined where they are not looked at. */
+  readonly inspection: Inspection | undefined;
+  readonly chains: ReadonlyMap<string, ChainPlan>;
+  readonly choose: ChainChoice;
+}
+
+export interface Inspection {
+  /** How long the first bytes may take, ms. */
+  readonly timeout: number;
+  /** Whether a client that says nothing is then taken as one without TLS; otherwise it is closed. */
+  readonly continuesOnTimeout: boolean;
+}
+
+/** Presets of Envoy. */
+const INSPECTION_TIMEOUT = 15_000;
+const HANDSHAKE_TIMEOUT = 15_000;
+
+/** @throws UnsupportedConfig */
+export function decodeListener(bytes: Uint8Array): ListenerPlan {
+  const listener = Listener.decode(bytes);
+  const { name, filterChains, filterChainMatcher } = listener;
+  if (listener.fcdsConfig) throw new UnsupportedConfig('fcdsConfig', 'chains by address are not known');
+  // Chains by the hash of the source are one: the first stands for all.
+  const chains = new Map(filterChains.map((chain) => [chain.name, chainOf(chain)]));
+  return {
+    name,
+    at: addressOf(listener),
+    inspection: inspectionOf(listener),
+    chains,
+    choose: chainChoiceOf(filterChains, filterChainMatcher),
+  };
+}
+
+function addressOf({ address }: Listener): ListenerPlan['at'] {
+  const at = address?.address;
+  if (at?.$case !== 'socketAddress' || at.value.portSpecifier?.$case !== 'portValue')
+    throw new UnsupportedConfig('address', 'is no address with a port');
+  return { address: at.value.address, port: at.value.portSpecifier.value };
+}
+
+function inspectionOf(listener: Listener): Inspection | undefined {
+  const { listenerFilters, listenerFiltersTimeout, continueOnListenerFiltersTimeout } = listener;
+  for (const filter of listenerFilters) expectInspector(filter);
+  return listenerFilters.length === 0
+    ? undefined
+    : {
+        timeout: msOf(listenerFiltersTimeout, INSPECTION_TIMEOUT),
+        continuesOnTimeout: continueOnListenerFiltersTimeout,
+      };
+}
+
+function expectInspector(filter: ListenerFilter): void {
+  const config = typedConfigOf(filter);
+  if (!asMessage(TlsInspector, config)) throw new UnsupportedConfig(filter.name, `${config.typeUrl} is not known`);
+}
+
+function chainOf(chain: FilterChain): ChainPlan {
+  return {
+    name: chain.name,
+    content: createHash('sha256').update(FilterChain.encode(chain).finish()).digest('hex'),
+    tls: serverTlsOf(chain.transportSocket),
+    handshakeTimeout: msOf(chain.transportSocketConnectTimeout, HANDSHAKE_TIMEOUT),
+    forwarding: forwardingOf(chain),
+  };
+}

@@ -1,0 +1,157 @@
+import {
+  type CertificateValidationContext,
+  type CommonTlsContext,
+  type DataSource,
+  DownstreamTlsContext,
+  RawBuffer,
+  SubjectAltNameMatcher_SanType,
+  TlsParameters_TlsProtocol,
+  type TransportSocket,
+  UpstreamTlsContext,
+} from '@causeway/proto-gen';
+import type { SecureVersion } from 'node:tls';
+import { asMessage, typedConfigOf, UnsupportedConfig } from './unsupported-config';
+
+/** Text of a resource, or the file that holds it. */
+export type TextSource = { readonly text: string } | { readonly path: string };
+
+/** A name that a certificate must have. */
+export interface NameRule {
+  readonly type: 'URI' | 'DNS' | 'IP';
+  readonly match: 'exact' | 'prefix';
+  readonly value: string;
+}
+
+/** By what the other side is believed: authorities by trust domain, one list of authorities, or nothing. */
+export type Belief =
+  | { readonly type: 'secret'; readonly name: string }
+  | { readonly type: 'authorities'; readonly pem: TextSource }
+  | { readonly type: 'anybody' };
+
+/** One side of a TLS connection. */
+export interface TlsSettings {
+  /** The secret with the own certificate, or the certificate itself; undefined where none is shown. */
+  readonly own: { readonly secret: string } | { readonly chain: TextSource; readonly key: TextSource } | undefined;
+  readonly belief: Belief;
+  /** The other side's certificate has one of these names; any name where the list is empty. */
+  readonly names: readonly NameRule[];
+  readonly minVersion: SecureVersion;
+  readonly maxVersion: SecureVersion;
+  readonly alpn: readonly string[];
+}
+
+/** How a server is spoken to. */
+export interface ClientTls extends TlsSettings {
+  /** The server name; empty where none is sent. */
+  readonly sni: string;
+}
+
+/** How clients are: with a certificate, or each. */
+export interface ServerTls extends TlsSettings {
+  readonly needsClientCertificate: boolean;
+}
+
+const { TLS_AUTO, TLSv1_0, TLSv1_1, TLSv1_2, TLSv1_3 } = TlsParameters_TlsProtocol;
+const VERSIONS: ReadonlyMap<TlsParameters_TlsProtocol, SecureVersion> = new Map([
+  [TLSv1_0, 'TLSv1'],
+  [TLSv1_1, 'TLSv1.1'],
+  [TLSv1_2, 'TLSv1.2'],
+  [TLSv1_3, 'TLSv1.3'],
+]);
+const { URI, DNS, IP_ADDRESS } = SubjectAltNameMatcher_SanType;
+const NAME_TYPES: ReadonlyMap<SubjectAltNameMatcher_SanType, NameRule['type']> = new Map([
+  [URI, 'URI'],
+  [DNS, 'DNS'],
+  [IP_ADDRESS, 'IP'],
+]);
+
+/** How the servers of a cluster are spoken to: by TLS, or in plaintext. */
+export function clientTlsOf(socket: TransportSocket | undefined): ClientTls | 'plaintext' {
+  if (!socket) return 'plaintext';
+  const config = typedConfigOf(socket);
+  if (asMessage(RawBuffer, config)) return 'plaintext';
+  const tls = asMessage(UpstreamTlsContext, config);
+  if (!tls) throw new UnsupportedConfig('transportSocket', `${config.typeUrl} is not known`);
+  return { sni: tls.sni, ...commonOf(tls.commonTlsContext) };
+}
+
+/** How a chain's clients speak; undefined for plaintext. */
+export function serverTlsOf(socket: TransportSocket | undefined): ServerTls | undefined {
+  if (!socket) return undefined;
+  const config = typedConfigOf(socket);
+  if (asMessage(RawBuffer, config)) return undefined;
+  const tls = asMessage(DownstreamTlsContext, config);
+  if (!tls) throw new UnsupportedConfig('transportSocket', `${config.typeUrl} is not known`);
+  return { needsClientCertificate: tls.requireClientCertificate === true, ...commonOf(tls.commonTlsContext) };
+}
+
+function commonOf(common: CommonTlsContext | undefined): TlsSettings {
+  const { validation, trustSecret } = validationOf(common);
+  const params = common?.tlsParams;
+  return {
+    own: ownOf(common),
+    belief: beliefOf(validation, trustSecret),
+    names: (validation?.matchTypedSubjectAltNames ?? []).map(({ sanType, matcher }) => {
+      const type = NAME_TYPES.get(sanType);
+      const pattern = matcher?.matchPattern;
+      if (type && (pattern?.$case === 'exact' || pattern?.$case === 'prefix'))
+        return { type, match: pattern.$case, value: pattern.value };
+      throw new UnsupportedConfig('matchTypedSubjectAltNames', 'is neither an exact name nor a prefix');
+    }),
+    minVersion: VERSIONS.get(params?.tlsMinimumProtocolVersion ?? TLS_AUTO) ?? 'TLSv1.2',
+    maxVersion: VERSIONS.get(params?.tlsMaximumProtocolVersion ?? TLS_AUTO) ?? 'TLSv1.3',
+    alpn: common?.alpnProtocols ?? [],
+  };
+}
+
+function validationOf(common: CommonTlsContext | undefined): {
+  readonly validation?: CertificateValidationContext | undefined;
+  readonly trustSecret?: string | undefined;
+} {
+  const given = common?.validationContextType;
+  switch (given?.$case) {
+    case undefined:
+      return {};
+    case 'validationContext':
+      return { validation: given.value };
+    case 'validationContextSdsSecretConfig':
+      return { trustSecret: given.value.name };
+    case 'combinedValidationContext': {
+      const { defaultValidationContext, validationContextSdsSecretConfig } = given.value;
+      return { validation: defaultValidationContext, trustSecret: validationContextSdsSecretConfig?.name };
+    }
+  }
+}
+
+function beliefOf(validation: CertificateValidationContext | undefined, trustSecret: string | undefined): Belief {
+  if (trustSecret !== undefined) return { type: 'secret', name: trustSecret };
+  if (!validation) return { type: 'anybody' };
+  const pem = validation.trustedCa && textOf(validation.trustedCa);
+  if (!pem) throw new UnsupportedConfig('validationContext', 'names no authority');
+  return { type: 'authorities', pem };
+}
+
+function ownOf(common: CommonTlsContext | undefined): TlsSettings['own'] {
+  const secret = common?.tlsCertificateSdsSecretConfigs[0]?.name;
+  if (secret !== undefined) return { secret };
+  const certificate = common?.tlsCertificates[0];
+  const [chain, key] = [textOf(certificate?.certificateChain), textOf(certificate?.privateKey)];
+  return chain && key && { chain, key };
+}
+
+/** The text of a data source, or its file; undefined where it says nothing. */
+export function textOf(source: DataSource | undefined): TextSource | undefined {
+  const specifier = source?.specifier;
+  switch (specifier?.$case) {
+    case undefined:
+      return undefined;
+    case 'inlineString':
+      return { text: specifier.value };
+    case 'inlineBytes':
+      return { text: specifier.value.toString() };
+    case 'filename':
+      return { path: specifier.value };
+    case 'environmentVariable':
+      throw new UnsupportedConfig('environmentVariable', 'is not read');
+  }
+}

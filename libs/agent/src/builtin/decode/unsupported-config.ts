@@ -1,0 +1,42 @@
+import { unpack, type MessageCodec } from '@causeway/xds';
+import type { Any } from '@causeway/proto-gen';
+
+/**
+ * What this plane is told and cannot do: thrown while a resource is decoded, so that the resource is rejected with field and reason, never
+ * obeyed in part.
+ */
+export class UnsupportedConfig extends Error {
+  override readonly name = 'UnsupportedConfig';
+
+  constructor(field: string, reason: string) {
+    super(`${field}: ${reason}`);
+  }
+}
+
+/** A google.protobuf.Duration in ms; `preset` where there is none. */
+export function msOf(
+  duration: { readonly seconds: number; readonly nanos: number } | undefined,
+  preset: number,
+): number {
+  return duration ? duration.seconds * 1_000 + duration.nanos / 1e6 : preset;
+}
+
+interface Configured {
+  readonly configType: { readonly $case: string; readonly value: unknown } | undefined;
+}
+
+/** The typed config of a filter or a transport socket. */
+export function typedConfigOf(configured: Configured & { readonly name: string }): Any {
+  const { configType, name } = configured;
+  if (configType?.$case === 'typedConfig' && isAny(configType.value)) return configType.value;
+  throw new UnsupportedConfig(name, 'has no typed config');
+}
+
+function isAny(value: unknown): value is Any {
+  return typeof value === 'object' && value !== null && 'typeUrl' in value && 'value' in value;
+}
+
+/** The message in `any` where it is of this type; undefined where it is another. */
+export function asMessage<T, P>(type: MessageCodec<T, P>, any: Any | undefined): T | undefined {
+  return any && unpack(type, any);
+}

@@ -1,0 +1,108 @@
+import { RESOURCE_TYPES, type EncodedResource } from '@causeway/xds';
+import { decodeCluster, type ClusterPlan } from './decode/clusters';
+import { decodeEndpoints, type EndpointLocality } from './decode/endpoints';
+import { decodeListener, type ListenerPlan } from './decode/listeners';
+import { decodeRoutes, type RoutePlan } from './decode/routes';
+import { decodeSecret, type Secret } from './decode/secrets';
+
+/** What a plane reads: the resources of its Dataplane, as they came. */
+export interface PlaneResources {
+  get(type: string, name: string): EncodedResource | 'pending' | undefined;
+  names(type: string): Iterable<string>;
+  /** Asks for these from now on. */
+  want(type: string, names: readonly string[]): void;
+  /** Needs these no longer. */
+  release(type: string, names: readonly string[]): void;
+}
+
+/** A resource as this plane reads it, or why it cannot be obeyed. */
+type Decoded<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
+
+const { cluster, endpoints, listener, routes, secret } = RESOURCE_TYPES;
+
+/** The resources of a plane, each decoded once. What cannot be decoded is as good as absent; `problem` says why. */
+export class DecodedResources {
+  private readonly clusters = new Decoder(cluster, decodeCluster);
+  private readonly endpoints = new Decoder(endpoints, decodeEndpoints);
+  private readonly listeners = new Decoder(listener, decodeListener);
+  private readonly routes = new Decoder(routes, decodeRoutes);
+  private readonly secrets = new Decoder(secret, decodeSecret);
+
+  constructor(private readonly resources: Pick<PlaneResources, 'get' | 'names'>) {}
+
+  cluster(name: string): ClusterPlan | undefined {
+    return this.clusters.get(this.resources, name)?.value;
+  }
+
+  endpointsOf(plan: ClusterPlan): readonly EndpointLocality[] {
+    if ('localities' in plan.endpoints) return plan.endpoints.localities;
+    return this.endpoints.get(this.resources, plan.endpoints.name)?.value ?? [];
+  }
+
+  listener(name: string): ListenerPlan | undefined {
+    return this.listeners.get(this.resources, name)?.value;
+  }
+
+  route(name: string): RoutePlan | undefined {
+    return this.routes.get(this.resources, name)?.value;
+  }
+
+  secret(name: string): { readonly resource: EncodedResource; readonly secret: Secret } | undefined {
+    const found = this.secrets.get(this.resources, name);
+    return found && { resource: found.resource, secret: found.value };
+  }
+
+  names(type: string): Iterable<string> {
+    return this.resources.names(type);
+  }
+
+  /** Why a resource that is there cannot be obeyed. */
+  problem(type: string, name: string): string | undefined {
+    const decoder = [this.clusters, this.endpoints, this.listeners, this.routes, this.secrets].find(
+      (one) => one.type === type,
+    );
+    return decoder?.problem(this.resources, name);
+  }
+}
+
+class Decoder<T> {
+  private readonly known = new WeakMap<EncodedResource, Decoded<T>>();
+
+  constructor(
+    readonly type: string,
+    private readonly decode: (bytes: Uint8Array) => T,
+  ) {}
+
+  get(
+    resources: Pick<PlaneResources, 'get'>,
+    name: string,
+  ): { readonly resource: EncodedResource; readonly value: T } | undefined {
+    const resource = resources.get(this.type, name);
+    if (resource === undefined || resource === 'pending') return undefined;
+    const decoded = this.of(resource);
+    return decoded.ok ? { resource, value: decoded.value } : undefined;
+  }
+
+  problem(resources: Pick<PlaneResources, 'get'>, name: string): string | undefined {
+    const resource = resources.get(this.type, name);
+    if (resource === undefined || resource === 'pending') return undefined;
+    const decoded = this.of(resource);
+    return decoded.ok ? undefined : decoded.reason;
+  }
+
+  private of(resource: EncodedResource): Decoded<T> {
+    const known = this.known.get(resource);
+    if (known) return known;
+    const decoded = this.attempt(resource.bytes);
+    this.known.set(resource, decoded);
+    return decoded;
+  }
+
+  private attempt(bytes: Uint8Array): Decoded<T> {
+    try {
+      return { ok: true, value: this.decode(bytes) };
+    } catch (error) {
+      return { ok: false, reason: error instanceof Error ? error.message : String(error) };
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import type { Opening } from '../decode/chain-choice';
+
+/** What the first bytes of a connection are; `undefined` bytes: more are needed. */
+export type Inspected = { readonly type: 'more' } | { readonly type: 'known'; readonly opening: Opening };
+
+/** Most bytes of a ClientHello, as Envoy takes it. */
+export const MOST_HELLO = 16 * 1024;
+
+const PLAIN: Inspected = { type: 'known', opening: { isTls: false, serverName: '', alpn: [] } };
+const MORE: Inspected = { type: 'more' };
+const HANDSHAKE = 22;
+const CLIENT_HELLO = 1;
+const RECORD_HEADER = 5;
+const SERVER_NAME = 0;
+const ALPN = 16;
+
+/**
+ * Reads the server name and the protocol names of a ClientHello (RFC 8446 §4.1.2, RFC 6066 §3, RFC 7301), which may be in several records.
+ * What is no ClientHello is not TLS.
+ */
+export function inspect(bytes: Buffer): Inspected {
+  const message = Buffer.alloc(Math.min(bytes.length, MOST_HELLO));
+  let [length, at] = [0, 0];
+  for (;;) {
+    if (at < bytes.length && bytes[at] !== HANDSHAKE) return PLAIN;
+    if (at + 1 < bytes.length && bytes[at + 1] !== 3) return PLAIN;
+    if (at + RECORD_HEADER > bytes.length) return MORE;
+    const size = bytes.readUInt16BE(at + 3);
+    if (size === 0 || size > MOST_HELLO) return PLAIN;
+    const part = bytes.subarray(at + RECORD_HEADER, at + RECORD_HEADER + size);
+    if (length + part.length > MOST_HELLO) return PLAIN;
+    length += part.copy(message, length);
+    if (length > 0 && message[0] !== CLIENT_HELLO) return PLAIN;
+    const needed = length < 4 ? 4 : 4 + message.readUIntBE(1, 3);
+    if (needed > MOST_HELLO) return PLAIN;
+    if (length >= needed && length >= 4) return helloOf(message.subarray(4, needed));
+    if (part.length < size) return MORE;
+    at += RECORD_HEADER + size;
+  }
+}
+
+function helloOf(body: Buffer): Inspected {
+  const hello = new Fields(body);
+  hello.skip(2 + 32); // version, random
+  hello.skip(hello.number(1)); // session
+  hello.skip(hello.number(2)); // cipher suites
+  hello.skip(hello.number(1)); // compression
+  let serverName = '';
+  let alpn: readonly string[] = [];
+  const extensions = new Fields(hello.take(hello.number(2)));
+  while (extensions.left > 0) {
+    const type = extensions.number(2);
+    const content = new Fields(extensions.take(extensions.number(2)));
+    if (type === SERVER_NAME) serverName = serverNameOf(content);
+    if (type === ALPN) alpn = protocolsOf(content);
+    if (content.isBroken) return PLAIN;
+  }
+  return hello.isBroken || extensions.isBroken ? PLAIN : { type: 'known', opening: { isTls: true, serverName, alpn } };
+}
+
+function serverNameOf(content: Fields): string {
+  const names = new Fields(content.take(content.number(2)));
+  while (names.left > 0) {
+    const type = names.number(1);
+    const name = names.take(names.number(2));
+    if (type === 0) return name.toString('latin1');
+  }
+  return '';
+}
+
+function protocolsOf(content: Fields): readonly string[] {
+  const names = new Fields(content.take(content.number(2)));
+  const found: string[] = [];
+  while (names.left > 0) found.push(names.take(names.number(1)).toString('latin1'));
+  return found;
+}
+
+/** Reads one field after the other; beyond the end it is broken and gives zeros. */
+class Fields {
+  isBroken = false;
+  private at = 0;
+
+  constructor(private readonly bytes: Buffer) {}
+
+  get left(): number {
+    return this.isBroken ? 0 : this.bytes.length - this.at;
+  }
+
+  number(size: number): number {
+    const bytes = this.take(size);
+    return bytes.length === size ? bytes.readUIntBE(0, size) : 0;
+  }
+
+  skip(size: number): void {
+    this.take(size);
+  }
+
+  take(size: number): Buffer {
+    if (size > this.left) {
+      this.isBroken = true;
+      return Buffer.alloc(0);
+    }
+    const part = this.bytes.subarray(this.at, this.at + size);
+    this.at += size;
+    return part;
+  }
+}

@@ -1,0 +1,294 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import type { Clock, Timer } from '@causeway/runtime';
+import type { ChainPlan, ListenerPlan } from '../decode/listeners';
+import type { Opening } from '../decode/chain-choice';
+import type { ClusterChoice, Forwarding } from '../decode/filters';
+import type { PlaneStats, Stats } from '../stats';
+import type { TlsContexts } from '../tls/tls-material';
+import type { Upstream } from '../upstream/upstream';
+import { openingOf } from './inspector';
+import { SourceLimits } from './source-limits';
+import { reset, splice, type Leg } from './splice';
+import { TlsTerminator } from './tls-terminator';
+import type { YoungGarbage } from './young-garbage';
+
+/** Finds where connections go. */
+export interface Destinations {
+  /** The cluster of this name, when its hosts are known; undefined where there is none. */
+  of(cluster: string): Promise<Upstream | undefined>;
+  /** The cluster of routes of this name; undefined where there is none. */
+  ofRoutes(routes: string): string | undefined;
+  /** Which HTTP is spoken to a cluster; undefined where it is bytes. */
+  httpOf(cluster: string): 1 | 2 | undefined;
+}
+
+/** What the listeners of a plane share. */
+export interface ListenerTools {
+  readonly clock: Clock;
+  readonly contexts: TlsContexts;
+  readonly stats: PlaneStats;
+  readonly destinations: Destinations;
+  /** Room for connections of the whole plane. */
+  readonly room: ConnectionRoom;
+  readonly garbage: YoungGarbage;
+  /** How long connections of a chain that is no longer there may go on, ms. */
+  readonly drain: number;
+  /** How much of a source's limit is this process's, of 1. */
+  readonly share: number;
+}
+
+/** Counts the open connections of a plane against its bound. */
+export class ConnectionRoom {
+  private open = 0;
+
+  constructor(readonly most: number) {}
+
+  get taken(): number {
+    return this.open;
+  }
+
+  enter(): boolean {
+    if (this.open >= this.most) return false;
+    this.open += 1;
+    return true;
+  }
+
+  leave(): void {
+    this.open -= 1;
+  }
+}
+
+/** One connection of a client; its chain is known after its first bytes. */
+interface Connection {
+  readonly socket: Socket;
+  readonly gone: AbortController;
+  /** What is read and written: another socket than that of TCP where it is TLS. */
+  client: Socket;
+  chain: ChainPlan | undefined;
+}
+
+/** How long it is tried to listen at an address that something else has, ms. */
+const LISTEN_PATIENCE = 1_000;
+const LISTEN_PAUSE = 50;
+
+/** Takes connections at one address, and leads each where its filter chain says. */
+export class PlaneListener {
+  private server: Server | undefined;
+  private readonly connections = new Set<Connection>();
+  private readonly terminators = new Map<string, TlsTerminator>();
+  private readonly limits = new Map<string, SourceLimits>();
+  private readonly stats: Stats;
+  private drains = new Set<Timer>();
+
+  constructor(
+    private plan: ListenerPlan,
+    private readonly tools: ListenerTools,
+  ) {
+    const { address, port } = plan.at;
+    this.stats = tools.stats.of('listener', `${address.includes(':') ? `[${address}]` : address}_${port}`);
+  }
+
+  /** Begins to take connections; returns why it cannot. */
+  async listen(): Promise<string | undefined> {
+    const until = this.tools.clock.elapsed() + LISTEN_PATIENCE;
+    for (;;) {
+      const failure = await this.attempt();
+      if (failure?.code !== 'EADDRINUSE' || this.tools.clock.elapsed() >= until) return failure?.message;
+      await this.tools.clock.sleep(LISTEN_PAUSE);
+    }
+  }
+
+  private attempt(): Promise<(Error & { readonly code?: string }) | undefined> {
+    const { address: host, port } = this.plan.at;
+    const server = createServer({ allowHalfOpen: true }, (socket) => void this.accept(socket));
+    return new Promise((resolve) => {
+      server.once('error', resolve);
+      server.listen({ host, port, backlog: 1_024 }, () => {
+        server.removeListener('error', resolve);
+        server.on('error', () => undefined);
+        this.server = server;
+        resolve(undefined);
+      });
+    });
+  }
+
+  /** From now on connections are taken as this says; those of chains that are gone or say something else are closed after a while. */
+  update(plan: ListenerPlan): void {
+    this.plan = plan;
+    const contents = new Set([...plan.chains.values()].map(({ content }) => content));
+    for (const known of this.terminators.keys()) if (!contents.has(known)) this.terminators.delete(known);
+    const left = [...this.connections].filter(({ chain }) => chain && !contents.has(chain.content));
+    this.endAfter(left, this.tools.drain);
+  }
+
+  /** Takes no new connections. Those that are open go on for so long, ms. */
+  close(drain: number): void {
+    this.server?.close();
+    this.server = undefined;
+    this.endAfter([...this.connections], drain);
+  }
+
+  /** Whether it listens at this address. */
+  isAt({ address, port }: ListenerPlan['at']): boolean {
+    return this.plan.at.address === address && this.plan.at.port === port;
+  }
+
+  private endAfter(connections: readonly Connection[], ms: number): void {
+    if (connections.length === 0) return;
+    const end = (): void => {
+      for (const connection of connections) this.cut(connection);
+    };
+    if (ms <= 0) return end();
+    const timer = this.tools.clock.after(ms, () => {
+      this.drains.delete(timer);
+      end();
+    });
+    this.drains.add(timer);
+  }
+
+  private cut({ socket: raw, client: socket, gone }: Connection): void {
+    gone.abort();
+    reset({ socket, raw });
+  }
+
+  private async accept(socket: Socket): Promise<void> {
+    const connection: Connection = { socket, client: socket, gone: new AbortController(), chain: undefined };
+    socket.on('error', () => undefined);
+    this.stats.add('downstream_cx_total');
+    if (!this.tools.room.enter()) {
+      this.stats.add('downstream_global_cx_overflow');
+      socket.resetAndDestroy();
+      return;
+    }
+    this.connections.add(connection);
+    this.stats.set('downstream_cx_active', this.connections.size);
+    socket.setNoDelay(true);
+    socket.once('close', () => this.left(connection));
+    const opening = await this.inspect(socket);
+    const chain = opening && this.chainOf(opening);
+    if (!opening || !chain || socket.destroyed) return void socket.destroy();
+    connection.chain = chain;
+    await this.serve(connection, chain, opening);
+  }
+
+  private left(connection: Connection): void {
+    connection.gone.abort();
+    this.connections.delete(connection);
+    this.tools.room.leave();
+    this.stats.set('downstream_cx_active', this.connections.size);
+    this.stats.add('downstream_cx_destroy');
+  }
+
+  private async inspect(socket: Socket): Promise<Opening | undefined> {
+    const { inspection } = this.plan;
+    if (!inspection) return { isTls: false, serverName: '', alpn: [] };
+    const opening = await openingOf(socket, inspection, this.tools.clock);
+    if (opening !== 'timeout') return opening;
+    this.stats.add('downstream_pre_cx_timeout');
+    return undefined;
+  }
+
+  private chainOf(opening: Opening): ChainPlan | undefined {
+    const name = this.plan.choose(opening);
+    const chain = name === undefined ? undefined : this.plan.chains.get(name);
+    if (!chain) this.stats.add('no_filter_chain_match');
+    return chain;
+  }
+
+  /** Nothing is dialled before the caller is known and may call. */
+  private async serve(connection: Connection, chain: ChainPlan, opening: Opening): Promise<void> {
+    const { forwarding } = chain;
+    const { socket: raw, gone } = connection;
+    const tcp = this.tools.stats.of('tcp', forwarding.statPrefix);
+    if (!this.admit(raw, forwarding)) return this.cut(connection);
+    const client = chain.tls ? await this.terminatorOf(chain).secure(raw) : { socket: raw, ids: [] };
+    if (!client || gone.signal.aborted || !this.mayCall(client.ids, forwarding)) {
+      (client?.socket ?? raw).destroy();
+      return;
+    }
+    connection.client = client.socket;
+    tcp.add('downstream_cx_total');
+    const name = this.clusterOf(forwarding.choice, opening);
+    const upstream = name === undefined ? undefined : await this.tools.destinations.of(name);
+    if (!upstream) {
+      tcp.add('downstream_cx_no_route');
+      return this.cut(connection);
+    }
+    const connected = await upstream.connect(forwarding, gone.signal);
+    if (!connected.ok) return this.cut(connection);
+    if (gone.signal.aborted) return void connected.raw.destroy();
+    this.join(connection, { socket: client.socket, raw }, connected);
+  }
+
+  private join({ socket: raw, chain }: Connection, client: Leg, server: Leg): void {
+    if (!chain) return;
+    const { forwarding } = chain;
+    const { maxAge, idle } = forwarding;
+    const { clock, stats, garbage } = this.tools;
+    const tcp = stats.of('tcp', forwarding.statPrefix);
+    splice(client, server, {
+      idle,
+      onIdle: () => tcp.add('idle_timeout'),
+      onBytes: (up, down) => {
+        if (up > 0) tcp.add('downstream_cx_rx_bytes_total', up);
+        else tcp.add('downstream_cx_tx_bytes_total', down);
+        garbage.add(up + down);
+      },
+    });
+    if (maxAge === undefined) return;
+    const age = clock.after(maxAge, () => {
+      tcp.add('max_downstream_connection_duration');
+      client.socket.destroy();
+      server.socket.destroy();
+    });
+    raw.once('close', () => age.cancel());
+  }
+
+  private clusterOf(choice: ClusterChoice, { serverName }: Opening): string | undefined {
+    switch (choice.type) {
+      case 'fixed':
+        return choice.cluster;
+      case 'by server name':
+        // The prefix is the plane's own, so no server name leads to another kind of cluster.
+        return serverName === '' ? undefined : choice.prefix + serverName.toLowerCase();
+      case 'by routes':
+        return this.tools.destinations.ofRoutes(choice.routes);
+    }
+  }
+
+  private mayCall(ids: readonly string[], { access }: Forwarding): boolean {
+    if (!access) return true;
+    const allowed = access.allows(ids);
+    this.tools.stats.of('rbac', access.statPrefix).add(allowed ? 'allowed' : 'denied');
+    return allowed;
+  }
+
+  private admit(socket: Socket, { limit }: Forwarding): boolean {
+    if (!limit) return true;
+    const { statPrefix, connections, perSecond, burst } = limit;
+    const { share, clock } = this.tools;
+    const key = `${connections} ${perSecond} ${burst}`;
+    const own = { connections: connections * share, perSecond: perSecond * share, burst: Math.max(1, burst * share) };
+    const limits = this.limits.get(key) ?? new SourceLimits(own, clock);
+    this.limits.set(key, limits);
+    const source = socket.remoteAddress ?? '';
+    const entered = limits.enter(source);
+    if (entered === 'taken') socket.once('close', () => limits.leave(source));
+    if (entered === 'rate') this.tools.stats.of('local_rate_limit', statPrefix).add('rate_limited');
+    if (entered === 'connections') this.tools.stats.of('connection_limit', statPrefix).add('limited_connections');
+    return entered === 'taken';
+  }
+
+  private terminatorOf(chain: ChainPlan): TlsTerminator {
+    const known = this.terminators.get(chain.content);
+    if (known) return known;
+    if (!chain.tls) throw new TypeError(`the chain ${chain.name} has no TLS`);
+    const { choice } = chain.forwarding;
+    const httpOf = (): 1 | 2 | undefined =>
+      choice.type === 'fixed' ? this.tools.destinations.httpOf(choice.cluster) : undefined;
+    const { contexts, clock } = this.tools;
+    const terminator = new TlsTerminator(chain.tls, chain, { contexts, clock, stats: this.stats }, httpOf);
+    this.terminators.set(chain.content, terminator);
+    return terminator;
+  }
+}

@@ -1,0 +1,108 @@
+import type { Socket } from 'node:net';
+import { createServer, type Server, type TLSSocket } from 'node:tls';
+import type { Clock } from '@causeway/runtime';
+import type { ChainPlan } from '../decode/listeners';
+import type { ServerTls } from '../decode/tls-settings';
+import type { Stats } from '../stats';
+import { checkPeer, type PeerVerdict } from '../tls/peer-check';
+import type { TlsContexts, TlsMaterial } from '../tls/tls-material';
+
+/** A client whose handshake is done and whose identity is verified. */
+export interface SecuredClient {
+  readonly socket: TLSSocket;
+  /** Its SPIFFE ids; none where it need not have any. */
+  readonly ids: readonly string[];
+}
+
+/** What clients of the mesh offer as protocol name. */
+const MESH_ALPN = 'kuma';
+
+/** The server side of TLS of one filter chain, by Node's own TLS server, which never listens: connections are handed to it. */
+export class TlsTerminator {
+  private readonly server: Server;
+  private material: TlsMaterial | undefined;
+  /** Handshakes under way, by the client's address: Node gives a socket of its own. */
+  private readonly waiting = new Map<string, (socket: TLSSocket | undefined) => void>();
+
+  constructor(
+    private readonly tls: ServerTls,
+    { handshakeTimeout }: Pick<ChainPlan, 'handshakeTimeout'>,
+    private readonly tools: { readonly contexts: TlsContexts; readonly clock: Clock; readonly stats: Stats },
+    /** Which HTTP the process behind it speaks; undefined where it is bytes. */
+    private readonly httpOf: () => 1 | 2 | undefined,
+  ) {
+    this.server = createServer({
+      handshakeTimeout,
+      requestCert: tls.needsClientCertificate,
+      // Who it is, is checked afterwards: each failure has a counter.
+      rejectUnauthorized: false,
+      ALPNCallback: ({ protocols }) => chosenProtocol(protocols, this.tls.alpn, this.httpOf()),
+    });
+    this.server.on('secureConnection', (socket) => this.waiting.get(addressOf(socket))?.(socket));
+    this.server.on('tlsClientError', (error: Error & { readonly code?: string }, socket) => {
+      if (error.code !== 'ECONNRESET') this.tools.stats.add('ssl.connection_error');
+      socket.destroy();
+    });
+  }
+
+  /** Makes the handshake; undefined where there is none, or where the client is not believed: it is closed, and counted. */
+  async secure(raw: Socket): Promise<SecuredClient | undefined> {
+    const { contexts, stats, clock } = this.tools;
+    const material = contexts.of(this.tls, 'server');
+    if (typeof material === 'string') {
+      stats.add('ssl.connection_error');
+      raw.destroy();
+      return undefined;
+    }
+    if (material !== this.material) this.use(material);
+    const socket = await this.handshake(raw);
+    if (!socket) return undefined;
+    const verdict = this.verdict(socket, clock.now());
+    if (verdict.ok) {
+      stats.add('ssl.handshake');
+      return { socket, ids: verdict.ids };
+    }
+    stats.add(`ssl.${verdict.counter}`);
+    socket.destroy();
+    return undefined;
+  }
+
+  private use(material: TlsMaterial): void {
+    this.material = material;
+    this.server.setSecureContext(material.options);
+  }
+
+  private verdict(socket: TLSSocket, now: number): PeerVerdict {
+    if (!this.tls.needsClientCertificate) return { ok: true, ids: [] };
+    return checkPeer(socket, this.tls, this.material?.domains, now);
+  }
+
+  private handshake(raw: Socket): Promise<TLSSocket | undefined> {
+    const key = addressOf(raw);
+    return new Promise((resolve) => {
+      const end = (socket: TLSSocket | undefined): void => {
+        this.waiting.delete(key);
+        raw.removeListener('close', failed);
+        resolve(socket);
+      };
+      const failed = (): void => end(undefined);
+      raw.once('close', failed);
+      this.waiting.set(key, end);
+      this.server.emit('connection', raw);
+    });
+  }
+}
+
+function addressOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress ?? ''} ${remotePort ?? ''}`;
+}
+
+/** The protocol of a client that offers some. Node would refuse one of which none is known; Envoy goes on without. */
+function chosenProtocol(
+  offered: readonly string[],
+  known: readonly string[],
+  http: 1 | 2 | undefined,
+): string | undefined {
+  const wanted = http === 1 ? ['http/1.1'] : http === 2 ? ['h2'] : known;
+  return [...wanted, MESH_ALPN, ...offered].find((name) => offered.includes(name));
+}

@@ -1,0 +1,186 @@
+import { RESOURCE_TYPES } from '@causeway/xds';
+import type { Clock } from '@causeway/runtime';
+import type { CacheChange } from '../resources/resource-cache';
+import type { ClusterPlan } from './decode/clusters';
+import type { ListenerPlan } from './decode/listeners';
+import { DecodedResources, type PlaneResources } from './decoded-resources';
+import { ConnectionRoom, PlaneListener, type ListenerTools } from './listen/plane-listener';
+import { YoungGarbage } from './listen/young-garbage';
+import type { PlaneEngine, PlaneLimits, Unobeyed } from './plane-engine';
+import { ResourceNeeds, type Need } from './resource-needs';
+import { PlaneStats, type StatSnapshot } from './stats';
+import { TlsContexts } from './tls/tls-material';
+import { Upstreams } from './upstream/upstreams';
+
+const { cluster, endpoints, listener, routes, secret } = RESOURCE_TYPES;
+
+/** When it is tried again to listen at an address that something else has, ms. */
+const LISTEN_RETRY = 2_000;
+
+export interface PlaneCoreOptions extends PlaneLimits {
+  readonly clock: Clock;
+  /** 0 to 1; Math.random unless a test says otherwise. */
+  readonly random?: () => number;
+}
+
+/**
+ * The plane within one process: listeners, clusters and certificates as the resources say, nothing of its own. A resource that cannot be
+ * obeyed leaves what it had before.
+ */
+export class PlaneCore implements PlaneEngine {
+  private readonly counters = new PlaneStats();
+  private readonly decoded: DecodedResources;
+  private readonly upstreams: Upstreams;
+  private readonly contexts: TlsContexts;
+  private readonly needs: ResourceNeeds;
+  private readonly listeners = new Map<string, PlaneListener>();
+  private readonly room: ConnectionRoom;
+  private readonly garbage = new YoungGarbage();
+  /** Listeners are opened and closed one change after the other. */
+  private last: Promise<unknown> = Promise.resolve();
+  private isStopped = false;
+
+  constructor(
+    resources: PlaneResources,
+    private readonly options: PlaneCoreOptions,
+  ) {
+    this.decoded = new DecodedResources(resources);
+    this.contexts = new TlsContexts(this.decoded);
+    const { clock, random = Math.random, mostConnections } = options;
+    this.upstreams = new Upstreams(this.decoded, this.counters, { clock, contexts: this.contexts, random });
+    this.needs = new ResourceNeeds(resources);
+    this.room = new ConnectionRoom(mostConnections);
+  }
+
+  async start(): Promise<string | undefined> {
+    const failures = [];
+    for (const type of [cluster, listener])
+      failures.push(await this.take({ type, names: [...this.decoded.names(type)] }));
+    return textOf(failures.filter((failure) => failure !== undefined));
+  }
+
+  take(change: CacheChange): Promise<string | undefined> {
+    const taken = this.last.then(() => this.apply(change));
+    this.last = taken;
+    return taken;
+  }
+
+  stats(): Promise<StatSnapshot> {
+    return Promise.resolve(this.counters.snapshot());
+  }
+
+  unobeyed(): Promise<readonly Unobeyed[]> {
+    const found = [...this.listeners.keys()].flatMap((name) => {
+      const chains = [...(this.decoded.listener(name)?.chains.values() ?? [])];
+      const lost = chains.flatMap(({ forwarding: { lost, choice } }) => {
+        const ofRoutes = choice.type === 'by routes' ? this.decoded.route(choice.routes)?.lost : undefined;
+        return ofRoutes === undefined ? lost : [...lost, ofRoutes];
+      });
+      return [...new Set(lost)].map((what) => ({ name, what }));
+    });
+    return Promise.resolve(found);
+  }
+
+  async stop(drainMs: number): Promise<void> {
+    this.isStopped = true;
+    await this.last;
+    for (const each of this.listeners.values()) each.close(drainMs);
+    this.listeners.clear();
+    const { clock } = this.options;
+    const until = clock.elapsed() + drainMs;
+    while (this.room.taken > 0 && clock.elapsed() < until) await clock.sleep(Math.min(20, until - clock.elapsed()));
+    while (this.room.taken > 0) await clock.sleep(1);
+    this.upstreams.close();
+  }
+
+  private async apply({ type, names }: CacheChange): Promise<string | undefined> {
+    if (this.isStopped) return undefined;
+    if (type === secret) this.contexts.forget();
+    if (type === cluster)
+      for (const name of names) this.needs.set(`cluster ${name}`, this.needsOf(this.decoded.cluster(name)));
+    this.upstreams.changed(type, names);
+    const problems = names.flatMap((name) => {
+      const problem = this.decoded.problem(type, name);
+      return problem === undefined ? [] : [`${name}: ${problem}`];
+    });
+    if (type !== listener) return textOf(problems);
+    // Those that go first: another one may have their address.
+    const gone = names.filter((name) => !this.decoded.listener(name));
+    const there = names.filter((name) => this.decoded.listener(name));
+    for (const name of gone) this.closeListener(name);
+    const failures = await Promise.all(there.map((name) => this.openListener(name)));
+    this.counters.of('listener_manager', '').set('total_listeners_active', this.listeners.size);
+    return textOf([...problems, ...failures.filter((failure) => failure !== undefined)]);
+  }
+
+  private closeListener(name: string): void {
+    if (this.decoded.problem(listener, name) !== undefined) return;
+    this.needs.set(`listener ${name}`, []);
+    this.listeners.get(name)?.close(this.options.drain);
+    this.listeners.delete(name);
+  }
+
+  private async openListener(name: string): Promise<string | undefined> {
+    const plan = this.decoded.listener(name);
+    if (!plan) return undefined;
+    this.needs.set(`listener ${name}`, listenerNeeds(plan));
+    const known = this.listeners.get(name);
+    if (known?.isAt(plan.at)) {
+      known.update(plan);
+      return undefined;
+    }
+    known?.close(this.options.drain);
+    const opened = new PlaneListener(plan, this.tools());
+    const failure = await opened.listen();
+    if (failure === undefined) {
+      this.listeners.set(name, opened);
+      return undefined;
+    }
+    this.listeners.delete(name);
+    this.options.clock.after(LISTEN_RETRY, () => void this.take({ type: listener, names: [name] }));
+    return `${name}: ${failure}`;
+  }
+
+  private needsOf(plan: ClusterPlan | undefined): readonly Need[] {
+    if (!plan) return [];
+    const ofEndpoints = 'name' in plan.endpoints ? [{ type: endpoints, name: plan.endpoints.name }] : [];
+    const ofTls = plan.transports.flatMap(({ transport }) => (transport === 'plaintext' ? [] : secretsOf(transport)));
+    return [...ofEndpoints, ...ofTls];
+  }
+
+  private tools(): ListenerTools {
+    const { clock, drain, share } = this.options;
+    return {
+      clock,
+      drain,
+      share,
+      contexts: this.contexts,
+      stats: this.counters,
+      room: this.room,
+      garbage: this.garbage,
+      destinations: {
+        of: (name) => this.upstreams.of(name),
+        ofRoutes: (name) => this.decoded.route(name)?.cluster,
+        httpOf: (name) => this.decoded.cluster(name)?.http,
+      },
+    };
+  }
+}
+
+function listenerNeeds({ chains }: ListenerPlan): readonly Need[] {
+  return [...chains.values()].flatMap(({ tls, forwarding: { choice } }) => [
+    ...(tls ? secretsOf(tls) : []),
+    ...(choice.type === 'by routes' ? [{ type: routes, name: choice.routes }] : []),
+  ]);
+}
+
+function secretsOf({ own, belief }: Parameters<TlsContexts['of']>[0]): readonly Need[] {
+  return [
+    ...(own && 'secret' in own ? [{ type: secret, name: own.secret }] : []),
+    ...(belief.type === 'secret' ? [{ type: secret, name: belief.name }] : []),
+  ];
+}
+
+function textOf(failures: readonly (string | undefined)[]): string | undefined {
+  return failures.length === 0 ? undefined : failures.join('; ');
+}

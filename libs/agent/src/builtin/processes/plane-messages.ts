@@ -1,0 +1,42 @@
+import type { EncodedResource } from '@causeway/xds';
+import type { PlaneLimits, Unobeyed } from '../plane-engine';
+import type { StatSnapshot } from '../stats';
+
+/** What the process of the agent tells one that carries connections. `plane` tells several planes of one machine apart. */
+export type PlaneOrder = { readonly id: number; readonly plane: number } & (
+  | { readonly order: 'open'; readonly limits: PlaneLimits }
+  /** Resources are so from now on; nothing is done about it before `start` or `take`. */
+  | { readonly order: 'put'; readonly resources: readonly EncodedResource[] }
+  | { readonly order: 'remove'; readonly type: string; readonly names: readonly string[] }
+  | { readonly order: 'start' }
+  | { readonly order: 'take'; readonly type: string; readonly names: readonly string[] }
+  | { readonly order: 'describe' }
+  | { readonly order: 'stop'; readonly drainMs: number }
+);
+
+/** What such a process says. Each order is answered once. */
+export type PlaneReport =
+  | { readonly report: 'done'; readonly id: number; readonly answer: PlaneAnswer }
+  | {
+      readonly report: 'needs';
+      readonly plane: number;
+      readonly type: string;
+      readonly name: string;
+      readonly isNeeded: boolean;
+    };
+
+export interface PlaneAnswer {
+  /** What cannot be obeyed. */
+  readonly refusal?: string;
+  readonly unobeyed?: readonly Unobeyed[];
+  readonly stats?: StatSnapshot;
+}
+
+/** Both sides are this program: what has the mark of an order is one. */
+export function isPlaneOrder(message: unknown): message is PlaneOrder {
+  return typeof message === 'object' && message !== null && 'order' in message;
+}
+
+export function isPlaneReport(message: unknown): message is PlaneReport {
+  return typeof message === 'object' && message !== null && 'report' in message;
+}

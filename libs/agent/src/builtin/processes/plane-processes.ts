@@ -1,0 +1,267 @@
+import cluster, { type Worker } from 'node:cluster';
+import { extname, join } from 'node:path';
+import { Backoff, type Clock, type Logger } from '@causeway/runtime';
+import { RESOURCE_TYPES, type EncodedResource } from '@causeway/xds';
+import type { CacheChange } from '../../resources/resource-cache';
+import type { PlaneResources } from '../decoded-resources';
+import type { PlaneEngine, PlaneLimits, Unobeyed } from '../plane-engine';
+import { sumOf, type StatSnapshot } from '../stats';
+import { isPlaneReport, type PlaneAnswer, type PlaneOrder, type PlaneReport } from './plane-messages';
+
+/** The processes that run now, by their ids, and how often one that ended was started again. */
+export interface PlaneProcessesState {
+  readonly pids: readonly number[];
+  readonly restarts: number;
+}
+
+/** Resources of one message. */
+const BATCH = 500;
+const RESTART = { base: 100, cap: 10_000 };
+const SOURCE = '.ts';
+const ENTRY = join(__dirname, 'plane-worker');
+
+type OrderWithoutId = PlaneOrder extends infer O ? (O extends unknown ? Omit<O, 'id'> : never) : never;
+
+export interface PlaneProcessesOptions {
+  /** How many; as many as the machine has cores is most. */
+  readonly processes: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Processes that carry the connections of all builtin planes of a machine (docs/reference/builtin-plane.md, Processes). They share the
+ * listening sockets by `node:cluster`: connections are given to one after the other. One that ends is started again with all that it was
+ * told; its connections are lost, those of the others are not.
+ */
+export class PlaneProcesses {
+  private readonly running = new Set<PlaneProcess>();
+  private readonly engines = new Map<number, RemoteEngine>();
+  private readonly backoff = new Backoff(RESTART);
+  private planes = 0;
+  private count = 0;
+  private restarts = 0;
+
+  private constructor(private readonly options: PlaneProcessesOptions) {
+    const isSource = extname(__filename) === SOURCE;
+    cluster.setupPrimary({
+      exec: ENTRY + extname(__filename),
+      serialization: 'advanced',
+      // Node runs no TypeScript by itself; tests and benchmarks start from sources.
+      ...(isSource && {
+        execArgv: ['--require', join(__dirname, '..', '..', '..', '..', '..', 'bench', 'register.cjs')],
+      }),
+    });
+    void this.resize(options.processes);
+  }
+
+  static start(options: PlaneProcessesOptions): PlaneProcesses {
+    return new PlaneProcesses(options);
+  }
+
+  get state(): PlaneProcessesState {
+    return { pids: [...this.running].map(({ pid }) => pid), restarts: this.restarts };
+  }
+
+  /**
+   * Runs so many processes from now on; resolves when those that are too many have ended. Planes keep the shares of the limits that they
+   * were opened with: one that is to have others is opened anew.
+   */
+  async resize(count: number): Promise<void> {
+    this.count = count;
+    for (let n = this.running.size; n < count; n++) this.fork();
+    await Promise.all([...this.running].slice(count).map((process) => process.end()));
+  }
+
+  /** Carries one plane by these resources; each process has its share of the limits. */
+  engine(resources: PlaneResources, limits: PlaneLimits): PlaneEngine {
+    const plane = ++this.planes;
+    const share = limits.share / this.count;
+    const mostConnections = Math.ceil(limits.mostConnections / this.count);
+    const engine = new RemoteEngine(
+      plane,
+      resources,
+      { ...limits, share, mostConnections },
+      {
+        processes: () => [...this.running],
+        ended: () => this.engines.delete(plane),
+      },
+    );
+    this.engines.set(plane, engine);
+    for (const process of this.running) engine.open(process);
+    return engine;
+  }
+
+  /** Ends the processes and what connections they have. */
+  async close(): Promise<void> {
+    await this.resize(0);
+  }
+
+  private restart(): void {
+    if (this.running.size >= this.count) return;
+    this.restarts += 1;
+    this.fork();
+  }
+
+  private fork(): void {
+    const process = new PlaneProcess(cluster.fork(), {
+      needs: (report) => this.engines.get(report.plane)?.needs(process, report),
+      ended: (reason) => this.ended(process, reason),
+    });
+    this.running.add(process);
+    for (const engine of this.engines.values()) engine.open(process);
+  }
+
+  private ended(process: PlaneProcess, reason: string): void {
+    this.running.delete(process);
+    for (const engine of this.engines.values()) engine.lost(process);
+    if (this.running.size >= this.count) return;
+    this.options.logger.warn('a process of the builtin plane has ended', { pid: process.pid, reason });
+    this.options.clock.after(this.backoff.next(), () => this.restart());
+  }
+}
+
+interface ProcessEvents {
+  readonly needs: (report: Extract<PlaneReport, { readonly report: 'needs' }>) => void;
+  readonly ended: (reason: string) => void;
+}
+
+/** One process: orders and their answers. */
+class PlaneProcess {
+  private readonly waiting = new Map<number, (answer: PlaneAnswer) => void>();
+  private orders = 0;
+
+  constructor(
+    private readonly worker: Worker,
+    events: ProcessEvents,
+  ) {
+    worker.on('message', (message: unknown) => {
+      if (!isPlaneReport(message)) return;
+      if (message.report === 'needs') return events.needs(message);
+      this.waiting.get(message.id)?.(message.answer);
+      this.waiting.delete(message.id);
+    });
+    worker.on('error', () => undefined);
+    worker.on('exit', (code, signal) => {
+      for (const answer of this.waiting.values()) answer({});
+      this.waiting.clear();
+      events.ended(signal || `status ${code}`);
+    });
+  }
+
+  get pid(): number {
+    return this.worker.process.pid ?? 0;
+  }
+
+  /** Resolves with its answer; with an empty one where the process ends before. */
+  tell(order: OrderWithoutId): Promise<PlaneAnswer> {
+    const id = ++this.orders;
+    return new Promise((resolve) => {
+      if (!this.worker.isConnected()) return resolve({});
+      this.waiting.set(id, resolve);
+      this.worker.send({ ...order, id });
+    });
+  }
+
+  async end(): Promise<void> {
+    if (this.worker.isDead()) return;
+    const ended = new Promise((resolve) => this.worker.once('exit', resolve));
+    this.worker.process.kill('SIGKILL');
+    await ended;
+  }
+}
+
+interface EngineEvents {
+  readonly processes: () => readonly PlaneProcess[];
+  readonly ended: () => void;
+}
+
+/** A plane that is carried by several processes: each is told the same. */
+class RemoteEngine implements PlaneEngine {
+  /** Who needs a resource that others name. */
+  private readonly users = new Map<string, Set<PlaneProcess>>();
+  private hasStarted = false;
+
+  constructor(
+    private readonly plane: number,
+    private readonly resources: PlaneResources,
+    private readonly limits: PlaneLimits,
+    private readonly events: EngineEvents,
+  ) {}
+
+  /** Tells a process all that there is. */
+  open(process: PlaneProcess): void {
+    const { plane, limits } = this;
+    void process.tell({ order: 'open', plane, limits });
+    for (const type of Object.values(RESOURCE_TYPES)) this.put(process, type, [...this.resources.names(type)]);
+    if (this.hasStarted) void process.tell({ order: 'start', plane });
+  }
+
+  lost(process: PlaneProcess): void {
+    for (const [key, users] of this.users) if (users.delete(process) && users.size === 0) this.release(key);
+  }
+
+  needs(process: PlaneProcess, { type, name, isNeeded }: Extract<PlaneReport, { readonly report: 'needs' }>): void {
+    const key = `${type} ${name}`;
+    const users = this.users.get(key) ?? new Set();
+    if (isNeeded) {
+      if (users.size === 0) this.resources.want(type, [name]);
+      this.users.set(key, users.add(process));
+    } else if (users.delete(process) && users.size === 0) this.release(key);
+  }
+
+  private release(key: string): void {
+    this.users.delete(key);
+    const end = key.indexOf(' ');
+    this.resources.release(key.slice(0, end), [key.slice(end + 1)]);
+  }
+
+  start(): Promise<string | undefined> {
+    this.hasStarted = true;
+    return this.all({ order: 'start', plane: this.plane });
+  }
+
+  take({ type, names }: CacheChange): Promise<string | undefined> {
+    for (const process of this.events.processes()) this.put(process, type, names);
+    return this.all({ order: 'take', plane: this.plane, type, names });
+  }
+
+  async stop(drainMs: number): Promise<void> {
+    await this.all({ order: 'stop', plane: this.plane, drainMs });
+    this.events.ended();
+  }
+
+  async unobeyed(): Promise<readonly Unobeyed[]> {
+    const [first] = await this.ask();
+    return first?.unobeyed ?? [];
+  }
+
+  async stats(): Promise<StatSnapshot> {
+    return sumOf((await this.ask()).map(({ stats = [] }) => stats));
+  }
+
+  private ask(): Promise<readonly PlaneAnswer[]> {
+    const { plane } = this;
+    return Promise.all(this.events.processes().map((process) => process.tell({ order: 'describe', plane })));
+  }
+
+  /** Tells all processes; the refusal of the first that refuses. */
+  private async all(order: OrderWithoutId): Promise<string | undefined> {
+    const answers = await Promise.all(this.events.processes().map((process) => process.tell(order)));
+    return answers.find(({ refusal }) => refusal !== undefined)?.refusal;
+  }
+
+  private put(process: PlaneProcess, type: string, names: readonly string[]): void {
+    const { plane } = this;
+    const there: EncodedResource[] = [];
+    const gone: string[] = [];
+    for (const name of names) {
+      const found = this.resources.get(type, name);
+      if (found === undefined || found === 'pending') gone.push(name);
+      else there.push(found);
+    }
+    for (let at = 0; at < there.length; at += BATCH)
+      void process.tell({ order: 'put', plane, resources: there.slice(at, at + BATCH) });
+    if (gone.length > 0) void process.tell({ order: 'remove', plane, type, names: gone });
+  }
+}

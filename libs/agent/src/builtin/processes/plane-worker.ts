@@ -1,0 +1,95 @@
+import { systemClock } from '@causeway/runtime';
+import type { EncodedResource } from '@causeway/xds';
+import type { PlaneResources } from '../decoded-resources';
+import { PlaneCore } from '../plane-core';
+import { isPlaneOrder, type PlaneAnswer, type PlaneOrder, type PlaneReport } from './plane-messages';
+
+/** The resources of a plane, as the agent's process tells them. */
+class ToldResources implements PlaneResources {
+  private readonly types = new Map<string, Map<string, EncodedResource>>();
+
+  constructor(private readonly plane: number) {}
+
+  put(resources: readonly EncodedResource[]): void {
+    for (const resource of resources) this.of(resource.type).set(resource.name, resource);
+  }
+
+  remove(type: string, names: readonly string[]): void {
+    for (const name of names) this.of(type).delete(name);
+  }
+
+  get(type: string, name: string): EncodedResource | undefined {
+    return this.of(type).get(name);
+  }
+
+  names(type: string): Iterable<string> {
+    return this.of(type).keys();
+  }
+
+  want(type: string, names: readonly string[]): void {
+    for (const name of names) report({ report: 'needs', plane: this.plane, type, name, isNeeded: true });
+  }
+
+  release(type: string, names: readonly string[]): void {
+    for (const name of names) report({ report: 'needs', plane: this.plane, type, name, isNeeded: false });
+  }
+
+  private of(type: string): Map<string, EncodedResource> {
+    let found = this.types.get(type);
+    if (!found) this.types.set(type, (found = new Map<string, EncodedResource>()));
+    return found;
+  }
+}
+
+interface OpenPlane {
+  readonly resources: ToldResources;
+  readonly core: PlaneCore;
+}
+
+const planes = new Map<number, OpenPlane>();
+
+function report(message: PlaneReport): void {
+  process.send?.(message);
+}
+
+async function obey(order: PlaneOrder): Promise<PlaneAnswer> {
+  const { plane } = order;
+  if (order.order === 'open') {
+    const resources = new ToldResources(plane);
+    planes.set(plane, { resources, core: new PlaneCore(resources, { clock: systemClock, ...order.limits }) });
+    return {};
+  }
+  const open = planes.get(plane);
+  if (!open) return {};
+  const { resources, core } = open;
+  switch (order.order) {
+    case 'put':
+      resources.put(order.resources);
+      return {};
+    case 'remove':
+      resources.remove(order.type, order.names);
+      return {};
+    case 'start':
+      return refused(await core.start());
+    case 'take':
+      return refused(await core.take(order));
+    case 'describe':
+      return { unobeyed: await core.unobeyed(), stats: await core.stats() };
+    case 'stop':
+      await core.stop(order.drainMs);
+      planes.delete(plane);
+      return {};
+  }
+}
+
+function refused(refusal: string | undefined): PlaneAnswer {
+  return refusal === undefined ? {} : { refusal };
+}
+
+process.on('message', (message: unknown) => {
+  if (!isPlaneOrder(message)) return;
+  void obey(message).then((answer) => report({ report: 'done', id: message.id, answer }));
+});
+// The agent’s process has ended: its signals are not for this one, which ends with it.
+process.on('disconnect', () => process.exit(0));
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);

@@ -1,0 +1,34 @@
+import type { PlaneResources } from './decoded-resources';
+
+/** A resource that another one names. */
+export interface Need {
+  readonly type: string;
+  readonly name: string;
+}
+
+/** Asks for the resources that others name, as long as one does. */
+export class ResourceNeeds {
+  private readonly byOwner = new Map<string, readonly Need[]>();
+  private readonly users = new Map<string, number>();
+
+  constructor(private readonly resources: Pick<PlaneResources, 'want' | 'release'>) {}
+
+  /** What this owner names from now on; nothing where it is gone. */
+  set(owner: string, needs: readonly Need[]): void {
+    const before = this.byOwner.get(owner) ?? [];
+    for (const need of needs) this.count(need, 1);
+    for (const need of before) this.count(need, -1);
+    if (needs.length > 0) this.byOwner.set(owner, needs);
+    else this.byOwner.delete(owner);
+  }
+
+  private count({ type, name }: Need, by: 1 | -1): void {
+    const key = `${type} ${name}`;
+    const before = this.users.get(key) ?? 0;
+    const after = before + by;
+    if (after > 0) this.users.set(key, after);
+    else this.users.delete(key);
+    if (before === 0 && after > 0) this.resources.want(type, [name]);
+    if (before > 0 && after === 0) this.resources.release(type, [name]);
+  }
+}

@@ -1,0 +1,104 @@
+/** What a counter is of: Envoy's groups. */
+export type StatGroup =
+  'listener_manager' | 'listener' | 'tcp' | 'cluster' | 'rbac' | 'connection_limit' | 'local_rate_limit';
+
+/** How Envoy writes a group: the front and the back of the name of its counters, and the label that has the name, where one has it. */
+const GROUPS: Readonly<Record<StatGroup, { readonly raw: (name: string) => string; readonly label: string }>> = {
+  listener_manager: { raw: () => 'listener_manager', label: '' },
+  listener: { raw: (name) => `listener.${name}`, label: 'envoy_listener_address' },
+  tcp: { raw: (name) => `tcp.${name}`, label: 'envoy_tcp_prefix' },
+  cluster: { raw: (name) => `cluster.${name}`, label: 'envoy_cluster_name' },
+  rbac: { raw: (name) => `${name}.rbac`, label: '' },
+  connection_limit: { raw: (name) => `connection_limit.${name}`, label: 'envoy_connection_limit_prefix' },
+  local_rate_limit: { raw: (name) => `local_rate_limit.${name}`, label: 'envoy_local_network_ratelimit_prefix' },
+};
+
+/** Counters and gauges of one thing. */
+export type StatValues = Readonly<Record<string, number>>;
+/** All that a plane counts: by group, by name. */
+export type StatSnapshot = readonly (readonly [group: StatGroup, name: string, values: StatValues])[];
+
+/** Counters and gauges of one thing, by Envoy's names. */
+export class Stats {
+  readonly values: Record<string, number> = {};
+
+  add(stat: string, by = 1): void {
+    this.values[stat] = (this.values[stat] ?? 0) + by;
+  }
+
+  set(stat: string, value: number): void {
+    this.values[stat] = value;
+  }
+}
+
+/** What a plane counts, named as Envoy names it. A thing that is gone is forgotten with its counters. */
+export class PlaneStats {
+  private readonly groups = new Map<StatGroup, Map<string, Stats>>();
+
+  of(group: StatGroup, given: string): Stats {
+    const name = sanitized(given);
+    let names = this.groups.get(group);
+    if (!names) this.groups.set(group, (names = new Map<string, Stats>()));
+    let stats = names.get(name);
+    if (!stats) names.set(name, (stats = new Stats()));
+    return stats;
+  }
+
+  forget(group: StatGroup, name: string): void {
+    this.groups.get(group)?.delete(sanitized(name));
+  }
+
+  snapshot(): StatSnapshot {
+    return [...this.groups].flatMap(([group, names]) =>
+      [...names].map(([name, { values }]) => [group, name, { ...values }] as const),
+    );
+  }
+}
+
+/** As Envoy writes names in its counters. */
+function sanitized(name: string): string {
+  return name.replace(/:\/\/|:/g, '_');
+}
+
+/** The sum of what several processes have counted. */
+export function sumOf(snapshots: readonly StatSnapshot[]): StatSnapshot {
+  const sum = new PlaneStats();
+  for (const [group, name, values] of snapshots.flat())
+    for (const [stat, value] of Object.entries(values)) sum.of(group, name).add(stat, value);
+  return sum.snapshot();
+}
+
+/** The values by Envoy's full names, such as `cluster.redis.upstream_cx_total`. */
+export function rawStats(snapshot: StatSnapshot): ReadonlyMap<string, number> {
+  const entries = snapshot.flatMap(([group, name, values]) =>
+    Object.entries(values).map(([stat, value]) => [`${GROUPS[group].raw(name)}.${stat}`, value] as const),
+  );
+  return new Map(entries);
+}
+
+/** What ends in these is a gauge; all else only grows. */
+const GAUGE = /(_active|^membership_[a-z]+)$/;
+
+/** The values in the text format of Prometheus, as Envoy's `/stats/prometheus` names them. */
+export function prometheusText(snapshot: StatSnapshot): string {
+  const metrics = new Map<string, string[]>();
+  for (const [group, name, values] of snapshot)
+    for (const [stat, value] of Object.entries(values)) {
+      const metric = metricOf(group, name, stat);
+      const lines = metrics.get(metric) ?? [`# TYPE ${metric} ${GAUGE.test(stat) ? 'gauge' : 'counter'}`];
+      const { label } = GROUPS[group];
+      lines.push(`${metric}${label === '' ? '' : `{${label}="${escaped(name)}"}`} ${value}`);
+      metrics.set(metric, lines);
+    }
+  return [...metrics.values()].flatMap((lines) => [...lines, '']).join('\n');
+}
+
+/** Envoy knows no label for the prefix of an access filter: the prefix stands in the name. */
+function metricOf(group: StatGroup, name: string, stat: string): string {
+  const front = group === 'rbac' ? `${name}_rbac` : group;
+  return `envoy_${front}_${stat}`.replace(/[^A-Za-z0-9_]/g, '_');
+}
+
+function escaped(text: string): string {
+  return text.replace(/\\/g, '\\\\').replace(/"/g, '\\"').replace(/\n/g, '\\n');
+}

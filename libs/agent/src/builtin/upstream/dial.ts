@@ -1,0 +1,86 @@
+import { connect, isIP, type Socket } from 'node:net';
+import { connect as connectTls, type ConnectionOptions } from 'node:tls';
+import type { Clock } from '@causeway/runtime';
+import type { ClientTls } from '../decode/tls-settings';
+import { checkPeer, type PeerFailure } from '../tls/peer-check';
+import type { TlsContexts, TlsMaterial } from '../tls/tls-material';
+import type { HostPlace } from './host';
+
+/** Why a host cannot be reached, by the name of Envoy's counter; `no material`: this machine lacks a certificate, not the host. */
+export type DialFailure = 'timeout' | 'refused' | 'no material' | `ssl.${PeerFailure}` | 'ssl.connection_error';
+
+/** A connection to a host, ready for bytes, with that of TCP below it; or why there is none. */
+export type Dialled =
+  | { readonly ok: true; readonly socket: Socket; readonly raw: Socket }
+  | { readonly ok: false; readonly failure: DialFailure; readonly reason: string };
+
+export interface DialOptions {
+  readonly contexts: TlsContexts;
+  readonly clock: Clock;
+  /** With the handshake, ms. */
+  readonly timeout: number;
+  /** The client has gone. */
+  readonly signal: AbortSignal;
+}
+
+/** Connects to a host, and makes sure who it is. Never rejects. */
+export function dial({ transport, address, port }: HostPlace, options: DialOptions): Promise<Dialled> {
+  const { contexts, clock, timeout, signal } = options;
+  const material = transport === 'plaintext' ? undefined : contexts.of(transport, 'client');
+  if (typeof material === 'string') return Promise.resolve({ ok: false, failure: 'no material', reason: material });
+  return new Promise((resolve) => {
+    let isConnected = false;
+    const raw = connect({ host: address, port, allowHalfOpen: true, noDelay: true });
+    const tls =
+      transport === 'plaintext' || !material ? undefined : connectTls({ socket: raw, ...by(transport, material) });
+    // Node reads the server's certificate for `checkServerIdentity`, at the cost of half a handshake; `checkPeer` reads it.
+    if (tls) Object.defineProperty(tls, 'getPeerCertificate', { value: () => undefined });
+    const socket: Socket = tls ?? raw;
+    const timer = clock.after(timeout, () => end('timeout', `no answer within ${timeout} ms`));
+    const aborted = (): void => end('refused', 'the client has gone');
+    signal.addEventListener('abort', aborted, { once: true });
+    const failed = (error: Error): void => end(isConnected ? 'ssl.connection_error' : 'refused', error.message);
+    const closed = (): void => failed(new Error('the connection was closed'));
+    socket.on('error', failed).on('close', closed);
+    raw.once('connect', () => {
+      isConnected = true;
+      if (!tls) ready();
+    });
+    tls?.once('secureConnect', () => {
+      if (transport === 'plaintext') return;
+      const verdict = checkPeer(tls, transport, material?.domains, clock.now());
+      if (verdict.ok) ready();
+      else end(`ssl.${verdict.counter}`, verdict.reason);
+    });
+
+    function ready(): void {
+      settle();
+      resolve({ ok: true, socket, raw });
+    }
+    function end(failure: DialFailure, reason: string): void {
+      settle();
+      socket.destroy();
+      raw.destroy();
+      resolve({ ok: false, failure, reason });
+    }
+    function settle(): void {
+      timer.cancel();
+      signal.removeEventListener('abort', aborted);
+      socket
+        .on('error', () => undefined)
+        .removeListener('error', failed)
+        .removeListener('close', closed);
+    }
+  });
+}
+
+function by({ sni, alpn }: ClientTls, { context }: TlsMaterial): ConnectionOptions {
+  return {
+    secureContext: context,
+    ...(sni !== '' && isIP(sni) === 0 && { servername: sni }),
+    ...(alpn.length > 0 && { ALPNProtocols: [...alpn] }),
+    // Who it is, is checked after the handshake: each failure has a counter.
+    rejectUnauthorized: false,
+    checkServerIdentity: () => undefined,
+  };
+}

@@ -1,0 +1,145 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ClusterPlan } from '../decode/clusters';
+import type { Endpoint, EndpointLocality } from '../decode/endpoints';
+import { Host, type HostPlace } from './host';
+import { chosenBy, healthOf, priorityLoad } from './priority-load';
+
+/** Host names to addresses, as they are known now. */
+export type Addresses = (name: string) => readonly string[];
+
+interface Locality {
+  readonly weight: number;
+  readonly hosts: readonly Host[];
+}
+
+/** The hosts of a priority among which is chosen, by locality, and the share of each. */
+interface Group {
+  readonly candidates: readonly (readonly Host[])[];
+  readonly shares: readonly number[];
+}
+
+/**
+ * The hosts of a cluster, and which one a new connection goes to: first the priority, then the locality where localities are weighted,
+ * then of two hosts the one with fewer connections. A host that stays keeps its connections and failures.
+ */
+export class HostSet {
+  private byKey = new Map<string, Host>();
+  private priorities: readonly (readonly Locality[])[] = [];
+  /** What is chosen from; undefined after a change. */
+  private groups: { readonly all: readonly Group[]; readonly shares: readonly number[] } | undefined;
+
+  constructor(
+    private readonly now: () => number,
+    private readonly random: () => number,
+  ) {}
+
+  get all(): Iterable<Host> {
+    return this.byKey.values();
+  }
+
+  get size(): number {
+    return this.byKey.size;
+  }
+
+  get healthy(): number {
+    return [...this.byKey.values()].filter((host) => this.canServe(host)).length;
+  }
+
+  /** The hosts are these from now on. */
+  update(plan: ClusterPlan, localities: readonly EndpointLocality[], addresses: Addresses): void {
+    const before = this.byKey;
+    this.byKey = new Map();
+    const priorities: Locality[][] = [];
+    for (const { priority, zone, weight, endpoints } of localities) {
+      const hosts = endpoints.flatMap((endpoint) =>
+        addresses(endpoint.address).flatMap((address) => this.place(before, plan, { ...endpoint, address, zone })),
+      );
+      (priorities[priority] ??= []).push({ weight, hosts });
+    }
+    this.priorities = Array.from(priorities, (each) => each ?? []);
+    this.groups = undefined;
+    this.plan = plan;
+  }
+
+  private plan: ClusterPlan | undefined;
+
+  private place(before: ReadonlyMap<string, Host>, plan: ClusterPlan, endpoint: Endpoint & { readonly zone: string }) {
+    const { address, port, isHealthy, match, zone } = endpoint;
+    const key = JSON.stringify([address, port, zone, match]);
+    // Of two endpoints of one place the first counts.
+    if (this.byKey.has(key)) return [];
+    const place: HostPlace = { address, port, zone, transport: transportOf(plan, match) };
+    const known = before.get(key);
+    const host = known && isDeepStrictEqual(known.place, place) ? known : new Host(place);
+    host.isHealthy = isHealthy;
+    this.byKey.set(key, host);
+    return [host];
+  }
+
+  /** A host was left out, or may serve again. */
+  changed(): void {
+    this.groups = undefined;
+  }
+
+  /** A host for a new connection, one that was not tried yet where there is one; undefined where none may serve. */
+  pick(tried: ReadonlySet<Host>): Host | undefined {
+    const { all, shares } = (this.groups ??= this.group());
+    const first = chosenBy(shares, this.random());
+    if (first < 0) return undefined;
+    const chosen = this.pickOf(all[first], tried);
+    if (chosen && !tried.has(chosen)) return chosen;
+    for (const [i, group] of all.entries()) {
+      if ((shares[i] ?? 0) === 0 && i !== first) continue;
+      const other = group.candidates.flat().find((host) => !tried.has(host));
+      if (other) return other;
+    }
+    return chosen;
+  }
+
+  private pickOf(group: Group | undefined, tried: ReadonlySet<Host>): Host | undefined {
+    if (!group) return undefined;
+    const hosts = group.candidates[chosenBy(group.shares, this.random())] ?? [];
+    const [a, b] = [hosts[this.index(hosts)], hosts[this.index(hosts)]];
+    if (!a || !b) return a ?? b;
+    if (tried.has(a) !== tried.has(b)) return tried.has(a) ? b : a;
+    return b.load < a.load ? b : a;
+  }
+
+  private index(hosts: readonly Host[]): number {
+    return Math.floor(this.random() * hosts.length);
+  }
+
+  private group(): { readonly all: readonly Group[]; readonly shares: readonly number[] } {
+    const counts = this.priorities.map((localities) =>
+      countOf(
+        localities.flatMap(({ hosts }) => hosts),
+        this.canServe,
+      ),
+    );
+    const load = priorityLoad(counts, this.plan?.panicPercent ?? 0);
+    const all = this.priorities.map((localities, i) => this.groupOf(localities, load[i]?.panics ?? false));
+    return { all, shares: load.map(({ share }) => share) };
+  }
+
+  private groupOf(localities: readonly Locality[], panics: boolean): Group {
+    const serving = localities.map(({ hosts }) => hosts.filter((host) => panics || this.canServe(host)));
+    if (this.plan?.isWeighted !== true) return { candidates: [serving.flat()], shares: [1] };
+    const shares = localities.map(({ weight, hosts }, i) => {
+      const able = (serving[i] ?? []).length > 0;
+      return able ? weight * (panics ? 1 : healthOf(countOf(hosts, this.canServe))) : 0;
+    });
+    return { candidates: serving, shares };
+  }
+
+  private readonly canServe = (host: Host): boolean => host.isHealthy && !host.isEjected(this.now());
+}
+
+function countOf(hosts: readonly Host[], canServe: (host: Host) => boolean) {
+  return { total: hosts.length, healthy: hosts.filter(canServe).length };
+}
+
+/** The first transport whose match an endpoint's metadata have; the last one matches each. */
+function transportOf({ transports }: ClusterPlan, metadata: Readonly<Record<string, string>>): HostPlace['transport'] {
+  const found = transports.find(({ match }) => Object.entries(match).every(([key, value]) => metadata[key] === value));
+  return found?.transport ?? 'plaintext';
+}

@@ -1,0 +1,81 @@
+import { RESOURCE_TYPES } from '@causeway/xds';
+import type { ClusterPlan } from '../decode/clusters';
+import type { DecodedResources } from '../decoded-resources';
+import type { PlaneStats } from '../stats';
+import { AddressResolver } from './address-resolver';
+import { Upstream, type UpstreamTools } from './upstream';
+
+/** The clusters that have had a connection. One that changes, or whose endpoints do, is updated; one that is gone takes no more. */
+export class Upstreams {
+  private readonly byName = new Map<string, Upstream>();
+  /** The clusters whose endpoints have this name. */
+  private readonly byEndpoints = new Map<string, Set<string>>();
+  private readonly resolver: AddressResolver;
+
+  constructor(
+    private readonly resources: DecodedResources,
+    private readonly stats: PlaneStats,
+    private readonly tools: UpstreamTools,
+  ) {
+    this.resolver = new AddressResolver(tools.clock, () => this.changed(RESOURCE_TYPES.cluster, this.resolvedNames()));
+  }
+
+  /** The cluster of this name, when its hosts are known; undefined where there is none. */
+  async of(name: string): Promise<Upstream | undefined> {
+    const known = this.byName.get(name);
+    if (known) return known;
+    const plan = this.resources.cluster(name);
+    if (!plan) return undefined;
+    if (plan.isResolved) await this.resolver.ready(this.hostsOf(plan));
+    return this.byName.get(name) ?? this.create(plan);
+  }
+
+  /** Resources have changed. */
+  changed(type: string, names: Iterable<string>): void {
+    if (type === RESOURCE_TYPES.cluster) for (const name of names) this.refresh(name);
+    if (type === RESOURCE_TYPES.endpoints)
+      for (const name of names) for (const cluster of this.byEndpoints.get(name) ?? []) this.refresh(cluster);
+  }
+
+  close(): void {
+    this.resolver.close();
+  }
+
+  private create(plan: ClusterPlan): Upstream {
+    const upstream = new Upstream(plan, this.stats.of('cluster', plan.name), this.tools);
+    this.byName.set(plan.name, upstream);
+    this.fill(upstream, plan);
+    return upstream;
+  }
+
+  private refresh(name: string): void {
+    const upstream = this.byName.get(name);
+    if (!upstream) return;
+    const plan = this.resources.cluster(name);
+    if (plan) return this.fill(upstream, plan);
+    // What cannot be obeyed leaves what was there before.
+    if (this.resources.problem(RESOURCE_TYPES.cluster, name) !== undefined) return;
+    this.byName.delete(name);
+    this.stats.forget('cluster', name);
+    for (const clusters of this.byEndpoints.values()) clusters.delete(name);
+    this.resolver.keep(new Set(this.resolvedNames().flatMap((each) => this.hostsOf(this.resources.cluster(each)))));
+  }
+
+  private fill(upstream: Upstream, plan: ClusterPlan): void {
+    if ('name' in plan.endpoints) {
+      const users = this.byEndpoints.get(plan.endpoints.name) ?? new Set();
+      this.byEndpoints.set(plan.endpoints.name, users.add(plan.name));
+    }
+    const addresses = (host: string): readonly string[] => (plan.isResolved ? this.resolver.addresses(host) : [host]);
+    upstream.update(plan, this.resources.endpointsOf(plan), addresses);
+  }
+
+  private resolvedNames(): readonly string[] {
+    return [...this.byName.keys()].filter((name) => this.resources.cluster(name)?.isResolved === true);
+  }
+
+  private hostsOf(plan: ClusterPlan | undefined): readonly string[] {
+    if (!plan) return [];
+    return this.resources.endpointsOf(plan).flatMap(({ endpoints }) => endpoints.map(({ address }) => address));
+  }
+}

@@ -1,0 +1,63 @@
+import { isIP } from 'node:net';
+import type { AgentConfig } from '../config/schema';
+import type { Plane } from '../plane';
+import type { Guard, NetworkPlan } from './ruleset';
+
+/** Where redirected connections arrive, unless the configuration says otherwise. */
+export const REDIRECT_PRESET = { port: 15_001, reentryPort: 15_011 } as const;
+/** The ranges of a zone that is configured with none, until the zone of this machine has told its own (docs/reference/naming.md, Allocation of virtual IPs). */
+const VIRTUAL_RANGES = ['241.0.0.0/8', '242.0.0.0/8', '243.0.0.0/8'] as const;
+
+/** By what a plan is made besides the configuration. */
+export interface NetworkFacts {
+  /** What carries the traffic. */
+  readonly plane: Plane['type'];
+  /** The user as whom it runs. */
+  readonly uid: number;
+  /** The ranges of virtual IPs that the zone has told; undefined where it has told none yet. */
+  readonly ranges: readonly string[] | undefined;
+  /** Whether the builtin plane can listen at IPv6 addresses that only a route makes local. */
+  readonly bindsAnyIpv6: boolean;
+}
+
+const IPV6_REASON =
+  'the builtin plane can listen there only where the kernel lets it: sysctl net.ipv6.ip_nonlocal_bind=1';
+
+/** What the network of a machine needs for a configuration. */
+export function planNetwork(
+  { capture, redirect, dataplanes, ingress }: AgentConfig,
+  { plane, uid, ranges: told, bindsAnyIpv6 }: NetworkFacts,
+): NetworkPlan {
+  if (ingress || dataplanes.length === 0) return {};
+  const guard = guardOf(dataplanes, uid);
+  const ranges = redirect?.ranges ?? told ?? VIRTUAL_RANGES;
+  if (capture !== 'redirect') return guard;
+  if (plane === 'direct') return { capture: { type: 'translate', ranges, sources: sourcesOf(dataplanes) } };
+  // A program of Node cannot read the address that a redirected connection was for.
+  if (plane === 'builtin') return { ...listening(ranges, bindsAnyIpv6), ...guard };
+  return { capture: { type: 'redirect', ranges, port: redirect?.port ?? REDIRECT_PRESET.port }, ...guard };
+}
+
+/** The first address of each family: by it servers and networks know this machine. */
+function sourcesOf(dataplanes: AgentConfig['dataplanes']): readonly string[] {
+  const addresses = dataplanes.map(({ address }) => address);
+  return [4, 6].flatMap((family) => addresses.find((address) => isIP(address) === family) ?? []);
+}
+
+function listening(ranges: readonly string[], bindsAnyIpv6: boolean): Pick<NetworkPlan, 'capture' | 'uncaught'> {
+  const [left, caught] = [true, false].map((isLeft) =>
+    ranges.filter((range) => (!bindsAnyIpv6 && range.includes(':')) === isLeft),
+  );
+  return {
+    ...(caught && caught.length > 0 && { capture: { type: 'listen', ranges: caught } }),
+    ...(left && left.length > 0 && { uncaught: { ranges: left, reason: IPV6_REASON } }),
+  };
+}
+
+function guardOf(dataplanes: AgentConfig['dataplanes'], uid: number): { readonly guard?: Guard } {
+  const services = dataplanes.flatMap(({ address, services }) => services.map((one) => ({ ...one, address })));
+  const ports = services.flatMap(({ guardInbound, port, servicePort }) => (guardInbound ? [servicePort ?? port] : []));
+  if (ports.length === 0) return {};
+  const open = services.flatMap(({ address, port }) => (isIP(address) === 0 ? [] : [{ address, port }]));
+  return { guard: { ports, open, users: [uid] } };
+}

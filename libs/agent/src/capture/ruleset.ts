@@ -1,0 +1,184 @@
+import { isIPv6 } from 'node:net';
+
+/** The table of everything that an agent writes into the packet filter, but for the maps of the plane `direct`. */
+export const CAPTURE_TABLE = 'causeway';
+/** The routing protocol number that marks the routes of an agent; no daemon of Debian uses it. */
+export const ROUTE_PROTOCOL = 199;
+
+/** `address:port` of this machine. */
+export interface LocalAddress {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** How connections to virtual IPs are caught on this machine. */
+export type Capture =
+  /** The kernel leads all to one port of loopback, where the proxy reads the address that was dialled. */
+  | { readonly type: 'redirect'; readonly ranges: readonly string[]; readonly port: number }
+  /** The addresses are local: the proxy listens at each of them. */
+  | { readonly type: 'listen'; readonly ranges: readonly string[] }
+  /** The plane `direct` translates them to endpoints; `sources` are the addresses that servers see, at most one a family. */
+  | { readonly type: 'translate'; readonly ranges: readonly string[]; readonly sources: readonly string[] };
+
+/** Ports of processes that only the proxy may reach. */
+export interface Guard {
+  readonly ports: readonly number[];
+  /** Where the proxy itself listens; it may have the number of a guarded port at another address. */
+  readonly open: readonly LocalAddress[];
+  /** Users (uid) whose connections from this machine are let through: that of the proxy. */
+  readonly users: readonly number[];
+}
+
+/** What the network of a machine is to be told. */
+export interface NetworkPlan {
+  readonly capture?: Capture;
+  /** Ranges that this machine cannot catch, with the reason. */
+  readonly uncaught?: { readonly ranges: readonly string[]; readonly reason: string };
+  readonly guard?: Guard;
+}
+
+/** A family of IP as nft and ip name it. */
+interface Family {
+  readonly ip: 'ip' | 'ip6';
+  readonly type: 'ipv4_addr' | 'ipv6_addr';
+  readonly set: '4' | '6';
+  readonly includes: (address: string) => boolean;
+}
+
+const FAMILIES: readonly Family[] = [
+  { ip: 'ip', type: 'ipv4_addr', set: '4', includes: (address) => !isIPv6(hostOf(address)) },
+  { ip: 'ip6', type: 'ipv6_addr', set: '6', includes: (address) => isIPv6(hostOf(address)) },
+];
+
+/** The mark of the tables of an agent instance. */
+export function ownerComment(instance: string): string {
+  return `causeway-agent ${instance}`;
+}
+
+/**
+ * The table of a plan for `nft -f`: one transaction that replaces the one that is there. Undefined where a plan needs none.
+ * The table touches connections to its ranges and ports only.
+ */
+export function rulesetOf({ capture, guard }: NetworkPlan, instance: string): string | undefined {
+  const isGuarding = guard !== undefined && guard.ports.length > 0;
+  const isCapturing = capture !== undefined && capture.ranges.length > 0;
+  if (!isGuarding && !isCapturing) return undefined;
+  const lines = [...(isCapturing ? captureLines(capture) : []), ...(isGuarding ? guardLines(guard) : [])];
+  return [
+    `table inet ${CAPTURE_TABLE}`,
+    `delete table inet ${CAPTURE_TABLE}`,
+    `table inet ${CAPTURE_TABLE} {`,
+    `  comment "${ownerComment(instance)}"`,
+    ...lines.map((line) => `  ${line}`),
+    '}',
+    '',
+  ].join('\n');
+}
+
+function captureLines(capture: Capture): readonly string[] {
+  const families = FAMILIES.map((family) => ({ ...family, ranges: capture.ranges.filter(family.includes) }));
+  const used = families.filter(({ ranges }) => ranges.length > 0);
+  const sets = used.flatMap(({ set, type, ranges }) => intervalSet(`virtual${set}`, type, ranges));
+  const rules = (of: (family: Family) => readonly string[]): readonly string[] => used.flatMap(of);
+  if (capture.type === 'listen')
+    return [
+      ...sets,
+      // A process that listens at all addresses would answer at virtual IPs that are nobody's.
+      ...chain('arrive', 'type filter hook input priority filter', [
+        ...rules(({ ip, set }) => [
+          `iif != "lo" ${ip} daddr @virtual${set} drop`,
+          `${ip} daddr @virtual${set} meta l4proto tcp socket wildcard 1 reject with tcp reset`,
+        ]),
+      ]),
+    ];
+  const redirect =
+    capture.type === 'redirect'
+      ? chain('connect', 'type nat hook output priority -100', [
+          ...rules(({ ip, set }) => [`${ip} daddr @virtual${set} meta l4proto tcp redirect to :${capture.port}`]),
+        ])
+      : [];
+  // After the translation of addresses: what still goes to a virtual IP goes nowhere.
+  const refuse = chain('refuse', 'type filter hook output priority filter', [
+    ...rules(({ ip, set }) => [
+      `${ip} daddr @virtual${set} meta l4proto tcp reject with tcp reset`,
+      `${ip} daddr @virtual${set} reject with icmpx port-unreachable`,
+    ]),
+  ]);
+  return [...sets, ...redirect, ...refuse];
+}
+
+function guardLines({ ports, open, users }: Guard): readonly string[] {
+  const own = FAMILIES.flatMap((family) => {
+    const here = open.filter(({ address }) => family.includes(address));
+    return here.length === 0 ? [] : [{ ...family, here }];
+  });
+  const sets = own.flatMap(({ set, type, here }) =>
+    elements(
+      `proxy${set}`,
+      `${type} . inet_service`,
+      here.map(({ address, port }) => `${address} . ${port}`),
+    ),
+  );
+  const toProxy = own.map(({ ip, set }) => `${ip} daddr . tcp dport @proxy${set} accept`);
+  const others = users.length === 0 ? '' : ` meta skuid != { ${sorted(users).join(', ')} }`;
+  // Answers to connections from here may have the number as well: those have the direction `reply`.
+  const refused = 'tcp dport @guarded ct direction original';
+  return [
+    ...elements('guarded', 'inet_service', sorted(ports).map(String)),
+    ...sets,
+    ...chain('guard_remote', 'type filter hook input priority filter', [
+      'iif "lo" accept',
+      ...toProxy,
+      `${refused} reject with tcp reset`,
+    ]),
+    ...chain('guard_local', 'type filter hook output priority filter', [
+      ...toProxy,
+      `fib daddr type local ${refused}${others} reject with tcp reset`,
+    ]),
+  ];
+}
+
+/** A route for `ip -batch`, of the family of its range. */
+export interface CaptureRoute {
+  readonly family: '-4' | '-6';
+  readonly line: string;
+}
+
+/** Routes without which the kernel refuses connections to virtual IPs before any rule sees them. Loopback needs none. */
+export function routesOf({ capture }: NetworkPlan): readonly CaptureRoute[] {
+  if (!capture) return [];
+  return capture.ranges.flatMap((range) => {
+    if (range.startsWith('127.')) return [];
+    const isV6 = range.includes(':');
+    const source = sourceOf(capture, isV6);
+    const type = capture.type === 'listen' ? 'local ' : '';
+    const from = source === undefined ? '' : ` src ${source}`;
+    const line = `route add ${type}${range} dev lo proto ${ROUTE_PROTOCOL}${from}`;
+    return [{ family: isV6 ? ('-6' as const) : ('-4' as const), line }];
+  });
+}
+
+function sourceOf(capture: Capture, isV6: boolean): string | undefined {
+  if (capture.type !== 'translate') return isV6 ? '::1' : '127.0.0.1';
+  return capture.sources.find((source) => isIPv6(source) === isV6);
+}
+
+function intervalSet(name: string, type: string, ranges: readonly string[]): readonly string[] {
+  return [`set ${name} {`, `  type ${type}; flags interval; auto-merge`, `  elements = { ${ranges.join(', ')} }`, '}'];
+}
+
+function elements(name: string, type: string, values: readonly string[]): readonly string[] {
+  return [`set ${name} {`, `  type ${type}`, `  elements = { ${[...new Set(values)].join(', ')} }`, '}'];
+}
+
+function chain(name: string, hook: string, rules: readonly string[]): readonly string[] {
+  return [`chain ${name} {`, `  ${hook}; policy accept;`, ...rules.map((rule) => `  ${rule}`), '}'];
+}
+
+function sorted(numbers: readonly number[]): readonly number[] {
+  return [...new Set(numbers)].sort((a, b) => a - b);
+}
+
+function hostOf(range: string): string {
+  return range.split('/')[0] ?? range;
+}

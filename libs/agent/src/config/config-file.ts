@@ -1,0 +1,83 @@
+import { readFileSync, statSync } from 'node:fs';
+import { errorText, type Clock, type Logger } from '@causeway/runtime';
+import { problemLines, readConfig } from './read-config';
+import type { AgentConfig } from './schema';
+
+/** How often it is looked whether the file is another, ms. */
+const LOOK_PERIOD = 1_000;
+/** Largest file that is read, bytes. */
+const MOST_BYTES = 1_048_576;
+
+/** Flags stand over the file; without a file they are all. */
+export interface ConfigSource {
+  readonly file?: string;
+  readonly flags: Readonly<Record<string, unknown>>;
+}
+
+export type LoadedConfig =
+  | { readonly ok: true; readonly config: AgentConfig }
+  /** A line for each problem, with file, line and column. */
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/** Reads a configuration. Never throws. */
+export function loadConfig({ file, flags }: ConfigSource): LoadedConfig {
+  try {
+    const result = readConfig(file === undefined ? '' : textOf(file), flags);
+    return result.ok ? result : { ok: false, problems: problemLines(file ?? 'flags', result.problems) };
+  } catch (error) {
+    return { ok: false, problems: [`${file}: ${errorText(error)}`] };
+  }
+}
+
+/** Follows a configuration file. One that is wrong changes nothing: it is told in the log and by `problems`. */
+export class ConfigFile {
+  /** What is wrong with the newest file, a line each; empty where it is in use. */
+  problems: readonly string[] = [];
+  private stamp: string;
+
+  constructor(
+    private readonly source: ConfigSource,
+    private readonly options: { readonly clock: Clock; readonly logger: Logger },
+  ) {
+    this.stamp = stampOf(source.file);
+  }
+
+  /** Calls `changed` with each new configuration, one after the other, until `signal` aborts. */
+  async follow(changed: (config: AgentConfig) => Promise<void>, signal: AbortSignal): Promise<void> {
+    const { clock, logger } = this.options;
+    const { file } = this.source;
+    while (file !== undefined && !signal.aborted) {
+      await clock.sleep(LOOK_PERIOD, signal);
+      const stamp = stampOf(file);
+      if (stamp === this.stamp || signal.aborted) continue;
+      this.stamp = stamp;
+      const loaded = loadConfig(this.source);
+      if (loaded.ok) {
+        this.problems = [];
+        await changed(loaded.config);
+      } else {
+        this.problems = loaded.problems;
+        logger.error('the configuration file is wrong: the earlier one stays in use', {
+          problems: loaded.problems.join('\n'),
+        });
+      }
+    }
+  }
+}
+
+/** Another one for another content, also where an editor puts a new file in its place. */
+function stampOf(file: string | undefined): string {
+  if (file === undefined) return '';
+  try {
+    const { ino, size, mtimeMs } = statSync(file);
+    return `${ino} ${size} ${mtimeMs}`;
+  } catch {
+    return 'missing';
+  }
+}
+
+function textOf(file: string): string {
+  const stat = statSync(file);
+  if (!stat.isFile() || stat.size > MOST_BYTES) throw new Error(`must be a file of at most ${MOST_BYTES} bytes`);
+  return readFileSync(file, 'utf8');
+}

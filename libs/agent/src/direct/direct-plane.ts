@@ -1,0 +1,221 @@
+import { RESOURCE_TYPES } from '@causeway/xds';
+import { errorText, type Timer } from '@causeway/runtime';
+import { DecodedResources, type PlaneResources } from '../builtin/decoded-resources';
+import type { ListenerPlan } from '../builtin/decode/listeners';
+import type { Unobeyed } from '../builtin/plane-engine';
+import { ResourceNeeds } from '../builtin/resource-needs';
+import type { LocalAddress } from '../capture/ruleset';
+import type { Plane, PlaneRules, PlaneState } from '../plane';
+import type { CacheChange } from '../resources/resource-cache';
+import { directEndpoints, trustOf, type IsTrusted } from './direct-endpoints';
+import { KernelMaps, openConnections, type KernelMapsOptions } from './kernel-maps';
+import { serviceKey, type DirectService } from './service-maps';
+
+export interface DirectPlaneOptions extends KernelMapsOptions {
+  /** Whether the virtual IPs of this machine are led by this plane; otherwise it only serves. */
+  readonly isLeading: boolean;
+  /** Ranges of IP addresses in which the operator trusts every machine and the network between them. */
+  readonly trustedNetworks: readonly string[];
+}
+
+const { cluster, endpoints, listener } = RESOURCE_TYPES;
+
+/** How often it looks whether its table is still there, ms. */
+const CHECK = 5_000;
+/** How often open connections are counted while it ends, ms. */
+const COUNT = 200;
+
+/**
+ * The plane without a proxy: the kernel replaces each virtual IP by the address of an endpoint, for each new connection. Nothing is
+ * encrypted and nobody is known, so it leads only to endpoints that take plain text, in networks that the operator trusts, and serves
+ * only where callers need no identity (docs/reference/direct-plane.md).
+ */
+export class DirectPlane implements Plane {
+  readonly type = 'direct';
+  private current: PlaneState;
+  private readonly decoded: DecodedResources;
+  private readonly needs: ResourceNeeds;
+  private readonly maps: KernelMaps | undefined;
+  private readonly isTrusted: IsTrusted;
+  /** The clusters whose endpoints a resource holds. */
+  private readonly byEndpoints = new Map<string, Set<string>>();
+  private readonly endpointsOf = new Map<string, string>();
+  /** By cluster or listener: what of it this plane cannot do. */
+  private readonly lost = new Map<string, string>();
+  /** By `address:port`: why an inbound cannot be served. */
+  private readonly refused = new Map<string, string>();
+  private checking: Timer | undefined;
+
+  constructor(
+    private readonly resources: PlaneResources,
+    private readonly options: DirectPlaneOptions,
+  ) {
+    this.decoded = new DecodedResources(resources);
+    this.needs = new ResourceNeeds(resources);
+    this.maps = options.isLeading ? new KernelMaps(options) : undefined;
+    this.isTrusted = trustOf(options.trustedNetworks);
+    this.current = { type: 'starting', since: options.clock.now() };
+  }
+
+  get state(): PlaneState {
+    return this.current;
+  }
+
+  get rules(): PlaneRules | undefined {
+    return this.maps && { ...this.maps.state, lost: this.lost.size };
+  }
+
+  /** By `address:port` of the Dataplane's inbounds: why they cannot be served. */
+  get refusedInbounds(): ReadonlyMap<string, string> {
+    return this.refused;
+  }
+
+  async start(): Promise<void> {
+    for (const name of this.resources.names(listener)) this.readInbound(name);
+    const services = new Map<string, DirectService>();
+    for (const name of this.resources.names(cluster)) {
+      const [key, service] = this.read(name) ?? [];
+      if (key !== undefined && service) services.set(key, service);
+    }
+    await this.maps?.begin(services);
+    this.judge();
+    if (this.maps) this.checkLater(this.maps);
+  }
+
+  async take({ type, names }: CacheChange): Promise<string | undefined> {
+    if (this.isEnding) return undefined;
+    if (type === listener) for (const name of names) this.readInbound(name);
+    const clusters = type === cluster ? names : type === endpoints ? this.clustersWith(names) : [];
+    const services = new Map(clusters.map((name) => this.read(name)).filter((each) => each !== undefined));
+    const failure = services.size === 0 ? undefined : await this.maps?.change(services);
+    this.judge();
+    return failure;
+  }
+
+  async stop({ drainMs }: { readonly drainMs: number }): Promise<void> {
+    if (this.isEnding) return;
+    const { clock } = this.options;
+    this.become({ type: 'draining' });
+    this.checking?.cancel();
+    if (this.maps?.state.loadedAt !== undefined) {
+      const { keys } = this.maps;
+      await this.maps.refuseNew();
+      await this.drained(keys, clock.elapsed() + drainMs);
+    }
+    await this.maps?.remove();
+    this.become({ type: 'stopped' });
+  }
+
+  /** What it is told and does not do. */
+  get unobeyed(): readonly Unobeyed[] {
+    return [...this.lost].map(([name, what]) => ({ name, what }));
+  }
+
+  private get isEnding(): boolean {
+    return this.current.type === 'draining' || this.current.type === 'stopped';
+  }
+
+  /** A change of the content of endpoints concerns the clusters that have them. */
+  private clustersWith(names: readonly string[]): readonly string[] {
+    return [...new Set(names.flatMap((name) => [...(this.byEndpoints.get(name) ?? [])]))];
+  }
+
+  /** Where a virtual IP leads now; undefined for a cluster that is that of no virtual IP. */
+  private read(name: string): readonly [key: string, service: DirectService | undefined] | undefined {
+    const at = virtualAddress(name);
+    if (!at || !this.maps) return undefined;
+    const key = serviceKey(at);
+    const plan = this.decoded.cluster(name);
+    this.follow(name, plan && 'name' in plan.endpoints ? plan.endpoints.name : undefined);
+    if (!plan) {
+      this.note(name, this.decoded.problem(cluster, name));
+      return [key, undefined];
+    }
+    const localities = this.decoded.endpointsOf(plan);
+    const { endpoints: found, lost } = directEndpoints(at, plan, localities, this.isTrusted);
+    this.note(name, lost);
+    return [key, found.length === 0 ? undefined : { at, endpoints: found }];
+  }
+
+  private follow(name: string, wanted: string | undefined): void {
+    const before = this.endpointsOf.get(name);
+    if (before === wanted) return;
+    if (before !== undefined) {
+      const users = this.byEndpoints.get(before);
+      users?.delete(name);
+      if (users?.size === 0) this.byEndpoints.delete(before);
+    }
+    if (wanted === undefined) this.endpointsOf.delete(name);
+    else {
+      this.endpointsOf.set(name, wanted);
+      this.byEndpoints.set(wanted, (this.byEndpoints.get(wanted) ?? new Set()).add(name));
+    }
+    this.needs.set(name, wanted === undefined ? [] : [{ type: endpoints, name: wanted }]);
+  }
+
+  private readInbound(name: string): void {
+    const at = /^inbound:(.+)$/.exec(name)?.[1];
+    if (at === undefined) return;
+    const plan = this.decoded.listener(name);
+    const reason = plan ? refusalOf(plan) : this.decoded.problem(listener, name);
+    if (reason === undefined) this.refused.delete(at);
+    else this.refused.set(at, reason);
+  }
+
+  private note(name: string, what: string | undefined): void {
+    if (what === undefined) this.lost.delete(name);
+    else this.lost.set(name, what);
+  }
+
+  private judge(): void {
+    if (this.isEnding) return;
+    const failure = this.maps?.state.failure;
+    const [inbound] = this.refused;
+    const reason = failure ?? (inbound && `inbound ${inbound[0]}: ${inbound[1]}`);
+    const type = reason === undefined ? 'serving' : 'failed';
+    if (this.current.type !== type || this.current.reason !== reason)
+      this.become({ type, ...(reason !== undefined && { reason }) });
+  }
+
+  private checkLater(maps: KernelMaps): void {
+    const { clock, logger } = this.options;
+    this.checking = clock.after(CHECK, () => {
+      void maps
+        .check()
+        .then((wasMissing) => {
+          if (wasMissing) logger.warn('somebody has removed the rules of this agent: they are written anew');
+        })
+        .catch((error: unknown) => logger.warn('the rules cannot be looked at', { error: errorText(error) }))
+        .finally(() => {
+          this.judge();
+          if (!this.isEnding) this.checkLater(maps);
+        });
+    });
+  }
+
+  /** Connections need the rules as long as they are open. */
+  private async drained(keys: ReadonlySet<string>, until: number): Promise<void> {
+    const { clock } = this.options;
+    while (clock.elapsed() < until && (await openConnections(keys)) > 0)
+      await clock.sleep(Math.min(COUNT, Math.max(1, until - clock.elapsed())));
+  }
+
+  private become(state: Omit<PlaneState, 'since'>): void {
+    this.current = { ...state, since: this.options.clock.now() };
+  }
+}
+
+/** The virtual IP and port that a cluster `vip:<address>:<port>` stands for. */
+function virtualAddress(name: string): LocalAddress | undefined {
+  const [, address, port] = /^vip:\[?([0-9a-f.:]+?)\]?:(\d+)$/i.exec(name) ?? [];
+  return address === undefined ? undefined : { address, port: Number(port) };
+}
+
+/** Why a process cannot take the connections of an inbound itself; undefined where anyone may call in plain text. */
+function refusalOf({ choose, chains }: ListenerPlan): string | undefined {
+  const chain = chains.get(choose({ isTls: false, serverName: '', alpn: [] }) ?? '');
+  const isOpen =
+    chain && !chain.tls && chain.forwarding.choice.type === 'fixed' && chain.forwarding.choice.cluster !== 'none';
+  if (isOpen) return undefined;
+  return 'callers need an identity (mTLS Strict) or may not call (access rules), which the plane direct cannot check: use envoy or builtin';
+}

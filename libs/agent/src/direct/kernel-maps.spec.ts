@@ -1,0 +1,113 @@
+import { FakeClock, silentLogger } from '@causeway/runtime';
+import { NetworkFailure } from '../capture/network-tools';
+import { connectionsIn, KernelMaps } from './kernel-maps';
+import { serviceKey, type DirectService } from './service-maps';
+
+const service = (last: number, to = '10.0.0.1'): readonly [string, DirectService] => {
+  const at = { address: `241.0.0.${last}`, port: 80 };
+  return [serviceKey(at), { at, endpoints: [{ address: to, port: 8080, weight: 1 }] }];
+};
+
+/** A kernel that keeps what it is told, and takes it when it is let. */
+function kernel() {
+  const told: string[] = [];
+  let refusals = 0;
+  let held: (() => void) | undefined;
+  let isHolding = false;
+  return {
+    told,
+    refuse: (times: number) => (refusals = times),
+    hold: () => (isHolding = true),
+    release: () => {
+      isHolding = false;
+      held?.();
+    },
+    claim: () => Promise.resolve(),
+    tools: {
+      run: async (_program: 'nft' | 'ip', _args: readonly string[], text = '') => {
+        if (isHolding) await new Promise<void>((resolve) => (held = resolve));
+        if (refusals-- > 0) throw new NetworkFailure('nft failed', 'No such file or directory');
+        told.push(text);
+        return '';
+      },
+    },
+  };
+}
+
+describe('KernelMaps', () => {
+  const start = async () => {
+    const network = kernel();
+    const clock = new FakeClock(1_000);
+    const maps = new KernelMaps({ network, instance: 'i', clock, logger: silentLogger });
+    await maps.begin(new Map([service(1)]));
+    return { network, clock, maps };
+  };
+
+  it('begins with a table and what is known in one transaction', async () => {
+    const { network, maps } = await start();
+    expect(network.told).toHaveLength(1);
+    expect(network.told[0]).toMatch(/^table inet causeway_direct\ndelete table[^]*add element .* 241\.0\.0\.1 \. 80 /);
+    expect(maps.state).toEqual({ addresses: 1, loadedAt: 1_000, failure: undefined });
+  });
+
+  it('takes what changes while it begins', async () => {
+    const network = kernel();
+    const maps = new KernelMaps({ network, instance: 'i', clock: new FakeClock(0), logger: silentLogger });
+    network.hold();
+    const begun = maps.begin(new Map([service(1)]));
+    const changed = maps.change(new Map([service(2)]));
+    await Promise.resolve();
+    network.release();
+    await Promise.all([begun, changed]);
+    expect(network.told.map((text) => text.match(/goto/g)?.length)).toEqual([2]);
+    expect(maps.state.addresses).toBe(2);
+  });
+
+  it('makes one transaction of all that changes while another one runs', async () => {
+    const { network, maps } = await start();
+    network.hold();
+    const changes = [2, 3, 4, 5].map((last) => maps.change(new Map([service(last)])));
+    await Promise.resolve();
+    network.release();
+    expect(await Promise.all(changes)).toEqual([undefined, undefined, undefined, undefined]);
+    expect(network.told.slice(1).map((text) => text.match(/goto/g)?.length)).toEqual([1, 3]);
+    expect(maps.state.addresses).toBe(5);
+  });
+
+  it('writes all anew where a change is refused; says why where that is refused too, and tries again', async () => {
+    const { network, clock, maps } = await start();
+    network.refuse(1);
+    expect(await maps.change(new Map([service(2)]))).toBeUndefined();
+    expect(network.told[1]).toMatch(/^table inet causeway_direct\n[^]*241\.0\.0\.1 \. 80 .*241\.0\.0\.2 \. 80 /);
+    network.refuse(2);
+    expect(await maps.change(new Map([service(3)]))).toBe('nft failed');
+    clock.advance(1_000);
+    await new Promise(setImmediate);
+    expect(maps.state).toMatchObject({ addresses: 3, failure: undefined });
+  });
+
+  it('refuses new connections before it goes, and goes once', async () => {
+    const { network, maps } = await start();
+    await maps.refuseNew();
+    expect(network.told[1]).toContain('delete element inet causeway_direct services4 { 241.0.0.1 . 80 }');
+    await maps.remove();
+    await maps.remove();
+    expect(network.told.slice(2)).toEqual(['table inet causeway_direct\ndelete table inet causeway_direct\n']);
+    expect(await maps.change(new Map([service(2)]))).toBeUndefined();
+    expect(network.told).toHaveLength(3);
+  });
+});
+
+it('counts open connections to addresses, in the tables of the kernel', () => {
+  const table = [
+    '  sl  local_address rem_address   st',
+    '   0: 0107070A:1F90 00000000:0000 0A',
+    '   1: 0107070A:9000 010000F1:0050 01',
+    '   2: 0107070A:9001 010000F1:0050 06',
+    '   3: 0107070A:9002 010000F1:0051 01',
+    '   4: 0107070A:9003 010000F1:0050 08',
+    '',
+  ].join('\n');
+  expect(connectionsIn(table, new Set(['241.0.0.1 . 80']))).toBe(2);
+  expect(connectionsIn('', new Set(['241.0.0.1 . 80']))).toBe(0);
+});

@@ -1,0 +1,62 @@
+import { execFile } from 'node:child_process';
+import { access, constants } from 'node:fs/promises';
+import { isAbsolute, join } from 'node:path';
+import { promisify } from 'node:util';
+
+/** An Envoy that can be started. */
+export interface EnvoyProgram {
+  readonly path: string;
+  /** As `1.40.0`. */
+  readonly version: string;
+}
+
+/** Where an Envoy is looked for, the first one that is said counts. */
+export interface EnvoyPlaces {
+  /** Of the configuration. */
+  readonly path?: string | undefined;
+  /** Of CAUSEWAY_ENVOY. */
+  readonly setting?: string | undefined;
+  /** The PATH of the environment. */
+  readonly searched?: string | undefined;
+}
+
+export type FoundEnvoy =
+  | { readonly ok: true; readonly program: EnvoyProgram }
+  /** `isMissing`: nobody said that there is one. */
+  | { readonly ok: false; readonly isMissing: boolean; readonly reason: string };
+
+/** How long a program may take to say its version, ms. */
+const DEADLINE = 10_000;
+const run = promisify(execFile);
+
+/** Finds Envoy and asks it for its version. Never rejects. */
+export async function findEnvoy({ path, setting, searched = '' }: EnvoyPlaces): Promise<FoundEnvoy> {
+  const said = path ?? (setting === '' ? undefined : setting);
+  if (said !== undefined) return versionOf(said);
+  for (const folder of searched.split(':').filter((one) => isAbsolute(one))) {
+    const candidate = join(folder, 'envoy');
+    if (await isExecutable(candidate)) return versionOf(candidate);
+  }
+  return { ok: false, isMissing: true, reason: 'there is no Envoy on the PATH' };
+}
+
+async function versionOf(path: string): Promise<FoundEnvoy> {
+  const refuse = (reason: string): FoundEnvoy => ({ ok: false, isMissing: false, reason: `${path}: ${reason}` });
+  if (!(await isExecutable(path))) return refuse('there is no program that may be run');
+  try {
+    const { stdout } = await run(path, ['--version'], { timeout: DEADLINE, maxBuffer: 64 * 1024 });
+    const version = /\/(\d+\.\d+\.\d+)[^/]*\//.exec(stdout)?.[1];
+    return version === undefined
+      ? refuse('it does not say a version of Envoy')
+      : { ok: true, program: { path, version } };
+  } catch (error) {
+    return refuse(`it cannot be run: ${error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)}`);
+  }
+}
+
+async function isExecutable(path: string): Promise<boolean> {
+  return access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}

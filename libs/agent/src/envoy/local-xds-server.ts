@@ -1,0 +1,125 @@
+import { NotFound } from '@causeway/resources';
+import { rm } from 'node:fs/promises';
+import type { Clock, Logger } from '@causeway/runtime';
+import { XdsServer, type AdmittedProxy, type ProxyCaller, type ProxyTypeStatus } from '@causeway/xds';
+import { LocalSource } from '../resources/local-source';
+import type { CacheChange, ResourceCache } from '../resources/resource-cache';
+
+/** A change that a proxy has not acked yet. */
+interface Waiting {
+  readonly proxy: string;
+  readonly change: CacheChange;
+  readonly revision: number;
+  readonly settle: (refusal: string | undefined) => void;
+}
+
+/**
+ * Serves the caches of this machine to its proxies, at a unix socket in a folder that only the agent can enter. A zone that is away
+ * changes nothing: the agent is a server with its state on disk, no relay (I14).
+ */
+export class LocalXdsServer {
+  private readonly caches = new Map<string, ResourceCache>();
+  private readonly stops = new Map<string, () => void>();
+  private readonly source = new LocalSource((proxy) => this.review(proxy));
+  private readonly server: XdsServer<ResourceCache>;
+  private readonly waiting = new Set<Waiting>();
+  /** Whose proxies come and go: nobody waits for one that is gone. */
+  private readonly leaving = new Set<string>();
+
+  constructor(
+    readonly path: string,
+    { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
+  ) {
+    const auth = { admit: (caller: ProxyCaller) => this.admit(caller) };
+    this.server = new XdsServer({ source: this.source, auth, clock, logger });
+    this.server.onLeaving(({ id }) => queueMicrotask(() => this.left(id)));
+  }
+
+  /** Rejects where it cannot listen. */
+  async listen(): Promise<void> {
+    await rm(this.path, { force: true });
+    await this.server.listenPath(this.path);
+  }
+
+  /** Serves the proxy with this node id from a cache; `leaves`: it may go for good without a word. */
+  serve(proxy: string, cache: ResourceCache, { leaves = false }: { readonly leaves?: boolean } = {}): void {
+    if (leaves) this.leaving.add(proxy);
+    this.caches.set(proxy, cache);
+    this.stops.set(proxy, this.source.follow(cache));
+  }
+
+  forget(proxy: string): void {
+    this.stops.get(proxy)?.();
+    this.stops.delete(proxy);
+    this.caches.delete(proxy);
+    this.leaving.delete(proxy);
+    this.release(proxy);
+  }
+
+  /** Whether a stream of a proxy is there. */
+  isConnected(proxy: string): boolean {
+    return this.server.proxies().some(({ id }) => id === proxy);
+  }
+
+  /**
+   * Resolves when a proxy has answered a change of its cache that was told last: undefined, or its text where it rejects one of the
+   * resources. It must be asked in the turn of the change. Waits while the proxy is not connected, until `release`.
+   */
+  taken(proxy: string, change: CacheChange): Promise<string | undefined> {
+    return new Promise((settle) => {
+      const waiting = { proxy, change, revision: this.source.revision, settle };
+      this.waiting.add(waiting);
+      this.reviewOne(waiting, this.typesOf(proxy));
+    });
+  }
+
+  /** A proxy is gone and obeys nothing: nobody waits for it. */
+  release(proxy: string): void {
+    for (const each of this.waiting) if (each.proxy === proxy) this.settle(each, undefined);
+  }
+
+  async close(): Promise<void> {
+    for (const proxy of [...this.caches.keys()]) this.forget(proxy);
+    await this.server.close();
+    await rm(this.path, { force: true });
+  }
+
+  private async admit({ node }: ProxyCaller): Promise<AdmittedProxy<ResourceCache>> {
+    const view = this.caches.get(node);
+    if (!view) throw new NotFound(`this agent runs no proxy ${JSON.stringify(node)}`);
+    return { proxy: { id: node, view } };
+  }
+
+  private left(proxy: string): void {
+    if (this.leaving.has(proxy) && !this.isConnected(proxy)) this.release(proxy);
+    else this.review(proxy);
+  }
+
+  private review(proxy: string): void {
+    const types = this.typesOf(proxy);
+    for (const each of this.waiting) if (each.proxy === proxy) this.reviewOne(each, types);
+  }
+
+  private reviewOne(waiting: Waiting, types: readonly ProxyTypeStatus[] | undefined): void {
+    if (!types) return;
+    const { change, revision } = waiting;
+    const known = types.find(({ type }) => type === change.type);
+    if (known && known.ackedRevision < revision) return;
+    const names = new Set(change.names);
+    const rejected = known?.rejected.find(({ name }) => names.has(name));
+    this.settle(waiting, rejected?.text);
+  }
+
+  private settle(waiting: Waiting, refusal: string | undefined): void {
+    this.waiting.delete(waiting);
+    waiting.settle(refusal);
+  }
+
+  /** Of the newest stream of a proxy; undefined while there is none. */
+  private typesOf(proxy: string): readonly ProxyTypeStatus[] | undefined {
+    return this.server
+      .proxies()
+      .filter(({ id }) => id === proxy)
+      .at(-1)?.types;
+  }
+}

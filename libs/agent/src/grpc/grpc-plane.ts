@@ -1,0 +1,131 @@
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorText, type Clock, type Logger } from '@causeway/runtime';
+import { RESOURCE_TYPES } from '@causeway/xds';
+import { decodeSecret } from '../builtin/decode/secrets';
+import type { TextSource } from '../builtin/decode/tls-settings';
+import type { LocalXdsServer } from '../envoy/local-xds-server';
+import { IDENTITY_SECRET, TRUST_SECRET } from '../identity/workload-key-file';
+import type { Plane, PlaneState } from '../plane';
+import type { CacheChange, ResourceCache } from '../resources/resource-cache';
+
+export interface GrpcPlaneOptions {
+  /** The node id and the cluster of its Dataplane. */
+  readonly id: string;
+  readonly cluster: string;
+  /** Of this Dataplane alone. */
+  readonly folder: string;
+  /** The private key of the workload, PEM, in the folder. */
+  readonly keyFile: string;
+  readonly zone: string | undefined;
+  readonly cache: ResourceCache;
+  readonly xds: LocalXdsServer;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** The certificate provider that the clusters of a zone name (docs/reference/xds-translation.md, gRPC). */
+const PROVIDER = 'mesh';
+const REFRESH = '10s';
+const FILES = { bootstrap: 'grpc.json', certificate: 'certificate.pem', authorities: 'authorities.pem' } as const;
+
+/**
+ * No proxy: programs of this machine use gRPC's own xDS support. They are told by the local xDS server what the zone told the agent,
+ * and find their certificate and the authorities of the mesh in files that are replaced when those change. Several programs may be of
+ * one Dataplane.
+ */
+export class GrpcPlane implements Plane {
+  readonly type = 'grpc';
+  private current: PlaneState;
+  private writing: Promise<void> = Promise.resolve();
+
+  constructor(private readonly options: GrpcPlaneOptions) {
+    this.current = { type: 'starting', since: options.clock.now(), reason: 'the zone has signed no certificate yet' };
+  }
+
+  get state(): PlaneState {
+    return this.current;
+  }
+
+  async start(): Promise<void> {
+    const { id, cache, xds, folder } = this.options;
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await this.replace('bootstrap', `${JSON.stringify(this.bootstrap(), null, 2)}\n`);
+    await this.writeSecrets();
+    xds.serve(id, cache, { leaves: true });
+  }
+
+  /** While no program is connected nobody obeys anything: the next one begins with what the cache holds then. */
+  async take(change: CacheChange): Promise<string | undefined> {
+    const { id, xds } = this.options;
+    if (change.type !== RESOURCE_TYPES.secret)
+      return xds.isConnected(id) ? xds.taken(id, change) : Promise.resolve(undefined);
+    this.writing = this.writing.then(() => this.writeSecrets());
+    await this.writing;
+    return this.current.type === 'failed' ? this.current.reason : undefined;
+  }
+
+  /** Programs keep what they were told, and turn to the next run. */
+  async stop(): Promise<void> {
+    await this.writing;
+    this.options.xds.forget(this.options.id);
+    this.become('stopped');
+  }
+
+  private bootstrap(): object {
+    const { id, cluster, zone, xds, folder, keyFile } = this.options;
+    return {
+      xds_servers: [
+        { server_uri: `unix:${xds.path}`, channel_creds: [{ type: 'insecure' }], server_features: ['xds_v3'] },
+      ],
+      node: { id, cluster, ...(zone !== undefined && { locality: { zone } }) },
+      server_listener_resource_name_template: 'grpc/server?xds.resource.listening_address=%s',
+      certificate_providers: {
+        [PROVIDER]: {
+          plugin_name: 'file_watcher',
+          config: {
+            certificate_file: join(folder, FILES.certificate),
+            private_key_file: keyFile,
+            ca_certificate_file: join(folder, FILES.authorities),
+            refresh_interval: REFRESH,
+          },
+        },
+      },
+    };
+  }
+
+  /** gRPC programs believe each authority for every id of the mesh. */
+  private async writeSecrets(): Promise<void> {
+    try {
+      const [identity, trust] = [this.secret(IDENTITY_SECRET), this.secret(TRUST_SECRET)];
+      if (identity?.type !== 'certificate' || trust?.type !== 'trust') return;
+      await this.replace('authorities', [...trust.domains.values()].map(inline).join(''));
+      await this.replace('certificate', inline(identity.chain));
+      if (this.current.type !== 'serving') this.become('serving');
+    } catch (error) {
+      this.options.logger.error('the files of gRPC programs cannot be written', { reason: errorText(error) });
+      this.become('failed', errorText(error));
+    }
+  }
+
+  private secret(name: string): ReturnType<typeof decodeSecret> | undefined {
+    const found = this.options.cache.get(RESOURCE_TYPES.secret, name);
+    return found === undefined || found === 'pending' ? undefined : decodeSecret(found.bytes);
+  }
+
+  /** A program may read the file at any moment: it is whole. */
+  private async replace(file: keyof typeof FILES, text: string): Promise<void> {
+    const path = join(this.options.folder, FILES[file]);
+    await writeFile(`${path}.new`, text, { mode: 0o600 });
+    await rename(`${path}.new`, path);
+  }
+
+  private become(type: PlaneState['type'], reason?: string): void {
+    this.current = { type, since: this.options.clock.now(), ...(reason !== undefined && { reason }) };
+  }
+}
+
+function inline(source: TextSource): string {
+  if ('text' in source) return `${source.text.trimEnd()}\n`;
+  throw new Error(`a certificate is told by its file ${source.path}`);
+}

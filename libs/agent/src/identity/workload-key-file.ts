@@ -1,0 +1,68 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { chmod, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createCsr, createWorkloadKey } from '@causeway/identity';
+import { TlsSecret } from '@causeway/proto-gen';
+import { RESOURCE_TYPES } from '@causeway/xds';
+import type { ResourceReader } from '../resources/resource-cache';
+
+/** The secret with a workload's certificate, as the zone calls it. */
+export const IDENTITY_SECRET = 'identity';
+/** The secret with the authorities of the mesh. */
+export const TRUST_SECRET = 'trust';
+
+/** A certificate that the zone has signed for the key of this machine. */
+export interface HeldCertificate {
+  /** PEM. */
+  readonly chain: string;
+  /** The SPIFFE id. */
+  readonly uri: string;
+  /** ms since 1970. */
+  readonly notAfter: number;
+}
+
+/** The private key of one Dataplane: made on this machine, readable by its owner only, sent nowhere (I13). */
+export class WorkloadKeyFile {
+  private constructor(
+    readonly path: string,
+    /** PEM. */
+    readonly privateKey: string,
+    /** PEM; a CSR for the key. */
+    readonly csr: string,
+  ) {}
+
+  /** The key in a folder; it is made where there is none. Rejects where the folder cannot be written, or holds no key in the file. */
+  static async open(folder: string): Promise<WorkloadKeyFile> {
+    const path = join(folder, 'key.pem');
+    const kept = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return undefined;
+      throw error;
+    });
+    if (kept !== undefined) {
+      await chmod(path, 0o600);
+      return new WorkloadKeyFile(path, kept, await createCsr(kept));
+    }
+    const { privateKey, csr } = await createWorkloadKey();
+    // A key that is half written would be none.
+    await writeFile(`${path}.new`, privateKey, { mode: 0o600 });
+    await rename(`${path}.new`, path);
+    return new WorkloadKeyFile(path, privateKey, csr);
+  }
+
+  /** The certificate for this key among what the zone told, also after its end; undefined where there is none. */
+  certificateIn(cache: Pick<ResourceReader, 'get'>): HeldCertificate | undefined {
+    const resource = cache.get(RESOURCE_TYPES.secret, IDENTITY_SECRET);
+    if (!resource || resource === 'pending') return undefined;
+    const { type } = TlsSecret.decode(resource.bytes);
+    const chain = type?.$case === 'tlsCertificate' ? type.value.certificateChain?.specifier : undefined;
+    if (chain?.$case !== 'inlineString') return undefined;
+    try {
+      const certificate = new X509Certificate(chain.value);
+      if (!certificate.checkPrivateKey(createPrivateKey(this.privateKey))) return undefined;
+      const uri = /^URI:([^,]+)/.exec(certificate.subjectAltName ?? '')?.[1] ?? '';
+      return { chain: chain.value, uri, notAfter: Date.parse(certificate.validTo) };
+    } catch {
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { joinBundleText } from '@causeway/identity';
+import { silentLogger } from '@causeway/runtime';
+import { KnownZone } from '../machine/zone-facts';
+import { ZoneAccess } from './zone-access';
+
+describe('how an agent reaches its zone', () => {
+  let folder: string;
+  let file: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'causeway-access-'));
+    file = join(folder, 'bundle');
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const place = { controlPlanes: ['10.0.0.1:5678'], zone: 'east', authority: 'PEM' };
+  const bundle = (token: string): void => writeFileSync(file, joinBundleText({ ...place, mesh: 'default', token }));
+  const access = (fields: object = { bundle: file }): ZoneAccess => new ZoneAccess(fields, folder, silentLogger);
+
+  it('is read again each time, and as it was where it cannot be read', () => {
+    bundle('one');
+    const reached = access();
+    const known = { addresses: ['10.0.0.1:5678'], zone: 'east', authority: 'PEM' };
+    expect(reached.current()).toEqual({ ...known, token: 'one' });
+    bundle('two');
+    expect(reached.current()).toEqual({ ...known, token: 'two' });
+    rmSync(file);
+    expect([reached.current(), reached.problem]).toEqual([
+      { ...known, token: 'two' },
+      `bundle: there is no file ${file}`,
+    ]);
+    bundle('three');
+    expect([reached.current().token, reached.problem]).toEqual(['three', undefined]);
+  });
+
+  it('is kept over a restart without the token, for the same configuration only, beside what the zone tells', async () => {
+    bundle('secret');
+    const zone = await KnownZone.open(folder);
+    access().current();
+    const facts = { virtualRanges: ['244.7.0.0/16'], dnsSuffixes: ['mesh.local'] };
+    await zone.learn(facts);
+    expect((await KnownZone.open(folder)).facts).toEqual(facts);
+    const kept = join(folder, 'control-planes.json');
+    expect(readFileSync(kept, 'utf8')).not.toContain('secret');
+    expect(statSync(kept).mode & 0o777).toBe(0o600);
+    rmSync(file);
+    expect(access().current()).toEqual({ addresses: ['10.0.0.1:5678'], zone: 'east', authority: 'PEM' });
+    expect(access({ bundle: `${file}-2` }).current()).toEqual({ addresses: [] });
+    writeFileSync(kept, '{"source": ');
+    expect(access().current()).toEqual({ addresses: [] });
+  });
+
+  it('needs what the configuration names, and says which field names it', () => {
+    const [tokenFile, authorityFile] = [join(folder, 'token'), join(folder, 'ca')];
+    const reached = access({ controlPlanes: ['a:1'], tokenFile, authorityFile });
+    expect([reached.current(), reached.problem]).toEqual([
+      { addresses: [] },
+      `tokenFile: there is no file ${tokenFile}`,
+    ]);
+    writeFileSync(tokenFile, ' t \n');
+    expect([reached.current(), reached.problem]).toEqual([
+      { addresses: [] },
+      `authorityFile: there is no file ${authorityFile}`,
+    ]);
+    writeFileSync(authorityFile, 'CA');
+    expect(reached.current()).toEqual({ addresses: ['a:1'], token: 't', authority: 'CA' });
+    writeFileSync(file, 'causeway-join-1.e');
+    const damaged = access();
+    expect([damaged.current(), damaged.problem]).toEqual([
+      { addresses: [] },
+      `bundle: ${file} is damaged: copy the whole line`,
+    ]);
+    expect([access({ bundle: folder }).current().addresses, access({ controlPlanes: ['a:1'] }).current()]).toEqual([
+      [],
+      { addresses: ['a:1'] },
+    ]);
+  });
+});

@@ -1,0 +1,143 @@
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { LONGEST_BUNDLE, readJoinBundle, type JoinBundle } from '@causeway/identity';
+import { isJsonArray, isJsonObject } from '@causeway/resources';
+import { errorText, type Logger } from '@causeway/runtime';
+import type { AgentConfig } from '../config/schema';
+
+/** What a connection to a control plane is made with. */
+export interface ZoneCredentials {
+  /** `host:port`, the preferred one first; empty while nothing can be read. */
+  readonly addresses: readonly string[];
+  /** PEM; absent: plain text. */
+  readonly authority?: string;
+  /** The zone's name, where a bundle says it. */
+  readonly zone?: string;
+  /** For joining, and where no certificate holds. */
+  readonly token?: string;
+}
+
+type ZoneSources = Pick<AgentConfig, 'controlPlanes' | 'bundle' | 'tokenFile' | 'authorityFile'>;
+
+/** The file in the state folder that keeps where the zone is: what is known of it without the token. */
+const KEPT_FILE = 'control-planes.json';
+
+/**
+ * Where the zone's control planes are and what the agent shows them, by its configuration and its bundle. Files are read again for each
+ * connection, so a new bundle is enough for a machine that was away for too long. What cannot be read is as it was before, also before
+ * a restart: an agent that has joined needs its bundle no more.
+ */
+export class ZoneAccess {
+  private last: ZoneCredentials;
+  private kept: string | undefined;
+  /** Why the newest files could not be read; undefined where they could. */
+  problem: string | undefined;
+
+  constructor(
+    private readonly config: ZoneSources,
+    private readonly folder: string,
+    private readonly logger: Logger,
+  ) {
+    this.last = this.readKept();
+  }
+
+  /** Never throws. Has no addresses where nothing can be read and nothing was kept. */
+  current(): ZoneCredentials {
+    try {
+      this.last = this.read();
+      this.problem = undefined;
+      this.keep(this.last);
+    } catch (error) {
+      const problem = errorText(error);
+      if (this.problem !== problem) this.logger.warn('how to reach the zone cannot be read', { reason: problem });
+      this.problem = problem;
+    }
+    return this.last;
+  }
+
+  private read(): ZoneCredentials {
+    const { controlPlanes, bundle: file, tokenFile, authorityFile } = this.config;
+    const bundle = file === undefined ? undefined : bundleIn(file);
+    const token = tokenFile === undefined ? bundle?.token : textOf(tokenFile, 'tokenFile').trim();
+    const authority = authorityFile === undefined ? bundle?.authority : textOf(authorityFile, 'authorityFile');
+    return {
+      addresses: controlPlanes ?? bundle?.controlPlanes ?? [],
+      ...(bundle && { zone: bundle.zone }),
+      ...(token !== undefined && token !== '' && { token }),
+      ...(authority !== undefined && { authority }),
+    };
+  }
+
+  /** Writes where the zone is, without the token, where that has changed. A disk that fails is told once. */
+  private keep({ addresses, authority, zone }: ZoneCredentials): void {
+    const text = JSON.stringify({ source: this.source(), addresses, authority, zone });
+    if (text === this.kept) return;
+    this.kept = text;
+    const file = join(this.folder, KEPT_FILE);
+    try {
+      writeFileSync(`${file}.new`, text, { mode: 0o600 });
+      renameSync(`${file}.new`, file);
+    } catch (error) {
+      this.logger.warn('where the zone is cannot be kept: a restart needs the bundle', { reason: errorText(error) });
+    }
+  }
+
+  /** What was read before by the same fields of the configuration: what another configuration has left does not count. */
+  private readKept(): ZoneCredentials {
+    const text = textIfThere(join(this.folder, KEPT_FILE));
+    const value = parsed(text);
+    if (!isJsonObject(value) || value['source'] !== this.source()) return { addresses: [] };
+    this.kept = text;
+    const { addresses, authority, zone } = value;
+    return {
+      addresses: isJsonArray(addresses) ? addresses.filter((one) => typeof one === 'string') : [],
+      ...(typeof authority === 'string' && { authority }),
+      ...(typeof zone === 'string' && { zone }),
+    };
+  }
+
+  private source(): string {
+    const { controlPlanes = [], bundle = '', authorityFile = '' } = this.config;
+    return [...controlPlanes, bundle, authorityFile].join(' ');
+  }
+}
+
+function textIfThere(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function bundleIn(file: string): JoinBundle {
+  const read = readJoinBundle(textOf(file, 'bundle'));
+  if (!read.ok) throw new Error(`bundle: ${file} ${read.violation.reason}`);
+  return read.bundle;
+}
+
+/** Throws with the field that names the file. */
+function textOf(file: string, field: keyof ZoneSources): string {
+  try {
+    const stat = statSync(file);
+    if (!stat.isFile() || stat.size > LONGEST_BUNDLE)
+      throw new Error(`must be a file of at most ${LONGEST_BUNDLE} bytes`);
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Error(`${field}: ${reasonOf(error, file)}`, { cause: error });
+  }
+}
+
+function reasonOf(error: unknown, file: string): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ENOENT') return `there is no file ${file}`;
+  return code === 'EACCES' ? `${file} cannot be read by this user` : `${file}: ${errorText(error)}`;
+}

@@ -1,0 +1,120 @@
+import { mkdir } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { durationMs } from '@causeway/resources';
+import { aborted, errorText, type Clock, type Logger } from '@causeway/runtime';
+import { ConfigFile, type ConfigSource } from '../config/config-file';
+import type { AgentConfig } from '../config/schema';
+import { LocalXdsServer } from '../envoy/local-xds-server';
+import { ZoneAccess } from '../identity/zone-access';
+import { agentInstance } from '../lease/agent-instance';
+import { AgentSocket } from './agent-socket';
+import { MachineParts, type MachineFacts } from './machine-parts';
+import type { AgentStatus } from './status';
+import { KnownZone } from './zone-facts';
+
+export interface AgentOptions extends MachineFacts {
+  readonly config: AgentConfig;
+  readonly source: ConfigSource;
+  /** The state folder. */
+  readonly folder: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** The path of the socket at which the agent with a state folder answers. */
+export function agentSocketPath(folder: string): string {
+  return `${folder}/agent.sock`;
+}
+
+/**
+ * The agent of a machine: runs what its configuration says and follows its file, until it is told to end. Then it ends in this
+ * order: no service is ready, open connections end, Dataplanes are withdrawn, streams end.
+ */
+export class Agent {
+  private readonly since: number;
+  private readonly file: ConfigFile;
+  private readonly draining = new AbortController();
+  private readonly xds: LocalXdsServer;
+  private config: AgentConfig;
+  private access: ZoneAccess;
+  private parts: MachineParts | undefined;
+
+  constructor(private readonly options: AgentOptions) {
+    const { clock, logger, folder, config, source } = options;
+    this.config = config;
+    this.since = clock.now();
+    this.file = new ConfigFile(source, { clock, logger });
+    this.access = new ZoneAccess(config, folder, logger);
+    this.xds = new LocalXdsServer(`${folder}/xds.sock`, { clock, logger });
+  }
+
+  /**
+   * Resolves when it has ended. Rejects where it cannot start: another agent has the folder, the folder cannot be written, or what it
+   * joins with cannot be read and it has not joined before.
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    const { folder, logger } = this.options;
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const isKnown = this.access.current().addresses.length > 0;
+    if (!isKnown)
+      throw new Error(
+        `${this.access.problem ?? 'no control plane is named'}; no earlier run has kept where the zone is`,
+      );
+    const socket = await AgentSocket.listen(agentSocketPath(folder), {
+      status: () => this.status(),
+      drain: () => this.draining.abort(),
+    });
+    const end = AbortSignal.any([signal, this.draining.signal]);
+    try {
+      await this.xds.listen();
+      const instance = await agentInstance(folder);
+      const zone = await KnownZone.open(folder);
+      this.parts = new MachineParts({ ...this.options, instance, zone, xds: this.xds });
+      await this.apply(this.config);
+      logger.info('the agent runs', { state: folder });
+      const following = this.file.follow((config) => this.apply(config), end);
+      await aborted(end);
+      this.draining.abort();
+      await following;
+      logger.info('the agent ends: nothing is ready, open connections may end', { within: this.config.drainTime });
+    } finally {
+      await this.parts?.close(durationMs(this.config.drainTime) ?? 0);
+      await this.xds.close();
+      await socket.close();
+      logger.info('the agent has ended');
+    }
+  }
+
+  status(): AgentStatus {
+    const { version, source } = this.options;
+    const { problem } = this.access;
+    const dns = this.parts?.dnsAddress;
+    const network = this.parts?.networkStatus;
+    return {
+      ...{ version, pid: process.pid, since: this.since },
+      state: this.draining.signal.aborted ? 'draining' : 'running',
+      configuration: {
+        ...(source.file !== undefined && { file: source.file }),
+        ...{ problems: this.file.problems, failures: this.parts?.failures ?? [] },
+      },
+      zone: { addresses: this.access.current().addresses, ...(problem !== undefined && { problem }) },
+      proxies: this.parts?.statuses() ?? [],
+      ...(dns !== undefined && { dns }),
+      ...(network && { network }),
+    };
+  }
+
+  /** Brings the machine to a configuration. What cannot be done is told by status and log; the rest runs. */
+  private async apply(config: AgentConfig): Promise<void> {
+    const { folder, logger } = this.options;
+    const before = this.config;
+    this.config = config;
+    const reach = ({ controlPlanes, bundle, tokenFile, authorityFile }: AgentConfig): unknown => ({
+      ...{ controlPlanes, bundle, tokenFile, authorityFile },
+    });
+    if (!isDeepStrictEqual(reach(before), reach(config))) this.access = new ZoneAccess(config, folder, logger);
+    await this.parts?.apply(config, this.access).catch((error: unknown) => {
+      logger.error('the configuration could not be applied', { error: errorText(error) });
+    });
+  }
+}

@@ -1,0 +1,86 @@
+import type { Clock, Logger } from '@causeway/runtime';
+import { BuiltinPlane } from '../builtin/builtin-plane';
+import type { PlaneProcesses } from '../builtin/processes/plane-processes';
+import type { MachineNetwork } from '../capture/machine-network';
+import type { AgentConfig } from '../config/schema';
+import { DirectPlane } from '../direct/direct-plane';
+import { EnvoyPlane } from '../envoy/envoy-plane';
+import { findEnvoy, type EnvoyPlaces, type EnvoyProgram } from '../envoy/envoy-program';
+import type { LocalXdsServer } from '../envoy/local-xds-server';
+import { GrpcPlane } from '../grpc/grpc-plane';
+import type { Plane } from '../plane';
+import type { ResourceCache } from '../resources/resource-cache';
+import { nodeIdOf, type ProxyPlan } from './machine-proxy';
+
+/** How the proxies of a machine are carried. */
+export type ChosenPlane =
+  | { readonly type: 'builtin' }
+  | { readonly type: 'direct' }
+  | { readonly type: 'grpc' }
+  | { readonly type: 'envoy'; readonly program: EnvoyProgram };
+
+/** The proxy that a plane carries. */
+export interface CarriedProxy {
+  readonly plan: ProxyPlan;
+  readonly config: AgentConfig;
+  readonly cache: ResourceCache;
+  readonly keyFile: string;
+  readonly zone: string | undefined;
+}
+
+/** What the planes of a machine share. */
+export interface PlaneParts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly xds: LocalXdsServer;
+  /** Of the agent. */
+  readonly instance: string;
+  readonly network: MachineNetwork;
+  readonly processes: PlaneProcesses;
+}
+
+/** Most connections of an ingress by Envoy. */
+const INGRESS_CONNECTIONS = 50_000;
+
+/** The plane that the configuration asks for, or why it is not to be had. */
+export async function choosePlane(
+  { plane, envoy }: AgentConfig,
+  places: Omit<EnvoyPlaces, 'path'>,
+): Promise<ChosenPlane | { readonly type: 'none'; readonly reason: string }> {
+  if (plane === 'builtin' || plane === 'direct' || plane === 'grpc') return { type: plane };
+  const found = await findEnvoy({ path: envoy?.path, ...places });
+  if (found.ok) return { type: 'envoy', program: found.program };
+  if (plane === undefined && found.isMissing) return { type: 'builtin' };
+  return { type: 'none', reason: found.reason };
+}
+
+/** Makes the plane of a proxy; it does not run yet. */
+export function createPlane(
+  chosen: ChosenPlane,
+  { plan, config, cache, keyFile, zone }: CarriedProxy,
+  { clock, logger, xds, instance, network, processes }: PlaneParts,
+): Plane {
+  if (chosen.type === 'builtin')
+    return new BuiltinPlane(cache, { clock, ...(processesOf(config) > 0 && { processes }) });
+  if (chosen.type === 'direct') {
+    const { trustedNetworks = [] } = config;
+    const isLeading = plan.capture === 'translate';
+    return new DirectPlane(cache, { network, instance, clock, logger, trustedNetworks, isLeading });
+  }
+  const id = nodeIdOf(plan);
+  if (chosen.type === 'grpc') {
+    const folder = `${plan.folder}/grpc`;
+    return new GrpcPlane({ id, cluster: plan.name, folder, keyFile, zone, cache, xds, clock, logger });
+  }
+  return new EnvoyPlane({
+    ...{ program: chosen.program, id, cluster: plan.name, folder: plan.folder, cache, xds, clock },
+    concurrency: config.envoy?.concurrency ?? 2,
+    ...(plan.type === 'ingress' && { connections: INGRESS_CONNECTIONS }),
+    logger: logger.child({ proxy: id }),
+  });
+}
+
+/** How many processes carry builtin planes; 0: that of the agent does. */
+export function processesOf({ builtin }: AgentConfig): number {
+  return builtin && builtin.processes > 1 ? builtin.processes : 0;
+}

@@ -1,0 +1,117 @@
+import type { Clock, Logger } from '@causeway/runtime';
+import {
+  LeaseHolder,
+  type InboundReadiness,
+  type LeasedDataplane,
+  type LeaseHolderOptions,
+  type LeaseState,
+} from '../lease/lease-holder';
+import type { MachineProxy } from './machine-proxy';
+import type { LeaseStatus } from './status';
+
+export interface DataplaneLeaseOptions {
+  readonly proxy: MachineProxy;
+  /** Of this agent, kept over restarts. */
+  readonly instance: string;
+  readonly machine: string;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** See `LeaseHolderOptions`. */
+  readonly zoneTold?: LeaseHolderOptions['zoneTold'];
+}
+
+/** How long other zones may take to hear that an instance is not ready, ms. */
+const SPREAD = 500;
+/** How often it is looked what the proxy cannot do, ms. */
+const LOOK = 500;
+/** How long the zone may take to answer while the agent ends, ms. */
+const ANSWER = 3_000;
+
+/** The registration of one Dataplane and its lease: one stream a Dataplane, since each has a certificate of its own. */
+export class DataplaneLease {
+  private readonly holder: LeaseHolder;
+  private readonly ending = new AbortController();
+  private running: Promise<unknown> = Promise.resolve();
+  private registered: LeasedDataplane | undefined;
+
+  constructor(private readonly options: DataplaneLeaseOptions) {
+    const { proxy, instance, machine, version, clock, logger, zoneTold } = options;
+    this.holder = new LeaseHolder({
+      ...{ instance, machine, version, clock, logger },
+      addresses: () => proxy.addresses,
+      tls: () => proxy.tls(),
+      authorization: () => proxy.authorization(),
+      ...(zoneTold && { zoneTold }),
+    });
+    this.holder.onChange(() => {
+      const state = this.holder.states().values().next().value;
+      if (state && state.type !== 'waiting') proxy.registered();
+    });
+  }
+
+  start(): void {
+    const { signal } = this.ending;
+    this.running = Promise.all([this.holder.run(signal), this.tellUnobeyed(signal)]);
+  }
+
+  private async tellUnobeyed(signal: AbortSignal): Promise<void> {
+    const { proxy, clock } = this.options;
+    while (!signal.aborted) {
+      if (this.registered) this.holder.cannot(this.registered, proxy.plane.unobeyed ?? []);
+      await clock.sleep(LOOK, signal);
+    }
+  }
+
+  /** What is registered from now on. */
+  register(dataplane: LeasedDataplane): void {
+    this.registered = dataplane;
+    this.holder.want([dataplane]);
+  }
+
+  /** What is known of its inbounds; the others are as the spec says. */
+  report(health: readonly InboundReadiness[]): void {
+    if (this.registered) this.holder.report(this.registered, health);
+  }
+
+  get status(): LeaseStatus {
+    const state: LeaseState = this.holder.states().values().next().value ?? { type: 'waiting' };
+    if (state.type === 'held') return { type: 'held', since: state.since };
+    const { attachment } = this.holder;
+    if (state.type === 'refused' || state.type === 'other') {
+      const violations = state.violations.map(({ field, message }) => `${field}: ${message}`);
+      return { type: state.type, reason: [state.reason, ...violations].filter((part) => part !== '').join('; ') };
+    }
+    if (state.type === 'withdrawn') return { type: 'withdrawn' };
+    const failure = attachment.type === 'detached' ? attachment.failure : undefined;
+    return { type: 'waiting', ...(failure !== undefined && { reason: failure }) };
+  }
+
+  /** First step of a graceful stop: resolves when the zone has heard that nothing here is ready, and clients had time to turn away. */
+  async stopServing(reason: string): Promise<void> {
+    this.holder.stopServing(reason);
+    if (await this.settled()) await this.options.clock.sleep(SPREAD);
+  }
+
+  /** Last step: the Dataplane is withdrawn where the zone can be reached; else its lease ends by itself. */
+  async withdraw(): Promise<void> {
+    this.holder.want([]);
+    await this.settled();
+    await this.end();
+  }
+
+  /** Ends without a word: the lease ends by itself, or the next run takes it over. */
+  async end(): Promise<void> {
+    this.ending.abort();
+    await this.running;
+  }
+
+  private async settled(): Promise<boolean> {
+    if (this.holder.attachment.type === 'detached') return false;
+    const deadline = new AbortController();
+    const timer = this.options.clock.after(ANSWER, () => deadline.abort());
+    const isSettled = await this.holder.settled(deadline.signal);
+    timer.cancel();
+    return isSettled;
+  }
+}

@@ -1,0 +1,48 @@
+import { isIPv6 } from 'node:net';
+import { Label, type JsonObject, type Labels } from '@causeway/resources';
+import type { AgentConfig, DataplaneConfig, OutboundConfig, ServiceConfig } from '../config/schema';
+import type { LeasedDataplane } from '../lease/lease-holder';
+
+/** The Dataplane of a part of the configuration; its inbounds are in the order of `services`. */
+export function dataplaneOf(
+  { mesh, metrics, plane }: Pick<AgentConfig, 'mesh' | 'metrics' | 'plane'>,
+  config: DataplaneConfig,
+): LeasedDataplane {
+  const { name, address, labels = {}, services, outbounds, backends } = config;
+  return {
+    ...{ mesh, name, labels: { ...labels, ...metricsLabel(metrics, address) } },
+    spec: {
+      networking: {
+        address,
+        inbound: services.map((service) => inboundOf(service, { address, plane })),
+        ...(outbounds.length > 0 && { outbound: outbounds.map(outboundOf) }),
+        ...(backends && { transparentProxying: { reachableBackends: { refs: backends.map((one) => ({ ...one })) } } }),
+      },
+    },
+  };
+}
+
+/** Says where Prometheus finds the agent's metrics: only where others reach them at the address of the Dataplane. */
+function metricsLabel(metrics: AgentConfig['metrics'], address: string): Labels {
+  if (!metrics) return {};
+  const everywhere = isIPv6(address) ? ['::'] : ['0.0.0.0', '::'];
+  const isReached = [address, ...everywhere].includes(metrics.address);
+  return isReached ? { [Label.metricsPort]: String(metrics.port) } : {};
+}
+
+function inboundOf(
+  { name, port, servicePort = port, serviceAddress, protocol, portName, tags }: ServiceConfig,
+  { address, plane }: { readonly address: string; readonly plane: AgentConfig['plane'] },
+): JsonObject {
+  // A process without a proxy takes the connections itself.
+  const isItself = plane === 'direct' || (serviceAddress === address && servicePort === port);
+  return {
+    ...{ port, ...(!isItself && { servicePort, serviceAddress }), protocol },
+    ...(portName !== undefined && { name: portName }),
+    tags: { ...tags, 'kuma.io/service': name, 'kuma.io/protocol': protocol },
+  };
+}
+
+function outboundOf({ address, port, backend }: OutboundConfig): JsonObject {
+  return { address, port, backendRef: { ...backend } };
+}

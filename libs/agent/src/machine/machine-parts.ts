@@ -1,0 +1,265 @@
+import { readFile } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { errorText, type Clock, type Logger } from '@causeway/runtime';
+import { explicitListenerName, inboundListenerName, outboundListenerName, RESOURCE_TYPES } from '@causeway/xds';
+import { PlaneProcesses } from '../builtin/processes/plane-processes';
+import { MachineNetwork, type NetworkStatus } from '../capture/machine-network';
+import { planNetwork } from '../capture/plan-network';
+import type { LocalAddress } from '../capture/ruleset';
+import type { AgentConfig } from '../config/schema';
+import type { EnvoyPlaces } from '../envoy/envoy-program';
+import type { LocalXdsServer } from '../envoy/local-xds-server';
+import type { ZoneAccess } from '../identity/zone-access';
+import type { LeasedDataplane } from '../lease/lease-holder';
+import { choosePlane, createPlane, processesOf, type ChosenPlane } from './chosen-plane';
+import { DataplaneLease } from './dataplane-lease';
+import { MachineListeners } from './machine-listeners';
+import { MachineProxy, nodeIdOf } from './machine-proxy';
+import { planProxies, type PlannedProxy } from './planned-proxies';
+import { ServiceReadiness } from './service-readiness';
+import { proxyStatus, type ProxyStatusHere } from './status';
+import type { KnownZone, ZoneFacts } from './zone-facts';
+
+/** What an agent knows of its machine. */
+export interface MachineFacts {
+  readonly version: string;
+  /** How operators recognise the machine. */
+  readonly machine: string;
+  /** Where Envoy may be, besides what the configuration says. */
+  readonly envoy: Omit<EnvoyPlaces, 'path'>;
+  /** The file of the authorities that the machine believes; undefined where it has none. */
+  readonly authoritiesFile?: string;
+}
+
+export interface MachinePartsOptions extends MachineFacts {
+  readonly folder: string;
+  readonly instance: string;
+  /** What the zone has told of itself. */
+  readonly zone: KnownZone;
+  readonly xds: LocalXdsServer;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Whether programs may listen at IPv6 addresses that no interface has. */
+const NONLOCAL_BIND = '/proc/sys/net/ipv6/ip_nonlocal_bind';
+const isOn = (text: string): boolean => text.trim() === '1';
+/** Names of the listeners of a proxy, by where they are. */
+const LISTENER_NAMES = [inboundListenerName, outboundListenerName, explicitListenerName];
+
+/** What runs. */
+interface Running {
+  readonly wanted: PlannedProxy;
+  readonly proxy: MachineProxy;
+  readonly lease?: DataplaneLease;
+}
+
+/**
+ * The proxies of a machine and their leases, brought to a configuration: what has not changed is not touched, what is another for
+ * the zone only is registered anew, what is another proxy ends gracefully and begins anew.
+ */
+export class MachineParts {
+  /** What of the configuration cannot be done, a line each. */
+  failures: readonly string[] = [];
+  private readonly running = new Map<string, Running>();
+  private readonly network: MachineNetwork;
+  private readonly processes: PlaneProcesses;
+  private readonly ending = new AbortController();
+  private readonly readiness: ServiceReadiness;
+  private readonly listeners: MachineListeners;
+  private readonly watching: Promise<unknown>;
+  private applied: { readonly config: AgentConfig; readonly access: ZoneAccess } | undefined;
+  /** One change after the other. */
+  private last: Promise<unknown> = Promise.resolve();
+  private isClosing = false;
+
+  constructor(private readonly options: MachinePartsOptions) {
+    const { clock, logger } = options;
+    this.network = new MachineNetwork(options);
+    this.processes = PlaneProcesses.start({ processes: 0, clock, logger });
+    const { signal } = this.ending;
+    this.readiness = new ServiceReadiness({
+      ...{ clock, logger },
+      resource: (dataplane, type, name) => this.runningOf(dataplane)?.proxy.cache.get(type, name),
+      isProxy: (at) => this.isProxy(at),
+      isGuarded: (port) => this.network.guards(port),
+      changed: (dataplane, health) => this.runningOf(dataplane)?.lease?.report(health),
+    });
+    const changed = (): void => this.readiness.look();
+    this.watching = Promise.all([this.readiness.run(signal), this.network.watch(clock, logger, changed, signal)]);
+    const network = (): NetworkStatus => this.network.status;
+    const suffixes = (): readonly string[] => options.zone.suffixes;
+    this.listeners = new MachineListeners({ clock, logger, proxies: () => this.proxies(), network, suffixes });
+  }
+
+  get networkStatus(): NetworkStatus {
+    return this.network.status;
+  }
+
+  /** Where names are answered; undefined where they are not. */
+  get dnsAddress(): string | undefined {
+    return this.listeners.dnsAddress;
+  }
+
+  statuses(): readonly ProxyStatusHere[] {
+    return [...this.running.values()].map(({ wanted: { registered }, proxy, lease }) => ({
+      ...proxyStatus(proxy, this.options.clock),
+      ...(lease && { lease: lease.status }),
+      ...(registered?.clientDataplane !== undefined && { clientDataplane: registered.clientDataplane }),
+      services: this.readiness.statuses(
+        `${proxy.plan.mesh}/${proxy.plan.name}`,
+        this.applied?.config.dataplanes.find(({ name }) => name === proxy.plan.name)?.services ?? [],
+      ),
+    }));
+  }
+
+  private proxies(): readonly MachineProxy[] {
+    return [...this.running.values()].map(({ proxy }) => proxy);
+  }
+
+  /** `dataplane` is `mesh/name`. */
+  private runningOf(dataplane: string): Running | undefined {
+    return this.running.get(dataplane.replace('/', '.'));
+  }
+
+  /** Whether a proxy of this machine listens there: with the plane `direct` processes themselves do. */
+  private isProxy(at: LocalAddress): boolean {
+    const proxies = this.proxies().filter(({ plane }) => plane.type !== 'direct');
+    return LISTENER_NAMES.some((nameOf) =>
+      proxies.some(({ cache }) => cache.names(RESOURCE_TYPES.listener).has(nameOf(at))),
+    );
+  }
+
+  /** Resolves when what is to run has been started: not when it serves. One after the other. */
+  apply(config: AgentConfig, access: ZoneAccess): Promise<void> {
+    this.applied = { config, access };
+    const done = this.last.then(() => this.bring(config, access));
+    this.last = done.catch(() => undefined);
+    return done;
+  }
+
+  /** The zone has told what this machine needs to know of it. */
+  private async zoneTold(facts: ZoneFacts): Promise<void> {
+    const { zone, logger } = this.options;
+    try {
+      if (!(await zone.learn(facts)) || !this.applied || this.isClosing) return;
+      logger.info('the zone has told its ranges and suffixes', { ...facts });
+      await this.apply(this.applied.config, this.applied.access);
+    } catch (error) {
+      logger.error('what the zone tells of itself is not taken', { error: errorText(error) });
+    }
+  }
+
+  private async bring(config: AgentConfig, access: ZoneAccess): Promise<void> {
+    if (this.isClosing) return;
+    const failures: string[] = [];
+    const { mesh, dataplanes, ingress } = config;
+    const chosen = await choosePlane(config, this.options.envoy);
+    const plane = chosen.type === 'none' ? undefined : chosen;
+    if (chosen.type === 'none') failures.push(`plane: ${chosen.reason}`);
+    // Before anything is registered: what is checked is not ready until a check says so.
+    await this.readiness.set(mesh, ingress ? [] : dataplanes, plane?.type);
+    const { folder, authoritiesFile } = this.options;
+    const planned = plane ? planProxies(config, { plane, folder, authoritiesFile }) : [];
+    const wanted = new Map(planned.map((one) => [nodeIdOf(one.plan), one]));
+    const gone = [...this.running].filter(([id, { wanted: now }]) => {
+      const next = wanted.get(id);
+      return !next || !isDeepStrictEqual(next.facts, now.facts);
+    });
+    await Promise.all(gone.map(([id]) => this.end(id, 0)));
+    await this.processes.resize(plane?.type === 'builtin' ? processesOf(config) : 0);
+    // Before a service is told to be there: its port is guarded.
+    const facts = { uid: process.getuid?.() ?? 0, ranges: this.options.zone.facts?.virtualRanges };
+    const bindsAnyIpv6 = await readFile(NONLOCAL_BIND, 'utf8').then(isOn, () => false);
+    const plan = plane ? planNetwork(config, { ...facts, bindsAnyIpv6, plane: plane.type }) : {};
+    if (plan.uncaught) failures.push(`capture of ${plan.uncaught.ranges.join(', ')}: ${plan.uncaught.reason}`);
+    await this.network
+      .apply(plan)
+      .catch((error: unknown) =>
+        this.options.logger.error('the network of the machine is not as it should be', { error: errorText(error) }),
+      );
+    this.readiness.look();
+    for (const [id, next] of wanted) {
+      const known = this.running.get(id);
+      if (known) this.update(id, known, next);
+      else if (plane)
+        await this.begin(next, { access, plane, config }).catch((error: unknown) => {
+          failures.push(`${next.plan.type} ${next.plan.name}: ${errorText(error)}`);
+        });
+    }
+    const { zone = '' } = access.current();
+    await this.listeners.apply(config, zone).catch((error: unknown) => void failures.push(errorText(error)));
+    this.failures = failures;
+    for (const failure of failures)
+      this.options.logger.error('a part of the configuration cannot be done', { failure });
+  }
+
+  /** Ends all that runs: nothing is ready, connections end within `drainMs`, Dataplanes are withdrawn. */
+  async close(drainMs: number): Promise<void> {
+    this.isClosing = true;
+    await this.last;
+    await Promise.all([...this.running.keys()].map((id) => this.end(id, drainMs)));
+    this.ending.abort();
+    await this.watching;
+    await this.listeners.close();
+    await this.processes.close();
+    await this.network.remove();
+  }
+
+  private async begin(
+    wanted: PlannedProxy,
+    {
+      access,
+      plane,
+      config,
+    }: { readonly access: ZoneAccess; readonly plane: ChosenPlane; readonly config: AgentConfig },
+  ): Promise<void> {
+    const { version, clock, logger, instance, machine } = this.options;
+    const { network, processes } = this;
+    const { plan, registered } = wanted;
+    const named = logger.child({ proxy: nodeIdOf(plan) });
+    const { zone } = access.current();
+    const proxy = await MachineProxy.start({
+      ...{ plan, access, version, clock, logger: named },
+      createPlane: (cache, keyFile) =>
+        createPlane(plane, { plan, config, cache, keyFile, zone }, { ...this.options, network, processes }),
+    });
+    // Whether a process can be reached without its proxy is decided by what the zone has told this one.
+    this.running.set(nodeIdOf(plan), { wanted, proxy });
+    this.readiness.look();
+    const zoneTold = (facts: ZoneFacts): void => void this.zoneTold(facts);
+    const lease =
+      registered && new DataplaneLease({ proxy, instance, machine, version, clock, logger: named, zoneTold });
+    if (lease && registered) {
+      this.register(lease, registered);
+      lease.start();
+    }
+    this.running.set(nodeIdOf(plan), { wanted, proxy, ...(lease && { lease }) });
+  }
+
+  private update(id: string, running: Running, wanted: PlannedProxy): void {
+    this.running.set(id, { ...running, wanted });
+    const { lease } = running;
+    if (lease && wanted.registered && !isDeepStrictEqual(wanted.registered, running.wanted.registered))
+      this.register(lease, wanted.registered);
+  }
+
+  private register(lease: DataplaneLease, dataplane: LeasedDataplane): void {
+    lease.register(dataplane);
+    lease.report(this.readiness.readiness(`${dataplane.mesh}/${dataplane.name}`));
+  }
+
+  private async end(id: string, drainMs: number): Promise<void> {
+    const { logger } = this.options;
+    const running = this.running.get(id);
+    if (!running) return;
+    try {
+      await running.lease?.stopServing('the agent ends');
+      await running.proxy.stop(drainMs);
+      await running.lease?.withdraw();
+    } catch (error) {
+      logger.error('a proxy could not be ended as it should', { proxy: id, error: errorText(error) });
+    }
+    this.running.delete(id);
+  }
+}

@@ -1,0 +1,181 @@
+import { mkdir } from 'node:fs/promises';
+import type { Clock, Logger } from '@causeway/runtime';
+import { AdsClient, RESOURCE_TYPES, type AdsClientState, type ClientTls } from '@causeway/xds';
+import { IDENTITY_SECRET, TRUST_SECRET, WorkloadKeyFile, type HeldCertificate } from '../identity/workload-key-file';
+import type { ZoneAccess } from '../identity/zone-access';
+import type { Plane } from '../plane';
+import { ResourceCache } from '../resources/resource-cache';
+
+/** Whose proxy it is, as the zone knows it (docs/reference/xds.md, Proxies). */
+export interface ProxyPlan {
+  readonly type: 'dataplane' | 'ingress';
+  /** Empty for an ingress. */
+  readonly mesh: string;
+  readonly name: string;
+  /** How connections to services are caught. */
+  readonly capture: 'bind' | 'redirect' | 'translate' | 'none';
+  readonly redirect?: { readonly port: number; readonly reentryPort: number; readonly ipv6: boolean };
+  /** Absent where a proxy carries the traffic. */
+  readonly wire?: 'grpc';
+  /** The file of the authorities that this machine believes. */
+  readonly authoritiesFile?: string;
+  /** Of this proxy alone. */
+  readonly folder: string;
+}
+
+/** A `MachineProxy` before its start. */
+export interface MachineProxyOptions {
+  readonly plan: ProxyPlan;
+  readonly access: ZoneAccess;
+  /** Makes what carries the traffic, of what the cache holds. */
+  readonly createPlane: (cache: ResourceCache, keyFile: string) => Plane;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const PAUSES = { base: 100, cap: 5_000 };
+/** A certificate that ends so soon is not shown: it may end on the way, ms. */
+const ENDING = 5_000;
+const LOOK_FOR_ADDRESSES = 1_000;
+
+/** The node id of a proxy. */
+export function nodeIdOf({ mesh, name }: Pick<ProxyPlan, 'mesh' | 'name'>): string {
+  return `${mesh}.${name}`;
+}
+
+/**
+ * The proxy of one Dataplane or ingress of this machine: its key, what the zone told it, the stream by which it is told, and what carries
+ * its traffic. It serves from its cache before any control plane answers.
+ */
+export class MachineProxy {
+  private client: AdsClient | undefined;
+  private isConnecting = false;
+  private isStopped = false;
+
+  private constructor(
+    private readonly options: MachineProxyOptions,
+    readonly key: WorkloadKeyFile,
+    readonly cache: ResourceCache,
+    readonly plane: Plane,
+  ) {}
+
+  /** Rejects where its folder cannot be written, or its plane can never run here. */
+  static async start(options: MachineProxyOptions): Promise<MachineProxy> {
+    const { plan, clock, logger } = options;
+    await mkdir(plan.folder, { recursive: true, mode: 0o700 });
+    const key = await WorkloadKeyFile.open(plan.folder);
+    const cache = await ResourceCache.open(`${plan.folder}/resources${plan.wire ? `-${plan.wire}` : ''}`, {
+      clock,
+      logger,
+    });
+    const plane = options.createPlane(cache, key.path);
+    const proxy = new MachineProxy(options, key, cache, plane);
+    try {
+      await plane.start();
+      cache.useTaker((change) => plane.take(change));
+      if (plan.type === 'dataplane') proxy.wantSecrets();
+      if (plan.type === 'ingress') proxy.connect();
+      return proxy;
+    } catch (error) {
+      await proxy.stop(0);
+      throw error;
+    }
+  }
+
+  /** Who holds the authorities of the mesh is spoken to by TLS, which no process behind the plane `direct` takes. */
+  private wantSecrets(): void {
+    const { cache, plane } = this;
+    const isDirect = plane.type === 'direct';
+    cache.want(RESOURCE_TYPES.secret, isDirect ? [IDENTITY_SECRET] : [IDENTITY_SECRET, TRUST_SECRET]);
+    if (isDirect) cache.drop(RESOURCE_TYPES.secret, [TRUST_SECRET]);
+  }
+
+  get plan(): ProxyPlan {
+    return this.options.plan;
+  }
+
+  /** How the zone is reached; undefined while it is not known where it is. */
+  get controlPlane(): AdsClientState | undefined {
+    return this.client?.state;
+  }
+
+  /** `host:port` of the control planes. */
+  get addresses(): readonly string[] {
+    return this.options.access.current().addresses;
+  }
+
+  get certificate(): HeldCertificate | undefined {
+    return this.plan.type === 'dataplane' ? this.key.certificateIn(this.cache) : undefined;
+  }
+
+  /** How its calls to the zone are verified and signed; undefined: plain text. Shows the certificate while it holds. */
+  tls(): ClientTls | undefined {
+    const { authority } = this.options.access.current();
+    if (authority === undefined) return undefined;
+    const { certificate } = this;
+    const holds = certificate && certificate.notAfter - ENDING > this.options.clock.now();
+    return {
+      authorities: authority,
+      ...(holds && { identity: { chain: certificate.chain, key: this.key.privateKey } }),
+    };
+  }
+
+  authorization(): string | undefined {
+    const { token } = this.options.access.current();
+    return token === undefined ? undefined : `Bearer ${token}`;
+  }
+
+  /** Ends after open connections, `drainMs` at the latest. Idempotent. */
+  async stop(drainMs: number): Promise<void> {
+    if (this.isStopped) return;
+    this.isStopped = true;
+    await this.plane.stop({ drainMs });
+    this.client?.close();
+    await this.cache.close();
+  }
+
+  /** The zone has answered the registration of its Dataplane: before, it would know of no such proxy. Idempotent. */
+  registered(): void {
+    if (this.isConnecting) return;
+    this.connect();
+  }
+
+  /** A bundle that cannot be read yet is looked for again. */
+  private connect(): void {
+    if (this.isStopped) return;
+    this.isConnecting = true;
+    const { clock, logger } = this.options;
+    if (this.addresses.length === 0) return void clock.after(LOOK_FOR_ADDRESSES, () => this.connect());
+    const { plan, version } = this.options;
+    const client = new AdsClient({
+      ...{ clock, logger, limits: { pause: PAUSES } },
+      addresses: () => this.addresses,
+      tls: () => this.tls(),
+      authorization: () => this.authorization(),
+      node: () => ({
+        ...{ id: nodeIdOf(plan), cluster: plan.type === 'ingress' ? 'ingress' : plan.name },
+        ...{ metadata: this.metadata(), userAgent: `${plan.wire ? `${plan.wire} by ` : ''}causeway-agent ${version}` },
+      }),
+      held: (type) => this.cache.versions(type),
+      receive: (update) => this.cache.receive(update),
+    });
+    client.onState(({ type }) => this.cache.connected(type === 'connected'));
+    this.client = client;
+    this.cache.useClient(client);
+  }
+
+  private metadata(): Readonly<Record<string, unknown>> {
+    const { type, capture, redirect, authoritiesFile } = this.plan;
+    if (type === 'ingress') return { 'dataplane.proxyType': 'ingress' };
+    return {
+      ...{ 'causeway.io/csr': this.key.csr, 'causeway.io/key-file': this.key.path, 'causeway.io/capture': capture },
+      ...(redirect && {
+        'causeway.io/redirect-port': redirect.port,
+        'causeway.io/reentry-port': redirect.reentryPort,
+        'causeway.io/redirect-ipv6': redirect.ipv6,
+      }),
+      ...(authoritiesFile !== undefined && { 'causeway.io/authorities-file': authoritiesFile }),
+    };
+  }
+}

@@ -1,0 +1,40 @@
+import { checkConfig } from '../config/read-config';
+import type { ChosenPlane } from './chosen-plane';
+import { planProxies } from './planned-proxies';
+
+const envoy: ChosenPlane = { type: 'envoy', program: { path: '/envoy', version: '1.0.0' } };
+
+it.each<[string, ChosenPlane, string, { captures: readonly string[]; clients: readonly (string | undefined)[] }]>([
+  ['redirect', envoy, 'redirect by Envoy', { captures: ['redirect', 'none'], clients: [undefined, 'a'] }],
+  [
+    'redirect',
+    { type: 'builtin' },
+    'redirect by the builtin plane',
+    { captures: ['bind', 'none'], clients: [undefined, 'a'] },
+  ],
+  ['bind', { type: 'builtin' }, 'bind', { captures: ['bind', 'none'], clients: [undefined, 'a'] }],
+  ['outbounds', envoy, 'outbounds of their own', { captures: ['none', 'none'], clients: [undefined, undefined] }],
+  [
+    'redirect',
+    { type: 'direct' },
+    'no certificates',
+    { captures: ['translate', 'none'], clients: [undefined, undefined] },
+  ],
+])(
+  'the first Dataplane catches the machine and its clients: %s with %j: %s',
+  (capture, plane, _, { captures, clients }) => {
+    const result = checkConfig({
+      ...{ controlPlanes: ['10.0.0.1:5678'], capture },
+      ...(plane.type === 'direct' && { plane: plane.type, trustedNetworks: ['10.0.0.0/8'] }),
+      dataplanes: ['a', 'b'].map((name, i) => ({
+        ...{ name, address: `10.0.0.${i + 7}` },
+        services: [{ name, port: 80 }],
+      })),
+    });
+    if (!result.ok) throw new Error(JSON.stringify(result));
+    const planned = planProxies(result.config, { plane, folder: '/state', authoritiesFile: undefined });
+    expect(planned.map(({ plan }) => plan.capture)).toEqual(captures);
+    expect(planned.map(({ registered }) => registered?.clientDataplane)).toEqual(clients);
+    expect(planned.map(({ plan }) => plan.folder)).toEqual(['/state/proxies/default.a', '/state/proxies/default.b']);
+  },
+);

@@ -1,0 +1,67 @@
+import { networkInterfaces } from 'node:os';
+import { REDIRECT_PRESET } from '../capture/plan-network';
+import type { AgentConfig } from '../config/schema';
+import type { LeasedDataplane } from '../lease/lease-holder';
+import type { Plane } from '../plane';
+import type { ChosenPlane } from './chosen-plane';
+import { dataplaneOf } from './dataplane-spec';
+import type { ProxyPlan } from './machine-proxy';
+
+/** A proxy that is to run, what its Dataplane is registered as, and what makes another proxy of it. */
+export interface PlannedProxy {
+  readonly plan: ProxyPlan;
+  readonly registered?: LeasedDataplane;
+  readonly facts: unknown;
+}
+
+/** By what proxies are planned besides the configuration. */
+export interface ProxyFacts {
+  readonly plane: ChosenPlane;
+  /** The state folder. */
+  readonly folder: string;
+  /** The file of the authorities that the machine believes; undefined where it has none. */
+  readonly authoritiesFile: string | undefined;
+}
+
+/** What the zone is told of `redirect`. */
+const REDIRECTED = { envoy: 'redirect', builtin: 'bind', direct: 'translate', grpc: 'none' } as const;
+/** Planes by whose certificates the machine's programs call. */
+const CERTIFIES: ReadonlySet<Plane['type']> = new Set(['envoy', 'builtin']);
+
+/** The proxies of a configuration, in its order: the first Dataplane's catches the connections of the machine. */
+export function planProxies(config: AgentConfig, machine: ProxyFacts): readonly PlannedProxy[] {
+  const { plane, folder, authoritiesFile } = machine;
+  const { mesh, dataplanes, ingress, capture, redirect } = config;
+  const reach = [config.controlPlanes, config.bundle, config.tokenFile, config.authorityFile];
+  const shared = [plane, config.envoy, config.builtin, config.trustedNetworks, reach];
+  if (ingress) {
+    const plan = { ...placeOf(folder, '', ingress.name), type: 'ingress' as const, capture: 'none' as const };
+    return [{ plan, facts: [plan, shared] }];
+  }
+  const isCaught = capture === 'bind' || capture === 'redirect';
+  return dataplanes.map((one, i) => {
+    // Two proxies cannot listen at one virtual IP: that of the first Dataplane catches the clients of the machine.
+    const caught = i === 0 && isCaught ? capture : 'none';
+    // The builtin plane listens at the addresses, which `redirect` makes local; the plane direct translates them.
+    const how = caught === 'redirect' ? REDIRECTED[plane.type] : caught;
+    const { port, reentryPort } = redirect ?? REDIRECT_PRESET;
+    const plan: ProxyPlan = {
+      ...{ ...placeOf(folder, mesh, one.name), type: 'dataplane', capture: how },
+      ...(how === 'redirect' && { redirect: { port, reentryPort, ipv6: hasIpv6() } }),
+      ...(plane.type === 'grpc' && { wire: plane.type }),
+      ...(authoritiesFile !== undefined && { authoritiesFile }),
+    };
+    const client = i > 0 && isCaught && CERTIFIES.has(plane.type) ? dataplanes[0]?.name : undefined;
+    const registered = { ...dataplaneOf(config, one), ...(client !== undefined && { clientDataplane: client }) };
+    return { plan, registered, facts: [plan, shared] };
+  });
+}
+
+function placeOf(folder: string, mesh: string, name: string): Pick<ProxyPlan, 'mesh' | 'name' | 'folder'> {
+  return { mesh, name, folder: `${folder}/proxies/${mesh === '' ? 'ingress' : mesh}.${name}` };
+}
+
+/** Whether connections to IPv6 addresses can be led to loopback. */
+function hasIpv6(): boolean {
+  return Object.values(networkInterfaces()).some((own = []) => own.some(({ address }) => address === '::1'));
+}

@@ -1,0 +1,166 @@
+import { shortened } from '@causeway/resources';
+import { errorText, type Clock, type Logger } from '@causeway/runtime';
+import { inboundListenerName, RESOURCE_TYPES, type EncodedResource } from '@causeway/xds';
+import { plaintextReachable, takesPlaintext } from '../capture/plaintext-reachable';
+import type { LocalAddress } from '../capture/ruleset';
+import type { DataplaneConfig, ServiceConfig } from '../config/schema';
+import { HealthChecks } from '../health/health-checks';
+import { listeningByPort, type SocketsByPort } from '../health/listening-sockets';
+import type { InboundReadiness } from '../lease/lease-holder';
+import type { Plane } from '../plane';
+import type { ServiceStatus } from './status';
+
+export interface ServiceReadinessOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** A resource that the zone told the proxy of a Dataplane, by `mesh/name`. */
+  readonly resource: (dataplane: string, type: string, name: string) => EncodedResource | 'pending' | undefined;
+  /** Whether a proxy of this machine listens there. */
+  readonly isProxy: (at: LocalAddress) => boolean;
+  /** Whether a rule stands that lets nobody but the proxy reach a port. */
+  readonly isGuarded: (port: number) => boolean;
+  /** The readiness of a Dataplane's services has changed. */
+  readonly changed: (dataplane: string, health: readonly InboundReadiness[]) => void;
+}
+
+interface Served {
+  /** `mesh/name`. */
+  readonly dataplane: string;
+  readonly inbound: number;
+  readonly proxy: LocalAddress;
+  readonly service: ServiceConfig;
+}
+
+/** Why a process can be reached without its proxy, and since when, ms since 1970. */
+interface Exposure {
+  readonly reason: string;
+  readonly since: number;
+}
+
+/** Longest reason that a zone takes, characters. */
+const LONGEST_REASON = 512;
+
+/**
+ * Whether the services of a machine are ready: their checks say so, and no process behind an inbound that takes only clients of the mesh
+ * can be reached without its proxy (`PlaintextReachable`). Both are looked at four times a second.
+ */
+export class ServiceReadiness {
+  private readonly health: HealthChecks;
+  private readonly plaintext = new WeakMap<EncodedResource, boolean>();
+  private services: readonly Served[] = [];
+  private isDirect = false;
+  private exposed = new Map<string, Exposure>();
+  private sockets: SocketsByPort = new Map();
+
+  constructor(private readonly options: ServiceReadinessOptions) {
+    const { clock, logger } = options;
+    this.health = new HealthChecks({
+      clock,
+      changed: (dataplane) => this.tell(dataplane),
+      failed: (error) => logger.error('a health check has failed', { error: errorText(error) }),
+      listening: () => this.listening(),
+    });
+  }
+
+  /** From now on these are looked after, behind that plane if any. Resolves when sockets were looked at. */
+  async set(mesh: string, dataplanes: readonly DataplaneConfig[], plane: Plane['type'] | undefined): Promise<void> {
+    const all = dataplanes.flatMap(({ name, address, services }) =>
+      services.map((service, inbound): Served => {
+        const proxy = { address, port: service.port };
+        return { dataplane: `${mesh}/${name}`, inbound, proxy, service };
+      }),
+    );
+    // Programs of gRPC verify their callers themselves.
+    this.services = plane === undefined || plane === 'grpc' ? [] : all;
+    this.isDirect = plane === 'direct';
+    if (all.length > 0) await this.listening();
+    else this.look();
+    this.health.set(
+      all.map(({ dataplane, inbound, service: { serviceAddress: address, servicePort, port, health: check } }) => ({
+        ...{ dataplane, inbound, check, target: { address, port: servicePort ?? port } },
+      })),
+    );
+  }
+
+  /** Looks whether processes can be reached without their proxies, by the sockets that were seen last. Rules may have changed. */
+  look(): void {
+    const { clock } = this.options;
+    const before = this.exposed;
+    this.exposed = new Map();
+    const touched = new Set<string>();
+    for (const served of this.services) {
+      const key = keyOf(served);
+      const [reason, known] = [this.reasonOf(served), before.get(key)];
+      if (reason !== undefined)
+        this.exposed.set(key, known?.reason === reason ? known : { reason, since: clock.now() });
+      if (reason !== known?.reason) touched.add(served.dataplane);
+    }
+    for (const dataplane of touched) this.tell(dataplane);
+  }
+
+  /** What is known of the services of a Dataplane, by `mesh/name`. */
+  readiness(dataplane: string): readonly InboundReadiness[] {
+    return this.health.readiness(dataplane).map((one) => {
+      const exposure = this.exposed.get(keyOf({ dataplane, inbound: one.inbound }));
+      if (!exposure) return one;
+      const reason = shortened(one.ready ? exposure.reason : `${exposure.reason}; ${one.reason}`, LONGEST_REASON, '…');
+      return { ...one, ready: false, reason, since: exposure.since, plaintextReachable: true };
+    });
+  }
+
+  /** The same for `causeway-agent status`. */
+  statuses(dataplane: string, services: readonly ServiceConfig[]): readonly ServiceStatus[] {
+    const known = new Map(this.readiness(dataplane).map((one) => [one.inbound, one]));
+    return services.map(({ name, port, health: check }, inbound): ServiceStatus => {
+      const found = known.get(inbound);
+      if (!found) return { name, port, health: 'unchecked' };
+      const { ready, reason, since } = found;
+      const health = ready ? (check === undefined ? 'unchecked' : 'ready') : 'not ready';
+      return { name, port, health, check: found.check, since, ...(reason !== '' && { reason }) };
+    });
+  }
+
+  /** Looks after them until `signal` aborts; resolves when the last check has ended. */
+  run(signal: AbortSignal): Promise<void> {
+    return this.health.run(signal);
+  }
+
+  private reasonOf({ dataplane, proxy, service }: Served) {
+    const { port, serviceAddress, servicePort = port, guardInbound } = service;
+    const { isGuarded, isProxy } = this.options;
+    return plaintextReachable(
+      {
+        ...{ servicePort, isProxy, isDirect: this.isDirect, takesPlaintext: this.takesPlaintext(dataplane, proxy) },
+        // Without a proxy, clients reach the process where a proxy would be.
+        serviceAddress: this.isDirect ? proxy.address : serviceAddress,
+        // A rule that is about to be taken back counts no longer.
+        isGuarded: guardInbound && isGuarded(servicePort),
+      },
+      this.sockets.get(servicePort) ?? [],
+    );
+  }
+
+  private takesPlaintext(dataplane: string, proxy: LocalAddress): boolean | undefined {
+    const found = this.options.resource(dataplane, RESOURCE_TYPES.listener, inboundListenerName(proxy));
+    if (found === undefined || found === 'pending') return undefined;
+    const known = this.plaintext.get(found) ?? takesPlaintext(found.bytes);
+    this.plaintext.set(found, known);
+    return known;
+  }
+
+  private async listening(): Promise<SocketsByPort | undefined> {
+    const sockets = await listeningByPort();
+    if (!sockets) return undefined;
+    this.sockets = sockets;
+    this.look();
+    return sockets;
+  }
+
+  private tell(dataplane: string): void {
+    this.options.changed(dataplane, this.readiness(dataplane));
+  }
+}
+
+function keyOf({ dataplane, inbound }: Pick<Served, 'dataplane' | 'inbound'>): string {
+  return `${dataplane}#${inbound}`;
+}

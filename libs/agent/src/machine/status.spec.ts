@@ -1,0 +1,53 @@
+import type { PlaneRules } from '../plane';
+import { statusText, type AgentStatus } from './status';
+
+const NOW = 10_000_000;
+const PLANE = { type: 'serving', is: 'direct', since: NOW - 5_000 } as const;
+const RULES: PlaneRules = { addresses: 3, lost: 0, loadedAt: NOW - 65_000, failure: undefined };
+
+function textOf(plane: AgentStatus['proxies'][number]['plane']): string {
+  const proxy: AgentStatus['proxies'][number] = {
+    ...{ type: 'dataplane', mesh: 'default', name: 'web-1', plane, services: [] },
+    controlPlane: { type: 'connected', address: '10.0.0.1:5678', since: NOW - 1_000 },
+    cache: { resources: 1, names: 1, bytes: 10, disk: 10 },
+  };
+  const zone = { addresses: [] };
+  const configuration = { problems: [], failures: [] };
+  return statusText(
+    { version: '1.2.3', pid: 7, since: NOW - 90_000, state: 'running', configuration, zone, proxies: [proxy] },
+    NOW,
+  );
+}
+const rowsOf = (text: string, title: string): readonly string[] =>
+  text
+    .split('\n')
+    .filter((line) => line.startsWith(`  ${title} `))
+    .map((line) => line.slice(title.length + 2).trim());
+
+describe('statusText', () => {
+  it.each<[string, Partial<PlaneRules>, string]>([
+    ['what leads somewhere', {}, '3 address:port of virtual IPs lead to endpoints, loaded 1m5s ago'],
+    [
+      'how many services it cannot do all for',
+      { lost: 2 },
+      '3 address:port of virtual IPs lead to endpoints, 2 not, or not to all of theirs, loaded 1m5s ago',
+    ],
+    [
+      'why the kernel has none',
+      { addresses: 0, loadedAt: undefined, failure: 'nft failed' },
+      '0 address:port of virtual IPs lead to endpoints, nft failed',
+    ],
+  ])('has a row of the rules of a plane: %s', (_, rules, row) => {
+    expect(rowsOf(textOf({ ...PLANE, rules: { ...RULES, ...rules } }), 'rules')).toEqual([row]);
+  });
+
+  it('has none where a plane has no rules', () => {
+    expect(rowsOf(textOf(PLANE), 'rules')).toEqual([]);
+  });
+
+  it('names the first eight things that a plane cannot do, and counts the others', () => {
+    const parts = Array.from({ length: 10 }, (_, i) => ({ name: `vip:241.0.0.${i}:80`, what: 'no' }));
+    const rows = rowsOf(textOf({ ...PLANE, unobeyed: { total: 70, parts } }), 'not obeyed');
+    expect(rows).toEqual([...parts.slice(0, 8).map(({ name }) => `${name}: no`), 'and 62 more']);
+  });
+});

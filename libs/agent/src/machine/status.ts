@@ -1,0 +1,219 @@
+import type { Clock } from '@causeway/runtime';
+import type { PlaneProcessesState } from '../builtin/processes/plane-processes';
+import type { Unobeyed } from '../builtin/plane-engine';
+import type { NetworkStatus } from '../capture/machine-network';
+import type { Plane, PlaneRules, PlaneState } from '../plane';
+import type { MachineProxy } from './machine-proxy';
+
+/** What `causeway-agent status` shows; times in ms since 1970. */
+export interface AgentStatus {
+  readonly version: string;
+  readonly pid: number;
+  readonly since: number;
+  readonly state: 'running' | 'draining';
+  readonly configuration: {
+    readonly file?: string;
+    /** What is wrong with the newest file; the earlier one is in use then. */
+    readonly problems: readonly string[];
+    /** What cannot be done of what it says. */
+    readonly failures: readonly string[];
+  };
+  readonly zone: { readonly addresses: readonly string[]; readonly problem?: string };
+  readonly proxies: readonly ProxyStatusHere[];
+  /** Where names are answered; absent: nowhere. */
+  readonly dns?: string;
+  /** What the agent has put into the packet filter and the routes of its machine. */
+  readonly network?: NetworkStatus;
+}
+
+export interface ProxyStatusHere {
+  readonly type: 'dataplane' | 'ingress';
+  readonly mesh: string;
+  readonly name: string;
+  readonly controlPlane:
+    | { readonly type: 'connected'; readonly address: string; readonly since: number }
+    | { readonly type: 'connecting'; readonly failure?: string };
+  readonly plane: PlaneState & {
+    readonly is: Plane['type'];
+    readonly pid?: number;
+    readonly rules?: PlaneRules;
+    readonly processes?: PlaneProcessesState;
+    readonly unobeyed?: UnobeyedStatus;
+  };
+  readonly certificate?: { readonly id: string; readonly until: number; readonly hasEnded: boolean };
+  readonly lease?: LeaseStatus;
+  /** The Dataplane of this agent as which programs of the machine call, where that is another one. */
+  readonly clientDataplane?: string;
+  readonly services: readonly ServiceStatus[];
+  readonly cache: {
+    readonly resources: number;
+    readonly names: number;
+    readonly bytes: number;
+    readonly disk: number;
+    /** Why a restart would begin without it. */
+    readonly failure?: string;
+  };
+}
+
+/** What a plane is told and does not do: how much, and the first of it. */
+export interface UnobeyedStatus {
+  readonly total: number;
+  readonly parts: readonly Unobeyed[];
+}
+
+export interface LeaseStatus {
+  readonly type: 'waiting' | 'held' | 'refused' | 'other' | 'withdrawn';
+  readonly reason?: string;
+  readonly since?: number;
+}
+
+export interface ServiceStatus {
+  readonly name: string;
+  readonly port: number;
+  /** `unchecked`: nothing is configured to look at it. */
+  readonly health: 'ready' | 'not ready' | 'unchecked';
+  readonly check?: string;
+  readonly reason?: string;
+  readonly since?: number;
+}
+
+/** Parts of what a plane cannot do that a status has. */
+const MOST_UNOBEYED = 64;
+/** Of these a text has so many; the others are counted. */
+const MOST_SHOWN = 8;
+
+/** The status of one proxy, without what other parts of the agent know of it. */
+export function proxyStatus(
+  { plan, controlPlane, plane, certificate, cache }: MachineProxy,
+  clock: Clock,
+): Omit<ProxyStatusHere, 'lease' | 'clientDataplane' | 'services'> {
+  const { diskFailure } = cache;
+  const { unobeyed = [] } = plane;
+  const pid = 'pid' in plane && typeof plane.pid === 'number' ? plane.pid : undefined;
+  return {
+    ...{ type: plan.type, mesh: plan.mesh, name: plan.name },
+    controlPlane:
+      controlPlane?.type === 'connected'
+        ? controlPlane
+        : { type: 'connecting', ...(controlPlane?.failure !== undefined && { failure: controlPlane.failure }) },
+    plane: {
+      ...{ ...plane.state, is: plane.type },
+      ...(pid !== undefined && { pid }),
+      ...(plane.rules && { rules: plane.rules }),
+      ...(plane.processes && { processes: plane.processes }),
+      ...(unobeyed.length > 0 && { unobeyed: { total: unobeyed.length, parts: unobeyed.slice(0, MOST_UNOBEYED) } }),
+    },
+    ...(certificate && {
+      certificate: {
+        ...{ id: certificate.uri, until: certificate.notAfter },
+        hasEnded: certificate.notAfter <= clock.now(),
+      },
+    }),
+    cache: { ...cache.size, ...(diskFailure !== undefined && { failure: diskFailure }) },
+  };
+}
+
+/** A status as people read it: what is wrong is said in words, nothing that is right takes more than a line. */
+export function statusText(status: AgentStatus, now: number): string {
+  const { version, pid, since, state, configuration, zone, proxies } = status;
+  const lines = [`causeway-agent ${version}, ${state}, pid ${pid}, for ${span(now - since)}`];
+  for (const problem of configuration.problems) lines.push(`configuration not in use: ${problem}`);
+  for (const failure of configuration.failures) lines.push(`not done: ${failure}`);
+  if (zone.problem !== undefined) lines.push(`zone: ${zone.problem}`);
+  if (status.network) lines.push(...networkLines(status.network, now));
+  if (status.dns !== undefined) lines.push(`names are answered at ${status.dns}`);
+  for (const proxy of proxies) lines.push('', ...proxyLines(proxy, now));
+  return lines.join('\n');
+}
+
+const CAPTURES = {
+  redirect: 'are led to the proxy',
+  listen: 'are local: the proxy listens at each virtual IP',
+  translate: 'are translated to endpoints',
+};
+
+function networkLines({ capture, guarded, problem, restored, restoredAt }: NetworkStatus, now: number) {
+  const lines = problem === undefined ? [] : [`not done: network of the machine: ${problem}`];
+  if (capture) lines.push(`connections to ${capture.ranges.join(', ')} ${CAPTURES[capture.type]}`);
+  if (guarded.length > 0) lines.push(`only the proxy reaches port ${guarded.join(', ')}`);
+  const times = restored === 1 ? 'once' : `${restored} times`;
+  if (restoredAt !== undefined)
+    lines.push(`somebody removed or changed rules or routes: put back ${times}, last ${span(now - restoredAt)} ago`);
+  return lines;
+}
+
+function proxyLines(proxy: ProxyStatusHere, now: number): readonly string[] {
+  const { type, mesh, name, controlPlane, plane, certificate, lease, clientDataplane, services, cache } = proxy;
+  const rows: (readonly [string, string])[] = [
+    ['zone', zoneText(controlPlane, now)],
+    [
+      'plane',
+      [`${plane.is}${plane.version === undefined ? '' : ` ${plane.version}`}`, plane.type, plane.reason]
+        .filter((part) => part !== undefined)
+        .join(', '),
+    ],
+  ];
+  if (plane.rules) rows.push(['rules', rulesText(plane.rules, now)]);
+  if (plane.processes) rows.push(['processes', processesText(plane.processes)]);
+  if (plane.unobeyed) rows.push(...unobeyedRows(plane.unobeyed));
+  if (lease) rows.push(['lease', [lease.type, lease.reason].filter((part) => part !== undefined).join(': ')]);
+  if (clientDataplane !== undefined)
+    rows.push(['clients', `programs of this machine call as Dataplane ${mesh}/${clientDataplane}`]);
+  if (type === 'dataplane')
+    rows.push([
+      'certificate',
+      certificate
+        ? `${certificate.id} ${certificate.hasEnded ? 'ended' : 'until'} ${new Date(certificate.until).toISOString()}`
+        : 'none yet',
+    ]);
+  const { resources, bytes, failure } = cache;
+  rows.push([
+    'cache',
+    `${resources} resources, ${bytes} bytes${failure === undefined ? '' : `; not on disk: ${failure}`}`,
+  ]);
+  for (const { name: service, port, health, check, reason } of services) {
+    const why = [check, reason].filter((part) => part !== undefined && part !== '').join(': ');
+    rows.push([`service ${service}`, `port ${port}, ${health}${why === '' ? '' : ` (${why})`}`]);
+  }
+  const width = Math.max(...rows.map(([title]) => title.length));
+  const title = type === 'ingress' ? `ingress ${name}` : `Dataplane ${mesh}/${name}`;
+  return [title, ...rows.map(([row, text]) => `  ${row.padEnd(width)}  ${text}`)];
+}
+
+function processesText({ pids, restarts }: PlaneProcessesState): string {
+  const again = restarts === 0 ? '' : `, started again ${restarts === 1 ? 'once' : `${restarts} times`}`;
+  return `${pids.length} (pid ${pids.join(', ')})${again}`;
+}
+
+function unobeyedRows({ total, parts }: UnobeyedStatus): readonly (readonly [string, string])[] {
+  const rows = parts.slice(0, MOST_SHOWN).map(({ name, what }) => ['not obeyed', `${name}: ${what}`] as const);
+  return total > rows.length ? [...rows, ['not obeyed', `and ${total - rows.length} more`]] : rows;
+}
+
+function rulesText({ addresses, lost, loadedAt, failure }: PlaneRules, now: number): string {
+  return [
+    `${addresses} address:port of virtual IPs lead to endpoints`,
+    ...(lost === 0 ? [] : [`${lost} not, or not to all of theirs`]),
+    ...(loadedAt === undefined ? [] : [`loaded ${span(now - loadedAt)} ago`]),
+    ...(failure === undefined ? [] : [failure]),
+  ].join(', ');
+}
+
+function zoneText(controlPlane: ProxyStatusHere['controlPlane'], now: number): string {
+  if (controlPlane.type === 'connected')
+    return `connected to ${controlPlane.address} for ${span(now - controlPlane.since)}`;
+  return `not connected${controlPlane.failure === undefined ? '' : `: ${controlPlane.failure}`}`;
+}
+
+/** A length of time in its two largest units. */
+function span(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1_000));
+  const [days, hours, minutes] = [
+    Math.floor(seconds / 86_400),
+    Math.floor(seconds / 3_600) % 24,
+    Math.floor(seconds / 60) % 60,
+  ];
+  if (days > 0) return `${days}d${hours}h`;
+  if (hours > 0) return `${hours}h${minutes}m`;
+  return minutes > 0 ? `${minutes}m${seconds % 60}s` : `${seconds}s`;
+}

@@ -1,0 +1,152 @@
+import { isIPv4, isIPv6 } from 'node:net';
+import { createMachineDns, type DnsServer, type NamedService, type NameSource } from '@causeway/dns';
+import type { Clock, Logger } from '@causeway/runtime';
+import {
+  outboundListenerName,
+  readHostName,
+  RESOURCE_TYPES,
+  vipClusterName,
+  type EncodedResource,
+  type HostNameMeaning,
+} from '@causeway/xds';
+import type { AgentConfig } from '../config/schema';
+import type { ResourceReader } from '../resources/resource-cache';
+
+/** Where the names of a machine come from. */
+export interface AgentNamesOptions {
+  /** What the zone tells the Dataplane as whose client this machine's programs count. */
+  readonly resources: ResourceReader;
+  /** How its plane catches connections to virtual IPs. */
+  readonly capture: AgentConfig['capture'];
+  readonly clock: Clock;
+}
+
+const { cluster, listener, hostName } = RESOURCE_TYPES;
+
+/** Most hostnames that are asked for; the oldest unused ones are given up. */
+const MOST_HOSTNAMES = 8_192;
+/** Most ports of a service whose virtual IP is fetched with its name. */
+const MOST_PORTS = 8;
+/** How long a question waits for the zone and the plane, and how often it looks, ms. */
+const PATIENCE = 2_000;
+const LOOK = 10;
+
+/**
+ * The hostnames of a machine, each asked of the zone when a program asks for it first, and kept: in the cache on disk, so that a name
+ * that was used once is answered with every control plane dead and after a restart. A virtual IP is told when the plane has taken what
+ * leads there, for one port at least; until then the name is pending.
+ */
+export class AgentNames implements NameSource {
+  /** Those asked for, the one unused for longest first. */
+  private readonly asked = new Map<string, readonly string[]>();
+  private readonly known = new WeakMap<EncodedResource, { meaning: HostNameMeaning; named: NamedService }>();
+
+  constructor(private readonly options: AgentNamesOptions) {}
+
+  get(hostname: string): NamedService | 'pending' | undefined {
+    const { resources } = this.options;
+    this.ask(hostname);
+    const found = resources.get(hostName, hostname);
+    if (!found || found === 'pending') return found;
+    const { meaning, named } = this.read(found);
+    this.fetch(hostname, meaning);
+    return this.isReached(meaning) ? named : 'pending';
+  }
+
+  async settled(hostname: string): Promise<void> {
+    const { clock } = this.options;
+    const end = clock.elapsed() + PATIENCE;
+    while (this.get(hostname) === 'pending' && clock.elapsed() < end)
+      await new Promise<void>((resolve) => clock.after(LOOK, resolve));
+  }
+
+  subscribe(of: (hostnames: readonly string[]) => void): () => void {
+    return this.options.resources.subscribe(({ type, names }) => {
+      if (type === hostName) of(names);
+    });
+  }
+
+  /** How many hostnames are asked for. */
+  get size(): number {
+    return this.asked.size;
+  }
+
+  private ask(hostname: string): void {
+    const { resources } = this.options;
+    const before = this.asked.get(hostname);
+    this.asked.delete(hostname);
+    this.asked.set(hostname, before ?? []);
+    if (!before) resources.want(hostName, [hostname]);
+    const [oldest] = this.asked;
+    if (!oldest || this.asked.size <= MOST_HOSTNAMES) return;
+    this.asked.delete(oldest[0]);
+    resources.release(hostName, [oldest[0]]);
+    if (oldest[1].length > 0) resources.release(cluster, oldest[1]);
+  }
+
+  /** With `redirect` a plane fetches what is behind an address at the first connection: it is asked for with the name. */
+  private fetch(hostname: string, meaning: HostNameMeaning): void {
+    if (this.options.capture !== 'redirect') return;
+    const wanted = addressesIn(meaning).slice(0, MOST_PORTS).map(vipClusterName);
+    const before = this.asked.get(hostname) ?? [];
+    const [added, dropped] = [
+      wanted.filter((each) => !before.includes(each)),
+      before.filter((each) => !wanted.includes(each)),
+    ];
+    if (added.length > 0) this.options.resources.want(cluster, added);
+    if (dropped.length > 0) this.options.resources.release(cluster, dropped);
+    if (added.length + dropped.length > 0) this.asked.set(hostname, wanted);
+  }
+
+  /** A name without an address, or without a port, leads nowhere: there is nothing to wait for. */
+  private isReached(meaning: HostNameMeaning): boolean {
+    const { resources } = this.options;
+    const addresses = addressesIn(meaning);
+    return (
+      addresses.length === 0 ||
+      addresses.some(
+        (at) =>
+          resources.takenVersion(cluster, vipClusterName(at)) !== undefined ||
+          resources.takenVersion(listener, outboundListenerName(at)) !== undefined,
+      )
+    );
+  }
+
+  private read(resource: EncodedResource): { readonly meaning: HostNameMeaning; readonly named: NamedService } {
+    const before = this.known.get(resource);
+    if (before) return before;
+    const meaning = readHostName(resource.bytes);
+    const [ip = ''] = meaning.addresses;
+    const family = isIPv4(ip) ? 4 : isIPv6(ip) ? 6 : 0;
+    const ports = meaning.ports.map(({ number, name }) => ({ number, name: name.toLowerCase() }));
+    const service = { id: meaning.service, ip: family === 0 ? '' : ip, family, ports } as const;
+    const made = { meaning, named: { service, hostnames: [{ hostname: meaning.hostname, generators: [] }] } };
+    this.known.set(resource, made);
+    return made;
+  }
+}
+
+/** The virtual IPs with the ports, as resources are named by them. */
+function addressesIn({ addresses, ports }: HostNameMeaning): readonly { address: string; port: number }[] {
+  return addresses.flatMap((address) => ports.map(({ number }) => ({ address, port: number })));
+}
+
+/** What the DNS of a machine is started with. */
+export interface AgentDnsOptions extends AgentNamesOptions {
+  readonly zone: string;
+  readonly suffixes: readonly string[];
+  readonly upstream: readonly string[];
+  readonly logger: Logger;
+}
+
+/**
+ * The DNS server of a machine: hostnames under `suffixes` from the cache, all others from the upstreams, or refused where there
+ * are none. The caller binds it to the address of the configuration.
+ */
+export function createAgentDns({ zone, suffixes, upstream, logger, ...names }: AgentDnsOptions): DnsServer {
+  const forward = { enabled: upstream.length > 0, upstreams: upstream };
+  return createMachineDns({
+    ...{ zone, logger, clock: names.clock, source: new AgentNames(names) },
+    config: { suffixes, forward },
+  });
+}

@@ -1,0 +1,264 @@
+import { createHash } from 'node:crypto';
+import { chmod, chown, lstat, mkdir, open, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { FieldPath, Invalid } from '@causeway/resources';
+
+/** How a machine resolves names: by systemd-resolved, or as /etc/resolv.conf says. */
+export type MachineResolver = 'resolved' | 'resolv.conf';
+
+/** What the resolver of a machine is told. */
+export interface ResolverSetupOptions {
+  /** `/`, or a folder that stands for it. */
+  readonly root: string;
+  /** Found out where it is undefined. */
+  readonly resolver?: MachineResolver | undefined;
+  /** Of the agent's configuration. */
+  readonly dns: {
+    readonly address: string;
+    readonly port: number;
+    readonly suffixes: readonly string[];
+    readonly upstream: readonly string[];
+  };
+}
+
+/** One change of the file system; each is whole or has not happened, so a process may die between any two. */
+export type SetupStep =
+  | { readonly do: 'makeFolder' | 'removeFolder' | 'remove'; readonly path: string }
+  /** Writes a file of its own, with the owner and mode of another. */
+  | { readonly do: 'write'; readonly path: string; readonly text: Buffer; readonly like?: string }
+  | { readonly do: 'rename'; readonly path: string; readonly to: string };
+
+/** What is to be done, and what the operator does then. */
+export interface SetupPlan {
+  readonly resolver: MachineResolver;
+  /** None: it is as it should be. */
+  readonly steps: readonly SetupStep[];
+  /** A command for the operator, where one is needed. */
+  readonly next?: string;
+}
+
+const MARK = '# Written by causeway-agent dns install; causeway-agent dns uninstall takes it back.';
+const FOLDER_MADE = '# The folder was made for it.';
+const RESTART = 'systemctl restart systemd-resolved';
+const LARGEST = 64 * 1024;
+/** Programs that write resolv.conf themselves: what is installed there would not stay, nor be theirs to restore. */
+const WRITERS = /NetworkManager|resolvconf|systemd-resolved|dhcpcd|dhclient|connman|WSL/i;
+
+/**
+ * Points the resolver of a machine to the agent's DNS, and back. After `planUninstall` every file is what it was before `planInstall`,
+ * byte by byte, also where a process died on the way: a file that somebody else has changed meanwhile is refused by name. The original
+ * of resolv.conf stands beside it until then.
+ */
+export class ResolverSetup {
+  private readonly dropIn: string;
+  private readonly resolvConf: string;
+  private readonly backup: string;
+  /** The folder of the drop-in file before it is there, or after. */
+  private readonly newFolder: string;
+
+  constructor(private readonly options: ResolverSetupOptions) {
+    this.dropIn = join(options.root, 'etc/systemd/resolved.conf.d/causeway.conf');
+    this.resolvConf = join(options.root, 'etc/resolv.conf');
+    this.newFolder = join(options.root, 'etc/systemd/resolved.conf.d.causeway-new');
+    this.backup = `${this.resolvConf}.before-causeway`;
+  }
+
+  /** The steps of an installation. Idempotent. Throws Invalid where it could not be taken back. */
+  async planInstall(): Promise<SetupPlan> {
+    const resolver = this.options.resolver ?? (await this.find());
+    return resolver === 'resolved' ? this.installDropIn() : this.installResolvConf();
+  }
+
+  /** The steps that take an installation back, whichever it was, whole or half. Idempotent. */
+  async planUninstall(): Promise<SetupPlan> {
+    const dropIn = await this.removeDropIn();
+    const resolvConf = await this.restoreResolvConf();
+    return {
+      resolver: resolvConf.length > 0 ? 'resolv.conf' : 'resolved',
+      steps: [...dropIn, ...resolvConf],
+      ...(dropIn.some(({ path }) => [this.dropIn, dirname(this.dropIn)].includes(path)) && { next: RESTART }),
+    };
+  }
+
+  private async find(): Promise<MachineResolver> {
+    const isResolved = await exists(join(this.options.root, 'run/systemd/resolve'));
+    return isResolved ? 'resolved' : 'resolv.conf';
+  }
+
+  private async installDropIn(): Promise<SetupPlan> {
+    const { address, port, suffixes } = this.options.dns;
+    const folder = dirname(this.dropIn);
+    const before = await readIfThere(this.dropIn);
+    if (before !== undefined && !isOurs(before)) refuse(this.dropIn, 'is not of the agent, or was changed since');
+    const isFolderMade = before?.includes(FOLDER_MADE) ?? !(await exists(folder));
+    const at = address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+    const text = marked([
+      ...(isFolderMade ? [FOLDER_MADE] : []),
+      ...['[Resolve]', `DNS=${at}`, `Domains=${suffixes.map((suffix) => `~${suffix}`).join(' ')}`],
+    ]);
+    if (before?.equals(text)) return { resolver: 'resolved', steps: [] };
+    const fresh = `${this.dropIn}.new`;
+    const { newFolder } = this;
+    // A folder comes with its file, so that none is left empty.
+    const steps: readonly SetupStep[] = (await exists(folder))
+      ? [
+          { do: 'write', path: fresh, text },
+          { do: 'rename', path: fresh, to: this.dropIn },
+        ]
+      : [
+          { do: 'makeFolder', path: newFolder },
+          { do: 'write', path: join(newFolder, 'causeway.conf'), text },
+          { do: 'rename', path: newFolder, to: folder },
+        ];
+    return { resolver: 'resolved', steps, next: RESTART };
+  }
+
+  private async installResolvConf(): Promise<SetupPlan> {
+    const { address, port, suffixes, upstream } = this.options.dns;
+    const { resolvConf, backup } = this;
+    if (port !== 53) refuse(resolvConf, `can name no port: dns.port must be 53; got ${port}`);
+    if (upstream.length === 0) refuse(resolvConf, 'would send all names to the agent: dns.upstream must name servers');
+    const kind = await lstat(resolvConf).catch(() => undefined);
+    if (!kind) refuse(resolvConf, 'is not there');
+    if (!kind.isFile()) refuse(resolvConf, 'is a link: another program writes what it leads to');
+    if (kind.size > LARGEST) refuse(resolvConf, `has ${kind.size} bytes, at most ${LARGEST} are read`);
+    const [now, before] = [await readFile(resolvConf), await readIfThere(backup)];
+    if (!isOurs(now) && isMarked(now)) refuse(resolvConf, 'was changed since the agent wrote it');
+    if (isOurs(now) && before === undefined) refuse(resolvConf, `is the agent's, and ${backup} is missing`);
+    const original = isOurs(now) ? (before ?? now) : now;
+    if (before && !before.equals(original)) refuse(backup, 'is the original of another installation; move it away');
+    if (WRITERS.test(original.toString()))
+      refuse(resolvConf, 'is written by another program, which would write it again');
+    const kept = original
+      .toString()
+      .split('\n')
+      .filter((line) => /^\s*(options|search|domain)\s/.test(line));
+    const text = marked([`# for ${suffixes.join(' ')}`, `nameserver ${address}`, ...kept]);
+    if (now.equals(text)) return { resolver: 'resolv.conf', steps: [] };
+    const fresh = `${resolvConf}.causeway-new`;
+    const save: readonly SetupStep[] = before
+      ? []
+      : [
+          { do: 'write', path: `${backup}.new`, text: original, like: resolvConf },
+          { do: 'rename', path: `${backup}.new`, to: backup },
+        ];
+    const steps: SetupStep[] = [
+      ...save,
+      { do: 'write', path: fresh, text, like: resolvConf },
+      { do: 'rename', path: fresh, to: resolvConf },
+    ];
+    return { resolver: 'resolv.conf', steps };
+  }
+
+  private async removeDropIn(): Promise<readonly SetupStep[]> {
+    const { newFolder } = this;
+    const leftovers = [
+      ...(await this.leftover(`${this.dropIn}.new`)),
+      ...(await this.leftover(join(newFolder, 'causeway.conf'))),
+      ...((await exists(newFolder)) ? [{ do: 'removeFolder', path: newFolder } as const] : []),
+    ];
+    const now = await readIfThere(this.dropIn);
+    if (now === undefined || !isMarked(now)) return leftovers;
+    if (!isOurs(now)) refuse(this.dropIn, 'was changed since the agent wrote it; remove it yourself');
+    const folder = dirname(this.dropIn);
+    const others = (await readdir(folder)).filter((name) => !name.startsWith('causeway.conf'));
+    if (!now.includes(FOLDER_MADE) || others.length > 0) return [...leftovers, { do: 'remove', path: this.dropIn }];
+    return [
+      ...leftovers,
+      { do: 'rename', path: folder, to: newFolder },
+      { do: 'remove', path: join(newFolder, 'causeway.conf') },
+      { do: 'removeFolder', path: newFolder },
+    ];
+  }
+
+  private async restoreResolvConf(): Promise<readonly SetupStep[]> {
+    const { resolvConf, backup } = this;
+    const leftovers = [
+      ...(await this.leftover(`${resolvConf}.causeway-new`)),
+      ...(await this.leftover(`${backup}.new`)),
+    ];
+    const [now, before] = [await readIfThere(resolvConf), await readIfThere(backup)];
+    if (!before) {
+      if (now && isMarked(now)) refuse(resolvConf, `is the agent's, and ${backup} with the original is missing`);
+      return leftovers;
+    }
+    if (now?.equals(before)) return [...leftovers, { do: 'remove', path: backup }];
+    if (now && !isOurs(now)) refuse(resolvConf, `was changed since the agent wrote it; the original is ${backup}`);
+    return [...leftovers, { do: 'rename', path: backup, to: resolvConf }];
+  }
+
+  private async leftover(path: string): Promise<readonly SetupStep[]> {
+    return (await exists(path)) ? [{ do: 'remove', path }] : [];
+  }
+}
+
+/** Does the steps one after the other; each is on disk before the next. */
+export async function applySteps(steps: readonly SetupStep[]): Promise<void> {
+  for (const step of steps) {
+    await applyStep(step);
+    const folder = await open(dirname(step.path), 'r');
+    await folder.sync().finally(() => folder.close());
+  }
+}
+
+async function applyStep(step: SetupStep): Promise<void> {
+  switch (step.do) {
+    case 'makeFolder':
+      return void (await mkdir(step.path, { recursive: true, mode: 0o755 }));
+    case 'removeFolder':
+      return rmdir(step.path);
+    case 'remove':
+      return rm(step.path);
+    case 'rename':
+      return rename(step.path, step.to);
+    case 'write':
+      return writeLike(step);
+  }
+}
+
+async function writeLike({ path, text, like }: Extract<SetupStep, { readonly do: 'write' }>): Promise<void> {
+  const file = await open(path, 'w', 0o644);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  const model = like === undefined ? undefined : await stat(like);
+  await chmod(path, model ? model.mode & 0o777 : 0o644);
+  if (model && process.getuid?.() === 0) await chown(path, model.uid, model.gid);
+}
+
+/** A file of the agent says so, and what it holds, so that a change by somebody else is seen. */
+function marked(lines: readonly string[]): Buffer {
+  const content = `${lines.join('\n')}\n`;
+  return Buffer.from(`${MARK}\n# sha256 ${hashOf(content)}\n${content}`);
+}
+
+function isMarked(text: Buffer): boolean {
+  return text.toString().startsWith(MARK);
+}
+
+function isOurs(text: Buffer): boolean {
+  const [mark, hash, ...lines] = text.toString().split('\n');
+  return mark === MARK && hash === `# sha256 ${hashOf(lines.join('\n'))}`;
+}
+
+function hashOf(content: string): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+function refuse(path: string, reason: string): never {
+  throw new Invalid([FieldPath.at(path).violation(reason)]);
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => undefined)) !== undefined;
+}
+
+async function readIfThere(path: string): Promise<Buffer | undefined> {
+  return readFile(path).catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+}

@@ -1,0 +1,74 @@
+import { Cluster, Cluster_DiscoveryType, ClusterLoadAssignment } from '@causeway/proto-gen';
+import {
+  encodeResource,
+  RESOURCE_TYPES,
+  type EncodedResource,
+  type Proxy,
+  type ResourceSource,
+  type SourceListener,
+} from '@causeway/xds';
+import type { CacheChange, ResourceCache } from './resource-cache';
+
+const { cluster, endpoints } = RESOURCE_TYPES;
+
+/**
+ * The caches of this machine as what an xDS server serves: the view of a proxy is the cache of its Dataplane. Its revision counts
+ * the changes of all caches.
+ */
+export class LocalSource implements ResourceSource<ResourceCache> {
+  revision = 0;
+  private readonly listeners = new Set<SourceListener<ResourceCache>>();
+
+  /** `acked` is called when a proxy has acked, or rejected, something. */
+  constructor(private readonly onAck: (proxy: string) => void) {}
+
+  /** Follows a cache until the returned function is called. */
+  follow(cache: ResourceCache): () => void {
+    return cache.subscribe((change) => this.changed(cache, change));
+  }
+
+  get(cache: ResourceCache, type: string, name: string): EncodedResource | 'pending' | undefined {
+    return cache.get(type, name) ?? emptyResource(type, name);
+  }
+
+  names({ view }: Proxy<ResourceCache>, type: string): ReadonlySet<string> {
+    return view.names(type);
+  }
+
+  subscribe(listener: SourceListener<ResourceCache>): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  subscribed({ view }: Proxy<ResourceCache>, type: string, names: readonly string[]): void {
+    view.want(type, names);
+  }
+
+  unsubscribed({ view }: Proxy<ResourceCache>, type: string, names: readonly string[]): void {
+    view.release(type, names);
+  }
+
+  acked({ id }: Proxy<ResourceCache>): void {
+    this.onAck(id);
+  }
+
+  private changed(view: ResourceCache, { type, names }: CacheChange): void {
+    this.revision += 1;
+    for (const each of this.listeners) each.changed({ revision: this.revision, type, names, view });
+  }
+}
+
+/** Envoy lets connections hang for a cluster that is not there, and clusters wait for endpoints that are not there. */
+function emptyResource(type: string, name: string): EncodedResource | undefined {
+  const result =
+    type === cluster && name.startsWith('vip:')
+      ? encodeResource(Cluster, {
+          name,
+          clusterDiscoveryType: { $case: 'type', value: Cluster_DiscoveryType.STATIC },
+          loadAssignment: { clusterName: name },
+        })
+      : type === endpoints
+        ? encodeResource(ClusterLoadAssignment, { clusterName: name })
+        : undefined;
+  return result?.ok ? result.resource : undefined;
+}

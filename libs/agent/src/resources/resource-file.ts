@@ -1,0 +1,229 @@
+import { crc32 } from 'node:zlib';
+import { open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { EncodedResource } from '@causeway/xds';
+
+/** One thing that the file remembers. */
+export type FileEntry =
+  | { readonly type: 'put'; readonly resource: Pick<EncodedResource, 'type' | 'name' | 'version' | 'bytes'> }
+  | { readonly type: 'remove' | 'want' | 'unwant'; readonly of: string; readonly names: readonly string[] };
+
+/** What a file held. */
+export interface FileContent {
+  readonly entries: readonly FileEntry[];
+  /** Why the file was given up and its content with it. */
+  readonly corrupt?: string;
+}
+
+const MAGIC = Buffer.from('causeway-resources 1\n');
+/** Before each record: its length, its checksum, and the checksum of these two. */
+const HEAD = 12;
+/** Largest file that is read. */
+export const MOST_BYTES = 512 * 1024 * 1024;
+const CODES = { put: 1, remove: 2, want: 3, unwant: 4 } as const;
+const TYPES = ['put', 'remove', 'want', 'unwant'] as const;
+
+const TOO_LARGE = { entries: [], corrupt: `it is larger than ${MOST_BYTES} bytes`, end: 0 };
+
+class Corrupt extends Error {}
+
+/**
+ * A log of entries on disk. What `append` has resolved for is found after a crash at any moment; of the entries of an append that was
+ * cut short all or none. A file that was changed otherwise is given up as a whole: half of a state is none. One process at a time.
+ */
+export class ResourceFile {
+  private handle: FileHandle | undefined;
+  private size = 0;
+
+  private constructor(private readonly path: string) {}
+
+  /** Bytes on disk. */
+  get bytes(): number {
+    return this.size;
+  }
+
+  /** Opens or makes the file and reads it. Rejects where the folder cannot be written. */
+  static async open(path: string): Promise<{ readonly file: ResourceFile; readonly content: FileContent }> {
+    const file = new ResourceFile(path);
+    const content = await file.read();
+    return { file, content };
+  }
+
+  /** Adds entries, durably. After a rejection the file must be written anew by `replace`. */
+  async append(entries: readonly FileEntry[]): Promise<void> {
+    if (!this.handle) throw new Error(`${this.path} is not open`);
+    await this.write(this.handle, recordOf(entries));
+    await this.handle.datasync();
+  }
+
+  /** Puts these entries in the place of all; the old content holds until the new one does. */
+  async replace(batches: Iterable<readonly FileEntry[]>): Promise<void> {
+    const path = `${this.path}.new`;
+    const handle = await open(path, 'w', 0o600);
+    const before = this.size;
+    this.size = 0;
+    try {
+      await this.write(handle, MAGIC);
+      for (const entries of batches) await this.write(handle, recordOf(entries));
+      await handle.datasync();
+      await rename(path, this.path);
+      await syncFolder(dirname(this.path));
+    } catch (error) {
+      this.size = before;
+      await handle.close();
+      throw error;
+    }
+    const old = this.handle;
+    this.handle = handle;
+    await old?.close();
+  }
+
+  /** Removes the file: nothing is found afterwards. */
+  async discard(): Promise<void> {
+    await this.close();
+    await rm(this.path, { force: true });
+  }
+
+  async close(): Promise<void> {
+    const { handle } = this;
+    this.handle = undefined;
+    await handle?.close();
+  }
+
+  private async read(): Promise<FileContent> {
+    const bytes = await this.load();
+    if (bytes === undefined) {
+      await this.replace([]);
+      return { entries: [] };
+    }
+    const { entries, corrupt, end } = bytes === 'too large' ? TOO_LARGE : contentOf(bytes);
+    if (corrupt !== undefined) {
+      await this.replace([]);
+      return { entries, corrupt };
+    }
+    this.handle = await open(this.path, 'r+', 0o600);
+    await this.handle.truncate(end);
+    this.size = end;
+    return { entries };
+  }
+
+  private async load(): Promise<Buffer | 'too large' | undefined> {
+    const handle = await open(this.path, 'r').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return undefined;
+      throw error;
+    });
+    if (!handle) return undefined;
+    try {
+      const { size } = await handle.stat();
+      return size > MOST_BYTES ? 'too large' : await handle.readFile();
+    } finally {
+      await handle.close();
+    }
+  }
+
+  private async write(handle: FileHandle, bytes: Buffer): Promise<void> {
+    await handle.write(bytes, 0, bytes.length, this.size);
+    this.size += bytes.length;
+  }
+}
+
+/** A file that was moved is found after a power cut when its folder is on disk. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function recordOf(entries: readonly FileEntry[]): Buffer {
+  const parts = [Buffer.alloc(HEAD), ...entries.flatMap(partsOf)];
+  const record = Buffer.concat(parts);
+  const content = record.subarray(HEAD);
+  record.writeUInt32LE(content.length, 0);
+  record.writeUInt32LE(crc32(content), 4);
+  record.writeUInt32LE(crc32(record.subarray(0, 8)), 8);
+  return record;
+}
+
+function partsOf(entry: FileEntry): Buffer[] {
+  const code = Buffer.from([CODES[entry.type]]);
+  if (entry.type !== 'put') {
+    const count = Buffer.alloc(4);
+    count.writeUInt32LE(entry.names.length);
+    return [code, ...sized(Buffer.from(entry.of)), count, ...entry.names.flatMap((name) => sized(Buffer.from(name)))];
+  }
+  const { type, name, version, bytes } = entry.resource;
+  return [code, ...[type, name, version].flatMap((text) => sized(Buffer.from(text))), ...sized(bytes)];
+}
+
+function sized(bytes: Buffer): Buffer[] {
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(bytes.length);
+  return [length, bytes];
+}
+
+/** What the bytes of a file hold, and where the last whole record ends. */
+export function contentOf(bytes: Buffer): FileContent & { readonly end: number } {
+  try {
+    return recordsIn(bytes);
+  } catch (error) {
+    if (error instanceof Corrupt) return { entries: [], corrupt: error.message, end: 0 };
+    throw error;
+  }
+}
+
+/** The entries of all whole records. A record that was cut short can only be the last. */
+function recordsIn(bytes: Buffer): { readonly entries: readonly FileEntry[]; readonly end: number } {
+  if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) throw new Corrupt('it is no file of resources');
+  const entries: FileEntry[] = [];
+  let at = MAGIC.length;
+  while (at < bytes.length) {
+    const rest = bytes.subarray(at);
+    const content = recordAt(rest);
+    if (!content) return { entries, end: at };
+    for (const entry of entriesOf(content)) entries.push(entry);
+    at += HEAD + content.length;
+  }
+  return { entries, end: at };
+}
+
+/** The content of the first record; undefined where its write was cut short. Throws where the record was changed. */
+function recordAt(rest: Buffer): Buffer | undefined {
+  if (rest.length < HEAD) return undefined;
+  const head = rest.subarray(0, 8);
+  if (crc32(head) !== rest.readUInt32LE(8)) {
+    // A system that crashed may have made the file longer and written nothing there.
+    if (rest.every((byte) => byte === 0)) return undefined;
+    throw new Corrupt('the head of a record has another checksum');
+  }
+  const length = head.readUInt32LE(0);
+  if (rest.length < HEAD + length) return undefined;
+  const content = rest.subarray(HEAD, HEAD + length);
+  if (crc32(content) === head.readUInt32LE(4)) return content;
+  if (rest.length === HEAD + length) return undefined;
+  throw new Corrupt('a record has another checksum');
+}
+
+function* entriesOf(content: Buffer): Iterable<FileEntry> {
+  let at = 0;
+  const number = (): number => {
+    at += 4;
+    return content.readUInt32LE(at - 4);
+  };
+  const part = (): Buffer => {
+    const length = number();
+    at += length;
+    if (at > content.length) throw new Corrupt('a record ends within an entry');
+    // A part of its own: the file that it was read from is not kept.
+    return Buffer.from(content.subarray(at - length, at));
+  };
+  const text = (): string => part().toString();
+  while (at < content.length) {
+    const type = TYPES[content.readUInt8(at++) - 1];
+    if (type === undefined) throw new Corrupt('an entry is of a later version');
+    if (type === 'put') yield { type, resource: { type: text(), name: text(), version: text(), bytes: part() } };
+    else yield { type, of: text(), names: Array.from({ length: number() }, text) };
+  }
+}

@@ -1,0 +1,215 @@
+import { isJsonObject, type JsonObject } from '@causeway/resources';
+import { batchesOf, inTimedSlices, type Clock, type LeaderTerm, type Logger } from '@causeway/runtime';
+import type { AgentLeaseStore, IndexReader, LeaseKey, LeaseSurvey, Note, ResourceStore } from '@causeway/store';
+import type { LeaseHealth } from './lease-conditions';
+import { LEASED_BY, planLeaseEnds } from './plan-lease-ends';
+
+export interface LeaseEnderOptions {
+  readonly zone: string;
+  readonly leases: AgentLeaseStore;
+  readonly store: Pick<ResourceStore, 'note' | 'write'>;
+  readonly index: IndexReader;
+  readonly term: LeaderTerm;
+  /** How long a lease lives without a heartbeat, ms (CAUSEWAY_AGENT_LEASE). */
+  readonly length: number;
+  /** See LeaseEndsView (CAUSEWAY_LEASE_HOLD). */
+  readonly hold: number;
+  readonly health: LeaseHealth;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** What a leader knows of the leases; for metrics. */
+export interface LeaseCounts {
+  readonly total: number;
+  readonly expired: number;
+  readonly isHeld: boolean;
+  readonly ended: number;
+}
+
+/** Looks without a gap between them, by `Clock.elapsed`. */
+interface Watch {
+  readonly since: number;
+  readonly at: number;
+  readonly storeAt: number;
+  /** Leases that had expired at the last look, and when there were less of them than at the look before. */
+  readonly expired: number;
+  readonly fellAt: number;
+  /** Agents had their time to come back since the first look, and came back no longer. */
+  readonly isOver: boolean;
+}
+
+/** Longest pause of an agent between two tries to attach, ms. */
+export const LONGEST_PAUSE = 5_000;
+/** Without a look for so long the leader knows nothing of the time between, ms. */
+const LONGEST_GAP = 5_000;
+/** By how much the clocks of store and process may drift apart between two looks, ms. */
+const MOST_DRIFT = 2_000;
+/** While agents come back after a gap nobody is ended, this long at most, ms: a storm of them may last longer than a lease. */
+const LONGEST_RETURN = 60_000;
+/** Leases ended in one transaction. */
+const MOST_AT_ONCE = 500;
+/** How often Dataplanes that say they are leased and have no lease are looked for, ms. */
+const ADOPT_EVERY = 300_000;
+/** How often all leases are read, ms: of those that are gone nothing is told. */
+const READ_WHOLE_EVERY = 600_000;
+/** Changes may become visible so long after their time, ms. */
+const COMMIT_DELAY = 10_000;
+
+const AREA = 'agent-leases';
+/** A mass end is held: since when, how many of how many. */
+export const HOLD_NOTE = { area: AREA, key: 'hold' } as const;
+/** Until when expired leases are released, and by whom. */
+export const RELEASE_NOTE = { area: AREA, key: 'release' } as const;
+
+/**
+ * Ends the leases of agents that are gone, each with its Dataplane in one transaction (docs/reference/leases.md). It begins one lease and
+ * the longest pause of an agent after it could first look, and begins anew after a gap: neither a control plane nor a store
+ * that was away, nor a clock that jumped, ends a lease.
+ */
+export class LeaseEnder {
+  private watched: Watch | undefined;
+  private ended: { readonly at: number; readonly count: number }[] = [];
+  private adoptedAt: number | undefined;
+  private changesRead = 0;
+  private readWholeAt: number | undefined;
+  private isHolding: boolean | undefined;
+  private counted: LeaseCounts = { total: 0, expired: 0, isHeld: false, ended: 0 };
+
+  constructor(private readonly options: LeaseEnderOptions) {}
+
+  get counts(): LeaseCounts {
+    return this.counted;
+  }
+
+  /** One look, and what follows from it. Throws Unavailable, Fenced. */
+  async turn(): Promise<void> {
+    const { leases, hold } = this.options;
+    const survey = await leases.survey(MOST_AT_ONCE);
+    await this.readHealth();
+    this.watched = this.watch(survey);
+    this.count(survey);
+    if (!this.watched.isOver) return;
+    await this.adoptOrphans();
+    const recent = this.recent(survey.now);
+    const releasedUntil = this.isHolding === true ? await this.releasedUntil() : undefined;
+    const { end, isHeld } = planLeaseEnds({
+      ...survey,
+      recent,
+      hold,
+      ...(releasedUntil !== undefined && { releasedUntil }),
+    });
+    if (isHeld !== this.isHolding) await this.tellHold(isHeld, survey);
+    if (end.length > 0) await this.end(end, survey.now);
+    this.count(survey);
+  }
+
+  private watch({ now: storeAt, expiredTotal: expired }: LeaseSurvey): Watch {
+    const at = this.options.clock.elapsed();
+    const before = this.watched;
+    const passed = before ? at - before.at : Infinity;
+    const isWhole = before && passed < LONGEST_GAP && Math.abs(storeAt - before.storeAt - passed) < MOST_DRIFT;
+    if (!isWhole) return { since: at, at, storeAt, expired, fellAt: at, isOver: false };
+    const fellAt = expired < before.expired ? at : before.fellAt;
+    const watched = at - before.since;
+    const isReturning = at - fellAt < LONGEST_PAUSE && watched < LONGEST_RETURN;
+    const isOver = before.isOver || (watched >= this.options.length + LONGEST_PAUSE && !isReturning);
+    return { ...before, at, storeAt, expired, fellAt, isOver };
+  }
+
+  private async end(expired: LeaseSurvey['expired'], now: number): Promise<void> {
+    const { leases, zone, term, logger } = this.options;
+    const ended = await leases.end(expired, { zone, fence: term });
+    if (ended.length === 0) return;
+    this.ended.push({ at: now, count: ended.length });
+    this.counted = { ...this.counted, ended: this.counted.ended + ended.length };
+    for (const { mesh, name } of ended.slice(0, 10))
+      logger.info('the agent of a Dataplane is gone: it is removed', { mesh, name });
+    if (ended.length > 10)
+      logger.info('agents of Dataplanes are gone: these are removed', { dataplanes: ended.length });
+  }
+
+  private recent(now: number): number {
+    this.ended = this.ended.filter(({ at }) => at > now - this.options.length);
+    return this.ended.reduce((sum, { count }) => sum + count, 0);
+  }
+
+  private async tellHold(isHeld: boolean, { total, expiredTotal: expired, now }: LeaseSurvey): Promise<void> {
+    const { store, term, logger } = this.options;
+    const note: Note = { ...HOLD_NOTE, value: isHeld ? { since: now, expired, total } : null };
+    await store.write({ changes: [], onRefusal: 'abort', fence: term, notes: [note] });
+    const wasHolding = this.isHolding === true;
+    this.isHolding = isHeld;
+    if (isHeld)
+      logger.warn('many agents are gone at once: their Dataplanes are kept until `causeway leases release`', {
+        expired,
+        total,
+      });
+    else if (wasHolding) logger.info('leases of agents end again', { total });
+  }
+
+  private async releasedUntil(): Promise<number | undefined> {
+    const until = (await this.options.store.note(RELEASE_NOTE.area, RELEASE_NOTE.key))?.['until'];
+    return typeof until === 'number' ? until : undefined;
+  }
+
+  /** A Dataplane that was written as its lease ended belongs to nobody: it gets a lease that ends unless its agent takes it. */
+  private async adoptOrphans(): Promise<void> {
+    const { leases, index, zone, length, clock, term } = this.options;
+    const now = clock.elapsed();
+    if (this.adoptedAt !== undefined && now - this.adoptedAt < ADOPT_EVERY) return;
+    this.adoptedAt = now;
+    const keys: LeaseKey[] = [];
+    await inTimedSlices(leasedDataplanes(index, zone, keys), { clock, signal: term.signal });
+    for (const batch of batchesOf(keys, MOST_AT_ONCE)) await leases.adopt(batch, length);
+  }
+
+  private async readHealth(): Promise<void> {
+    const { leases, health, clock } = this.options;
+    const elapsed = clock.elapsed();
+    const isWhole = this.readWholeAt === undefined || elapsed - this.readWholeAt >= READ_WHOLE_EVERY;
+    const { now, leases: changed } = await leases.changedSince(isWhole ? 0 : this.changesRead);
+    if (isWhole) this.readWholeAt = elapsed;
+    this.changesRead = now - COMMIT_DELAY;
+    health.take(changed, isWhole);
+  }
+
+  private count({ total, expiredTotal: expired }: LeaseSurvey): void {
+    this.counted = { ...this.counted, total, expired, isHeld: this.isHolding === true };
+  }
+}
+
+function* leasedDataplanes(index: IndexReader, zone: string, into: LeaseKey[]): Generator<void> {
+  for (const { id, labels } of index.ofKind('Dataplane')) {
+    const { mesh, namespace, name } = id;
+    if (id.zone === zone && labels[LEASED_BY] !== undefined) into.push({ mesh, namespace, name });
+    yield;
+  }
+}
+
+/** What is said where a mass end is held. */
+export interface LeaseHold {
+  /** ms since 1970 by the store's clock. */
+  readonly since: number;
+  readonly expired: number;
+  readonly total: number;
+}
+
+/** The hold of the leader, whichever replica it is; undefined where it holds nothing. Throws Unavailable. */
+export async function leaseHold(store: Pick<ResourceStore, 'note'>): Promise<LeaseHold | undefined> {
+  const value: JsonObject | undefined = await store.note(HOLD_NOTE.area, HOLD_NOTE.key);
+  if (!isJsonObject(value)) return undefined;
+  const { since, expired, total } = value;
+  const isWhole = typeof since === 'number' && typeof expired === 'number' && typeof total === 'number';
+  return isWhole ? { since, expired, total } : undefined;
+}
+
+/** Lets the leader end all leases that have expired until now, although many end at once. Throws Unavailable. */
+export async function releaseLeases(
+  { leases, store }: { readonly leases: Pick<AgentLeaseStore, 'survey'>; readonly store: Pick<ResourceStore, 'write'> },
+  by: string,
+): Promise<{ readonly released: number }> {
+  const { now, expiredTotal } = await leases.survey(0);
+  await store.write({ changes: [], onRefusal: 'abort', notes: [{ ...RELEASE_NOTE, value: { until: now, by } }] });
+  return { released: expiredTotal };
+}

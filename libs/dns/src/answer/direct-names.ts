@@ -1,0 +1,224 @@
+import { isIP } from 'node:net';
+import { describeIdentity, type Identity } from '@causeway/resources';
+import type { Answer } from 'dns-packet';
+import type { NameTable } from '../table/name-table';
+import type { HostEntry } from '../table/table-entries';
+import { Rcode, Type } from '../wire/codes';
+import { firstLabel, formatDnsName, parentName, type DnsName } from '../wire/dns-name';
+import { codeOnly, encodeAboutQuestion, encodeRecord, joinSections, type EncodedAnswer } from '../wire/encoded-answer';
+import { hostAbove, portLabel } from './port-names';
+
+/** An instance of a service at its own address. */
+export interface DirectEndpoint {
+  /** An IP address, or a host name of somebody else's. */
+  readonly address: string;
+  readonly port: number;
+  readonly ready: boolean;
+  /** Whether it takes plain text; otherwise it takes mTLS of the mesh only. */
+  readonly plaintext: boolean;
+}
+
+/** The instances behind one port of a service. */
+export interface DirectPort {
+  readonly port: number;
+  readonly name: string;
+  readonly instances: readonly DirectEndpoint[];
+}
+
+/** Where the instances of services are known. */
+export interface EndpointSource {
+  /** Differs after every change of what `portsOf` gives. */
+  version(): number;
+  /** The instances that need no proxy to be reached from this zone, port by port; undefined while they are not known. */
+  portsOf(service: Identity): readonly DirectPort[] | undefined;
+}
+
+/** Most endpoints of one answer: with their names they fill half a packet over TCP. */
+const MOST_ENDPOINTS = 256;
+/** Most answers that are remembered between two changes. */
+const MOST_REMEMBERED = 4_096;
+
+/** Encoded records of an answer; each client gets them in another order. */
+interface Records {
+  readonly answers: readonly Buffer[];
+  readonly additionals: readonly Buffer[];
+}
+
+/** What stands under the direct suffix: a service by its hostname, one of its ports, or one of its instances. */
+type DirectName =
+  | { readonly type: 'service' | 'tcp'; readonly host: HostEntry }
+  | { readonly type: 'port' | 'instance'; readonly host: HostEntry; readonly label: string };
+
+/**
+ * Names that lead past the proxies (docs/guides/without-proxy.md): `<hostname>.<suffix>` has the addresses of the ready instances of
+ * the service that holds the hostname, `_port._tcp.<hostname>.<suffix>` their ports too. Hostnames of services under the suffix are
+ * never answered, so that no service can stand in for another one.
+ */
+export class DirectNames {
+  private readonly unknown = codeOnly(Rcode.SERVFAIL);
+  private remembered = new Map<string, Records>();
+  private version = -1;
+  private turn = 0;
+
+  /** `suffix`: empty = there are no such names. `ttl` in s. */
+  constructor(
+    private readonly suffix: DnsName,
+    private readonly sources: {
+      readonly endpoints: EndpointSource;
+      readonly table: NameTable;
+      readonly ttl: number;
+    },
+  ) {}
+
+  /** Whether a name is the suffix or below it. */
+  covers(name: DnsName): boolean {
+    if (this.suffix === '' || !name.endsWith(this.suffix)) return false;
+    let at = name;
+    while (at.length > this.suffix.length) at = parentName(at);
+    return at === this.suffix;
+  }
+
+  /** The answer to a name that it covers; `empty`: the name has no such record; `missing`: there is no such name. */
+  find(name: DnsName, type: number): EncodedAnswer | 'empty' | 'missing' {
+    const inner = this.inner(name);
+    const found = this.read(inner);
+    if (!found) return inner === '' || this.sources.table.hasNamesBelow(inner) ? 'empty' : 'missing';
+    if (found.type === 'tcp') return 'empty';
+    const ports = this.portsOf(found.host);
+    if (!ports) return this.unknown;
+    if (found.type === 'port' && !portOf(ports, found.label)) return 'missing';
+    if (found.type === 'instance' && addressesOf(ports, found.label).length === 0) return 'missing';
+    const { answers, additionals } = this.recordsFor(name, type, () => this.records(found, ports, type));
+    if (answers.length === 0) return 'empty';
+    this.turn = (this.turn + 1) % MOST_ENDPOINTS;
+    return joinSections(Rcode.NOERROR, { answers: rotated(answers, this.turn), additionals });
+  }
+
+  /** Why a name that it covers is answered as it is. */
+  explain(name: DnsName): string {
+    const found = this.read(this.inner(name));
+    const holder = found?.host.holders[0];
+    if (!found || !holder) return `no service holds the name before the direct suffix ${formatDnsName(this.suffix)}`;
+    const ports = this.portsOf(found.host);
+    const service = `${found.host.hostname} without a proxy: ${describeIdentity(holder.service.id)}`;
+    if (!ports) return `it is ${service}, whose instances are not known yet`;
+    const instances = ports.flatMap((port) => port.instances);
+    const ready = instances.filter((one) => one.ready);
+    const counted = `${ready.length} of ${instances.length} ports of instances that this zone reaches are ready`;
+    const tls = ready.filter(({ plaintext }) => !plaintext).length;
+    return `it is ${service}; ${counted}${tls === 0 ? '' : `; ${tls} of them take TLS of the mesh only: plain text is refused`}`;
+  }
+
+  /** The service whose hostname is part of a name that it covers. */
+  hostOf(name: DnsName): HostEntry | undefined {
+    return this.read(this.inner(name))?.host;
+  }
+
+  private inner(name: DnsName): DnsName {
+    return name.slice(0, name.length - this.suffix.length);
+  }
+
+  private read(inner: DnsName): DirectName | undefined {
+    const { table } = this.sources;
+    const host = table.host(inner);
+    if (host) return { type: 'service', host };
+    const above = hostAbove(inner, table);
+    if (!above) return undefined;
+    const label = portLabel(inner, above);
+    if (label !== undefined) return { type: 'port', host: above, label };
+    if (parentName(inner) !== above.name) return undefined;
+    const first = firstLabel(inner);
+    return first === '_tcp' ? { type: 'tcp', host: above } : { type: 'instance', host: above, label: first };
+  }
+
+  private portsOf({ holders: [holder] }: HostEntry): readonly DirectPort[] | undefined {
+    return holder ? this.sources.endpoints.portsOf(holder.service.id) : [];
+  }
+
+  private recordsFor(name: DnsName, type: number, make: () => Records): Records {
+    const version = this.sources.endpoints.version();
+    if (version !== this.version || this.remembered.size >= MOST_REMEMBERED) this.remembered = new Map();
+    this.version = version;
+    const key = `${type} ${name}`;
+    const known = this.remembered.get(key);
+    if (known) return known;
+    const made = make();
+    this.remembered.set(key, made);
+    return made;
+  }
+
+  private records(found: DirectName, ports: readonly DirectPort[], type: number): Records {
+    if (found.type === 'port') {
+      const port = type === Type.SRV || type === Type.ANY ? portOf(ports, found.label) : undefined;
+      return port ? this.services(found.host, port) : NO_RECORDS;
+    }
+    const addresses = found.type === 'instance' ? addressesOf(ports, found.label) : readyAddresses(ports);
+    return { answers: this.addresses(addresses, type).map(encodeAboutQuestion), additionals: [] };
+  }
+
+  private addresses(ips: readonly string[], type: number): Answer[] {
+    const family = type === Type.A ? [4] : type === Type.AAAA ? [6] : type === Type.ANY ? [4, 6] : [];
+    return ips.filter((ip) => family.includes(isIP(ip))).map((ip) => this.address('.', ip));
+  }
+
+  private services(host: HostEntry, { instances }: DirectPort): Records {
+    const { ttl } = this.sources;
+    const targets = new Map<string, { readonly target: string; readonly at: DirectEndpoint }>();
+    for (const at of ready(instances)) {
+      const target = isIP(at.address) === 0 ? at.address : this.instanceName(host, at.address);
+      if (target !== undefined) targets.set(`${target} ${at.port}`, { target, at });
+    }
+    const chosen = [...targets.values()].slice(0, MOST_ENDPOINTS);
+    return {
+      answers: chosen.map(({ target, at: { port } }) =>
+        encodeAboutQuestion({ type: 'SRV', name: '.', ttl, data: { priority: 0, weight: 1, port, target } }),
+      ),
+      additionals: chosen
+        .filter(({ at }) => isIP(at.address) !== 0)
+        .map(({ target, at }) => encodeRecord(this.address(target, at.address))),
+    };
+  }
+
+  /** Undefined where it would be longer than names may be. */
+  private instanceName({ hostname }: HostEntry, ip: string): string | undefined {
+    const name = `${instanceLabel(ip)}.${hostname}.${formatDnsName(this.suffix)}`;
+    return name.length > LONGEST_NAME ? undefined : name;
+  }
+
+  private address(name: string, data: string): Answer {
+    return { type: isIP(data) === 6 ? 'AAAA' : 'A', name, ttl: this.sources.ttl, data };
+  }
+}
+
+const LONGEST_NAME = 253;
+const NO_RECORDS: Records = { answers: [], additionals: [] };
+
+/** The label of an instance before the hostname of its service: `ip-10-0-0-7`. */
+function instanceLabel(ip: string): string {
+  return `ip-${ip.toLowerCase().replace(/[.:]/g, '-')}`;
+}
+
+function ready(instances: readonly DirectEndpoint[]): readonly DirectEndpoint[] {
+  return instances.filter((instance) => instance.ready);
+}
+
+function readyAddresses(ports: readonly DirectPort[]): readonly string[] {
+  const ips = ports.flatMap(({ instances }) => ready(instances)).map(({ address }) => address);
+  return [...new Set(ips)].filter((ip) => isIP(ip) !== 0).slice(0, MOST_ENDPOINTS);
+}
+
+/** Of the instance with this label, ready or not: a client may have its name from an answer a moment ago. */
+function addressesOf(ports: readonly DirectPort[], label: string): readonly string[] {
+  const found = ports.flatMap(({ instances }) => instances.filter(({ address }) => instanceLabel(address) === label));
+  return [...new Set(found.map(({ address }) => address))].filter((ip) => isIP(ip) !== 0);
+}
+
+function portOf(ports: readonly DirectPort[], label: string): DirectPort | undefined {
+  return ports.find(({ port, name }) => String(port) === label || name.toLowerCase() === label);
+}
+
+/** The same records, another one first: many clients take the first. */
+function rotated(records: readonly Buffer[], by: number): readonly Buffer[] {
+  const first = by % records.length;
+  return first === 0 ? records : [...records.slice(first), ...records.slice(0, first)];
+}

@@ -1,0 +1,132 @@
+import { identityKey } from '@causeway/resources';
+import type { Answers } from '../answer/answers';
+import type { RecursiveResolver } from '../answer/responder';
+import type { DnsMetrics } from '../dns-metrics';
+import type { Authority } from '../table/authority';
+import type { NameTable } from '../table/name-table';
+import type { NamedService } from '../table/named-service';
+import { Rcode } from '../wire/codes';
+import { firstLabel, formatDnsName, parentName, type DnsName } from '../wire/dns-name';
+import { codeOnly, type EncodedAnswer } from '../wire/encoded-answer';
+import { writeReply } from '../wire/reply';
+
+/** Names that are asked for one by one, elsewhere: not all of them are known. */
+export interface NameSource {
+  /** The service that has a hostname, in lower case; `pending`: not known yet; undefined: nobody has it. The first call begins to ask. */
+  get(hostname: string): NamedService | 'pending' | undefined;
+  /** Resolves when a hostname is no longer pending, or after a while. Never rejects. */
+  settled(hostname: string): Promise<void>;
+  /** Calls `listener` with hostnames whose answer may differ, until the returned function is called. */
+  subscribe(listener: (hostnames: readonly string[]) => void): () => void;
+}
+
+const HOSTNAME = /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/;
+/** Most hostnames in the table; the one learned first is dropped, and learned again when it is asked for. */
+const MOST_LEARNED = 16_384;
+/** Most names that are waited for at once. */
+const MOST_PENDING = 500;
+
+export interface LearnedNamesParts {
+  readonly source: NameSource;
+  readonly table: NameTable;
+  readonly authority: Authority;
+  readonly answers: Answers;
+  readonly metrics: DnsMetrics;
+  /** Resolves all names that are under no suffix. */
+  readonly others: RecursiveResolver;
+}
+
+/**
+ * Answers by names of a source: those that are known at once, others as soon as the source knows them. The table has what was asked for
+ * and is known.
+ */
+export class LearnedNames implements RecursiveResolver {
+  private readonly failed = codeOnly(Rcode.SERVFAIL);
+  private readonly byHostname = new Map<string, NamedService>();
+  /** The hostnames of each service, and what of it is in the table. */
+  private readonly byService = new Map<string, { readonly hostnames: Set<string>; shown: NamedService | undefined }>();
+  private waiting = 0;
+
+  constructor(private readonly parts: LearnedNamesParts) {}
+
+  /** Follows the source until the returned function is called. */
+  follow(): () => void {
+    return this.parts.source.subscribe((hostnames) => {
+      for (const hostname of hostnames) if (this.byHostname.has(hostname)) this.learn(hostname);
+    });
+  }
+
+  /** The answer; undefined where it must be waited for, or somebody else is to be asked. */
+  find(name: DnsName, type: number): EncodedAnswer | undefined {
+    const hostname = this.hostnameIn(name);
+    if (hostname !== undefined && this.learn(hostname) === 'pending') return undefined;
+    return this.parts.answers.find(name, type);
+  }
+
+  isOfferedTo(...[client]: Parameters<RecursiveResolver['isOfferedTo']>): boolean {
+    return this.parts.others.isOfferedTo(client);
+  }
+
+  resolve(...asked: Parameters<RecursiveResolver['resolve']>): Promise<Buffer> | undefined {
+    const [packet, question, client] = asked;
+    const hostname = this.hostnameIn(question.name);
+    if (hostname === undefined) return this.parts.others.resolve(...asked);
+    const reply = (found: EncodedAnswer): Buffer => {
+      this.parts.metrics.answered(question.type, found.rcode);
+      const recursion = this.isOfferedTo(client);
+      return writeReply(packet, found, { end: question.end, edns: question.edns, udp: client.udp, recursion });
+    };
+    if (this.waiting >= MOST_PENDING) return Promise.resolve(reply(this.failed));
+    this.waiting += 1;
+    const settled = this.parts.source.settled(hostname).finally(() => (this.waiting -= 1));
+    return settled.then(() => reply(this.find(question.name, question.type) ?? this.failed));
+  }
+
+  /** The hostname that a name under a suffix asks about, or of whose port; undefined where there can be none. */
+  private hostnameIn(name: DnsName): string | undefined {
+    const { authority } = this.parts;
+    const apex = authority.apexOf(name);
+    if (!apex || apex.name === name || (firstLabel(name) === 'ns' && parentName(name) === apex.name)) return undefined;
+    const isPort = firstLabel(name).startsWith('_');
+    const hostname = formatDnsName(isPort ? parentName(parentName(name)) : name);
+    return HOSTNAME.test(hostname) ? hostname : undefined;
+  }
+
+  /** Brings the table to what the source says of a hostname. */
+  private learn(hostname: string): NamedService | 'pending' | undefined {
+    const found = this.parts.source.get(hostname);
+    const before = this.byHostname.get(hostname);
+    const now = found === 'pending' ? undefined : found;
+    if (now === before) return found;
+    if (now) this.byHostname.set(hostname, now);
+    else this.byHostname.delete(hostname);
+    const [oldest] = this.byHostname;
+    if (oldest && this.byHostname.size > MOST_LEARNED) {
+      this.byHostname.delete(oldest[0]);
+      this.replace(keyOf(oldest[1]), oldest[0], undefined);
+    }
+    if (before && (!now || keyOf(before) !== keyOf(now))) this.replace(keyOf(before), hostname, undefined);
+    if (now) this.replace(keyOf(now), hostname, now);
+    return found;
+  }
+
+  /** A service has a hostname, as `now` says, or has it no longer. */
+  private replace(key: string, hostname: string, now: NamedService | undefined): void {
+    const { table } = this.parts;
+    const entry = this.byService.get(key) ?? { hostnames: new Set<string>(), shown: undefined };
+    if (now) entry.hostnames.add(hostname);
+    else entry.hostnames.delete(hostname);
+    if (entry.shown) table.remove(entry.shown);
+    const [first] = entry.hostnames;
+    const service = now?.service ?? (first === undefined ? undefined : this.byHostname.get(first)?.service);
+    if (!service) return void this.byService.delete(key);
+    const hostnames = [...entry.hostnames].map((each) => ({ hostname: each, generators: [] }));
+    entry.shown = { service, hostnames };
+    this.byService.set(key, entry);
+    table.add(entry.shown);
+  }
+}
+
+function keyOf({ service }: NamedService): string {
+  return identityKey(service.id);
+}

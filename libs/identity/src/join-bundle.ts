@@ -1,0 +1,61 @@
+import { FieldPath, isJsonObject, type Violation } from '@causeway/resources';
+
+/** What a machine joins a zone with. The token in it is a secret. */
+export interface JoinBundle {
+  /** `host:port` of the xDS ports of the zone's control planes. */
+  readonly controlPlanes: readonly string[];
+  /** The authorities in PEM that they are verified by; absent: plain text. */
+  readonly authority?: string;
+  readonly zone: string;
+  readonly mesh: string;
+  /** A dataplane token; a zone token for an ingress. */
+  readonly token: string;
+}
+
+export type ReadBundle =
+  { readonly ok: true; readonly bundle: JoinBundle } | { readonly ok: false; readonly violation: Violation };
+
+/** A later form gets another number: an older agent then says that it is too old. */
+const PREFIX = 'causeway-join-1.';
+/** Longest text of a bundle, characters. */
+export const LONGEST_BUNDLE = 256 * 1024;
+const MOST_CONTROL_PLANES = 16;
+
+/** The bundle as one line that survives copying: letters, digits, `-`, `_` and `.` only. */
+export function joinBundleText(bundle: JoinBundle): string {
+  return PREFIX + Buffer.from(JSON.stringify(bundle)).toString('base64url');
+}
+
+/** The bundle in a text; white space around and line breaks within do not count. Nothing of the text is in a violation. */
+export function readJoinBundle(text: string): ReadBundle {
+  const refuse = (reason: string): ReadBundle => ({
+    ok: false,
+    violation: FieldPath.at('bundle').violation(reason, 'wrong-form'),
+  });
+  if (text.length > LONGEST_BUNDLE) return refuse(`must have at most ${LONGEST_BUNDLE} characters, has ${text.length}`);
+  const line = text.replace(/\s+/g, '');
+  if (!line.startsWith(PREFIX))
+    return refuse(
+      /^causeway-join-\d+\./.test(line)
+        ? `is of another version than this agent knows (${PREFIX.slice(0, -1)})`
+        : 'must be what `causeway tokens dataplane --bundle` prints',
+    );
+  const value = parsed(line.slice(PREFIX.length));
+  if (!isJsonObject(value)) return refuse('is damaged: copy the whole line');
+  const { controlPlanes, authority, zone, mesh, token } = value;
+  const isList = Array.isArray(controlPlanes) && controlPlanes.every((one) => typeof one === 'string');
+  if (!isList || controlPlanes.length === 0 || controlPlanes.length > MOST_CONTROL_PLANES)
+    return refuse(`must name 1 to ${MOST_CONTROL_PLANES} control planes`);
+  if (typeof zone !== 'string' || typeof mesh !== 'string' || typeof token !== 'string' || token === '')
+    return refuse('must have zone, mesh and token');
+  if (authority !== undefined && typeof authority !== 'string') return refuse('must have its authorities as a text');
+  return { ok: true, bundle: { controlPlanes, zone, mesh, token, ...(authority !== undefined && { authority }) } };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(text, 'base64url').toString());
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,76 @@
+import { Type } from 'typebox';
+import { ruleViolations, type RouteSpec } from '@causeway/routing';
+import { defineKind, Sync, type FieldPath, type Violation } from '@causeway/resources';
+import {
+  GATEWAY_API,
+  GrpcBackends,
+  GrpcFilters,
+  HeaderMatches,
+  Hostnames,
+  MethodMatch,
+  ParentRefs,
+  SectionName,
+} from './schema/route-parts';
+import { hostnameWarnings, routeViolations } from './schema/route-rules';
+import { Optionals, strict } from './schema/schema-parts';
+
+const Rule = Optionals({
+  name: SectionName,
+  matches: Type.Array(Optionals({ method: MethodMatch, headers: HeaderMatches }), { maxItems: 64 }),
+  filters: GrpcFilters,
+  backendRefs: GrpcBackends,
+});
+
+const Spec = Type.Partial(
+  Type.Object({ parentRefs: ParentRefs, hostnames: Hostnames, rules: Type.Array(Rule, { maxItems: 16 }) }),
+  {
+    ...strict,
+    examples: [
+      {
+        parentRefs: [{ kind: 'Service', name: 'echo', port: 7070 }],
+        rules: [{ matches: [{ method: { service: 'echo.Echo' } }], backendRefs: [{ name: 'echo', port: 7070 }] }],
+      },
+    ],
+  },
+);
+
+/** What becomes of gRPC calls to a service (seed GEP-1426; fields and bounds of the Gateway API's standard channel). */
+export const GRPCRoute = defineKind({
+  name: 'GRPCRoute',
+  plural: 'grpcroutes',
+  shortName: 'grpcroute',
+  apiVersion: `${GATEWAY_API}/v1`,
+  scope: 'mesh',
+  namespaced: true,
+  sync: Sync.routes,
+  spec: Spec,
+  validate: (spec, at) => [
+    ...routeViolations(spec, at),
+    ...methodViolations(spec, at.field('rules')),
+    ...ruleViolations('GRPCRoute', spec, at),
+  ],
+  warn: ({ spec }) => hostnameWarnings(spec),
+});
+
+function methodViolations({ rules = [] }: RouteSpec, at: FieldPath): Violation[] {
+  return rules.flatMap(({ matches = [] }, i) =>
+    matches.flatMap(({ method }, j) =>
+      typeof method === 'object' ? oneMethod(method, at.index(i).field('matches').index(j).field('method')) : [],
+    ),
+  );
+}
+
+function oneMethod(
+  { type = 'Exact', service, method }: { readonly type?: string; readonly service?: string; readonly method?: string },
+  at: FieldPath,
+): Violation[] {
+  if (!service && !method) return [at.violation('must have service, method or both', 'required')];
+  if (type !== 'Exact') return [];
+  const good = { service: /^\.?[a-z_][a-z_0-9]*(\.[a-z_][a-z_0-9]*)*$/i, method: /^[A-Za-z_][A-Za-z_0-9]*$/ };
+  return (['service', 'method'] as const).flatMap((name) => {
+    const value = { service, method }[name];
+    return !value || good[name].test(value)
+      ? []
+      : [at.field(name).violation(`must be the name of a ${name}; got "${value}"`, 'wrong-form')];
+  });
+}

@@ -1,0 +1,32 @@
+import { Type } from 'typebox';
+import { defineKind, Sync } from '@causeway/resources';
+import { GATEWAY_API, Group, KindName, NamespaceName, ObjectName } from './schema/route-parts';
+import { strict } from './schema/schema-parts';
+
+const From = Type.Object({ group: Group, kind: KindName, namespace: NamespaceName }, strict);
+const To = Type.Object({ group: Group, kind: KindName, name: Type.Optional(ObjectName) }, strict);
+
+const Spec = Type.Object(
+  { from: Type.Array(From, { minItems: 1, maxItems: 16 }), to: Type.Array(To, { minItems: 1, maxItems: 16 }) },
+  {
+    ...strict,
+    examples: [
+      { from: [{ group: GATEWAY_API, kind: 'HTTPRoute', namespace: 'edge' }], to: [{ group: '', kind: 'Service' }] },
+    ],
+  },
+);
+
+/**
+ * Lets routes of other namespaces that are bound to a Gateway send to services of its own namespace (T002-36). Routes that
+ * are bound to services need none (T002-35).
+ */
+export const ReferenceGrant = defineKind({
+  name: 'ReferenceGrant',
+  plural: 'referencegrants',
+  shortName: 'refgrant',
+  apiVersion: `${GATEWAY_API}/v1beta1`,
+  scope: 'mesh',
+  namespaced: true,
+  sync: Sync.routes,
+  spec: Spec,
+});

@@ -1,0 +1,30 @@
+import { isJsonArray, isJsonObject, type Resource } from '@causeway/resources';
+
+/** Hostnames of one line: resolvers read lines into buffers of about 1,000 bytes. */
+const LONGEST_LINE = 900;
+/** Nothing else may stand in a line, whatever was stored. */
+const ADDRESS = /^[0-9a-f.:]{2,45}$/i;
+const HOSTNAME = /^[a-z0-9_]([a-z0-9_.-]{0,251}[a-z0-9_])?$/i;
+
+/** The lines of /etc/hosts for a service: its virtual IP and its Available hostnames; none while it lacks one of them. */
+export function* hostLines({ status }: Pick<Resource, 'status'>): Generator<string> {
+  const vip = status?.['vip'];
+  const ip = isJsonObject(vip) ? vip['ip'] : undefined;
+  const addresses = status?.['addresses'];
+  if (typeof ip !== 'string' || !ADDRESS.test(ip) || !isJsonArray(addresses)) return;
+  const hostnames = addresses.flatMap((address) =>
+    isJsonObject(address) && address['status'] === 'Available' && typeof address['hostname'] === 'string'
+      ? [address['hostname']]
+      : [],
+  );
+  let line = '';
+  for (const hostname of [...new Set(hostnames)].sort()) {
+    if (!HOSTNAME.test(hostname)) continue;
+    if (line.length + hostname.length > LONGEST_LINE) {
+      yield line;
+      line = '';
+    }
+    line = line === '' ? `${ip}\t${hostname}` : `${line} ${hostname}`;
+  }
+  if (line !== '') yield line;
+}

@@ -1,0 +1,48 @@
+import { leaseHold, releaseLeases } from '@causeway/controllers';
+import { NotFound, type JsonObject } from '@causeway/resources';
+import type { PageRange, SortedPage } from '@causeway/runtime';
+import type { AgentLease, AgentLeaseStore, ResourceStore } from '@causeway/store';
+
+/** The leases of agents in a zone, for callers on any interface (docs/reference/leases.md). */
+export class LeaseQueries {
+  constructor(
+    private readonly leases: Pick<AgentLeaseStore, 'page' | 'survey'> | undefined,
+    private readonly store: Pick<ResourceStore, 'note' | 'write'>,
+  ) {}
+
+  /** A page of the leases by mesh and name, and whether a mass end is held. Throws NotFound where no agents attach, Unavailable. */
+  async page({ offset, size }: PageRange): Promise<SortedPage<JsonObject> & { readonly hold: JsonObject | undefined }> {
+    const { total, leases } = await this.here().page(offset, size);
+    const hold = await leaseHold(this.store);
+    return {
+      ...{ total, items: leases.map(leaseJson) },
+      hold: hold && { since: time(hold.since), expired: hold.expired, total: hold.total },
+    };
+  }
+
+  /** Lets the leader end what has expired, although it is much. Throws NotFound, Unavailable. */
+  release(by: string): Promise<{ readonly released: number }> {
+    return releaseLeases({ leases: this.here(), store: this.store }, by);
+  }
+
+  private here(): Pick<AgentLeaseStore, 'page' | 'survey'> {
+    if (!this.leases) throw new NotFound('this control plane has no agents: ask that of a zone');
+    return this.leases;
+  }
+}
+
+function leaseJson(lease: AgentLease): JsonObject {
+  const { mesh, namespace, name, instance, machine, address, since, expiresAt, health } = lease;
+  return {
+    ...{ mesh, namespace, name, machine, address, instance, since: time(since), expiresAt: time(expiresAt) },
+    checks: health
+      .filter((one) => 'inbound' in one)
+      .map(({ inbound, ready, check, reason, since: at }) => ({
+        ...{ inbound, ready, check, reason, since: time(at) },
+      })),
+  };
+}
+
+function time(at: number): string {
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,74 @@
+import type { Identity } from '@causeway/resources';
+import type { ObjectRef, ReferenceGrant } from '../model';
+import type { CompiledRoute } from '../rules/compiled-route';
+import { backendTarget, GATEWAY_GROUP, type Target } from './frontend';
+import type { Targets } from './targets';
+
+/** Where a share of requests goes: the ready endpoints of all these services at this port. */
+export interface Destination {
+  readonly services: readonly Identity[];
+  readonly port: number;
+}
+
+/** Why a reference leads nowhere, as the condition ResolvedRefs says it. */
+export interface Unresolved {
+  readonly reason: 'InvalidKind' | 'BackendNotFound' | 'RefNotPermitted';
+  readonly message: string;
+}
+
+export type ResolvedBackend =
+  { readonly ok: true; readonly destination: Destination } | { readonly ok: false; readonly unresolved: Unresolved };
+
+const unresolved = (reason: Unresolved['reason'], message: string): ResolvedBackend => ({
+  ok: false,
+  unresolved: { reason, message },
+});
+
+/** True where a grant lets this route, bound to a Gateway, send there. */
+function granted(route: CompiledRoute, { kind, namespace, name }: Target, grants: Iterable<ReferenceGrant>): boolean {
+  if (namespace === route.id.namespace) return true;
+  const kinds: readonly string[] = kind === 'MeshService' ? ['Service', 'MeshService'] : [kind];
+  for (const { from, to } of grants) {
+    const here = from.some(
+      (source) =>
+        source.group === GATEWAY_GROUP && source.kind === route.kind && source.namespace === route.id.namespace,
+    );
+    const there = to.some((end) => kinds.includes(end.kind) && (end.name === undefined || end.name === name));
+    if (here && there) return true;
+  }
+  return false;
+}
+
+/** Where references are looked up. */
+export interface BackendNames {
+  readonly targets: Targets;
+  readonly grants: (mesh: string, namespace: string) => Iterable<ReferenceGrant>;
+}
+
+/**
+ * Resolves a backendRef of a route at the frontend's port `port`. Without a port the reference means the frontend's port if
+ * the backend has it, else the backend's only port (T002-44). In the mesh no grant is needed (T002-35); `grants` are those
+ * of the target's namespace, for routes bound to a Gateway.
+ */
+export function resolveBackend(
+  route: CompiledRoute,
+  ref: ObjectRef,
+  { port, gateway }: { readonly port: number; readonly gateway: boolean },
+  { targets, grants }: BackendNames,
+): ResolvedBackend {
+  const target = backendTarget(route.id, ref);
+  if (!target) return unresolved('InvalidKind', `${ref.kind ?? 'Service'} ${ref.name} is no kind that routes send to`);
+  const what = `${target.kind} ${target.namespace}/${target.name}`;
+  if (gateway && !granted(route, target, grants(route.id.mesh, target.namespace))) {
+    return unresolved('RefNotPermitted', `no ReferenceGrant of namespace ${target.namespace} permits ${what}`);
+  }
+  const found = targets.visible(target.key);
+  if (found.length === 0) return unresolved('BackendNotFound', `there is no ${what}`);
+  const numbers = new Set(found.flatMap(({ ports }) => ports.map((one) => one.port)));
+  const [only] = numbers;
+  const meant = ref.port ?? (numbers.has(port) ? port : numbers.size === 1 ? only : undefined);
+  if (meant === undefined) return unresolved('BackendNotFound', `${what} has several ports: name one`);
+  const services = found.filter(({ ports }) => ports.some((one) => one.port === meant)).map(({ id }) => id);
+  if (services.length === 0) return unresolved('BackendNotFound', `${what} has no port ${meant}`);
+  return { ok: true, destination: { services, port: meant } };
+}

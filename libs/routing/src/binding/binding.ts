@@ -1,0 +1,189 @@
+import type { Labels } from '@causeway/resources';
+import { routeKinds, type AllowedRoutes, type ParentRef, type RouteKind } from '../model';
+import { compareRanks, type CompiledMatch } from '../rules/compiled-match';
+import { compareAges, type CompiledRoute, type CompiledRule } from '../rules/compiled-route';
+import { allows, type Frontend, type FrontendPort, type Refusal } from './frontend';
+
+/** One match of one rule in a merged table. */
+export interface Entry {
+  readonly route: CompiledRoute;
+  readonly rule: CompiledRule;
+  readonly match: CompiledMatch;
+}
+
+const byRank = (entries: Entry[]): Entry[] => entries.sort((a, b) => compareRanks(a.match.rank, b.match.rank));
+
+/** Sorted once a route: one route may be bound to a thousand services. */
+const sortedEntries = new WeakMap<CompiledRoute, readonly Entry[]>();
+
+function entriesOf(route: CompiledRoute): readonly Entry[] {
+  const known = sortedEntries.get(route);
+  if (known) return known;
+  const entries = route.rules.flatMap((rule) => rule.matches.map((match) => ({ route, rule, match })));
+  sortedEntries.set(route, byRank(entries));
+  return entries;
+}
+
+/** The merged routes of one (frontend, port, group): what decides about a request there. */
+export class Binding {
+  readonly port: number;
+  readonly group: string;
+  private sorted: readonly Entry[] | undefined;
+
+  constructor(
+    readonly frontend: Frontend,
+    { port, group }: { readonly port: number; readonly group: string },
+    readonly kind: RouteKind,
+    /** The accepted routes of `kind`, the oldest first. Of a kind that does not look into requests only the first counts. */
+    readonly routes: readonly CompiledRoute[],
+  ) {
+    this.port = port;
+    this.group = group;
+  }
+
+  /** All matches of all routes, the stronger first, so that the first that matches decides. Sorted when first read. */
+  get entries(): readonly Entry[] {
+    const [only, ...others] = this.routes;
+    // The routes come in the order of the last ties, and the sort is stable.
+    this.sorted ??= others.length === 0 && only ? entriesOf(only) : byRank(this.routes.flatMap(entriesOf));
+    return this.sorted;
+  }
+}
+
+/** A route among those that name one target in one group, and by which of its parentRefs it does. */
+export interface Attachment {
+  readonly route: CompiledRoute;
+  readonly refs: readonly { readonly index: number; readonly ref: ParentRef }[];
+}
+
+/** What became of one parentRef at one frontend. */
+export interface Verdict {
+  readonly refusal?: Refusal;
+  /** Ports at which the route is part of the binding. */
+  readonly ports: readonly number[];
+  /** Ports that another kind of route took. */
+  readonly lost: readonly { readonly port: number; readonly winner: RouteKind }[];
+  /** Ports at which an older route of the same kind carries all traffic (TCPRoute, TLSRoute, UDPRoute). */
+  readonly idle: readonly number[];
+}
+
+/** The bindings of one (frontend, group), and what became of each parentRef. */
+export interface GroupBinding {
+  /** By `portKey`. */
+  readonly bindings: ReadonlyMap<string, Binding>;
+  /** By `verdictKey`. */
+  readonly verdicts: ReadonlyMap<string, Verdict>;
+}
+
+/** What the mesh says about the namespaces of routes. */
+export interface MeshView {
+  readonly allowedRoutes?: AllowedRoutes | undefined;
+  readonly labelsOf: (namespace: string) => Labels;
+}
+
+export type Transport = 'tcp' | 'udp';
+export const portKey = (transport: Transport, port: number): string => `${transport}/${port}`;
+export const verdictKey = (route: CompiledRoute, ref: number): string => `${route.key}#${ref}`;
+const transportOf = (kind: RouteKind): Transport => (kind === 'UDPRoute' ? 'udp' : 'tcp');
+
+interface Candidate {
+  readonly route: CompiledRoute;
+  readonly index: number;
+  readonly port: FrontendPort;
+}
+
+/**
+ * Binds all routes of one group to one frontend: first each by itself, then port by port the strongest kind (T002-24). A
+ * route that is not accepted competes with none (T002-42). Linear in routes × ports, but for the order by age.
+ */
+export function bindGroup(
+  frontend: Frontend,
+  group: string,
+  attachments: Iterable<Attachment>,
+  mesh: MeshView,
+): GroupBinding {
+  const verdicts = new Map<string, Verdict>();
+  const byPort = new Map<string, Candidate[]>();
+  for (const { route, refs } of attachments) {
+    for (const { index, ref } of refs) {
+      const judged = judge(route, ref, frontend, mesh);
+      const refusal = 'reason' in judged ? judged : undefined;
+      verdicts.set(verdictKey(route, index), { ports: [], lost: [], idle: [], ...(refusal ? { refusal } : {}) });
+      if ('reason' in judged) continue;
+      for (const port of judged.ports) {
+        const key = portKey(transportOf(route.kind), port.port);
+        const candidates = byPort.get(key);
+        if (candidates) candidates.push({ route, index, port });
+        else byPort.set(key, [{ route, index, port }]);
+      }
+    }
+  }
+  const bindings = new Map<string, Binding>();
+  const portOf = (candidates: readonly Candidate[]): number => candidates[0]?.port.port ?? 0;
+  // In the order of ports, so that verdicts do not depend on the order in which routes came.
+  for (const [key, candidates] of [...byPort].sort(([, a], [, b]) => portOf(a) - portOf(b))) {
+    const binding = decidePort(frontend, group, candidates, verdicts);
+    if (binding) bindings.set(key, binding);
+  }
+  return { bindings, verdicts };
+}
+
+function decidePort(
+  frontend: Frontend,
+  group: string,
+  candidates: readonly Candidate[],
+  verdicts: Map<string, Verdict>,
+): Binding | undefined {
+  const winner = routeKinds.find((kind) => candidates.some(({ route }) => route.kind === kind));
+  const [first] = candidates;
+  if (!winner || !first) return undefined;
+  const port = first.port.port;
+  const routes = [...new Set(candidates.map(({ route }) => route))]
+    .filter(({ kind }) => kind === winner)
+    .sort(compareAges);
+  const matching = winner === 'HTTPRoute' || winner === 'GRPCRoute';
+  for (const { route, index } of candidates) {
+    const key = verdictKey(route, index);
+    const so = verdicts.get(key) ?? { ports: [], lost: [], idle: [] };
+    if (route.kind !== winner) verdicts.set(key, { ...so, lost: [...so.lost, { port, winner }] });
+    else if (matching || route === routes[0]) verdicts.set(key, { ...so, ports: [...so.ports, port] });
+    else verdicts.set(key, { ...so, ports: [...so.ports, port], idle: [...so.idle, port] });
+  }
+  return new Binding(frontend, { port, group }, winner, routes);
+}
+
+/** The ports that a parentRef means at a frontend, or why the route is not accepted there whatever other routes want. */
+function judge(
+  route: CompiledRoute,
+  ref: ParentRef,
+  frontend: Frontend,
+  { allowedRoutes, labelsOf }: MeshView,
+): Refusal | { readonly ports: readonly FrontendPort[] } {
+  const { id } = frontend;
+  const what = `${id.kind} ${id.namespace}/${ref.name}`;
+  if (frontend.headless) return { reason: 'NoMatchingParent', message: `${what} is headless: it has no virtual IP` };
+  const labels = labelsOf(route.id.namespace);
+  if (allowedRoutes && !allows(allowedRoutes, id.namespace, route, labels)) {
+    const from = `${route.kind} of namespace ${route.id.namespace}`;
+    return { reason: 'NotAllowedByMesh', message: `the mesh's allowedRoutes do not let a ${from} bind to ${what}` };
+  }
+  if (route.rules.length === 0 && route.dropped[0]) {
+    const { reason, message } = route.dropped[0];
+    return { reason, message };
+  }
+  const meant = frontend.ports.filter(
+    ({ port, name }) =>
+      (ref.port === undefined || ref.port === port) && (ref.sectionName === undefined || ref.sectionName === name),
+  );
+  if (meant.length === 0) return { reason: 'NoMatchingParent', message: `${what} has ${missingPort(ref)}` };
+  const refusals = meant.map(({ refusal }) => refusal?.(route, labels));
+  const ports = meant.filter((_, i) => refusals[i] === undefined);
+  const [refused] = refusals;
+  return ports.length === 0 && refused ? refused : { ports };
+}
+
+function missingPort({ port, sectionName }: ParentRef): string {
+  if (port === undefined && sectionName === undefined) return 'no ports';
+  const number = port === undefined ? '' : ` ${port}`;
+  return `no port${number}${sectionName === undefined ? '' : ` of name ${sectionName}`}`;
+}

@@ -1,0 +1,140 @@
+import { identityKey, selectsLabels, type Identity, type Labels } from '@causeway/resources';
+import type { AllowedRoutes, Gateway, ObjectRef, ParentRef, Service } from '../model';
+import { looksIntoRequests, type CompiledRoute } from '../rules/compiled-route';
+
+/** The kinds that references of routes can find; `Service` finds MeshServices. */
+export type TargetKind = 'MeshService' | 'MeshMultiZoneService' | 'Gateway';
+
+/** What a reference names, before it is known whether it exists: a key of kind, mesh, namespace and display name. */
+export interface Target {
+  readonly key: string;
+  readonly kind: TargetKind;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Groups in which `Service` and the kinds of services are written; a version after a slash is dropped (T002-09). */
+const serviceGroups = ['', 'core', 'gateway.networking.k8s.io', 'kuma.io'];
+export const GATEWAY_GROUP = 'gateway.networking.k8s.io';
+
+const groupOf = ({ group }: { readonly group?: string }): string | undefined => group?.replace(/\/.*$/, '');
+
+function targetKind(ref: ObjectRef, preset: string): TargetKind | undefined {
+  const group = groupOf(ref) ?? '';
+  const kind = ref.kind ?? preset;
+  if (kind === 'Gateway') return group === '' || group === GATEWAY_GROUP ? 'Gateway' : undefined;
+  if (!serviceGroups.includes(group)) return undefined;
+  if (kind === 'Service') return group === 'kuma.io' ? undefined : 'MeshService';
+  return kind === 'MeshService' || kind === 'MeshMultiZoneService' ? kind : undefined;
+}
+
+/** The key under which services and Gateways of one mesh, namespace and display name are found. */
+export function targetKey(kind: TargetKind, mesh: string, namespace: string, name: string): string {
+  return `${kind}/${mesh}/${namespace}/${name}`;
+}
+
+function target(route: Identity, ref: ObjectRef, preset: string): Target | undefined {
+  const kind = targetKind(ref, preset);
+  if (!kind) return undefined;
+  const namespace = ref.namespace || route.namespace;
+  return { key: targetKey(kind, route.mesh, namespace, ref.name), kind, namespace, name: ref.name };
+}
+
+/** What a parentRef names; undefined for kinds that no route binds to (T002-16, T002-20). A Gateway unless `kind` says so. */
+export const parentTarget = (route: Identity, ref: ParentRef): Target | undefined => target(route, ref, 'Gateway');
+
+/** What a backendRef names; undefined for kinds that nothing sends to. A Service unless `kind` says so. */
+export function backendTarget(route: Identity, ref: ObjectRef): Target | undefined {
+  const found = target(route, ref, 'Service');
+  return found?.kind === 'Gateway' ? undefined : found;
+}
+
+/** The group that decides for whom a route counts (GEP-1426, Namespace boundaries). */
+export function groupFor(route: Identity, { kind, namespace, name }: Target): string {
+  if (kind === 'Gateway') return `gateway:${namespace}/${name}`;
+  return namespace === route.namespace ? PRODUCER : `consumer:${route.namespace}`;
+}
+
+export const PRODUCER = 'producer';
+
+export interface FrontendPort {
+  readonly port: number;
+  /** Its name, or its number where it has none (T002-22). */
+  readonly name: string;
+  /** Why this listener takes no such route; undefined where it does. Services take all. */
+  readonly refusal?: (route: CompiledRoute, namespace: Labels) => Refusal | undefined;
+}
+
+/** Why a parent does not accept a route. */
+export interface Refusal {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** What routes bind to: a service, or a Gateway with its listeners. */
+export interface Frontend {
+  readonly key: string;
+  readonly id: Identity;
+  readonly ports: readonly FrontendPort[];
+  readonly headless: boolean;
+}
+
+/** The service in its role as frontend. */
+export function serviceFrontend({ id, ports, headless }: Service): Frontend {
+  const named = ports.map(({ port, name }) => ({ port, name: name ?? String(port) }));
+  return { key: identityKey(id), id, ports: named, headless };
+}
+
+/** The Gateway as frontend: a port for each listener. */
+export function gatewayFrontend({ id, listeners }: Gateway): Frontend {
+  const ports = listeners.map((listener): FrontendPort => {
+    const { port, name } = listener;
+    return { port, name, refusal: (route, namespace) => listenerRefusal(listener, id, route, namespace) };
+  });
+  return { key: identityKey(id), id, ports, headless: false };
+}
+
+function listenerRefusal(
+  { name, protocol, hostname, allowedRoutes }: Gateway['listeners'][number],
+  gateway: Identity,
+  route: CompiledRoute,
+  namespace: Labels,
+): Refusal | undefined {
+  const rule = { ...allowedRoutes, namespaces: { from: 'Same', ...allowedRoutes?.namespaces } };
+  if (!protocolTakes(protocol, route) || !allows(rule, gateway.namespace, route, namespace)) {
+    return { reason: 'NotAllowedByListeners', message: `listener ${name} does not allow this route` };
+  }
+  const wanted = route.spec.hostnames ?? [];
+  if (hostname === undefined || wanted.length === 0 || wanted.some((one) => intersect(one, hostname))) return undefined;
+  return { reason: 'NoMatchingListenerHostname', message: `listener ${name} is for ${hostname} only` };
+}
+
+function protocolTakes(protocol: string, { kind }: CompiledRoute): boolean {
+  if (protocol === 'HTTP' || protocol === 'HTTPS') return looksIntoRequests(kind);
+  return `${protocol}Route` === kind || (protocol === 'TLS' && kind === 'TCPRoute');
+}
+
+function intersect(a: string, b: string): boolean {
+  const covers = (wild: string, name: string): boolean => wild.startsWith('*.') && name.endsWith(wild.slice(1));
+  return a === b || covers(a, b) || covers(b, a);
+}
+
+/** True if `rule` lets the route bind to what stands in `namespace`; the labels are those of the route's namespace. */
+export function allows(rule: AllowedRoutes, namespace: string, route: CompiledRoute, labels: Labels): boolean {
+  const { namespaces, kinds } = rule;
+  const byKind = kinds === undefined || kinds.some(({ kind, group }) => kind === route.kind && isGatewayGroup(group));
+  return byKind && allowsNamespace(namespaces, namespace, route, labels);
+}
+
+const isGatewayGroup = (group = GATEWAY_GROUP): boolean => group === GATEWAY_GROUP;
+
+function allowsNamespace(
+  rule: AllowedRoutes['namespaces'],
+  namespace: string,
+  route: CompiledRoute,
+  labels: Labels,
+): boolean {
+  const from = rule?.from ?? 'All';
+  if (from === 'Same') return route.id.namespace === namespace;
+  return from === 'All' || (from === 'Selector' && selectsLabels(rule?.selector ?? {}, labels));
+}

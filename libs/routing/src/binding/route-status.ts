@@ -1,0 +1,125 @@
+import type { Condition } from '@causeway/resources';
+import type { ParentRef } from '../model';
+import type { CompiledRoute } from '../rules/compiled-route';
+import { verdictKey, type Verdict } from './binding';
+import { groupFor, parentTarget, type Frontend, type Refusal, type Target } from './frontend';
+import type { RouteTable } from './route-table';
+
+/** True where another kind of route took some of the ports that a route wanted (T002-29). */
+export const PORT_CONFLICTED = 'causeway.io/PortConflicted';
+
+/** What a route's status says of one parent. */
+export interface ParentStatus {
+  readonly parentRef: ParentRef;
+  readonly conditions: readonly Condition[];
+}
+
+/**
+ * The status entries of a route, one for each parentRef of a kind that routes bind to, in their order (T002-04, T002-47).
+ * Pure: the same state of the table gives the same entries. Linear in parentRefs × backendRefs × ports.
+ */
+export function parentStatuses(table: RouteTable, route: CompiledRoute): readonly ParentStatus[] {
+  return (route.spec.parentRefs ?? []).flatMap((ref, index) => {
+    const target = parentTarget(route.id, ref);
+    return target ? [parentStatus(table, route, { ref, index, target })] : [];
+  });
+}
+
+interface Parent {
+  readonly ref: ParentRef;
+  readonly index: number;
+  readonly target: Target;
+}
+
+function parentStatus(table: RouteTable, route: CompiledRoute, parent: Parent): ParentStatus {
+  const { ref, index, target } = parent;
+  const group = groupFor(route.id, target);
+  const verdicts = table.frontendsOf(target.key).flatMap((frontend): [Frontend, Verdict][] => {
+    const verdict = table.group(frontend, group).verdicts.get(verdictKey(route, index));
+    return verdict ? [[frontend, verdict]] : [];
+  });
+  const condition = (type: string, status: Condition['status'], reason: string, message: string): Condition => ({
+    type,
+    status,
+    reason,
+    message,
+    observedGeneration: route.generation,
+  });
+  const refusal = refusalOf(
+    verdicts.map(([, verdict]) => verdict),
+    target,
+  );
+  const lost = lostPorts(verdicts.map(([, verdict]) => verdict));
+  const resolved = unresolvedRef(
+    table,
+    route,
+    group,
+    verdicts.flatMap(([, { ports }]) => ports),
+  );
+  const conditions = [
+    refusal
+      ? condition('Accepted', 'False', refusal.reason, refusal.message)
+      : condition('Accepted', 'True', 'Accepted', acceptedMessage(verdicts, lost)),
+    resolved
+      ? condition('ResolvedRefs', 'False', resolved.reason, resolved.message)
+      : condition('ResolvedRefs', 'True', 'ResolvedRefs', 'all references resolve'),
+    ...(!refusal && route.dropped.length > 0
+      ? [condition('PartiallyInvalid', 'True', 'UnsupportedValue', droppedMessage(route))]
+      : []),
+    ...(!refusal && lost !== '' ? [condition(PORT_CONFLICTED, 'True', 'Conflicted', lost)] : []),
+  ];
+  const { sectionName, port } = ref;
+  const { kind, namespace, name } = target;
+  const parentRef = {
+    group: ref.group ?? (kind === 'Gateway' ? 'gateway.networking.k8s.io' : ''),
+    kind: ref.kind ?? 'Gateway',
+    namespace,
+    name,
+    ...(sectionName === undefined ? {} : { sectionName }),
+    ...(port === undefined ? {} : { port }),
+  };
+  return { parentRef, conditions };
+}
+
+/** Why no frontend takes the route; undefined where one does at one port at least. */
+function refusalOf(verdicts: readonly Verdict[], { kind, namespace, name }: Target): Refusal | undefined {
+  if (verdicts.length === 0) {
+    return { reason: 'NoMatchingParent', message: `there is no ${kind} ${namespace}/${name}` };
+  }
+  if (verdicts.some(({ ports }) => ports.length > 0)) return undefined;
+  const refused = verdicts.find(({ refusal }) => refusal)?.refusal;
+  return refused ?? { reason: 'Conflicted', message: `RouteReasonConflicted: ${lostPorts(verdicts)}` };
+}
+
+function lostPorts(verdicts: readonly Verdict[]): string {
+  const texts = verdicts.flatMap(({ lost }) => lost.map(({ port, winner }) => `port ${port} is taken by a ${winner}`));
+  return [...new Set(texts)].join(', ');
+}
+
+function acceptedMessage(verdicts: readonly [Frontend, Verdict][], lost: string): string {
+  const idle = [...new Set(verdicts.flatMap(([, verdict]) => verdict.idle))];
+  const older = idle.length > 0 ? `an older route of this kind carries the traffic of port ${idle.join(', ')}` : '';
+  return [older, lost].filter((text) => text !== '').join('; ') || 'the route is bound';
+}
+
+const droppedMessage = ({ dropped }: CompiledRoute): string => dropped.map(({ message }) => message).join('; ');
+
+/** The first reference that leads nowhere at one of the ports; weight 0 counts too. */
+function unresolvedRef(
+  table: RouteTable,
+  route: CompiledRoute,
+  group: string,
+  ports: readonly number[],
+): Refusal | undefined {
+  for (const { rule } of route.rules) {
+    const lists = [rule.filters ?? [], ...(rule.backendRefs ?? []).map(({ filters = [] }) => filters)];
+    const mirrors = lists.flat().flatMap(({ requestMirror }) => (requestMirror ? [requestMirror.backendRef] : []));
+    for (const ref of [...(rule.backendRefs ?? []), ...mirrors]) {
+      for (const port of new Set(ports.length > 0 ? ports : [0])) {
+        const resolved = table.backend(route, ref, port, group);
+        if (!resolved.ok) return resolved.unresolved;
+      }
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,28 @@
+/**
+ * What happens to request X: which routes are bound to a service, in which order their rules are asked, what a rule does.
+ *
+ *   routes, services, namespaces, grants → RouteTable → Binding per (frontend, port, group) → evaluate, explain, status
+ *
+ * Pure and incremental; it knows no kind and no wire (docs/plans/routes.md; seed GEP-1426).
+ */
+export { type Destination, type ResolvedBackend } from './binding/backend';
+export { type Binding, type Entry } from './binding/binding';
+export { type Frontend } from './binding/frontend';
+export { parentStatuses, type ParentStatus } from './binding/route-status';
+export { RouteTable, type Affected, type Client } from './binding/route-table';
+export {
+  routeKinds,
+  type AllowedRoutes,
+  type Gateway,
+  type ReferenceGrant,
+  type Route,
+  type RouteKind,
+  type RouteSpec,
+  type Service,
+} from './model';
+export { evaluate, type Decision, type Outcome, type Question, type Share } from './requests/evaluate';
+export { explain, type Explanation } from './requests/explain';
+export { type HttpRequest, type Request } from './requests/request';
+export { methods, pathMatchTypes, valueMatchTypes } from './rules/compiled-match';
+export { ruleViolations } from './rules/compiled-route';
+export { filterTypes, pathChangeTypes, redirectSchemes, redirectStatusCodes } from './rules/filter-rules';

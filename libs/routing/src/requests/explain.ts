@@ -1,0 +1,108 @@
+import type { Binding, Entry } from '../binding/binding';
+import type { RouteTable } from '../binding/route-table';
+import { compareRanks } from '../rules/compiled-match';
+import { evaluate, refusalOf, type Decision, type IsReady, type Question } from './evaluate';
+import { RequestFields } from './request';
+
+/** Most rules that an explanation names one by one; the rest is counted. */
+export const MOST_EXPLAINED = 256;
+
+/** One match that did not decide. */
+export interface LostMatch {
+  /** `HTTPRoute store/foo-route` */
+  readonly route: string;
+  readonly rule: string;
+  readonly match: string;
+  readonly reason: string;
+}
+
+/** A decision, and why no other rule made it. */
+export interface Explanation extends Decision {
+  /** How the request came to its group, in the order of the steps. */
+  readonly steps: readonly string[];
+  /** The first matches that did not decide, the stronger first. */
+  readonly lost: readonly LostMatch[];
+  readonly lostTotal: number;
+  /** What a reader may expect of a field that means nothing here. */
+  readonly notes: readonly string[];
+}
+
+/** What happens to a request, and why every other rule lost. Linear in the matches of the frontend's groups. */
+export function explain(table: RouteTable, question: Question, isReady: IsReady): Explanation {
+  const decision = evaluate(table, question, isReady);
+  const { binding, entry } = decision;
+  const lost: LostMatch[] = [];
+  let lostTotal = 0;
+  for (const one of binding?.entries ?? []) {
+    if (one === entry) continue;
+    lostTotal += 1;
+    if (binding && lost.length < MOST_EXPLAINED) lost.push(lostMatch(one, binding, entry, question));
+  }
+  return { ...decision, steps: stepsOf(table, question, decision), lost, lostTotal, notes: notesOf(binding) };
+}
+
+const nameOf = ({ route }: Pick<Entry, 'route'>): string => `${route.kind} ${route.id.namespace}/${route.id.name}`;
+
+function lostMatch(one: Entry, binding: Binding, winner: Entry | undefined, { request }: Question): LostMatch {
+  const fields = request.protocol === 'http' ? new RequestFields(request) : undefined;
+  const refusal = fields ? refusalOf(one, binding, fields) : 'an HTTP request';
+  const reason = refusal === undefined ? weaker(one, winner) : `does not match: needs ${refusal}`;
+  return { route: nameOf(one), rule: one.rule.name, match: one.match.text, reason };
+}
+
+/** The criterion by which the winner is stronger. */
+function weaker(loser: Entry, winner: Entry | undefined): string {
+  if (!winner) return 'matches';
+  const place = winner.match.rank.findIndex((value, i) => value !== loser.match.rank[i]);
+  if (compareRanks(winner.match.rank, loser.match.rank) < 0) {
+    const criteria = winner.route.kind === 'GRPCRoute' ? grpcCriteria : httpCriteria;
+    return `matches, but ${nameOf(winner)} ${winner.rule.name} has ${criteria[place] ?? 'a stronger match'}`;
+  }
+  if (winner.route === loser.route) return `matches, but ${winner.rule.name} stands before it in the list`;
+  const older = winner.route.creationOrder !== loser.route.creationOrder ? 'is older' : 'comes first by name';
+  return `matches as well, but ${nameOf(winner)} ${older}`;
+}
+
+const httpCriteria = [
+  'a stronger kind of path match',
+  'a longer prefix',
+  'a method match',
+  'more header matches',
+  'more query matches',
+];
+const grpcCriteria = ['a longer service', 'a longer method', 'more header matches'];
+
+function stepsOf(table: RouteTable, { client, frontend, port }: Question, { binding }: Decision): string[] {
+  const from = 'gateway' in client ? `Gateway ${client.gateway}` : `namespace ${client.namespace}`;
+  const { kind, namespace, name } = frontend.id;
+  const steps = [`from ${from} to port ${port} of ${kind} ${namespace}/${name}`];
+  const others = table.groupsOf(frontend).filter((group) => group !== binding?.group);
+  if (!binding) steps.push('no route is accepted at this port for this client: the implicit route holds');
+  else steps.push(`group ${binding.group} decides, with ${binding.routes.length} ${binding.kind}s`);
+  for (const group of others) steps.push(`group ${group} does not decide for this client`);
+  if (binding) steps.push(...lostKinds(table, binding));
+  return steps.slice(0, MOST_EXPLAINED);
+}
+
+/** Routes of the same group that another kind evicted from this port. */
+function lostKinds(table: RouteTable, { frontend, group, port, kind }: Binding): string[] {
+  const names = new Set<string>();
+  for (const [key, { lost, refusal }] of table.group(frontend, group).verdicts) {
+    const route = table.route(key.replace(/#[0-9]+$/, ''));
+    if (!route) continue;
+    if (refusal) names.add(`${nameOf({ route })} is not accepted: ${refusal.reason}, ${refusal.message}`);
+    if (lost.some((one) => one.port === port)) names.add(`${nameOf({ route })} loses port ${port} to kind ${kind}`);
+  }
+  return [...names].sort();
+}
+
+function notesOf(binding: Binding | undefined): string[] {
+  if (!binding) return [];
+  const [first, ...idle] = binding.routes;
+  const named = binding.routes.filter(({ spec }) => spec.hostnames?.length && !binding.group.startsWith('gateway:'));
+  const notes = named.slice(0, MOST_EXPLAINED).map((route) => `hostnames of ${nameOf({ route })} mean nothing here`);
+  if (first && idle.length > 0 && binding.kind !== 'HTTPRoute' && binding.kind !== 'GRPCRoute') {
+    notes.push(`${nameOf({ route: first })} is the oldest and carries all traffic; ${idle.length} others none`);
+  }
+  return notes;
+}

@@ -1,0 +1,77 @@
+import type { Filter, HeaderChanges, PathChange } from '../model';
+import type { HttpRequest } from './request';
+
+type Headers = readonly (readonly [name: string, value: string])[];
+
+/** `headers` after set, add and remove: names are compared without case, `add` appends to the last value with a comma. */
+export function changeHeaders(headers: Headers, { set = [], add = [], remove = [] }: HeaderChanges): Headers {
+  const removed = new Set(remove.map((name) => name.toLowerCase()));
+  const replaced = new Set(set.map(({ name }) => name.toLowerCase()));
+  const added = new Map(add.map(({ name, value }) => [name.toLowerCase(), { name, value }]));
+  const kept = headers.filter(([name]) => !removed.has(name.toLowerCase()) && !replaced.has(name.toLowerCase()));
+  const joined = kept.map(([name, value]) => {
+    const more = added.get(name.toLowerCase());
+    if (!more) return [name, value] as const;
+    added.delete(name.toLowerCase());
+    return [name, `${value},${more.value}`] as const;
+  });
+  const rest = [...set, ...added.values()];
+  return [...joined, ...rest.map(({ name, value }) => [name, value] as const)];
+}
+
+/**
+ * The path after the change. `matched` is the value of the rule's PathPrefix match; the prefix is replaced by whole
+ * elements, a trailing slash of either means nothing (Gateway API, HTTPPathModifier, table of ReplacePrefixMatch).
+ */
+export function changePath(path: string, change: PathChange, matched: string): string {
+  if (change.type === 'ReplaceFullPath') return change.replaceFullPath ?? path;
+  const prefix = matched.replace(/\/$/, '');
+  const rest = path.slice(prefix.length);
+  const replacement = (change.replacePrefixMatch ?? '').replace(/\/$/, '');
+  const changed = `${replacement}${rest}`;
+  return changed.startsWith('/') ? changed : `/${changed}`;
+}
+
+/** The request after the filters of a list, in their order; redirects and mirrors are not its work. */
+export function filterRequest(request: HttpRequest, filters: readonly Filter[], matched: string): HttpRequest {
+  return filters.reduce((changed, { requestHeaderModifier, urlRewrite }) => {
+    if (requestHeaderModifier) return { ...changed, headers: changeHeaders(changed.headers, requestHeaderModifier) };
+    if (!urlRewrite) return changed;
+    const path = urlRewrite.path ? changePath(changed.path, urlRewrite.path, matched) : changed.path;
+    return { ...changed, path, host: urlRewrite.hostname ?? changed.host };
+  }, request);
+}
+
+/** The changes of the answer's headers, in the order in which they are made. */
+export function responseChanges(...lists: readonly (readonly Filter[])[]): readonly HeaderChanges[] {
+  return lists.flat().flatMap(({ responseHeaderModifier }) => (responseHeaderModifier ? [responseHeaderModifier] : []));
+}
+
+export interface Redirect {
+  readonly statusCode: number;
+  readonly location: string;
+}
+
+/**
+ * What a redirect answers. Port: the filter's, else 80 or 443 of the filter's scheme, else `port`, the frontend's; :80 of
+ * http and :443 of https are not written. The query is kept.
+ */
+export function redirectOf(
+  request: HttpRequest,
+  { scheme, hostname, path, port: given, statusCode = 302 }: NonNullable<Filter['requestRedirect']>,
+  { port, matched }: { readonly port: number; readonly matched: string },
+): Redirect {
+  const to = scheme ?? request.scheme;
+  const number = given ?? (scheme === undefined ? port : usualPort(scheme));
+  const shown = number === usualPort(to) ? '' : `:${number}`;
+  const where = path ? changePath(request.path, path, matched) : request.path;
+  const host = hostname ?? request.host.replace(/:[0-9]+$/, '');
+  return { statusCode, location: `${to}://${host}${shown}${where}${queryText(request)}` };
+}
+
+const usualPort = (scheme: string): number => (scheme === 'https' ? 443 : 80);
+
+function queryText({ query }: HttpRequest): string {
+  if (query.length === 0) return '';
+  return `?${query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&')}`;
+}

@@ -1,0 +1,52 @@
+/** A request as it leaves its client; header names in any case, `path` without the query, `query` decoded, in order. */
+export interface HttpRequest {
+  readonly protocol: 'http';
+  readonly scheme: 'http' | 'https';
+  readonly host: string;
+  readonly method: string;
+  readonly path: string;
+  readonly query: readonly (readonly [name: string, value: string])[];
+  readonly headers: readonly (readonly [name: string, value: string])[];
+}
+
+/** A connection, or for `udp` a datagram, of which routing knows no more than where it goes. */
+export interface Connection {
+  readonly protocol: 'tcp' | 'tls' | 'udp';
+}
+
+export type Request = HttpRequest | Connection;
+
+/** A request, indexed for matching: each look-up is one step, whatever the request has. */
+export class RequestFields {
+  private readonly headers = new Map<string, string>();
+  private readonly query = new Map<string, string>();
+  /** Service and method of a gRPC call; empty where the path is not of two parts. */
+  readonly grpc: { readonly service: string; readonly method: string };
+
+  constructor(readonly request: HttpRequest) {
+    this.headers.set('host', request.host);
+    for (const [name, value] of request.headers) {
+      const key = name.toLowerCase();
+      const before = key === 'host' ? undefined : this.headers.get(key);
+      this.headers.set(key, before === undefined ? value : `${before},${value}`);
+    }
+    for (const [name, value] of request.query) if (!this.query.has(name)) this.query.set(name, value);
+    const [, service = '', method = ''] = /^\/([^/]+)\/([^/]+)$/.exec(request.path) ?? [];
+    this.grpc = { service, method };
+  }
+
+  /** True for a gRPC call: a POST whose content type begins with `application/grpc`. */
+  get isGrpc(): boolean {
+    return this.request.method === 'POST' && (this.header('content-type') ?? '').startsWith('application/grpc');
+  }
+
+  /** All values of a header, joined by commas; `name` in lower case. */
+  header(name: string): string | undefined {
+    return this.headers.get(name);
+  }
+
+  /** The first value of a parameter. */
+  parameter(name: string): string | undefined {
+    return this.query.get(name);
+  }
+}

@@ -1,0 +1,163 @@
+import type { FieldPath, Violation } from '@causeway/resources';
+import type { RequestFields } from '../requests/request';
+import type { RouteMatch, ValueMatch } from '../model';
+import { compileExpression, type RegularExpression } from './regular-expression';
+
+/** The methods that an HTTPRoute can name. */
+export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'] as const;
+/** How a value is compared. */
+export const valueMatchTypes = ['Exact', 'RegularExpression'] as const;
+export const pathMatchTypes = ['Exact', 'PathPrefix', 'RegularExpression'] as const;
+
+/** One compiled condition: the field of the request and what its value must be. */
+interface Condition {
+  readonly describe: string;
+  readonly holds: (fields: RequestFields) => boolean;
+}
+
+/** One match of a rule, ready to be asked. */
+export interface CompiledMatch {
+  /** Why it does not match, the first condition that fails; undefined where all hold. Linear in its conditions. */
+  readonly refusal: (fields: RequestFields) => string | undefined;
+  /** Precedence before age: compared number by number, the larger first (docs/plans/routes.md, Decisions). */
+  readonly rank: readonly number[];
+  /** In words: `Exact /v1, method GET`. */
+  readonly text: string;
+}
+
+/** A comparison of one value; a broken one is reported to `found` and matches nothing. */
+function comparison(
+  { type = 'Exact', value }: { readonly type?: string; readonly value: string },
+  at: FieldPath,
+  found: Violation[],
+  field = 'value',
+): (actual: string) => boolean {
+  if (type === 'Exact') return (actual) => actual === value;
+  if (type !== 'RegularExpression') {
+    found.push(unknown(at.field('type'), type, valueMatchTypes));
+    return () => false;
+  }
+  const expression = regular(value, at.field(field), found);
+  return (actual) => expression?.matches(actual) ?? false;
+}
+
+function regular(value: string, at: FieldPath, found: Violation[]): RegularExpression | undefined {
+  const compiled = compileExpression(value);
+  if (compiled.ok) return compiled.value;
+  found.push(at.violation(`${compiled.reason}; got "${value}"`, 'wrong-form'));
+  return undefined;
+}
+
+/** A violation for a value of an enum that nothing here knows. */
+export function unknown(at: FieldPath, value: string, known: readonly string[]): Violation {
+  return at.violation(`must be one of ${known.join(', ')}; got "${value}"`, 'not-one-of');
+}
+
+/** Only the first entry of a name counts (Gateway API, HTTPHeaderMatch). */
+function firstOfEachName(
+  matches: readonly ValueMatch[] = [],
+  nameOf: (name: string) => string,
+): [ValueMatch, number][] {
+  const seen = new Set<string>();
+  return matches.flatMap((match, i): [ValueMatch, number][] => {
+    const name = nameOf(match.name);
+    if (seen.has(name)) return [];
+    seen.add(name);
+    return [[match, i]];
+  });
+}
+
+function headerConditions(match: RouteMatch, at: FieldPath, found: Violation[]): Condition[] {
+  return firstOfEachName(match.headers, (name) => name.toLowerCase()).map(([header, i]) => {
+    const holds = comparison(header, at.field('headers').index(i), found);
+    const name = header.name.toLowerCase();
+    return condition(`header ${header.name}`, header, (fields) => {
+      const actual = fields.header(name);
+      return actual !== undefined && holds(actual);
+    });
+  });
+}
+
+function queryConditions(match: RouteMatch, at: FieldPath, found: Violation[]): Condition[] {
+  return firstOfEachName(match.queryParams, (name) => name).map(([parameter, i]) => {
+    const holds = comparison(parameter, at.field('queryParams').index(i), found);
+    return condition(`query parameter ${parameter.name}`, parameter, (fields) => {
+      const actual = fields.parameter(parameter.name);
+      return actual !== undefined && holds(actual);
+    });
+  });
+}
+
+function condition(
+  field: string,
+  { type = 'Exact', value }: { readonly type?: string; readonly value: string },
+  holds: (fields: RequestFields) => boolean,
+): Condition {
+  return { describe: type === 'Exact' ? `${field} ${value}` : `${field} matching ${value}`, holds };
+}
+
+interface CompiledPath extends Condition {
+  readonly rank: readonly [kind: number, length: number];
+}
+
+function pathCondition(match: RouteMatch, at: FieldPath, found: Violation[]): CompiledPath {
+  const { type = 'PathPrefix', value = '/' } = match.path ?? {};
+  const describe = `${type} ${value}`;
+  if (type === 'Exact') return { describe, rank: [2, 0], holds: ({ request }) => request.path === value };
+  if (type === 'RegularExpression') {
+    const expression = regular(value, at.field('path').field('value'), found);
+    return { describe, rank: [1, 0], holds: ({ request }) => expression?.matches(request.path) ?? false };
+  }
+  if (type !== 'PathPrefix') found.push(unknown(at.field('path').field('type'), type, pathMatchTypes));
+  const prefix = value.replace(/\/$/, '');
+  return {
+    describe,
+    rank: [0, prefix.length],
+    holds: ({ request: { path } }) => path === prefix || prefix === '' || path.startsWith(`${prefix}/`),
+  };
+}
+
+/** Compiles a match of an HTTPRoute; what cannot be obeyed is added to `found`. */
+export function compileHttpMatch(match: RouteMatch, at: FieldPath, found: Violation[]): CompiledMatch {
+  const path = pathCondition(match, at, found);
+  const method = typeof match.method === 'string' ? match.method : undefined;
+  if (method !== undefined && !methods.some((known) => known === method)) {
+    found.push(unknown(at.field('method'), method, methods));
+  }
+  const byMethod = { describe: `method ${method ?? ''}`, holds: (f: RequestFields) => f.request.method === method };
+  const headers = headerConditions(match, at, found);
+  const query = queryConditions(match, at, found);
+  const conditions = [path, ...(method === undefined ? [] : [byMethod]), ...headers, ...query];
+  return compiledMatch(conditions, [...path.rank, method === undefined ? 0 : 1, headers.length, query.length]);
+}
+
+/** Compiles a match of a GRPCRoute; what cannot be obeyed is added to `found`. */
+export function compileGrpcMatch(match: RouteMatch, at: FieldPath, found: Violation[]): CompiledMatch {
+  const { type, service, method } = typeof match.method === 'object' ? match.method : {};
+  const place = at.field('method');
+  const part = (name: 'service' | 'method', value: string | undefined): Condition[] => {
+    if (value === undefined || value === '') return [];
+    const holds = comparison({ ...(type === undefined ? {} : { type }), value }, place, found, name);
+    return [condition(name, { ...(type === undefined ? {} : { type }), value }, (f) => holds(f.grpc[name]))];
+  };
+  const headers = headerConditions(match, at, found);
+  const conditions = [...part('service', service), ...part('method', method), ...headers];
+  return compiledMatch(conditions, [service?.length ?? 0, method?.length ?? 0, headers.length]);
+}
+
+function compiledMatch(conditions: readonly Condition[], rank: readonly number[]): CompiledMatch {
+  return {
+    rank,
+    text: conditions.map(({ describe }) => describe).join(', ') || 'every request',
+    refusal: (fields) => conditions.find(({ holds }) => !holds(fields))?.describe,
+  };
+}
+
+/** Below 0 where `a` wins before age: the first number that differs decides, the larger wins. */
+export function compareRanks(a: readonly number[], b: readonly number[]): number {
+  for (let i = 0; i < a.length; i += 1) {
+    const difference = (b[i] ?? 0) - (a[i] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}

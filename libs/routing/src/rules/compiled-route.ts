@@ -1,0 +1,120 @@
+import { compareText, FieldPath, identityKey, type Violation } from '@causeway/resources';
+import { routeKinds, type Route, type RouteKind, type RouteRule, type RouteSpec } from '../model';
+import { compileGrpcMatch, compileHttpMatch, type CompiledMatch } from './compiled-match';
+import { filterViolations } from './filter-rules';
+import { MOST_EXPRESSION_CHARACTERS } from './regular-expression';
+
+/** One rule that is obeyed. */
+export interface CompiledRule {
+  /** Place in the route's list. */
+  readonly index: number;
+  /** Its name, or `rule-<n>` counted from 1. */
+  readonly name: string;
+  readonly rule: RouteRule;
+  /** At least one for HTTPRoute and GRPCRoute, none for the others. */
+  readonly matches: readonly CompiledMatch[];
+}
+
+/** A rule that is not obeyed: why, as the conditions `PartiallyInvalid` and `Accepted` say it. */
+export interface DroppedRule {
+  readonly name: string;
+  readonly reason: 'UnsupportedValue' | 'IncompatibleFilters';
+  readonly message: string;
+}
+
+/** A route whose expressions are compiled, once for all services that it is bound to. */
+export interface CompiledRoute extends Route {
+  readonly key: string;
+  readonly kind: RouteKind;
+  readonly rules: readonly CompiledRule[];
+  readonly dropped: readonly DroppedRule[];
+}
+
+/** True for the kinds whose rules look into requests. */
+export const looksIntoRequests = (kind: RouteKind): kind is 'HTTPRoute' | 'GRPCRoute' =>
+  kind === 'HTTPRoute' || kind === 'GRPCRoute';
+
+/** The kind of a route by its name; undefined for other kinds. */
+export function routeKindOf(kind: string): RouteKind | undefined {
+  return routeKinds.find((known) => known === kind);
+}
+
+const RULES = FieldPath.at('spec').field('rules');
+
+/**
+ * Compiles a route: rules that cannot be obeyed whole are dropped with a reason, all others are kept in their order. Linear
+ * in the spec; regular expressions are bounded (regular-expression.ts). Refuses resources of other kinds with an error.
+ */
+export function compileRoute(route: Route): CompiledRoute {
+  const kind = routeKindOf(route.id.kind);
+  if (!kind) throw new TypeError(`${route.id.kind} is no kind of route`);
+  const { id, creationOrder, generation, spec } = route;
+  const rules: CompiledRule[] = [];
+  const dropped: DroppedRule[] = [];
+  let characters = 0;
+  // An HTTPRoute without rules has one that matches all (Gateway API, default of HTTPRoute.spec.rules).
+  (spec.rules ?? (kind === 'HTTPRoute' ? [{}] : [])).forEach((rule, index) => {
+    const name = rule.name ?? `rule-${index + 1}`;
+    characters += expressionCharacters(kind, rule);
+    const found: Violation[] = tooManyExpressions(characters, RULES.index(index));
+    const matches = found.length > 0 ? [] : compileRule(kind, rule, RULES.index(index), found);
+    if (found.length === 0) rules.push({ index, name, rule, matches });
+    else dropped.push(droppedRule(name, found));
+  });
+  return { key: identityKey(id), kind, id, creationOrder, generation, spec, rules, dropped };
+}
+
+function compileRule(kind: RouteKind, rule: RouteRule, at: FieldPath, found: Violation[]): CompiledMatch[] {
+  if (!looksIntoRequests(kind)) return [];
+  found.push(...filterViolations(rule, at));
+  const matches = rule.matches?.length ? rule.matches : [{}];
+  const compile = kind === 'HTTPRoute' ? compileHttpMatch : compileGrpcMatch;
+  return matches.map((match, i) => compile(match, at.field('matches').index(i), found));
+}
+
+function droppedRule(name: string, found: readonly Violation[]): DroppedRule {
+  const [first] = found;
+  const reason = found.every(({ rule }) => rule === 'not-allowed') ? 'IncompatibleFilters' : 'UnsupportedValue';
+  return { name, reason, message: `Dropped Rule ${name}: ${first?.field ?? ''} ${first?.reason ?? ''}` };
+}
+
+/** The characters of a rule's regular expressions. */
+function expressionCharacters(kind: RouteKind, { matches = [] }: RouteRule): number {
+  if (!looksIntoRequests(kind)) return 0;
+  const lengthOf = (match: { readonly type?: string; readonly value?: string } | undefined): number =>
+    match?.type === 'RegularExpression' ? (match.value?.length ?? 0) : 0;
+  return matches.reduce((sum, { path, headers = [], queryParams = [], method }) => {
+    const values = [path, ...headers, ...queryParams].reduce((all, match) => all + lengthOf(match), 0);
+    const { type, service = '', method: called = '' } = typeof method === 'object' ? method : {};
+    return sum + values + (type === 'RegularExpression' ? service.length + called.length : 0);
+  }, 0);
+}
+
+function tooManyExpressions(characters: number, at: FieldPath): Violation[] {
+  if (characters <= MOST_EXPRESSION_CHARACTERS) return [];
+  const most = `the regular expressions of one route must have at most ${MOST_EXPRESSION_CHARACTERS} characters`;
+  return [at.field('matches').violation(`${most}; up to here they have ${characters}`, 'too-large')];
+}
+
+/** What a route's rules break besides the schema of its kind; for admission. Fields from `at`, the spec. Linear in the spec. */
+export function ruleViolations(kind: RouteKind, spec: RouteSpec, at: FieldPath): Violation[] {
+  let characters = 0;
+  return (spec.rules ?? []).flatMap((rule, index) => {
+    const place = at.field('rules').index(index);
+    characters += expressionCharacters(kind, rule);
+    const found = tooManyExpressions(characters, place);
+    if (found.length === 0) compileRule(kind, rule, place, found);
+    return found;
+  });
+}
+
+/** Below 0 where `a` is the older route; ties by namespace and name, then by the zone of origin (T002-27). */
+export function compareAges(a: CompiledRoute, b: CompiledRoute): number {
+  return (
+    orderOf(a) - orderOf(b) ||
+    compareText(`${a.id.namespace}/${a.id.name}`, `${b.id.namespace}/${b.id.name}`) ||
+    compareText(a.id.zone, b.id.zone)
+  );
+}
+
+const orderOf = ({ creationOrder }: CompiledRoute): number => creationOrder || Number.MAX_SAFE_INTEGER;

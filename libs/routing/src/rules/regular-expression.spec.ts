@@ -1,0 +1,40 @@
+import fc from 'fast-check';
+import { compileExpression } from './regular-expression';
+
+const matches = (expression: string, value: string): boolean | string => {
+  const compiled = compileExpression(expression);
+  return compiled.ok ? compiled.value.matches(value) : compiled.reason;
+};
+
+it('matches the whole value', () => {
+  expect(matches('/v[0-9]+(/.*)?', '/v10/x')).toBe(true);
+  expect(matches('/v[0-9]+', '/v10/x')).toBe(false);
+  expect(matches('^/a$', '/a')).toBe(true);
+});
+
+it.each([
+  ['(?=a)b', 'is no RE2 expression'],
+  ['(a)\\1', 'is no RE2 expression'],
+  ['[a-', 'is no RE2 expression'],
+  ['a{1001}', 'must repeat at most 1000 times in all'],
+  ['((a{100}){100}){100}', 'is no RE2 expression'],
+  ['.{900}'.repeat(100), 'must repeat at most 1000 times in all; repeats 90000 times'],
+  ['.{500}(ab){300}', 'must compile to at most 1000 instructions'],
+  ['a'.repeat(1_025), 'must be at most 1024 characters; has 1025'],
+  ['('.repeat(1_000), 'is no RE2 expression'],
+])('refuses %s', (expression, reason) => {
+  expect(matches(expression, 'a')).toContain(reason);
+});
+
+it('agrees with a backtracking engine where both know the syntax', () => {
+  const part = fc.constantFrom('a', 'b', '/', '[ab]', '[^a]', '(a|b)', '(ab)', '(?:b|/)', '\\w', '\\d', '\\.', '.');
+  const piece = fc.tuple(part, fc.constantFrom('', '*', '+', '?', '{2}', '{1,3}')).map(([a, b]) => a + b);
+  const expression = fc.array(piece, { maxLength: 5 }).map((pieces) => pieces.join(''));
+  const value = fc.string({ unit: fc.constantFrom('a', 'b', '/', '.', '1'), maxLength: 10 });
+  fc.assert(
+    fc.property(expression, value, (source, text) => {
+      expect(matches(source, text)).toBe(new RegExp(`^(?:${source})$`).test(text));
+    }),
+    { numRuns: 1_000 },
+  );
+});

@@ -1,0 +1,146 @@
+import {
+  Fenced,
+  type AgentLease,
+  type AgentLeaseStore,
+  type LeaseAnswer,
+  type LeaseClaim,
+  type LeaseKey,
+  type LeaseRenewal,
+  type LeaseSurvey,
+  type LostLease,
+} from '@causeway/store';
+import { DatabaseError } from 'pg';
+import type { AgentLeaseRow } from './database/entities';
+import type { StoreDatabase } from './database/store-database';
+import type { WakeUpSignal } from './log/wake-up-signal';
+
+const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
+const TAKE = 'SELECT * FROM causeway_take_leases($1, $2)';
+const RENEW = 'SELECT * FROM causeway_renew_leases($1, $2)';
+const END = 'SELECT causeway_end_leases($1, $2, $3, $4) AS ended';
+
+const DROP = `DELETE FROM agent_leases l USING jsonb_to_recordset($1) AS d(mesh text, namespace text, name text, session text)
+  WHERE l.mesh = d.mesh AND l.name = d.name AND l.namespace = d.namespace AND l.session = d.session`;
+
+const ADOPT = `INSERT INTO agent_leases SELECT mesh, namespace, name, '', '', 0, '', '', '', n.now, n.now + $2, '[]', n.now
+  FROM jsonb_to_recordset($1) AS k(mesh text, namespace text, name text), (SELECT ${NOW} AS now) AS n
+  ORDER BY mesh COLLATE "C", name COLLATE "C", namespace COLLATE "C" ON CONFLICT DO NOTHING`;
+
+/** One row for the counts, beside which the expired leases stand. */
+const SURVEY = `WITH n AS MATERIALIZED (SELECT ${NOW} AS now)
+SELECT n.now, c.total, c.expired_total, e.mesh, e.namespace, e.name, e.session, e.machine, e.expires_at
+  FROM n CROSS JOIN LATERAL (SELECT count(*) AS total, count(*) FILTER (WHERE expires_at <= n.now) AS expired_total
+    FROM agent_leases) AS c
+  LEFT JOIN LATERAL (SELECT * FROM agent_leases WHERE expires_at <= n.now
+    ORDER BY expires_at, mesh, name, namespace LIMIT $1) AS e ON true`;
+
+const CHANGED = `SELECT n.now, l.* FROM (SELECT ${NOW} AS now) AS n LEFT JOIN agent_leases l ON l.changed_at >= $1`;
+
+const PAGE = `SELECT c.total, l.* FROM (SELECT count(*) AS total FROM agent_leases) AS c
+  LEFT JOIN LATERAL (SELECT * FROM agent_leases ORDER BY mesh, name, namespace OFFSET $1 LIMIT $2) AS l ON true`;
+
+interface SurveyRow {
+  readonly now: number;
+  readonly total: number;
+  readonly expired_total: number;
+  /** Null where nothing has expired. */
+  readonly mesh: string | null;
+  readonly namespace: string;
+  readonly name: string;
+  readonly session: string;
+  readonly machine: string;
+  readonly expires_at: number;
+}
+
+/** Leases of agents in Postgres. */
+export class PostgresAgentLeases implements AgentLeaseStore {
+  constructor(
+    private readonly database: StoreDatabase,
+    /** Notified when Dataplanes have ended. */
+    private readonly wakeUp: Pick<WakeUpSignal, 'notify'>,
+  ) {}
+
+  async take(claims: readonly LeaseClaim[], length: number): Promise<readonly LeaseAnswer[]> {
+    const asked = claims.map(({ agent, ...claim }) => ({ ...claim, ...agent, started_at: agent.startedAt }));
+    const rows = await this.database.query<AgentLeaseRow>({
+      ...{ name: 'take-leases', text: TAKE, values: [JSON.stringify(asked), length] },
+    });
+    const leases = new Map(rows.map((row) => [keyOf(row), leaseOf(row)]));
+    return claims.map((claim) => {
+      const by = leases.get(keyOf(claim));
+      if (!by) throw new Error(`the database returned no lease for Dataplane ${claim.name}`);
+      return by.session === claim.session ? { type: 'taken' } : { type: 'held', by };
+    });
+  }
+
+  renew(renewals: readonly LeaseRenewal[], length: number): Promise<readonly LostLease[]> {
+    const values = [JSON.stringify(renewals), length];
+    return this.database.query<LostLease>({ name: 'renew-leases', text: RENEW, values });
+  }
+
+  async drop(held: Parameters<AgentLeaseStore['drop']>[0]): Promise<void> {
+    await this.database.query({ name: 'drop-leases', text: DROP, values: [JSON.stringify(held)] });
+  }
+
+  async adopt(keys: readonly LeaseKey[], length: number): Promise<void> {
+    await this.database.query({ name: 'adopt-leases', text: ADOPT, values: [JSON.stringify(keys), length] });
+  }
+
+  async survey(most: number): Promise<LeaseSurvey> {
+    const rows = await this.database.read<SurveyRow>({ name: 'survey-leases', text: SURVEY, values: [most] });
+    const [{ now, total, expired_total: expiredTotal } = { now: 0, total: 0, expired_total: 0 }] = rows;
+    const expired = rows.flatMap(({ mesh, namespace, name, session, machine, expires_at: expiresAt }) =>
+      mesh === null ? [] : [{ mesh, namespace, name, session, machine, expiresAt }],
+    );
+    return { now, total, expired, expiredTotal };
+  }
+
+  async changedSince(since: number): Promise<{ readonly now: number; readonly leases: readonly AgentLease[] }> {
+    const statement = { name: 'changed-leases', text: CHANGED, values: [since] };
+    const rows = await this.database.read<AgentLeaseRow & { readonly now: number }>(statement);
+    const leases = rows.flatMap((row) => (isLease(row) ? [leaseOf(row)] : []));
+    return { now: rows[0]?.now ?? 0, leases };
+  }
+
+  async page(offset: number, most: number): ReturnType<AgentLeaseStore['page']> {
+    const statement = { name: 'page-of-leases', text: PAGE, values: [offset, most] };
+    const rows = await this.database.read<AgentLeaseRow & { readonly total: number }>(statement);
+    const leases = rows.flatMap((row) => (isLease(row) ? [leaseOf(row)] : []));
+    return { total: rows[0]?.total ?? 0, leases };
+  }
+
+  async end(
+    leases: Parameters<AgentLeaseStore['end']>[0],
+    { zone, fence }: Parameters<AgentLeaseStore['end']>[1],
+  ): Promise<readonly LeaseKey[]> {
+    const values = [JSON.stringify(leases), zone, fence.epoch, fence.holder];
+    try {
+      const statement = { name: 'end-leases', text: END, values };
+      const [row] = await this.database.query<{ ended: readonly LeaseKey[] }>(statement);
+      return row?.ended ?? [];
+    } catch (error) {
+      if (error instanceof DatabaseError && error.code === 'CW002')
+        throw new Fenced(`epoch ${fence.epoch} of ${fence.holder} has ended`);
+      throw error;
+    } finally {
+      this.wakeUp.notify(); // also after a failure: it may have happened
+    }
+  }
+}
+
+function keyOf({ mesh, namespace, name }: LeaseKey): string {
+  return JSON.stringify([mesh, namespace, name]);
+}
+
+/** The columns of a join that found nothing are null. */
+function isLease(row: { readonly mesh: string | null }): boolean {
+  return row.mesh !== null;
+}
+
+function leaseOf(row: AgentLeaseRow): AgentLease {
+  const { mesh, namespace, name, instance, run, machine, address, session, since, health } = row;
+  return {
+    ...{ mesh, namespace, name, instance, run, machine, address, session, since, health },
+    ...{ startedAt: row.started_at, expiresAt: row.expires_at, changedAt: row.changed_at },
+  };
+}

@@ -1,0 +1,131 @@
+import type { Fence } from './resource-store';
+
+/** A Dataplane of this zone. */
+export interface LeaseKey {
+  readonly mesh: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** A run of an agent (docs/reference/leases.md, Who holds a lease). */
+export interface LeaseAgent {
+  /** Made once on a machine; kept over restarts. */
+  readonly instance: string;
+  /** Another one after each start. */
+  readonly run: string;
+  /** When the run began, ms since 1970 by the machine's clock. */
+  readonly startedAt: number;
+  /** How operators recognise the machine. */
+  readonly machine: string;
+  /** Where it speaks from. */
+  readonly address: string;
+}
+
+/** What the agent checks of one inbound. */
+export interface CheckedInbound {
+  /** Its place in `networking.inbound`. */
+  readonly inbound: number;
+  readonly ready: boolean;
+  readonly check: string;
+  readonly reason: string;
+  /** ms since 1970 by the machine's clock. */
+  readonly since: number;
+  /** It is not ready because its process can be reached without its proxy. */
+  readonly plaintextReachable?: boolean;
+}
+
+/** Something that the proxy of a Dataplane is told and cannot do. */
+export interface UnobeyedPart {
+  /** The listener or the cluster. */
+  readonly name: string;
+  readonly what: string;
+}
+
+/** As whom programs of the machine call, where that is another Dataplane of the agent. */
+export interface SharedClients {
+  /** The name of that Dataplane, of the same mesh and namespace. */
+  readonly clientDataplane: string;
+}
+
+/** What an agent says of a Dataplane besides its spec. */
+export type AgentFinding = CheckedInbound | UnobeyedPart | SharedClients;
+
+/** A lease as it is stored; instants are ms since 1970 by the store's clock. */
+export interface AgentLease extends LeaseKey, LeaseAgent {
+  /** The stream by which it is held; another one after each attach. */
+  readonly session: string;
+  /** Since when this instance holds it. */
+  readonly since: number;
+  readonly expiresAt: number;
+  readonly health: readonly AgentFinding[];
+  /** When anything but `expiresAt` changed. */
+  readonly changedAt: number;
+}
+
+/** What a stream asks for. */
+export interface LeaseClaim extends LeaseKey {
+  readonly agent: LeaseAgent;
+  readonly session: string;
+}
+
+/** Refused: somebody else holds it, and lives. */
+export type LeaseAnswer = { readonly type: 'taken' } | { readonly type: 'held'; readonly by: AgentLease };
+
+export interface LeaseRenewal extends LeaseKey {
+  readonly session: string;
+  /** How long ago the agent was heard, ms: the lease ends one length after that. */
+  readonly age: number;
+  /** Absent: as before. */
+  readonly health?: readonly AgentFinding[];
+}
+
+/** A lease that a session does not hold any more: another one does (`taken`), or nobody, since it was ended. */
+export interface LostLease extends LeaseKey {
+  readonly taken: boolean;
+}
+
+/** What a leader decides from. */
+export interface LeaseSurvey {
+  /** The store's clock, ms since 1970. */
+  readonly now: number;
+  /** All leases. */
+  readonly total: number;
+  /** Those that have expired, the oldest first; at most as many as asked for. */
+  readonly expired: readonly Pick<AgentLease, keyof LeaseKey | 'session' | 'machine' | 'expiresAt'>[];
+  /** How many have expired. */
+  readonly expiredTotal: number;
+}
+
+/**
+ * The leases of agents on the Dataplanes of a zone: rows beside the log (docs/design.md §2.8), all times by the store's clock. A
+ * lease is held by one stream (`session`) of one run of one agent. Every method is one transaction and throws Unavailable while
+ * the store cannot be asked.
+ */
+export interface AgentLeaseStore {
+  /**
+   * Takes leases for `length` ms, each by itself, and answers in the order of the claims. One that is free or has expired is taken.
+   * One that lives is taken by the same run, and by a run of the same instance and address that began later; anybody else is told
+   * who holds it. The former session loses it.
+   */
+  take(claims: readonly LeaseClaim[], length: number): Promise<readonly LeaseAnswer[]>;
+  /** Renews leases; also one that has expired, as long as nobody has ended or taken it. Returns those that are lost. */
+  renew(renewals: readonly LeaseRenewal[], length: number): Promise<readonly LostLease[]>;
+  /** Removes leases that these sessions hold. The Dataplanes are removed before, by who holds the lease. */
+  drop(held: readonly (LeaseKey & { readonly session: string })[]): Promise<void>;
+  /** Makes leases of `length` ms that nobody holds, for Dataplanes that say they are leased and have none. */
+  adopt(keys: readonly LeaseKey[], length: number): Promise<void>;
+  /** Leases that have expired, at most `most` of them. */
+  survey(most: number): Promise<LeaseSurvey>;
+  /** Leases that changed at `since` (the store's clock) or later; all for 0. Heartbeats change nothing. */
+  changedSince(since: number): Promise<{ readonly now: number; readonly leases: readonly AgentLease[] }>;
+  /** Leases from a place on, in the order of mesh, name, namespace, and how many there are. */
+  page(offset: number, most: number): Promise<{ readonly total: number; readonly leases: readonly AgentLease[] }>;
+  /**
+   * Ends leases that have expired and are held by these sessions: lease and Dataplane of `zone` go in one transaction. Returns those
+   * that were ended; one that was renewed or taken meanwhile stays. Throws Fenced.
+   */
+  end(
+    leases: readonly (LeaseKey & { readonly session: string })[],
+    at: { readonly zone: string; readonly fence: Fence },
+  ): Promise<readonly LeaseKey[]>;
+}

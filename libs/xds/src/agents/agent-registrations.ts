@@ -1,0 +1,148 @@
+import type { X509Certificate } from 'node:crypto';
+import { Unauthenticated, type DataplaneTokens } from '@causeway/access';
+import { LEASED_BY, REGISTERED_BY, type DataplaneResource } from '@causeway/controllers';
+import { bindingProblem } from '@causeway/identity';
+import { Dataplane } from '@causeway/kinds';
+import { FieldPath, Forbidden, NotFound, type Identity } from '@causeway/resources';
+import type { IndexReader, LeaseKey } from '@causeway/store';
+import type { DataplaneRegistrarOptions } from '../proxies/dataplane-registrar';
+import type { PeerCertificates } from '../proxies/peer-certificates';
+import { checkedDataplane, onlyThis, registrationContext } from '../proxies/registration-rights';
+import type { WantedDataplane } from './attach-messages';
+
+/** By what an agent is recognised. */
+export interface AgentCredentials {
+  /** The dataplane token; empty where there is none. */
+  readonly token: string;
+  /** What it showed in its TLS handshake, unverified. */
+  readonly certificate?: X509Certificate | undefined;
+  readonly address: string;
+}
+
+/** That an agent may write one Dataplane. */
+export interface RegistrationRight {
+  readonly tokenId: string;
+  /** ms since 1970. */
+  readonly until: number;
+  readonly address: string;
+}
+
+export interface AgentRegistrationsOptions {
+  readonly zone: string;
+  readonly index: IndexReader;
+  readonly dataplaneTokens: Pick<DataplaneTokens, 'verify'>;
+  readonly peers: Pick<PeerCertificates, 'verify'>;
+  /** The SPIFFE id that a Dataplane is to have; undefined where no MeshIdentity selects it. */
+  readonly idOf: (dataplane: DataplaneResource) => string | undefined;
+  readonly admission: DataplaneRegistrarOptions['admission'];
+}
+
+/** A proxy has brought the Dataplane along: it has an owner. */
+export class BroughtByProxy extends Forbidden {}
+
+/** Dataplanes of agents: who may write them, and the writes. All by the right of the agent's credentials. */
+export class AgentRegistrations {
+  constructor(private readonly options: AgentRegistrationsOptions) {}
+
+  /**
+   * Checks that the credentials hold for the Dataplane as it is to be, and for the stored one unless its lease is held already.
+   * Rejects with Unauthenticated, Invalid, Forbidden, Unavailable.
+   */
+  async authorise(
+    key: LeaseKey,
+    { labels, spec }: Pick<WantedDataplane, 'labels' | 'spec'>,
+    credentials: AgentCredentials,
+    isHeld: boolean,
+  ): Promise<RegistrationRight> {
+    const wanted = checkedDataplane({ id: this.idOf(key), labels, spec }, FieldPath.at('spec'));
+    const found = isHeld ? undefined : this.options.index.get(this.idOf(key));
+    const stored = found && Dataplane.is(found) ? found : undefined;
+    const { token, certificate } = credentials;
+    if (!certificate) return this.byToken(wanted, stored, credentials);
+    try {
+      return this.byCertificate(wanted, stored, certificate, credentials);
+    } catch (error) {
+      if (token === '') throw error;
+      return this.byToken(wanted, stored, credentials);
+    }
+  }
+
+  private async byToken(
+    wanted: DataplaneResource,
+    stored: DataplaneResource | undefined,
+    { token, address }: AgentCredentials,
+  ): Promise<RegistrationRight> {
+    if (token === '') throw new Unauthenticated('metadata "authorization": must have a dataplane token');
+    const { id: tokenId, binding, expiresAt: until } = await this.options.dataplaneTokens.verify(token);
+    const problem = bindingProblem(binding, wanted);
+    if (problem !== undefined) throw new Forbidden(`the dataplane token ${problem}`);
+    const other = stored && bindingProblem(binding, stored);
+    if (other !== undefined)
+      throw new Forbidden(`the dataplane token does not hold for the stored Dataplane: ${other}`);
+    return { tokenId, until, address };
+  }
+
+  private byCertificate(
+    wanted: DataplaneResource,
+    stored: DataplaneResource | undefined,
+    certificate: X509Certificate,
+    { address }: AgentCredentials,
+  ): RegistrationRight {
+    const { peers, idOf } = this.options;
+    const { uri, expiresAt: until } = peers.verify(certificate, wanted.id.mesh);
+    for (const dataplane of stored ? [wanted, stored] : [wanted]) {
+      const id = idOf(dataplane) ?? 'nobody: no MeshIdentity selects it';
+      if (id !== uri) throw new Forbidden(`the client certificate is of ${uri}, the Dataplane is ${id}`);
+    }
+    return { tokenId: '', until, address };
+  }
+
+  /** Whether an agent may give up a Dataplane whose lease it does not hold. False: there is nothing of an agent to remove. */
+  async mayRemove(key: LeaseKey, credentials: AgentCredentials): Promise<RegistrationRight | undefined> {
+    const stored = this.options.index.get(this.idOf(key));
+    if (!stored || !Dataplane.is(stored) || stored.labels[LEASED_BY] === undefined) return undefined;
+    return this.authorise(key, { labels: stored.labels, spec: { ...stored.spec } }, credentials, true);
+  }
+
+  /** Throws BroughtByProxy where a proxy has brought the stored Dataplane along. */
+  checkOwner(key: LeaseKey): void {
+    const { index } = this.options;
+    if (index.get(this.idOf(key))?.labels[REGISTERED_BY] !== undefined)
+      throw new BroughtByProxy(
+        `Dataplane ${key.name} was brought along by a proxy (kuma-dp); it goes when that one stops`,
+      );
+  }
+
+  /** Resolves with the revision that has the Dataplane. Rejects with Invalid, NotFound (no such Mesh), Conflict, Unavailable. */
+  async write(key: LeaseKey, wanted: WantedDataplane, instance: string, right: RegistrationRight): Promise<number> {
+    const { admission } = this.options;
+    const { mesh, name } = key;
+    const { revision } = await admission(onlyThis(this.idOf(key))).put({
+      body: { type: Dataplane.name, mesh, name, labels: { ...wanted.labels, [LEASED_BY]: instance }, ...wanted.spec },
+      address: { kind: Dataplane, ...key },
+      context: registrationContext({ mesh, name, ...right }),
+    });
+    return revision;
+  }
+
+  /** Resolves once the Dataplane is gone. Rejects with Conflict, Unavailable. */
+  async remove(key: LeaseKey, right: RegistrationRight): Promise<void> {
+    const { mesh, name } = key;
+    const request = { address: { kind: Dataplane, ...key }, context: registrationContext({ mesh, name, ...right }) };
+    await this.options
+      .admission(onlyThis(this.idOf(key)))
+      .delete(request)
+      .catch((error: unknown) => {
+        if (!(error instanceof NotFound)) throw error;
+      });
+  }
+
+  /** Whether the Dataplane is stored, as far as the index of this replica knows. */
+  isStored(key: LeaseKey): boolean {
+    return this.options.index.get(this.idOf(key)) !== undefined;
+  }
+
+  private idOf({ mesh, namespace, name }: LeaseKey): Identity {
+    return { kind: Dataplane.name, mesh, zone: this.options.zone, namespace, name };
+  }
+}

@@ -1,0 +1,138 @@
+import { LEASED_BY, REGISTERED_BY } from '@causeway/controllers';
+import type { Agent, DataplaneName, InboundHealth, Registration } from '@causeway/proto-gen';
+import { FieldPath, Invalid, isJsonArray, isJsonObject, type JsonObject, type Labels } from '@causeway/resources';
+import { errorText } from '@causeway/runtime';
+import type { AgentFinding, CheckedInbound, LeaseAgent, LeaseKey } from '@causeway/store';
+import { DEFAULT_NAMESPACE } from '../proxies/proxy-views';
+
+/** A Dataplane as an agent wants it. */
+export interface WantedDataplane {
+  /** Of the registration; its result names it. */
+  readonly version: number;
+  readonly labels: Labels;
+  /** With the states of its inbounds. */
+  readonly spec: JsonObject;
+  readonly health: readonly AgentFinding[];
+  /** Empty: that of the call. */
+  readonly token: string;
+}
+
+/** Longest texts, in characters. */
+const LONGEST = {
+  id: 64,
+  machine: 256,
+  name: 253,
+  spec: 128 * 1024,
+  token: 16 * 1024,
+  check: 256,
+  reason: 512,
+  part: 256,
+  what: 512,
+};
+const MOST_LABELS = 128;
+const MOST_INBOUNDS = 128;
+const MOST_UNOBEYED = 64;
+
+/** Who attaches. Throws Invalid with every field that is wrong. */
+export function readAgent({ instance, run, machine, startedAt }: Agent, address: string): LeaseAgent {
+  const at = FieldPath.at('agent');
+  const violations = [
+    ...lengthProblems(at.field('instance'), instance, LONGEST.id),
+    ...lengthProblems(at.field('run'), run, LONGEST.id),
+    ...lengthProblems(at.field('machine'), machine, LONGEST.machine),
+    ...(startedAt > 0 ? [] : [at.field('started_at').violation('must be set', 'required')]),
+  ];
+  if (violations.length > 0) throw new Invalid(violations);
+  return { instance, run, startedAt, machine, address };
+}
+
+/** Which Dataplane is meant. Throws Invalid. */
+export function readName(dataplane: DataplaneName | undefined): LeaseKey {
+  const { mesh = '', namespace = '', name = '' } = dataplane ?? {};
+  const at = FieldPath.at('dataplane');
+  const violations = [
+    ...lengthProblems(at.field('mesh'), mesh, LONGEST.name),
+    ...lengthProblems(at.field('name'), name, LONGEST.name),
+    ...(namespace === '' ? [] : lengthProblems(at.field('namespace'), namespace, LONGEST.name)),
+  ];
+  if (violations.length > 0) throw new Invalid(violations);
+  return { mesh, namespace: namespace === '' ? DEFAULT_NAMESPACE : namespace, name };
+}
+
+/** What a registration asks for. Throws Invalid; whether it is a Dataplane is not looked at. */
+export function readRegistration({
+  version,
+  labels,
+  specJson,
+  token,
+  inbounds,
+  unobeyed,
+  clientDataplane,
+}: Registration): WantedDataplane {
+  const at = FieldPath.at();
+  const texts = Object.entries(labels);
+  const violations = [
+    ...lengthProblems(at.field('spec_json'), specJson, LONGEST.spec),
+    ...(token === '' ? [] : lengthProblems(at.field('token'), token, LONGEST.token)),
+    ...(clientDataplane === '' ? [] : lengthProblems(at.field('client_dataplane'), clientDataplane, LONGEST.name)),
+    ...(texts.length > MOST_LABELS ? [at.field('labels').violation(tooMany(MOST_LABELS, texts), 'too-many')] : []),
+    ...(inbounds.length > MOST_INBOUNDS
+      ? [at.field('inbounds').violation(tooMany(MOST_INBOUNDS, inbounds), 'too-many')]
+      : inbounds.flatMap(({ check, reason }, i) => [
+          ...(check === '' ? [] : lengthProblems(at.field('inbounds').index(i).field('check'), check, LONGEST.check)),
+          ...(reason === ''
+            ? []
+            : lengthProblems(at.field('inbounds').index(i).field('reason'), reason, LONGEST.reason)),
+        ])),
+    ...(unobeyed.length > MOST_UNOBEYED
+      ? [at.field('unobeyed').violation(tooMany(MOST_UNOBEYED, unobeyed), 'too-many')]
+      : unobeyed.flatMap(({ name, what }, i) => [
+          ...lengthProblems(at.field('unobeyed').index(i).field('name'), name, LONGEST.part),
+          ...lengthProblems(at.field('unobeyed').index(i).field('what'), what, LONGEST.what),
+        ])),
+  ];
+  if (violations.length > 0) throw new Invalid(violations);
+  const checked = inbounds.map(checkedInbound);
+  const shared = clientDataplane === '' ? [] : [{ clientDataplane }];
+  const health = [...checked, ...unobeyed.map(({ name, what }) => ({ name, what })), ...shared];
+  const own = texts.filter(([label]) => label !== REGISTERED_BY && label !== LEASED_BY);
+  return { version, labels: Object.fromEntries(own), spec: withStates(readSpec(specJson), checked), health, token };
+}
+
+function readSpec(json: string): JsonObject {
+  const at = FieldPath.at('spec_json');
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(json);
+  } catch (cause) {
+    throw new Invalid([at.violation(`must be JSON: ${errorText(cause)}`, 'wrong-form')], { cause });
+  }
+  if (isJsonObject(parsed)) return parsed;
+  throw new Invalid([at.violation('must be an object', 'wrong-form')]);
+}
+
+/** Inbounds that a check has found down are NotReady. */
+function withStates(spec: JsonObject, health: readonly CheckedInbound[]): JsonObject {
+  const down = new Set(health.flatMap(({ inbound, ready }) => (ready ? [] : [inbound])));
+  const networking = spec['networking'];
+  const inbounds = isJsonObject(networking) ? networking['inbound'] : undefined;
+  if (down.size === 0 || !isJsonObject(networking) || !isJsonArray(inbounds)) return spec;
+  const inbound = inbounds.map((one, i) =>
+    isJsonObject(one) && down.has(i) && one['state'] !== 'Ignored' ? { ...one, state: 'NotReady' } : one,
+  );
+  return { ...spec, networking: { ...networking, inbound } };
+}
+
+function checkedInbound({ inbound, ready, check, reason, since, plaintextReachable }: InboundHealth): CheckedInbound {
+  return { inbound, ready, check, reason, since, ...(plaintextReachable && { plaintextReachable }) };
+}
+
+function lengthProblems(at: FieldPath, value: string, longest: number) {
+  if (value === '') return [at.violation('must not be empty', 'required')];
+  if (value.length <= longest) return [];
+  return [at.violation(`must have at most ${longest} characters, has ${value.length}`, 'too-long')];
+}
+
+function tooMany(most: number, { length }: { readonly length: number }): string {
+  return `must have at most ${most}, has ${length}`;
+}

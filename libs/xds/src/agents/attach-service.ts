@@ -1,0 +1,129 @@
+import { randomUUID, type X509Certificate } from 'node:crypto';
+import type { DataplaneTokens } from '@causeway/access';
+import { addressOf, type Http2Streams } from '@causeway/grpc-server';
+import { AgentServiceService, type ZoneFacts } from '@causeway/proto-gen';
+import { CallerLog, errorText, TokenBucket, type Clock, type Logger, type Rate } from '@causeway/runtime';
+import type { AgentLeaseStore, IndexEvent } from '@causeway/store';
+import { Metadata, type Server } from '@grpc/grpc-js';
+import { AgentRegistrations, type AgentRegistrationsOptions } from './agent-registrations';
+import { TRUST_SOURCES } from '../proxies/zone-proxy-authenticator';
+import { AttachStream, type AttachCall } from './attach-stream';
+import { nameOf, ReplicaLeases } from './replica-leases';
+
+export interface AgentServiceOptions extends AgentRegistrationsOptions {
+  readonly dataplaneTokens: Pick<DataplaneTokens, 'verify' | 'onChange'>;
+  readonly leases: AgentLeaseStore;
+  /** What a machine with Dataplanes of this mesh needs to know of the zone. */
+  readonly zoneFacts: (mesh: string) => ZoneFacts;
+  /** How long a lease lives without a heartbeat, ms (CAUSEWAY_AGENT_LEASE). */
+  readonly leaseLength: number;
+  /** Most streams of all agents. */
+  readonly streams: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Requests of one stream. */
+const REQUESTS: Rate = { perSecond: 20, burst: 600 };
+/** Kinds that say which ranges a mesh has. */
+const MESH_SOURCES: ReadonlySet<string> = new Set(['Mesh', 'MeshParameters', 'ConfigMap']);
+/** How often the ends of credentials are looked at, ms. */
+const CHECK_EVERY = 1_000;
+
+/** `AgentService/Attach`: agents of machines register their Dataplanes and hold their leases (docs/reference/leases.md). */
+export class AgentServer {
+  private readonly streams = new Set<AttachStream>();
+  private readonly leases: ReplicaLeases;
+  private readonly registrations: AgentRegistrations;
+  private readonly log: CallerLog;
+  private readonly ending = new AbortController();
+  private readonly stops: (() => void)[];
+  private running: Promise<unknown> = Promise.resolve();
+  private isClosed = false;
+
+  constructor(private readonly options: AgentServiceOptions) {
+    const { leases: store, leaseLength: length, clock, logger, index, dataplaneTokens } = options;
+    this.leases = new ReplicaLeases({ store, length, clock, logger });
+    this.registrations = new AgentRegistrations(options);
+    this.log = new CallerLog(logger, clock);
+    this.stops = [
+      index.subscribe((event) => this.observe(event)),
+      dataplaneTokens.onChange(() => this.streams.forEach((stream) => stream.review())),
+    ];
+  }
+
+  /** Streams of agents that are open. */
+  get open(): number {
+    return this.streams.size;
+  }
+
+  /** `streams`: of this server. */
+  readonly addTo = (server: Server, streams: Pick<Http2Streams, 'certificateOf'>): void => {
+    server.addService(AgentServiceService, {
+      attach: (call: AttachCall) => this.attach(call, streams.certificateOf(call.metadata)),
+    });
+  };
+
+  /** Renews leases from now on. */
+  start(): void {
+    const { signal } = this.ending;
+    this.running = Promise.all([this.leases.run(signal), this.check(signal)]).catch((error: unknown) =>
+      this.options.logger.error('leases of agents are not renewed any more', { error: errorText(error) }),
+    );
+  }
+
+  /** Ends all streams, so that agents turn to another replica; their leases stay. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    this.stops.splice(0).forEach((stop) => stop());
+    this.ending.abort();
+    for (const stream of [...this.streams]) stream.end('unavailable', 'this control plane stops');
+    await this.running;
+  }
+
+  private attach(call: AttachCall, certificate: X509Certificate | undefined): void {
+    call.sendMetadata(new Metadata());
+    const { clock, logger, streams, zoneFacts } = this.options;
+    const address = addressOf(call.getPeer());
+    const token = String(call.metadata.get('authorization')[0] ?? '')
+      .replace(/^bearer +/i, '')
+      .trim();
+    const stream = new AttachStream(call, {
+      ...{ id: randomUUID(), clock, logger, leases: this.leases, registrations: this.registrations, zoneFacts },
+      credentials: { token, certificate, address },
+      requests: new TokenBucket(REQUESTS, clock),
+      over: (why) => this.over(stream, address, why),
+    });
+    if (this.isClosed) return stream.end('unavailable', 'this control plane stops');
+    if (this.streams.size >= streams)
+      return stream.end('exhausted', `this control plane serves ${streams} agents already`);
+    this.streams.add(stream);
+    this.leases.add(stream);
+    stream.begin();
+  }
+
+  private over(stream: AttachStream, address: string, why: string | undefined): void {
+    this.leases.delete(stream);
+    if (!this.streams.delete(stream) || why === undefined || this.isClosed) return;
+    const { machine } = stream;
+    this.log.warn(`${machine} ${address}`, 'a stream of an agent was ended', { machine, address, reason: why });
+  }
+
+  private observe({ changes }: IndexEvent): void {
+    const { zone } = this.options;
+    const removed = new Set<string>();
+    for (const { id, after } of changes)
+      if (id.kind === 'Dataplane' && id.zone === zone && !after) removed.add(nameOf(id));
+    if (changes.some(({ id }) => TRUST_SOURCES.has(id.kind))) this.streams.forEach((stream) => stream.review());
+    if (changes.some(({ id }) => MESH_SOURCES.has(id.kind))) this.streams.forEach((stream) => stream.tellZone());
+    if (removed.size > 0) for (const stream of this.streams) stream.removed(removed);
+  }
+
+  private async check(signal: AbortSignal): Promise<void> {
+    const { clock } = this.options;
+    while (!signal.aborted) {
+      await clock.sleep(CHECK_EVERY, signal);
+      for (const stream of this.streams) stream.checkTime(clock.now());
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import { credentials, type ChannelCredentials, type ChannelOptions } from '@grpc/grpc-js';
+import { isIP } from 'node:net';
+import { checkServerIdentity, type PeerCertificate } from 'node:tls';
+
+/** How a control plane is verified, and what its client shows. */
+export interface ClientTls {
+  /** Authorities in PEM. */
+  readonly authorities: string;
+  /** Certificate chain and key in PEM, where the client has them. */
+  readonly identity?: { readonly chain: string; readonly key: string };
+}
+
+/** What a gRPC client is made with. */
+export interface ClientCredentials {
+  readonly credentials: ChannelCredentials;
+  readonly options: ChannelOptions;
+}
+
+/**
+ * Credentials of a client of `address`, `host:port`; plain text where `tls` is undefined. TLS knows no IP address as server name (RFC 6066
+ * §3): none that means something is sent, and the certificate is checked for the address all the same.
+ */
+export function clientCredentials(address: string, tls: ClientTls | undefined): ClientCredentials {
+  if (!tls) return { credentials: credentials.createInsecure(), options: {} };
+  const { authorities, identity } = tls;
+  const [key, chain] = identity ? [Buffer.from(identity.key), Buffer.from(identity.chain)] : [null, null];
+  const host = address.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
+  const roots = Buffer.from(authorities);
+  if (isIP(host) === 0) return { credentials: credentials.createSsl(roots, key, chain), options: {} };
+  const checked = { checkServerIdentity: (_: string, shown: PeerCertificate) => checkServerIdentity(host, shown) };
+  const options = { 'grpc.ssl_target_name_override': 'control-plane.invalid' };
+  return { credentials: credentials.createSsl(roots, key, chain, checked), options };
+}

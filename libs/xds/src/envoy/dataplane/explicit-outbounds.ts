@@ -1,0 +1,309 @@
+import { isIP } from 'node:net';
+import { isDeepStrictEqual } from 'node:util';
+import { asDataplane, type DataplaneResource } from '@causeway/controllers';
+import {
+  compareText,
+  FieldPath,
+  hasEffectiveLabels,
+  identityKey,
+  isJsonObject,
+  shortened,
+  type Resource,
+} from '@causeway/resources';
+import type { IndexChange } from '@causeway/store';
+import type { Destination } from '../../model/destination';
+import type { DestinationChange } from '../../model/traffic-model';
+import { isPort, socketAddress, type SocketAddress } from '../../model/zone-entrance';
+import { RESOURCE_TYPES } from '../../resources/encoded-resource';
+import type { RefusedResource } from '../../server/resource-source';
+import { explicitListenerName, hostPort } from '../names';
+import type { BackendRef, ReachableBackends } from './reachable-backends';
+
+type Outbound = NonNullable<DataplaneResource['spec']['networking']['outbound']>[number];
+
+/** A service at an address of the client's own machine, as its Dataplane says. */
+export interface ExplicitOutbound {
+  readonly at: SocketAddress;
+  /** The name of the destination. */
+  readonly destination: string;
+}
+
+/** What of a Dataplane's `networking.outbound` is served, by the name of the listener, and why the rest is not. */
+export interface OutboundPlan {
+  readonly served: ReadonlyMap<string, ExplicitOutbound>;
+  readonly problems: readonly RefusedResource[];
+}
+
+/** Names that a change may have touched. */
+export interface TouchedOutbounds {
+  readonly listeners: ReadonlySet<string>;
+  readonly clusters: ReadonlySet<string>;
+}
+
+/** Most explicit outbounds of one proxy: each is a listener of about 30 kB. */
+export const MOST_OUTBOUNDS = 2_000;
+/** Most ports of services that the labels of one outbound may select. */
+const MOST_CANDIDATES = 1_000;
+const LOOPBACK = '127.0.0.1';
+const SERVICE_TAG = 'kuma.io/service';
+const ZONE_TAG = 'kuma.io/zone';
+/** `name_namespace_svc_port`: how Kuma names services of Kubernetes. */
+const KUBERNETES_SERVICE = /^(.+)_([^_]+)_svc(?:_(\d{1,5}))?$/;
+const TAGGED_KINDS = ['MeshService', 'MeshMultiZoneService', 'MeshExternalService'] as const;
+const AT = FieldPath.at('spec').field('networking').field('outbound');
+const NOTHING: OutboundPlan = { served: new Map(), problems: [] };
+
+/** Which destinations an outbound may mean; `zone` where its tags name one. */
+interface Target {
+  readonly refs: readonly BackendRef[];
+  readonly zone?: string;
+  /** Tags that are not understood. */
+  readonly foreign: readonly string[];
+}
+
+interface Reference {
+  readonly mesh: string;
+  readonly ref: BackendRef;
+  /** How many outbounds of Dataplanes have a listener of this name for this reference. */
+  readonly listeners: Map<string, number>;
+}
+
+interface Planned {
+  readonly version: number;
+  readonly taken: readonly SocketAddress[];
+  readonly plan: OutboundPlan;
+}
+
+/**
+ * The explicit outbounds of the zone's Dataplanes (docs/reference/xds-translation.md, Explicit outbounds): which destination each
+ * leads to, and which of them a change of a destination touches. A change costs what refers to it.
+ */
+export class ExplicitOutbounds {
+  private readonly byName = new Map<string, Reference>();
+  private readonly byLabels = new Map<string, Reference>();
+  private plans = new WeakMap<Resource, Planned>();
+  private version = 0;
+
+  constructor(
+    private readonly backends: ReachableBackends,
+    private readonly zone: string,
+  ) {}
+
+  /** `taken`: where the proxy, or a process behind it, listens already. */
+  plan(dataplane: Resource, taken: readonly SocketAddress[]): OutboundPlan {
+    const outbounds = outboundsOf(dataplane);
+    if (outbounds.length === 0) return NOTHING;
+    const known = this.plans.get(dataplane);
+    if (known?.version === this.version && isDeepStrictEqual(known.taken, taken)) return known.plan;
+    const plan = this.compute(dataplane, outbounds, taken);
+    this.plans.set(dataplane, { version: this.version, taken, plan });
+    return plan;
+  }
+
+  /** Takes note of a Dataplane that came, changed or went; its listeners, and the clusters behind them before and after. */
+  replace({ before, after }: Pick<IndexChange, 'before' | 'after'>): TouchedOutbounds {
+    const touched = { listeners: new Set<string>(), clusters: new Set<string>() };
+    if (before && after && isDeepStrictEqual(before.spec, after.spec)) return touched;
+    this.count(before, -1);
+    this.count(after, 1);
+    for (const resource of [before, after])
+      for (const outbound of outboundsOf(resource)) {
+        touched.listeners.add(explicitListenerName(addressOf(outbound)));
+        const found = resource && this.pick(resource.id.mesh, targetOf(outbound));
+        if (typeof found === 'object') touched.clusters.add(found.name);
+      }
+    return touched;
+  }
+
+  /** The listeners that lead, or led, to this destination, and the clusters that any of them may lead to now. */
+  touchedBy({ before, after }: DestinationChange): TouchedOutbounds {
+    const touched = { listeners: new Set<string>(), clusters: new Set<string>() };
+    if (this.byName.size + this.byLabels.size === 0 || (before && after && isSameChoice(before, after))) return touched;
+    for (const { mesh, ref, listeners } of this.references(before, after)) {
+      for (const name of listeners.keys()) touched.listeners.add(name);
+      let count = 0;
+      for (const { name } of this.backends.matching(mesh, ref)) {
+        touched.clusters.add(name);
+        if (++count >= MOST_CANDIDATES) break;
+      }
+    }
+    if (touched.listeners.size > 0) this.version += 1;
+    return touched;
+  }
+
+  private *references(...changed: readonly (Destination | undefined)[]): Iterable<Reference> {
+    const service = changed.find((one) => one !== undefined)?.service;
+    const named = service && this.byName.get(referenceKey(service.mesh, service));
+    if (named) yield named;
+    for (const reference of this.byLabels.values())
+      if (changed.some((one) => one && isSelected(reference, one))) yield reference;
+  }
+
+  private count(dataplane: Resource | undefined, by: 1 | -1): void {
+    for (const outbound of outboundsOf(dataplane)) {
+      const listener = explicitListenerName(addressOf(outbound));
+      const { mesh = '' } = dataplane?.id ?? {};
+      for (const ref of targetOf(outbound).refs) {
+        const table = ref.name === undefined ? this.byLabels : this.byName;
+        const key = referenceKey(mesh, ref);
+        const reference = table.get(key) ?? { mesh, ref: withoutPort(ref), listeners: new Map<string, number>() };
+        const count = (reference.listeners.get(listener) ?? 0) + by;
+        if (count > 0) reference.listeners.set(listener, count);
+        else reference.listeners.delete(listener);
+        if (reference.listeners.size > 0) table.set(key, reference);
+        else table.delete(key);
+      }
+    }
+  }
+
+  private compute(
+    { id: { mesh } }: Resource,
+    outbounds: readonly Outbound[],
+    taken: readonly SocketAddress[],
+  ): OutboundPlan {
+    const served = new Map<string, ExplicitOutbound>();
+    const problems = new Map<string, RefusedResource>();
+    const sockets = new Sockets(taken);
+    outbounds.forEach((outbound, i) => {
+      const at = addressOf(outbound);
+      const name = explicitListenerName(at);
+      const found = this.serve(mesh, outbound, sockets);
+      if (typeof found === 'object') return void served.set(name, { at, destination: found.name });
+      const violations = [...(problems.get(name)?.violations ?? []), AT.index(i).violation(found)];
+      problems.set(name, { type: RESOURCE_TYPES.listener, name, violations, isDeclared: true });
+    });
+    return { served, problems: [...problems.values()] };
+  }
+
+  /** The destination of an outbound, or why it has no listener. */
+  private serve(mesh: string, outbound: Outbound, sockets: Sockets): Destination | string {
+    const at = addressOf(outbound);
+    if (!socketAddress(at.address, at.port)) return `must have an IP address; got "${shortened(at.address, 100)}"`;
+    if (sockets.served >= MOST_OUTBOUNDS) return `is not served: a proxy has at most ${MOST_OUTBOUNDS}`;
+    const user = sockets.userOf(at);
+    if (user !== undefined) return `${hostPort(at)} is already used by ${user}`;
+    const target = targetOf(outbound);
+    if (target.foreign.length > 0)
+      return `has tags that services are not chosen by: ${shortened(target.foreign.join(', '), 200)}`;
+    const found = this.pick(mesh, target);
+    if (typeof found === 'object') sockets.take(at);
+    return found ?? `there is no service ${described(outbound)} in mesh ${mesh}`;
+  }
+
+  /** A service of this zone before one for several zones before one of another zone; then the oldest, and its first port. */
+  private pick(mesh: string, { refs, zone }: Target): Destination | string | undefined {
+    let best: Destination | undefined;
+    let count = 0;
+    for (const ref of refs)
+      for (const each of this.backends.matching(mesh, ref)) {
+        if (++count > MOST_CANDIDATES) return `selects more than ${MOST_CANDIDATES} ports of services`;
+        if (zone !== undefined && zone !== each.service.zone) continue;
+        if (!best || this.order(each, best) < 0) best = each;
+      }
+    return best;
+  }
+
+  private order(a: Destination, b: Destination): number {
+    const age = ({ createdAt }: Destination): number => createdAt || Number.MAX_VALUE;
+    return (
+      this.rank(a) - this.rank(b) ||
+      age(a) - age(b) ||
+      compareText(identityKey(a.service), identityKey(b.service)) ||
+      a.port - b.port
+    );
+  }
+
+  private rank({ service: { kind, zone } }: Destination): number {
+    if (kind === 'MeshService') return zone === this.zone ? 0 : 2;
+    return kind === 'MeshMultiZoneService' ? 1 : 3;
+  }
+}
+
+/** The addresses that listeners of a proxy and processes beside it have. */
+class Sockets {
+  served = 0;
+  private readonly byPort = new Map<number, Map<string, string>>();
+
+  constructor(taken: readonly SocketAddress[]) {
+    for (const at of taken) this.add(at, 'an inbound or another listener of the proxy');
+  }
+
+  userOf({ address, port }: SocketAddress): string | undefined {
+    const ofPort = this.byPort.get(port);
+    if (!ofPort) return undefined;
+    if (isWildcard(address)) return [...ofPort.values()][0];
+    return ofPort.get(address) ?? ofPort.get('0.0.0.0') ?? ofPort.get('::');
+  }
+
+  take(at: SocketAddress): void {
+    this.served += 1;
+    this.add(at, 'an earlier outbound');
+  }
+
+  private add({ address, port }: SocketAddress, user: string): void {
+    this.byPort.set(port, (this.byPort.get(port) ?? new Map<string, string>()).set(address, user));
+  }
+}
+
+function isWildcard(address: string): boolean {
+  return address === '0.0.0.0' || address === '::';
+}
+
+/** Those that can be read: a stored Dataplane may lack what is required of it here. */
+function outboundsOf(dataplane: Resource | undefined): readonly Outbound[] {
+  const networking: unknown = asDataplane(dataplane)?.spec.networking;
+  const outbounds = isJsonObject(networking) ? networking['outbound'] : undefined;
+  return Array.isArray(outbounds) ? outbounds.filter(isOutbound) : [];
+}
+
+function isOutbound(found: unknown): found is Outbound {
+  if (!isJsonObject(found) || !isPort(found['port'])) return false;
+  const { address, backendRef, tags = {} } = found;
+  const isAddress = address === undefined || (typeof address === 'string' && isIP(address) > 0);
+  const isRef = backendRef === undefined || (isJsonObject(backendRef) && typeof backendRef['kind'] === 'string');
+  return isAddress && isRef && isJsonObject(tags);
+}
+
+function addressOf({ address = LOOPBACK, port }: Outbound): SocketAddress {
+  return { address, port };
+}
+
+function targetOf({ backendRef, tags = {} }: Outbound): Target {
+  if (backendRef) return { refs: [backendRef], foreign: [] };
+  const { [SERVICE_TAG]: service = '', [ZONE_TAG]: zone, ...others } = tags;
+  const [, name = service, namespace, port] = KUBERNETES_SERVICE.exec(service) ?? [];
+  const part = { ...(namespace !== undefined && { namespace }), ...(port !== undefined && { port: Number(port) }) };
+  return {
+    refs: TAGGED_KINDS.map((kind) => ({ kind, name, ...part })),
+    ...(zone !== undefined && { zone }),
+    foreign: Object.keys(others),
+  };
+}
+
+function described({ backendRef, tags = {} }: Outbound): string {
+  const text = backendRef ?? {
+    [SERVICE_TAG]: tags[SERVICE_TAG],
+    ...(tags[ZONE_TAG] && { [ZONE_TAG]: tags[ZONE_TAG] }),
+  };
+  return shortened(JSON.stringify(text), 300);
+}
+
+function withoutPort({ kind, name, labels }: BackendRef): BackendRef {
+  return { kind, ...(name === undefined ? { ...(labels && { labels }) } : { name }) };
+}
+
+type Named = Pick<BackendRef, 'labels' | 'name'> & { readonly kind: string };
+
+function referenceKey(mesh: string, { kind, name, labels = {} }: Named): string {
+  return JSON.stringify([mesh, kind, name ?? Object.entries(labels).sort()]);
+}
+
+function isSelected({ mesh, ref: { kind, labels } }: Reference, { service, labels: held }: Destination): boolean {
+  if (service.mesh !== mesh || service.kind !== kind || labels === undefined) return false;
+  return hasEffectiveLabels({ id: service, labels: held }, labels);
+}
+
+/** Whether outbounds choose, and use, both alike: what differs is told with the destination itself. */
+function isSameChoice(a: Destination, b: Destination): boolean {
+  return a.createdAt === b.createdAt && a.protocol === b.protocol && a.port === b.port && a.labels === b.labels;
+}

@@ -1,0 +1,94 @@
+import { asDataplane } from '@causeway/controllers';
+import type { Dataplane } from '@causeway/kinds';
+import { hasEffectiveLabels, type Resource, type SpecOf } from '@causeway/resources';
+import type { Destination } from '../../model/destination';
+import type { DestinationChange } from '../../model/traffic-model';
+
+type Networking = SpecOf<typeof Dataplane>['networking'];
+type Reachable = NonNullable<NonNullable<Networking['transparentProxying']>['reachableBackends']>;
+/** A service, or one of its ports, that a Dataplane declares to use: by kind, and name or labels. */
+export type BackendRef = NonNullable<Reachable['refs']>[number];
+
+/** Which services a Dataplane declares to use; undefined where it does not say, empty where it uses none. */
+export function declaredBackends(dataplane: Resource | undefined): readonly BackendRef[] | undefined {
+  const reachable = asDataplane(dataplane)?.spec.networking.transparentProxying?.reachableBackends;
+  return reachable && (reachable.refs ?? []);
+}
+
+/** Most sets of labels whose services are remembered: proxies of one kind share theirs. */
+const MOST_SELECTORS = 4_096;
+
+interface Selector {
+  readonly mesh: string;
+  readonly kind: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly found: Map<string, Destination>;
+}
+
+/** The destinations by how Dataplanes refer to them. A change costs the names and the sets of labels that it touches. */
+export class ReachableBackends {
+  private readonly all = new Map<string, Destination>();
+  private readonly byService = new Map<string, Map<string, Destination>>();
+  private readonly selectors = new Map<string, Selector>();
+
+  replace({ name, before, after }: DestinationChange): void {
+    if (before) this.remove(name, before);
+    if (!after) return;
+    this.all.set(name, after);
+    const key = serviceKey(after.service.mesh, after.service.kind, after.service.name);
+    const ofService = this.byService.get(key) ?? new Map<string, Destination>();
+    this.byService.set(key, ofService.set(name, after));
+    for (const selector of this.selectors.values()) if (selects(selector, after)) selector.found.set(name, after);
+  }
+
+  /**
+   * The names of the destinations that these refer to, each once. A name without a namespace is that name in each of them, and
+   * in every zone.
+   */
+  names(mesh: string, refs: readonly BackendRef[]): ReadonlySet<string> {
+    const found = new Set<string>();
+    for (const ref of refs) for (const { name } of this.matching(mesh, ref)) found.add(name);
+    return found;
+  }
+
+  /** The destinations that one of them refers to. */
+  *matching(mesh: string, ref: BackendRef): Iterable<Destination> {
+    for (const destination of this.candidates(mesh, ref).values()) {
+      const { port, service } = destination;
+      const isMeant = ref.namespace === undefined || ref.namespace === service.namespace;
+      if (isMeant && (ref.port === undefined || ref.port === port)) yield destination;
+    }
+  }
+
+  private remove(name: string, { service }: Destination): void {
+    this.all.delete(name);
+    const key = serviceKey(service.mesh, service.kind, service.name);
+    const ofService = this.byService.get(key);
+    if (ofService?.delete(name) && ofService.size === 0) this.byService.delete(key);
+    for (const selector of this.selectors.values()) selector.found.delete(name);
+  }
+
+  private candidates(mesh: string, { kind, name, labels }: BackendRef): ReadonlyMap<string, Destination> {
+    if (name !== undefined) return this.byService.get(serviceKey(mesh, kind, name)) ?? NONE;
+    if (labels === undefined) return NONE;
+    const key = JSON.stringify([mesh, kind, Object.entries(labels).sort()]);
+    const known = this.selectors.get(key);
+    if (known) return known.found;
+    const selector: Selector = { mesh, kind, labels, found: new Map() };
+    for (const [each, destination] of this.all)
+      if (selects(selector, destination)) selector.found.set(each, destination);
+    if (this.selectors.size >= MOST_SELECTORS) this.selectors.clear();
+    this.selectors.set(key, selector);
+    return selector.found;
+  }
+}
+
+const NONE: ReadonlyMap<string, Destination> = new Map();
+
+function selects({ mesh, kind, labels }: Selector, { service, labels: held }: Destination): boolean {
+  return service.mesh === mesh && service.kind === kind && hasEffectiveLabels({ id: service, labels: held }, labels);
+}
+
+function serviceKey(mesh: string, kind: string, name: string): string {
+  return `${mesh} ${kind} ${name}`;
+}

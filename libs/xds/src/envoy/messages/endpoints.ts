@@ -1,0 +1,118 @@
+import { type ClusterLoadAssignment, HealthStatus } from '@causeway/proto-gen';
+import type { Destination, LocalEndpoint, RemoteZone } from '../../model/destination';
+import type { SocketAddress, ZoneEntrance } from '../../model/zone-entrance';
+import { EGRESS_ENDPOINTS, entranceEndpointsName, localEndpointsName } from '../names';
+
+/** The key of the endpoint metadata by which Envoy chooses one of several transport sockets. */
+const SOCKET_MATCH = 'envoy.transport_socket_match';
+
+type Endpoints = Parameters<typeof ClusterLoadAssignment.fromPartial>[0] & { readonly clusterName: string };
+
+/** By which of a cluster's transport sockets an endpoint is spoken to, where it is not the usual one. */
+type SocketMatch = { readonly tls: 'off' } | { readonly sni: 'hash' } | { readonly host: string };
+
+export function metadataOf(match: SocketMatch) {
+  return { metadata: { filterMetadata: { [SOCKET_MATCH]: { ...match } } } };
+}
+
+/** An endpoint at an address; one that is not ready is there and unhealthy, so that its traffic can go elsewhere. */
+export function endpoint({ address, port }: SocketAddress, ready = true) {
+  return {
+    hostIdentifier: {
+      $case: 'endpoint' as const,
+      value: { address: { address: { $case: 'socketAddress' as const, value: socketOf(address, port) } } },
+    },
+    healthStatus: ready ? HealthStatus.UNKNOWN : HealthStatus.UNHEALTHY,
+  };
+}
+
+export function socketOf(address: string, port: number) {
+  return { address, portSpecifier: { $case: 'portValue' as const, value: port } };
+}
+
+export function localityOf(zone: string, priority: number) {
+  return { ...(zone !== '' && { locality: { zone } }), priority };
+}
+
+/** No endpoints: what is asked for and does not exist. */
+export function noEndpoints(clusterName: string): Endpoints {
+  return { clusterName };
+}
+
+/** The entrance of a zone, shared by all its services. */
+export function entranceEndpoints(mesh: string, zone: string, entrance: ZoneEntrance | undefined): Endpoints {
+  const clusterName = entranceEndpointsName(mesh, zone);
+  if (!entrance) return noEndpoints(clusterName);
+  return {
+    clusterName,
+    endpoints: [{ ...localityOf(zone, 0), lbEndpoints: entrance.addresses.map((at) => endpoint(at)) }],
+  };
+}
+
+/** The egress of the zone, shared by all services outside the mesh. */
+export function egressEndpoints(addresses: readonly SocketAddress[]): Endpoints {
+  if (addresses.length === 0) return noEndpoints(EGRESS_ENDPOINTS);
+  return { clusterName: EGRESS_ENDPOINTS, endpoints: [{ lbEndpoints: addresses.map((at) => endpoint(at)) }] };
+}
+
+/** The endpoints of a destination in this zone only. */
+export function localEndpoints({ name, local }: Destination, zone: string): Endpoints {
+  return { clusterName: localEndpointsName(name), endpoints: local.length === 0 ? [] : [localLocality(local, zone)] };
+}
+
+/** What `localEndpoints` has, and those with host names: for a cluster that resolves them. */
+export function namedLocalEndpoints(clusterName: string, destination: Destination, zone: string): Endpoints {
+  return { clusterName, endpoints: [localLocality([...destination.local, ...destination.localNames], zone)] };
+}
+
+/**
+ * All endpoints of a destination: this zone's first, then those of other zones, then those of depreferred zones. Priorities
+ * have no gap, for gRPC refuses one.
+ */
+export function destinationEndpoints(
+  { name, service, local, remote }: Destination,
+  zone: string,
+  entranceOf: (mesh: string, zone: string) => ZoneEntrance | undefined,
+): Endpoints {
+  const of = (each: RemoteZone) => remoteLocality(each, entranceOf(service.mesh, each.zone)?.addresses ?? []);
+  return { clusterName: name, endpoints: ranked(local, zone, remote, of) };
+}
+
+/** What `destinationEndpoints` has, and those with host names: for a cluster that resolves them. */
+export function namedEndpoints(clusterName: string, destination: Destination, zone: string): Endpoints {
+  const { local, localNames, remote } = destination;
+  const of = (each: RemoteZone) => remoteLocality(each, each.at ?? []);
+  return { clusterName, endpoints: ranked([...local, ...localNames], zone, remote, of) };
+}
+
+type Locality = ReturnType<typeof localLocality>;
+
+function ranked(
+  local: readonly LocalEndpoint[],
+  zone: string,
+  remote: readonly RemoteZone[],
+  of: (each: RemoteZone) => readonly Locality[],
+): Locality[] {
+  const ranks = [
+    local.length > 0 ? [localLocality(local, zone)] : [],
+    ...[false, true].map((depreferred) => remote.filter((each) => each.depreferred === depreferred).flatMap(of)),
+  ].filter((localities) => localities.length > 0);
+  return ranks.flatMap((localities, priority) => localities.map((locality) => ({ ...locality, priority })));
+}
+
+function localLocality(local: readonly LocalEndpoint[], zone: string) {
+  return {
+    ...localityOf(zone, 0),
+    loadBalancingWeight: local.length,
+    lbEndpoints: local.map((each) => ({
+      ...endpoint(each, each.ready),
+      ...(each.plaintext && metadataOf({ tls: 'off' })),
+    })),
+  };
+}
+
+function remoteLocality({ zone, instances, sni }: RemoteZone, addresses: readonly SocketAddress[]) {
+  if (addresses.length === 0) return [];
+  const lbEndpoints = addresses.map((at) => ({ ...endpoint(at), ...(sni === 'hash' && metadataOf({ sni })) }));
+  return [{ ...localityOf(zone, 0), loadBalancingWeight: instances, lbEndpoints }];
+}

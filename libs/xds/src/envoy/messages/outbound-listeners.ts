@@ -1,0 +1,256 @@
+import {
+  DestinationIPInput,
+  DestinationPortInput,
+  type FilterChain,
+  HttpConnectionManager,
+  type Listener,
+  MatcherTree,
+  OriginalDst,
+  PreviousHostsPredicate,
+  ProxyProtocol,
+  type RouteConfiguration,
+  Router,
+  SetFilterState,
+  StringValue,
+  TcpProxy,
+  TcpProxy_UpstreamConnectMode,
+  TrafficDirection,
+} from '@causeway/proto-gen';
+import type { Destination } from '../../model/destination';
+import type { SocketAddress } from '../../model/zone-entrance';
+import { durationOf, packExtension, packFilter } from '../../resources/any';
+import { isHttp } from './clusters';
+import { socketOf } from './endpoints';
+import { filterChainName, OUTBOUND_LISTENER, outboundListenerName, REENTRY_LISTENER } from '../names';
+import { FROM_ADS } from './tls';
+
+type ListenerFields = Parameters<typeof Listener.fromPartial>[0] & { readonly name: string };
+type ChainFields = Parameters<typeof FilterChain.fromPartial>[0] & { readonly name: string };
+type RouteFields = Parameters<typeof RouteConfiguration.fromPartial>[0] & { readonly name: string };
+
+/** The chain of redirected connections to addresses that no chain of their own takes. */
+const ON_DEMAND = 'ondemand';
+/** The filter state by which a connection chooses its cluster. */
+const CHOSEN_CLUSTER = 'envoy.tcp_proxy.cluster';
+/** A connection without a byte for so long is closed. */
+const IDLE = durationOf(3_600_000);
+/**
+ * Attempts of a connection before it fails. Envoy takes hosts in turn, whichever has just failed: while one of two is dead, one
+ * connection of a thousand meets only that one.
+ */
+const CONNECT_ATTEMPTS = 10;
+/** A request without a byte for so long ends. */
+const STREAM_IDLE = durationOf(1_800_000);
+
+export function addressOf({ address, port }: SocketAddress) {
+  return { address: { $case: 'socketAddress' as const, value: socketOf(address, port) } };
+}
+
+interface TcpOptions {
+  /** The cluster is asked for where it is not there. */
+  readonly onDemand?: boolean;
+  /** The cluster's name, unless given. */
+  readonly statPrefix?: string;
+  /** The longest life of a connection, ms; without it, as long as it is used. */
+  readonly maxAge?: number;
+  /** Nothing is dialled before the handshake of the caller. */
+  readonly afterHandshake?: boolean;
+}
+
+/** Otherwise everybody who connects makes a server accept a connection, whatever becomes of the handshake. */
+export const AFTER_HANDSHAKE = {
+  upstreamConnectMode: TcpProxy_UpstreamConnectMode.ON_DOWNSTREAM_TLS_HANDSHAKE,
+  maxEarlyDataBytes: 0,
+};
+
+/** Passes bytes on to a cluster; another of its hosts is tried where one does not answer. */
+export function tcpProxy(cluster: string, options: TcpOptions = {}) {
+  const { onDemand = false, statPrefix = cluster, maxAge, afterHandshake = false } = options;
+  return packFilter('tcp-proxy', TcpProxy, {
+    statPrefix,
+    clusterSpecifier: { $case: 'cluster', value: cluster },
+    idleTimeout: IDLE,
+    maxConnectAttempts: CONNECT_ATTEMPTS,
+    // Until it is known that a host cannot be reached, the next attempt may go to the same one.
+    backoffOptions: { baseInterval: durationOf(25), maxInterval: durationOf(250) },
+    ...(maxAge !== undefined && { maxDownstreamConnectionDuration: durationOf(maxAge) }),
+    ...(afterHandshake && AFTER_HANDSHAKE),
+    ...(onDemand && { onDemand: { odcdsConfig: FROM_ADS, timeout: durationOf(15_000) } }),
+  });
+}
+
+/** Chooses the cluster of a connection by Envoy's substitutions, such as `%REQUESTED_SERVER_NAME%`. */
+export function chooseCluster(format: string) {
+  const inlineString = { $case: 'inlineString' as const, value: format };
+  return packFilter('choose-cluster', SetFilterState, {
+    onNewConnection: [
+      {
+        key: { $case: 'objectKey', value: CHOSEN_CLUSTER },
+        value: {
+          $case: 'formatString',
+          value: { format: { $case: 'textFormatSource', value: { specifier: inlineString } } },
+        },
+      },
+    ],
+  });
+}
+
+/** The connection manager of a destination. It names its routes only, so a change of them drains no connection. */
+function httpFilter({ name }: Destination) {
+  return packFilter('http', HttpConnectionManager, {
+    statPrefix: name,
+    routeSpecifier: { $case: 'rds', value: { configSource: FROM_ADS, routeConfigName: name } },
+    httpFilters: [packFilter('router', Router, {})],
+    normalizePath: true,
+    streamIdleTimeout: STREAM_IDLE,
+    upgradeConfigs: [{ upgradeType: 'websocket' }],
+  });
+}
+
+function filtersOf(destination: Destination) {
+  return isHttp(destination) ? [httpFilter(destination)] : [tcpProxy(destination.name)];
+}
+
+/** Capture `bind`: a listener at the service's own address, which must be local to the machine. */
+export function boundListener(destination: Destination): ListenerFields {
+  const at = { address: destination.vip, port: destination.port };
+  return outboundListener(outboundListenerName(at), at, destination);
+}
+
+/** A listener whose connections all go to one destination. */
+export function outboundListener(name: string, at: SocketAddress, destination: Destination): ListenerFields {
+  return {
+    name,
+    address: addressOf(at),
+    trafficDirection: TrafficDirection.OUTBOUND,
+    filterChains: [{ filters: filtersOf(destination) }],
+  };
+}
+
+/** The filter chain of an HTTP destination in the redirect listener. */
+export function httpChain(name: string, destination: Destination): ChainFields {
+  return { name, filters: [httpFilter(destination)] };
+}
+
+/** A chain whose address belongs to no HTTP service (any more): connections are closed. */
+export function closedChain(name: string): ChainFields {
+  return { name, filters: [tcpProxy('none')] };
+}
+
+/** Where the listeners of capture `redirect` are. */
+export function redirectSockets({ at, reentry, ipv6 }: RedirectPlaces): readonly SocketAddress[] {
+  return [at, reentry, ...(ipv6 ? [{ address: '::1', port: at.port }] : [])];
+}
+
+interface RedirectPlaces {
+  readonly at: SocketAddress;
+  readonly reentry: SocketAddress;
+  readonly ipv6?: boolean;
+}
+
+/**
+ * Capture `redirect`: one listener for all addresses. Connections to `http` addresses get a filter chain each, which Envoy asks
+ * for by name; the cluster of any other is asked for at its first connection.
+ */
+export function redirectListener(
+  { at, ipv6 }: Omit<RedirectPlaces, 'reentry'>,
+  http: readonly SocketAddress[],
+): ListenerFields {
+  return {
+    name: OUTBOUND_LISTENER,
+    address: addressOf(at),
+    ...(ipv6 && { additionalAddresses: [{ address: addressOf({ address: '::1', port: at.port }) }] }),
+    trafficDirection: TrafficDirection.OUTBOUND,
+    listenerFilters: [packFilter('original-dst', OriginalDst, {})],
+    filterChains: [
+      {
+        name: ON_DEMAND,
+        filters: [
+          chooseCluster('vip:%DOWNSTREAM_LOCAL_ADDRESS%'),
+          tcpProxy('none', { onDemand: true, statPrefix: 'outbound' }),
+        ],
+      },
+    ],
+    ...chainsByAddress(http, ON_DEMAND),
+  };
+}
+
+/**
+ * The loopback listener that takes the first connection to an HTTP address that no chain took: it comes back with the address
+ * that was dialled, when its chain is there. It has no chain for others, so nothing goes round twice.
+ */
+export function reentryListener(at: SocketAddress, http: readonly SocketAddress[]): ListenerFields {
+  return {
+    name: REENTRY_LISTENER,
+    address: addressOf(at),
+    trafficDirection: TrafficDirection.OUTBOUND,
+    listenerFilters: [packFilter('proxy-protocol', ProxyProtocol, {})],
+    ...(http.length === 0
+      ? { filterChains: [{ name: 'none', filters: [tcpProxy('none')] }] }
+      : chainsByAddress(http, undefined)),
+  };
+}
+
+/** First by the address that was dialled, then by the port; other connections get the chain `otherwise`, or are closed. */
+function chainsByAddress(http: readonly SocketAddress[], otherwise: string | undefined) {
+  if (http.length === 0) return {};
+  const byAddress = new Map<string, SocketAddress[]>();
+  for (const at of http) byAddress.set(at.address, [...(byAddress.get(at.address) ?? []), at]);
+  const noMatch = otherwise !== undefined && { onNoMatch: takeChain(otherwise) };
+  const addresses = [...byAddress].map(([address, ports]) => {
+    const chains = ports.map((at) => [`${at.port}`, takeChain(filterChainName(at))] as const);
+    const matcher = { matcherType: exactly(packExtension('port', DestinationPortInput, {}), chains), ...noMatch };
+    return [address, { onMatch: { $case: 'matcher' as const, value: matcher } }] as const;
+  });
+  return {
+    fcdsConfig: { configSource: FROM_ADS },
+    filterChainMatcher: MatcherTree.fromPartial({
+      matcherType: exactly(packExtension('ip', DestinationIPInput, {}), addresses),
+      ...noMatch,
+    }),
+  };
+}
+
+/** A matcher that goes by the exact value of an input. */
+export function exactly<M>(input: ReturnType<typeof packExtension>, entries: readonly (readonly [string, M])[]) {
+  const treeType = { $case: 'exactMatchMap' as const, value: { map: Object.fromEntries(entries) } };
+  return { $case: 'matcherTree' as const, value: { input, treeType } };
+}
+
+/** Takes the filter chain of this name. */
+export function takeChain(name: string) {
+  return { onMatch: { $case: 'action' as const, value: packExtension('chain', StringValue, { value: name }) } };
+}
+
+/**
+ * Tries a request again, on another host, where no server has seen it. A request that a server may have begun is never repeated:
+ * only its sender knows whether it may be.
+ */
+const retryPolicy = {
+  retryOn: 'connect-failure,refused-stream,reset-before-request',
+  numRetries: 4,
+  hostSelectionRetryMaxAttempts: 10,
+  retryHostPredicate: [packFilter('envoy.retry_host_predicates.previous_hosts', PreviousHostsPredicate, {})],
+  retryBackOff: { baseInterval: durationOf(25), maxInterval: durationOf(250) },
+};
+
+/** All requests go to the destination, without a limit of their duration. */
+export function defaultRoutes({ name }: Destination): RouteFields {
+  const cluster = { $case: 'cluster' as const, value: name };
+  return {
+    name,
+    validateClusters: false,
+    virtualHosts: [
+      {
+        name,
+        domains: ['*'],
+        routes: [
+          {
+            match: { pathSpecifier: { $case: 'prefix', value: '/' } },
+            action: { $case: 'route', value: { clusterSpecifier: cluster, timeout: durationOf(0), retryPolicy } },
+          },
+        ],
+      },
+    ],
+  };
+}

@@ -1,0 +1,87 @@
+import { X509Certificate } from 'node:crypto';
+import { Unauthenticated } from '@causeway/access';
+import { shortened } from '@causeway/resources';
+import { BoundedMap, type Clock } from '@causeway/runtime';
+import type { TrustDomain } from '../model/trust-domains';
+
+export interface PeerCertificatesOptions {
+  /** The authorities that workloads of a mesh believe. */
+  readonly trust: (mesh: string) => readonly TrustDomain[];
+  readonly isRevoked: (mesh: string, uri: string) => boolean;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/** Whose certificate it is, as an authority of the mesh says. */
+export interface VerifiedPeer {
+  /** The SPIFFE id. */
+  readonly uri: string;
+  /** ms since 1970. */
+  readonly expiresAt: number;
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
+const MOST_BUNDLES = 64;
+/** Certificates of the time before a clock was set right are believed for this long beforehand, ms. */
+const EARLY = 60_000;
+
+/**
+ * Verifies certificates of workloads that callers of the xDS port show instead of a token. As in the mesh (design-traffic §10): exactly one
+ * SPIFFE id, signed by an authority of the trust domain in that id, within its validity, not revoked.
+ */
+export class PeerCertificates {
+  /** The authorities of the bundles that were looked at last, by their text: reading them takes longer than a signature. */
+  private readonly authorities = new BoundedMap<readonly X509Certificate[]>(MOST_BUNDLES);
+
+  constructor(private readonly options: PeerCertificatesOptions) {}
+
+  /** Throws Unauthenticated with the reason. */
+  verify(certificate: X509Certificate, mesh: string): VerifiedPeer {
+    const { trust, isRevoked, clock } = this.options;
+    const uri = spiffeIdOf(certificate);
+    if (uri === undefined) throw refused('has not exactly one SPIFFE id');
+    const domain = /^spiffe:\/\/([^/]+)/.exec(uri)?.[1];
+    const trusted = trust(mesh).find(({ name }) => name === domain);
+    if (!trusted) throw refused(`is of trust domain ${domain}, which mesh ${shortened(mesh, 200)} does not trust`);
+    const isSigned = this.authoritiesIn(trusted.pem).some((authority) => isSignedBy(certificate, authority));
+    if (certificate.ca || !isSigned) throw refused(`is not signed by an authority of trust domain ${domain}`);
+    const [from, until] = [Date.parse(certificate.validFrom), Date.parse(certificate.validTo)];
+    const now = clock.now();
+    if (now < from - EARLY) throw refused(`holds from ${new Date(from).toISOString()} on`);
+    if (now >= until) throw refused(`has ended ${new Date(until).toISOString()}`);
+    if (isRevoked(mesh, uri)) throw refused(`${uri} is revoked by the settings of the mesh`);
+    return { uri, expiresAt: until };
+  }
+
+  private authoritiesIn(pem: string): readonly X509Certificate[] {
+    const known = this.authorities.get(pem);
+    if (known) return known;
+    const read = (pem.match(CERTIFICATE) ?? []).flatMap((text) => authorityIn(text) ?? []);
+    this.authorities.set(pem, read);
+    return read;
+  }
+}
+
+function authorityIn(pem: string): X509Certificate | undefined {
+  try {
+    const authority = new X509Certificate(pem);
+    return authority.ca ? authority : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function spiffeIdOf({ subjectAltName = '' }: X509Certificate): string | undefined {
+  return /^URI:(spiffe:\/\/[^/,"\s]+\/[^,"\s]+)$/.exec(subjectAltName)?.[1];
+}
+
+function isSignedBy(certificate: X509Certificate, authority: X509Certificate): boolean {
+  try {
+    return certificate.checkIssued(authority) && certificate.verify(authority.publicKey);
+  } catch {
+    return false;
+  }
+}
+
+function refused(reason: string): Unauthenticated {
+  return new Unauthenticated(`the client certificate ${reason}`);
+}

@@ -1,0 +1,2 @@
+/** Whether `redis-server` is on the PATH. */
+export function hasRedisServer(): boolean;

@@ -1,0 +1,95 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { readConfig } from '@causeway/agent';
+import { describeWith, run, works } from '../dns/programs';
+
+const ROOT = resolve(__dirname, '..', '..');
+const PROGRAMS = ['global', 'zone', 'agent'] as const;
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+const unitOf = (program: string): string => read(`deploy/systemd/causeway-${program}.service`);
+/** Of `systemd-analyze security`: 100 is everything open. */
+const MOST_EXPOSED = { global: 20, zone: 20, agent: 45 };
+
+/** The values of a setting of a unit. */
+function valuesOf(unit: string, setting: string): readonly string[] {
+  return [...unit.matchAll(new RegExp(`^${setting}=(.*)$`, 'gm'))].map(([, value]) => String(value));
+}
+
+describe.each(PROGRAMS)('the unit of the %s', (program) => {
+  const unit = unitOf(program);
+
+  it('starts its program, as the build makes it, and keeps its state', () => {
+    const [start = ''] = valuesOf(unit, 'ExecStart');
+    const [, app] = /\/opt\/causeway\/dist\/apps\/(\w+)\/src\/main\.js/.exec(start) ?? [];
+    expect(app).toBe(program);
+    expect(existsSync(join(ROOT, 'apps', program, 'src'))).toBe(true);
+    expect(valuesOf(unit, 'StateDirectory')).toEqual([`causeway-${program}`]);
+    expect(valuesOf(unit, 'RuntimeDirectory')).toEqual([`causeway-${program}`]);
+    expect(valuesOf(unit, 'Restart')).toEqual(['always']);
+  });
+});
+
+describeWith(
+  'systemd-analyze',
+  works('systemd-analyze', '--version'),
+  'apt-get install systemd',
+)('systemd-analyze', () => {
+  let folder: string;
+  beforeAll(() => (folder = mkdtempSync(join(tmpdir(), 'causeway-units-'))));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  /** The unit with a Node that is here. */
+  const written = (program: string): string => {
+    const path = join(folder, `causeway-${program}.service`);
+    writeFileSync(path, unitOf(program).replaceAll('/usr/bin/node', process.execPath));
+    return path;
+  };
+
+  it.each(PROGRAMS)('finds no fault in the unit of the %s', async (program) => {
+    const { code, stdout, stderr } = await run('systemd-analyze', ['verify', '--man=no', written(program)]);
+    const said = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('causeway'));
+    expect([code, said]).toEqual([0, []]);
+  });
+
+  it.each(PROGRAMS)('finds the unit of the %s hardened', async (program) => {
+    const options = ['--offline=yes', `--threshold=${MOST_EXPOSED[program]}`, '--no-pager'];
+    const { code, stdout } = await run('systemd-analyze', ['security', ...options, written(program)]);
+    expect([code, code === 0 ? '' : stdout]).toEqual([0, '']);
+  });
+});
+
+describe('the image of the agent', () => {
+  const lines = read('deploy/agent.Dockerfile')
+    .replaceAll('\\\n', ' ')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => /^([A-Z]+)\s+(.+)$/.exec(line)?.slice(1) ?? [line]);
+
+  it('has instructions alone, and stands on the image of the control planes', () => {
+    const known = ['ARG', 'FROM', 'USER', 'RUN', 'VOLUME', 'ENV', 'STOPSIGNAL', 'HEALTHCHECK', 'ENTRYPOINT', 'CMD'];
+    expect(lines.filter(([instruction = '']) => !known.includes(instruction))).toEqual([]);
+    expect(lines.slice(0, 2)).toEqual([
+      ['ARG', 'BASE=causeway'],
+      ['FROM', '${BASE}'],
+    ]);
+    expect(read('docker-compose.yml')).toContain('image: causeway\n');
+  });
+
+  it('starts the agent with its state on a volume', () => {
+    const valueOf = (wanted: string): string => lines.find(([instruction]) => instruction === wanted)?.[1] ?? '';
+    expect(JSON.parse(valueOf('ENTRYPOINT'))).toContain('dist/apps/agent/src/main.js');
+    expect(JSON.parse(valueOf('CMD'))).toEqual(['run', '-f', '/etc/causeway/agent.yaml']);
+    expect(valueOf('ENV')).toBe(`CAUSEWAY_AGENT_STATE=${valueOf('VOLUME')}`);
+  });
+});
+
+describe('docs/guides/vm.md', () => {
+  it('has a configuration that the agent takes', () => {
+    const [, text = ''] = /```yaml\n([^`]+)```/.exec(read('docs/guides/vm.md')) ?? [];
+    expect(readConfig(text)).toMatchObject({
+      ok: true,
+      config: { dataplanes: [{ name: 'redis-1' }], dns: { port: 5_300 } },
+    });
+  });
+});

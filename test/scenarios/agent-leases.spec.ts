@@ -1,0 +1,290 @@
+import { randomUUID } from 'node:crypto';
+import type { DataplaneTokens } from '@causeway/access';
+import { LeaseHolder, type LeasedDataplane, type LeaseState } from '@causeway/agent';
+import { silentLogger, systemClock } from '@causeway/runtime';
+import { DATAPLANE_TOKENS } from '../../apps/zone/src/workload-identity.module';
+import type { ParsedJson } from '../rest/rest-fixture';
+import { createTestDatabase, type TestDatabase } from '../support/postgres';
+import { until } from '../support/until';
+import { ZoneProgram } from '../support/zone-program';
+
+/** How long a lease lives without a heartbeat, ms. */
+const LEASE = 2_000;
+
+interface TestAgent {
+  readonly holder: LeaseHolder;
+  /** As a process that is killed: nothing is withdrawn. */
+  kill(): Promise<void>;
+}
+
+const inbound = [{ port: 16379, servicePort: 6379, tags: { 'kuma.io/service': 'redis' } }];
+
+function dataplane(name: string, more: Partial<LeasedDataplane> = {}): LeasedDataplane {
+  return { mesh: 'default', name, labels: {}, spec: { networking: { address: '127.0.0.1', inbound } }, ...more };
+}
+
+/** Agents of machines at two replicas of a zone, over gRPC, with Postgres. */
+describe('leases of agents', () => {
+  let database: TestDatabase;
+  let replicas: readonly [ZoneProgram, ZoneProgram];
+  let token = '';
+  const agents = new Set<TestAgent>();
+  const settings = (): Record<string, string> => ({
+    ...{ DATABASE_URL: database.url, CAUSEWAY_AGENT_LEASE: `${LEASE}ms` },
+  });
+
+  function agent(more: Partial<ConstructorParameters<typeof LeaseHolder>[0]> = {}): TestAgent {
+    const end = new AbortController();
+    const holder = new LeaseHolder({
+      ...{ instance: randomUUID(), machine: 'vm-1', version: '1', clock: systemClock, logger: silentLogger },
+      addresses: () => replicas.map(({ xds }) => `127.0.0.1:${xds.address.port}`),
+      tls: () => undefined,
+      authorization: () => `Bearer ${token}`,
+      ...more,
+    });
+    const running = holder.run(end.signal);
+    const one: TestAgent = {
+      holder,
+      kill: async () => {
+        agents.delete(one);
+        end.abort();
+        await running;
+      },
+    };
+    agents.add(one);
+    return one;
+  }
+  const get = async (name: string): Promise<ParsedJson> => {
+    const answer = await fetch(`${replicas[0].restUrl}/meshes/default/dataplanes/${name}`);
+    return answer.ok ? answer.json() : undefined;
+  };
+  const stateOf = ({ holder }: TestAgent, name: string): LeaseState | undefined =>
+    holder.states().get(`default/${name}`);
+  const held = (of: TestAgent, name: string): Promise<unknown> =>
+    until(`the lease of ${name}`, () => stateOf(of, name)?.type === 'held');
+  const failureOf = ({ holder: { attachment } }: TestAgent): string =>
+    attachment.type === 'detached' ? (attachment.failure ?? '') : '';
+  const inboundState = async (name: string): Promise<string> =>
+    (await get(name))?.spec.networking.inbound[0].state ?? 'Ready';
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    const first = await ZoneProgram.start(settings());
+    await first.untilLeading();
+    replicas = [first, await ZoneProgram.start(settings())];
+    const { tokens } = first.app.get<DataplaneTokens>(DATAPLANE_TOKENS, { strict: false });
+    const issue = () => tokens.issue({ mesh: 'default' }).catch(() => undefined);
+    token = (await until('a key that signs tokens', issue)).token;
+  }, 60_000);
+  afterEach(async () => void (await Promise.all([...agents].map((one) => one.kill()))));
+  afterAll(async () => {
+    await Promise.all(replicas.map((replica) => replica.stop()));
+    await database.drop();
+  });
+
+  it('register Dataplanes, tell what is not ready and why, and remove them at once when they are withdrawn', async () => {
+    const one = agent();
+    one.holder.want([dataplane('redis-1', { labels: { team: 'db' } })]);
+    await held(one, 'redis-1');
+    const stored = await get('redis-1');
+    expect(stored?.labels).toMatchObject({ team: 'db', 'causeway.io/leased-by': expect.any(String) });
+    const check = { inbound: 0, check: 'tcp 127.0.0.1:6379', since: Date.now() };
+    one.holder.report(dataplane('redis-1'), [{ ...check, ready: false, reason: 'connection refused' }]);
+    await until('it is not ready', async () => (await inboundState('redis-1')) === 'NotReady', 2_000);
+    const condition = async (): Promise<ParsedJson> =>
+      (await get('redis-1'))?.status?.conditions?.find(({ type }: ParsedJson) => type === 'Healthy');
+    await until('why is told', async () => (await condition())?.status === 'False');
+    expect((await condition())?.message).toBe('inbound 0: tcp 127.0.0.1:6379: connection refused');
+    const exposed = { ready: false, reason: 'it listens at 0.0.0.0:6379', plaintextReachable: true };
+    one.holder.report(dataplane('redis-1'), [{ ...check, ...exposed }]);
+    await until('that it can be reached is told', async () => (await condition())?.reason === 'PlaintextReachable');
+    one.holder.report(dataplane('redis-1'), [{ ...check, ready: true, reason: '' }]);
+    await until('it is ready', async () => (await inboundState('redis-1')) === 'Ready', 2_000);
+    await until('that is told', async () => (await condition())?.status === 'True');
+
+    const obeyed = async (): Promise<ParsedJson> =>
+      (await get('redis-1'))?.status?.conditions?.find(({ type }: ParsedJson) => type === 'Obeyed');
+    const parts = Array.from({ length: 70 }, (_, n) => ({ name: `outbound:${n}`, what: 'x'.repeat(1_000) }));
+    one.holder.cannot(dataplane('redis-1'), parts);
+    await until('what cannot be done is told', async () => (await obeyed())?.reason === 'PlaneCannot');
+    expect((await obeyed())?.message).toMatch(/^outbound:0: x{199}…; .*; and 56 more$/);
+    expect((await condition())?.status).toBe('True');
+    one.holder.cannot(dataplane('redis-1'), []);
+    await until('that is told', async () => (await obeyed()) === undefined);
+
+    const shared = async (): Promise<ParsedJson> =>
+      (await get('redis-1'))?.status?.conditions?.find(({ type }: ParsedJson) => type === 'SharedIdentity');
+    const labels = { team: 'db' };
+    one.holder.want([dataplane('redis-1', { labels, clientDataplane: 'web-1' })]);
+    await until('as whom its machine calls is told', async () => (await shared())?.reason === 'SameMachine');
+    expect((await shared())?.message).toMatch(/^programs of this machine call as Dataplane web-1: /);
+    one.holder.want([dataplane('redis-1', { labels })]);
+    await until('that is told', async () => (await shared()) === undefined);
+
+    one.holder.stopServing('the agent stops');
+    expect(await one.holder.settled(AbortSignal.timeout(5_000))).toBe(true);
+    expect(await inboundState('redis-1')).toBe('NotReady');
+    one.holder.want([]);
+    expect(await one.holder.settled(AbortSignal.timeout(5_000))).toBe(true);
+    expect(await get('redis-1')).toBeUndefined();
+  });
+
+  it('tell the ranges of virtual IPs and the suffixes of names, and again when the mesh has other ones', async () => {
+    const told: unknown[] = [];
+    const one = agent({ zoneTold: (facts) => void told.push(facts) });
+    const virtualRanges = ['241.0.0.0/8', '242.0.0.0/8', '243.0.0.0/8'];
+    one.holder.want([dataplane('told-1')]);
+    await held(one, 'told-1');
+    one.holder.want([dataplane('told-1', { labels: { again: 'yes' } })]);
+    await until('it is stored', async () => (await get('told-1'))?.labels['again'] === 'yes');
+    expect(told).toMatchObject([{ virtualRanges, dnsSuffixes: ['mesh.local'] }]);
+    const spec = { vipRanges: { MeshService: '244.7.0.0/16' } };
+    await replicas[1].put('/meshparameters/own-ranges', { type: 'MeshParameters', name: 'own-ranges', spec });
+    const parametersRef = { group: 'causeway.io', kind: 'MeshParameters', name: 'own-ranges' };
+    const mesh = { type: 'Mesh', name: 'default', spec: { parametersRef } };
+    await replicas[1].put('/meshes/default', mesh);
+    await until('the ranges of the mesh', () => told.length === 2);
+    expect(told[1]).toMatchObject({ virtualRanges: [...virtualRanges, '244.7.0.0/16'], dnsSuffixes: ['mesh.local'] });
+  });
+
+  it('are refused with field, rule and value; other Dataplanes of the agent are registered', async () => {
+    const one = agent();
+    const networking = { address: '127.0.0.1', inbound: [{ port: 70_000 }] };
+    one.holder.want([dataplane('bad-1', { spec: { networking } }), dataplane('good-1')]);
+    await held(one, 'good-1');
+    await until('the other is refused', () => stateOf(one, 'bad-1')?.type === 'refused');
+    expect(stateOf(one, 'bad-1')).toMatchObject({
+      violations: [{ field: 'spec.networking.inbound[0].port', rule: expect.any(String), message: expect.any(String) }],
+    });
+    expect(await get('bad-1')).toBeUndefined();
+    one.holder.want([dataplane('bad-1')]);
+    await held(one, 'bad-1');
+    await until('the other is gone', async () => (await get('good-1')) === undefined);
+  });
+
+  it('are of 64 Dataplanes an agent at most: one that names more is told so, and holds none', async () => {
+    const [greedy, other] = [agent(), agent({ machine: 'vm-2' })];
+    greedy.holder.want(Array.from({ length: 200 }, (_, n) => dataplane(`many-${n}`)));
+    other.holder.want([dataplane('other-1')]);
+    await until('the refusal', () => failureOf(greedy).includes('at most'));
+    await held(other, 'other-1');
+    expect(await get('many-199')).toBeUndefined();
+  });
+
+  it('are not taken by an agent of another machine, nor by a copy of it, while the first lives', async () => {
+    const instance = randomUUID();
+    const first = agent({ instance });
+    first.holder.want([dataplane('redis-2')]);
+    await held(first, 'redis-2');
+    const other = agent({ machine: 'vm-2' });
+    other.holder.want([dataplane('redis-2')]);
+    await until('it is told', () => stateOf(other, 'redis-2')?.type === 'other');
+    expect(stateOf(other, 'redis-2')).toMatchObject({ reason: expect.stringContaining('machine vm-1 at 127.0.0.1') });
+    await first.kill();
+    await held(other, 'redis-2');
+  });
+
+  it('need a token that holds for the Dataplane as it is to be, and for the stored one', async () => {
+    const { tokens } = replicas[0].app.get<DataplaneTokens>(DATAPLANE_TOKENS, { strict: false });
+    const other = (await tokens.issue({ mesh: 'default', name: 'other-1' })).token;
+    const one = agent({ authorization: () => `Bearer ${other}` });
+    one.holder.want([dataplane('redis-5')]);
+    await until('it is refused', () => stateOf(one, 'redis-5')?.type === 'refused');
+    expect(stateOf(one, 'redis-5')).toMatchObject({ reason: expect.stringContaining('claim "Name" is "other-1"') });
+    expect(await get('redis-5')).toBeUndefined();
+    const nobody = agent({ authorization: () => undefined });
+    nobody.holder.want([dataplane('redis-5')]);
+    await until('it is told', () => failureOf(nobody).startsWith('UNAUTHENTICATED'));
+
+    // By hand, for another workload: whose token says that one of these tags is theirs does not get it.
+    const foreign = [{ port: 1, tags: { 'kuma.io/service': 'bank' } }];
+    await replicas[0].put('/meshes/default/dataplanes/bank-1', {
+      ...{ type: 'Dataplane', mesh: 'default', name: 'bank-1', networking: { address: '127.0.0.1', inbound: foreign } },
+    });
+    const tagged = (await tokens.issue({ mesh: 'default', tags: { 'kuma.io/service': ['redis'] } })).token;
+    const thief = agent({ authorization: () => `Bearer ${tagged}` });
+    thief.holder.want([dataplane('bank-1')]);
+    await until('it is refused', () => stateOf(thief, 'bank-1')?.type === 'refused');
+    expect((await get('bank-1'))?.labels).not.toHaveProperty('causeway.io/leased-by');
+  });
+
+  it('outlive a replica; a Dataplane that is removed by hand is written again', async () => {
+    const third = await ZoneProgram.start(settings());
+    const addresses = [third, replicas[1]].map(({ xds }) => `127.0.0.1:${xds.address.port}`);
+    const one = agent({ addresses: () => addresses });
+    one.holder.want([dataplane('redis-6')]);
+    await held(one, 'redis-6');
+    const { creationTime } = await get('redis-6');
+    await third.stop();
+    await until('it has turned to another', () => one.holder.attachment.type === 'attached');
+    await held(one, 'redis-6');
+    await new Promise((resolve) => setTimeout(resolve, 2 * LEASE));
+    expect((await get('redis-6'))?.creationTime).toBe(creationTime);
+    await replicas[0].delete('/meshes/default/dataplanes/redis-6');
+    await until('it is back', async () => (await get('redis-6')) !== undefined, 2_000);
+  });
+
+  it('are as the agent says again after somebody wrote a Dataplane by hand, and end with the agent', async () => {
+    const one = agent();
+    one.holder.want([dataplane('redis-8')]);
+    await held(one, 'redis-8');
+    const byHand = { networking: { address: '127.0.0.9', inbound } };
+    await replicas[1].put('/meshes/default/dataplanes/redis-8', {
+      ...{ type: 'Dataplane', mesh: 'default', name: 'redis-8', ...byHand },
+    });
+    expect((await get('redis-8'))?.spec.networking.address).toBe('127.0.0.9');
+    const other = agent({ machine: 'vm-2' });
+    other.holder.want([dataplane('redis-8')]);
+    await until('the lease is held still', () => stateOf(other, 'redis-8')?.type === 'other');
+    await other.kill();
+    one.holder.want([dataplane('redis-8', { labels: { again: 'yes' } })]);
+    await until('what the agent says', async () => (await get('redis-8'))?.labels['again'] === 'yes');
+    expect(await get('redis-8')).toMatchObject({
+      labels: { 'causeway.io/leased-by': expect.any(String) },
+      spec: { networking: { address: '127.0.0.1' } },
+    });
+    one.holder.want([]);
+    await until('it is gone', async () => (await get('redis-8')) === undefined);
+  });
+
+  it('end after their length where the agent is killed, and not before', async () => {
+    const one = agent();
+    one.holder.want([dataplane('redis-3')]);
+    await held(one, 'redis-3');
+    await new Promise((resolve) => setTimeout(resolve, 1.5 * LEASE));
+    expect(await get('redis-3')).toBeDefined();
+    await one.kill();
+    const killed = Date.now();
+    await until('it is gone', async () => (await get('redis-3')) === undefined, LEASE + 9_000);
+    expect(Date.now() - killed).toBeGreaterThan(LEASE / 2);
+  });
+
+  it('are held where many end at once, until an operator releases them', async () => {
+    const many = Array.from({ length: 5 }, () => agent());
+    many.forEach(({ holder }, i) => holder.want([dataplane(`mass-${i}`)]));
+    for (const [i, one] of many.entries()) await held(one, `mass-${i}`);
+    await Promise.all(many.map((one) => one.kill()));
+    await until('the mass end is seen', async () => (await leases()).hold !== undefined, LEASE + 9_000);
+    expect(await get('mass-0')).toBeDefined();
+    await fetch(`${replicas[1].restUrl}/_leases/release`, { method: 'POST' });
+    await until('they are gone', async () => (await get('mass-4')) === undefined, 5_000);
+    await until('the hold is over', async () => (await leases()).hold === undefined);
+  });
+
+  it('outlive all control planes: nothing is withdrawn', async () => {
+    const one = agent();
+    one.holder.want([dataplane('redis-7')]);
+    await held(one, 'redis-7');
+    const { creationTime } = await get('redis-7');
+    await Promise.all(replicas.map((replica) => replica.stop()));
+    await new Promise((resolve) => setTimeout(resolve, 2 * LEASE));
+    replicas = [await ZoneProgram.start(settings()), await ZoneProgram.start(settings())];
+    await replicas[0].untilLeading().catch(() => undefined);
+    await held(one, 'redis-7');
+    await new Promise((resolve) => setTimeout(resolve, LEASE));
+    expect((await get('redis-7'))?.creationTime).toBe(creationTime);
+    expect(stateOf(one, 'redis-7')?.type).toBe('held');
+  }, 60_000);
+
+  const leases = async (): Promise<ParsedJson> => (await fetch(`${replicas[0].restUrl}/_leases`)).json();
+});

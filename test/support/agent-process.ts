@@ -1,0 +1,103 @@
+import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+import { stringify } from 'yaml';
+import type { AgentStatus } from '@causeway/agent';
+import { until } from './until';
+
+const PROGRAM = resolve(__dirname, '..', '..', 'dist', 'apps', 'agent', 'src', 'main.js');
+
+/** The program `causeway-agent run`, or `ingress`, with a configuration of a test, in a folder of its own. Needs a build. */
+export class AgentProcess {
+  private child: ChildProcess | undefined;
+  private said = '';
+
+  constructor(
+    readonly folder: string,
+    private config: object,
+    /** What comes before each of its commands, such as `nsenter` with its arguments. */
+    private readonly enter: readonly string[] = [],
+  ) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    this.write(config);
+  }
+
+  get state(): string {
+    return join(this.folder, 'state');
+  }
+
+  get file(): string {
+    return join(this.folder, 'agent.yaml');
+  }
+
+  /** Its log so far. */
+  get log(): string {
+    return this.said;
+  }
+
+  get isRunning(): boolean {
+    return this.child?.exitCode === null && this.child.signalCode === null;
+  }
+
+  /** Puts another configuration into its file, or a text that is none. */
+  write(config: object | string): void {
+    if (typeof config !== 'string') this.config = config;
+    writeFileSync(this.file, typeof config === 'string' ? config : stringify(config));
+  }
+
+  /** Resolves when it answers. */
+  async start(): Promise<void> {
+    const command = 'ingress' in this.config ? 'ingress' : 'run';
+    const child = this.spawn([command, '-f', this.file, '--state', this.state]);
+    this.child = child;
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (text: Buffer) => (this.said = `${this.said}${text.toString()}`.slice(-20_000)));
+    await until('the agent answers', async () => {
+      if (!this.isRunning) throw new Error(`the agent has ended: ${this.said}`);
+      return (await this.status())?.pid === child.pid;
+    });
+  }
+
+  /** What `causeway-agent` prints, and its exit code. */
+  async command(...args: string[]): Promise<{ readonly code: number | null; readonly text: string }> {
+    const child = this.spawn([...args, '--state', this.state]);
+    let text = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (part: Buffer) => (text += part.toString()));
+    // What it has printed is read to its end.
+    const [code] = (await once(child, 'close')) as [number | null];
+    return { code, text };
+  }
+
+  /** Undefined while it does not answer. */
+  async status(): Promise<AgentStatus | undefined> {
+    const socketPath = join(this.state, 'agent.sock');
+    if (!existsSync(socketPath)) return undefined;
+    return new Promise((done) => {
+      const asked = request({ socketPath, path: '/status' }, (answer) => {
+        let text = '';
+        answer.on('data', (part: Buffer) => (text += part.toString()));
+        answer.on('end', () => done(JSON.parse(text) as AgentStatus));
+      });
+      asked.on('error', () => done(undefined));
+      asked.end();
+    });
+  }
+
+  private spawn(args: readonly string[]): ChildProcessByStdio<null, Readable, Readable> {
+    const [program = '', ...rest] = [...this.enter, process.execPath, PROGRAM, ...args];
+    return spawn(program, rest, { stdio: ['ignore', 'pipe', 'pipe'] });
+  }
+
+  /** Sends a signal and resolves with the exit code when it has ended. */
+  async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+    const { child } = this;
+    if (!child || !this.isRunning) return child?.exitCode ?? null;
+    const over = once(child, 'exit');
+    child.kill(signal);
+    const [code] = (await over) as [number | null];
+    return code;
+  }
+}

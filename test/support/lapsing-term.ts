@@ -1,0 +1,27 @@
+import type { LeaderTerm } from '@causeway/runtime';
+
+/**
+ * A term whose lease is found to have run out at the look number `lapsesAt`, as after a pause of the process: until then
+ * nobody was told, for no timer has run. `end` ends it at any time.
+ */
+export class LapsingTerm implements LeaderTerm {
+  private readonly over = new AbortController();
+  /** How often somebody has looked at the signal. */
+  looks = 0;
+
+  constructor(
+    readonly epoch: number,
+    readonly holder: string,
+    private readonly lapsesAt: number,
+  ) {}
+
+  get signal(): AbortSignal {
+    this.looks += 1;
+    if (this.looks === this.lapsesAt) this.end();
+    return this.over.signal;
+  }
+
+  end(): void {
+    this.over.abort(new Error('the lease could not be renewed'));
+  }
+}

@@ -1,0 +1,85 @@
+import { BuiltinPlane, type BuiltinPlaneOptions } from '@causeway/agent';
+import { systemClock } from '@causeway/runtime';
+import { EnvoyResources, RESOURCE_TYPES, type EncodedResource, type EnvoyView } from '@causeway/xds';
+import { rawStats } from '@causeway/agent';
+import type { TrafficZone } from './traffic-zone';
+
+const { cluster, endpoints, listener, routes, secret } = RESOURCE_TYPES;
+
+/** What a proxy of a view would be told, at once and without a stream. */
+export class ViewResources {
+  private readonly source: EnvoyResources;
+  private readonly wanted = new Map<string, Set<string>>();
+
+  constructor(
+    zone: TrafficZone,
+    name: string,
+    /** Another view is told from the next question on. */
+    public view: EnvoyView,
+  ) {
+    this.source = new EnvoyResources(zone.index, name, zone.access);
+    this.source.follow();
+  }
+
+  get(type: string, name: string): EncodedResource | 'pending' | undefined {
+    return this.source.get(this.view, type, name);
+  }
+
+  names(type: string): ReadonlySet<string> {
+    const listed = this.source.names({ id: 'test', view: this.view }, type);
+    return new Set([...listed, ...(this.wanted.get(type) ?? [])]);
+  }
+
+  want(type: string, names: readonly string[]): void {
+    this.wanted.set(type, new Set([...(this.wanted.get(type) ?? []), ...names]));
+  }
+
+  release(type: string, names: readonly string[]): void {
+    for (const name of names) this.wanted.get(type)?.delete(name);
+  }
+
+  /** What is asked for by name. */
+  asked(type: string): readonly string[] {
+    return [...(this.wanted.get(type) ?? [])].sort();
+  }
+}
+
+/** A builtin plane in this process that obeys a view of a zone; `refresh` tells it all that may have changed. */
+export class LocalPlane {
+  readonly plane: BuiltinPlane;
+  private known = new Map<string, readonly string[]>();
+
+  constructor(
+    readonly resources: ViewResources,
+    options: Partial<BuiltinPlaneOptions> = {},
+  ) {
+    this.plane = new BuiltinPlane(resources, { clock: systemClock, ...options });
+  }
+
+  /** Resolves with what it cannot obey. */
+  async refresh(): Promise<readonly string[]> {
+    const refusals: string[] = [];
+    for (const type of [cluster, endpoints, secret, routes, listener]) {
+      const now = [...this.resources.names(type)];
+      const names = [...new Set([...now, ...(this.known.get(type) ?? [])])];
+      this.known.set(type, now);
+      const refusal = await this.plane.take({ type, names });
+      if (refusal !== undefined) refusals.push(refusal);
+    }
+    return refusals;
+  }
+
+  async start(): Promise<void> {
+    await this.plane.start();
+    await this.refresh();
+  }
+
+  /** One of its counters or gauges, by Envoy's name; 0 where there is none. */
+  async stat(name: string): Promise<number> {
+    return rawStats(await this.plane.stats()).get(name) ?? 0;
+  }
+
+  stop(): Promise<void> {
+    return this.plane.stop({ drainMs: 0 });
+  }
+}
