@@ -9,6 +9,13 @@ export { type Destination, type ResolvedBackend } from './binding/backend';
 export { type Binding, type Entry } from './binding/binding';
 export { type Frontend } from './binding/frontend';
 export { parentStatuses, type ParentStatus } from './binding/route-status';
+export {
+  connectionAction,
+  ruleAction,
+  type MirrorAction,
+  type RuleAction,
+  type WeightedBackend,
+} from './binding/rule-action';
 export { RouteTable, type Affected, type Client } from './binding/route-table';
 export {
   routeKinds,
