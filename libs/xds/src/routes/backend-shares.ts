@@ -32,7 +32,7 @@ export function backendShares(backends: readonly WeightedBackend[], clustersOf: 
     const parts = backend.to.ok ? served(clustersOf(backend.to.destination)) : NOWHERE;
     return { backend, parts, instances: parts.reduce((sum, part) => sum + part.instances, 0) };
   });
-  const common = found.reduce((product, { instances }) => leastCommonMultiple(product, instances), 1);
+  const common = found.reduce((product, { instances }) => smallestMultiple(product, instances), 1);
   const total = backends.reduce((sum, { weight }) => sum + weight, 0);
   const scale = total * common <= MOST_WEIGHT ? common : MOST_WEIGHT / total / 2;
   return found.flatMap(({ backend, parts, instances }) =>
@@ -53,7 +53,7 @@ function served(parts: readonly ClusterPart[]): readonly ClusterPart[] {
   return parts.length > 0 ? parts.map((part) => ({ ...part, instances: 1 })) : NOWHERE;
 }
 
-function leastCommonMultiple(a: number, b: number): number {
+function smallestMultiple(a: number, b: number): number {
   const divisor = (x: number, y: number): number => (y === 0 ? x : divisor(y, x % y));
   return (a / divisor(a, b)) * b;
 }

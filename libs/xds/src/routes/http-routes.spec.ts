@@ -1,4 +1,8 @@
-import { RouteAction_ClusterNotFoundResponseCode as Code, RouteConfiguration } from '@causeway/proto-gen';
+import {
+  RouteAction_ClusterNotFoundResponseCode as Code,
+  RouteConfiguration,
+  type RouteMatch,
+} from '@causeway/proto-gen';
 import type { Destination, RouteKind, RouteSpec } from '@causeway/routing';
 import { RoutingMesh } from '../../../../test/support/routing-mesh';
 import { encodeResource } from '../resources/encoded-resource';
@@ -25,10 +29,17 @@ function told(rules: Rules, kind: RouteKind = 'HTTPRoute') {
   return { routes: host?.routes ?? [], problems: problems.map(({ reason }) => reason) };
 }
 
+type PathSpecifier = NonNullable<RouteMatch['pathSpecifier']>;
+
+function valueOf(path: PathSpecifier): string {
+  if (path.$case === 'safeRegex') return path.value.regex;
+  return typeof path.value === 'string' ? path.value : '';
+}
+
 const paths = (rules: Rules, kind?: RouteKind): string[] =>
   told(rules, kind).routes.map(({ match }) => {
     const path = match?.pathSpecifier;
-    return `${path?.$case} ${path?.$case === 'safeRegex' ? path.value.regex : String(path?.value)}`;
+    return path ? `${path.$case} ${valueOf(path)}` : '';
   });
 
 const action = (rules: Rules, kind?: RouteKind) => {
