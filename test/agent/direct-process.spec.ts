@@ -73,14 +73,13 @@ describeWhere(
     await until('what it cannot do', async () => (await planeOf(client))?.rules?.lost === 1);
     expect(await planeOf(client)).toMatchObject({ is: 'direct', type: 'serving', rules: { addresses: 1 } });
     expect((await client.command('status')).text).toMatch(
-      /rules +1 address:port of virtual IPs lead to endpoints, 1 not, or not to all of theirs, loaded \d+s ago/,
+      /rules +1 address:port of virtual IPs lead to endpoints, 1 not, or not to all of theirs, loaded \w+ ago/,
     );
   });
 
   it('puts its rules back where somebody flushes them, says it, and counts it', async () => {
     await machines.here.run('nft', ['flush', 'table', 'inet', 'causeway_direct']);
-    expect(await dial(`${vip},${PORT}`)).toEqual(['ECONNREFUSED']);
-    await until('the rules are back', async () => (await planeOf(client))?.rules?.restored === 1, 12_000);
+    await until('the rules are back', async () => (await planeOf(client))?.rules?.restored === 1);
     await leads();
     expect((await client.command('status')).text).toMatch(/rules .* put back once, last \d+s ago/);
     const fetched = `fetch('http://127.0.0.1:9902/metrics').then((answer) => answer.text()).then(console.log)`;
