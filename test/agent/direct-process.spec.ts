@@ -72,7 +72,7 @@ describeWhere(
     await until('what it cannot do', async () => (await planeOf(client))?.rules?.lost === 1);
     expect(await planeOf(client)).toMatchObject({ is: 'direct', type: 'serving', rules: { addresses: 1 } });
     expect((await client.command('status')).text).toMatch(
-      /rules +1 address:port of virtual IPs lead to endpoints, 1 not, or not to all of theirs, loaded \d+s ago/,
+      /rules +1 address:port of virtual IPs lead to endpoints, 1 not, or not to all of theirs, loaded \w+ ago/,
     );
   });
 
