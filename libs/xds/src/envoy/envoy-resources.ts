@@ -3,10 +3,10 @@ import type { StorePoint } from '@causeway/resources';
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
 import { serverListeners } from '../grpc/grpc-translation';
 import type { AccessSource } from '../model/inbound-access';
+import type { Destination } from '../model/destination';
 import type { ModelChange, TrafficModel } from '../model/traffic-model';
 import { RESOURCE_TYPES, type EncodedResource } from '../resources/encoded-resource';
 import type { Proxy, RefusedResource, ResourceSource, SourceListener } from '../server/resource-source';
-import { isHttp } from './messages/clusters';
 import { ChangedNames, concernsEgress } from './changed-names';
 import { hasChains, trustedMeshOf, type EnvoyView } from './envoy-view';
 import { ListedNames } from './listed-names';
@@ -15,10 +15,11 @@ import { OnDemandAddresses } from './on-demand-addresses';
 import type { Plan } from './plan';
 import { declaredBackends, type BackendRef } from './dataplane/reachable-backends';
 import { ServedResources, TrustVersions } from './served-resources';
-import { atOnce, TrafficLoader, TrafficTables, type Loading } from './traffic-tables';
+import { noRoutes, type RouteFeed } from './service-routes';
+import { atOnce, TrafficLoader, TrafficTables, type Loading, type TrafficChange } from './traffic-tables';
 import { Translation } from './translation';
 
-const { cluster, endpoints, listener, secret } = RESOURCE_TYPES;
+const { cluster, endpoints, listener, secret, routes: routeConfiguration } = RESOURCE_TYPES;
 
 const MOST_AT_ONCE = 1_000;
 
@@ -28,6 +29,8 @@ export interface LoadOptions {
   readonly load?: Loading;
   /** Where access changes for more services than this, everything is derived anew. */
   readonly mostAtOnce?: number;
+  /** The routes of the zone's meshes, made anew with each load of the index; without it there are none. */
+  readonly routes?: () => RouteFeed;
 }
 
 /** What is kept for one view as long as the view is. */
@@ -43,6 +46,8 @@ const INGRESS = '/ingress';
 const GRPC = '/grpc';
 /** After the name of a mesh: the scope of what its proxies share to which every service is bytes. */
 const BYTES = '/bytes';
+/** After the name of a mesh, before a namespace: the scope of what the proxies of a namespace share that has routes of its own. */
+const CONSUMERS = '/consumers:';
 /** After the name of a mesh: the scope of what those of its proxies share that translate addresses in the kernel. */
 const DIRECT = '/direct';
 
@@ -72,11 +77,11 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     private readonly index: IndexReader,
     zone: string,
     private readonly access: AccessSource,
-    { load = atOnce, mostAtOnce = MOST_AT_ONCE }: LoadOptions = {},
+    { load = atOnce, mostAtOnce = MOST_AT_ONCE, routes = () => noRoutes(zone) }: LoadOptions = {},
   ) {
     this.mostAtOnce = mostAtOnce;
     this.revision = index.point?.revision ?? 0;
-    this.loader = new TrafficLoader(() => new TrafficTables(index, zone, access), load);
+    this.loader = new TrafficLoader(() => new TrafficTables(index, zone, access, routes()), load);
     this.translation = new Translation({ tables: () => this.tables, index, httpOf: (view) => this.lists.http(view) });
     this.lists = new ListedNames({
       ...{ tables: () => this.tables, index, translation: this.translation },
@@ -126,14 +131,17 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   refused({ view }: Proxy<EnvoyView>): Iterable<RefusedResource> {
     const unserved = this.translation.unserved(view);
-    return [...this.stateOf(view).served.refused([view.mesh]), ...this.shared.refused(scopesOf(view)), ...unserved];
+    const consumers = view.dataplane ? [consumerScope(view, view.dataplane.namespace)] : [];
+    const own = this.stateOf(view).served.refused([view.mesh, ...consumers]);
+    return [...own, ...this.shared.refused([...scopesOf(view), ...consumers]), ...unserved];
   }
 
   get(view: EnvoyView, type: string, name: string): EncodedResource | 'pending' | undefined {
     const vip = type === cluster ? names.vipOfCluster(name) : undefined;
     const state = this.stateOf(view);
     if (this.awaitsChain(view, vip)) return 'pending';
-    const scopes = scopesOf(view);
+    const consumers = this.translation.consumersOf(view, type, name);
+    const scopes = consumers === undefined ? scopesOf(view) : [consumerScope(view, consumers)];
     const known = this.shared.fresh(scopes, type, name);
     if (known) return known;
     if (type === secret && name === names.IDENTITY_SECRET && view.identity && !view.identity()) return 'pending';
@@ -144,7 +152,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       state.served.forget(type, [name]);
       return undefined;
     }
-    const scope = scopeNameOf(plan, view);
+    const scope = consumers === undefined ? scopeNameOf(plan, view) : consumerScope(view, consumers);
     const resource = (plan.scope === 'view' ? state.served : this.shared).serve(plan, { scope, type, name });
     const trusting = type === secret ? trustedMeshOf(view, name) : undefined;
     if (resource && trusting !== undefined) this.authorities.served(trusting, resource, this.model.trust(trusting));
@@ -178,15 +186,22 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     if (vip === undefined || !hasChains(view)) return false;
     const { onDemand } = this.stateOf(view);
     const destination = this.tables.table.atVip(view.mesh, vip);
-    if (!destination || !isHttp(destination)) onDemand.forget(vip);
-    else if (onDemand.has(vip)) onDemand.follow(vip, destination.name);
-    else if (!this.lists.httpVips(view).has(vip)) {
-      onDemand.begin({ vip, chain: `fc:${vip}`, routes: destination.name });
-      this.lists.relisted();
-      this.tell(cluster, [destination.name], { view });
-      this.tell(listener, [names.OUTBOUND_LISTENER, names.REENTRY_LISTENER], { view });
+    const { routes } = this.tables;
+    if (!destination || !this.translation.hasChain(view, destination)) onDemand.forget(vip);
+    else {
+      const asked = routes.carriage(view, destination) === 'requests' ? destination.name : undefined;
+      if (onDemand.has(vip)) onDemand.follow(vip, asked);
+      else if (!this.lists.httpVips(view).has(vip)) this.beginUse(view, vip, destination, asked);
     }
     return onDemand.isWaiting(vip);
+  }
+
+  /** The address is listed from now on, with its filter chain and all that this names. */
+  private beginUse(view: EnvoyView, vip: string, destination: Destination, routes: string | undefined): void {
+    this.stateOf(view).onDemand.begin({ vip, chain: `fc:${vip}`, routes });
+    this.lists.relisted();
+    this.tell(cluster, [destination.name, ...this.tables.routes.backends(view, destination)], { view });
+    this.tell(listener, [names.OUTBOUND_LISTENER, names.REENTRY_LISTENER], { view });
   }
 
   acked({ view }: Proxy<EnvoyView>, type: string): void {
@@ -227,7 +242,8 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private observe(event: IndexEvent): void {
     if (event.reloaded) return this.begin();
     if (this.loader.loading) return void this.loader.loading.apply(event);
-    if (this.model.affected(event.changes) > this.mostAtOnce) return this.begin();
+    const { feed } = this.tables.routes;
+    if (this.model.affected(event.changes) + feed.costOf(event) > this.mostAtOnce) return this.begin();
     const since = this.revision + 1;
     const before = this.tables.table.httpVersion;
     const change = this.tables.apply(event);
@@ -244,17 +260,18 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private outside(change: (model: TrafficModel) => ModelChange): void {
     const before = this.tables.table.httpVersion;
     const tables = this.loader.loading ?? this.tables;
-    const found = tables.took(change(tables.model));
+    const found: TrafficChange = tables.took(change(tables.model));
     if (tables !== this.tables || found.destinations.length + found.access.length === 0) return;
     this.applied(found, { since: this.revision + 1, before });
   }
 
   /** `since`: the first revision that holds the change; `before`: `httpVersion` before it. */
-  private applied(change: ModelChange, { since, before }: { readonly since: number; readonly before: number }): void {
+  private applied(change: TrafficChange, { since, before }: { readonly since: number; readonly before: number }): void {
     this.lists.modelChanged();
     const changed = new ChangedNames();
     for (const each of change.destinations) changed.addDestination(each);
     for (const each of change.destinations) changed.addOutbounds(this.tables.explicit.touchedBy(each));
+    this.addRoutes(change, changed);
     for (const { mesh, zone, dependents } of change.zones) {
       changed.add(endpoints, names.entranceEndpointsName(mesh, zone));
       // gRPC has the addresses of a zone in each service.
@@ -281,6 +298,21 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     const gone = new ChangedNames();
     for (const each of change.destinations) if (!each.after) gone.addDestination(each);
     for (const [type, found] of gone) this.shared.forget(type, found);
+  }
+
+  /** What other routes change, and other instances of what routes lead to; a destination that is gone takes what it led to with it. */
+  private addRoutes({ routes, destinations }: TrafficChange, changed: ChangedNames): void {
+    for (const each of routes) {
+      const destination = this.model.destination(each.name);
+      changed.addRoutes(each, destination);
+      if (!destination || !(each.isCarriedOtherwise || each.isShared)) continue;
+      const { name } = destination;
+      changed.addOutbounds(this.tables.explicit.touchedBy({ name, before: destination, after: destination }));
+    }
+    for (const { name, after } of destinations) {
+      if (!after) changed.add(cluster, ...this.tables.routes.forget(name));
+      for (const weighed of this.tables.routes.weighedBy(name)) changed.add(routeConfiguration, weighed);
+    }
   }
 
   /** A Dataplane that declares other services than before: what joins and what leaves the list of its proxies. */
@@ -345,6 +377,11 @@ function scopesOf(view: EnvoyView): readonly string[] {
   if (view.ingress) return [INGRESS, view.mesh];
   if (view.capture?.type === 'translate') return [view.mesh + DIRECT];
   return view.capture && !hasChains(view) ? [view.mesh, view.mesh + BYTES] : [view.mesh];
+}
+
+/** The scope of what the proxies of a namespace share where its own routes decide. */
+function consumerScope(view: EnvoyView, namespace: string): string {
+  return `${view.mesh}${CONSUMERS}${namespace}${view.capture && !hasChains(view) ? BYTES : ''}`;
 }
 
 function scopeNameOf({ scope }: Plan, { mesh, capture }: EnvoyView): string {

@@ -4,20 +4,29 @@ import { TrafficModel, type DestinationChange, type ModelChange } from '../model
 import { DestinationTable } from './destination-table';
 import { ExplicitOutbounds } from './dataplane/explicit-outbounds';
 import { ReachableBackends } from './dataplane/reachable-backends';
+import { ServiceRoutes, type RouteChange, type RouteFeed } from './service-routes';
 
-/** What is derived from one load of the index: the model, and the tables of its destinations. */
+/** What a change of the index changed of what is derived from it. */
+export interface TrafficChange extends ModelChange {
+  readonly routes: readonly RouteChange[];
+}
+
+/** What is derived from one load of the index: the model, the tables of its destinations, and the routes to them. */
 export class TrafficTables {
   readonly model: TrafficModel;
   readonly table = new DestinationTable();
   readonly backends = new ReachableBackends();
   readonly explicit: ExplicitOutbounds;
+  readonly routes: ServiceRoutes;
 
   constructor(
     private readonly index: IndexReader,
     zone: string,
     access: AccessSource,
+    feed: RouteFeed,
   ) {
     this.model = new TrafficModel(index, zone, access);
+    this.routes = new ServiceRoutes(feed, this.model);
     this.explicit = new ExplicitOutbounds(this.backends, zone);
   }
 
@@ -27,6 +36,7 @@ export class TrafficTables {
       changes.forEach((change) => this.replace(change));
       yield;
     }
+    yield* this.routes.feed.load();
   }
 
   /** After the last step, and before anything is asked: what Dataplanes declare, as it is then. */
@@ -36,14 +46,15 @@ export class TrafficTables {
   }
 
   /** Applies an event of the index that is no new load. */
-  apply(event: IndexEvent): ModelChange {
-    return this.took(this.model.apply(event));
+  apply(event: IndexEvent): TrafficChange {
+    const change = this.took(this.model.apply(event));
+    return { ...change, routes: [...this.routes.changes(this.routes.feed.apply(event))] };
   }
 
   /** What the model says that a change outside the index has changed. */
-  took(change: ModelChange): ModelChange {
+  took(change: ModelChange): TrafficChange {
     for (const each of change.destinations) this.replace(each);
-    return change;
+    return { ...change, routes: [] };
   }
 
   private replace(change: DestinationChange): void {
