@@ -5,6 +5,7 @@ import {
   type ChannelOptions,
   Client,
   credentials,
+  Metadata,
   Server,
   ServerCredentials,
   status,
@@ -17,11 +18,24 @@ import type { TrafficPlane } from './traffic-plane';
 
 const BOOTSTRAP = 'grpc.TEST_ONLY_DO_NOT_USE_IN_PROD.xds_bootstrap_config';
 const asIs = (bytes: Buffer): Buffer => bytes;
-const method = {
-  ...{ path: '/test.Echo/Say', requestStream: false, responseStream: false },
+const SAY = '/test.Echo/Say';
+/** Never answered. */
+const WAIT = '/test.Echo/Wait';
+const unary = { requestStream: false, responseStream: false } as const;
+const bytes = {
   ...{ requestSerialize: asIs, requestDeserialize: asIs, responseSerialize: asIs, responseDeserialize: asIs },
 } as const;
+/** What every server has, by path. */
+const METHODS = Object.fromEntries(
+  [SAY, '/test.Echo/Shout', '/test.Other/Say', WAIT].map((path) => [path, { path, ...unary, ...bytes }]),
+);
 type Answer = (error: null, answer: Buffer) => void;
+
+/** A call: of a method, with headers. */
+export interface GrpcCall {
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
 
 export interface WorkloadOptions {
   readonly node: string;
@@ -114,7 +128,8 @@ export async function plainCall(at: string): Promise<string> {
 
 function bind(server: Server, name: string, at: string, using: ServerCredentials): Promise<number> {
   const echo = (_: unknown, done: Answer): void => done(null, Buffer.from(name));
-  server.addService({ echo: method }, { echo });
+  const handlers = Object.keys(METHODS).map((path) => [path, path === WAIT ? () => undefined : echo] as const);
+  server.addService(METHODS, Object.fromEntries(handlers));
   return new Promise((resolve, reject) =>
     server.bindAsync(at, using, (error, port) => (error ? reject(error) : resolve(port))),
   );

@@ -381,7 +381,8 @@ function scopesOf(view: EnvoyView): readonly string[] {
 
 /** The scope of what the proxies of a namespace share where its own routes decide. */
 function consumerScope(view: EnvoyView, namespace: string): string {
-  return `${view.mesh}${CONSUMERS}${namespace}${view.capture && !hasChains(view) ? BYTES : ''}`;
+  const wire = view.wire === 'grpc' ? GRPC : view.capture && !hasChains(view) ? BYTES : '';
+  return `${view.mesh}${CONSUMERS}${namespace}${wire}`;
 }
 
 function scopeNameOf({ scope }: Plan, { mesh, capture }: EnvoyView): string {
