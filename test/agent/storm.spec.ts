@@ -11,7 +11,7 @@ describe('many agents at a zone', () => {
   const settled = (): Promise<unknown> =>
     until('every agent is settled', () => agents.every(({ settledAt }) => settledAt !== undefined));
   beforeAll(async () => {
-    zone = await StormZone.start({ CAUSEWAY_AGENT_LEASE: '2s' });
+    zone = await StormZone.start({ CAUSEWAY_AGENT_LEASE: '4s' });
     for (let n = 0; n < AGENTS; n++) agents.push(await SimulatedAgent.create(`agent-${n}`, zone.reached));
     agents.forEach((agent) => agent.start());
     await settled();
