@@ -48,7 +48,13 @@ export {
 } from './bootstrap/envoy-bootstrap';
 export { EnvoyResources } from './envoy/envoy-resources';
 export { readHostName, type HostNameMeaning } from './envoy/messages/host-name';
-export { explicitListenerName, inboundListenerName, outboundListenerName, vipClusterName } from './envoy/names';
+export {
+  explicitListenerName,
+  inboundListenerName,
+  NO_CLUSTER,
+  outboundListenerName,
+  vipClusterName,
+} from './envoy/names';
 export type { Instance, PortInstances } from './model/instances';
 export type { AccessSource } from './model/inbound-access';
 export type { Capture, EnvoyView } from './envoy/envoy-view';
