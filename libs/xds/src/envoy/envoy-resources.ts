@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { StorePoint } from '@causeway/resources';
+import type { RouteTable } from '@causeway/routing';
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
 import { serverListeners } from '../grpc/grpc-translation';
 import type { AccessSource } from '../model/inbound-access';
@@ -15,7 +16,6 @@ import { OnDemandAddresses } from './on-demand-addresses';
 import type { Plan } from './plan';
 import { declaredBackends, type BackendRef } from './dataplane/reachable-backends';
 import { ServedResources, TrustVersions } from './served-resources';
-import { noRoutes, type RouteFeed } from './service-routes';
 import { atOnce, TrafficLoader, TrafficTables, type Loading, type TrafficChange } from './traffic-tables';
 import { Translation } from './translation';
 
@@ -29,8 +29,6 @@ export interface LoadOptions {
   readonly load?: Loading;
   /** Where access changes for more services than this, everything is derived anew. */
   readonly mostAtOnce?: number;
-  /** The routes of the zone's meshes, made anew with each load of the index; without it there are none. */
-  readonly routes?: () => RouteFeed;
 }
 
 /** What is kept for one view as long as the view is. */
@@ -77,11 +75,11 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     private readonly index: IndexReader,
     zone: string,
     private readonly access: AccessSource,
-    { load = atOnce, mostAtOnce = MOST_AT_ONCE, routes = () => noRoutes(zone) }: LoadOptions = {},
+    { load = atOnce, mostAtOnce = MOST_AT_ONCE }: LoadOptions = {},
   ) {
     this.mostAtOnce = mostAtOnce;
     this.revision = index.point?.revision ?? 0;
-    this.loader = new TrafficLoader(() => new TrafficTables(index, zone, access, routes()), load);
+    this.loader = new TrafficLoader(() => new TrafficTables(index, zone, access), load);
     this.translation = new Translation({ tables: () => this.tables, index, httpOf: (view) => this.lists.http(view) });
     this.lists = new ListedNames({
       ...{ tables: () => this.tables, index, translation: this.translation },
@@ -96,6 +94,11 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   get model(): TrafficModel {
     return this.tables.model;
+  }
+
+  /** What is bound to services of the zone's meshes, as proxies are told. */
+  get routeTable(): RouteTable {
+    return this.tables.routeTable;
   }
 
   /** Resolves when the index was loaded and everything is derived from it: no proxy is to be answered before. */
@@ -242,8 +245,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private observe(event: IndexEvent): void {
     if (event.reloaded) return this.begin();
     if (this.loader.loading) return void this.loader.loading.apply(event);
-    const { feed } = this.tables.routes;
-    if (this.model.affected(event.changes) + feed.costOf(event) > this.mostAtOnce) return this.begin();
+    if (this.tables.costOf(event) > this.mostAtOnce) return this.begin();
     const since = this.revision + 1;
     const before = this.tables.table.httpVersion;
     const change = this.tables.apply(event);

@@ -1,11 +1,10 @@
-import type { IndexEvent } from '@causeway/store';
 import {
   connectionAction,
   looksIntoRequests,
   ruleAction,
-  RouteTable,
   type Affected,
   type Binding,
+  type RouteTable,
   type RuleAction,
 } from '@causeway/routing';
 import { identityKey, type Violation } from '@causeway/resources';
@@ -18,24 +17,6 @@ import { httpRoutes, type HttpRoutes } from '../routes/http-routes';
 import type { EnvoyView } from './envoy-view';
 import { isHttp } from './messages/clusters';
 import { retryPolicy } from './messages/outbound-listeners';
-
-/** The routes of the zone's meshes, derived from one load of the index. */
-export interface RouteFeed {
-  readonly table: RouteTable;
-  /** Derives everything, a bounded part a step. Events between two steps are applied as later ones are. */
-  load(): Iterable<undefined>;
-  apply(event: Pick<IndexEvent, 'changes'>): Affected;
-  /** How many resources an event makes `apply` read. */
-  costOf(event: Pick<IndexEvent, 'changes'>): number;
-}
-
-/** Where nobody has routes. */
-export const noRoutes = (zone: string): RouteFeed => ({
-  table: new RouteTable({ zone }),
-  load: () => [],
-  apply: () => ({ groups: [], routes: [] }),
-  costOf: () => 0,
-});
 
 /**
  * How a proxy carries what is sent to a port of a service: requests by routes, connections by shares, or bytes as they are.
@@ -72,13 +53,13 @@ export class ServiceRoutes {
   private readonly weighing = new Map<string, Set<string>>();
 
   constructor(
-    readonly feed: RouteFeed,
+    private readonly table: RouteTable,
     private readonly model: Pick<TrafficModel, 'zone' | 'namesOfService' | 'destination'>,
   ) {}
 
   /** What decides for the clients of a view; undefined where the implicit route holds. */
   bindingOf({ dataplane }: EnvoyView, { service, port }: Destination): Binding | undefined {
-    const { table } = this.feed;
+    const { table } = this;
     const frontend = table.frontend(service);
     return frontend && table.bindingFor({ namespace: dataplane?.namespace ?? '' }, frontend, port, 'tcp');
   }
@@ -107,7 +88,7 @@ export class ServiceRoutes {
   }
 
   private changeOf(destination: Destination, group: string): RouteChange {
-    const { table } = this.feed;
+    const { table } = this;
     const { name, service, port } = destination;
     const frontend = table.frontend(service);
     const bindingIn = (each: string): Binding | undefined =>
@@ -139,12 +120,12 @@ export class ServiceRoutes {
   /** The routes of a destination by a binding of HTTPRoutes or GRPCRoutes. */
   requests(binding: Binding, { name }: Destination): HttpRoutes {
     const clustersOf = this.clustersFor(name);
-    return httpRoutes(binding, { table: this.feed.table, clustersOf, retryPolicy });
+    return httpRoutes(binding, { table: this.table, clustersOf, retryPolicy });
   }
 
   /** The shares of connections by a binding of TCPRoutes or TLSRoutes; none where all are refused. */
   shares(binding: Binding, { name }: Destination): readonly BackendShare[] {
-    const action = connectionAction(this.feed.table, binding);
+    const action = connectionAction(this.table, binding);
     return action.type === 'forward' ? backendShares(action.backends, this.clustersFor(name)) : [];
   }
 
@@ -153,7 +134,7 @@ export class ServiceRoutes {
     const { zone } = this.model;
     const destinationOf = (service: Destination['service'], port: number): Destination | undefined =>
       this.destinationsOf(service, port)[0];
-    return grpcRoutes(this.feed.table, binding, (backend) => grpcClusterOf(backend, { zone, frontend, destinationOf }));
+    return grpcRoutes(this.table, binding, (backend) => grpcClusterOf(backend, { zone, frontend, destinationOf }));
   }
 
   private destinationsOf(service: Destination['service'], port: number): readonly Destination[] {
@@ -173,7 +154,7 @@ export class ServiceRoutes {
   private backendsOf(binding: Binding, name: string): ReadonlySet<string> {
     const known = backendsOf.get(binding);
     if (known) return known;
-    const { table } = this.feed;
+    const { table } = this;
     const clustersOf = this.clustersFor(name);
     const actions: readonly RuleAction[] = looksIntoRequests(binding.kind)
       ? binding.routes.flatMap((route) => route.rules.map((rule) => ruleAction(table, binding, route, rule)))
