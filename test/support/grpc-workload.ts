@@ -31,8 +31,9 @@ const METHODS = Object.fromEntries(
 );
 type Answer = (error: null, answer: Buffer) => void;
 
-/** A call: of a method, with headers. */
+/** A call: of a method, with headers, with a deadline so many ms from now. */
 export interface GrpcCall {
+  readonly within?: number;
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -52,13 +53,13 @@ export class GrpcProgram {
   constructor(private readonly config: string) {}
 
   /** Makes a channel to `xds:///target`, and returns what calls through it: the name that the server says, or the code of its failure. */
-  channel(target: string, options: ChannelOptions = {}): (within?: number) => Promise<string> {
+  channel(target: string, options: ChannelOptions = {}): (call?: GrpcCall) => Promise<string> {
     const client = new Client(`xds:///${target}`, new XdsChannelCredentials(credentials.createInsecure()), {
       ...options,
       [BOOTSTRAP]: this.config,
     });
     this.ends.push(() => client.close());
-    return (within) => callOn(client, within);
+    return (call) => callOn(client, call);
   }
 
   /** Serves at this address by xDS, and says `name` to each call. */
@@ -135,11 +136,13 @@ function bind(server: Server, name: string, at: string, using: ServerCredentials
   );
 }
 
-/** `within`: its deadline, ms from now. */
-function callOn(client: Client, within = 30_000): Promise<string> {
+function callOn(client: Client, { path = SAY, headers = {}, within = 30_000 }: GrpcCall = {}): Promise<string> {
+  const metadata = new Metadata();
+  for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
   return new Promise((resolve) => {
     const answered = (error: ServiceError | null, answer?: Buffer): void =>
       resolve(error ? (status[error.code] ?? 'UNKNOWN') : String(answer));
-    client.makeUnaryRequest(method.path, asIs, asIs, Buffer.from('who?'), { deadline: Date.now() + within }, answered);
+    const options = { deadline: Date.now() + within };
+    client.makeUnaryRequest(path, asIs, asIs, Buffer.from('who?'), metadata, options, answered);
   });
 }

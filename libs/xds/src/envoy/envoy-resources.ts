@@ -383,8 +383,7 @@ function scopesOf(view: EnvoyView): readonly string[] {
 
 /** The scope of what the proxies of a namespace share where its own routes decide. */
 function consumerScope(view: EnvoyView, namespace: string): string {
-  const wire = view.wire === 'grpc' ? GRPC : view.capture && !hasChains(view) ? BYTES : '';
-  return `${view.mesh}${CONSUMERS}${namespace}${wire}`;
+  return `${scopesOf(view).at(-1)}${CONSUMERS}${namespace}`;
 }
 
 function scopeNameOf({ scope }: Plan, { mesh, capture }: EnvoyView): string {
