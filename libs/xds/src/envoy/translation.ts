@@ -319,7 +319,7 @@ export class Translation {
   /** The namespace whose routes decide about a resource for a view, where they are its consumers' own. */
   consumersOf(view: EnvoyView, type: string, name: string): string | undefined {
     const namespace = view.dataplane?.namespace;
-    if (namespace === undefined || view.wire === 'grpc' || view.egress) return ABSENT;
+    if (namespace === undefined || view.wire === 'grpc' || view.capture?.type === 'translate') return ABSENT;
     const { table, routes } = this.options.tables();
     const vip = vipIn(type, name);
     const destination =
