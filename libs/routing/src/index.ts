@@ -9,7 +9,8 @@ export { type Destination, type ResolvedBackend } from './binding/backend';
 export { type Binding, type Entry } from './binding/binding';
 export { type Frontend } from './binding/frontend';
 export { parentStatuses, type ParentStatus } from './binding/route-status';
-export { RouteTable, type Affected, type Client } from './binding/route-table';
+export { type Affected } from './binding/marks';
+export { RouteTable, type Client } from './binding/route-table';
 export {
   routeKinds,
   type AllowedRoutes,
@@ -17,6 +18,7 @@ export {
   type ReferenceGrant,
   type Route,
   type RouteKind,
+  type RouteRule,
   type RouteSpec,
   type Service,
 } from './model';

@@ -1,6 +1,7 @@
+import { servicePorts } from '@causeway/kinds';
 import { type DataplaneResource } from '@causeway/controllers';
 import type { Resource } from '@causeway/resources';
-import { endpointsAt, portsOf, type LocalEndpoint, type ServiceFacts } from './destination';
+import { endpointsAt, type LocalEndpoint, type ServiceFacts } from './destination';
 import { externalTarget } from './external-target';
 
 /** A process of a service, or a server outside the mesh, at the address of its own. */
@@ -34,7 +35,7 @@ export function portInstances(service: Resource, facts: InstanceFacts): readonly
   if (kind === 'MeshExternalService') return externalInstances(service);
   if (kind === 'MeshService') return localInstances(service, facts);
   const members = facts.members.map((member) => localInstances(member, facts));
-  return portsOf(service).map(({ number, section, protocol }) => ({
+  return servicePorts(service).map(({ number, section, protocol }) => ({
     ...{ port: number, name: section, protocol },
     instances: members.flatMap((ports) => ports.find(({ port }) => port === number)?.instances ?? []),
   }));
@@ -42,7 +43,7 @@ export function portInstances(service: Resource, facts: InstanceFacts): readonly
 
 function localInstances(service: Resource, { zone, dataplanesOf, access }: InstanceFacts): readonly PortInstances[] {
   const dataplanes = service.id.zone === zone ? [...dataplanesOf(service)] : [];
-  return portsOf(service).map(({ number, section, protocol, target }) => ({
+  return servicePorts(service).map(({ number, section, protocol, target }) => ({
     ...{ port: number, name: section, protocol },
     instances: dataplanes.flatMap((dataplane) =>
       endpointsAt(dataplane, target, access).map((endpoint) => ({ ...endpoint, dataplane })),
@@ -54,7 +55,7 @@ function localInstances(service: Resource, { zone, dataplanesOf, access }: Insta
 function externalInstances(service: Resource): readonly PortInstances[] {
   const { endpoints } = externalTarget({ endpoints: service.spec['endpoints'] ?? [] }, () => undefined);
   const instances = endpoints.map(({ host, port }) => ({ address: host, port, ready: true, plaintext: true }));
-  return portsOf(service).map(({ number, section, protocol }) => ({
+  return servicePorts(service).map(({ number, section, protocol }) => ({
     ...{ port: number, name: section, protocol },
     instances,
   }));
