@@ -97,7 +97,10 @@ describe('the entries of a route', () => {
   it('are 32 at most, the entries of others among them, and each message has a bound', () => {
     const many = Array.from({ length: 32 }, (_, i) => wanted(`p${i}`));
     expect(planned(route(foreign('a'), foreign('b')), ...many)).toHaveLength(32);
-    const long = { ...wanted('a'), conditions: [{ ...wanted('a').conditions[0]!, message: 'x'.repeat(5_000) }] };
+    const long = {
+      ...wanted('a'),
+      conditions: wanted('a').conditions.map((one) => ({ ...one, message: 'x'.repeat(5_000) })),
+    };
     expect(JSON.stringify(planned(route(), long)).length).toBeLessThan(1_500);
   });
 

@@ -58,10 +58,9 @@ export function isProgrammed(stored: JsonObject | undefined, generation: number)
 export function asCondition(stored: JsonValue | undefined): Condition | undefined {
   if (!isJsonObject(stored)) return undefined;
   const { type, status, reason, message, observedGeneration } = stored;
-  const isWhole = [type, reason, message].every((each) => typeof each === 'string');
-  if (!isWhole || typeof observedGeneration !== 'number') return undefined;
+  if (typeof type !== 'string' || typeof reason !== 'string' || typeof message !== 'string') return undefined;
   if (status !== 'True' && status !== 'False' && status !== 'Unknown') return undefined;
-  return { type: String(type), status, reason: String(reason), message: String(message), observedGeneration };
+  return typeof observedGeneration === 'number' ? { type, status, reason, message, observedGeneration } : undefined;
 }
 
 function describe({ proxies, unable, zones, isPartial }: RouteProgress): string {

@@ -103,8 +103,13 @@ export class RouteStatusReconciler implements KeyedReconciler {
         yield isMadeHere(resource, this.options.cp) ? [identityKey(resource.id)] : NO_KEYS;
   }
 
-  /** A status that another writer has changed is looked at; other changes are seen by what they do to bindings. */
-  keysOf({ id, key, before, after }: IndexChange): Keys {
+  /**
+   * A status that another writer has changed is looked at, and all routes where a Mesh becomes somebody else's; other changes are seen by
+   * what they do to bindings.
+   */
+  keysOf({ id, key, before, after }: IndexChange): readonly (string | typeof RESCAN)[] {
+    if (id.kind === 'Mesh')
+      return before?.spec['controllerName'] === after?.spec['controllerName'] ? NO_KEYS : [RESCAN];
     if (!routeKinds.some((kind) => kind === id.kind)) return NO_KEYS;
     return jsonEqual(before?.status?.['parents'], after?.status?.['parents']) ? NO_KEYS : [key];
   }
