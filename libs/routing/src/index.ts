@@ -10,21 +10,34 @@ export { type Binding, type Entry } from './binding/binding';
 export { type Frontend } from './binding/frontend';
 export { parentStatuses, type ParentStatus } from './binding/route-status';
 export { type Affected } from './binding/marks';
+export {
+  connectionAction,
+  ruleAction,
+  type MirrorAction,
+  type RuleAction,
+  type WeightedBackend,
+} from './binding/rule-action';
 export { RouteTable, type Client } from './binding/route-table';
 export {
   routeKinds,
   type AllowedRoutes,
+  type BackendRef,
+  type Filter,
   type Gateway,
+  type HeaderChanges,
+  type ObjectRef,
   type ReferenceGrant,
   type Route,
   type RouteKind,
+  type RouteMatch,
   type RouteRule,
   type RouteSpec,
   type Service,
+  type ValueMatch,
 } from './model';
 export { evaluate, type Decision, type Outcome, type Question, type Share } from './requests/evaluate';
 export { explain, type Explanation } from './requests/explain';
 export { type HttpRequest, type Request } from './requests/request';
 export { methods, pathMatchTypes, valueMatchTypes } from './rules/compiled-match';
-export { ruleViolations } from './rules/compiled-route';
+export { looksIntoRequests, ruleViolations, type CompiledRoute, type CompiledRule } from './rules/compiled-route';
 export { filterTypes, pathChangeTypes, redirectSchemes, redirectStatusCodes } from './rules/filter-rules';

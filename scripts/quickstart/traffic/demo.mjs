@@ -14,9 +14,11 @@ export function demoFile(dataDir) {
 export async function serveDemo(demo) {
   const secret = randomBytes(16).toString('hex');
   const server = createServer((asked, answer) => {
-    const [method, { pathname, searchParams }] = [asked.method, new URL(asked.url, 'http://demo')];
+    const { method } = asked;
     const finish = (status, text) => answer.writeHead(status, { 'content-type': 'text/plain' }).end(`${text}\n`);
+    // Before the path is looked at: whoever may not ask could send one that is no URL.
     if (asked.headers.authorization !== secret) return finish(403, 'the secret is another');
+    const { pathname, searchParams } = new URL(asked.url, 'http://demo');
     if (method === 'GET' && pathname === '/status') return void statusText(demo).then((text) => finish(200, text));
     if (method === 'POST' && pathname === '/restart') return void restart(demo, searchParams.get('name'), finish);
     return finish(404, 'there is GET /status and POST /restart?name=');

@@ -69,7 +69,7 @@ function xdsAddress({ ports }) {
   return `127.0.0.1:${ports.xds}`;
 }
 
-/** The configuration of an agent beside one service: README of `causeway-agent`, by the words of its file. */
+/** The configuration of an agent beside one service (docs/reference/agent.md). */
 function agentConfig({ service, dataplane, address, port, processPort, dnsPort }) {
   return {
     mesh: MESH,

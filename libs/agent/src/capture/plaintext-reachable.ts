@@ -1,4 +1,3 @@
-import { Listener } from '@causeway/proto-gen';
 import { readableAddress, shortestAddress, type ListeningSocket } from '../health/listening-sockets';
 import type { LocalAddress } from './ruleset';
 
@@ -50,11 +49,6 @@ export function plaintextReachable(
   const unless = takesPlaintext === undefined ? ' (whether the mesh is Strict is not known yet)' : '';
   const wayOut = isDirect ? OUT_OF_DIRECT : OUT_OF_IT;
   return `PlaintextReachable: the process listens at ${where.join(', ')}: ${wayOut}${unless}`;
-}
-
-/** Whether the listener of an inbound takes connections without TLS: in Strict, or where only some may call, it takes none. */
-export function takesPlaintext(listener: Uint8Array): boolean {
-  return Listener.decode(listener).filterChains.some(({ transportSocket }) => transportSocket === undefined);
 }
 
 function isLoopback(address: string): boolean {

@@ -1,7 +1,7 @@
 import { RESOURCE_TYPES } from '@causeway/xds';
 import { errorText, type Timer } from '@causeway/runtime';
 import { DecodedResources, type PlaneResources } from '../builtin/decoded-resources';
-import type { ListenerPlan } from '../builtin/decode/listeners';
+import { takesPlaintext } from '../builtin/decode/listeners';
 import type { Unobeyed } from '../builtin/plane-engine';
 import { ResourceNeeds } from '../builtin/resource-needs';
 import type { LocalAddress } from '../capture/ruleset';
@@ -20,7 +20,7 @@ export interface DirectPlaneOptions extends KernelMapsOptions {
 
 const { cluster, endpoints, listener } = RESOURCE_TYPES;
 
-/** How often it looks whether its table is still there, ms. */
+/** How often it looks whether its rules are still there, ms. */
 const CHECK = 5_000;
 /** How often open connections are counted while it ends, ms. */
 const COUNT = 200;
@@ -157,7 +157,7 @@ export class DirectPlane implements Plane {
     const at = /^inbound:(.+)$/.exec(name)?.[1];
     if (at === undefined) return;
     const plan = this.decoded.listener(name);
-    const reason = plan ? refusalOf(plan) : this.decoded.problem(listener, name);
+    const reason = plan && !takesPlaintext(plan) ? NEEDS_PROXY : this.decoded.problem(listener, name);
     if (reason === undefined) this.refused.delete(at);
     else this.refused.set(at, reason);
   }
@@ -183,7 +183,7 @@ export class DirectPlane implements Plane {
       void maps
         .check()
         .then((wasMissing) => {
-          if (wasMissing) logger.warn('somebody has removed the rules of this agent: they are written anew');
+          if (wasMissing) logger.warn('somebody has removed rules of the plane direct: they are written anew');
         })
         .catch((error: unknown) => logger.warn('the rules cannot be looked at', { error: errorText(error) }))
         .finally(() => {
@@ -211,11 +211,6 @@ function virtualAddress(name: string): LocalAddress | undefined {
   return address === undefined ? undefined : { address, port: Number(port) };
 }
 
-/** Why a process cannot take the connections of an inbound itself; undefined where anyone may call in plain text. */
-function refusalOf({ choose, chains }: ListenerPlan): string | undefined {
-  const chain = chains.get(choose({ isTls: false, serverName: '', alpn: [] }) ?? '');
-  const isOpen =
-    chain && !chain.tls && chain.forwarding.choice.type === 'fixed' && chain.forwarding.choice.cluster !== 'none';
-  if (isOpen) return undefined;
-  return 'callers need an identity (mTLS Strict) or may not call (access rules), which the plane direct cannot check: use envoy or builtin';
-}
+/** Why a process cannot take the connections of an inbound itself. */
+const NEEDS_PROXY =
+  'callers need an identity (mTLS Strict) or may not call (access rules), which the plane direct cannot check: use envoy or builtin';

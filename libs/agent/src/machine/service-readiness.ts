@@ -1,7 +1,8 @@
 import { shortened } from '@causeway/resources';
 import { errorText, type Clock, type Logger } from '@causeway/runtime';
 import { inboundListenerName, RESOURCE_TYPES, type EncodedResource } from '@causeway/xds';
-import { plaintextReachable, takesPlaintext } from '../capture/plaintext-reachable';
+import { decodeListener, takesPlaintext } from '../builtin/decode/listeners';
+import { plaintextReachable } from '../capture/plaintext-reachable';
 import type { LocalAddress } from '../capture/ruleset';
 import type { DataplaneConfig, ServiceConfig } from '../config/schema';
 import { HealthChecks } from '../health/health-checks';
@@ -46,7 +47,7 @@ const LONGEST_REASON = 512;
  */
 export class ServiceReadiness {
   private readonly health: HealthChecks;
-  private readonly plaintext = new WeakMap<EncodedResource, boolean>();
+  private readonly plaintext = new WeakMap<EncodedResource, boolean | undefined>();
   private services: readonly Served[] = [];
   private isDirect = false;
   private exposed = new Map<string, Exposure>();
@@ -143,9 +144,8 @@ export class ServiceReadiness {
   private takesPlaintext(dataplane: string, proxy: LocalAddress): boolean | undefined {
     const found = this.options.resource(dataplane, RESOURCE_TYPES.listener, inboundListenerName(proxy));
     if (found === undefined || found === 'pending') return undefined;
-    const known = this.plaintext.get(found) ?? takesPlaintext(found.bytes);
-    this.plaintext.set(found, known);
-    return known;
+    if (!this.plaintext.has(found)) this.plaintext.set(found, plaintextOf(found.bytes));
+    return this.plaintext.get(found);
   }
 
   private async listening(): Promise<SocketsByPort | undefined> {
@@ -163,4 +163,13 @@ export class ServiceReadiness {
 
 function keyOf({ dataplane, inbound }: Pick<Served, 'dataplane' | 'inbound'>): string {
   return `${dataplane}#${inbound}`;
+}
+
+/** Undefined where a listener says what this agent cannot read: it counts as one of a mesh that is Strict. */
+function plaintextOf(listener: Uint8Array): boolean | undefined {
+  try {
+    return takesPlaintext(decodeListener(listener));
+  } catch {
+    return undefined;
+  }
 }

@@ -211,6 +211,6 @@ export const GatewayDuration = Type.String({
 export function routeKind<Name extends RouteKind>(name: Name) {
   const shortName = name.toLowerCase();
   const apiVersion = `${GATEWAY_API}/v1`;
-  const scope: 'mesh' = 'mesh';
-  return { name, plural: `${shortName}s`, shortName, apiVersion, scope, namespaced: true, sync: Sync.routes };
+  const place = { scope: 'mesh', namespaced: true, sync: Sync.routes } as const;
+  return { name, plural: `${shortName}s`, shortName, apiVersion, ...place };
 }

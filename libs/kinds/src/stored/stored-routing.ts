@@ -39,12 +39,16 @@ const MOST_GRANTED = 16;
 /** No document of a kind is nested so deeply. */
 const DEEPEST = 32;
 
-const ruleSchemas: Readonly<Record<RouteKind, CompiledSchema<TSchema>>> = {
-  HTTPRoute: compileSchema(HttpRule),
-  GRPCRoute: compileSchema(GrpcRule),
-  TLSRoute: compileSchema(ConnectionRule),
-  TCPRoute: compileSchema(ConnectionRule),
-  UDPRoute: compileSchema(ConnectionRule),
+type Fit<T> = { readonly value: T } | { readonly violation: Violation };
+
+const [http, grpc, connection] = [compileSchema(HttpRule), compileSchema(GrpcRule), compileSchema(ConnectionRule)];
+const fitConnection = (rule: JsonValue, at: FieldPath): Fit<RouteRule> => fit(connection, rule, at);
+const fitRule: Readonly<Record<RouteKind, (rule: JsonValue, at: FieldPath) => Fit<RouteRule>>> = {
+  HTTPRoute: (rule, at) => fit(http, rule, at),
+  GRPCRoute: (rule, at) => fit(grpc, rule, at),
+  TLSRoute: fitConnection,
+  TCPRoute: fitConnection,
+  UDPRoute: fitConnection,
 };
 const parentSchema = compileSchema(ParentRef);
 const listenerSchema = compileSchema(Listener);
@@ -78,8 +82,8 @@ function rulesOf(kind: RouteKind, given: JsonValue | undefined) {
     return { rules: [{}], unreadable };
   }
   const rules = given.slice(0, MOST_RULES).map((rule, i): RouteRule => {
-    const found = fit(ruleSchemas[kind], rule, RULES.index(i));
-    if ('value' in found) return found.value as RouteRule;
+    const found = fitRule[kind](rule, RULES.index(i));
+    if ('value' in found) return found.value;
     unreadable.set(i, found.violation);
     return {};
   });
@@ -127,11 +131,7 @@ function fitting<S extends TSchema>(schema: CompiledSchema<S>, value: JsonValue 
 }
 
 /** A value without the nulls by which peers say that a field is absent, or what is wrong with it. */
-function fit<S extends TSchema>(
-  schema: CompiledSchema<S>,
-  given: JsonValue,
-  at: FieldPath,
-): { readonly value: Static<S> } | { readonly violation: Violation } {
+function fit<S extends TSchema>(schema: CompiledSchema<S>, given: JsonValue, at: FieldPath): Fit<Static<S>> {
   if (schema.fits(given)) return { value: given };
   const value = withoutNulls(given, DEEPEST);
   if (schema.fits(value)) return { value };

@@ -12,8 +12,7 @@ const NAMES = ['x', 'y'];
 
 /** What a peer or an older store may have left in place of a value. */
 const anything = fc.oneof(fc.constant(null), fc.string(), fc.integer(), fc.constant([]), fc.constant({ a: [null] }));
-const orAnything = <T>(good: fc.Arbitrary<T>) =>
-  fc.oneof({ weight: 9, arbitrary: good as fc.Arbitrary<unknown> }, anything);
+const orAnything = <T>(good: fc.Arbitrary<T>) => fc.oneof({ weight: 9, arbitrary: good }, anything);
 const ref = fc.record(
   {
     kind: orAnything(fc.constantFrom('Service', 'MeshMultiZoneService', 'Gateway')),

@@ -1,10 +1,11 @@
-import { goDurationMs, type Identity } from '@causeway/resources';
+import type { Identity } from '@causeway/resources';
 import type { Destination, ResolvedBackend } from '../binding/backend';
 import type { Binding, Entry } from '../binding/binding';
 import type { Frontend } from '../binding/frontend';
 import type { Client, RouteTable } from '../binding/route-table';
-import type { BackendRef, Filter, HeaderChanges } from '../model';
-import { looksIntoRequests, type CompiledRoute, type CompiledRule } from '../rules/compiled-route';
+import { connectionAction, ruleAction, type RuleAction } from '../binding/rule-action';
+import type { Filter, HeaderChanges } from '../model';
+import { looksIntoRequests } from '../rules/compiled-route';
 import { RequestFields, type HttpRequest, type Request } from './request';
 import { filterRequest, redirectOf, responseChanges, type Redirect } from './request-filters';
 
@@ -79,14 +80,15 @@ export function evaluate(table: RouteTable, question: Question, isReady: IsReady
   const context: Context = { table, question, isReady, grpc };
   if (!binding) return { binding, entry: undefined, outcome: implicit(context) };
   if (!looksIntoRequests(binding.kind)) {
-    return { binding, entry: undefined, outcome: connectionOutcome(context, binding) };
+    return { binding, entry: undefined, outcome: actionOutcome(context, connectionAction(table, binding)) };
   }
   if (!fields) {
     const reason = `the port speaks HTTP, because a ${binding.kind} is bound to it`;
     return { binding, entry: undefined, outcome: { type: 'refused', status: 404, reason } };
   }
   const entry = binding.entries.find((one) => refusalOf(one, binding, fields) === undefined);
-  return { binding, entry, outcome: entry ? entryOutcome(context, binding, entry) : unmatched(binding, grpc) };
+  if (!entry) return { binding, entry, outcome: unmatched(binding, grpc) };
+  return { binding, entry, outcome: actionOutcome(context, ruleAction(table, binding, entry.route, entry.rule)) };
 }
 
 /** Why an entry does not match; undefined where it does. */
@@ -117,68 +119,27 @@ function refused({ grpc }: Context, status: 500 | 503, reason: string): Refused 
   return { type: 'refused', status, ...(grpc ? ({ grpcStatus: 14 } as const) : {}), reason };
 }
 
-/** TCPRoute, TLSRoute, UDPRoute: the first rule of the oldest route. */
-function connectionOutcome(context: Context, binding: Binding): Outcome {
-  const [route] = binding.routes;
-  const rule = route?.rules[0];
-  if (!route || !rule) return refused(context, 500, 'the route has no rule');
-  const shares = sharesOf(context, { binding, route, rule, matched: '/' });
-  return shares.length === 0
-    ? refused(context, 500, 'the rule has no backendRefs of a weight above 0')
-    : { type: 'routed', shares, mirrors: [] };
-}
-
-interface Chosen {
-  readonly binding: Binding;
-  readonly route: CompiledRoute;
-  readonly rule: CompiledRule;
-  /** The value of the PathPrefix match, for ReplacePrefixMatch. */
-  readonly matched: string;
-}
-
-function entryOutcome(context: Context, binding: Binding, { route, rule }: Entry): Outcome {
-  const filters = rule.rule.filters ?? [];
+function actionOutcome(context: Context, action: RuleAction): Outcome {
   const { request, port } = context.question;
-  const extension = filters.find(({ type }) => type === 'ExtensionRef');
-  if (extension) return refused(context, 500, `filter ExtensionRef ${extension.extensionRef?.name ?? ''} is unknown`);
-  const path = rule.rule.matches?.[0]?.path;
-  const chosen = { binding, route, rule, matched: path?.value ?? '/' };
-  const redirect = filters.find(({ requestRedirect }) => requestRedirect)?.requestRedirect;
-  if (redirect && request.protocol === 'http') {
-    const answer = redirectOf(request, redirect, { port, matched: chosen.matched });
-    return { type: 'redirected', ...answer, responseChanges: responseChanges(filters) };
+  if (action.type === 'refused') return refused(context, 500, action.reason);
+  if (action.type === 'redirect') {
+    // Only rules that look into requests have filters.
+    if (request.protocol !== 'http') return refused(context, 500, 'a redirect needs an HTTP request');
+    const answer = redirectOf(request, action.redirect, { port, matched: action.matched });
+    return { type: 'redirected', ...answer, responseChanges: responseChanges(action.filters) };
   }
-  const shares = sharesOf(context, chosen);
-  if (shares.length === 0) return refused(context, 500, 'the rule has no backendRefs of a weight above 0');
-  return { type: 'routed', shares, mirrors: mirrorsOf(context, chosen), ...timeoutsOf(rule) };
-}
-
-function timeoutsOf({ rule: { timeouts } }: CompiledRule): { requestTimeout?: number; backendTimeout?: number } {
-  const request = timeouts?.request === undefined ? 0 : (goDurationMs(timeouts.request) ?? 0);
-  const backend = timeouts?.backendRequest === undefined ? 0 : (goDurationMs(timeouts.backendRequest) ?? 0);
-  return { ...(request > 0 ? { requestTimeout: request } : {}), ...(backend > 0 ? { backendTimeout: backend } : {}) };
-}
-
-/** The shares of weight above 0, each with what happens to it: nothing makes a share larger than its weight says. */
-function sharesOf(context: Context, chosen: Chosen): readonly Share[] {
-  const backends = (chosen.rule.rule.backendRefs ?? []).filter(({ weight = 1 }) => weight > 0);
-  const total = backends.reduce((sum, { weight = 1 }) => sum + weight, 0);
-  return backends.map((backend) => {
-    const { weight = 1 } = backend;
-    return { weight, total, result: shareResult(context, chosen, backend) };
+  const { backends, total, mirrors, filters, matched, requestTimeout, backendTimeout } = action;
+  const shares = backends.map(({ weight, to, filters: own }): Share => {
+    const result = to.ok ? deliver(context, to.destination, [filters, own], matched) : refused(context, 500, to.reason);
+    return { weight, total, result };
   });
-}
-
-function shareResult(
-  context: Context,
-  { binding, route, rule, matched }: Chosen,
-  backend: BackendRef,
-): Share['result'] {
-  const resolved = context.table.backend(route, backend, context.question.port, binding.group);
-  if (!resolved.ok) return refused(context, 500, `${resolved.unresolved.reason}: ${resolved.unresolved.message}`);
-  const own = backend.filters ?? [];
-  if (own.some(({ type }) => type === 'ExtensionRef')) return refused(context, 500, 'filter ExtensionRef is unknown');
-  return deliver(context, resolved.destination, [rule.rule.filters ?? [], own], matched);
+  return {
+    type: 'routed',
+    shares,
+    mirrors: mirrors.map(({ numerator, denominator, to }) => ({ share: numerator / denominator, to })),
+    ...(requestTimeout === undefined ? {} : { requestTimeout }),
+    ...(backendTimeout === undefined ? {} : { backendTimeout }),
+  };
 }
 
 function deliver(
@@ -195,13 +156,4 @@ function deliver(
   const { request } = context.question;
   const changed = request.protocol === 'http' ? { request: filterRequest(request, filters.flat(), matched) } : {};
   return { type: 'forwarded', destination, ...changed, responseChanges: responseChanges(...filters) };
-}
-
-function mirrorsOf({ table, question }: Context, { binding, route, rule }: Chosen): readonly Mirror[] {
-  return (rule.rule.filters ?? []).flatMap(({ requestMirror: mirror }) => {
-    if (!mirror) return [];
-    const { numerator, denominator = 100 } = mirror.fraction ?? { numerator: mirror.percent ?? 100 };
-    const to = table.backend(route, mirror.backendRef, question.port, binding.group);
-    return [{ share: numerator / denominator, to }];
-  });
 }

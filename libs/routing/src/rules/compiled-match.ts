@@ -23,6 +23,8 @@ export interface CompiledMatch {
   readonly rank: readonly number[];
   /** In words: `Exact /v1, method GET`. */
   readonly text: string;
+  /** The same as data, for translations: of headers and query parameters only the entries that count. */
+  readonly given: RouteMatch;
 }
 
 /** A comparison of one value; a broken one is reported to `found` and matches nothing. */
@@ -128,7 +130,8 @@ export function compileHttpMatch(match: RouteMatch, at: FieldPath, found: Violat
   const headers = headerConditions(match, at, found);
   const query = queryConditions(match, at, found);
   const conditions = [path, ...(method === undefined ? [] : [byMethod]), ...headers, ...query];
-  return compiledMatch(conditions, [...path.rank, method === undefined ? 0 : 1, headers.length, query.length]);
+  const rank = [...path.rank, method === undefined ? 0 : 1, headers.length, query.length];
+  return compiledMatch(match, conditions, rank);
 }
 
 /** Compiles a match of a GRPCRoute; what cannot be obeyed is added to `found`. */
@@ -142,12 +145,15 @@ export function compileGrpcMatch(match: RouteMatch, at: FieldPath, found: Violat
   };
   const headers = headerConditions(match, at, found);
   const conditions = [...part('service', service), ...part('method', method), ...headers];
-  return compiledMatch(conditions, [service?.length ?? 0, method?.length ?? 0, headers.length]);
+  return compiledMatch(match, conditions, [service?.length ?? 0, method?.length ?? 0, headers.length]);
 }
 
-function compiledMatch(conditions: readonly Condition[], rank: readonly number[]): CompiledMatch {
+function compiledMatch(match: RouteMatch, conditions: readonly Condition[], rank: readonly number[]): CompiledMatch {
+  const headers = firstOfEachName(match.headers, (name) => name.toLowerCase()).map(([header]) => header);
+  const queryParams = firstOfEachName(match.queryParams, (name) => name).map(([parameter]) => parameter);
   return {
     rank,
+    given: { ...match, headers, queryParams },
     text: conditions.map(({ describe }) => describe).join(', ') || 'every request',
     refusal: (fields) => conditions.find(({ holds }) => !holds(fields))?.describe,
   };

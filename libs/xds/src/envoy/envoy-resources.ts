@@ -43,6 +43,8 @@ const INGRESS = '/ingress';
 const GRPC = '/grpc';
 /** After the name of a mesh: the scope of what its proxies share to which every service is bytes. */
 const BYTES = '/bytes';
+/** After the name of a mesh: the scope of what those of its proxies share that translate addresses in the kernel. */
+const DIRECT = '/direct';
 
 /**
  * Serves Envoy's resources of one zone from the index. A change of the index costs the names that it touches: those that were
@@ -318,7 +320,12 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       since = this.revision,
     }: { readonly view?: EnvoyView; readonly meshes?: readonly string[]; readonly since?: number },
   ): void {
-    if (!view) this.shared.touch(type, changed, meshes);
+    if (!view)
+      this.shared.touch(
+        type,
+        changed,
+        meshes?.flatMap((mesh) => [mesh, mesh + DIRECT]),
+      );
     const change = { revision: since, type, names: changed, ...(view && { view }) };
     for (const each of this.listeners) each.changed(change);
   }
@@ -336,18 +343,20 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 function scopesOf(view: EnvoyView): readonly string[] {
   if (view.wire === 'grpc') return [view.mesh + GRPC];
   if (view.ingress) return [INGRESS, view.mesh];
+  if (view.capture?.type === 'translate') return [view.mesh + DIRECT];
   return view.capture && !hasChains(view) ? [view.mesh, view.mesh + BYTES] : [view.mesh];
 }
 
-function scopeNameOf({ scope }: Plan, { mesh }: EnvoyView): string {
+function scopeNameOf({ scope }: Plan, { mesh, capture }: EnvoyView): string {
   switch (scope) {
     case 'ingress':
       return INGRESS;
     case 'grpc':
       return mesh + GRPC;
     case 'bytes':
-      return mesh + BYTES;
+      return capture?.type === 'translate' ? mesh + DIRECT : mesh + BYTES;
     case 'mesh':
+      return capture?.type === 'translate' ? mesh + DIRECT : mesh;
     case 'view':
       return mesh;
   }

@@ -10,6 +10,9 @@ export const OUTBOUND_LISTENER = 'outbound';
 /** The loopback listener at which the first connection to an HTTP address enters the same Envoy again. */
 export const REENTRY_LISTENER = 'outbound:reentry';
 
+/** Names no cluster: what is led there is closed, and nothing is dialled. */
+export const NO_CLUSTER = 'none';
+
 /** The addresses of the zone's egress: endpoints that all services outside the mesh share. */
 export const EGRESS_ENDPOINTS = 'egress';
 

@@ -1,5 +1,5 @@
-import { Cluster } from '@causeway/proto-gen';
-import type { Resource } from '@causeway/resources';
+import { Cluster, ClusterLoadAssignment } from '@causeway/proto-gen';
+import type { JsonObject, Resource } from '@causeway/resources';
 import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
 import type { EnvoyView } from './envoy-view';
@@ -170,4 +170,38 @@ test('capture translate: every service by its address, HTTP as bytes, one object
   const led = source.get(chained, cluster, `vip:${VIP}`);
   expect(led).not.toBe(one?.web);
   expect(led).not.toBe('pending');
+});
+
+test('capture translate: an endpoint that takes plaintext is marked so, though proxies speak TLS to it', () => {
+  const own = sketch('Dataplane', 'a', { networking: { address: '10.0.0.1', inbound: [{ port: 80 }] } });
+  const settings = (spec: JsonObject): Resource => sketch('MeshParameters', 'p', spec);
+  const parametersRef = { group: 'causeway.io', kind: 'MeshParameters', name: 'p' };
+  const redis = { selector: { dataplaneRef: { name: 'a' } }, identities, ports: [{ port: 80 }] };
+  const zone = new TrafficZone([
+    ...[own, sketch('Mesh', 'default', { parametersRef }), settings({ mtls: 'Permissive' })],
+    sketch('MeshService', 'redis', redis, { status: { vip: { ip: '241.0.0.1' } } }),
+  ]);
+  const source = new EnvoyResources(zone.index, 'west', zone.access);
+  source.follow();
+  /** The name of each cluster's transport sockets, and what marks its endpoint. */
+  const told = (type: 'translate' | 'bind'): unknown => {
+    const view: EnvoyView = { mesh: 'default', listed: 'declared', capture: { type } };
+    const found = source.get(view, cluster, `vip:${VIP}`);
+    if (found === undefined || found === 'pending') return found;
+    const { transportSocketMatches, edsClusterConfig } = Cluster.decode(found.bytes);
+    const assigned = source.get(view, RESOURCE_TYPES.endpoints, edsClusterConfig?.serviceName ?? '');
+    if (assigned === undefined || assigned === 'pending') return assigned;
+    const [endpoint] = ClusterLoadAssignment.decode(assigned.bytes).endpoints[0]?.lbEndpoints ?? [];
+    const mark = endpoint?.metadata?.filterMetadata['envoy.transport_socket_match'];
+    return [transportSocketMatches.map(({ name }) => name), mark];
+  };
+  const [plaintext, tls] = [
+    [[], { tls: 'off' }],
+    [[], undefined],
+  ];
+  expect([told('translate'), told('bind')]).toEqual([plaintext, plaintext]);
+  zone.takeTls(own);
+  expect([told('translate'), told('bind')]).toEqual([plaintext, tls]);
+  zone.put(settings({ mtls: 'Permissive', defaultAccess: 'Deny' }));
+  expect([told('translate'), told('bind')]).toEqual([tls, tls]);
 });

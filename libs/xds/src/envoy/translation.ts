@@ -10,7 +10,7 @@ import {
 } from '@causeway/proto-gen';
 import { asDataplane } from '@causeway/controllers';
 import { identityKey, type Resource } from '@causeway/resources';
-import type { Destination } from '../model/destination';
+import type { Destination, LocalEndpoint } from '../model/destination';
 import type { InboundAccess } from '../model/inbound-access';
 import type { SocketAddress } from '../model/zone-entrance';
 import { GrpcTranslation } from '../grpc/grpc-translation';
@@ -150,6 +150,14 @@ export class Translation {
     return found?.service.mesh === mesh ? found : undefined;
   }
 
+  /** A kernel that leads connections itself has no identity: it is led in plaintext wherever that is taken, and nowhere else. */
+  private asSeenBy({ capture }: EnvoyView, destination: Destination): Destination {
+    if (capture?.type !== 'translate') return destination;
+    const seen = (each: LocalEndpoint): LocalEndpoint => ({ ...each, plaintext: each.takesPlaintext });
+    const { local, localNames } = destination;
+    return { ...destination, local: local.map(seen), localNames: localNames.map(seen) };
+  }
+
   private cluster(view: EnvoyView, name: string): Plan | undefined {
     const vip = names.vipOfCluster(name);
     if (vip !== undefined) return this.vipCluster(view, name, vip);
@@ -190,7 +198,7 @@ export class Translation {
     const problem = isDirect && problemOf(destination.external, systemAuthorities);
     const isOwn = isDirect && needsSystemAuthorities(destination);
     const plan = kept(isOwn ? 'view' : scope, (last) =>
-      encodeResource(Cluster, destinationCluster(name, destination, options), last),
+      encodeResource(Cluster, destinationCluster(name, this.asSeenBy(view, destination), options), last),
     );
     return problem ? { ...plan, problem } : plan;
   }
@@ -228,7 +236,11 @@ export class Translation {
     if (!destination) return none;
     const entranceOf = (mesh: string, zone: string) => model.entrance(mesh, zone);
     return kept('mesh', (last) =>
-      encodeResource(ClusterLoadAssignment, destinationEndpoints(destination, model.zone, entranceOf), last),
+      encodeResource(
+        ClusterLoadAssignment,
+        destinationEndpoints(this.asSeenBy(view, destination), model.zone, entranceOf),
+        last,
+      ),
     );
   }
 

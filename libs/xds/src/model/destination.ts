@@ -45,8 +45,10 @@ export interface Destination {
 /** An inbound of a Dataplane of this zone. */
 export interface LocalEndpoint extends SocketAddress {
   readonly ready: boolean;
-  /** Spoken to without TLS. */
+  /** Proxies speak to it without TLS. */
   readonly plaintext: boolean;
+  /** It takes connections without TLS, also where proxies speak TLS to it. */
+  readonly takesPlaintext: boolean;
 }
 
 /** Another zone that serves a destination; where it is entered is asked of the model. */
@@ -83,7 +85,7 @@ export interface ServiceFacts {
   /** The MeshServices that a MeshMultiZoneService stands for. */
   readonly membersOf: (service: Resource) => readonly Resource[];
   readonly entranceOf: (mesh: string, zone: string) => ZoneEntrance | undefined;
-  readonly access: Pick<AccessTable, 'isPlaintext' | 'isOff' | 'isRevoked'>;
+  readonly access: Pick<AccessTable, 'isPlaintext' | 'takesPlaintext' | 'isOff' | 'isRevoked'>;
   readonly secretText: SecretText;
   readonly egressOf: (mesh: string, name: string) => EgressWay | undefined;
 }
@@ -209,7 +211,11 @@ export function endpointsAt(
 ): readonly LocalEndpoint[] {
   const found = addressedInbounds(dataplane).get(target) ?? [];
   return found.map(({ address, port, ready, inbound }) => {
-    return { address, port, ready, plaintext: access.isPlaintext(dataplane, inbound.port) };
+    const [plaintext, takesPlaintext] = [
+      access.isPlaintext(dataplane, inbound.port),
+      access.takesPlaintext(dataplane, inbound.port),
+    ];
+    return { address, port, ready, plaintext, takesPlaintext };
   });
 }
 
@@ -237,10 +243,15 @@ function addressedInbounds(dataplane: DataplaneResource): ByTarget {
 /** Each address once, in one order: ready where one of its inbounds is, in plaintext where all are. */
 function distinct(endpoints: readonly LocalEndpoint[]): readonly LocalEndpoint[] {
   const found = new Map<string, LocalEndpoint>();
-  for (const { address, port, ready, plaintext } of endpoints) {
+  for (const each of endpoints) {
+    const { address, port, ready, plaintext, takesPlaintext } = each;
     const key = `${address} ${port}`;
-    const { ready: was = false, plaintext: spoken = true } = found.get(key) ?? {};
-    found.set(key, { address, port, ready: ready || was, plaintext: plaintext && spoken });
+    const before = found.get(key);
+    found.set(key, {
+      ...{ address, port, ready: ready || before?.ready === true },
+      plaintext: plaintext && before?.plaintext !== false,
+      takesPlaintext: takesPlaintext && before?.takesPlaintext !== false,
+    });
   }
   return [...found.values()].sort(compareAddresses);
 }

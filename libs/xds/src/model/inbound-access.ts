@@ -86,6 +86,14 @@ export class AccessTable {
     return mode === 'Off' || (mode === 'Permissive' && !this.source.takesTls(identityKey(id)));
   }
 
+  /** Whether an inbound leads connections without TLS to its process, also where clients with a proxy speak TLS to it. */
+  takesPlaintext({ id, labels }: Pick<Resource, 'id' | 'labels'>, port: number): boolean {
+    const decision = this.ofMesh(id.mesh);
+    if (decision === 'pending') return false;
+    const { access } = decision;
+    return callersOf(access) === 'anyone' && mtlsModeOf(access, labels, port) !== 'Strict';
+  }
+
   /** Whether inbounds of a mesh may take both TLS and plaintext. */
   isMixed(mesh: string): boolean {
     const decision = this.ofMesh(mesh);

@@ -1,11 +1,15 @@
 import { servicePorts } from '@causeway/kinds';
 import { type DataplaneResource } from '@causeway/controllers';
 import type { Resource } from '@causeway/resources';
-import { endpointsAt, type LocalEndpoint, type ServiceFacts } from './destination';
+import { endpointsAt, type ServiceFacts } from './destination';
 import { externalTarget } from './external-target';
+import type { SocketAddress } from './zone-entrance';
 
 /** A process of a service, or a server outside the mesh, at the address of its own. */
-export interface Instance extends LocalEndpoint {
+export interface Instance extends SocketAddress {
+  readonly ready: boolean;
+  /** It takes connections without TLS. */
+  readonly plaintext: boolean;
   /** Absent outside the mesh. */
   readonly dataplane?: DataplaneResource;
 }
@@ -46,7 +50,9 @@ function localInstances(service: Resource, { zone, dataplanesOf, access }: Insta
   return servicePorts(service).map(({ number, section, protocol, target }) => ({
     ...{ port: number, name: section, protocol },
     instances: dataplanes.flatMap((dataplane) =>
-      endpointsAt(dataplane, target, access).map((endpoint) => ({ ...endpoint, dataplane })),
+      endpointsAt(dataplane, target, access).map(({ address, port, ready, takesPlaintext: plaintext }) => ({
+        ...{ address, port, ready, plaintext, dataplane },
+      })),
     ),
   }));
 }

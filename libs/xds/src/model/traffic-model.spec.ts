@@ -62,6 +62,22 @@ describe('a service whose inbounds do not only take TLS', () => {
     expect(isPlaintext()).toBe(false);
   });
 
+  it.each([
+    [{}, false],
+    [{ mtls: 'Permissive' }, true],
+    [{ mtls: 'Permissive', defaultAccess: 'Deny' }, false],
+    [{ mtls: 'Off' }, true],
+    [{ mtls: 'Off', defaultAccess: 'Deny' }, false],
+  ])('takes plaintext with %j: %s, whatever its proxy takes besides', (spec, takesPlaintext) => {
+    const { zone, model } = follow(mesh, settings({}), service('redis'), own);
+    zone.takeTls(own);
+    zone.put(settings(spec));
+    expect(model.destination(here)?.local[0]).toMatchObject({ takesPlaintext });
+    expect(model.instancesOf(identityKey(service('redis').id))[0]?.instances).toMatchObject([
+      { plaintext: takesPlaintext },
+    ]);
+  });
+
   it('has no way between zones while TLS is off, and gets it back', () => {
     const remote = service('redis', EAST);
     const { zone, model } = follow(
@@ -88,10 +104,10 @@ describe('a service of this zone', () => {
     const redis = service('redis', {}, { ports: [{ port: 80 }, { port: 90, targetPort: 81 }] });
     const { model } = follow(redis, dataplane('a', 'redis'), dataplane('d', 'other'), ...others);
     expect(model.destination('kri_msvc_default_west__redis_80')?.local).toEqual([
-      { address: '10.0.0.1', port: 80, ready: true, plaintext: false },
+      { address: '10.0.0.1', port: 80, ready: true, plaintext: false, takesPlaintext: false },
     ]);
     expect(model.destination('kri_msvc_default_west__redis_90')?.local).toEqual([
-      { address: '10.0.0.1', port: 81, ready: false, plaintext: false },
+      { address: '10.0.0.1', port: 81, ready: false, plaintext: false, takesPlaintext: false },
     ]);
   });
 

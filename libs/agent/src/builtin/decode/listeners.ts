@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { NO_CLUSTER } from '@causeway/xds';
 import { FilterChain, Listener, type ListenerFilter, TlsInspector } from '@causeway/proto-gen';
 import { chainChoiceOf, type ChainChoice } from './chain-choice';
 import { forwardingOf, type Forwarding } from './filters';
@@ -52,6 +53,18 @@ export function decodeListener(bytes: Uint8Array): ListenerPlan {
     chains,
     choose: chainChoiceOf(filterChains, filterChainMatcher),
   };
+}
+
+/**
+ * Whether a listener leads connections without TLS to where it leads any: not where callers need an identity (mTLS Strict, or Permissive
+ * with access rules), nor where nobody may call.
+ */
+export function takesPlaintext({ choose, chains }: ListenerPlan): boolean {
+  const chain = chains.get(choose({ isTls: false, serverName: '', alpn: [] }) ?? '');
+  if (!chain || chain.tls) return false;
+  const { access, choice } = chain.forwarding;
+  const isClosed = choice.type === 'fixed' && choice.cluster === NO_CLUSTER;
+  return !isClosed && access?.allows([]) !== false;
 }
 
 function addressOf({ address }: Listener): ListenerPlan['at'] {

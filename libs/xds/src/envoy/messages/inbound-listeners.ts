@@ -17,7 +17,7 @@ import type { InboundAccess } from '../../model/inbound-access';
 import { durationOf, packExtension, packFilter } from '../../resources/any';
 import { isHttp } from './clusters';
 import type { Inbound } from '../dataplane/inbound';
-import { inboundListenerName } from '../names';
+import { inboundListenerName, NO_CLUSTER } from '../names';
 import { addressOf, AFTER_HANDSHAKE, exactly, takeChain, tcpProxy } from './outbound-listeners';
 import { downstreamTls, MESH_ALPN } from './tls';
 
@@ -85,7 +85,7 @@ function plain(inbound: Inbound, { maxAge }: InboundAccess): ChainFields {
 
 /** Takes connections and closes them; nothing is dialled. */
 function closed(): ChainFields {
-  return { name: 'closed', filters: [tcpProxy('none')] };
+  return { name: 'closed', filters: [tcpProxy(NO_CLUSTER)] };
 }
 
 /**

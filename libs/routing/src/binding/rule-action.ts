@@ -1,0 +1,101 @@
+import { goDurationMs } from '@causeway/resources';
+import type { Filter, ObjectRef } from '../model';
+import type { CompiledRoute, CompiledRule } from '../rules/compiled-route';
+import type { Destination, ResolvedBackend } from './backend';
+import type { Binding } from './binding';
+import type { RouteTable } from './route-table';
+
+/** Where a share of a rule's requests goes, or why it goes nowhere: it is then answered 500, and keeps its weight. */
+export interface WeightedBackend {
+  readonly weight: number;
+  readonly to:
+    { readonly ok: true; readonly destination: Destination } | { readonly ok: false; readonly reason: string };
+  /** Of this backend alone; made after those of the rule. */
+  readonly filters: readonly Filter[];
+}
+
+/** A copy of `numerator` of `denominator` requests; a destination that does not resolve gets none. */
+export interface MirrorAction {
+  readonly numerator: number;
+  readonly denominator: number;
+  readonly to: ResolvedBackend;
+}
+
+/**
+ * What a rule does with what reaches it, readiness apart. `refused` is 500, UNAVAILABLE in gRPC, a closed connection in TCP and TLS.
+ * `matched` is the prefix that a change of the path replaces.
+ */
+export type RuleAction =
+  | { readonly type: 'refused'; readonly reason: string }
+  | {
+      readonly type: 'redirect';
+      readonly redirect: NonNullable<Filter['requestRedirect']>;
+      readonly filters: readonly Filter[];
+      readonly matched: string;
+    }
+  | {
+      readonly type: 'forward';
+      /** At least one, each of a weight above 0. */
+      readonly backends: readonly WeightedBackend[];
+      readonly total: number;
+      readonly mirrors: readonly MirrorAction[];
+      readonly filters: readonly Filter[];
+      readonly matched: string;
+      /** Time-outs in ms; absent where there is none. */
+      readonly requestTimeout?: number;
+      readonly backendTimeout?: number;
+    };
+
+/** What one rule of a binding does; every proxy and every explanation reads this. Linear in its backends and filters. */
+export function ruleAction(
+  table: RouteTable,
+  { port, group }: Pick<Binding, 'port' | 'group'>,
+  route: CompiledRoute,
+  { rule }: CompiledRule,
+): RuleAction {
+  const filters = rule.filters ?? [];
+  const extension = filters.find(({ type }) => type === 'ExtensionRef');
+  if (extension) return refused(`filter ExtensionRef ${extension.extensionRef?.name ?? ''} is unknown`);
+  const matched = rule.matches?.[0]?.path?.value ?? '/';
+  const redirect = filters.find(({ requestRedirect }) => requestRedirect)?.requestRedirect;
+  if (redirect) return { type: 'redirect', redirect, filters, matched };
+  const leads = (ref: ObjectRef): ResolvedBackend => table.backend(route, ref, port, group);
+  const backends = (rule.backendRefs ?? []).flatMap((ref): WeightedBackend[] => {
+    const { weight = 1, filters: own = [] } = ref;
+    if (weight <= 0) return [];
+    const isExtended = own.some(({ type }) => type === 'ExtensionRef');
+    const to = isExtended ? ({ ok: false, reason: 'filter ExtensionRef is unknown' } as const) : told(leads(ref));
+    return [{ weight, to, filters: own }];
+  });
+  if (backends.length === 0) return refused('the rule has no backendRefs of a weight above 0');
+  const mirrors = filters.flatMap(({ requestMirror: mirror }): MirrorAction[] => {
+    if (!mirror) return [];
+    const { numerator, denominator = 100 } = mirror.fraction ?? { numerator: mirror.percent ?? 100 };
+    return [{ numerator, denominator, to: leads(mirror.backendRef) }];
+  });
+  const total = backends.reduce((sum, { weight }) => sum + weight, 0);
+  return { type: 'forward', backends, total, mirrors, filters, matched, ...timeoutsOf(rule.timeouts) };
+}
+
+/** What a binding of a kind without matches does: the first rule of the oldest route decides for all connections. */
+export function connectionAction(table: RouteTable, binding: Binding): RuleAction {
+  const [route] = binding.routes;
+  const rule = route?.rules[0];
+  return route && rule ? ruleAction(table, binding, route, rule) : refused('the route has no rule');
+}
+
+function told(found: ResolvedBackend): WeightedBackend['to'] {
+  return found.ok ? found : { ok: false, reason: `${found.unresolved.reason}: ${found.unresolved.message}` };
+}
+
+const refused = (reason: string): RuleAction => ({ type: 'refused', reason });
+
+function timeoutsOf(timeouts: CompiledRule['rule']['timeouts']): {
+  readonly requestTimeout?: number;
+  readonly backendTimeout?: number;
+} {
+  const [request, backend] = [timeouts?.request, timeouts?.backendRequest].map((text) =>
+    text === undefined ? 0 : (goDurationMs(text) ?? 0),
+  );
+  return { ...(request ? { requestTimeout: request } : {}), ...(backend ? { backendTimeout: backend } : {}) };
+}
