@@ -25,7 +25,7 @@ module.exports = {
   testEnvironment: '<rootDir>/tools/jest-environment.js',
   // Each file evaluates its modules anew, and Node is slow to let go of the old ones.
   workerIdleMemoryLimit: '1GB',
-  testTimeout: 180_000, // a busy machine is no failure; a wait that never ends is
+  testTimeout: 300_000, // a busy machine is no failure; a wait that never ends is
   globalSetup: '<rootDir>/tools/jest-global-setup.js',
   globalTeardown: '<rootDir>/tools/jest-global-teardown.js',
   roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/test'],

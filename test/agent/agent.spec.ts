@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DataplaneTokens } from '@causeway/access';
 import { joinBundleText } from '@causeway/identity';
+import { freePort } from '../../scripts/lib/ports.mjs';
 import { DATAPLANE_TOKENS } from '../../apps/zone/src/workload-identity.module';
 import { AgentProcess } from '../support/agent-process';
 import { ENVOY } from '../support/envoy-process';
@@ -13,18 +14,6 @@ import { until } from '../support/until';
 import { ZoneProgram } from '../support/zone-program';
 
 const MESH = 'default';
-
-/** A port that nobody listens at, below those that systems give to whoever asks for any. */
-async function freePort(): Promise<number> {
-  const port = 15_000 + Math.floor(Math.random() * 15_000);
-  const server = createServer();
-  const isFree = await new Promise<boolean>((resolve) => {
-    server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true));
-  });
-  if (!isFree) return freePort();
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  return port;
-}
 
 /** Whether a process runs: one that has ended and that nobody has asked for does not. */
 function isAlive(pid: number): boolean {
@@ -45,7 +34,7 @@ function ask(port: number, line = 'hello'): Promise<string> {
       socket.destroy();
       resolve(text.trim());
     };
-    socket.setTimeout(2_000, finish);
+    socket.setTimeout(20_000, finish);
     socket.on('data', (part: Buffer) => {
       text += part.toString();
       if (text.includes('\n')) finish();
@@ -64,14 +53,15 @@ function ask(port: number, line = 'hello'): Promise<string> {
   let client: AgentProcess;
   const ports = { service: 0, inbound: 0, outbound: 0, metrics: 0, dns: 0 };
 
-  const startZone = (): Promise<ZoneProgram> =>
+  /** `validity`: of certificates that it signs. */
+  const startZone = (validity: string): Promise<ZoneProgram> =>
     ZoneProgram.start({
       ...{ DATABASE_URL: database.url, CAUSEWAY_XDS_TLS: 'on', CAUSEWAY_XDS_PORT: String(xdsPort) },
-      CAUSEWAY_WORKLOAD_CERT_VALIDITY: '30s',
+      CAUSEWAY_WORKLOAD_CERT_VALIDITY: validity,
     });
 
   /** Writes what `causeway tokens dataplane NAME --bundle` prints. */
-  async function bundleFor(name: string, validFor = '1m'): Promise<string> {
+  async function bundleFor(name: string, validFor = '1h'): Promise<string> {
     const { tokens } = zone.app.get<DataplaneTokens>(DATAPLANE_TOKENS, { strict: false });
     await tokens.ensureKey();
     const { token } = await tokens.issue({ mesh: MESH, name, validFor });
@@ -144,7 +134,7 @@ function ask(port: number, line = 'hello'): Promise<string> {
     await startService();
     [xdsPort, ports.inbound, ports.outbound] = [await freePort(), await freePort(), await freePort()];
     [ports.metrics, ports.dns] = [await freePort(), await freePort()];
-    zone = await startZone();
+    zone = await startZone('1m');
     await zone.untilLeading();
     await Promise.all([bundleFor('echo-1'), bundleFor('web-1')]);
     server = new AgentProcess(join(folder, 's'), await serverConfig());
@@ -275,19 +265,21 @@ function ask(port: number, line = 'hello'): Promise<string> {
     // Its stream began with the token of before, or with a certificate: what counts is that it is there afterwards.
     await client.end('SIGKILL');
     await client.start();
-    await until(
-      'another certificate',
-      async () => {
-        const proxy = (await client.status())?.proxies[0];
-        const isThere = proxy?.controlPlane.type === 'connected' && proxy.lease?.type === 'held';
-        return isThere && (proxy.certificate?.until ?? 0) > before;
-      },
-      60_000,
-    );
+    await until('another certificate', async () => {
+      const proxy = (await client.status())?.proxies[0];
+      const isThere = proxy?.controlPlane.type === 'connected' && proxy.lease?.type === 'held';
+      return isThere && (proxy.certificate?.until ?? 0) > before;
+    });
     expect(await ask(ports.outbound)).toBe('echo hello');
   });
 
   it('serve after a start without any control plane what they were told before', async () => {
+    await zone.stop();
+    zone = await startZone('1h');
+    // Certificates that last for as long as the zone is away, however slow the machine is.
+    const lasts = async (agent: AgentProcess): Promise<boolean> =>
+      ((await agent.status())?.proxies[0]?.certificate?.until ?? 0) > Date.now() + 1_800_000;
+    for (const agent of [client, server]) await until('a certificate of an hour', () => lasts(agent));
     await zone.stop();
     for (const agent of [client, server]) {
       const pid = await pidOf(agent);
@@ -301,7 +293,7 @@ function ask(port: number, line = 'hello'): Promise<string> {
     expect((await client.status())?.proxies[0]).toMatchObject({
       ...{ controlPlane: { type: 'connecting' }, lease: { type: 'waiting' } },
     });
-    zone = await startZone();
+    zone = await startZone('1h');
     for (const agent of [client, server])
       await until('it is connected again', async () => {
         const proxy = (await agent.status())?.proxies[0];

@@ -14,7 +14,6 @@ import { until } from '../support/until';
 import { ZoneProgram } from '../support/zone-program';
 
 const TARGET = 'greeter.svc.mesh.local';
-const PATIENCE = 60_000;
 
 /** Unmodified gRPC programs (grpc-js-xds) without proxies, at the sockets of their agents; the zone serves TLS, which they know not. */
 describe('gRPC programs beside an agent', () => {
@@ -77,7 +76,7 @@ describe('gRPC programs beside an agent', () => {
     expect(leaf.subjectAltName).toBe('URI:spiffe://default.east.mesh.local/workload/client-1');
     await program(server, 'greeter-1').serve('greeter', at);
     const call = program(client, 'client-1').channel(TARGET);
-    await until('an answer', async () => (await call()) === 'greeter', PATIENCE);
+    await until('an answer', async () => (await call()) === 'greeter');
     expect(await plainCall(at)).toBe('UNAVAILABLE');
     expect((await client.status())?.proxies[0]).toMatchObject({ plane: { is: 'grpc' }, lease: { type: 'held' } });
 
@@ -86,7 +85,7 @@ describe('gRPC programs beside an agent', () => {
     await client.end('SIGKILL');
     await client.start();
     const later = program(client, 'client-1').channel(TARGET);
-    await until('an answer without control planes', async () => (await later()) === 'greeter', PATIENCE);
+    await until('an answer without control planes', async () => (await later()) === 'greeter');
     expect((await client.status())?.proxies[0]?.controlPlane.type).toBe('connecting');
   });
 });

@@ -8,7 +8,8 @@ import { parse } from 'yaml';
 import { freePort } from '../../scripts/lib/ports.mjs';
 import { AgentProcess } from '../support/agent-process';
 import { ENVOY } from '../support/envoy-process';
-import { ask, httpService, loopbackBlock, type ServiceProcess } from '../support/mesh-processes';
+import { loopbackBlock } from '../support/loopback-networks';
+import { ask, httpService, type ServiceProcess } from '../support/mesh-processes';
 import { canFilter, NetworkNamespace } from '../support/network-namespace';
 import { ProcessMesh } from '../support/process-mesh';
 import { PROXY_KINDS, type ProxyKind } from '../support/traffic-plane';
@@ -17,7 +18,6 @@ import { until } from '../support/until';
 const host = loopbackBlock();
 const number = (kind: ProxyKind): number => PROXY_KINDS.indexOf(kind) + 1;
 const PORT = 8080;
-const PATIENCE = 120_000;
 /** Left out where there are no network namespaces. */
 const itInNetwork = canFilter ? it : it.skip;
 const envoy = { ...(ENVOY !== undefined && { path: ENVOY }), concurrency: 1 };
@@ -187,8 +187,8 @@ describe('agents of two zones', () => {
         const [address, port] = await placeOf(client, server);
         const before = await entered(ingress);
         const answers = async (): Promise<boolean> => (await ask(address, port)).name === `web by ${server}`;
-        await until('an answer', answers, PATIENCE);
-        await until('it enters there', async () => (await answers()) && (await entered(ingress)) > before, PATIENCE);
+        await until('an answer', answers);
+        await until('it enters there', async () => (await answers()) && (await entered(ingress)) > before);
       },
     );
   });

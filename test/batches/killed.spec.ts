@@ -61,7 +61,7 @@ describe('a control plane that is killed while it writes a batch', () => {
     const again = await summary(await apply(''));
     expect(again).toMatchObject({ total: COUNT, unchanged: left, created: COUNT - left, refused: 0 });
     expect(await stored()).toBe(COUNT);
-  }, 120_000);
+  });
 
   it('leaves all or nothing of an atomic batch', async () => {
     await killed('?atomic=true');
@@ -70,5 +70,5 @@ describe('a control plane that is killed while it writes a batch', () => {
     const again = await summary(await apply('?atomic=true'));
     expect(again).toMatchObject({ total: COUNT, unchanged: left, created: COUNT - left, refused: 0 });
     expect(await stored()).toBe(COUNT);
-  }, 120_000);
+  });
 });

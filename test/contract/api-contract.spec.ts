@@ -210,7 +210,7 @@ describe.each(INTERFACES)('the contract of the API over %s', (_, serve) => {
     const list = await api.list({ ...SERVICES, labelSelector: 'part in (1,3)' }, { minRevision: revision });
     const wanted = many.filter((__, i) => i % 2 === 1).map(({ name }) => name);
     expect(list.documents.map(({ name }) => name)).toEqual(wanted);
-  }, 120_000);
+  });
 
   describe('with one bad document of 10,000', () => {
     const AT = 7_000;
@@ -239,7 +239,7 @@ describe.each(INTERFACES)('the contract of the API over %s', (_, serve) => {
       expect(await outcomes({})).toEqual({ created: 9_999, refused: 1 });
       const others = many.flatMap(({ name }, i) => (i === AT ? [] : [name]));
       expect(await names()).toEqual(others.sort());
-    }, 240_000);
+    });
   });
 
   it('explains a hostname that several claim: who has it and why the others do not', async () => {

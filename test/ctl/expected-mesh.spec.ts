@@ -1,5 +1,5 @@
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
-import { ProcessPlane, START_TIMEOUT } from '../support/process-plane';
+import { ProcessPlane } from '../support/process-plane';
 import { runCauseway, type Ran } from './run-causeway';
 
 const SERVICE = `type: MeshService
@@ -23,7 +23,7 @@ describe('causeway without --mesh, where the control plane expects another mesh 
   beforeAll(async () => {
     database = await createTestDatabase();
     zone = await ProcessPlane.start('zone', 'east', { DATABASE_URL: database.url, CAUSEWAY_MESH_NAME: 'main' });
-  }, START_TIMEOUT);
+  });
   afterAll(async () => {
     await zone.stop();
     await database.drop();
@@ -53,7 +53,6 @@ describe('causeway without --mesh, where the control plane expects another mesh 
       await causeway(['delete', 'msvc/web', '-m', 'other']);
       expect((await causeway(['get', 'msvc', '-A', '-o', 'name'])).out).toBe('');
     },
-    START_TIMEOUT,
   );
 
   it('lists hostnames, says rights and completes names of that mesh', async () => {

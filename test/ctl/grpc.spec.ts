@@ -68,7 +68,7 @@ describe('causeway over gRPC', () => {
     expect((await causeway(['delete', 'msvc', 'web', 'nope'])).out).toBe('MeshService web deleted\n');
     const [pruned] = [await causeway(['apply', '--prune', '-l', 'team=db', '-f', '-'], service('kept'))];
     expect(pruned?.out).toBe('MeshService kept created\nMeshService redis deleted\n');
-  }, 120_000);
+  });
 
   it('edits a resource, and refuses one that was renamed', async () => {
     await causeway(['apply', '-f', '-'], service('edited'));

@@ -2,9 +2,9 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer, type Server } from 'node:http';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../../scripts/lib/ports.mjs';
 import { describeWith, works } from '../dns/programs';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import { until } from '../support/until';
@@ -24,20 +24,11 @@ function fromGuide(language: string, replaced: Readonly<Record<string, string>>)
   }, block);
 }
 
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address ? String(address.port) : '';
-}
-
 let database: TestDatabase;
 let zone: ZoneProgram;
 let folder: string;
-let dnsPort: string;
-let webPort: string;
+let dnsPort: number;
+let webPort: number;
 const servers: Server[] = [];
 let program: ChildProcess | undefined;
 let printed = '';
@@ -47,7 +38,7 @@ const dataplane = (i: number, state = 'Ready') => ({
   ...{ type: 'Dataplane', mesh: 'default', name: `web-${i}` },
   networking: {
     address: HOSTS[i - 1],
-    inbound: [{ port: Number(webPort), name: 'web', tags: { 'kuma.io/service': 'web' }, state }],
+    inbound: [{ port: webPort, name: 'web', tags: { 'kuma.io/service': 'web' }, state }],
   },
 });
 
@@ -57,12 +48,12 @@ beforeAll(async () => {
   for (const host of HOSTS) {
     const server = createHttpServer((request, response) =>
       response.end(request.url === '/metrics' ? 'demo_answers_total 1\n' : host),
-    ).listen(Number(webPort), host);
+    ).listen(webPort, host);
     await once(server, 'listening');
     servers.push(server);
   }
   zone = await ZoneProgram.start({
-    ...{ DATABASE_URL: database.url, CAUSEWAY_DNS_PORT: dnsPort, CAUSEWAY_DNS_TTL: '1s' },
+    ...{ DATABASE_URL: database.url, CAUSEWAY_DNS_PORT: String(dnsPort), CAUSEWAY_DNS_TTL: '1s' },
     ...{ CAUSEWAY_DNS_FORWARD: 'off', CAUSEWAY_DNS_DIRECT_SUFFIX: 'direct.mesh.local' },
   });
   await zone.untilLeading();
@@ -115,11 +106,11 @@ async function read(url: string): Promise<string | undefined> {
 
 /** Asks until the last `times` answers were these and no others. */
 async function untilAnswers(url: string, ...wanted: readonly string[]): Promise<void> {
-  await until(`${url} answers ${wanted.join(' and ')}: ${printed}`, async () => {
+  await until(`${url} answers ${wanted.join(' and ')}`, async () => {
     const answers = new Set<string | undefined>();
     for (let i = 0; i < 6; i++) answers.add(await read(url));
     return answers.size === wanted.length && wanted.every((each) => answers.has(each));
-  });
+  }).catch((error: unknown) => Promise.reject(new Error(printed, { cause: error })));
 }
 
 describeWith(
@@ -185,10 +176,13 @@ describeWith(
       return data.activeTargets.filter(({ health }) => health === 'up').map(({ labels }) => labels);
     };
     const own = { mesh: 'default', namespace: 'default', service: 'web', port: 'metrics', zone: 'east', job: 'mesh' };
-    await until(`one target: ${printed}`, async () => (await up()).length === 1);
-    expect(await up()).toEqual([{ ...own, instance: 'web-1' }]);
+    const targets = (count: number): Promise<readonly object[]> =>
+      until(`${count} targets`, async () => {
+        const found = await up();
+        return found.length === count && found;
+      }).catch((error: unknown) => Promise.reject(new Error(printed, { cause: error })));
+    expect(await targets(1)).toEqual([{ ...own, instance: 'web-1' }]);
     await zone.put('/meshes/default/dataplanes/web-2', dataplane(2));
-    await until(`two targets: ${printed}`, async () => (await up()).length === 2);
-    expect(await up()).toEqual(expect.arrayContaining([{ ...own, instance: 'web-2' }]));
+    expect(await targets(2)).toEqual(expect.arrayContaining([{ ...own, instance: 'web-2' }]));
   });
 });

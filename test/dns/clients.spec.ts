@@ -36,7 +36,7 @@ describeWith(
   DEBIAN,
 )('dig', () => {
   const dig = async (...args: string[]): Promise<string> =>
-    (await run('dig', ['@127.0.0.1', '-p', String(zone.port), '+tries=1', ...args])).stdout;
+    (await run('dig', ['@127.0.0.1', '-p', String(zone.port), '+tries=1', '+time=30', ...args])).stdout;
 
   test.each([
     [['redis.svc.mesh.local'], '241.0.0.7'],
@@ -99,7 +99,7 @@ describeWith(
   DEBIAN,
 )('kdig', () => {
   const kdig = async (...args: string[]): Promise<string> =>
-    (await run('kdig', [`@127.0.0.1`, '-p', String(zone.port), ...args])).stdout;
+    (await run('kdig', [`@127.0.0.1`, '-p', String(zone.port), '+time=30', ...args])).stdout;
 
   test.each([
     [['redis.svc.mesh.local'], /status: NOERROR/, /A\s+241\.0\.0\.7/],
@@ -125,7 +125,7 @@ describeWith(
 
 describe("Node's resolver", () => {
   const ask = (): Resolver => {
-    const resolver = new Resolver({ timeout: 5_000, tries: 1 });
+    const resolver = new Resolver({ timeout: 30_000, tries: 1 });
     resolver.setServers([`127.0.0.1:${zone.port}`]);
     return resolver;
   };

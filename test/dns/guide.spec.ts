@@ -48,7 +48,7 @@ function written(name: string, text: string): string {
 /** Starts a resolver and expects that it finds the names of the zone. */
 async function expectNames(program: string, args: readonly string[], port: number): Promise<void> {
   child = spawn(program, args, { stdio: 'ignore' });
-  const resolver = new Resolver({ timeout: 2_000, tries: 1 });
+  const resolver = new Resolver({ timeout: 20_000, tries: 1 });
   resolver.setServers([`127.0.0.1:${port}`]);
   await until(`${program} finds a name`, () =>
     resolver.resolve4('redis.svc.mesh.local').then(

@@ -3,13 +3,14 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { demoNetwork } from '../support/loopback-networks';
 import { markedProcesses, type MarkedProcess } from '../support/marked-processes';
 import { until } from '../support/until';
 
 const REPO = resolve(__dirname, '..', '..');
 
-/** Loopback addresses of this process alone among those of one Jest; other tests draw theirs below 224. */
-export const NETWORK = `127.${224 + ((process.ppid + Number(process.env['JEST_WORKER_ID'] ?? 0)) % 31)}`;
+/** Loopback addresses that no other test has. */
+export const { prefix: NETWORK } = demoNetwork();
 
 /** Every port free, nothing of this machine's settings. */
 function environment(own: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
@@ -63,13 +64,13 @@ export class QuickstartRun {
     for (const stream of [this.child.stdout, this.child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => (this.output += text));
     }
-    this.exit = new Promise((done) => this.child.once('exit', (code) => done(code)));
+    this.exit = new Promise((done) => this.child.once('close', (code) => done(code)));
   }
 
   /** Resolves when everything is shown; fails with what it printed when it ends before. */
   async untilRunning(): Promise<void> {
     const ended = this.exit.then((code) => Promise.reject(new Error(`it ended with ${code}:\n${this.output}`)));
-    const running = until('the quickstart runs', () => this.output.includes('\nRunning.'), 180_000);
+    const running = until('the quickstart runs', () => this.output.includes('\nRunning.'), 240_000);
     await Promise.race([running, ended]);
   }
 

@@ -2,17 +2,8 @@ import type { JsonObject, Resource } from '@causeway/resources';
 import type { ConnectionOptions } from 'node:tls';
 import type { EnvoyView } from '@causeway/xds';
 import { ENVOY, type EnvoyProcess } from '../support/envoy-process';
-import {
-  ask,
-  echo,
-  holdTls,
-  httpService,
-  loopbackBlock,
-  say,
-  sayTls,
-  tlsEcho,
-  type ServiceProcess,
-} from '../support/mesh-processes';
+import { loopbackBlock } from '../support/loopback-networks';
+import { ask, echo, holdTls, httpService, say, sayTls, tlsEcho, type ServiceProcess } from '../support/mesh-processes';
 import { TestAuthority, type TestCertificate } from '../support/test-authority';
 import { TrafficPlane } from '../support/traffic-plane';
 import { sketch } from '../support/traffic-zone';

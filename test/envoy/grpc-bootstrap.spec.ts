@@ -47,8 +47,8 @@ describe('causeway proxies bootstrap --grpc', () => {
       const answer = await fetch(`${zone.restUrl}/meshes/default/meshservices/greeter`);
       return JSON.stringify(await answer.json()).includes('/workload/greeter-1');
     };
-    await until('the service has its identity', settled, 20_000);
-  }, 60_000);
+    await until('the service has its identity', settled);
+  });
   afterAll(async () => {
     stops.reverse().forEach((stop) => stop());
     await zone.stop();
@@ -68,7 +68,7 @@ describe('causeway proxies bootstrap --grpc', () => {
     stops.push(...programs.map((program) => () => program.stop()));
     await server.serve('greeter', at);
     const call = client.channel(TARGET);
-    await until('an answer', async () => (await call()) === 'greeter', 20_000);
+    await until('an answer', async () => (await call()) === 'greeter');
     expect(await plainCall(at)).toBe('UNAVAILABLE');
     const before = leaf('client-1').serialNumber;
     const renewed = await run('renew', '-d', join(folder, 'client-1'));

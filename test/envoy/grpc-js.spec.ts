@@ -110,7 +110,7 @@ describe('an unmodified gRPC client (grpc-js-xds) over the state of the world', 
     stops.push(() => client.close());
     const call = (): Promise<string> =>
       new Promise((resolve, reject) => {
-        const deadline = Date.now() + 20_000;
+        const deadline = Date.now() + 60_000;
         const answered = (error: ServiceError | null, answer?: Buffer): void =>
           error ? reject(error) : resolve(String(answer));
         client.makeUnaryRequest(echo.path, asIs, asIs, Buffer.from('who?'), { deadline }, answered);

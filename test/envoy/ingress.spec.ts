@@ -1,16 +1,8 @@
 import { connect as connectTcp } from 'node:net';
 import type { BuiltinProxy } from '../support/builtin-proxy';
 import type { EnvoyProcess } from '../support/envoy-process';
-import {
-  ask,
-  echo,
-  holdTls,
-  httpService,
-  loopbackBlock,
-  say,
-  sayTls,
-  type ServiceProcess,
-} from '../support/mesh-processes';
+import { loopbackBlock } from '../support/loopback-networks';
+import { ask, echo, holdTls, httpService, say, sayTls, type ServiceProcess } from '../support/mesh-processes';
 import type { TestCertificate } from '../support/test-authority';
 import { PROXY_KINDS, putAll, TrafficPlane } from '../support/traffic-plane';
 import { sketch } from '../support/traffic-zone';

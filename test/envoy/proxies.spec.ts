@@ -139,7 +139,7 @@ describe('the proxies of a zone with two replicas', () => {
     await replicas[1].stop();
     await Promise.all([lost.close(), kept.close()]);
     await register('kuma-2', replicas[0]);
-    await until('the Dataplane is gone', async () => (await status('kuma-1')) === 404, 30_000);
+    await until('the Dataplane is gone', async () => (await status('kuma-1')) === 404);
     // It was without a stream as early, and would be gone by now.
     await until('the other is known to be connected', () => known('kuma-2')?.connected);
     expect([await status('kuma-2'), await status('redis-1')]).toEqual([200, 200]);

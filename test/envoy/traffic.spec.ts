@@ -1,7 +1,8 @@
 import { freePort } from '../../scripts/lib/ports.mjs';
 import type { JsonObject, Resource } from '@causeway/resources';
 import { ENVOY, type EnvoyProcess } from '../support/envoy-process';
-import { ask, echo, httpService, loopbackBlock, say, sayTls, type ServiceProcess } from '../support/mesh-processes';
+import { loopbackBlock } from '../support/loopback-networks';
+import { ask, echo, httpService, say, sayTls, type ServiceProcess } from '../support/mesh-processes';
 import { TestAuthority, type TestCertificate } from '../support/test-authority';
 import { putAll, TrafficPlane } from '../support/traffic-plane';
 import { sketch } from '../support/traffic-zone';

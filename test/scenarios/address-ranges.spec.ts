@@ -91,7 +91,7 @@ describe('the address ranges of a zone, from start to start', () => {
     expect(await address('e')).toBe('');
     expect([await pool('size'), await pool('used'), await pool('cooling')]).toEqual([4, 3, 1]);
     expect(first).not.toContain(await address('d'));
-  }, 120_000);
+  });
 
   it('an exhausted range heals by itself when the rest is over', async () => {
     await start(rangeOf(FIRST, '10s'));

@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataplaneTokens } from '@causeway/access';
 import { LeaseHolder, type LeasedDataplane, type LeaseState } from '@causeway/agent';
 import { silentLogger, systemClock } from '@causeway/runtime';
+import { Client } from 'pg';
 import { DATAPLANE_TOKENS } from '../../apps/zone/src/workload-identity.module';
 import type { ParsedJson } from '../rest/rest-fixture';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import { until } from '../support/until';
 import { ZoneProgram } from '../support/zone-program';
 
-/** How long a lease lives without a heartbeat, ms. */
-const LEASE = 2_000;
+/** How long a lease lives without a heartbeat, ms: longer than any pause of a busy machine. */
+const LEASE = 4_000;
 
 interface TestAgent {
   readonly holder: LeaseHolder;
@@ -67,6 +69,15 @@ describe('leases of agents', () => {
   const inboundState = async (name: string): Promise<string> =>
     (await get(name))?.spec.networking.inbound[0].state ?? 'Ready';
 
+  /** When the lease of a Dataplane runs out, as Postgres has it; ms since 1970. */
+  async function endOf(name: string): Promise<number> {
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    const { rows } = await client.query('SELECT expires_at FROM agent_leases WHERE name = $1', [name]);
+    await client.end();
+    return Number(rows[0]?.expires_at);
+  }
+
   beforeAll(async () => {
     database = await createTestDatabase();
     const first = await ZoneProgram.start(settings());
@@ -75,7 +86,7 @@ describe('leases of agents', () => {
     const { tokens } = first.app.get<DataplaneTokens>(DATAPLANE_TOKENS, { strict: false });
     const issue = () => tokens.issue({ mesh: 'default' }).catch(() => undefined);
     token = (await until('a key that signs tokens', issue)).token;
-  }, 60_000);
+  });
   afterEach(async () => void (await Promise.all([...agents].map((one) => one.kill()))));
   afterAll(async () => {
     await Promise.all(replicas.map((replica) => replica.stop()));
@@ -90,7 +101,7 @@ describe('leases of agents', () => {
     expect(stored?.labels).toMatchObject({ team: 'db', 'causeway.io/leased-by': expect.any(String) });
     const check = { inbound: 0, check: 'tcp 127.0.0.1:6379', since: Date.now() };
     one.holder.report(dataplane('redis-1'), [{ ...check, ready: false, reason: 'connection refused' }]);
-    await until('it is not ready', async () => (await inboundState('redis-1')) === 'NotReady', 2_000);
+    await until('it is not ready', async () => (await inboundState('redis-1')) === 'NotReady');
     const condition = async (): Promise<ParsedJson> =>
       (await get('redis-1'))?.status?.conditions?.find(({ type }: ParsedJson) => type === 'Healthy');
     await until('why is told', async () => (await condition())?.status === 'False');
@@ -99,7 +110,7 @@ describe('leases of agents', () => {
     one.holder.report(dataplane('redis-1'), [{ ...check, ...exposed }]);
     await until('that it can be reached is told', async () => (await condition())?.reason === 'PlaintextReachable');
     one.holder.report(dataplane('redis-1'), [{ ...check, ready: true, reason: '' }]);
-    await until('it is ready', async () => (await inboundState('redis-1')) === 'Ready', 2_000);
+    await until('it is ready', async () => (await inboundState('redis-1')) === 'Ready');
     await until('that is told', async () => (await condition())?.status === 'True');
 
     const obeyed = async (): Promise<ParsedJson> =>
@@ -122,10 +133,10 @@ describe('leases of agents', () => {
     await until('that is told', async () => (await shared()) === undefined);
 
     one.holder.stopServing('the agent stops');
-    expect(await one.holder.settled(AbortSignal.timeout(5_000))).toBe(true);
+    expect(await one.holder.settled(AbortSignal.timeout(60_000))).toBe(true);
     expect(await inboundState('redis-1')).toBe('NotReady');
     one.holder.want([]);
-    expect(await one.holder.settled(AbortSignal.timeout(5_000))).toBe(true);
+    expect(await one.holder.settled(AbortSignal.timeout(60_000))).toBe(true);
     expect(await get('redis-1')).toBeUndefined();
   });
 
@@ -218,10 +229,10 @@ describe('leases of agents', () => {
     await third.stop();
     await until('it has turned to another', () => one.holder.attachment.type === 'attached');
     await held(one, 'redis-6');
-    await new Promise((resolve) => setTimeout(resolve, 2 * LEASE));
+    await sleep(1.5 * LEASE);
     expect((await get('redis-6'))?.creationTime).toBe(creationTime);
     await replicas[0].delete('/meshes/default/dataplanes/redis-6');
-    await until('it is back', async () => (await get('redis-6')) !== undefined, 2_000);
+    await until('it is back', async () => (await get('redis-6')) !== undefined);
   });
 
   it('are as the agent says again after somebody wrote a Dataplane by hand, and end with the agent', async () => {
@@ -251,12 +262,13 @@ describe('leases of agents', () => {
     const one = agent();
     one.holder.want([dataplane('redis-3')]);
     await held(one, 'redis-3');
-    await new Promise((resolve) => setTimeout(resolve, 1.5 * LEASE));
+    await sleep(1.5 * LEASE);
     expect(await get('redis-3')).toBeDefined();
     await one.kill();
-    const killed = Date.now();
-    await until('it is gone', async () => (await get('redis-3')) === undefined, LEASE + 9_000);
-    expect(Date.now() - killed).toBeGreaterThan(LEASE / 2);
+    const expires = await endOf('redis-3');
+    expect(expires).toBeGreaterThan(0);
+    await until('it is gone', async () => (await get('redis-3')) === undefined);
+    expect(Date.now()).toBeGreaterThan(expires);
   });
 
   it('are held where many end at once, until an operator releases them', async () => {
@@ -264,10 +276,10 @@ describe('leases of agents', () => {
     many.forEach(({ holder }, i) => holder.want([dataplane(`mass-${i}`)]));
     for (const [i, one] of many.entries()) await held(one, `mass-${i}`);
     await Promise.all(many.map((one) => one.kill()));
-    await until('the mass end is seen', async () => (await leases()).hold !== undefined, LEASE + 9_000);
+    await until('the mass end is seen', async () => (await leases()).hold !== undefined);
     expect(await get('mass-0')).toBeDefined();
     await fetch(`${replicas[1].restUrl}/_leases/release`, { method: 'POST' });
-    await until('they are gone', async () => (await get('mass-4')) === undefined, 5_000);
+    await until('they are gone', async () => (await get('mass-4')) === undefined);
     await until('the hold is over', async () => (await leases()).hold === undefined);
   });
 
@@ -277,14 +289,14 @@ describe('leases of agents', () => {
     await held(one, 'redis-7');
     const { creationTime } = await get('redis-7');
     await Promise.all(replicas.map((replica) => replica.stop()));
-    await new Promise((resolve) => setTimeout(resolve, 2 * LEASE));
+    await sleep(1.5 * LEASE);
     replicas = [await ZoneProgram.start(settings()), await ZoneProgram.start(settings())];
     await replicas[0].untilLeading().catch(() => undefined);
     await held(one, 'redis-7');
-    await new Promise((resolve) => setTimeout(resolve, LEASE));
+    await sleep(LEASE);
     expect((await get('redis-7'))?.creationTime).toBe(creationTime);
     expect(stateOf(one, 'redis-7')?.type).toBe('held');
-  }, 60_000);
+  });
 
   const leases = async (): Promise<ParsedJson> => (await fetch(`${replicas[0].restUrl}/_leases`)).json();
 });

@@ -40,6 +40,5 @@ describe('a control plane whose database comes and goes while it starts', () => 
         await database.drop();
       }
     },
-    240_000,
   );
 });

@@ -31,7 +31,7 @@ describe('generators of the global and of a zone, as processes', () => {
     folder = mkdtempSync(join(tmpdir(), 'causeway-generators-'));
     mesh = await ProcessMesh.start(['east', 'west']);
     expect(await mesh.zone('east').put('/meshes/default/meshservices/redis', redis)).toBe(201);
-  }, 120_000);
+  });
   afterAll(async () => {
     rmSync(folder, { recursive: true });
     await mesh.stop();
@@ -86,7 +86,7 @@ describe('generators of the global and of a zone, as processes', () => {
     expect(await body(west, copy)).toBeUndefined();
     expect(await body(mesh.zone('east'), DEFAULT_IN_EAST)).toBeUndefined();
     expect(await body(mesh.zone('east'), '/hostnamegenerators/local-universal-mesh-service')).toBeDefined();
-  }, 120_000);
+  });
 
   it('T001-14 T001-16: the seed’s own files, put into east with the CLI, give the seed’s hostname', async () => {
     const { restUrl } = mesh.zone('east');

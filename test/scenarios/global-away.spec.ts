@@ -24,9 +24,9 @@ describe('the global is away', () => {
 
   beforeAll(async () => {
     mesh = await ProcessMesh.start(['east', 'west']);
-  }, 120_000);
+  });
 
-  afterAll(() => mesh.stop(), 60_000);
+  afterAll(() => mesh.stop());
 
   it('a service registered in east has an address and a hostname in west', async () => {
     expect(await register(mesh.zone('east'), 'redis')).toBe(201);

@@ -109,14 +109,10 @@ describe.each([
       };
       const body = { type: 'Dataplane', mesh: 'default', name: 'sound-1', spec };
       expect(await running.put('/meshes/default/dataplanes/sound-1', body)).toBe(201);
-      await until(
-        'the service has an address and a name',
-        async () => {
-          const service = await running.get('/meshes/default/meshservices/sound');
-          return /"vip":\{"ip".*"status":"Available"/.test(JSON.stringify(service ?? {}));
-        },
-        120_000,
-      ).catch((error: unknown) => {
+      await until('the service has an address and a name', async () => {
+        const service = await running.get('/meshes/default/meshservices/sound');
+        return /"vip":\{"ip".*"status":"Available"/.test(JSON.stringify(service ?? {}));
+      }).catch((error: unknown) => {
         throw new Error(running.lastLines.join('\n'), { cause: error });
       });
     }

@@ -93,7 +93,7 @@ describe.each<['refused' | 'lost without a word']>([['refused'], ['lost without 
         });
       for (const name of ['a', 'b']) await service(name);
       for (const name of ['a', 'b']) await until('an address', () => vip(name));
-    }, 60_000);
+    });
     afterAll(async () => {
       link.heal();
       await Promise.all(proxies.map((proxy) => proxy.close()));
@@ -101,7 +101,7 @@ describe.each<['refused' | 'lost without a word']>([['refused'], ['lost without 
       await direct.end();
       await link.close();
       await database.drop();
-    }, 60_000);
+    });
 
     const get = async (path: string): Promise<ParsedJson> => (await fetch(other.restUrl + path)).json();
     const service = (name: string): Promise<void> =>

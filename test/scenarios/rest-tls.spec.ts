@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import { presentedCertificate } from '../support/tls-server';
-import { ProcessPlane, START_TIMEOUT } from '../support/process-plane';
+import { ProcessPlane } from '../support/process-plane';
 
 const ROOT = resolve(__dirname, '..', '..');
 
@@ -46,7 +46,7 @@ describe('control planes that serve REST over TLS', () => {
       ProcessPlane.start('global', 'global', { ...one, CAUSEWAY_KDS_BIND_ADDRESS: '127.0.0.1' }),
       ProcessPlane.start('zone', 'east', { ...two }),
     ]);
-  }, START_TIMEOUT);
+  });
   afterAll(async () => {
     await Promise.all(planes.map((plane) => plane.stop()));
     await Promise.all(databases.map((database) => database.drop()));

@@ -34,7 +34,7 @@ describe('zones join by their tokens', () => {
     await mesh.startGlobal();
     writeFileSync(tokenFile, (await issue()).token);
     await mesh.startZone('east', { CAUSEWAY_ZONE_TOKEN: '', CAUSEWAY_ZONE_TOKEN_FILE: tokenFile });
-  }, 120_000);
+  });
   afterAll(async () => {
     await mesh.stop();
     rmSync(folder, { recursive: true });

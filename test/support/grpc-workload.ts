@@ -38,13 +38,13 @@ export class GrpcProgram {
   constructor(private readonly config: string) {}
 
   /** Makes a channel to `xds:///target`, and returns what calls through it: the name that the server says, or the code of its failure. */
-  channel(target: string, options: ChannelOptions = {}): () => Promise<string> {
+  channel(target: string, options: ChannelOptions = {}): (within?: number) => Promise<string> {
     const client = new Client(`xds:///${target}`, new XdsChannelCredentials(credentials.createInsecure()), {
       ...options,
       [BOOTSTRAP]: this.config,
     });
     this.ends.push(() => client.close());
-    return () => callOn(client);
+    return (within) => callOn(client, within);
   }
 
   /** Serves at this address by xDS, and says `name` to each call. */
@@ -120,10 +120,11 @@ function bind(server: Server, name: string, at: string, using: ServerCredentials
   );
 }
 
-function callOn(client: Client): Promise<string> {
+/** `within`: its deadline, ms from now. */
+function callOn(client: Client, within = 30_000): Promise<string> {
   return new Promise((resolve) => {
     const answered = (error: ServiceError | null, answer?: Buffer): void =>
       resolve(error ? (status[error.code] ?? 'UNKNOWN') : String(answer));
-    client.makeUnaryRequest(method.path, asIs, asIs, Buffer.from('who?'), { deadline: Date.now() + 10_000 }, answered);
+    client.makeUnaryRequest(method.path, asIs, asIs, Buffer.from('who?'), { deadline: Date.now() + within }, answered);
   });
 }

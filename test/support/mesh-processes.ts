@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer as createHttpServer, request, type IncomingHttpHeaders } from 'node:http';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
@@ -124,10 +123,4 @@ function bodyOf(text: string): Omit<HttpAnswer, 'status'> {
   } catch {
     return { name: text, headers: {} };
   }
-}
-
-/** Gives addresses of one block of loopback, by their last number; other suites that run have other blocks. */
-export function loopbackBlock(): (last: number) => string {
-  const block = `127.${20 + (process.pid % 200)}.${randomInt(256)}`;
-  return (last) => `${block}.${last}`;
 }

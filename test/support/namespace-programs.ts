@@ -19,7 +19,7 @@ const net = require('node:net');
 const dial = (one) => new Promise((done) => {
   const [host, port] = one.split(',');
   let text = '';
-  const socket = net.connect({ host, port: +port }).setTimeout(2000, () => { socket.destroy(); done('no answer'); });
+  const socket = net.connect({ host, port: +port }).setTimeout(5000, () => { socket.destroy(); done('no answer'); });
   socket.on('data', (data) => (text += data)).on('end', () => done(text)).on('error', (error) => done(error.code));
 });
 require('node:readline').createInterface(process.stdin).on('line', async (line) =>
@@ -45,7 +45,7 @@ export function serveIn(namespace: NetworkNamespace, ...places: readonly string[
   return namespace.serve(SERVE, ...places);
 }
 
-/** What is answered at each `address,port`: a text, an error code such as ECONNREFUSED, or `no answer` after two seconds. */
+/** What is answered at each `address,port`: a text, an error code such as ECONNREFUSED, or `no answer` after five seconds. */
 export async function dialFrom(from: NetworkNamespace, ...addresses: readonly string[]): Promise<unknown> {
   const dialer = dialers.get(from) ?? (await from.serve(DIAL));
   dialers.set(from, dialer);

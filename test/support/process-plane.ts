@@ -6,7 +6,7 @@ import { until } from './until';
 const ROOT = resolve(__dirname, '..', '..');
 
 /** A control plane that starts beside many others on a busy machine takes its time, ms. */
-export const START_TIMEOUT = 180_000;
+export const START_TIMEOUT = 240_000;
 
 /** What a control plane said of where it listens. */
 interface Doors {

@@ -2,7 +2,6 @@ import { randomInt } from 'node:crypto';
 import { Resolver } from 'node:dns/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { canFilter, NetworkNamespace } from '../support/network-namespace';
-import { START_TIMEOUT } from '../support/process-plane';
 import { until } from '../support/until';
 import { AgentMesh, ended, type AgentClient, type AgentInstance, type Machine } from './agent-mesh';
 import type { At } from './calls';
@@ -10,10 +9,8 @@ import { EndpointWatch } from './endpoint-watch';
 import { RequestLoad } from './request-load';
 import { PORT } from './traffic-mesh';
 
-jest.setTimeout(START_TIMEOUT);
-
 /** How long a lease lives without a heartbeat, ms. */
-const LEASE = 2_000;
+const LEASE = 5_000;
 const HOSTNAME = 'web.svc.east.mesh.local';
 const NAMES = ['web-1', 'web-2', 'web-3'];
 /** What the endpoints of the service are named. */

@@ -1,10 +1,7 @@
 import { ENVOY } from '../support/envoy-process';
-import { START_TIMEOUT } from '../support/process-plane';
 import { until } from '../support/until';
 import { call, Load, type At } from './calls';
 import { TrafficMesh } from './traffic-mesh';
-
-jest.setTimeout(START_TIMEOUT);
 
 (ENVOY === undefined ? describe.skip : describe)('traffic from west to east goes on', () => {
   let traffic: TrafficMesh | undefined;
@@ -49,9 +46,7 @@ jest.setTimeout(START_TIMEOUT);
       certificates: await west.metric('xds_certificates_signed_total'),
     });
     // Two clusters, the entrance of east, two listeners and the trust of the client; the listener of the ingress.
-    await until('what they hold', async () => ((await figures())['unchanged'] ?? 0) >= 7, 8_000).catch(async () =>
-      console.log(await figures()),
-    );
+    await until('what they hold', async () => ((await figures())['unchanged'] ?? 0) >= 7);
     await goesOn();
     // Each proxy is sent its new certificate, and nothing else.
     const { resources, certificates } = await figures();

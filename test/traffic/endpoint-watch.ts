@@ -36,13 +36,13 @@ export class EndpointWatch {
     return this.known.get(name);
   }
 
-  /** Resolves when the endpoints of a destination are as asked; `performance.now()` of then. Rejects after a minute. */
+  /** Resolves when the endpoints of a destination are as asked; `performance.now()` of then. Rejects after two minutes. */
   when(name: string, isWanted: (serving: Serving) => boolean): Promise<number> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.waiting.delete(look);
         reject(new Error(`${name} is served by ${[...(this.known.get(name) ?? [])].join() || 'nobody'}`));
-      }, 60_000);
+      }, 120_000);
       const look = (): void => {
         const serving = this.known.get(name);
         if (!serving || !isWanted(serving)) return;

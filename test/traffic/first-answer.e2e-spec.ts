@@ -2,13 +2,10 @@ import { RedisServer } from '../chaos/leader/redis-server';
 import { runCauseway } from '../ctl/run-causeway';
 import { ENVOY, type EnvoyProcess } from '../support/envoy-process';
 import { sayTls } from '../support/mesh-processes';
-import { START_TIMEOUT } from '../support/process-plane';
 import { until } from '../support/until';
 import { call, type At } from './calls';
 import { StolenAuthority } from './stolen-authority';
 import { PORT, TrafficMesh, type Instance } from './traffic-mesh';
-
-jest.setTimeout(START_TIMEOUT);
 
 (ENVOY === undefined ? describe.skip : describe)('between zones that are programs, through real Envoys,', () => {
   const open: { stop(): Promise<unknown> }[] = [];

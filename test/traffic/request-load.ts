@@ -27,7 +27,7 @@ export interface RequestLoadOptions {
   readonly lasting?: number;
 }
 
-const PATIENCE = 10_000;
+const PATIENCE = 20_000;
 const TICK = 10;
 
 /** Sends HTTP requests to one address at a steady rate, however long answers take, until it is stopped. */

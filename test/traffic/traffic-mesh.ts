@@ -1,9 +1,10 @@
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { coreKinds } from '@causeway/kinds';
 import { ENVOY, EnvoyProcess } from '../support/envoy-process';
+import { loopbackNetwork } from '../support/loopback-networks';
 import { echo, type ServiceProcess } from '../support/mesh-processes';
 import { ProcessMesh } from '../support/process-mesh';
 import type { PlaneEnvironment, ProcessPlane } from '../support/process-plane';
@@ -64,7 +65,8 @@ const INGRESSES = 200;
  */
 export class TrafficMesh {
   readonly mesh: ProcessMesh;
-  private readonly block = `127.${randomInt(32, 224)}`;
+  private readonly network = loopbackNetwork();
+  private readonly block = this.network.prefix;
   private readonly folder = mkdtempSync(join(tmpdir(), 'causeway-traffic-'));
   /** CAUSEWAY_SECRETS_KEY of every zone. */
   readonly secrets = `test:${randomBytes(32).toString('base64')}`;
@@ -272,6 +274,7 @@ export class TrafficMesh {
     await this.mesh.stop();
     await Promise.all(this.ways.map((way) => way.close()));
     rmSync(this.folder, { recursive: true, force: true });
+    this.network.release();
   }
 
   /** Puts what says that a zone is entered there; a token for the ingress. */

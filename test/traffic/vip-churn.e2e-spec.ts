@@ -1,10 +1,7 @@
 import { ENVOY, type EnvoyProcess } from '../support/envoy-process';
-import { START_TIMEOUT } from '../support/process-plane';
 import { until } from '../support/until';
 import { TrafficMesh } from './traffic-mesh';
-import { VipChurn } from './vip-churn';
-
-jest.setTimeout(START_TIMEOUT);
+import { VipChurn, type ChurnOutcome } from './vip-churn';
 
 /** Proxies of the zone; connections to an address are spread over them by the kernel. */
 const PROXIES = 5;
@@ -33,6 +30,8 @@ const SLOTS = 12;
       alive: 40,
       rate: 15,
       every: 10,
+      // A machine that is slow calls less while as many services come and go.
+      isEnough: ({ reused, answered }: ChurnOutcome) => reused > 50 && answered > 500,
     };
     const churn = new VipChurn(options);
     const running = churn.run();
@@ -42,7 +41,7 @@ const SLOTS = 12;
     clients[0]?.signal('SIGCONT');
     const outcome = await running;
     expect(outcome.wrong).toEqual([]);
-    expect(outcome.made).toBe(300);
+    expect(outcome.made).toBeGreaterThanOrEqual(300);
     expect(outcome.reused).toBeGreaterThan(50);
     expect(outcome.answered).toBeGreaterThan(500);
   });

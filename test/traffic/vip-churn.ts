@@ -22,6 +22,8 @@ export interface ChurnOptions {
   /** Services made in all, and how many stay at one time. */
   readonly services: number;
   readonly alive: number;
+  /** It goes on, up to five times as long, until it has seen this; to the end of `services` where it is left out. */
+  readonly isEnough?: (outcome: ChurnOutcome) => boolean;
   /** Services made a second. */
   readonly rate: number;
   /** ms between two calls of one caller. */
@@ -40,6 +42,8 @@ export interface ChurnOutcome {
 
 /** Services that are made and deleted at one time. */
 const WRITERS = 8;
+/** So many times as many services are made where not enough was seen. */
+const MOST = 5;
 /** So many addresses that were freed last are called on. */
 const FREED = 200;
 
@@ -58,12 +62,12 @@ export class VipChurn {
   constructor(private readonly options: ChurnOptions) {}
 
   async run(): Promise<ChurnOutcome> {
-    const { zone, callers, services, rate, alive } = this.options;
+    const { zone, callers, services, rate, alive, isEnough = () => true } = this.options;
     const end = await watchServices(zone, ({ name, vip, at }) => this.seen(name, vip, at));
     const calling = callers.map((from) => this.callOn(from));
     const began = performance.now();
     const writing = new Set<Promise<void>>();
-    for (let n = 0; n < services; n++) {
+    for (let n = 0; n < services || (n < MOST * services && !isEnough(this.outcome)); n++) {
       await pause(Math.max(0, began + (n * 1_000) / rate - performance.now()));
       if (writing.size >= WRITERS) await Promise.race(writing);
       const one = this.make(n).then(() => (n >= alive ? this.remove(n - alive) : undefined));

@@ -317,7 +317,7 @@ describe('names at the limits', () => {
 });
 
 describe('TCP', () => {
-  beforeEach(() => zoneWith({ limits: { tcpConnections: 2, tcpIdle: 200 } }));
+  beforeEach(() => zoneWith({ limits: { tcpConnections: 2, tcpIdle: 2_000 } }));
 
   test('takes questions in pieces and one after the other without waiting', async () => {
     const socket = connect(zone.port, '127.0.0.1');

@@ -148,10 +148,12 @@ export {
   ListenerFilter,
 } from './gen/envoy/config/listener/v3/listener_components';
 export { Permission, Policy, Principal, RBAC as RbacRules, RBAC_Action } from './gen/envoy/config/rbac/v3/rbac';
+export { FractionalPercent_DenominatorType } from './gen/envoy/type/v3/percent';
 export { RouteConfiguration } from './gen/envoy/config/route/v3/route';
 export {
   HeaderMatcher,
   QueryParameterMatcher,
+  RedirectAction,
   RedirectAction_RedirectResponseCode,
   RetryPolicy,
   Route,
@@ -215,5 +217,5 @@ export { SPIFFECertValidatorConfig } from './gen/envoy/extensions/transport_sock
 export { HttpProtocolOptions } from './gen/envoy/extensions/upstreams/http/v3/http_protocol_options';
 export { RegexMatcher } from './gen/envoy/type/matcher/v3/regex';
 export { StringMatcher } from './gen/envoy/type/matcher/v3/string';
-export { FractionalPercent_DenominatorType } from './gen/envoy/type/v3/percent';
+
 export { Matcher as MatcherTree } from './gen/xds/type/matcher/v3/matcher';

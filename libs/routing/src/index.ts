@@ -20,16 +20,22 @@ export { RouteTable, type Affected, type Client } from './binding/route-table';
 export {
   routeKinds,
   type AllowedRoutes,
+  type BackendRef,
+  type Filter,
   type Gateway,
+  type HeaderChanges,
+  type ObjectRef,
   type ReferenceGrant,
   type Route,
   type RouteKind,
+  type RouteMatch,
   type RouteSpec,
   type Service,
+  type ValueMatch,
 } from './model';
 export { evaluate, type Decision, type Outcome, type Question, type Share } from './requests/evaluate';
 export { explain, type Explanation } from './requests/explain';
 export { type HttpRequest, type Request } from './requests/request';
 export { methods, pathMatchTypes, valueMatchTypes } from './rules/compiled-match';
-export { ruleViolations } from './rules/compiled-route';
+export { looksIntoRequests, ruleViolations, type CompiledRoute, type CompiledRule } from './rules/compiled-route';
 export { filterTypes, pathChangeTypes, redirectSchemes, redirectStatusCodes } from './rules/filter-rules';

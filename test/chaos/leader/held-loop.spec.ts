@@ -5,7 +5,7 @@ import { until } from '../../support/until';
 import { beginAudit, readAudit } from './audit';
 import { CandidateProcess, type CandidateEvent } from './candidate-process';
 
-const LEASE = 1_000;
+const LEASE = 2_000;
 
 /** docs/adr/0004-lease-in-a-worker.md, with candidates that are processes over the lease in Postgres. */
 describe('a leader whose event loop is held', () => {
@@ -57,9 +57,9 @@ describe('a leader whose event loop is held', () => {
     return [leader, other];
   }
 
-  it('keeps its term through six leases', async () => {
+  it('keeps its term through four leases', async () => {
     const [leader, other] = await leaderAndOther();
-    leader.hold(6 * LEASE);
+    leader.hold(4 * LEASE);
     await until('it goes on', () => heard(leader, 'wrote'));
     expect(heard(leader, 'wrote')).toMatchObject({ epoch: 1 });
     expect(heard(other, 'lead')).toBeUndefined();
@@ -68,7 +68,7 @@ describe('a leader whose event loop is held', () => {
 
   it('I8: loses it after the longest stall, and what it then writes in the name of its term is refused', async () => {
     const [leader, other] = await leaderAndOther(2 * LEASE);
-    leader.hold(8 * LEASE);
+    leader.hold(6 * LEASE);
     await until('the other leads', () => heard(other, 'lead'));
     expect(heard(other, 'lead')).toMatchObject({ epoch: 2 });
     expect(heard(leader, 'fenced')).toBeUndefined(); // it is still held

@@ -1,8 +1,6 @@
 import { describeWithRedis } from '../../support/redis';
 import { runLeaderChaos } from './leader-chaos';
 
-jest.setTimeout(300_000);
-
 describeWithRedis('leaders that are driven out under load', () => {
   it('I1 I2 I8 I9: no address twice or before its rest, no late epoch, no lost write', async () => {
     const report = await runLeaderChaos({ changes: 8, leaseMs: 200 });

@@ -11,7 +11,7 @@ describe('a process that is stopped at any moment of a write (docs/design.md §2
   it('keeps nobody else from writing, however long it stands still', async () => {
     const database = await createTestDatabase();
     // A writer that held the head row between two round trips, or until its results are read, would let these time out.
-    const backend = await createPostgresBackend({ url: database.url, statementTimeout: 10_000 });
+    const backend = await createPostgresBackend({ url: database.url, statementTimeout: 30_000 });
     const program = ['-r', './bench/register.cjs', 'test/chaos/store/writer.ts', database.url];
     const writer = spawn(process.execPath, program, {
       cwd: join(__dirname, '../../..'),
@@ -21,7 +21,9 @@ describe('a process that is stopped at any moment of a write (docs/design.md §2
     await once(writer.stdout, 'data');
 
     const before = (await backend.store.head()).revision;
-    for (let n = 0; n < STOPS; n++) {
+    // On a busy machine the other one may not have come to write: it must have, among the writes of this one.
+    const others = async (n: number): Promise<number> => (await backend.store.head()).revision - before - n;
+    for (let n = 0; n < STOPS || (await others(n)) === 0; n++) {
       await systemClock.sleep(Math.random() * 60);
       writer.kill('SIGSTOP');
       const id = { kind: 'Running', mesh: 'default', zone: '', namespace: '', name: `r${n}` };
@@ -32,9 +34,6 @@ describe('a process that is stopped at any moment of a write (docs/design.md §2
       expect(results[0]?.type).toBe('written');
       writer.kill('SIGCONT');
     }
-    const { revision } = await backend.store.head();
-    expect(revision - before).toBeGreaterThan(STOPS); // the other one wrote as well
-
     writer.kill('SIGKILL');
     await ended;
     await backend.close();

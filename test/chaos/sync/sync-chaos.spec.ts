@@ -9,4 +9,4 @@ it('I4 I5 I7 I9: zones and replicas of the global that are killed, stopped and c
   expect(report.answeredWrites).toBeGreaterThan(0);
   expect(report.deletions).toBeGreaterThan(0);
   expect(Object.keys(report.mishaps)).not.toEqual([]);
-}, 300_000);
+});

@@ -35,7 +35,7 @@ describe.each(PAGES)('the transcripts of %s', (path) => {
     mesh = await ProcessMesh.start(['east', 'west']);
     const shown = Object.entries(SHOWN).map(([name, url]): [string, string] => [serverOf(name), url]);
     shell = new TranscriptShell(new Map([...shown, [hostname(), 'cp']]));
-  }, 240_000);
+  });
 
   afterAll(async () => {
     if (UPDATE) writeFileSync(file, replaceTranscripts(page, done));
@@ -51,7 +51,7 @@ describe.each(PAGES)('the transcripts of %s', (path) => {
     if (!UPDATE) {
       const same = async (): Promise<boolean> =>
         masked(last) === masked(output) || masked((last = await ask())) === masked(output);
-      await until(command, same, 20_000).catch(() => undefined);
+      await until(command, same, 60_000).catch(() => undefined);
       return last;
     }
     for (let quiet = 0; quiet < SETTLED; quiet += 500) {
@@ -78,20 +78,16 @@ describe.each(PAGES)('the transcripts of %s', (path) => {
     return LOOK.test(step.command) ? settled(step, ask) : ask();
   }
 
-  test.each(transcripts)(
-    'line $line: $title',
-    async (transcript) => {
-      const steps: Step[] = [];
-      for (const step of transcript.steps) {
-        const output = await outputOf(step, transcript.where);
-        const same = masked(output) === masked(step.output);
-        steps.push({ ...step, output: same ? step.output : output });
-      }
-      done.push({ ...transcript, steps });
-      const readable = (all: readonly Step[]): object[] =>
-        all.map(({ command, output }) => ({ command, output: masked(output).split('\n') }));
-      if (!UPDATE) expect(readable(steps)).toEqual(readable(transcript.steps));
-    },
-    120_000,
-  );
+  test.each(transcripts)('line $line: $title', async (transcript) => {
+    const steps: Step[] = [];
+    for (const step of transcript.steps) {
+      const output = await outputOf(step, transcript.where);
+      const same = masked(output) === masked(step.output);
+      steps.push({ ...step, output: same ? step.output : output });
+    }
+    done.push({ ...transcript, steps });
+    const readable = (all: readonly Step[]): object[] =>
+      all.map(({ command, output }) => ({ command, output: masked(output).split('\n') }));
+    if (!UPDATE) expect(readable(steps)).toEqual(readable(transcript.steps));
+  });
 });

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { HealthCheckResponse_ServingStatus, HealthService } from '@causeway/proto-gen';
 import { systemClock } from '@causeway/runtime';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { freePort } from '../../../../scripts/lib/ports.mjs';
 import type { HealthCheckConfig } from '../config/schema';
 import { until } from '../../../../test/support/until';
 import { probeCommand } from './command-probe';
@@ -15,7 +16,10 @@ import { isListening, listeningByPort, readTable } from './listening-sockets';
 import { probeGrpc, probeHttp, probeTcp } from './probes';
 
 const address = '127.0.0.1';
-const soon = (): AbortSignal => AbortSignal.timeout(2_000);
+/** Time for what answers. */
+const soon = (): AbortSignal => AbortSignal.timeout(60_000);
+/** Time for what never does. */
+const brief = (): AbortSignal => AbortSignal.timeout(500);
 const FAST = { interval: '250ms', timeout: '500ms', healthyThreshold: 1, unhealthyThreshold: 2 } as const;
 
 const stops: (() => void)[] = [];
@@ -24,14 +28,6 @@ afterEach(() => stops.splice(0).forEach((stop) => stop()));
 function listen(server: NetServer, port = 0, host = address): Promise<number> {
   stops.push(() => server.close());
   return new Promise((resolve) => server.listen(port, host, () => resolve((server.address() as AddressInfo).port)));
-}
-
-/** A port at which nothing listens. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  const port = await listen(server);
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 describe('probes', () => {
@@ -51,7 +47,7 @@ describe('probes', () => {
     stops.push(() => server.closeAllConnections());
     const port = await listen(server);
     const probe = (path: string, more: { readonly status?: readonly number[]; readonly body?: string } = {}) =>
-      probeHttp({ address, port }, { path, status: [], body: '', ...more }, AbortSignal.timeout(500));
+      probeHttp({ address, port }, { path, status: [], body: '', ...more }, path === '/slow' ? brief() : soon());
     expect(await probe('/')).toEqual({ ok: true });
     expect(await probe('/', { body: 'is well' })).toEqual({ ok: true });
     expect(await probe('/down', { status: [503] })).toEqual({ ok: true });
@@ -84,17 +80,17 @@ describe('probes', () => {
   });
 
   it('command: its end, its words, its time; nothing of it is left', async () => {
-    const run = (...command: readonly string[]) =>
-      probeCommand({ command, user: undefined }, AbortSignal.timeout(1_000));
+    const run = (...command: readonly string[]) => probeCommand({ command, user: undefined }, soon());
+    const endless = (script: string) => probeCommand({ command: ['sh', '-c', script], user: undefined }, brief());
     expect(await run('true')).toEqual({ ok: true });
     expect(await run('sh', '-c', 'echo disk full >&2; exit 3')).toMatchObject({ reason: 'ended with 3: disk full' });
     expect(await run('/no/such/program')).toMatchObject({ reason: expect.stringContaining('cannot be started') });
-    const slow = await run('sh', '-c', `sleep 7${process.pid}1 & echo $!; wait`);
+    const slow = await endless(`sleep 7${process.pid}1 & echo $!; wait`);
     expect(slow).toMatchObject({ reason: 'did not end in time' });
     // One that leaves a child behind.
     expect(await run('sh', '-c', `sleep 7${process.pid}2 & exit 0`)).toEqual({ ok: true });
     await until('all is killed', () => !commandLines().includes(`sleep\x007${process.pid}`));
-    expect(await run('sh', '-c', 'yes')).toMatchObject({ reason: 'did not end in time' });
+    expect(await endless('yes')).toMatchObject({ reason: 'did not end in time' });
   });
 
   it('command: a service whose manager knows its state (docs/guides/agent.md), as systemctl tells it', async () => {
@@ -108,7 +104,7 @@ describe('probes', () => {
     const [, example = ''] = /command: \[systemctl, ([^\]]+)\]/.exec(guide) ?? [];
     const command = [systemctl, ...example.split(', ')];
     expect(command).toEqual([systemctl, 'is-active', 'redis.service']);
-    const probe = () => probeCommand({ command, user: undefined }, AbortSignal.timeout(5_000));
+    const probe = () => probeCommand({ command, user: undefined }, soon());
     writeFileSync(state, 'activating');
     expect(await probe()).toMatchObject({ ok: false, reason: 'ended with 3: activating' });
     writeFileSync(state, 'active');
@@ -144,8 +140,15 @@ function commandLines(): string {
 describe('health checks', () => {
   const told: { readonly ready: boolean; readonly reason: string }[] = [];
   const end = new AbortController();
+  /** How often the sockets that listen were read. */
+  let looks = 0;
   const checks = new HealthChecks({
     clock: systemClock,
+    listening: async () => {
+      const found = await listeningByPort();
+      looks += 1;
+      return found;
+    },
     changed: (_, health) => told.push(...health.slice(0, 1)),
     failed: (error) => {
       throw error;
@@ -187,7 +190,9 @@ describe('health checks', () => {
       await until('it listens', async () => isListening((await listeningByPort()) ?? new Map(), { address, port }));
       checks.set([service(port, check)]);
       await until('it is up', () => told.at(-1)?.ready === true);
-      await systemClock.sleep(600);
+      // A look that began before this was said has ended, and another one.
+      const before = looks;
+      await until('it was seen', () => looks >= before + 2);
       child.kill('SIGKILL');
       await until('it is down', () => told.at(-1)?.ready === false);
       expect(told.at(-1)?.reason).toMatch(/^(nothing listens at port|connection refused)/);

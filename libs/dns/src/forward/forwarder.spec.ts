@@ -36,7 +36,7 @@ const ELSEWHERE = '127.0.0.9';
 async function zoneWith(forward: Partial<ForwardConfig> = {}, clock: Clock = systemClock): Promise<void> {
   const redis = service('redis', { ip: '241.0.0.7', hostnames: ['redis.svc.mesh.local'] });
   const upstreams = [first.address, second.address];
-  const config = { forward: { upstreams, timeout: 2_000, ...forward } };
+  const config = { forward: { upstreams, timeout: 20_000, ...forward } };
   zone = await new DnsZone(redis, generator('local', '{{ name }}.svc.mesh.local')).start(config, { clock });
 }
 
@@ -145,7 +145,7 @@ describe('truncation', () => {
 
 describe('upstreams', () => {
   test('are asked in turn: a silent one, one that refuses, one that fails', async () => {
-    await zoneWith({ timeout: 500 });
+    await zoneWith({ timeout: 1_000 });
     for (const behaviour of [
       () => [],
       (heard) => [answerTo(heard, [], SERVFAIL)],

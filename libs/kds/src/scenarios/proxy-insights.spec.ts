@@ -71,14 +71,14 @@ describe('the connections of the proxies of a zone', () => {
       await global.holds(dataplane);
       expect(told(dataplane)).toBeUndefined();
       insights.isLoaded = true;
-      await until('both are told', () => told(dataplane) && told(ingress), 10_000);
+      await until('both are told', () => told(dataplane) && told(ingress));
       expect([sent(dataplane), sent(ingress)]).toEqual(['1', '7']);
       const before = row()?.revision;
       insights.say(dataplane, insight(SINCE, '2'));
       insights.say(ingress, insight(SINCE, '8', { disconnectTime: SINCE }));
-      await until('the ingress is gone', () => Object(told(ingress)?.['subscriptions'])[0]?.disconnectTime, 10_000);
+      await until('the ingress is gone', () => Object(told(ingress)?.['subscriptions'])[0]?.disconnectTime);
       expect([row()?.revision, sent(ingress)]).toEqual([before, '8']);
-    }, 30_000);
+    });
 
     it('are the same after another session, and go with their owner', async () => {
       const before = row()?.revision;
@@ -87,12 +87,12 @@ describe('the connections of the proxies of a zone', () => {
       await east.put('Dataplane', 'b', DATAPLANE);
       await global.holds(east.id('Dataplane', 'b'));
       insights.say(ingress, undefined);
-      await until('nothing of the ingress', () => told(ingress) === undefined && global.get(ingress), 10_000);
+      await until('nothing of the ingress', () => told(ingress) === undefined && global.get(ingress));
       expect(row()?.revision).toBe(before);
       await east.delete('Dataplane', 'a');
-      await until('no insight', () => row() === undefined, 10_000);
+      await until('no insight', () => row() === undefined);
       await east.leave();
-    }, 30_000);
+    });
   });
 
   it('go to a Kuma global in its form, under the name of their Dataplane', async () => {
@@ -102,7 +102,7 @@ describe('the connections of the proxies of a zone', () => {
     insights.known.set('a', insight(SINCE, '1')).set('in', insight(SINCE, '7'));
     await east.join(global);
     const of = (kind: string) => global.state.get(kind) ?? [];
-    await until('both', () => of('DataplaneInsight').length > 0 && of('ZoneIngressInsight').length > 0, 10_000);
+    await until('both', () => of('DataplaneInsight').length > 0 && of('ZoneIngressInsight').length > 0);
     const names = of('Dataplane').filter(({ labels }) => labels['kuma.io/display-name'] === 'a');
     expect(of('DataplaneInsight')).toMatchObject([
       { mesh: 'default', name: names[0]?.name, spec: asRead(insight(SINCE, '1')) },
@@ -111,7 +111,7 @@ describe('the connections of the proxies of a zone', () => {
     expect(of('ZoneIngressInsight')[0]?.spec).toMatchObject(asRead(insight(SINCE, '7')));
     await east.leave();
     global.close();
-  }, 30_000);
+  });
 });
 
 describe('the insights of a Kuma zone', () => {
@@ -143,5 +143,5 @@ describe('the insights of a Kuma zone', () => {
     }
     expect(stored).toMatchObject([asRead(insight(SINCE, '1')), asRead(insight(SINCE, '3', end))]);
     await global.close();
-  }, 30_000);
+  });
 });

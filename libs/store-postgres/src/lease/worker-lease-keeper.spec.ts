@@ -6,8 +6,8 @@ import { until } from '../../../../test/support/until';
 import { createPostgresBackend, type PostgresBackend } from '../postgres-backend';
 
 /** Longer than a pause of a busy machine. */
-const LEASE = 1_000;
-const STALL = 2_500;
+const LEASE = 2_500;
+const STALL = 5_000;
 
 const KEEPERS: readonly (readonly [string, (backend: PostgresBackend) => LeaseKeeper])[] = [
   ['on the event loop', ({ lease }) => new EventLoopLeaseKeeper({ lease, clock: systemClock, logger: silentLogger })],
@@ -58,7 +58,7 @@ function hold(ms: number): void {
 describe.each(KEEPERS)('a lease that is kept %s', (_, keeperOf) => {
   it('stands as long as it is kept, and runs out when it is not', async () => {
     const { one } = await lead(keeperOf(backend));
-    for (const end = performance.now() + 2.5 * LEASE; performance.now() < end; await systemClock.sleep(50)) {
+    for (const end = performance.now() + 1.5 * LEASE; performance.now() < end; await systemClock.sleep(50)) {
       expect(await remaining()).toBeGreaterThan(0);
     }
     expect(one.age()).toBeLessThan(LEASE);
@@ -92,7 +92,7 @@ describe('a lease that a thread keeps', () => {
 
   it('outlives an event loop that is held for longer than the lease', async () => {
     const { epoch, one } = await inWorker();
-    hold(2 * LEASE);
+    hold(1.5 * LEASE);
     expect(one.lost()).toBeUndefined();
     expect(one.age()).toBeLessThan(LEASE);
     expect(await backend.lease.readEpoch()).toMatchObject({ epoch, remaining: expect.any(Number) });
@@ -101,8 +101,8 @@ describe('a lease that a thread keeps', () => {
 
   it('is released when the loop has stood still for too long, and that is seen before anything is awaited', async () => {
     const { one } = await inWorker();
-    hold(STALL + LEASE);
-    expect(one.lost()).toMatch(/stood still for more than 2500 ms/);
+    hold(STALL + LEASE / 2);
+    expect(one.lost()).toMatch(/stood still for more than 5000 ms/);
     expect(await remaining()).toBe(0);
     await until('the loss is reported', () => losses > 0);
   });
@@ -113,7 +113,7 @@ describe('a lease that a thread keeps', () => {
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'causeway lease worker' AND datname = current_database()",
     );
     expect(rowCount).toBe(1);
-    for (const end = performance.now() + 2 * LEASE; performance.now() < end; await systemClock.sleep(50)) {
+    for (const end = performance.now() + 1.5 * LEASE; performance.now() < end; await systemClock.sleep(50)) {
       expect(await remaining()).toBeGreaterThan(0);
     }
     await until('the thread is back', () => one.inWorker());

@@ -1,0 +1,59 @@
+import type { Destination, WeightedBackend } from '@causeway/routing';
+
+/** A cluster of a destination, and how many of its requests it gets beside the others: its instances. */
+export interface ClusterPart {
+  readonly cluster: string;
+  readonly instances: number;
+}
+
+/** The clusters of a destination: one for each of its services; none where it is not known. */
+export type ClustersOf = (destination: Destination) => readonly ClusterPart[];
+
+/** A part of equal requests, or connections. */
+export interface BackendShare {
+  /** `INVALID` where the backend leads nowhere. */
+  readonly cluster: string;
+  readonly weight: number;
+  readonly backend: WeightedBackend;
+}
+
+/** No cluster has this name: what is sent there is refused. */
+export const INVALID = 'invalid';
+/** Envoy's and gRPC's bound of the sum of weights. */
+const MOST_WEIGHT = 2 ** 32 - 1;
+const NOWHERE: readonly ClusterPart[] = [{ cluster: INVALID, instances: 1 }];
+
+/**
+ * Shares by exact integer weights: their sum is the total. A backend that leads nowhere keeps its weight. Services that are one
+ * destination share its weight by their instances. Linear in the backends.
+ */
+export function backendShares(backends: readonly WeightedBackend[], clustersOf: ClustersOf): readonly BackendShare[] {
+  const found = backends.map((backend) => {
+    const parts = backend.to.ok ? served(clustersOf(backend.to.destination)) : NOWHERE;
+    return { backend, parts, instances: parts.reduce((sum, part) => sum + part.instances, 0) };
+  });
+  const common = found.reduce((product, { instances }) => smallestMultiple(product, instances), 1);
+  const total = backends.reduce((sum, { weight }) => sum + weight, 0);
+  const scale = total * common <= MOST_WEIGHT ? common : MOST_WEIGHT / total / 2;
+  return found.flatMap(({ backend, parts, instances }) =>
+    parts.map((part) => ({
+      backend,
+      cluster: part.cluster,
+      weight: Math.max(1, Math.round((backend.weight * part.instances * scale) / instances)),
+    })),
+  );
+}
+
+/** Of several services those with instances; all where none has any. */
+function served(parts: readonly ClusterPart[]): readonly ClusterPart[] {
+  const ready = parts.filter(({ instances }) => instances > 0);
+  const [only, ...others] = ready;
+  if (only && others.length === 0) return [{ ...only, instances: 1 }];
+  if (ready.length > 0) return ready;
+  return parts.length > 0 ? parts.map((part) => ({ ...part, instances: 1 })) : NOWHERE;
+}
+
+function smallestMultiple(a: number, b: number): number {
+  const divisor = (x: number, y: number): number => (y === 0 ? x : divisor(y, x % y));
+  return (a / divisor(a, b)) * b;
+}

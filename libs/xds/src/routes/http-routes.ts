@@ -1,0 +1,179 @@
+import {
+  FractionalPercent_DenominatorType,
+  type RetryPolicy,
+  type RouteAction,
+  RouteAction_ClusterNotFoundResponseCode,
+} from '@causeway/proto-gen';
+import type { Violation } from '@causeway/resources';
+import {
+  ruleAction,
+  type Binding,
+  type Entry,
+  type Filter,
+  type MirrorAction,
+  type RouteTable,
+  type RuleAction,
+  type WeightedBackend,
+} from '@causeway/routing';
+import { durationOf } from '../resources/any';
+import { backendShares, type BackendShare, type ClustersOf } from './backend-shares';
+import {
+  changesHost,
+  headerFields,
+  redirectFields,
+  replacesPrefix,
+  rewriteFields,
+  type RouteFields,
+} from './route-filters';
+import { entryMatches, type MatchFields } from './route-match';
+
+type ActionFields = Parameters<typeof RouteAction.fromPartial>[0];
+type Forward = Extract<RuleAction, { type: 'forward' }>;
+
+export interface HttpRoutesOptions {
+  readonly table: RouteTable;
+  readonly clustersOf: ClustersOf;
+  /** What is tried again, of every rule. */
+  readonly retryPolicy: Parameters<typeof RetryPolicy.fromPartial>[0];
+}
+
+/** The routes of a binding, and what of them no Envoy can do. */
+export interface HttpRoutes {
+  readonly routes: readonly RouteFields[];
+  readonly problems: readonly Violation[];
+}
+
+/**
+ * The rules of a binding of HTTPRoutes or GRPCRoutes as Envoy's routes, in the binding's order: the first that matches decides. A request
+ * that none matches is answered 404. Linear in the entries.
+ */
+export function httpRoutes(binding: Binding, options: HttpRoutesOptions): HttpRoutes {
+  const rules = new Map<Entry['rule'], EnvoyRule>();
+  const routes = binding.entries.flatMap((entry) => {
+    const rule = rules.get(entry.rule) ?? new EnvoyRule(binding, entry, options);
+    rules.set(entry.rule, rule);
+    return rule.routes(entry);
+  });
+  return { routes, problems: [...rules.values()].flatMap(({ problems }) => problems) };
+}
+
+/** What one rule does, for each of its matches. */
+class EnvoyRule {
+  readonly problems: readonly Violation[];
+  private readonly name: string;
+  private readonly action: RuleAction;
+  private readonly shares: readonly BackendShare[];
+
+  constructor(
+    private readonly binding: Binding,
+    { route, rule }: Entry,
+    private readonly options: HttpRoutesOptions,
+  ) {
+    this.name = `${route.id.namespace}/${route.id.name}/${rule.name}`;
+    const action = ruleAction(options.table, binding, route, rule);
+    this.action = action.type === 'forward' ? withOnlyRewrite(action) : action;
+    const backends = this.action.type === 'forward' ? this.action.backends : [];
+    const possible = backends.map((each) => (rewritesPath(each.filters) ? { ...each, to: IMPOSSIBLE } : each));
+    this.shares = backendShares(possible, options.clustersOf);
+    const filters = 'filters' in this.action ? this.action.filters : [];
+    this.problems = [
+      ...(backends.some((each) => rewritesPath(each.filters)) ? [this.problem(IMPOSSIBLE.reason)] : []),
+      ...([filters, ...backends.map((each) => each.filters)].some(changesHost)
+        ? [this.problem('the header Host is not changed: URLRewrite with hostname does that')]
+        : []),
+    ];
+  }
+
+  routes(entry: Entry): readonly RouteFields[] {
+    const filters = 'filters' in this.action ? this.action.filters : [];
+    return entryMatches(entry, replacesPrefix(filters)).map((match) => ({
+      name: this.name,
+      match,
+      ...headerFields(filters),
+      action: this.actionFor(match),
+    }));
+  }
+
+  private actionFor(match: MatchFields): NonNullable<RouteFields['action']> {
+    const { action, binding } = this;
+    switch (action.type) {
+      case 'refused':
+        return { $case: 'directResponse', value: { status: isGrpc(binding) ? 503 : 500 } };
+      case 'redirect':
+        return { $case: 'redirect', value: redirectFields(action.redirect, match, binding.port) };
+      case 'forward':
+        return { $case: 'route', value: this.forward(action, match) };
+    }
+  }
+
+  private forward(action: Forward, match: MatchFields): ActionFields {
+    const { retryPolicy, clustersOf } = this.options;
+    const { requestTimeout = 0, backendTimeout } = action;
+    const perTryTimeout = backendTimeout !== undefined && { perTryTimeout: durationOf(backendTimeout) };
+    return {
+      clusterSpecifier: this.clusterSpecifier(),
+      clusterNotFoundResponseCode: notFoundCode(this.binding),
+      ...rewriteFields(action.filters.find(({ urlRewrite }) => urlRewrite)?.urlRewrite, match),
+      requestMirrorPolicies: action.mirrors.flatMap((mirror) => mirrorPolicy(mirror, clustersOf)),
+      timeout: durationOf(requestTimeout),
+      retryPolicy: { ...retryPolicy, ...perTryTimeout },
+    };
+  }
+
+  private clusterSpecifier(): NonNullable<ActionFields['clusterSpecifier']> {
+    const [only, ...others] = this.shares;
+    if (only && others.length === 0 && only.backend.filters.length === 0)
+      return { $case: 'cluster', value: only.cluster };
+    const clusters = this.shares.map(({ cluster, weight, backend: { filters } }) => {
+      const hostname = filters.find(({ urlRewrite }) => urlRewrite)?.urlRewrite?.hostname;
+      const host = { $case: 'hostRewriteLiteral' as const, value: hostname ?? '' };
+      return {
+        name: cluster,
+        weight,
+        ...headerFields(filters),
+        ...(hostname !== undefined && { hostRewriteSpecifier: host }),
+      };
+    });
+    return { $case: 'weightedClusters', value: { clusters } };
+  }
+
+  private problem(reason: string): Violation {
+    return { field: this.name, rule: 'not-allowed', reason };
+  }
+}
+
+const IMPOSSIBLE = {
+  ok: false,
+  reason: 'a path cannot be rewritten for one of several backends: its share is refused',
+} as const;
+
+const rewritesPath = (filters: readonly Filter[]): boolean =>
+  filters.some(({ urlRewrite }) => urlRewrite?.path !== undefined);
+
+/** The rewrite of a rule's only backend is one of the rule. */
+function withOnlyRewrite(action: Forward): Forward {
+  const [only, ...others] = action.backends;
+  if (!only || others.length > 0 || action.filters.some(({ urlRewrite }) => urlRewrite)) return action;
+  const isRewrite = ({ urlRewrite }: Filter): boolean => urlRewrite !== undefined;
+  const backend: WeightedBackend = { ...only, filters: only.filters.filter((each) => !isRewrite(each)) };
+  return { ...action, backends: [backend], filters: [...action.filters, ...only.filters.filter(isRewrite)] };
+}
+
+const isGrpc = ({ kind }: Binding): boolean => kind === 'GRPCRoute';
+
+/** gRPC calls are refused with UNAVAILABLE, which Envoy makes of 503. */
+function notFoundCode(binding: Binding): RouteAction_ClusterNotFoundResponseCode {
+  const { INTERNAL_SERVER_ERROR, SERVICE_UNAVAILABLE } = RouteAction_ClusterNotFoundResponseCode;
+  return isGrpc(binding) ? SERVICE_UNAVAILABLE : INTERNAL_SERVER_ERROR;
+}
+
+const MILLION = 1_000_000;
+
+/** A copy goes to the first service of a destination, to none where there is none. Shares are rounded to millionths. */
+function mirrorPolicy({ numerator, denominator, to }: MirrorAction, clustersOf: ClustersOf) {
+  const [part] = to.ok ? clustersOf(to.destination) : [];
+  if (!part || denominator <= 0) return [];
+  const share = Math.min(MILLION, Math.round((numerator / denominator) * MILLION));
+  const defaultValue = { numerator: share, denominator: FractionalPercent_DenominatorType.MILLION };
+  return [{ cluster: part.cluster, runtimeFraction: { defaultValue }, disableShadowHostSuffixAppend: true }];
+}

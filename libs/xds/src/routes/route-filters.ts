@@ -1,0 +1,129 @@
+import {
+  HeaderValueOption_HeaderAppendAction,
+  RedirectAction_RedirectResponseCode,
+  type RedirectAction,
+  type Route,
+  type RouteAction,
+} from '@causeway/proto-gen';
+import type { Filter, HeaderChanges } from '@causeway/routing';
+import type { MatchFields } from './route-match';
+
+export type RouteFields = Parameters<typeof Route.fromPartial>[0];
+type RouteActionFields = Parameters<typeof RouteAction.fromPartial>[0];
+type RedirectFields = Parameters<typeof RedirectAction.fromPartial>[0];
+type HeaderFields = Pick<
+  RouteFields,
+  'requestHeadersToAdd' | 'requestHeadersToRemove' | 'responseHeadersToAdd' | 'responseHeadersToRemove'
+>;
+
+const { APPEND_IF_EXISTS_OR_ADD, OVERWRITE_IF_EXISTS_OR_ADD } = HeaderValueOption_HeaderAppendAction;
+
+/** Envoy refuses a configuration that changes this header; a host is rewritten by URLRewrite. */
+const HOST = 'host';
+
+/** The changes of headers that a list of filters makes. At one level Envoy removes first; a name has one change of a list at most. */
+export function headerFields(filters: readonly Filter[]): HeaderFields {
+  const request = filters.flatMap(({ requestHeaderModifier }) => requestHeaderModifier ?? []);
+  const response = filters.flatMap(({ responseHeaderModifier }) => responseHeaderModifier ?? []);
+  const [toRequest, toResponse] = [added(request), added(response)];
+  const [fromRequest, fromResponse] = [removed(request), removed(response)];
+  return {
+    ...(toRequest.length > 0 && { requestHeadersToAdd: toRequest }),
+    ...(fromRequest.length > 0 && { requestHeadersToRemove: fromRequest }),
+    ...(toResponse.length > 0 && { responseHeadersToAdd: toResponse }),
+    ...(fromResponse.length > 0 && { responseHeadersToRemove: fromResponse }),
+  };
+}
+
+/** Whether a list of filters changes the header Host, which no proxy can do. */
+export function changesHost(filters: readonly Filter[]): boolean {
+  return filters.some(({ requestHeaderModifier: { set = [], add = [], remove = [] } = {} }) =>
+    [...[...set, ...add].map(({ name }) => name), ...remove].some(isHost),
+  );
+}
+
+function added(changes: readonly HeaderChanges[]) {
+  const option = (appendAction: HeaderValueOption_HeaderAppendAction) => {
+    return ({ name, value }: { readonly name: string; readonly value: string }) =>
+      // A percent sign would begin one of Envoy's substitutions.
+      isHost(name) ? [] : [{ header: { key: name, value: value.replaceAll('%', '%%') }, appendAction, ...KEPT }];
+  };
+  return changes.flatMap(({ set = [], add = [] }) => [
+    ...set.flatMap(option(OVERWRITE_IF_EXISTS_OR_ADD)),
+    ...add.flatMap(option(APPEND_IF_EXISTS_OR_ADD)),
+  ]);
+}
+
+const KEPT = { keepEmptyValue: true };
+
+function removed(changes: readonly HeaderChanges[]): string[] {
+  return changes.flatMap(({ remove = [] }) => remove.filter((name) => !isHost(name)));
+}
+
+const isHost = (name: string): boolean => name.toLowerCase() === HOST;
+
+/** Whether a list of filters replaces the prefix that a rule has matched. */
+export function replacesPrefix(filters: readonly Filter[]): boolean {
+  return filters.some(
+    ({ urlRewrite, requestRedirect }) => (urlRewrite?.path ?? requestRedirect?.path)?.replacePrefixMatch !== undefined,
+  );
+}
+
+/**
+ * What takes the place of a matched prefix, so that whole elements are replaced: a slash at the end of either means nothing (Gateway API,
+ * HTTPPathModifier).
+ */
+function prefixReplacement(replacement: string, { pathSpecifier }: MatchFields): string {
+  const given = replacement.replace(/\/$/, '');
+  const start = given === '' || given.startsWith('/') ? given : `/${given}`;
+  return pathSpecifier?.$case === 'prefix' ? `${start}/` : start || '/';
+}
+
+/** How the path and the host of a request become others. */
+export function rewriteFields(
+  rewrite: Filter['urlRewrite'],
+  match: MatchFields,
+): Pick<RouteActionFields, 'prefixRewrite' | 'regexRewrite' | 'hostRewriteSpecifier'> {
+  const { replaceFullPath: full, replacePrefixMatch: prefix } = rewrite?.path ?? {};
+  const hostname = rewrite?.hostname;
+  return {
+    ...(full !== undefined && {
+      regexRewrite: { pattern: { regex: '^.*$' }, substitution: full.replaceAll('\\', '\\\\') },
+    }),
+    ...(full === undefined && prefix !== undefined && { prefixRewrite: prefixReplacement(prefix, match) }),
+    ...(hostname !== undefined && { hostRewriteSpecifier: { $case: 'hostRewriteLiteral', value: hostname } }),
+  };
+}
+
+const CODES: Readonly<Record<number, RedirectAction_RedirectResponseCode>> = {
+  301: RedirectAction_RedirectResponseCode.MOVED_PERMANENTLY,
+  302: RedirectAction_RedirectResponseCode.FOUND,
+  303: RedirectAction_RedirectResponseCode.SEE_OTHER,
+  307: RedirectAction_RedirectResponseCode.TEMPORARY_REDIRECT,
+  308: RedirectAction_RedirectResponseCode.PERMANENT_REDIRECT,
+};
+
+/**
+ * A redirect of a rule at a frontend's port: requests of the mesh are of http. Port: the filter's, else that of its scheme, else the
+ * frontend's; :80 of http and :443 of https are not written (Gateway API, HTTPRequestRedirectFilter).
+ */
+export function redirectFields(
+  { scheme, hostname, path, port: given, statusCode = 302 }: NonNullable<Filter['requestRedirect']>,
+  match: MatchFields,
+  port: number,
+): RedirectFields {
+  const usual = scheme === 'https' ? 443 : 80;
+  const number = given ?? (scheme === undefined ? port : usual);
+  const { replaceFullPath: full, replacePrefixMatch: prefix } = path ?? {};
+  return {
+    ...(scheme !== undefined && { schemeRewriteSpecifier: { $case: 'schemeRedirect', value: scheme } }),
+    ...(hostname !== undefined && { hostRedirect: hostname }),
+    ...(number !== usual && { portRedirect: number }),
+    ...(full !== undefined && { pathRewriteSpecifier: { $case: 'pathRedirect', value: full } }),
+    ...(full === undefined &&
+      prefix !== undefined && {
+        pathRewriteSpecifier: { $case: 'prefixRewrite', value: prefixReplacement(prefix, match) },
+      }),
+    responseCode: CODES[statusCode] ?? RedirectAction_RedirectResponseCode.FOUND,
+  };
+}

@@ -1,0 +1,114 @@
+import type { HeaderMatcher, QueryParameterMatcher, RouteMatch as EnvoyMatch } from '@causeway/proto-gen';
+import type { Entry, RouteMatch, ValueMatch } from '@causeway/routing';
+
+export type MatchFields = Parameters<typeof EnvoyMatch.fromPartial>[0];
+type HeaderFields = Parameters<typeof HeaderMatcher.fromPartial>[0];
+type QueryFields = Parameters<typeof QueryParameterMatcher.fromPartial>[0];
+
+type PathFields = NonNullable<MatchFields['pathSpecifier']>;
+
+/** What Envoy asks of `path_separated_prefix`. */
+const SEPARATED = /^[^?#]+[^?#/]$/;
+const NEVER_IN_PATH = /[?#]/;
+
+/**
+ * An entry as Envoy matches it, none where no request can match. `replacesPrefix`: the prefix and what is under it are two matches,
+ * for Envoy replaces the characters that it has matched.
+ */
+export function entryMatches({ route, match }: Entry, replacesPrefix = false): readonly MatchFields[] {
+  const { given } = match;
+  const paths = route.kind === 'GRPCRoute' ? grpcPaths(given) : httpPaths(given, replacesPrefix);
+  const headers = [...(route.kind === 'GRPCRoute' ? grpcHeaders(given) : methodHeader(given)), ...headersOf(given)];
+  const queryParameters = queryOf(given);
+  return paths.map((pathSpecifier) => ({ pathSpecifier, headers, queryParameters }));
+}
+
+const exactPath = (value: string): PathFields => ({ $case: 'path', value });
+const prefixPath = (value: string): PathFields => ({ $case: 'prefix', value });
+const regexPath = (regex: string): PathFields => ({ $case: 'safeRegex', value: { regex } });
+
+function httpPaths({ path }: RouteMatch, replacesPrefix: boolean): readonly PathFields[] {
+  const { type = 'PathPrefix', value = '/' } = path ?? {};
+  if (type === 'RegularExpression') return value === '' ? [] : [regexPath(value)];
+  if (NEVER_IN_PATH.test(value) || !value.startsWith('/')) return [];
+  if (type === 'Exact') return [exactPath(value)];
+  const prefix = value.replace(/\/$/, '');
+  if (prefix === '') return [prefixPath('/')];
+  if (!replacesPrefix && SEPARATED.test(prefix)) return [{ $case: 'pathSeparatedPrefix', value: prefix }];
+  return [exactPath(prefix), prefixPath(`${prefix}/`)];
+}
+
+const GRPC_PATH = '/[^/]+/[^/]+';
+
+/** Service and method are the two parts of the path; expressions are asked part by part, for they could reach over the slash. */
+function grpcPaths({ method }: RouteMatch): readonly PathFields[] {
+  const { type = 'Exact', service = '', method: called = '' } = typeof method === 'object' ? method : {};
+  if (service === '' && called === '') return [prefixPath('/')];
+  if (type === 'RegularExpression') return [regexPath(GRPC_PATH)];
+  if (service !== '' && called !== '') return [exactPath(`/${service}/${called}`)];
+  return [regexPath(service === '' ? `/[^/]+/${literal(called)}` : `/${literal(service)}/[^/]+`)];
+}
+
+/** A call of gRPC is a POST of its content type; that its path has two parts is asked of expressions above. */
+function grpcHeaders({ method }: RouteMatch): HeaderFields[] {
+  const { type, service = '', method: called = '' } = typeof method === 'object' ? method : {};
+  const parts =
+    type !== 'RegularExpression'
+      ? []
+      : [
+          ...(service === '' ? [] : [header(':path', matching(`/(?:${service})/[^/]+`))]),
+          ...(called === '' ? [] : [header(':path', matching(`/[^/]+/(?:${called})`))]),
+        ];
+  const prefix = { $case: 'prefix' as const, value: 'application/grpc' };
+  return [header(':method', equal('POST')), header('content-type', { matchPattern: prefix }), ...parts];
+}
+
+function methodHeader({ method }: RouteMatch): HeaderFields[] {
+  return typeof method === 'string' ? [header(':method', equal(method))] : [];
+}
+
+function headersOf({ headers = [] }: RouteMatch): HeaderFields[] {
+  return headers.map((each) => {
+    const name = each.name.toLowerCase();
+    return header(name === 'host' ? ':authority' : name, valueOf(each));
+  });
+}
+
+/** Envoy compares what stands in the request; characters that must be encoded there are asked for in each of their forms. */
+function queryOf({ queryParams = [] }: RouteMatch): QueryFields[] {
+  return queryParams.map((each) => {
+    const isPlain = each.type === 'RegularExpression' || /^[\w.~-]*$/.test(each.value);
+    const value = isPlain ? valueOf(each) : matching(anyEncodingOf(each.value));
+    return { name: each.name, queryParameterMatchSpecifier: { $case: 'stringMatch', value } };
+  });
+}
+
+type StringFields = NonNullable<Extract<HeaderFields['headerMatchSpecifier'], { $case: 'stringMatch' }>['value']>;
+
+const header = (name: string, value: StringFields): HeaderFields => ({
+  name,
+  headerMatchSpecifier: { $case: 'stringMatch', value },
+});
+const equal = (value: string): StringFields => ({ matchPattern: { $case: 'exact', value } });
+const matching = (regex: string): StringFields => ({ matchPattern: { $case: 'safeRegex', value: { regex } } });
+
+/** An empty expression matches the empty value only; Envoy refuses it. */
+function valueOf({ type, value }: ValueMatch): StringFields {
+  return type === 'RegularExpression' && value !== '' ? matching(value) : equal(value);
+}
+
+/** The text as a regular expression that matches it only. */
+function literal(text: string): string {
+  return text.replace(/[\\^$.|?*+()[\]{}]/g, '\\$&');
+}
+
+function anyEncodingOf(value: string): string {
+  return [...value]
+    .map((character) => {
+      if (/[\w.~-]/.test(character)) return literal(character);
+      const bytes = [...Buffer.from(character)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
+      const plus = character === ' ' ? '|\\+' : '';
+      return `(?:${literal(character)}|(?i:${bytes})${plus})`;
+    })
+    .join('');
+}
