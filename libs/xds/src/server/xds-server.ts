@@ -11,7 +11,6 @@ import {
 } from '@causeway/runtime';
 import {
   addressOf,
-  DEFAULT_CONNECTIONS,
   GrpcListener,
   Http2Streams,
   type ConnectionLimits,
@@ -61,7 +60,7 @@ export interface XdsLimits {
 }
 
 export const DEFAULT_XDS_LIMITS: XdsLimits = {
-  connections: DEFAULT_CONNECTIONS,
+  connections: { all: 6_000, address: 3_000 },
   streams: 5_000,
   streamsOfProxy: 16,
   names: 50_000,
