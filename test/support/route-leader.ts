@@ -12,31 +12,32 @@ export interface RouteLeaderOptions {
   /** The store that it writes to; that of the plane unless given. */
   readonly store?: ResourceStore;
   readonly progress?: ProgressSource;
+  /** Leads in the epoch that holds, beside whoever has begun it. */
+  readonly isBeside?: boolean;
   /** Loops besides the one of routes. */
-  readonly loops?: (routes: FollowedRoutes) => readonly ControlLoop[];
+  readonly loops?: (routes: FollowedRoutes, ended: AbortController) => readonly ControlLoop[];
 }
 
 /** A leader of one plane that writes the status of routes, moved step by step; `end` it. */
 export class RouteLeader {
+  private running: Promise<void> = Promise.resolve();
+
   private constructor(
     readonly runner: LoopRunner,
     readonly routes: FollowedRoutes,
     private readonly term: AbortController,
   ) {}
 
-  /** Takes the epoch over from whoever has it. */
+  /** Takes the epoch over from whoever has it, unless it leads beside. */
   static async lead(plane: TestPlane, holder: string, options: RouteLeaderOptions = {}): Promise<RouteLeader> {
     const { clock = systemClock, store = plane.store, progress, loops } = options;
-    const before = await plane.state.lease.readEpoch();
-    await plane.state.lease.release(before.epoch, before.holder);
-    const epoch = (await plane.state.lease.takeOver(before.epoch, holder, 600_000)) ?? 0;
     const ended = new AbortController();
-    const term = { epoch, holder, signal: ended.signal };
+    const term = { ...(await epochOf(plane, holder, options)), signal: ended.signal };
     const { index, cp } = plane;
     const meshes = meshesOf(index);
     const routes = followed(plane, meshes);
     const status = createRouteStatusLoop({ cp, meshes, routes, ...(progress ? { progress } : {}) }, ended);
-    const all = [...(loops?.(routes) ?? []), status];
+    const all = [...(loops?.(routes, ended) ?? []), status];
     return new RouteLeader(
       new LoopRunner(all, { store, index, clock, term, logger: silentLogger, random: () => 0.5 }),
       routes,
@@ -54,11 +55,33 @@ export class RouteLeader {
     return this.runner.stats.loops['routes']?.written ?? 0;
   }
 
+  /** Leads until `end`. */
+  start(): this {
+    this.running = this.runner.run();
+    return this;
+  }
+
+  async stopped(): Promise<void> {
+    this.end();
+    await this.running;
+  }
+
   end(): void {
     this.term.abort();
     this.runner.close();
     this.routes.close();
   }
+}
+
+async function epochOf(
+  { state: { lease } }: TestPlane,
+  holder: string,
+  { isBeside = false }: RouteLeaderOptions,
+): Promise<{ readonly epoch: number; readonly holder: string }> {
+  const before = await lease.readEpoch();
+  if (isBeside) return before;
+  await lease.release(before.epoch, before.holder);
+  return { epoch: (await lease.takeOver(before.epoch, holder, 600_000)) ?? 0, holder };
 }
 
 /** The routes of a plane, derived at once. */

@@ -73,7 +73,7 @@ interface Waiting {
 
 /**
  * Writes `status.parents` of the routes that were made on this control plane: whether each parent accepts the route, whether its
- * references resolve, and whether all have applied it (docs/reference/routes.md). A route that was made elsewhere is left alone. A
+ * references resolve, and whether all have applied it (docs/reference/route-status.md). A route that was made elsewhere is left alone. A
  * change costs the routes whose binding it touches.
  */
 export class RouteStatusReconciler implements KeyedReconciler {
