@@ -61,7 +61,8 @@ describeWhere(
     await vipOf('away');
     before = await state();
     const own = [{ name: 'client-1', address: '10.7.1.1' }];
-    client = await machines.agent(here, 'client-1', { ...CONFIG, capture: 'redirect', dataplanes: own });
+    const metrics = { port: 9_902 };
+    client = await machines.agent(here, 'client-1', { ...CONFIG, capture: 'redirect', metrics, dataplanes: own });
     await client.start();
   });
   afterAll(() => machines?.close());
@@ -74,6 +75,17 @@ describeWhere(
     expect((await client.command('status')).text).toMatch(
       /rules +1 address:port of virtual IPs lead to endpoints, 1 not, or not to all of theirs, loaded \w+ ago/,
     );
+  });
+
+  it('puts its rules back where somebody flushes them, says it, and counts it', async () => {
+    await machines.here.run('nft', ['flush', 'table', 'inet', 'causeway_direct']);
+    await until('the rules are back', async () => (await planeOf(client))?.rules?.restored === 1);
+    await leads();
+    expect((await client.command('status')).text).toMatch(/rules .* put back once, last \d+s ago/);
+    const fetched = `fetch('http://127.0.0.1:9902/metrics').then((answer) => answer.text()).then(console.log)`;
+    const { stdout } = await machines.here.execute([process.execPath, '-e', fetched]);
+    for (const line of ['addresses', 'slots', 'restored_total'])
+      expect(stdout).toContain(`causeway_agent_plane_${line}{proxy="default.client-1"} 1\n`);
   });
 
   it('tells what it cannot do: in its status, and at its Dataplane', async () => {

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DirectPlane, MachineNetwork, type DirectPlaneOptions, type NetworkPlan } from '@causeway/agent';
-import { silentLogger, systemClock } from '@causeway/runtime';
+import { FakeClock, silentLogger, systemClock } from '@causeway/runtime';
 import type { JsonObject, Resource } from '@causeway/resources';
 import { RESOURCE_TYPES } from '@causeway/xds';
 import { describeWhere } from '../dns/programs';
@@ -258,6 +258,11 @@ describeWhere(
   });
 
   it('leaves rules and routes as they were, also those of one that was killed; what that one led to goes on meanwhile', async () => {
+    // Of one that is killed nothing is looked after any more.
+    const mortal = { clock: new FakeClock(0) };
+    await plane.stop({ drainMs: 0 });
+    plane = create(mortal);
+    await plane.start();
     await put(service('redis', '241.0.0.1'), instance('redis', '10.7.1.2'));
     const during = await machine.state();
     // Killed: another one of the same folder takes over what stands.
@@ -276,7 +281,7 @@ describeWhere(
     // Killed, and its next run has another plane, or takes everything back.
     for (const next of [{ capture: { type: 'redirect', ranges: RANGES, port: 15_001 } }, {}] as NetworkPlan[]) {
       await network.apply(PLAN);
-      plane = create();
+      plane = create(mortal);
       await plane.start();
       network = new MachineNetwork({ folder, instance: AGENT, tools: machine });
       await network.apply(next);
@@ -286,13 +291,27 @@ describeWhere(
     }
   });
 
-  it('writes its rules anew where somebody has flushed them', async () => {
+  it('writes its rules anew where somebody has removed or flushed them, and counts that', async () => {
     await put(service('redis', '241.0.0.1'), instance('redis', '10.7.1.2'));
-    await machine.run('nft', ['delete', 'table', 'inet', 'causeway_direct']);
-    expect(await call('say,241.0.0.1,80')).toEqual(['ECONNREFUSED']);
+    const table = ['table', 'inet', 'causeway_direct'];
+    const answer = async (): Promise<string | undefined> => (await call('say,241.0.0.1,80'))[0];
+    await machine.run('nft', ['delete', ...table]);
+    // By the next change, or by a look before it.
     await put(instance('redis', '10.7.1.3'));
-    expect((await call('say,241.0.0.1,80'))[0]).toMatch(/^(first|second) /);
-    await machine.run('nft', ['delete', 'table', 'inet', 'causeway_direct']);
-    await until('it is seen', async () => (await call('say,241.0.0.1,80'))[0] !== 'ECONNREFUSED');
+    expect(await answer()).toMatch(/^(first|second) /);
+    expect(plane.rules).toMatchObject({ restored: 1, addresses: 1, slots: 2 });
+    const during = await machine.state();
+    let times = 1;
+    for (const what of [
+      ['delete', ...table],
+      ['flush', ...table],
+      ['flush', 'map', 'inet', table[2] ?? '', 'services4'],
+    ]) {
+      await machine.run('nft', what);
+      times += 1;
+      await until('it is seen', () => Promise.resolve(plane.rules?.restored === times));
+      expect(await answer()).toMatch(/^(first|second) /);
+      expect(await machine.state()).toBe(during);
+    }
   });
 });

@@ -18,12 +18,19 @@ export interface PlaneState {
 export interface PlaneRules {
   /** How many `address:port` of virtual IPs lead somewhere. */
   readonly addresses: number;
+  /** How many endpoints the maps of the kernel hold, each as often as its share. */
+  readonly slots: number;
   /** How many services it cannot do all for. */
   readonly lost: number;
   /** When the kernel took the last change, ms since 1970; undefined: never. */
   readonly loadedAt: number | undefined;
   /** Why the kernel does not hold what it should. */
   readonly failure: string | undefined;
+  /** How often the kernel has refused a change. */
+  readonly refusals: number;
+  /** How often somebody had removed rules, which were put back; when that was last, ms since 1970. */
+  readonly restored: number;
+  readonly restoredAt: number | undefined;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { AGENT_METRICS } from '../machine/agent-metrics';
 import { configurationTable } from './reference';
 import { checkConfig } from './read-config';
 
@@ -16,6 +17,11 @@ describe('the documents of the configuration of an agent', () => {
     const wanted = `${before}${BEGIN}\n\n${configurationTable()}\n\n${END}${after}`;
     if (process.env['UPDATE_GOLDEN']) writeFileSync(PAGE, wanted);
     expect(readFileSync(PAGE, 'utf8')).toBe(wanted);
+  });
+
+  it('name each metric of the agent', () => {
+    const page = readFileSync(PAGE, 'utf8');
+    for (const { name, help } of AGENT_METRICS) expect(page).toContain(`| \`${name}\` | ${help} |`);
   });
 
   it.each(['docs/guides/agent.md', 'docs/reference/agent.md'])('show examples in %s that are valid', (file) => {

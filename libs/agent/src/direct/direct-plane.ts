@@ -20,7 +20,7 @@ export interface DirectPlaneOptions extends KernelMapsOptions {
 
 const { cluster, endpoints, listener } = RESOURCE_TYPES;
 
-/** How often it looks whether its table is still there, ms. */
+/** How often it looks whether its rules are still there, ms. */
 const CHECK = 5_000;
 /** How often open connections are counted while it ends, ms. */
 const COUNT = 200;
@@ -183,7 +183,7 @@ export class DirectPlane implements Plane {
       void maps
         .check()
         .then((wasMissing) => {
-          if (wasMissing) logger.warn('somebody has removed the rules of this agent: they are written anew');
+          if (wasMissing) logger.warn('somebody has removed rules of the plane direct: they are written anew');
         })
         .catch((error: unknown) => logger.warn('the rules cannot be looked at', { error: errorText(error) }))
         .finally(() => {

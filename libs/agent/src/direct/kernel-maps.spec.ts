@@ -14,8 +14,10 @@ function kernel() {
   let refusals = 0;
   let held: (() => void) | undefined;
   let isHolding = false;
+  let trial = (text: string): string => 'Device or resource busy\n'.repeat(text.split('delete map').length - 1);
   return {
     told,
+    try: (answer: (text: string) => string) => (trial = answer),
     refuse: (times: number) => (refusals = times),
     hold: () => (isHolding = true),
     release: () => {
@@ -24,7 +26,8 @@ function kernel() {
     },
     claim: () => Promise.resolve(),
     tools: {
-      run: async (_program: 'nft' | 'ip', _args: readonly string[], text = '') => {
+      run: async (_program: 'nft' | 'ip', args: readonly string[], text = '') => {
+        if (args[0] === '-c') throw new NetworkFailure('nft failed', trial(text));
         if (isHolding) await new Promise<void>((resolve) => (held = resolve));
         if (refusals-- > 0) throw new NetworkFailure('nft failed', 'No such file or directory');
         told.push(text);
@@ -47,7 +50,8 @@ describe('KernelMaps', () => {
     const { network, maps } = await start();
     expect(network.told).toHaveLength(1);
     expect(network.told[0]).toMatch(/^table inet causeway_direct\ndelete table[^]*add element .* 241\.0\.0\.1 \. 80 /);
-    expect(maps.state).toEqual({ addresses: 1, loadedAt: 1_000, failure: undefined });
+    const none = { failure: undefined, refusals: 0, restored: 0, restoredAt: undefined };
+    expect(maps.state).toEqual({ addresses: 1, slots: 1, loadedAt: 1_000, ...none });
   });
 
   it('takes what changes while it begins', async () => {
@@ -83,7 +87,33 @@ describe('KernelMaps', () => {
     expect(await maps.change(new Map([service(3)]))).toBe('nft failed');
     clock.advance(1_000);
     await new Promise(setImmediate);
-    expect(maps.state).toMatchObject({ addresses: 3, failure: undefined });
+    expect(maps.state).toMatchObject({ addresses: 3, failure: undefined, refusals: 3 });
+  });
+
+  it('writes all anew where the kernel would delete a map that a rule is to use, and counts it', async () => {
+    const { network, clock, maps } = await start();
+    expect(await maps.check()).toBe(false);
+    expect(network.told).toHaveLength(1);
+    // Two of the three maps are in use: the rules of one chain are gone.
+    network.try(() => 'Device or resource busy\n'.repeat(2));
+    clock.advance(500);
+    expect(await maps.check()).toBe(true);
+    expect(network.told[1]).toMatch(/^table inet causeway_direct\n[^]*241\.0\.0\.1 \. 80 /);
+    network.try(() => 'No such file or directory');
+    expect(await maps.check()).toBe(true);
+    expect(maps.state).toMatchObject({ restored: 2, restoredAt: 1_500 });
+    network.try(() => 'Operation not permitted');
+    await expect(maps.check()).rejects.toThrow('nft failed');
+    expect(network.told).toHaveLength(3);
+  });
+
+  it('takes nothing for missing that another transaction changes meanwhile', async () => {
+    const { network, maps } = await start();
+    network.try(() => 'No such file or directory');
+    const looked = maps.check();
+    await maps.change(new Map([[service(1)[0], undefined]]));
+    expect(await looked).toBe(false);
+    expect(maps.state.restored).toBe(0);
   });
 
   it('refuses new connections before it goes, and goes once', async () => {

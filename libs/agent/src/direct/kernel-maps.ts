@@ -36,12 +36,22 @@ export class KernelMaps {
   private loadedAt: number | undefined;
   private failure: string | undefined;
   private failures = 0;
+  /** How many transactions were begun. */
+  private transactions = 0;
+  /** How often the kernel has refused a transaction. */
+  private refusals = 0;
+  /** It was noticed that rules are missing, and they are not put back yet. */
+  private isLost = false;
+  private restored = 0;
+  private restoredAt: number | undefined;
   private isRemoved = false;
 
   constructor(private readonly options: KernelMapsOptions) {}
 
   get state(): Omit<PlaneRules, 'lost'> {
-    return { addresses: this.maps?.size ?? 0, loadedAt: this.loadedAt, failure: this.failure };
+    const { maps, loadedAt, failure, refusals, restored, restoredAt } = this;
+    const [addresses, slots] = [maps?.size ?? 0, maps?.slotCount ?? 0];
+    return { addresses, slots, loadedAt, failure, refusals, restored, restoredAt };
   }
 
   /** Makes the table, in the place of one that an earlier run has left, with these services. Rejects where that is not possible. */
@@ -62,10 +72,14 @@ export class KernelMaps {
     return this.failure;
   }
 
-  /** Looks whether the table is there, and writes it anew where somebody has removed it. Returns whether it was missing. */
+  /** Looks whether table, rules and maps stand, and writes all anew where somebody has taken a part. Returns whether that was so. */
   async check(): Promise<boolean> {
-    if (this.isRemoved || this.loading || !this.maps) return false;
-    if (await this.isThere()) return false;
+    const { maps, transactions } = this;
+    if (this.isRemoved || this.loading || !maps) return false;
+    const stands = await this.stands(maps);
+    // What is missing may be what another transaction has removed meanwhile, or is about to.
+    if (stands || transactions !== this.transactions || this.loading || this.isRemoved) return false;
+    this.isLost = true;
     this.maps = undefined;
     await this.load();
     return true;
@@ -113,8 +127,10 @@ export class KernelMaps {
       if (this.maps) await this.writeChange(this.maps).catch((error: unknown) => this.recover(error));
       else await this.writeAnew();
       [this.failure, this.failures] = [undefined, 0];
+      this.countRestored();
     } catch (error) {
       this.maps = undefined;
+      this.refusals += 1;
       this.failure = errorText(error);
       logger.error('virtual IPs cannot be led to their services', { reason: this.failure });
       const pause = Math.min(RETRY.longest, RETRY.first * 2 ** this.failures++);
@@ -124,17 +140,28 @@ export class KernelMaps {
 
   private async recover(error: unknown): Promise<void> {
     this.options.logger.warn('the maps of the kernel are written anew', { reason: errorText(error) });
+    this.refusals += 1;
+    if (isMissing(error)) this.isLost = true;
     await this.writeAnew();
   }
 
-  /** By one map without its elements: a list of tables makes nft read all that they hold. */
-  private async isThere(): Promise<boolean> {
+  private countRestored(): void {
+    if (!this.isLost) return;
+    this.isLost = false;
+    this.restored += 1;
+    this.restoredAt = this.options.clock.now();
+  }
+
+  private async stands(maps: ServiceMaps): Promise<boolean> {
+    const { text, used } = maps.trial();
     try {
-      await this.options.network.tools.run('nft', ['-t', 'list', 'map', 'inet', DIRECT_TABLE, 'services6']);
-      return true;
+      await this.options.network.tools.run('nft', ['-c', '-f', '-'], text);
+      return false;
     } catch (error) {
-      if (error instanceof NetworkFailure && /No such file or directory/.test(error.said)) return this.isRemoved;
-      throw error;
+      if (isMissing(error)) return false;
+      const refused = error instanceof NetworkFailure ? (error.said.match(/resource busy/gi)?.length ?? 0) : 0;
+      if (refused === 0) throw error;
+      return refused === used;
     }
   }
 
@@ -154,6 +181,7 @@ export class KernelMaps {
 
   private async run(text: string): Promise<void> {
     if (text === '') return;
+    this.transactions += 1;
     await this.options.network.tools.run('nft', ['-f', '-'], text);
     this.loadedAt = this.options.clock.now();
   }
@@ -163,6 +191,11 @@ export class KernelMaps {
     this.dirty = new Set();
     return keys;
   }
+}
+
+/** Somebody has removed what a transaction is about. */
+function isMissing(error: unknown): boolean {
+  return error instanceof NetworkFailure && /No such file or directory/.test(error.said);
 }
 
 /** How many connections of this network namespace were made to these addresses (`serviceKey`) and are open. Linear in its sockets. */

@@ -114,4 +114,16 @@ describe('ServiceMaps', () => {
     maps.change(one(service('fd00:fd::1', [['fd00::1', 1, 1]])));
     expect(maps.change(one(service('fd00:fd::1', [])))).toContain('delete element inet causeway_direct services6');
   });
+
+  it('has a trial of each map that a rule uses, and of one element', () => {
+    const maps = new ServiceMaps('i');
+    const lines = (): readonly string[] => maps.trial().text.replaceAll('inet causeway_direct ', '').trim().split('\n');
+    expect(lines()).toEqual(['delete map services4', 'delete map services6']);
+    maps.change(one(service('fd00:fd::1', [['fd00::1', 1, 1]])));
+    expect(lines()).toEqual([
+      'delete element services6 { fd00:fd::1 . 80 }',
+      ...['services4', 'services6', 'endpoints6'].map((map) => `delete map ${map}`),
+    ]);
+    expect([maps.trial().used, maps.slotCount]).toEqual([3, 1]);
+  });
 });

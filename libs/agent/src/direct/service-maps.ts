@@ -21,6 +21,7 @@ const MOST_SLOTS = 1_024;
 
 /** A family of IP as nft names it, and its maps. */
 type Family = '4' | '6';
+const FAMILIES = ['4', '6'] as const;
 const NAMES = { '4': 'ip', '6': 'ip6' } as const;
 
 /**
@@ -38,7 +39,7 @@ export class ServiceMaps {
   /** Makes the table anew, empty: first lines of the first transaction. */
   begin(): string {
     const table = `inet ${DIRECT_TABLE}`;
-    const maps = (['4', '6'] as const).flatMap((family) => {
+    const maps = FAMILIES.flatMap((family) => {
       const place = `${NAMES[family]} daddr . tcp dport`;
       return [
         `  map services${family} { typeof ${place} : verdict; }`,
@@ -74,6 +75,26 @@ export class ServiceMaps {
   /** How many services lead somewhere. */
   get size(): number {
     return this.slots.size;
+  }
+
+  /** How many endpoints the maps hold, each as often as its share. */
+  get slotCount(): number {
+    return [...this.slots.values()].reduce((sum, { length }) => sum + length, 0);
+  }
+
+  /**
+   * A transaction for a dry run (`nft -c`) that tells whether rules and maps stand: the kernel refuses to delete a map that a rule uses,
+   * so as many refusals as `used` are right. A list of the rules would make nft read all that the maps hold.
+   */
+  trial(): { readonly text: string; readonly used: number } {
+    const families = FAMILIES.filter((family) => [...this.chains].some((chain) => chain.endsWith(`_${family}`)));
+    const maps = [...FAMILIES.map((family) => `services${family}`), ...families.map((family) => `endpoints${family}`)];
+    const lines = maps.map((map) => `delete map inet ${DIRECT_TABLE} ${map}\n`);
+    // One element stands for all: somebody may have flushed a map.
+    const [key] = this.slots.keys();
+    if (key !== undefined)
+      lines.unshift(`delete element inet ${DIRECT_TABLE} services${key.includes(':') ? '6' : '4'} { ${key} }\n`);
+    return { text: lines.join(''), used: maps.length };
   }
 
   private changeOne(key: string, slots: readonly string[], lines: ChangeLines): void {

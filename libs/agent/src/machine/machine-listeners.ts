@@ -3,11 +3,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { DnsServer } from '@causeway/dns';
 import type { Clock, Logger } from '@causeway/runtime';
 import type { NetworkStatus } from '../capture/machine-network';
-import { BuiltinPlane } from '../builtin/builtin-plane';
-import { prometheusText } from '../builtin/stats';
 import type { AgentConfig } from '../config/schema';
-import { EnvoyPlane } from '../envoy/envoy-plane';
 import { createAgentDns } from '../names/agent-names';
+import { metricsOf, networkMetrics } from './agent-metrics';
 import { nodeIdOf, type MachineProxy } from './machine-proxy';
 
 export interface MachineListenersOptions {
@@ -87,8 +85,7 @@ export class MachineListeners {
       const one = proxies.find(({ plan }) => nodeIdOf(plan) === id);
       return one && metricsOf(one, [one]);
     }
-    const text = await metricsOf(proxies[0], proxies);
-    return [...networkMetrics(this.options.network()), text].join('\n');
+    return [networkMetrics(this.options.network()), await metricsOf(proxies[0], proxies)].join('\n');
   }
 
   private async endDns(): Promise<void> {
@@ -115,58 +112,4 @@ function isSame(a: unknown, b: { readonly resources: unknown }): boolean {
 
 function addressIn(facts: object | null): string | undefined {
   return facts && 'address' in facts && 'port' in facts ? `${String(facts.address)}:${String(facts.port)}` : undefined;
-}
-
-async function metricsOf(one: MachineProxy | undefined, proxies: readonly MachineProxy[]): Promise<string> {
-  return [...agentMetrics(proxies), one ? await planeMetrics(one) : ''].join('\n');
-}
-
-async function planeMetrics({ plane }: MachineProxy): Promise<string> {
-  if (plane instanceof EnvoyPlane) return plane.metrics().catch(() => '');
-  return plane instanceof BuiltinPlane ? prometheusText(await plane.stats()) : '';
-}
-
-function networkMetrics({ problem, restored }: NetworkStatus): readonly string[] {
-  return [
-    '# HELP causeway_agent_network_ready Whether rules and routes of the machine are as they should be.',
-    '# TYPE causeway_agent_network_ready gauge',
-    `causeway_agent_network_ready ${Number(problem === undefined)}`,
-    '# HELP causeway_agent_network_restored_total How often somebody had removed or changed rules or routes.',
-    '# TYPE causeway_agent_network_restored_total counter',
-    `causeway_agent_network_restored_total ${restored}`,
-  ];
-}
-
-/** What the agent says of its proxies, by their node id. */
-function agentMetrics(proxies: readonly MachineProxy[]): readonly string[] {
-  const gauges: readonly (readonly [name: string, help: string, read: (proxy: MachineProxy) => number | undefined])[] =
-    [
-      ['connected', 'Whether a control plane is connected', (one) => Number(one.controlPlane?.type === 'connected')],
-      ['plane_serving', 'Whether the plane serves', ({ plane }) => Number(plane.state.type === 'serving')],
-      [
-        'plane_unobeyed',
-        'Parts of what the zone says that the plane cannot do',
-        ({ plane }) => plane.unobeyed?.length ?? 0,
-      ],
-      ['plane_processes', 'Processes of the builtin plane', ({ plane }) => plane.processes?.pids.length],
-      [
-        'plane_process_restarts',
-        'Processes that ended and were started again',
-        ({ plane }) => plane.processes?.restarts,
-      ],
-      ['cache_bytes', 'Bytes of resources held', ({ cache }) => cache.size.bytes],
-      [
-        'certificate_end_seconds',
-        'When the certificate ends, seconds since 1970',
-        ({ certificate }) => certificate && certificate.notAfter / 1_000,
-      ],
-    ];
-  return gauges.flatMap(([name, help, read]) => [
-    `# HELP causeway_agent_${name} ${help}.`,
-    `# TYPE causeway_agent_${name} gauge`,
-    ...proxies.flatMap((proxy) => {
-      const value = read(proxy);
-      return value === undefined ? [] : [`causeway_agent_${name}{proxy="${nodeIdOf(proxy.plan)}"} ${value}`];
-    }),
-  ]);
 }

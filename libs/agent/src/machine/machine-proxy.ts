@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import type { Clock, Logger } from '@causeway/runtime';
-import { AdsClient, RESOURCE_TYPES, type AdsClientState, type ClientTls } from '@causeway/xds';
+import { AdsClient, ClientConnections, RESOURCE_TYPES, type AdsClientState, type ClientTls } from '@causeway/xds';
 import { IDENTITY_SECRET, TRUST_SECRET, WorkloadKeyFile, type HeldCertificate } from '../identity/workload-key-file';
 import type { ZoneAccess } from '../identity/zone-access';
 import type { Plane } from '../plane';
@@ -49,6 +49,8 @@ export function nodeIdOf({ mesh, name }: Pick<ProxyPlan, 'mesh' | 'name'>): stri
  * its traffic. It serves from its cache before any control plane answers.
  */
 export class MachineProxy {
+  /** To the zone; its registration shares them. */
+  readonly connections: ClientConnections;
   private client: AdsClient | undefined;
   private isConnecting = false;
   private isStopped = false;
@@ -58,7 +60,9 @@ export class MachineProxy {
     readonly key: WorkloadKeyFile,
     readonly cache: ResourceCache,
     readonly plane: Plane,
-  ) {}
+  ) {
+    this.connections = new ClientConnections(options.clock);
+  }
 
   /** Rejects where its folder cannot be written, or its plane can never run here. */
   static async start(options: MachineProxyOptions): Promise<MachineProxy> {
@@ -147,15 +151,16 @@ export class MachineProxy {
     this.isConnecting = true;
     const { clock, logger } = this.options;
     if (this.addresses.length === 0) return void clock.after(LOOK_FOR_ADDRESSES, () => this.connect());
-    const { plan, version } = this.options;
+    const { plan } = this.options;
     const client = new AdsClient({
       ...{ clock, logger, limits: { pause: PAUSES } },
       addresses: () => this.addresses,
+      connections: this.connections,
       tls: () => this.tls(),
       authorization: () => this.authorization(),
       node: () => ({
         ...{ id: nodeIdOf(plan), cluster: plan.type === 'ingress' ? 'ingress' : plan.name },
-        ...{ metadata: this.metadata(), userAgent: `${plan.wire ? `${plan.wire} by ` : ''}causeway-agent ${version}` },
+        ...{ metadata: this.metadata(), userAgent: this.userAgent() },
       }),
       held: (type) => this.cache.versions(type),
       receive: (update) => this.cache.receive(update),
@@ -163,6 +168,12 @@ export class MachineProxy {
     client.onState(({ type }) => this.cache.connected(type === 'connected'));
     this.client = client;
     this.cache.useClient(client);
+  }
+
+  /** The control plane tells by the plane which routes are obeyed here, and by the name `grpc` in which form to tell them. */
+  private userAgent(): string {
+    const { plan, version } = this.options;
+    return plan.wire ? `${plan.wire} by causeway-agent ${version}` : `causeway-agent ${version}+${this.plane.type}`;
   }
 
   private metadata(): Readonly<Record<string, unknown>> {

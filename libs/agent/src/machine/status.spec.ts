@@ -3,7 +3,10 @@ import { statusText, type AgentStatus } from './status';
 
 const NOW = 10_000_000;
 const PLANE = { type: 'serving', is: 'direct', since: NOW - 5_000 } as const;
-const RULES: PlaneRules = { addresses: 3, lost: 0, loadedAt: NOW - 65_000, failure: undefined };
+const RULES: PlaneRules = {
+  ...{ addresses: 3, slots: 4, lost: 0, loadedAt: NOW - 65_000, failure: undefined },
+  ...{ refusals: 0, restored: 0, restoredAt: undefined },
+};
 
 function textOf(plane: AgentStatus['proxies'][number]['plane']): string {
   const proxy: AgentStatus['proxies'][number] = {
@@ -31,6 +34,11 @@ describe('statusText', () => {
       'how many services it cannot do all for',
       { lost: 2 },
       '3 address:port of virtual IPs lead to endpoints, 2 not, or not to all of theirs, loaded 1m5s ago',
+    ],
+    [
+      'what somebody removed, and what the kernel refused',
+      { restored: 2, restoredAt: NOW - 3_000, refusals: 1 },
+      '3 address:port of virtual IPs lead to endpoints, loaded 1m5s ago, put back 2 times, last 3s ago, once refused by the kernel',
     ],
     [
       'why the kernel has none',

@@ -136,9 +136,8 @@ function networkLines({ capture, guarded, problem, restored, restoredAt }: Netwo
   const lines = problem === undefined ? [] : [`not done: network of the machine: ${problem}`];
   if (capture) lines.push(`connections to ${capture.ranges.join(', ')} ${CAPTURES[capture.type]}`);
   if (guarded.length > 0) lines.push(`only the proxy reaches port ${guarded.join(', ')}`);
-  const times = restored === 1 ? 'once' : `${restored} times`;
-  if (restoredAt !== undefined)
-    lines.push(`somebody removed or changed rules or routes: put back ${times}, last ${span(now - restoredAt)} ago`);
+  for (const part of restoredPart({ restored, restoredAt }, now))
+    lines.push(`somebody removed or changed rules or routes: ${part}`);
   return lines;
 }
 
@@ -181,7 +180,7 @@ function proxyLines(proxy: ProxyStatusHere, now: number): readonly string[] {
 }
 
 function processesText({ pids, restarts }: PlaneProcessesState): string {
-  const again = restarts === 0 ? '' : `, started again ${restarts === 1 ? 'once' : `${restarts} times`}`;
+  const again = restarts === 0 ? '' : `, started again ${times(restarts)}`;
   return `${pids.length} (pid ${pids.join(', ')})${again}`;
 }
 
@@ -190,13 +189,27 @@ function unobeyedRows({ total, parts }: UnobeyedStatus): readonly (readonly [str
   return total > rows.length ? [...rows, ['not obeyed', `and ${total - rows.length} more`]] : rows;
 }
 
-function rulesText({ addresses, lost, loadedAt, failure }: PlaneRules, now: number): string {
+function rulesText({ addresses, lost, loadedAt, failure, refusals, ...of }: PlaneRules, now: number): string {
   return [
     `${addresses} address:port of virtual IPs lead to endpoints`,
     ...(lost === 0 ? [] : [`${lost} not, or not to all of theirs`]),
     ...(loadedAt === undefined ? [] : [`loaded ${span(now - loadedAt)} ago`]),
+    ...restoredPart(of, now),
+    ...(refusals === 0 ? [] : [`${times(refusals)} refused by the kernel`]),
     ...(failure === undefined ? [] : [failure]),
   ].join(', ');
+}
+
+/** Of rules that somebody had removed. */
+function restoredPart(
+  { restored, restoredAt }: { readonly restored: number; readonly restoredAt?: number | undefined },
+  now: number,
+): readonly string[] {
+  return restoredAt === undefined ? [] : [`put back ${times(restored)}, last ${span(now - restoredAt)} ago`];
+}
+
+function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`;
 }
 
 function zoneText(controlPlane: ProxyStatusHere['controlPlane'], now: number): string {

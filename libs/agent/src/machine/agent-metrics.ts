@@ -1,0 +1,119 @@
+import { BuiltinPlane } from '../builtin/builtin-plane';
+import { prometheusText } from '../builtin/stats';
+import type { NetworkStatus } from '../capture/machine-network';
+import { EnvoyPlane } from '../envoy/envoy-plane';
+import { nodeIdOf, type MachineProxy } from './machine-proxy';
+
+/** A number that the agent says of itself; a name that ends with `_total` is a counter, others are gauges. */
+interface Metric<T> {
+  readonly name: string;
+  readonly help: string;
+  /** Undefined where there is no such thing. */
+  readonly read: (of: T) => number | undefined;
+}
+
+/** Of the network of the machine. */
+const NETWORK: readonly Metric<NetworkStatus>[] = [
+  {
+    name: 'network_ready',
+    help: 'Whether rules and routes of the machine are as they should be',
+    read: ({ problem }) => Number(problem === undefined),
+  },
+  {
+    name: 'network_restored_total',
+    help: 'How often somebody had removed or changed rules or routes',
+    read: ({ restored }) => restored,
+  },
+];
+
+/** Of each proxy of the machine. */
+const PROXY: readonly Metric<MachineProxy>[] = [
+  {
+    name: 'connected',
+    help: 'Whether a control plane is connected',
+    read: ({ controlPlane }) => Number(controlPlane?.type === 'connected'),
+  },
+  {
+    name: 'plane_serving',
+    help: 'Whether the plane serves',
+    read: ({ plane }) => Number(plane.state.type === 'serving'),
+  },
+  {
+    name: 'plane_unobeyed',
+    help: 'Parts of what the zone says that the plane cannot do',
+    read: ({ plane }) => plane.unobeyed?.length ?? 0,
+  },
+  {
+    name: 'plane_processes',
+    help: 'Processes of the builtin plane',
+    read: ({ plane }) => plane.processes?.pids.length,
+  },
+  {
+    name: 'plane_process_restarts',
+    help: 'Processes that ended and were started again',
+    read: ({ plane }) => plane.processes?.restarts,
+  },
+  {
+    name: 'plane_addresses',
+    help: 'Ports of virtual IPs that rules of the plane direct lead to endpoints',
+    read: ({ plane }) => plane.rules?.addresses,
+  },
+  {
+    name: 'plane_slots',
+    help: 'Endpoints in the maps of the plane direct, each as often as its share',
+    read: ({ plane }) => plane.rules?.slots,
+  },
+  {
+    name: 'plane_refusals_total',
+    help: 'Changes of the plane direct that the kernel refused',
+    read: ({ plane }) => plane.rules?.refusals,
+  },
+  {
+    name: 'plane_restored_total',
+    help: 'How often somebody had removed rules of the plane direct',
+    read: ({ plane }) => plane.rules?.restored,
+  },
+  { name: 'cache_bytes', help: 'Bytes of resources held', read: ({ cache }) => cache.size.bytes },
+  {
+    name: 'certificate_end_seconds',
+    help: 'When the certificate ends, seconds since 1970',
+    read: ({ certificate }) => certificate && certificate.notAfter / 1_000,
+  },
+];
+
+const PREFIX = 'causeway_agent_';
+
+/** Every metric of the agent itself, for its page (docs/reference/agent.md). */
+export const AGENT_METRICS: readonly { readonly name: string; readonly help: string }[] = [...NETWORK, ...PROXY].map(
+  ({ name, help }) => ({ name: PREFIX + name, help }),
+);
+
+/** What the agent says of these proxies, with what the plane of `one` says of itself. */
+export async function metricsOf(one: MachineProxy | undefined, proxies: readonly MachineProxy[]): Promise<string> {
+  const labelled = proxies.map((proxy) => [`{proxy="${nodeIdOf(proxy.plan)}"}`, proxy] as const);
+  return [...linesOf(PROXY, labelled), one ? await planeMetrics(one) : ''].join('\n');
+}
+
+/** What the agent says of the network of its machine. */
+export function networkMetrics(network: NetworkStatus): string {
+  return linesOf(NETWORK, [['', network]]).join('\n');
+}
+
+async function planeMetrics({ plane }: MachineProxy): Promise<string> {
+  if (plane instanceof EnvoyPlane) return plane.metrics().catch(() => '');
+  return plane instanceof BuiltinPlane ? prometheusText(await plane.stats()) : '';
+}
+
+function linesOf<T>(
+  metrics: readonly Metric<T>[],
+  all: readonly (readonly [labels: string, of: T])[],
+): readonly string[] {
+  return metrics.flatMap(({ name, help, read }) => [
+    `# HELP ${PREFIX}${name} ${help}.`,
+    `# TYPE ${PREFIX}${name} ${name.endsWith('_total') ? 'counter' : 'gauge'}`,
+    ...all.flatMap(([labels, of]) => {
+      const value = read(of);
+      return value === undefined ? [] : [`${PREFIX}${name}${labels} ${value}`];
+    }),
+  ]);
+}
