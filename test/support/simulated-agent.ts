@@ -3,7 +3,14 @@ import { LeaseHolder } from '@causeway/agent';
 import { createWorkloadKey, type WorkloadKey } from '@causeway/identity';
 import { TlsSecret } from '@causeway/proto-gen';
 import { silentLogger, systemClock } from '@causeway/runtime';
-import { AdsClient, RESOURCE_TYPES, type ClientTls, type EncodedResource, type ResourceUpdate } from '@causeway/xds';
+import {
+  AdsClient,
+  ClientConnections,
+  RESOURCE_TYPES,
+  type ClientTls,
+  type EncodedResource,
+  type ResourceUpdate,
+} from '@causeway/xds';
 
 const { cluster, hostName, listener, secret } = RESOURCE_TYPES;
 const MESH = 'default';
@@ -30,6 +37,7 @@ export interface SimulatedZone {
 export class SimulatedAgent {
   private readonly held = new Map<string, Map<string, EncodedResource>>();
   private readonly ending = new AbortController();
+  private readonly connections = new ClientConnections(systemClock);
   private readonly holder: LeaseHolder;
   private client: AdsClient | undefined;
   private running: Promise<void> = Promise.resolve();
@@ -47,7 +55,7 @@ export class SimulatedAgent {
   ) {
     this.holder = new LeaseHolder({
       ...{ instance: randomUUID(), machine: `machine-of-${name}`, version: '1' },
-      ...{ clock: systemClock, logger: silentLogger },
+      ...{ clock: systemClock, logger: silentLogger, connections: this.connections },
       addresses: () => zone.addresses,
       tls: () => this.tls(),
       authorization: () => `Bearer ${zone.token}`,
@@ -104,7 +112,7 @@ export class SimulatedAgent {
     const metadata = { 'causeway.io/csr': this.key.csr, 'causeway.io/key-file': '/k', 'causeway.io/capture': 'none' };
     const client = new AdsClient({
       ...{ addresses: () => zone.addresses, clock: systemClock, logger: silentLogger, limits: { pause: PAUSES } },
-      tls: () => this.tls(),
+      ...{ connections: this.connections, tls: () => this.tls() },
       authorization: () => `Bearer ${zone.token}`,
       node: () => ({ id: `${MESH}.${name}`, cluster: name, metadata, userAgent: 'causeway-agent 1' }),
       held: (type) => [...(this.held.get(type) ?? [])].map(([one, { version }]) => [one, version] as const),

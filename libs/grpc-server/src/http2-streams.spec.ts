@@ -1,7 +1,9 @@
 import { connect, constants } from 'node:http2';
 import { once } from 'node:events';
-import { Client, credentials, Server, type ServerWritableStream } from '@grpc/grpc-js';
+import type { X509Certificate } from 'node:crypto';
+import { Client, credentials, Server, type Metadata, type ServerWritableStream } from '@grpc/grpc-js';
 import { CallerLog, silentLogger, systemClock } from '@causeway/runtime';
+import { TestAuthority } from '../../../test/support/test-authority';
 import { DEFAULT_CONNECTIONS } from './connection-acceptor';
 import { GrpcListener } from './grpc-listener';
 import { Http2Streams } from './http2-streams';
@@ -14,11 +16,14 @@ const flow = {
 } as const;
 const echo = { ...flow, path: '/test.Flood/Echo', responseStream: false } as const;
 
+const anyName = { checkServerIdentity: () => undefined };
+
 describe('the HTTP/2 streams of a gRPC server', () => {
   const streams = new Http2Streams(systemClock);
   let listener: GrpcListener;
   let address: string;
   const calls: ServerWritableStream<Buffer, Buffer>[] = [];
+  const shown: (X509Certificate | undefined)[] = [];
 
   beforeEach(async () => {
     const create = (): Server => {
@@ -27,7 +32,10 @@ describe('the HTTP/2 streams of a gRPC server', () => {
         { flow, echo },
         {
           flow: (call: ServerWritableStream<Buffer, Buffer>) => void calls.push(call),
-          echo: (call: { request: Buffer }, done: (error: null, answer: Buffer) => void) => done(null, call.request),
+          echo: (call: { request: Buffer; metadata: Metadata }, done: (error: null, answer: Buffer) => void) => {
+            shown.push(streams.certificateOf(call.metadata));
+            done(null, call.request);
+          },
         },
       );
       return server;
@@ -35,7 +43,10 @@ describe('the HTTP/2 streams of a gRPC server', () => {
     listener = new GrpcListener(create, DEFAULT_CONNECTIONS, new CallerLog(silentLogger, systemClock));
     address = `127.0.0.1:${await listener.bind('127.0.0.1', 0)}`;
   });
-  afterEach(() => listener.close());
+  afterEach(async () => {
+    shown.length = 0;
+    await listener.close();
+  });
 
   it('are reset though their peer does not read, and other calls of the connection go on', async () => {
     const client = new Client(address, credentials.createInsecure());
@@ -56,6 +67,30 @@ describe('the HTTP/2 streams of a gRPC server', () => {
     reading.resume();
     const [error] = await failed;
     expect(error).toMatchObject({ code: 1 });
+    client.close();
+  });
+
+  it('share the certificate that their connection has shown: it is read once', async () => {
+    const authority = await TestAuthority.create('zone');
+    const own = await authority.issue({ ip: '127.0.0.1' });
+    const workload = await authority.issue({ uri: 'spiffe://mesh/a' });
+    const port = await listener.bindShared('127.0.0.1', 0, {
+      certificates: {
+        current: () => ({ certificate: own.chain, privateKey: own.key }),
+        onChange: () => () => undefined,
+      },
+      http: (_, response) => response.end(),
+      ...{ clock: systemClock, log: new CallerLog(silentLogger, systemClock) },
+    });
+    const [roots, key, chain] = [authority.certificate, workload.key, workload.chain].map((pem) => Buffer.from(pem));
+    const client = new Client(`localhost:${port}`, credentials.createSsl(roots, key, chain, anyName));
+    const ask = (): Promise<unknown> =>
+      new Promise((resolve) =>
+        client.makeUnaryRequest(echo.path, asIs, asIs, Buffer.from('hello'), (error, value) => resolve(error ?? value)),
+      );
+    expect([String(await ask()), String(await ask())]).toEqual(['hello', 'hello']);
+    expect(shown[0]?.subjectAltName).toBe('URI:spiffe://mesh/a');
+    expect(shown[1]).toBe(shown[0]);
     client.close();
   });
 

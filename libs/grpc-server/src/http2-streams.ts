@@ -18,6 +18,7 @@ const PINGS: Rate = { burst: 2_000, perSecond: 100 };
 export class Http2Streams {
   private readonly streams = new WeakMap<Metadata, ServerHttp2Stream>();
   private readonly sessions = new WeakSet<Http2Session>();
+  private readonly certificates = new WeakMap<Http2Session, { readonly shown: X509Certificate | undefined }>();
 
   constructor(private readonly clock: Pick<Clock, 'elapsed'>) {}
 
@@ -38,12 +39,19 @@ export class Http2Streams {
       },
     });
 
-  /** What the client of a call has shown in its TLS handshake, unverified; undefined where it has shown nothing. */
+  /**
+   * What the client of a call has shown in its TLS handshake, unverified; undefined where it has shown nothing. The same object for all
+   * calls of a connection: it is read once.
+   */
   certificateOf(metadata: Metadata): X509Certificate | undefined {
     const session = this.streams.get(metadata)?.session;
     if (!session || session.destroyed) return undefined;
+    const known = this.certificates.get(session);
+    if (known) return known.shown;
     const { socket } = session;
-    return socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
+    const shown = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
+    this.certificates.set(session, { shown });
+    return shown;
   }
 
   /** Resets a call at once and drops what its peer has not read. The connection and its other calls stay. */

@@ -7,7 +7,7 @@ import { errorText, type CallerLog, type Clock } from '@causeway/runtime';
 /** How a port is shared between gRPC and HTTP/1. */
 export interface SharedPortOptions {
   /** Plain text where it is undefined. */
-  readonly certificates: ServerCertificates | undefined;
+  readonly certificates: Pick<ServerCertificates, 'current' | 'onChange'> | undefined;
   /** Answers requests of HTTP/1. */
   readonly http: RequestListener;
   readonly clock: Clock;

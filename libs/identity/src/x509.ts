@@ -9,6 +9,8 @@ const DAY = 24 * 3_600_000;
 const AUTHORITY_VALIDITY = 3_650 * DAY;
 /** Certificates are valid from this long before now, because clocks differ, ms. */
 export const BACKDATED = 5 * 60_000;
+/** Of an id of a key, characters of hexadecimal: 160 bits. */
+const KEY_ID_LENGTH = 40;
 /** Longest CSR, characters of PEM. */
 const MOST_CSR = 8_192;
 
@@ -86,10 +88,12 @@ async function createAuthority({ name, uri, now }: AuthoritySketch): Promise<Aut
 
 /** What an authority signs with, read once: that takes longer than a signature. */
 interface OpenedAuthority {
-  readonly certificate: X509.X509Certificate;
+  readonly subject: X509.Name;
+  readonly notAfter: number;
   readonly key: webcrypto.CryptoKey;
   readonly algorithm: ReturnType<typeof signingAlgorithm>;
-  readonly keyId: X509.AuthorityKeyIdentifierExtension;
+  /** Those that all its certificates have. */
+  readonly extensions: readonly X509.Extension[];
 }
 
 const openedAuthorities = new WeakMap<AuthorityPair, Promise<OpenedAuthority>>();
@@ -101,7 +105,15 @@ async function openAuthority(authority: AuthorityPair): Promise<OpenedAuthority>
   const algorithm = signingAlgorithm(privateKey);
   const der = privateKey.export({ type: 'pkcs8', format: 'der' });
   const key = await webcrypto.subtle.importKey('pkcs8', der, algorithm, false, ['sign']);
-  return { certificate, key, algorithm, keyId: await authorityKeyId(x509, certificate) };
+  return {
+    ...{ key, algorithm, subject: certificate.subjectName, notAfter: certificate.notAfter.getTime() },
+    extensions: [
+      new x509.BasicConstraintsExtension(false, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth, x509.ExtendedKeyUsage.clientAuth]),
+      await authorityKeyId(x509, certificate),
+    ],
+  };
 }
 
 /**
@@ -113,28 +125,29 @@ export async function signCertificate(authority: AuthorityPair, order: Certifica
   const x509 = await library();
   const opened = openedAuthorities.get(authority) ?? openAuthority(authority);
   openedAuthorities.set(authority, opened);
-  const { certificate: issuer, key: signingKey, algorithm: signingAlgorithm, keyId } = await opened;
+  const { subject: issuer, key: signingKey, algorithm: signingAlgorithm, notAfter, extensions } = await opened;
   const uris = [order.uri, ...(order.otherUris ?? [])];
-  const publicKey = await webcrypto.subtle.importKey('spki', order.publicKey, CURVE, true, ['verify']);
   const certificate = await x509.X509CertificateGenerator.create({
-    issuer: issuer.subject,
+    issuer,
     notBefore: new Date(order.now - BACKDATED),
-    notAfter: new Date(Math.min(order.notAfter, issuer.notAfter.getTime())),
-    ...{ publicKey, signingKey, signingAlgorithm },
+    notAfter: new Date(Math.min(order.notAfter, notAfter)),
+    ...{ publicKey: order.publicKey, signingKey, signingAlgorithm },
     extensions: [
-      new x509.BasicConstraintsExtension(false, undefined, true),
-      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth, x509.ExtendedKeyUsage.clientAuth]),
+      ...extensions,
       // Critical, since there is no subject (RFC 5280 §4.2.1.6).
       new x509.SubjectAlternativeNameExtension(
         uris.map((value) => ({ type: 'url' as const, value })),
         true,
       ),
-      await x509.SubjectKeyIdentifierExtension.create(publicKey),
-      keyId,
+      new x509.SubjectKeyIdentifierExtension(keyIdOf(order.publicKey)),
     ],
   });
   return `${certificate.toString('pem').trim()}\n`;
+}
+
+/** By RFC 7093 §2, method 4: a hash of the whole SubjectPublicKeyInfo, which needs no reading of it. */
+function keyIdOf(publicKey: Buffer): string {
+  return createHash('sha256').update(publicKey).digest('hex').slice(0, KEY_ID_LENGTH);
 }
 
 /** As the authority's own certificate says, for there are several ways to compute one: with another one no chain is found. */

@@ -21,15 +21,11 @@ export {
   type EncodedResource,
   type EncodeResult,
 } from './resources/encoded-resource';
-export {
-  AdsClient,
-  type AdsClientLimits,
-  type AdsClientOptions,
-  type AdsClientState,
-  type ClientNode,
-  type ResourceUpdate,
-} from './client/ads-client';
-export { clientCredentials, type ClientCredentials, type ClientTls } from './client/client-credentials';
+export { AdsClient, type AdsClientOptions, type AdsClientState } from './client/ads-client';
+export type { ClientNode, ResourceUpdate } from './client/ads-client-stream';
+export { ClientConnections, isOfConnection, type ClientConnection } from './client/client-connections';
+export type { ClientTls } from './client/client-credentials';
+export { CONNECT_DEADLINE, ConnectRounds } from './client/connect-rounds';
 export type {
   ListingChange,
   Proxy,

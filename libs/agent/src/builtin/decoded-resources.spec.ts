@@ -90,7 +90,7 @@ describe('a plane is told', () => {
     });
     const web = listenerOf(decoded, 'outbound:241.0.0.2:8080');
     expect(web.chains.get('')?.forwarding.choice).toEqual({ type: 'by routes', routes: WEB });
-    expect(decoded.route(WEB)).toEqual({ cluster: WEB, lost: undefined });
+    expect(decoded.route(WEB)).toEqual({ clusters: [{ cluster: WEB, weight: 1 }], lost: undefined });
   });
 
   it.each<[string, JsonObject, (string | undefined)[]]>([

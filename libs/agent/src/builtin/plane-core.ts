@@ -149,18 +149,19 @@ export class PlaneCore implements PlaneEngine {
   }
 
   private tools(): ListenerTools {
-    const { clock, drain, share } = this.options;
+    const { clock, drain, share, random = Math.random } = this.options;
     return {
       clock,
       drain,
       share,
+      random,
       contexts: this.contexts,
       stats: this.counters,
       room: this.room,
       garbage: this.garbage,
       destinations: {
         of: (name) => this.upstreams.of(name),
-        ofRoutes: (name) => this.decoded.route(name)?.cluster,
+        ofRoutes: (name) => this.decoded.route(name)?.clusters ?? [],
         httpOf: (name) => this.decoded.cluster(name)?.http,
       },
     };

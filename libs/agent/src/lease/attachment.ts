@@ -1,8 +1,7 @@
-import { ClientSockets } from '@causeway/grpc-server';
-import { AgentServiceClient, type AttachRequest, type AttachResponse } from '@causeway/proto-gen';
+import { AgentServiceService, type AttachRequest, type AttachResponse } from '@causeway/proto-gen';
 import { shortened } from '@causeway/resources';
 import type { Clock, Timer } from '@causeway/runtime';
-import { clientCredentials, type ClientTls } from '@causeway/xds';
+import { isOfConnection, type ClientConnection, type ClientConnections, type ClientTls } from '@causeway/xds';
 import { Metadata, status, type ClientDuplexStream, type ServiceError } from '@grpc/grpc-js';
 
 /** How the control planes of the zone are reached and what the agent shows them. Each is asked for at each try. */
@@ -13,6 +12,8 @@ export interface LeaseEndpoint {
   readonly tls: () => ClientTls | undefined;
   /** The header `authorization`, where the certificate is not enough. */
   readonly authorization: () => string | undefined;
+  /** Those that other streams of the same proxy use; of its own where it is absent. */
+  readonly connections?: ClientConnections;
 }
 
 export interface AttachmentEvents {
@@ -21,44 +22,49 @@ export interface AttachmentEvents {
   readonly ended: (failure: string) => void;
 }
 
-/** How long a server may take to answer, ms: many agents attach at once after a control plane was away. */
-const CONNECT = 15_000;
+/** An `Attachment` before its start. */
+export interface AttachmentOptions extends Pick<LeaseEndpoint, 'authorization'> {
+  readonly connection: ClientConnection;
+  /** How long the server may take to answer, ms. */
+  readonly deadline: number;
+  readonly clock: Clock;
+}
+
 const LONGEST_TEXT = 1_000;
-/** A dead server is noticed after both, ms; an agent whose heartbeats are not confirmed leaves earlier. */
-const KEEPALIVE = { 'grpc.keepalive_time_ms': 10_000, 'grpc.keepalive_timeout_ms': 5_000 };
+const { path: PATH, requestSerialize, responseDeserialize } = AgentServiceService.attach;
 
 /** One stream to one control plane. */
 export class Attachment {
-  private readonly sockets: ClientSockets;
-  private readonly client: AgentServiceClient;
   private readonly call: ClientDuplexStream<AttachRequest, AttachResponse>;
   private readonly deadline: Timer;
   private isOver = false;
 
   constructor(
     readonly address: string,
-    endpoint: LeaseEndpoint,
-    clock: Clock,
+    private readonly options: AttachmentOptions,
     private readonly events: AttachmentEvents,
   ) {
-    const { credentials, options } = clientCredentials(address, endpoint.tls());
-    this.sockets = new ClientSockets(credentials, clock);
-    this.client = new AgentServiceClient(address, this.sockets.credentials, {
-      ...{ ...KEEPALIVE, ...options },
-      'grpc.use_local_subchannel_pool': 1,
-      'grpc.enable_retries': 0,
-    });
+    const { connection, authorization: authorize, deadline, clock } = options;
     const metadata = new Metadata();
-    const authorization = endpoint.authorization();
+    const authorization = authorize();
     if (authorization !== undefined) metadata.set('authorization', authorization);
-    this.call = this.client.attach(metadata);
-    this.deadline = clock.after(CONNECT, () => this.end('it did not answer in time'));
+    this.call = connection.client.makeBidiStreamRequest(PATH, requestSerialize, responseDeserialize, metadata);
+    // A connection that stands is kept: the server is slow with this stream alone, or with all.
+    let stands = false;
+    this.call.once('metadata', () => (stands = true));
+    this.deadline = clock.after(deadline, () => {
+      const failure = 'it did not answer in time';
+      if (stands) this.end(failure);
+      else this.abandon(failure);
+    });
     this.call.on('data', (response: AttachResponse) => {
       this.deadline.cancel();
       if (!this.isOver) this.events.received(response);
     });
-    this.call.on('error', (error: ServiceError) => this.end(failureOf(error)));
-    this.call.on('end', () => this.end('it ended the stream'));
+    this.call.on('error', (error: ServiceError) =>
+      isOfConnection(error.code) ? this.abandon(failureOf(error)) : this.end(failureOf(error)),
+    );
+    this.call.on('end', () => this.abandon('it ended the stream'));
   }
 
   send(request: Partial<AttachRequest>): void {
@@ -66,13 +72,22 @@ export class Attachment {
     this.call.write({ agent: undefined, registrations: [], withdrawals: [], heartbeat: 0, ...request });
   }
 
+  /** Ends the stream; its connection is for others. Idempotent. */
   end(failure: string): void {
+    this.over(failure, () => this.options.connection.release());
+  }
+
+  /** Ends the stream and its connection, which has failed, as far as nobody else uses that. Idempotent. */
+  abandon(failure: string): void {
+    this.over(failure, () => this.options.connection.abandon());
+  }
+
+  private over(failure: string, letGo: () => void): void {
     if (this.isOver) return;
     this.isOver = true;
     this.deadline.cancel();
     this.call.cancel();
-    this.client.close();
-    this.sockets.end();
+    letGo();
     this.events.ended(failure);
   }
 }

@@ -8,7 +8,8 @@ import {
   type ZoneFacts,
 } from '@causeway/proto-gen';
 import { isJsonArray, isJsonObject, shortened, type JsonObject, type Labels } from '@causeway/resources';
-import { Backoff, type Clock, type Logger } from '@causeway/runtime';
+import type { Clock, Logger } from '@causeway/runtime';
+import { ClientConnections, CONNECT_DEADLINE, ConnectRounds } from '@causeway/xds';
 import type { Unobeyed } from '../builtin/plane-engine';
 import { Attachment, type LeaseEndpoint } from './attachment';
 
@@ -89,7 +90,7 @@ interface Registered {
 }
 
 /** Pauses between tries, ms: a control plane waits for the longest before it ends leases (docs/reference/leases.md). */
-const PAUSES = { base: 100, cap: 5_000 };
+const LIMITS = { deadline: CONNECT_DEADLINE, pause: { base: 100, cap: 5_000 } };
 /** Bounds of what the zone takes (proto/causeway/agent/v1). */
 const [MOST_UNOBEYED, LONGEST_NAME, LONGEST_WHAT] = [64, 256, 512];
 /** An agent whose heartbeats are not confirmed for this share of the lease turns to another control plane. */
@@ -103,10 +104,10 @@ const LOOK_EVERY = 100;
  */
 export class LeaseHolder {
   private readonly all = new Map<string, Registered>();
-  private readonly backoff: Backoff;
+  private readonly rounds: ConnectRounds;
+  private readonly connections: ClientConnections;
   private readonly listeners = new Set<() => void>();
   private readonly process: { readonly run: string; readonly startedAt: number };
-  private tries = 0;
   private stream: Attachment | undefined;
   private current: AttachmentState = { type: 'detached' };
   private terms: { readonly length: number; readonly heartbeat: number } | undefined;
@@ -116,9 +117,10 @@ export class LeaseHolder {
   private retryAt = 0;
 
   constructor(private readonly options: LeaseHolderOptions) {
-    const { clock, random } = options;
+    const { clock, random, connections } = options;
     this.process = { run: randomUUID(), startedAt: clock.now() };
-    this.backoff = new Backoff({ ...PAUSES, ...(random && { random }) });
+    this.rounds = new ConnectRounds(LIMITS, random);
+    this.connections = connections ?? new ClientConnections(clock);
   }
 
   get attachment(): AttachmentState {
@@ -256,17 +258,22 @@ export class LeaseHolder {
   }
 
   private open(): void {
-    const { addresses, clock, instance, machine, version } = this.options;
-    const all = addresses();
-    const address = all[this.tries++ % Math.max(1, all.length)];
+    const { addresses, tls, authorization, clock, instance, machine, version } = this.options;
+    const address = this.rounds.next(addresses());
     this.terms = undefined;
     for (const one of this.all.values()) Object.assign(one, { sent: 0, answered: 0 });
     if (address === undefined)
       return this.become({ type: 'detached', failure: 'no address of a control plane is known' });
-    const stream = new Attachment(address, this.options, clock, {
-      received: (response) => this.received(response, address),
-      ended: (failure) => this.ended(stream, failure),
-    });
+    const { deadline } = this.rounds;
+    const connection = this.connections.use(address, tls());
+    const stream = new Attachment(
+      address,
+      { connection, authorization, deadline, clock },
+      {
+        received: (response) => this.received(response, address),
+        ended: (failure) => this.ended(stream, failure),
+      },
+    );
     this.stream = stream;
     this.send({ agent: { instance, ...this.process, machine, version } });
   }
@@ -280,15 +287,13 @@ export class LeaseHolder {
     this.stream = undefined;
     this.terms = undefined;
     this.become({ type: 'detached', failure });
-    // Each address is tried once before the first pause.
-    const isRound = this.tries % Math.max(1, addresses().length) === 0;
-    this.retryAt = this.options.clock.elapsed() + (isRound ? this.backoff.next() : 0);
+    this.retryAt = this.options.clock.elapsed() + this.rounds.failed(addresses());
   }
 
   private received({ lease, results, heartbeat, zone }: AttachResponse, address: string): void {
     const { clock, logger } = this.options;
     if (lease) {
-      this.backoff.reset();
+      this.rounds.answered();
       this.terms = { length: lease.lengthMs, heartbeat: lease.heartbeatMs };
       this.heartbeat = { ...this.heartbeat, confirmedAt: clock.elapsed() };
       logger.info('attached to a control plane', { address });
@@ -344,7 +349,7 @@ export class LeaseHolder {
     }
     if (!this.terms) return;
     if (now - this.heartbeat.confirmedAt > this.terms.length * UNCONFIRMED)
-      return this.stream.end('it does not confirm heartbeats');
+      return this.stream.abandon('it does not confirm heartbeats');
     if (now - this.heartbeat.sentAt >= this.terms.heartbeat) this.send({});
   }
 

@@ -42,6 +42,7 @@ export class DataplaneLease {
       addresses: () => proxy.addresses,
       tls: () => proxy.tls(),
       authorization: () => proxy.authorization(),
+      connections: proxy.connections,
       ...(zoneTold && { zoneTold }),
     });
     this.holder.onChange(() => {

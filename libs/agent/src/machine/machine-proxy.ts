@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import type { Clock, Logger } from '@causeway/runtime';
-import { AdsClient, RESOURCE_TYPES, type AdsClientState, type ClientTls } from '@causeway/xds';
+import { AdsClient, ClientConnections, RESOURCE_TYPES, type AdsClientState, type ClientTls } from '@causeway/xds';
 import { IDENTITY_SECRET, TRUST_SECRET, WorkloadKeyFile, type HeldCertificate } from '../identity/workload-key-file';
 import type { ZoneAccess } from '../identity/zone-access';
 import type { Plane } from '../plane';
@@ -51,6 +51,8 @@ export function nodeIdOf({ mesh, name }: Pick<ProxyPlan, 'mesh' | 'name'>): stri
  * its traffic. It serves from its cache before any control plane answers.
  */
 export class MachineProxy {
+  /** To the zone; its registration shares them. */
+  readonly connections: ClientConnections;
   private client: AdsClient | undefined;
   private isConnecting = false;
   private isStopped = false;
@@ -60,7 +62,9 @@ export class MachineProxy {
     readonly key: WorkloadKeyFile,
     readonly cache: ResourceCache,
     readonly plane: Plane,
-  ) {}
+  ) {
+    this.connections = new ClientConnections(options.clock);
+  }
 
   /** Rejects where its folder cannot be written, or its plane can never run here. */
   static async start(options: MachineProxyOptions): Promise<MachineProxy> {
@@ -153,6 +157,7 @@ export class MachineProxy {
     const client = new AdsClient({
       ...{ clock, logger, limits: { pause: PAUSES } },
       addresses: () => this.addresses,
+      connections: this.connections,
       tls: () => this.tls(),
       authorization: () => this.authorization(),
       node: () => ({

@@ -5,7 +5,8 @@ import { createServer, type Server } from 'node:net';
 import { until } from '../../../../test/support/until';
 import { XdsPlane } from '../../../../test/support/xds-plane';
 import { RESOURCE_TYPES, type EncodedResource } from '../resources/encoded-resource';
-import { AdsClient, type AdsClientOptions, type ResourceUpdate } from './ads-client';
+import { AdsClient, type AdsClientOptions } from './ads-client';
+import type { ResourceUpdate } from './ads-client-stream';
 import { Subscriptions } from './subscriptions';
 
 const { cluster, endpoints } = RESOURCE_TYPES;
@@ -61,7 +62,7 @@ describe('a client of delta discovery', () => {
       receive: (update) => receiver.receive(update),
       clock: systemClock,
       logger: silentLogger,
-      limits: { connect: 500, pause: { base: 10, cap: 50 } },
+      limits: { deadline: { base: 500, cap: 500 }, pause: { base: 10, cap: 50 } },
       ...options,
     });
     clients.push(client);

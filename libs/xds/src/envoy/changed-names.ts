@@ -29,7 +29,7 @@ export class ChangedNames {
       // What a hostname means depends on no endpoint.
       this.add(hostName, ...(before?.hostnames ?? []), ...(after?.hostnames ?? []));
     }
-    this.add(cluster, name);
+    this.add(cluster, name, names.localEndpointsName(name));
     this.add(endpoints, name, names.localEndpointsName(name));
     this.add(routes, name);
     for (const each of [before, after]) {

@@ -5,6 +5,7 @@ import {
   type ClusterLoadAssignment,
   DownstreamTlsContext,
   HttpConnectionManager,
+  HTTPFault,
   HttpRbac,
   type Listener,
   RBAC_Action,
@@ -17,6 +18,7 @@ import type { SocketAddress, ZoneEntrance } from '../model/zone-entrance';
 import { destinationEndpoints, endpoint, socketOf } from '../envoy/messages/endpoints';
 import { FROM_ADS } from '../envoy/messages/tls';
 import { durationOf, pack, packFilter } from '../resources/any';
+import { FAULT_FILTER, type GrpcRoutes } from './grpc-routes';
 
 type ServerAccess = Pick<InboundAccess, 'mtls' | 'callers' | 'revoked'>;
 type ListenerFields = Parameters<typeof Listener.fromPartial>[0] & { readonly name: string };
@@ -34,33 +36,38 @@ const OUTSIDE = 'external';
 const TLS_SOCKET = 'envoy.transport_sockets.tls';
 const provider = { instanceName: CERTIFICATE_PROVIDER };
 const routerFilter = packFilter('router', Router, {});
+const faultFilter = { ...packFilter(FAULT_FILTER, HTTPFault, {}), isOptional: true };
 
 /**
- * What a channel to `xds:///<name>` does: all calls go to the destination. The routes are in the listener, for grpc-js does not
- * apply a listener that changes beside its routes. Without a destination calls fail at once with UNAVAILABLE; a name that is
- * told to be absent would let them wait until their deadline.
+ * What a channel to `xds:///<name>` does: what `routed` says of the routes that are bound, else all calls go to the destination. The
+ * routes are in the listener, for grpc-js does not apply a listener that changes beside its routes. Without a destination calls fail
+ * at once with UNAVAILABLE; a name that is told to be absent would let them wait until their deadline.
  */
-export function clientListener(name: string, destination: Destination | undefined): ListenerFields {
-  const routes = destination
-    ? [
-        {
-          match: { pathSpecifier: { $case: 'prefix' as const, value: '' } },
-          action: {
-            $case: 'route' as const,
-            value: { clusterSpecifier: { $case: 'cluster' as const, value: destination.name }, timeout: durationOf(0) },
-          },
-        },
-      ]
-    : [];
+export function clientListener(
+  name: string,
+  destination: Destination | undefined,
+  routed?: Pick<GrpcRoutes, 'routes'>,
+): ListenerFields {
+  const routes = destination ? (routed?.routes ?? [implicitRoute(destination)]) : [];
   const apiListener = pack(HttpConnectionManager, {
     statPrefix: name,
     routeSpecifier: {
       $case: 'routeConfig',
-      value: { name, virtualHosts: [{ name, domains: ['*'], routes }] },
+      value: { name, virtualHosts: [{ name, domains: ['*'], routes: [...routes] }] },
     },
-    httpFilters: [routerFilter],
+    httpFilters: [...(destination && routed ? [faultFilter] : []), routerFilter],
   });
   return { name, apiListener: { apiListener } };
+}
+
+function implicitRoute({ name }: Destination): GrpcRoutes['routes'][number] {
+  return {
+    match: { pathSpecifier: { $case: 'prefix', value: '' } },
+    action: {
+      $case: 'route',
+      value: { clusterSpecifier: { $case: 'cluster', value: name }, timeout: durationOf(0) },
+    },
+  };
 }
 
 /**

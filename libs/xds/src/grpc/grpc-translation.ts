@@ -1,9 +1,10 @@
 import { Cluster, ClusterLoadAssignment, Listener } from '@causeway/proto-gen';
 import { asDataplane, inboundsOf, type DataplaneResource } from '@causeway/controllers';
 import { identityKey, type Resource } from '@causeway/resources';
-import { hostPort } from '../envoy/names';
+import { destinationOfLocalEndpoints, hostPort } from '../envoy/names';
 import type { EnvoyView } from '../envoy/envoy-view';
 import type { Plan, TranslationOptions } from '../envoy/plan';
+import type { Destination } from '../model/destination';
 import { socketAddress, type SocketAddress } from '../model/zone-entrance';
 import { encodeResource, RESOURCE_TYPES } from '../resources/encoded-resource';
 import { clientListener, grpcCluster, grpcEndpoints, SERVER_LISTENER, serverListener } from './grpc-resources';
@@ -17,8 +18,7 @@ export class GrpcTranslation {
 
   plan(view: EnvoyView, type: string, name: string): Plan | 'pending' | undefined {
     const { model, table } = this.options.tables();
-    const found = model.destination(name);
-    const destination = found?.service.mesh === view.mesh ? found : undefined;
+    const destination = this.destination(view, name);
     const made = (encode: Plan['encode'], isKept: boolean): Plan => ({ scope: 'grpc', isKept, encode });
     switch (type) {
       case RESOURCE_TYPES.listener: {
@@ -36,6 +36,14 @@ export class GrpcTranslation {
       default:
         return undefined;
     }
+  }
+
+  /** Also of names of the endpoints in this zone only. */
+  private destination({ mesh }: EnvoyView, name: string): Destination | undefined {
+    const local = destinationOfLocalEndpoints(name);
+    const found = this.options.tables().model.destination(local ?? name);
+    if (found?.service.mesh !== mesh) return undefined;
+    return local === undefined ? found : { ...found, name, remote: [] };
   }
 
   private server({ dataplane: id }: EnvoyView, name: string): Plan | 'pending' | undefined {

@@ -19,6 +19,16 @@ export interface VerifiedPeer {
   readonly expiresAt: number;
 }
 
+interface Leaf {
+  /** The SPIFFE id. */
+  readonly uri: string | undefined;
+  /** ms since 1970. */
+  readonly from: number;
+  readonly until: number;
+  /** The bundle that was found to have signed it last. */
+  signedBy: string | undefined;
+}
+
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 const MOST_BUNDLES = 64;
 /** Certificates of the time before a clock was set right are believed for this long beforehand, ms. */
@@ -31,25 +41,46 @@ const EARLY = 60_000;
 export class PeerCertificates {
   /** The authorities of the bundles that were looked at last, by their text: reading them takes longer than a signature. */
   private readonly authorities = new BoundedMap<readonly X509Certificate[]>(MOST_BUNDLES);
+  /** What is known of certificates whose connection lives: nothing of it ever changes. */
+  private readonly leaves = new WeakMap<X509Certificate, Leaf>();
 
   constructor(private readonly options: PeerCertificatesOptions) {}
 
   /** Throws Unauthenticated with the reason. */
   verify(certificate: X509Certificate, mesh: string): VerifiedPeer {
     const { trust, isRevoked, clock } = this.options;
-    const uri = spiffeIdOf(certificate);
+    const leaf = this.leafOf(certificate);
+    const { uri } = leaf;
     if (uri === undefined) throw refused('has not exactly one SPIFFE id');
     const domain = /^spiffe:\/\/([^/]+)/.exec(uri)?.[1];
     const trusted = trust(mesh).find(({ name }) => name === domain);
     if (!trusted) throw refused(`is of trust domain ${domain}, which mesh ${shortened(mesh, 200)} does not trust`);
-    const isSigned = this.authoritiesIn(trusted.pem).some((authority) => isSignedBy(certificate, authority));
-    if (certificate.ca || !isSigned) throw refused(`is not signed by an authority of trust domain ${domain}`);
-    const [from, until] = [Date.parse(certificate.validFrom), Date.parse(certificate.validTo)];
+    if (!this.isSigned(certificate, leaf, trusted.pem))
+      throw refused(`is not signed by an authority of trust domain ${domain}`);
+    const { from, until } = leaf;
     const now = clock.now();
     if (now < from - EARLY) throw refused(`holds from ${new Date(from).toISOString()} on`);
     if (now >= until) throw refused(`has ended ${new Date(until).toISOString()}`);
     if (isRevoked(mesh, uri)) throw refused(`${uri} is revoked by the settings of the mesh`);
     return { uri, expiresAt: until };
+  }
+
+  private leafOf(certificate: X509Certificate): Leaf {
+    const known = this.leaves.get(certificate);
+    if (known) return known;
+    const [from, until] = [Date.parse(certificate.validFrom), Date.parse(certificate.validTo)];
+    const leaf: Leaf = { uri: spiffeIdOf(certificate), from, until, signedBy: undefined };
+    this.leaves.set(certificate, leaf);
+    return leaf;
+  }
+
+  /** Whether an authority of this bundle has signed it. A signature is verified once for a connection and a bundle. */
+  private isSigned(certificate: X509Certificate, leaf: Leaf, pem: string): boolean {
+    if (leaf.signedBy === pem) return true;
+    if (certificate.ca || !this.authoritiesIn(pem).some((authority) => isSignedBy(certificate, authority)))
+      return false;
+    leaf.signedBy = pem;
+    return true;
   }
 
   private authoritiesIn(pem: string): readonly X509Certificate[] {

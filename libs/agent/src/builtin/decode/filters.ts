@@ -10,15 +10,17 @@ import {
   TcpProxy_UpstreamConnectMode,
 } from '@causeway/proto-gen';
 import { callerRule, type CallerRule } from './callers';
-import { routePlan } from './routes';
+import { routePlan, type RoutePlan, type WeightedCluster } from './routes';
 import { asMessage, msOf, typedConfigOf, UnsupportedConfig } from './unsupported-config';
 
 /** Which cluster a connection goes to. */
 export type ClusterChoice =
   | { readonly type: 'fixed'; readonly cluster: string }
+  /** One of these by weight, drawn for each connection. */
+  | { readonly type: 'weighted'; readonly clusters: readonly WeightedCluster[] }
   /** The cluster of this prefix and the server name that the client asks for. */
   | { readonly type: 'by server name'; readonly prefix: string }
-  /** That of the routes of this name. */
+  /** Those of the routes of this name. */
   | { readonly type: 'by routes'; readonly routes: string };
 
 /** What one source address may take. */
@@ -109,21 +111,35 @@ function serverNamePrefix({ onNewConnection }: SetFilterState): string {
 
 function addTcp(draft: Draft, tcp: TcpProxy): void {
   const { clusterSpecifier, statPrefix, maxConnectAttempts, backoffOptions } = tcp;
-  if (clusterSpecifier?.$case !== 'cluster') throw new UnsupportedConfig('clusterSpecifier', 'names no cluster');
+  const { prefix } = draft;
+  const choice = prefix === undefined ? tcpChoice(clusterSpecifier) : { type: 'by server name' as const, prefix };
   if (tcp.onDemand) throw new UnsupportedConfig('onDemand', 'destinations are not asked for at their first use');
   const { IMMEDIATE, ON_DOWNSTREAM_TLS_HANDSHAKE } = TcpProxy_UpstreamConnectMode;
   if (![IMMEDIATE, ON_DOWNSTREAM_TLS_HANDSHAKE].includes(tcp.upstreamConnectMode))
     throw new UnsupportedConfig('upstreamConnectMode', 'is not known');
-  const { prefix } = draft;
   Object.assign(draft, {
     statPrefix,
-    choice:
-      prefix === undefined ? { type: 'fixed', cluster: clusterSpecifier.value } : { type: 'by server name', prefix },
+    choice,
     idle: msOf(tcp.idleTimeout, IDLE),
     maxAge: tcp.maxDownstreamConnectionDuration && msOf(tcp.maxDownstreamConnectionDuration, Infinity),
     attempts: maxConnectAttempts ?? 1,
     pause: { base: msOf(backoffOptions?.baseInterval, PAUSE.base), cap: msOf(backoffOptions?.maxInterval, PAUSE.cap) },
   } satisfies Draft);
+}
+
+function tcpChoice(specifier: TcpProxy['clusterSpecifier']): ClusterChoice {
+  if (specifier?.$case === 'cluster') return { type: 'fixed', cluster: specifier.value };
+  if (specifier?.$case !== 'weightedClusters') throw new UnsupportedConfig('clusterSpecifier', 'names no cluster');
+  return {
+    type: 'weighted',
+    clusters: specifier.value.clusters.map(({ name, weight }) => ({ cluster: name, weight })),
+  };
+}
+
+function inlineChoice({ clusters }: RoutePlan): ClusterChoice | undefined {
+  const [only, ...others] = clusters;
+  if (!only) return undefined;
+  return others.length === 0 ? { type: 'fixed', cluster: only.cluster } : { type: 'weighted', clusters };
 }
 
 /** Its bytes are passed on: what the manager would do with requests is named. */
@@ -133,9 +149,7 @@ function addHttp(draft: Draft, http: HttpConnectionManager): void {
   const choice: ClusterChoice | undefined =
     routeSpecifier?.$case === 'rds'
       ? { type: 'by routes', routes: routeSpecifier.value.routeConfigName }
-      : inline?.cluster !== undefined
-        ? { type: 'fixed', cluster: inline.cluster }
-        : undefined;
+      : inline && inlineChoice(inline);
   if (!choice) throw new UnsupportedConfig('routeSpecifier', 'no route takes all requests');
   const maxAge = commonHttpProtocolOptions?.maxConnectionDuration;
   Object.assign(draft, {

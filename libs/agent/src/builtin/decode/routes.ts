@@ -1,16 +1,26 @@
-import { RouteConfiguration, type Route } from '@causeway/proto-gen';
+import { RouteConfiguration, type Route, type RouteAction } from '@causeway/proto-gen';
+import { msOf } from './unsupported-config';
+
+/** A part of connections: `weight` of the sum of all parts. */
+export interface WeightedCluster {
+  readonly cluster: string;
+  readonly weight: number;
+}
 
 /** Where the connections of an HTTP destination go in a plane that passes on bytes. */
 export interface RoutePlan {
-  /** The cluster of the route that takes every request; undefined where no route does. */
-  readonly cluster: string | undefined;
+  /** The clusters of the route that takes every request, with the shares of connections; empty where no route does. */
+  readonly clusters: readonly WeightedCluster[];
   /** What of the routes a plane that passes on bytes cannot obey; undefined where nothing is lost. */
   readonly lost: string | undefined;
 }
 
-/** The routes of a resource. */
+/** The routes of a service's port, which are named after it: where none takes every request, bytes go to the service itself. */
 export function decodeRoutes(bytes: Uint8Array): RoutePlan {
-  return routePlan(RouteConfiguration.decode(bytes));
+  const routes = RouteConfiguration.decode(bytes);
+  const { clusters, lost } = routePlan(routes);
+  const [service = ''] = routes.name.split('/');
+  return { clusters: clusters.length > 0 ? clusters : [{ cluster: service, weight: 1 }], lost };
 }
 
 /** Also of routes that stand in a connection manager. */
@@ -19,13 +29,12 @@ export function routePlan({ virtualHosts }: RouteConfiguration): RoutePlan {
   const [host] = virtualHosts;
   const forAll = virtualHosts.find(({ domains }) => domains.includes('*')) ?? host;
   const last = forAll?.routes.findLast(takesAll);
-  const cluster = clusterOf(last);
-  const isPlain = routes.length === 1 && virtualHosts.length === 1 && cluster !== undefined;
-  const others = routes.length - (cluster === undefined ? 0 : 1);
-  return {
-    cluster,
-    lost: isPlain ? undefined : `${others} routes are for requests: bytes go to ${cluster ?? 'nobody'}`,
-  };
+  const clusters = clustersOf(last);
+  const [cluster, ...more] = clusters;
+  const isPlain = routes.length === 1 && virtualHosts.length === 1 && more.length === 0 && passesOn(last);
+  if (isPlain && cluster) return { clusters, lost: undefined };
+  const to = clusters.length > 0 ? clusters.map((each) => each.cluster).join(', ') : 'the service itself';
+  return { clusters, lost: `${routes.length} routes are for requests: bytes go to ${to}` };
 }
 
 function takesAll({ match }: Route): boolean {
@@ -34,7 +43,31 @@ function takesAll({ match }: Route): boolean {
   return isAnyPath && match?.headers.length === 0 && match.queryParameters.length === 0 && !match.runtimeFraction;
 }
 
-function clusterOf(route: Route | undefined): string | undefined {
+function clustersOf(route: Route | undefined): readonly WeightedCluster[] {
   const to = route?.action?.$case === 'route' ? route.action.value.clusterSpecifier : undefined;
-  return to?.$case === 'cluster' ? to.value : undefined;
+  if (to?.$case === 'cluster') return [{ cluster: to.value, weight: 1 }];
+  if (to?.$case !== 'weightedClusters') return [];
+  return to.value.clusters.map(({ name, weight = 0 }) => ({ cluster: name, weight }));
+}
+
+/** Whether requests of a route go on as they are, for as long as they take. */
+function passesOn(route: Route | undefined): boolean {
+  const action = route?.action?.$case === 'route' ? route.action.value : undefined;
+  if (!route || !action) return false;
+  return !changesHeaders(route) && !rewrites(action) && action.requestMirrorPolicies.length === 0 && !ends(action);
+}
+
+function changesHeaders(route: Route): boolean {
+  const { requestHeadersToAdd, requestHeadersToRemove, responseHeadersToAdd, responseHeadersToRemove } = route;
+  const changes = [requestHeadersToAdd, requestHeadersToRemove, responseHeadersToAdd, responseHeadersToRemove];
+  return changes.some(({ length }) => length > 0);
+}
+
+function rewrites({ prefixRewrite, regexRewrite, hostRewriteSpecifier }: RouteAction): boolean {
+  return prefixRewrite !== '' || regexRewrite !== undefined || hostRewriteSpecifier !== undefined;
+}
+
+/** Envoy's preset of 15 s counts for no route of the zone: all of them say how long. */
+function ends({ timeout, retryPolicy }: RouteAction): boolean {
+  return msOf(timeout, 0) > 0 || msOf(retryPolicy?.perTryTimeout, 0) > 0;
 }

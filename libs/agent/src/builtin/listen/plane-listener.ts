@@ -2,6 +2,8 @@ import { createServer, type Server, type Socket } from 'node:net';
 import type { Clock, Timer } from '@causeway/runtime';
 import type { ChainPlan, ListenerPlan } from '../decode/listeners';
 import type { Opening } from '../decode/chain-choice';
+import type { WeightedCluster } from '../decode/routes';
+import { clusterAt } from '../decode/weighted-choice';
 import type { ClusterChoice, Forwarding } from '../decode/filters';
 import type { PlaneStats, Stats } from '../stats';
 import type { TlsContexts } from '../tls/tls-material';
@@ -16,8 +18,8 @@ import type { YoungGarbage } from './young-garbage';
 export interface Destinations {
   /** The cluster of this name, when its hosts are known; undefined where there is none. */
   of(cluster: string): Promise<Upstream | undefined>;
-  /** The cluster of routes of this name; undefined where there is none. */
-  ofRoutes(routes: string): string | undefined;
+  /** The clusters of routes of this name, with the shares of connections; empty where there are none. */
+  ofRoutes(routes: string): readonly WeightedCluster[];
   /** Which HTTP is spoken to a cluster; undefined where it is bytes. */
   httpOf(cluster: string): 1 | 2 | undefined;
 }
@@ -28,6 +30,8 @@ export interface ListenerTools {
   readonly contexts: TlsContexts;
   readonly stats: PlaneStats;
   readonly destinations: Destinations;
+  /** Chooses among shares: from 0 to below 1. */
+  readonly random: () => number;
   /** Room for connections of the whole plane. */
   readonly room: ConnectionRoom;
   readonly garbage: YoungGarbage;
@@ -251,8 +255,10 @@ export class PlaneListener {
       case 'by server name':
         // The prefix is the plane's own, so no server name leads to another kind of cluster.
         return serverName === '' ? undefined : choice.prefix + serverName.toLowerCase();
+      case 'weighted':
+        return clusterAt(choice.clusters, this.tools.random());
       case 'by routes':
-        return this.tools.destinations.ofRoutes(choice.routes);
+        return clusterAt(this.tools.destinations.ofRoutes(choice.routes), this.tools.random());
     }
   }
 

@@ -1,0 +1,79 @@
+import type { RouteMatch } from '@causeway/proto-gen';
+import type { Entry } from '@causeway/routing';
+
+/** What a match is made of on the wire. */
+export type MatchFields = Parameters<typeof RouteMatch.fromPartial>[0];
+type PathFields = NonNullable<MatchFields['pathSpecifier']>;
+type Given = Entry['match']['given'];
+type HeaderMatch = NonNullable<Given['headers']>[number];
+
+/** How a match is said to a gRPC client. */
+export type GrpcMatch =
+  /** Any of these; none where no call can match: then nothing is lost. */
+  | { readonly ok: true; readonly matches: readonly MatchFields[] }
+  /** A client cannot tell whether a call matches. */
+  | { readonly ok: false; readonly reason: string };
+
+const EVERY_CALL: PathFields = { $case: 'prefix', value: '' };
+
+/** Headers that are made below the place where a client chooses a route, or that gRPC forbids it to look at. */
+const UNSEEN = /^(?:host|te|user-agent|content-length|grpc-.*|.*-bin)$/;
+
+/**
+ * The matches of an entry as gRPC's xDS knows them: path, and headers that the program itself sends (gRPC proposal A28). A call is a
+ * POST to `/<service>/<method>` without a query, so a match of another method or of a parameter takes no call. Linear in the match.
+ */
+export function grpcMatch({ route, match: { given } }: Pick<Entry, 'route' | 'match'>): GrpcMatch {
+  const headers = given.headers ?? [];
+  const unseen = headers.find(({ name }) => UNSEEN.test(name.toLowerCase()));
+  const isForCalls =
+    route.kind === 'GRPCRoute' || ((given.queryParams ?? []).length === 0 && (given.method ?? 'POST') === 'POST');
+  if (!isForCalls) return { ok: true, matches: [] };
+  if (unseen) return { ok: false, reason: `a gRPC client does not see the header ${unseen.name}: no call matches` };
+  const paths = route.kind === 'GRPCRoute' ? [methodPath(given)] : pathsOf(given);
+  const matched = headers.map(headerFields);
+  return { ok: true, matches: paths.map((pathSpecifier) => ({ pathSpecifier, headers: matched })) };
+}
+
+/** A prefix is one of whole elements: the path itself, or one that goes on with a slash. */
+function pathsOf({ path }: Given): readonly PathFields[] {
+  const { type = 'PathPrefix', value = '/' } = path ?? {};
+  if (type === 'Exact') return [{ $case: 'path', value }];
+  if (type === 'RegularExpression') return [expression(whole(value))];
+  const prefix = value.replace(/\/$/, '');
+  if (prefix === '') return [EVERY_CALL];
+  return [
+    { $case: 'path', value: prefix },
+    { $case: 'prefix', value: `${prefix}/` },
+  ];
+}
+
+function methodPath({ method: given }: Given): PathFields {
+  const { type = 'Exact', service = '', method = '' } = typeof given === 'object' ? given : {};
+  if (service === '' && method === '') return EVERY_CALL;
+  if (type === 'RegularExpression') {
+    const part = (text: string): string => (text === '' ? '[^/]+' : whole(text));
+    return expression(`/${part(service)}/${part(method)}`);
+  }
+  if (method === '') return { $case: 'prefix', value: `/${service}/` };
+  if (service === '') return expression(`/[^/]+/${quoted(method)}`);
+  return { $case: 'path', value: `/${service}/${method}` };
+}
+
+function headerFields({ name, type = 'Exact', value }: HeaderMatch): NonNullable<MatchFields['headers']>[number] {
+  return {
+    name: name.toLowerCase(),
+    headerMatchSpecifier: {
+      $case: 'stringMatch',
+      value: {
+        matchPattern:
+          type === 'Exact' ? { $case: 'exact', value } : { $case: 'safeRegex', value: { regex: whole(value) } },
+      },
+    },
+  };
+}
+
+const expression = (regex: string): PathFields => ({ $case: 'safeRegex', value: { regex } });
+/** One group: some clients match between `^` and `$` that bind stronger than an alternative. */
+const whole = (regex: string): string => `(?:${regex})`;
+const quoted = (text: string): string => text.replace(/[^A-Za-z0-9_]/g, '\\$&');

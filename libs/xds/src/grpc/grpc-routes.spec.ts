@@ -1,0 +1,153 @@
+import { Route } from '@causeway/proto-gen';
+import type { Destination, RouteKind, RouteSpec } from '@causeway/routing';
+import { RoutingMesh } from '../../../../test/support/routing-mesh';
+import { grpcRoutes, NO_BACKEND, type GrpcRoutes } from './grpc-routes';
+
+const parentRefs = [{ kind: 'Service', name: 'echo' }];
+const to = (...names: readonly string[]): RouteSpec['rules'] => [
+  { backendRefs: names.map((name) => ({ name, port: 7070 })) },
+];
+
+/** What a gRPC client is told of one route at `echo:7070`; a cluster is named after its service. */
+function told(
+  kind: RouteKind,
+  rules: RouteSpec['rules'],
+  clusterOf = ({ services }: Destination) => ({ cluster: services.map(({ name }) => name).join('+') }),
+): GrpcRoutes {
+  const mesh = RoutingMesh.echo();
+  mesh.route(kind, 'r', { parentRefs, rules: rules ?? [] });
+  const { frontend } = mesh.question({});
+  const binding = mesh.table.bindingFor({ namespace: 'mesh' }, frontend, 7070, 'tcp');
+  if (!binding) throw new Error('nothing is bound');
+  return grpcRoutes(mesh.table, binding, clusterOf);
+}
+
+/** The routes in words: `path /a → echo-v1`, `prefix /a/ x=1 → echo-v1 70, echo-v2 30`; the last, which takes what none matches, apart. */
+function words({ routes }: GrpcRoutes): string[] {
+  const texts = routes.map((fields) => {
+    const { match, action } = Route.fromPartial(fields);
+    const path = match?.pathSpecifier;
+    const at = path?.$case === 'safeRegex' ? path.value.regex : path?.$case === 'connectMatcher' ? '' : path?.value;
+    const headers = (match?.headers ?? []).map(({ name, headerMatchSpecifier: specifier }) => {
+      const value = specifier?.$case === 'stringMatch' ? specifier.value.matchPattern : undefined;
+      if (value?.$case === 'safeRegex') return ` ${name}~${value.value.regex}`;
+      return ` ${name}=${value?.$case === 'exact' ? value.value : '?'}`;
+    });
+    const route = action?.$case === 'route' ? action.value : undefined;
+    const clusters = route?.clusterSpecifier;
+    const backends =
+      clusters?.$case === 'weightedClusters'
+        ? clusters.value.clusters.map(({ name, weight }) => `${name} ${weight}`).join(', ')
+        : clusters?.value;
+    const timeout = route?.maxStreamDuration?.maxStreamDuration;
+    const limit = timeout ? ` within ${timeout.seconds} s ${timeout.nanos / 1e6} ms` : '';
+    return `${path?.$case} ${at as string}${headers.join('')} → ${backends}${limit}`;
+  });
+  const last = texts.pop();
+  if (routes.at(-1)?.typedPerFilterConfig) expect(last).toBe(`prefix  → ${NO_BACKEND}`);
+  else texts.push(last ?? '');
+  return texts;
+}
+
+describe('a binding as gRPC clients are told it', () => {
+  it('a GRPCRoute by service, method and header, the stronger first; a call that none matches is UNIMPLEMENTED', () => {
+    const said = told('GRPCRoute', [
+      { matches: [{}], ...to('echo')?.[0] },
+      { matches: [{ method: { service: 'a.B' } }], ...to('echo-v1')?.[0] },
+      { matches: [{ method: { service: 'a.B', method: 'Say' } }], ...to('echo-v2')?.[0] },
+      { matches: [{ method: { method: 'S.y' }, headers: [{ name: 'X-V', value: '1' }] }], ...to('echo-v1')?.[0] },
+      {
+        matches: [{ method: { type: 'RegularExpression', service: 'a|b', method: 'S.*' } }],
+        ...to('echo-v1')?.[0],
+      },
+    ]);
+    expect(words(said)).toEqual([
+      'path /a.B/Say → echo-v2',
+      'safeRegex /(?:a|b)/(?:S.*) → echo-v1',
+      'prefix /a.B/ → echo-v1',
+      'safeRegex /[^/]+/S\\.y x-v=1 → echo-v1',
+      'prefix  → echo',
+    ]);
+    expect(said.lost).toEqual([]);
+    const unmatched = said.routes.at(-1)?.typedPerFilterConfig?.['fault']?.typeUrl;
+    expect(unmatched).toBe('type.googleapis.com/envoy.extensions.filters.http.fault.v3.HTTPFault');
+  });
+
+  it('an HTTPRoute by path and header; a match that no call can have takes none, and nothing is lost by it', () => {
+    const said = told('HTTPRoute', [
+      { matches: [{ path: { type: 'Exact', value: '/a.B/Say' }, method: 'POST' }], ...to('echo-v1')?.[0] },
+      { matches: [{ path: { value: '/a.B/' } }], ...to('echo-v2')?.[0] },
+      { matches: [{ path: { type: 'RegularExpression', value: '/c|/d' } }], ...to('echo-v1')?.[0] },
+      { matches: [{ method: 'GET' }], ...to('echo')?.[0] },
+      { matches: [{ queryParams: [{ name: 'a', value: 'b' }] }], ...to('echo')?.[0] },
+      {
+        matches: [{ headers: [{ name: 'v', type: 'RegularExpression', value: '1|2' }] }],
+        ...to('echo')?.[0],
+      },
+    ]);
+    expect(words(said)).toEqual([
+      'path /a.B/Say → echo-v1',
+      'safeRegex (?:/c|/d) → echo-v1',
+      'path /a.B → echo-v2',
+      'prefix /a.B/ → echo-v2',
+      'prefix  v~(?:1|2) → echo',
+    ]);
+    expect(said.lost).toEqual([]);
+  });
+
+  it('weights are exact, of one cluster added up; what leads nowhere keeps its weight; 0 is none', () => {
+    const backendRefs = [
+      { name: 'echo-v1', port: 7070, weight: 50 },
+      { name: 'echo-v2', port: 7070, weight: 30 },
+      { name: 'missing', port: 7070, weight: 15 },
+      { name: 'echo-v1', port: 7070, weight: 5 },
+      { name: 'echo', port: 7070, weight: 0 },
+    ];
+    const weighed = `echo-v1 55, echo-v2 30, ${NO_BACKEND} 15`;
+    expect(words(told('GRPCRoute', [{ backendRefs }]))).toEqual([`prefix  → ${weighed}`]);
+    expect(words(told('TCPRoute', [{ backendRefs }]))).toEqual([`prefix  → ${weighed}`]);
+    expect(words(told('GRPCRoute', [{}]))).toEqual([`prefix  → ${NO_BACKEND}`]);
+  });
+
+  it('the shorter time-out ends a call', () => {
+    const timeouts = { request: '2s', backendRequest: '500ms' };
+    expect(words(told('HTTPRoute', [{ timeouts, ...to('echo-v1')?.[0] }]))).toEqual([
+      'prefix  → echo-v1 within 0 s 500 ms',
+    ]);
+  });
+
+  const modifier = { type: 'RequestHeaderModifier', requestHeaderModifier: { remove: ['a'] } };
+  const rewrite = { type: 'URLRewrite', urlRewrite: { hostname: 'h' } };
+  const redirect = { type: 'RequestRedirect', requestRedirect: { hostname: 'h' } };
+  const mirror = { type: 'RequestMirror', requestMirror: { backendRef: { name: 'echo-v2', port: 7070 } } };
+  const hosted = { matches: [{ headers: [{ name: 'Host', value: 'h' }] }] };
+  const rule = 'HTTPRoute mesh/r rule-1: ';
+  it.each([
+    ['a filter that changes requests', { filters: [modifier], ...to('echo-v1')?.[0] }, [`prefix  → ${NO_BACKEND}`]],
+    ['a rewrite', { filters: [rewrite], ...to('echo-v1')?.[0] }, [`prefix  → ${NO_BACKEND}`]],
+    ['a redirect', { filters: [redirect] }, [`prefix  → ${NO_BACKEND}`]],
+    ['a mirror', { filters: [mirror], ...to('echo-v1')?.[0] }, ['prefix  → echo-v1']],
+    ['a header below the program', { ...hosted, ...to('echo-v1')?.[0] }, []],
+    [
+      'a filter of one backend',
+      {
+        backendRefs: [
+          { name: 'echo-v1', filters: [modifier] },
+          { name: 'echo-v2', weight: 3 },
+        ],
+      },
+      [`prefix  → ${NO_BACKEND} 1, echo-v2 3`],
+    ],
+  ])('%s is not done, and said', (_, given, routes) => {
+    const said = told('HTTPRoute', [given]);
+    expect(words(said)).toEqual(routes);
+    expect(said.lost).toHaveLength(1);
+    expect(said.lost[0]).toMatch(new RegExp(`^${rule}`));
+  });
+
+  it('what of a destination cannot be reached is said once', () => {
+    const clusterOf = (): { cluster: string; lost: string } => ({ cluster: 'here', lost: 'not all of it' });
+    const said = told('GRPCRoute', [...(to('echo-v1') ?? []), ...(to('echo-v2') ?? [])], clusterOf);
+    expect(said.lost).toEqual(['GRPCRoute mesh/r rule-1: not all of it', 'GRPCRoute mesh/r rule-2: not all of it']);
+  });
+});
