@@ -139,12 +139,13 @@ export class RoutedPlane {
     return evaluate(table, { client: { namespace: from }, frontend, port, request: httpRequest(asked) }, isReady);
   }
 
-  /** One request from a client of a namespace, over a connection that is kept. */
+  /** One request from a client of a namespace, over a connection that is kept unless the header `connection` says `close`. */
   ask({ from = 'mesh', to = 'echo', port = PORTS.http, method = 'GET', url = '/', ...asked }: Asked): Promise<Routed> {
     const { host = 'echo', headers = {} } = asked;
     const at = this.addressOf(to, from);
+    const agent = headers['connection'] === 'close' ? false : this.agent;
     return new Promise((resolve, reject) => {
-      const options = { host: at, port, method, path: url, headers: { ...headers, host }, agent: this.agent };
+      const options = { host: at, port, method, path: url, headers: { ...headers, host }, agent };
       const sent = request(options, (answer) => {
         let text = '';
         answer.on('data', (part: Buffer) => (text += part.toString()));

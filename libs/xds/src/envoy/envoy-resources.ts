@@ -13,8 +13,8 @@ import { hasChains, trustedMeshOf, type EnvoyView } from './envoy-view';
 import { ListedNames } from './listed-names';
 import * as names from './names';
 import { OnDemandAddresses } from './on-demand-addresses';
-import type { Plan } from './plan';
 import { declaredBackends, type BackendRef } from './dataplane/reachable-backends';
+import { consumerScope, directScope, grpcScope, scopeNameOf, scopesOf } from './scopes';
 import { ServedResources, TrustVersions } from './served-resources';
 import { atOnce, TrafficLoader, TrafficTables, type Loading, type TrafficChange } from './traffic-tables';
 import { Translation } from './translation';
@@ -37,17 +37,6 @@ interface ViewState {
   readonly served: ServedResources;
   readonly onDemand: OnDemandAddresses;
 }
-
-/** The scope of what ingresses share; no mesh has this name. */
-const INGRESS = '/ingress';
-/** After the name of a mesh: the scope of what its gRPC clients share. */
-const GRPC = '/grpc';
-/** After the name of a mesh: the scope of what its proxies share to which every service is bytes. */
-const BYTES = '/bytes';
-/** After the name of a mesh, before a namespace: the scope of what the proxies of a namespace share that has routes of its own. */
-const CONSUMERS = '/consumers:';
-/** After the name of a mesh: the scope of what those of its proxies share that translate addresses in the kernel. */
-const DIRECT = '/direct';
 
 /**
  * Serves Envoy's resources of one zone from the index. A change of the index costs the names that it touches: those that were
@@ -125,6 +114,11 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   /** The authorities, by id, that a trust secret of this version holds; undefined where no such secret was served here. */
   authoritiesOf(version: string): readonly string[] | undefined {
     return this.authorities.of(version);
+  }
+
+  /** Grows whenever `refused` or `authoritiesOf` may say something else although the streams of a proxy have not moved. */
+  get generation(): number {
+    return this.shared.refusals + this.authorities.changes + this.tables.explicit.version;
   }
 
   /** Resources that proxies share and that break Envoy's rules. */
@@ -277,7 +271,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     for (const { mesh, zone, dependents } of change.zones) {
       changed.add(endpoints, names.entranceEndpointsName(mesh, zone));
       // gRPC has the addresses of a zone in each service.
-      if (this.shared.hasScope(mesh + GRPC))
+      if (this.shared.hasScope(grpcScope(mesh)))
         for (const key of dependents) changed.add(endpoints, ...this.model.namesOfService(key));
     }
     changed.add(endpoints, ...change.readdressed);
@@ -358,7 +352,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       this.shared.touch(
         type,
         changed,
-        meshes?.flatMap((mesh) => [mesh, mesh + DIRECT]),
+        meshes?.flatMap((mesh) => [mesh, directScope(mesh)]),
       );
     const change = { revision: since, type, names: changed, ...(view && { view }) };
     for (const each of this.listeners) each.changed(change);
@@ -370,33 +364,5 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     const state: ViewState = { served: new ServedResources(), onDemand: new OnDemandAddresses() };
     this.views.set(view, state);
     return state;
-  }
-}
-
-/** The scopes in which a view's shared resources are kept. */
-function scopesOf(view: EnvoyView): readonly string[] {
-  if (view.wire === 'grpc') return [view.mesh + GRPC];
-  if (view.ingress) return [INGRESS, view.mesh];
-  if (view.capture?.type === 'translate') return [view.mesh + DIRECT];
-  return view.capture && !hasChains(view) ? [view.mesh, view.mesh + BYTES] : [view.mesh];
-}
-
-/** The scope of what the proxies of a namespace share where its own routes decide. */
-function consumerScope(view: EnvoyView, namespace: string): string {
-  return `${scopesOf(view).at(-1)}${CONSUMERS}${namespace}`;
-}
-
-function scopeNameOf({ scope }: Plan, { mesh, capture }: EnvoyView): string {
-  switch (scope) {
-    case 'ingress':
-      return INGRESS;
-    case 'grpc':
-      return mesh + GRPC;
-    case 'bytes':
-      return capture?.type === 'translate' ? mesh + DIRECT : mesh + BYTES;
-    case 'mesh':
-      return capture?.type === 'translate' ? mesh + DIRECT : mesh;
-    case 'view':
-      return mesh;
   }
 }

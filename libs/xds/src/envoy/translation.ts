@@ -319,7 +319,7 @@ export class Translation {
   /** The namespace whose routes decide about a resource for a view, where they are its consumers' own. */
   consumersOf(view: EnvoyView, type: string, name: string): string | undefined {
     const namespace = view.dataplane?.namespace;
-    if (namespace === undefined || view.egress) return ABSENT;
+    if (namespace === undefined || view.capture?.type === 'translate') return ABSENT;
     const { routes } = this.options.tables();
     const destination = this.routed(view, type, name);
     const binding = destination ? routes.bindingOf(view, destination) : ABSENT;
