@@ -5,6 +5,7 @@ import { followStore, ResourceIndex, type IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend, type PostgresOptions } from '@causeway/store-postgres';
 import { CORE, type ControlPlaneCore, type ModuleImports, type SharedSettings } from './core.module';
 import { retryWhileUnavailable } from './retry-while-unavailable';
+import { followRoutes, ROUTES, RoutesFollower } from './routes-follower';
 import { bindIdentity } from './store-identity';
 
 /** The `ResourceIndex` of this replica. */
@@ -84,10 +85,12 @@ export class IndexModule {
               ...(zoneRanges ? { zoneRanges } : {}),
             }),
         },
+        { provide: ROUTES, inject: [CORE, INDEX, MESHES], useFactory: followRoutes },
         StoreBinding,
         IndexFollower,
+        RoutesFollower,
       ],
-      exports: [INDEX, MESHES, StoreBinding],
+      exports: [INDEX, MESHES, ROUTES, StoreBinding],
     };
   }
 }

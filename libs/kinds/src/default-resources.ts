@@ -1,4 +1,4 @@
-import type { ControlPlane, JsonObject } from '@causeway/resources';
+import { Label, type ControlPlane, type JsonObject } from '@causeway/resources';
 
 /** A resource that is created at the first start of a control plane. */
 export interface DefaultResource {
@@ -10,7 +10,6 @@ export interface DefaultResource {
 const fromGlobal = { 'kuma.io/origin': 'global' } as const;
 const fromHere = { 'kuma.io/origin': 'zone' } as const;
 const kubernetes = { 'kuma.io/env': 'kubernetes' } as const;
-const headless = 'k8s.kuma.io/is-headless-service';
 
 type SelectorField = 'meshService' | 'meshMultiZoneService' | 'meshExternalService';
 
@@ -36,13 +35,13 @@ const ON_GLOBAL: readonly DefaultResource[] = [
   generator(
     'synced-kube-mesh-service',
     'meshService',
-    { ...fromGlobal, [headless]: 'false', ...kubernetes },
+    { ...fromGlobal, [Label.headless]: 'false', ...kubernetes },
     '{{ .DisplayName }}.{{ .Namespace }}.svc.{{ .Zone }}.mesh.local',
   ),
   generator(
     'synced-headless-kube-mesh-service',
     'meshService',
-    { ...fromGlobal, [headless]: 'true', ...kubernetes },
+    { ...fromGlobal, [Label.headless]: 'true', ...kubernetes },
     '{{ label "statefulset.kubernetes.io/pod-name" }}.{{ label "k8s.kuma.io/service-name" }}.{{ .Namespace }}.svc.{{ .Zone }}.mesh.local',
   ),
   generator(

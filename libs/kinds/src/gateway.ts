@@ -24,7 +24,7 @@ const ListenerTls = Optionals({
   certificateRefs: Type.Array(CertificateRef, { maxItems: 64 }),
 });
 
-const Listener = Type.Object(
+export const Listener = Type.Object(
   {
     name: SectionName,
     hostname: Type.Optional(Hostname),

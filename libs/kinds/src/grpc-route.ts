@@ -1,20 +1,21 @@
 import { Type } from 'typebox';
 import { ruleViolations, type RouteSpec } from '@causeway/routing';
-import { defineKind, Sync, type FieldPath, type Violation } from '@causeway/resources';
+import { defineKind, type FieldPath, type Violation } from '@causeway/resources';
 import {
-  GATEWAY_API,
   GrpcBackends,
   GrpcFilters,
   HeaderMatches,
   Hostnames,
   MethodMatch,
   ParentRefs,
+  routeKind,
   SectionName,
 } from './schema/route-parts';
 import { hostnameWarnings, routeViolations } from './schema/route-rules';
 import { Optionals, strict } from './schema/schema-parts';
 
-const Rule = Optionals({
+/** One rule. */
+export const GrpcRule = Optionals({
   name: SectionName,
   matches: Type.Array(Optionals({ method: MethodMatch, headers: HeaderMatches }), { maxItems: 64 }),
   filters: GrpcFilters,
@@ -22,7 +23,7 @@ const Rule = Optionals({
 });
 
 const Spec = Type.Partial(
-  Type.Object({ parentRefs: ParentRefs, hostnames: Hostnames, rules: Type.Array(Rule, { maxItems: 16 }) }),
+  Type.Object({ parentRefs: ParentRefs, hostnames: Hostnames, rules: Type.Array(GrpcRule, { maxItems: 16 }) }),
   {
     ...strict,
     examples: [
@@ -36,13 +37,7 @@ const Spec = Type.Partial(
 
 /** What becomes of gRPC calls to a service (seed GEP-1426; fields and bounds of the Gateway API's standard channel). */
 export const GRPCRoute = defineKind({
-  name: 'GRPCRoute',
-  plural: 'grpcroutes',
-  shortName: 'grpcroute',
-  apiVersion: `${GATEWAY_API}/v1`,
-  scope: 'mesh',
-  namespaced: true,
-  sync: Sync.routes,
+  ...routeKind('GRPCRoute'),
   spec: Spec,
   validate: (spec, at) => [
     ...routeViolations(spec, at),

@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
 import { ruleViolations, type RouteSpec } from '@causeway/routing';
-import { defineKind, Sync, type FieldPath, type Violation } from '@causeway/resources';
+import { defineKind, type FieldPath, type Violation } from '@causeway/resources';
 import {
-  GATEWAY_API,
   GatewayDuration,
   HeaderMatches,
   Hostnames,
@@ -12,6 +11,7 @@ import {
   ParentRefs,
   PathMatch,
   QueryMatches,
+  routeKind,
   SectionName,
 } from './schema/route-parts';
 import { hostnameWarnings, routeViolations } from './schema/route-rules';
@@ -19,7 +19,8 @@ import { Optionals, strict } from './schema/schema-parts';
 
 const Match = Optionals({ path: PathMatch, headers: HeaderMatches, queryParams: QueryMatches, method: Method });
 
-const Rule = Optionals({
+/** One rule. */
+export const HttpRule = Optionals({
   name: SectionName,
   matches: Type.Array(Match, { maxItems: 64 }),
   filters: HttpFilters,
@@ -31,7 +32,7 @@ const Spec = Type.Partial(
   Type.Object({
     parentRefs: ParentRefs,
     hostnames: Hostnames,
-    rules: Type.Array(Rule, { minItems: 1, maxItems: 16 }),
+    rules: Type.Array(HttpRule, { minItems: 1, maxItems: 16 }),
   }),
   {
     ...strict,
@@ -53,13 +54,7 @@ const Spec = Type.Partial(
 
 /** What becomes of HTTP requests to a service (seed GEP-1426; fields and bounds of the Gateway API's standard channel). */
 export const HTTPRoute = defineKind({
-  name: 'HTTPRoute',
-  plural: 'httproutes',
-  shortName: 'httproute',
-  apiVersion: `${GATEWAY_API}/v1`,
-  scope: 'mesh',
-  namespaced: true,
-  sync: Sync.routes,
+  ...routeKind('HTTPRoute'),
   spec: Spec,
   validate: (spec, at) => [
     ...routeViolations(spec, at),

@@ -3,8 +3,8 @@ import { defineKind, Sync } from '@causeway/resources';
 import { GATEWAY_API, Group, KindName, NamespaceName, ObjectName } from './schema/route-parts';
 import { strict } from './schema/schema-parts';
 
-const From = Type.Object({ group: Group, kind: KindName, namespace: NamespaceName }, strict);
-const To = Type.Object({ group: Group, kind: KindName, name: Type.Optional(ObjectName) }, strict);
+export const From = Type.Object({ group: Group, kind: KindName, namespace: NamespaceName }, strict);
+export const To = Type.Object({ group: Group, kind: KindName, name: Type.Optional(ObjectName) }, strict);
 
 const Spec = Type.Object(
   { from: Type.Array(From, { minItems: 1, maxItems: 16 }), to: Type.Array(To, { minItems: 1, maxItems: 16 }) },

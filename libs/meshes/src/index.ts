@@ -27,3 +27,10 @@ export {
 } from './meshes';
 export { PendingMeshes } from './pending-meshes';
 export { type ParseText } from './parameters';
+export {
+  FollowedRoutes,
+  type FollowedRoutesOptions,
+  type RoutesChange,
+  type StepsRunner,
+} from './routes/followed-routes';
+export { MeshRoutes, type MeshRoutesOptions } from './routes/mesh-routes';

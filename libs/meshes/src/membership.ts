@@ -82,8 +82,3 @@ export function isMadeForMesh({ id, labels }: Pick<Resource, 'id' | 'labels'>): 
   const isPublished = labels[Label.managedBy] !== undefined || labels[Label.derivedFrom] !== undefined;
   return id.kind === MeshTrust.name && isPublished;
 }
-
-/** The label that Kubernetes gives each namespace; selectors may use it here too. */
-export function namespaceLabels(namespace: string): Labels {
-  return { 'kubernetes.io/metadata.name': namespace };
-}

@@ -3,6 +3,7 @@ import { Mesh, type MeshParametersSpec } from '@causeway/kinds';
 import {
   compareText,
   globalIdentity,
+  namespaceLabels,
   selectsLabels,
   type Labels,
   type LabelSelector,
@@ -10,7 +11,7 @@ import {
 } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import { meshAccess, type MeshAccess } from './access';
-import { isTerminating, namespaceLabels, selectorOf, type MeshOwner } from './membership';
+import { isTerminating, selectorOf, type MeshOwner } from './membership';
 import { readParameters, type MeshSpec, type ParametersResult, type ParseText } from './parameters';
 import { RangeReservations } from './range-reservations';
 
@@ -37,6 +38,11 @@ export interface MeshState {
    * the settings cannot be read: then nothing may change, least of all towards more access.
    */
   readonly access: MeshAccess | undefined;
+  /**
+   * From which namespaces, and of which kinds, routes may be bound (T002-02); undefined allows all. It counts also where the
+   * settings are refused for their address ranges.
+   */
+  readonly allowedRoutes?: NonNullable<MeshParametersSpec['allowedRoutes']>;
   /** Why the parameters are refused. Services then keep the addresses they have. */
   readonly fault?: string;
   /** Takes no new members (row T003-27). */
@@ -198,7 +204,8 @@ export class Meshes {
     const access = read.ok ? meshAccess(read.parameters) : undefined;
     const result = this.withRanges(name, read, reservations);
     const settings = result.ok ? { parameters: result.parameters } : { parameters: {}, fault: result.message };
-    return { name, resource, claim: 'ours', access, terminating, ...settings };
+    const allowedRoutes = read.ok ? read.parameters.allowedRoutes : undefined;
+    return { name, resource, claim: 'ours', access, terminating, ...settings, ...(allowedRoutes && { allowedRoutes }) };
   }
 
   private withRanges(name: string, result: ParametersResult, reservations: RangeReservations): ParametersResult {

@@ -1,5 +1,12 @@
-import { compareText, selectsLabels, type Labels, type LabelSelector, type Resource } from '@causeway/resources';
-import { isTerminating, namespaceLabels, selectorOf, type MeshMembership, type MeshOwner } from './membership';
+import {
+  compareText,
+  namespaceLabels,
+  selectsLabels,
+  type Labels,
+  type LabelSelector,
+  type Resource,
+} from '@causeway/resources';
+import { isTerminating, selectorOf, type MeshMembership, type MeshOwner } from './membership';
 import type { Meshes } from './meshes';
 
 /**

@@ -63,6 +63,7 @@ export {
   Label,
   labelsMatch,
   labelValue,
+  namespaceLabels,
   selectsLabels,
   type Labels,
   type LabelSelector,

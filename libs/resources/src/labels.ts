@@ -17,6 +17,8 @@ export const Label = {
   workload: 'kuma.io/workload',
   namespace: 'k8s.kuma.io/namespace',
   serviceName: 'k8s.kuma.io/service-name',
+  /** On a MeshService: `"true"` has no virtual IP. */
+  headless: 'k8s.kuma.io/is-headless-service',
   /**
    * On a MeshTrust that the global made of a zone's: the uid of that one. A zone never sends up what has it
    * (docs/design.md §1, Identity and addresses of zones).
@@ -105,4 +107,9 @@ function holds({ key, operator, values = [] }: LabelExpression, labels: Labels):
 /** The value of a label, never an inherited property: users may call a label `constructor`. */
 export function labelValue(labels: Labels, key: string): string | undefined {
   return Object.hasOwn(labels, key) ? labels[key] : undefined;
+}
+
+/** The label that Kubernetes gives each namespace; selectors may use it here too, whether a Namespace is stored or not. */
+export function namespaceLabels(namespace: string): Labels {
+  return { 'kubernetes.io/metadata.name': namespace };
 }

@@ -9,6 +9,7 @@ export { type Destination, type ResolvedBackend } from './binding/backend';
 export { type Binding, type Entry } from './binding/binding';
 export { type Frontend } from './binding/frontend';
 export { parentStatuses, type ParentStatus } from './binding/route-status';
+export { type Affected } from './binding/marks';
 export {
   connectionAction,
   ruleAction,
@@ -16,7 +17,7 @@ export {
   type RuleAction,
   type WeightedBackend,
 } from './binding/rule-action';
-export { RouteTable, type Affected, type Client } from './binding/route-table';
+export { RouteTable, type Client } from './binding/route-table';
 export {
   routeKinds,
   type AllowedRoutes,
@@ -29,6 +30,7 @@ export {
   type Route,
   type RouteKind,
   type RouteMatch,
+  type RouteRule,
   type RouteSpec,
   type Service,
   type ValueMatch,

@@ -1,4 +1,4 @@
-import type { LabelSelector, Resource } from '@causeway/resources';
+import type { LabelSelector, Resource, Violation } from '@causeway/resources';
 
 /** The kinds of routes, the stronger first where several want one port (T002-25); UDPRoute competes with none (T002-26). */
 export const routeKinds = ['GRPCRoute', 'HTTPRoute', 'TLSRoute', 'TCPRoute', 'UDPRoute'] as const;
@@ -94,7 +94,10 @@ export interface RouteSpec {
 }
 
 /** A stored route: the part of a resource that routing reads. `creationOrder` 0 is unknown and ranks last. */
-export type Route = Pick<Resource<RouteSpec>, 'id' | 'creationOrder' | 'generation' | 'spec'>;
+export interface Route extends Pick<Resource<RouteSpec>, 'id' | 'creationOrder' | 'generation' | 'spec'> {
+  /** By index: rules that cannot be read, for another zone or an older store may have brought anything. They are dropped. */
+  readonly unreadable?: ReadonlyMap<number, Violation>;
+}
 
 export interface ServicePort {
   readonly port: number;

@@ -20,6 +20,7 @@ import type { AccessSource } from './model/inbound-access';
 import type { Destination } from './model/destination';
 import { DataplaneRegistrar, type DataplaneRegistrarOptions } from './proxies/dataplane-registrar';
 import { PeerCertificates } from './proxies/peer-certificates';
+import { dataplaneProxyId } from './proxies/proxy-views';
 import { ProxyCertificates, type CertificateOwner, type CertificateStatus } from './proxies/proxy-certificates';
 import { WorkloadCertificateServer } from './proxies/workload-certificate-service';
 import { ZoneProxyAuthenticator } from './proxies/zone-proxy-authenticator';
@@ -79,6 +80,8 @@ export class XdsPort implements ObservedProxies {
   private readonly ending = new AbortController();
   private reporting: Promise<void> = Promise.resolve();
   private bound = 0;
+  /** Are called with a proxy whose certificate is another. */
+  private readonly certified = new Set<(proxy: string) => void>();
 
   constructor(private readonly options: XdsPortOptions) {
     const { zone, index, access, clock, logger, limits, scope, dataplaneTokens, zoneTokens } = options;
@@ -96,7 +99,7 @@ export class XdsPort implements ObservedProxies {
       registrar: this.registrar,
       idOf: (dataplane) => spiffeIdIn(index, { type: 'dataplane', dataplane }),
       peers,
-      renewed: (view, mesh) => this.resources.viewChanged(view, mesh),
+      renewed: (view, mesh) => this.renewed(view, mesh),
       destinations: (mesh) => countOf(this.resources.model.destinations(), mesh),
     });
     const auth: ProxyAuthenticator<EnvoyView> = {
@@ -166,6 +169,23 @@ export class XdsPort implements ObservedProxies {
     return this.server.proxies().map((proxy) => this.withCertificate(proxy));
   }
 
+  ids(): Iterable<string> {
+    return this.server.ids();
+  }
+
+  streamsOf(proxy: string): readonly ConnectedProxy[] {
+    return this.server.streamsOf(proxy).map((stream) => this.withCertificate(stream));
+  }
+
+  onMoved(listener: (proxy: string) => void): () => void {
+    const stop = this.server.onMoved(listener);
+    this.certified.add(listener);
+    return () => {
+      this.certified.delete(listener);
+      stop();
+    };
+  }
+
   onLeaving(listener: (proxy: ConnectedProxy) => void): () => void {
     return this.server.onLeaving((proxy) => listener(this.withCertificate(proxy)));
   }
@@ -173,6 +193,10 @@ export class XdsPort implements ObservedProxies {
   get position(): ObservedProxies['position'] {
     const { revision, point } = this.resources;
     return point && { revision, point };
+  }
+
+  get generation(): number {
+    return this.resources.generation;
   }
 
   authoritiesOf(version: string): readonly string[] | undefined {
@@ -195,6 +219,11 @@ export class XdsPort implements ObservedProxies {
     await this.reporting;
     await this.reporter.end();
     this.unfollow();
+  }
+
+  private renewed(view: EnvoyView, mesh: string | undefined): void {
+    this.resources.viewChanged(view, mesh);
+    if (view.dataplane) for (const listener of this.certified) listener(dataplaneProxyId(view.dataplane));
   }
 
   private createPeers(): PeerCertificates {

@@ -77,6 +77,7 @@ function takeIn(form: AdsForm, bytes: Buffer): unknown {
       budget: new SendBudget<string>(DEFAULT_XDS_LIMITS.unackedBytes, clock),
       send: () => undefined,
       rejected: () => undefined,
+      moved: () => undefined,
       failed: () => undefined,
     },
   );

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { Sync } from '@causeway/resources';
 import {
   filterTypes,
   methods,
@@ -7,6 +8,7 @@ import {
   redirectSchemes,
   redirectStatusCodes,
   valueMatchTypes,
+  type RouteKind,
 } from '@causeway/routing';
 import { Optionals, PortNumber, strict } from './schema-parts';
 
@@ -62,17 +64,26 @@ const objectRef = {
   port: Type.Optional(PortNumber),
 };
 
-/** The services and listeners that a route binds to. */
-export const ParentRefs = Type.Array(Type.Object({ ...objectRef, sectionName: Type.Optional(SectionName) }, strict), {
-  maxItems: 32,
-});
+/** A service or a listener that a route binds to. */
+export const ParentRef = Type.Object({ ...objectRef, sectionName: Type.Optional(SectionName) }, strict);
+export const ParentRefs = Type.Array(ParentRef, { maxItems: 32 });
 
 export const Hostnames = Type.Array(Hostname, { maxItems: 16 });
 
 const weight = { weight: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })) };
 
-/** Where connections go: a reference and its weight, 1 unless given. */
-export const Backends = Type.Array(Type.Object({ ...objectRef, ...weight }, strict), { minItems: 1, maxItems: 16 });
+/** Where connections go: references and their weights, 1 unless given. */
+const Backends = Type.Array(Type.Object({ ...objectRef, ...weight }, strict), { minItems: 1, maxItems: 16 });
+
+/** The one rule of a route that does not look into connections, and the rest of its schema. */
+export const ConnectionRule = Type.Object({ name: Type.Optional(SectionName), backendRefs: Backends }, strict);
+export const ConnectionRules = Type.Array(ConnectionRule, { minItems: 1, maxItems: 1 });
+export const connectionRoute = {
+  ...strict,
+  examples: [
+    { parentRefs: [{ kind: 'Service', name: 'db' }], rules: [{ backendRefs: [{ name: 'db-v2', port: 5432 }] }] },
+  ],
+};
 
 const HeaderName = Type.String({
   title: 'a header name',
@@ -195,3 +206,11 @@ export const GatewayDuration = Type.String({
   maxLength: 32,
   pattern: '^([0-9]{1,5}(h|m|s|ms)){1,4}$',
 });
+
+/** What the declarations of all kinds of routes have in common. */
+export function routeKind<Name extends RouteKind>(name: Name) {
+  const shortName = name.toLowerCase();
+  const apiVersion = `${GATEWAY_API}/v1`;
+  const place = { scope: 'mesh', namespaced: true, sync: Sync.routes } as const;
+  return { name, plural: `${shortName}s`, shortName, apiVersion, ...place };
+}

@@ -159,11 +159,11 @@ function judge(
   frontend: Frontend,
   { allowedRoutes, labelsOf }: MeshView,
 ): Refusal | { readonly ports: readonly FrontendPort[] } {
-  const { id } = frontend;
-  const what = `${id.kind} ${id.namespace}/${ref.name}`;
+  const { id, namespace } = frontend;
+  const what = `${id.kind} ${namespace}/${ref.name}`;
   if (frontend.headless) return { reason: 'NoMatchingParent', message: `${what} is headless: it has no virtual IP` };
   const labels = labelsOf(route.id.namespace);
-  if (allowedRoutes && !allows(allowedRoutes, id.namespace, route, labels)) {
+  if (allowedRoutes && !allows(allowedRoutes, namespace, route, labels)) {
     const from = `${route.kind} of namespace ${route.id.namespace}`;
     return { reason: 'NotAllowedByMesh', message: `the mesh's allowedRoutes do not let a ${from} bind to ${what}` };
   }

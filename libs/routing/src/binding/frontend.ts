@@ -5,6 +5,9 @@ import { looksIntoRequests, type CompiledRoute } from '../rules/compiled-route';
 /** The kinds that references of routes can find; `Service` finds MeshServices. */
 export type TargetKind = 'MeshService' | 'MeshMultiZoneService' | 'Gateway';
 
+/** Where a kind without namespaces stands: routes of this namespace are its producers' (docs/plans/routes.md, Decisions). */
+const NO_NAMESPACE = 'default';
+
 /** What a reference names, before it is known whether it exists: a key of kind, mesh, namespace and display name. */
 export interface Target {
   readonly key: string;
@@ -36,7 +39,7 @@ export function targetKey(kind: TargetKind, mesh: string, namespace: string, nam
 function target(route: Identity, ref: ObjectRef, preset: string): Target | undefined {
   const kind = targetKind(ref, preset);
   if (!kind) return undefined;
-  const namespace = ref.namespace || route.namespace;
+  const namespace = kind === 'MeshMultiZoneService' ? NO_NAMESPACE : ref.namespace || route.namespace;
   return { key: targetKey(kind, route.mesh, namespace, ref.name), kind, namespace, name: ref.name };
 }
 
@@ -75,6 +78,8 @@ export interface Refusal {
 export interface Frontend {
   readonly key: string;
   readonly id: Identity;
+  /** The namespace whose routes are the producer's. */
+  readonly namespace: string;
   readonly ports: readonly FrontendPort[];
   readonly headless: boolean;
 }
@@ -82,7 +87,7 @@ export interface Frontend {
 /** The service in its role as frontend. */
 export function serviceFrontend({ id, ports, headless }: Service): Frontend {
   const named = ports.map(({ port, name }) => ({ port, name: name ?? String(port) }));
-  return { key: identityKey(id), id, ports: named, headless };
+  return { key: identityKey(id), id, namespace: id.namespace || NO_NAMESPACE, ports: named, headless };
 }
 
 /** The Gateway as frontend: a port for each listener. */
@@ -91,7 +96,7 @@ export function gatewayFrontend({ id, listeners }: Gateway): Frontend {
     const { port, name } = listener;
     return { port, name, refusal: (route, namespace) => listenerRefusal(listener, id, route, namespace) };
   });
-  return { key: identityKey(id), id, ports, headless: false };
+  return { key: identityKey(id), id, namespace: id.namespace, ports, headless: false };
 }
 
 function listenerRefusal(

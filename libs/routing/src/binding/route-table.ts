@@ -1,25 +1,16 @@
-import { identityKey, type Identity, type Labels } from '@causeway/resources';
+import { identityKey, namespaceLabels, type Identity, type Labels } from '@causeway/resources';
 import type { AllowedRoutes, Gateway, ObjectRef, ReferenceGrant, Route, Service } from '../model';
-import { compileRoute, looksIntoRequests, type CompiledRoute } from '../rules/compiled-route';
+import { compileRoute, type CompiledRoute } from '../rules/compiled-route';
+import { AttachedGroup, linksOf, type Links } from './attachments';
 import { resolveBackend, type ResolvedBackend } from './backend';
-import { bindGroup, portKey, type Attachment, type Binding, type GroupBinding, type Transport } from './binding';
-import { backendTarget, groupFor, parentTarget, PRODUCER, type Frontend } from './frontend';
+import { bindGroup, portKey, type Binding, type GroupBinding, type Transport } from './binding';
+import { PRODUCER, type Frontend } from './frontend';
+import { entry, removeFrom } from './maps';
+import { boundKey, Marks, type Affected } from './marks';
 import { Targets } from './targets';
-
-/** What a change may have changed: bindings of (frontend, group), and the status of routes by their keys. */
-export interface Affected {
-  readonly groups: readonly { readonly frontend: string; readonly group: string }[];
-  readonly routes: readonly string[];
-}
 
 /** Who sends: a Dataplane of a namespace, or a Gateway (`namespace/name`). */
 export type Client = { readonly namespace: string } | { readonly gateway: string };
-
-/** A route among the targets that it names: as parent in a group, or as backend. */
-interface Links {
-  readonly parents: ReadonlyMap<string, { readonly target: string; readonly group: string; readonly at: Attachment }>;
-  readonly backends: ReadonlySet<string>;
-}
 
 /**
  * All routes of a control plane, bound. Incremental: a change marks the groups that it touches, and a group is bound when it
@@ -30,7 +21,7 @@ export class RouteTable {
   private readonly targets: Targets;
   private readonly routes = new Map<string, { readonly route: CompiledRoute; readonly links: Links }>();
   /** By target and group: the routes that name it as parent. */
-  private readonly attached = new Map<string, Map<string, Map<string, Attachment>>>();
+  private readonly attached = new Map<string, Map<string, AttachedGroup>>();
   /** By target: the routes that send to it. */
   private readonly senders = new Map<string, Set<string>>();
   private readonly byNamespace = new Map<string, Set<string>>();
@@ -39,29 +30,48 @@ export class RouteTable {
   private readonly meshes = new Map<string, AllowedRoutes>();
   private readonly grants = new Map<string, Map<string, ReferenceGrant>>();
 
+  /** What the changes of a batch touch; undefined outside of one. */
+  private open: Marks | undefined;
+
   constructor({ zone }: { readonly zone: string }) {
     this.targets = new Targets(zone);
+  }
+
+  /** Does several changes as one: linear in what they touch together. Nothing may be read before it returns. */
+  batch(changes: () => void): Affected {
+    return this.change(changes);
+  }
+
+  /** As `batch`, where nobody has read anything yet: what is touched is not looked up. */
+  fill(changes: () => void): void {
+    this.open = new Marks();
+    try {
+      changes();
+    } finally {
+      this.open = undefined;
+      this.bound.clear();
+    }
   }
 
   /** Keeps a route in place of its older version. Refuses resources of other kinds with an error. */
   putRoute(input: Route): Affected {
     const route = compileRoute(input);
-    const marks = this.forget(route.key);
-    const links = linksOf(route);
-    this.routes.set(route.key, { route, links });
-    for (const { target, group, at } of links.parents.values()) {
-      const groups = entry(this.attached, target, () => new Map<string, Map<string, Attachment>>());
-      entry(groups, group, () => new Map<string, Attachment>()).set(route.key, at);
-    }
-    for (const target of links.backends) entry(this.senders, target, () => new Set<string>()).add(route.key);
-    entry(this.byNamespace, route.id.namespace, () => new Set<string>()).add(route.key);
-    this.markParents(links, marks);
-    marks.routes.add(route.key);
-    return this.affected(marks);
+    return this.change((marks) => {
+      this.forget(route.key, marks);
+      const links = linksOf(route);
+      this.routes.set(route.key, { route, links });
+      for (const { target, group, at } of links.parents.values()) {
+        const groups = entry(this.attached, target, () => new Map<string, AttachedGroup>());
+        entry(groups, group, () => new AttachedGroup()).put(at);
+      }
+      for (const target of links.backends) entry(this.senders, target, () => new Set<string>()).add(route.key);
+      entry(this.byNamespace, route.id.namespace, () => new Set<string>()).add(route.key);
+      this.markRoute(route.key, marks);
+    });
   }
 
   removeRoute(id: Identity): Affected {
-    return this.affected(this.forget(identityKey(id)));
+    return this.change((marks) => this.forget(identityKey(id), marks));
   }
 
   putService(service: Service): Affected {
@@ -81,24 +91,25 @@ export class RouteTable {
   setNamespace(name: string, labels: Labels | undefined): Affected {
     if (labels) this.namespaces.set(name, labels);
     else this.namespaces.delete(name);
-    return this.affectedRoutes(this.byNamespace.get(name) ?? []);
+    return this.change((marks) => {
+      for (const key of this.byNamespace.get(name) ?? []) this.markRoute(key, marks);
+    });
   }
 
   /** What the mesh's parameters say of routes; undefined allows all (T002-02). */
   setAllowedRoutes(mesh: string, rule: AllowedRoutes | undefined): Affected {
     if (rule) this.meshes.set(mesh, rule);
     else this.meshes.delete(mesh);
-    return this.affectedRoutes(this.keysWhere(({ id }) => id.mesh === mesh));
+    return this.change((marks) => marks.markMesh(mesh, 'all'));
   }
 
   /** Keeps a grant, or forgets it where `grant` is undefined. */
   setGrant(id: Identity, grant: ReferenceGrant | undefined): Affected {
-    const grants = entry(this.grants, `${id.mesh}/${id.namespace}`, () => new Map<string, ReferenceGrant>());
-    if (grant) grants.set(identityKey(id), grant);
-    else grants.delete(identityKey(id));
-    const isBoundToGateway = (links: Links): boolean =>
-      [...links.parents.values()].some(({ group }) => group.startsWith('gateway:'));
-    return this.affectedRoutes(this.keysWhere((route, links) => route.id.mesh === id.mesh && isBoundToGateway(links)));
+    const place = `${id.mesh}/${id.namespace}`;
+    const grants = this.grants.get(place) ?? new Map<string, ReferenceGrant>();
+    if (grant) this.grants.set(place, grants.set(identityKey(id), grant));
+    else if (grants.delete(identityKey(id)) && grants.size === 0) this.grants.delete(place);
+    return this.change((marks) => marks.markMesh(id.mesh, 'gateways'));
   }
 
   route(key: string): CompiledRoute | undefined {
@@ -123,11 +134,11 @@ export class RouteTable {
   group(frontend: Frontend, group: string): GroupBinding {
     const target = this.targets.targetOf(frontend.key) ?? '';
     const attachments = this.attached.get(target)?.get(group);
-    if (!attachments || !this.targets.visible(target).includes(frontend)) return NOTHING_BOUND;
+    if (!attachments || !this.targets.isVisible(target, frontend)) return NOTHING_BOUND;
     return entry(this.bound, boundKey(frontend.key, group), () =>
       bindGroup(frontend, group, attachments.values(), {
         allowedRoutes: this.meshes.get(frontend.id.mesh),
-        labelsOf: (namespace) => this.namespaces.get(namespace) ?? {},
+        labelsOf: (namespace) => ({ ...namespaceLabels(namespace), ...this.namespaces.get(namespace) }),
       }),
     );
   }
@@ -140,7 +151,7 @@ export class RouteTable {
     const key = portKey(transport, port);
     if ('gateway' in client) return this.group(frontend, `gateway:${client.gateway}`).bindings.get(key);
     const consumer =
-      client.namespace === frontend.id.namespace
+      client.namespace === frontend.namespace
         ? undefined
         : this.group(frontend, `consumer:${client.namespace}`).bindings.get(key);
     return consumer ?? this.group(frontend, PRODUCER).bindings.get(key);
@@ -154,121 +165,82 @@ export class RouteTable {
     return resolveBackend(route, ref, place, { targets: this.targets, grants });
   }
 
-  private forget(key: string): Marks {
-    const marks = new Marks();
+  private change(work: (marks: Marks) => void): Affected {
+    if (this.open) {
+      work(this.open);
+      return NOTHING_AFFECTED;
+    }
+    this.open = new Marks();
+    try {
+      work(this.open);
+      return this.affected(this.open);
+    } finally {
+      this.open = undefined;
+    }
+  }
+
+  private forget(key: string, marks: Marks): void {
     const known = this.routes.get(key);
-    if (!known) return marks;
-    this.markParents(known.links, marks);
+    if (!known) return;
+    this.markRoute(key, marks);
     for (const { target, group } of known.links.parents.values()) {
       const groups = this.attached.get(target);
-      groups?.get(group)?.delete(key);
+      groups?.get(group)?.remove(key);
       if (groups?.get(group)?.size === 0) groups.delete(group);
       if (groups?.size === 0) this.attached.delete(target);
     }
     for (const target of known.links.backends) removeFrom(this.senders, target, key);
     removeFrom(this.byNamespace, known.route.id.namespace, key);
     this.routes.delete(key);
-    marks.routes.delete(key);
-    return marks;
   }
 
-  private changeTargets(change: () => readonly string[], id: Identity): Affected {
-    const marks = new Marks();
-    const before = this.targets.targetOf(identityKey(id));
-    const targets = new Set([...(before === undefined ? [] : [before]), ...change()]);
-    for (const target of targets) {
-      for (const group of this.attached.get(target)?.keys() ?? []) {
-        marks.groups.set(boundKey(identityKey(id), group), { frontend: identityKey(id), group });
-        this.markGroup(target, group, marks);
-        for (const key of this.attached.get(target)?.get(group)?.keys() ?? []) marks.routes.add(key);
+  private changeTargets(apply: () => readonly string[], id: Identity): Affected {
+    const key = identityKey(id);
+    return this.change((marks) => {
+      const before = this.targets.targetOf(key);
+      for (const target of new Set([...(before === undefined ? [] : [before]), ...apply()])) {
+        for (const group of this.attached.get(target)?.keys() ?? []) {
+          marks.markGroup(key, group);
+          marks.markTarget(target, group, true);
+        }
+        for (const sender of this.senders.get(target) ?? []) this.markRoute(sender, marks);
       }
-      for (const key of this.senders.get(target) ?? []) {
-        const links = this.routes.get(key)?.links;
-        if (links) this.markParents(links, marks);
-        marks.routes.add(key);
+    });
+  }
+
+  /** A route, the groups that it is in, and the other routes there whose status depends on it. */
+  private markRoute(key: string, marks: Marks): void {
+    marks.routes.add(key);
+    for (const { target, group } of this.routes.get(key)?.links.parents.values() ?? []) {
+      marks.markTarget(target, group, this.attached.get(target)?.get(group)?.competes ?? false);
+    }
+  }
+
+  /** Looks up what is marked. A route that is gone has no status. */
+  private affected(marks: Marks): Affected {
+    if (marks.meshes.size > 0) this.markMeshes(marks);
+    const { groups, routes, targets } = marks;
+    for (const [target, ofTarget] of targets) {
+      for (const [group, withRoutes] of ofTarget) {
+        for (const { key } of this.targets.named(target)) marks.markGroup(key, group);
+        if (withRoutes) for (const key of this.attached.get(target)?.get(group)?.keys() ?? []) routes.add(key);
       }
     }
-    return this.affected(marks);
-  }
-
-  /** The groups that a route is in, and the other routes there whose status depends on it: those that it competes with. */
-  private markParents(links: Links, marks: Marks): void {
-    for (const { target, group } of links.parents.values()) {
-      this.markGroup(target, group, marks);
-      const attachments = this.attached.get(target)?.get(group);
-      if (!attachments || attachments.size < 2) continue;
-      const kinds = new Set([...attachments.values()].map(({ route }) => route.kind));
-      const [kind] = kinds;
-      if (kinds.size === 1 && kind && looksIntoRequests(kind)) continue;
-      for (const key of attachments.keys()) marks.routes.add(key);
-    }
-  }
-
-  private markGroup(target: string, group: string, marks: Marks): void {
-    for (const { key } of this.targets.named(target)) marks.groups.set(boundKey(key, group), { frontend: key, group });
-  }
-
-  private affectedRoutes(keys: Iterable<string>): Affected {
-    const marks = new Marks();
-    for (const key of keys) {
-      const links = this.routes.get(key)?.links;
-      if (links) this.markParents(links, marks);
-      marks.routes.add(key);
-    }
-    return this.affected(marks);
-  }
-
-  private affected({ groups, routes }: Marks): Affected {
     for (const key of groups.keys()) this.bound.delete(key);
-    return { groups: [...groups.values()], routes: [...routes] };
+    return { groups: [...groups.values()], routes: [...routes].filter((key) => this.routes.has(key)) };
   }
 
-  private *keysWhere(test: (route: CompiledRoute, links: Links) => boolean): Iterable<string> {
-    for (const [key, { route, links }] of this.routes) if (test(route, links)) yield key;
+  private markMeshes(marks: Marks): void {
+    for (const [key, { route, links }] of this.routes) {
+      const which = marks.meshes.get(route.id.mesh);
+      const isMeant = which === 'all' || (which === 'gateways' && isBoundToGateway(links));
+      if (isMeant) this.markRoute(key, marks);
+    }
   }
-}
-
-/** What one change touches, collected. */
-class Marks {
-  readonly groups = new Map<string, { readonly frontend: string; readonly group: string }>();
-  readonly routes = new Set<string>();
 }
 
 const NOTHING_BOUND: GroupBinding = { bindings: new Map(), verdicts: new Map() };
+const NOTHING_AFFECTED: Affected = { groups: [], routes: [] };
 
-const boundKey = (frontend: string, group: string): string => `${frontend} ${group}`;
-
-function linksOf(route: CompiledRoute): Links {
-  const parents = new Map<string, { target: string; group: string; at: Attachment }>();
-  (route.spec.parentRefs ?? []).forEach((ref, index) => {
-    const target = parentTarget(route.id, ref);
-    if (!target) return;
-    const before = parents.get(target.key)?.at.refs ?? [];
-    const at = { route, refs: [...before, { index, ref }] };
-    parents.set(target.key, { target: target.key, group: groupFor(route.id, target), at });
-  });
-  const backends = new Set<string>();
-  for (const { backendRefs = [], filters = [] } of route.spec.rules ?? []) {
-    const lists = [filters, ...backendRefs.map((backend) => backend.filters ?? [])].flat();
-    const mirrors = lists.flatMap(({ requestMirror }) => (requestMirror ? [requestMirror.backendRef] : []));
-    for (const ref of [...backendRefs, ...mirrors]) {
-      const target = backendTarget(route.id, ref);
-      if (target) backends.add(target.key);
-    }
-  }
-  return { parents, backends };
-}
-
-function entry<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  const known = map.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  map.set(key, made);
-  return made;
-}
-
-function removeFrom(map: Map<string, Set<string>>, key: string, value: string): void {
-  const values = map.get(key);
-  values?.delete(value);
-  if (values?.size === 0) map.delete(key);
-}
+const isBoundToGateway = ({ parents }: Links): boolean =>
+  [...parents.values()].some(({ group }) => group.startsWith('gateway:'));

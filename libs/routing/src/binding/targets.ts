@@ -1,5 +1,6 @@
 import { compareIdentities, identityKey, type Identity } from '@causeway/resources';
 import type { Gateway, Service } from '../model';
+import { entry } from './maps';
 import { gatewayFrontend, serviceFrontend, targetKey, type Frontend } from './frontend';
 
 /**
@@ -9,6 +10,8 @@ import { gatewayFrontend, serviceFrontend, targetKey, type Frontend } from './fr
 export class Targets {
   private readonly frontends = new Map<string, { readonly target: string; readonly frontend: Frontend }>();
   private readonly byTarget = new Map<string, Map<string, Frontend>>();
+  /** Of names that several have: what is found. */
+  private readonly shared = new Map<string, ReadonlySet<Frontend>>();
 
   /** `zone` is where names are resolved; empty on the global. */
   constructor(private readonly zone: string) {}
@@ -17,7 +20,8 @@ export class Targets {
   putService(service: Service): readonly string[] {
     const { id, displayName } = service;
     const kind = id.kind === 'MeshMultiZoneService' ? 'MeshMultiZoneService' : 'MeshService';
-    return this.put(targetKey(kind, id.mesh, id.namespace, displayName), serviceFrontend(service));
+    const frontend = serviceFrontend(service);
+    return this.put(targetKey(kind, id.mesh, frontend.namespace, displayName), frontend);
   }
 
   putGateway(gateway: Gateway): readonly string[] {
@@ -33,6 +37,7 @@ export class Targets {
     const siblings = this.byTarget.get(known.target);
     siblings?.delete(key);
     if (siblings?.size === 0) this.byTarget.delete(known.target);
+    this.shared.delete(known.target);
     this.frontends.delete(key);
     return [known.target];
   }
@@ -53,10 +58,25 @@ export class Targets {
 
   /** What a target key finds in this zone, in the order of identities; empty where nothing has the name. */
   visible(target: string): readonly Frontend[] {
-    const all = [...this.named(target)];
-    if (all.length < 2) return all;
-    const local = all.filter(({ id }) => id.zone === this.zone);
-    return (local.length > 0 ? local : all).sort((a, b) => compareIdentities(a.id, b.id));
+    const all = this.byTarget.get(target);
+    if (!all || all.size < 2) return [...(all?.values() ?? [])];
+    return [...this.resolved(target, all)];
+  }
+
+  /** Whether a target key finds this frontend in this zone. */
+  isVisible(target: string, frontend: Frontend): boolean {
+    const all = this.byTarget.get(target);
+    if (!all || all.size < 2) return all?.get(frontend.key) === frontend;
+    return this.resolved(target, all).has(frontend);
+  }
+
+  /** Sorted once until what has the name changes, for it may be asked for as often as there are services. */
+  private resolved(target: string, all: ReadonlyMap<string, Frontend>): ReadonlySet<Frontend> {
+    return entry(this.shared, target, () => {
+      const local = [...all.values()].filter(({ id }) => id.zone === this.zone);
+      const found = local.length > 0 ? local : [...all.values()];
+      return new Set(found.sort((a, b) => compareIdentities(a.id, b.id)));
+    });
   }
 
   private put(target: string, frontend: Frontend): readonly string[] {
@@ -65,6 +85,7 @@ export class Targets {
     this.frontends.set(frontend.key, { target, frontend });
     const siblings = this.byTarget.get(target) ?? new Map<string, Frontend>();
     this.byTarget.set(target, siblings.set(frontend.key, frontend));
+    this.shared.delete(target);
     return changed;
   }
 }

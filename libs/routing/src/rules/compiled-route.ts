@@ -48,15 +48,16 @@ const RULES = FieldPath.at('spec').field('rules');
 export function compileRoute(route: Route): CompiledRoute {
   const kind = routeKindOf(route.id.kind);
   if (!kind) throw new TypeError(`${route.id.kind} is no kind of route`);
-  const { id, creationOrder, generation, spec } = route;
+  const { id, creationOrder, generation, spec, unreadable } = route;
   const rules: CompiledRule[] = [];
   const dropped: DroppedRule[] = [];
   let characters = 0;
   // An HTTPRoute without rules has one that matches all (Gateway API, default of HTTPRoute.spec.rules).
   (spec.rules ?? (kind === 'HTTPRoute' ? [{}] : [])).forEach((rule, index) => {
     const name = rule.name ?? `rule-${index + 1}`;
+    const unread = unreadable?.get(index);
     characters += expressionCharacters(kind, rule);
-    const found: Violation[] = tooManyExpressions(characters, RULES.index(index));
+    const found = unread ? [unread] : tooManyExpressions(characters, RULES.index(index));
     const matches = found.length > 0 ? [] : compileRule(kind, rule, RULES.index(index), found);
     if (found.length === 0) rules.push({ index, name, rule, matches });
     else dropped.push(droppedRule(name, found));

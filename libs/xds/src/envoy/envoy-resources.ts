@@ -119,6 +119,11 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     return this.authorities.of(version);
   }
 
+  /** Grows whenever `refused` or `authoritiesOf` may say something else although the streams of a proxy have not moved. */
+  get generation(): number {
+    return this.shared.refusals + this.authorities.changes + this.tables.explicit.version;
+  }
+
   /** Resources that proxies share and that break Envoy's rules. */
   get refusedCount(): number {
     return this.shared.refusedCount;

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { authorityIdsOf } from '@causeway/identity';
 import type { Violation } from '@causeway/resources';
 import type { TrustDomain } from '../model/trust-domains';
@@ -31,6 +32,8 @@ export class ServedResources {
   private readonly byKey = new Map<string, Kept>();
   private readonly refusedIn = new Map<string, Map<string, RefusedResource>>();
   private readonly scopes = new Set<string>();
+  /** Grows whenever what breaks Envoy's rules is something else. */
+  refusals = 0;
   /** How often everything was touched. */
   private touches = 0;
 
@@ -104,12 +107,17 @@ export class ServedResources {
     const known = this.refusedIn.get(scope) ?? new Map<string, RefusedResource>();
     this.refusedIn.set(scope, known);
     const key = `${type} ${name}`;
-    if (known.size < MOST_REFUSED || known.has(key)) known.set(key, { type, name, violations });
+    const before = known.get(key);
+    if (isDeepStrictEqual(before?.violations, violations) || (known.size >= MOST_REFUSED && !before)) return;
+    known.set(key, { type, name, violations });
+    this.refusals += 1;
   }
 
   private accept({ scope, type, name }: ServedName): void {
     const known = this.refusedIn.get(scope);
-    if (known?.delete(`${type} ${name}`) && known.size === 0) this.refusedIn.delete(scope);
+    if (known?.delete(`${type} ${name}`) !== true) return;
+    this.refusals += 1;
+    if (known.size === 0) this.refusedIn.delete(scope);
   }
 }
 
@@ -122,6 +130,8 @@ const MOST_VERSIONS = 16;
 
 /** Which authorities the trust secrets hold that were served lately, by version: proxies ack versions. */
 export class TrustVersions {
+  /** Grows whenever a version comes or goes. */
+  changes = 0;
   /** Meshes may have secrets of the same content. */
   private readonly byVersion = new Map<string, { readonly authorities: readonly string[]; meshes: number }>();
   /** By mesh: its latest versions, the newest last. */
@@ -151,11 +161,12 @@ export class TrustVersions {
     else {
       const authorities = [...new Set(domains.flatMap(({ pem }) => authorityIdsOf(pem)))].sort();
       this.byVersion.set(version, { authorities, meshes: 1 });
+      this.changes += 1;
     }
   }
 
   private release(version: string): void {
     const known = this.byVersion.get(version);
-    if (known && --known.meshes === 0) this.byVersion.delete(version);
+    if (known && --known.meshes === 0 && this.byVersion.delete(version)) this.changes += 1;
   }
 }

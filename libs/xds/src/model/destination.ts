@@ -1,11 +1,12 @@
 import { inboundsOf, type DataplaneInbound, type DataplaneResource } from '@causeway/controllers';
+import { servicePorts, type ServicePort } from '@causeway/kinds';
 import { isIP } from 'node:net';
 import { Label, isJsonArray, isJsonObject, type Identity, type Labels, type Resource } from '@causeway/resources';
 import type { AccessTable } from './inbound-access';
 import { externalTarget, type ExternalTarget, type SecretText } from './external-target';
 import { hashSni, kriSni, type ServiceShortName } from './sni';
 import type { EgressWay } from './zone-egress';
-import { compareAddresses, hostAddress, isPort, type SocketAddress, type ZoneEntrance } from './zone-entrance';
+import { compareAddresses, hostAddress, type SocketAddress, type ZoneEntrance } from './zone-entrance';
 
 /** One port of a service, as the proxies of one zone see it. */
 export interface Destination {
@@ -17,7 +18,7 @@ export interface Destination {
   readonly port: number;
   /** The name of the port; its number as text where it has none. */
   readonly section: string;
-  readonly protocol: 'tcp' | 'http' | 'http2' | 'grpc' | 'kafka';
+  readonly protocol: ServicePort['protocol'];
   /** Empty while the service has no address. */
   readonly vip: string;
   /** Names by which this zone's clients reach the service; sorted. */
@@ -98,28 +99,17 @@ const SHORT_NAMES: Readonly<Record<string, ServiceShortName>> = {
 /** Kinds that have destinations. */
 export const SERVICE_KINDS: readonly string[] = Object.keys(SHORT_NAMES);
 
-/** Most ports of a service, and identities of a destination, that are read: what kinds allow. */
-const MOST_PORTS = 1_024;
+/** Most identities of a destination that are read: what kinds allow. */
 const MOST_IDENTITIES = 1_024;
 /** Most hostnames of a service that are read. */
 const MOST_HOSTNAMES = 1_024;
-
-export const PROTOCOLS = ['tcp', 'http', 'http2', 'grpc', 'kafka'] as const;
-
-/** A port of a service as it is stored; what cannot be read is left out, for another zone may have sent the service. */
-export interface ServicePort {
-  readonly number: number;
-  readonly section: string;
-  readonly target: number | string;
-  readonly protocol: Destination['protocol'];
-}
 
 /** The destinations of a service, one a port. Linear in its ports, its Dataplanes and its members. */
 export function destinationsOf(service: Resource, facts: ServiceFacts): readonly Destination[] {
   const { id, creationOrder } = service;
   const parts = partsOf(service, facts);
   const hostnames = hostnamesOf(service);
-  return portsOf(service).map((port): Destination => {
+  return servicePorts(service).map((port): Destination => {
     const { local, remote, identities } = parts(port);
     const subject = sniSubject(service, port);
     const here = distinct(local);
@@ -167,7 +157,7 @@ function partsOf(service: Resource, facts: ServiceFacts): (port: ServicePort) =>
   if (service.id.kind === 'MeshService') return meshServiceParts(service, facts);
   if (service.id.kind !== 'MeshMultiZoneService') return () => NOTHING;
   const members = facts.membersOf(service).map((member) => {
-    const ports = new Map(portsOf(member).map((port) => [port.number, port]));
+    const ports = new Map(servicePorts(member).map((port) => [port.number, port]));
     const away = member.id.zone !== facts.zone && member.spec['state'] === 'Unavailable';
     return { ports, parts: away ? () => NOTHING : meshServiceParts(member, facts) };
   });
@@ -281,26 +271,6 @@ function sniSubject({ id, labels }: Resource, { number, section }: ServicePort) 
   const namespace = id.namespace === 'default' && labels[Label.namespace] !== 'default' ? '' : id.namespace;
   const { mesh, zone, name } = id;
   return { shortName: SHORT_NAMES[id.kind] ?? 'msvc', mesh, zone, namespace, name, port: number, section };
-}
-
-/** Ports are in `spec.ports` of services in the mesh and in `spec.match` of external ones; of two with one number the first counts. */
-export function portsOf({ spec }: Resource): readonly ServicePort[] {
-  const { ports, match } = spec;
-  const listed = isJsonArray(ports) ? ports.slice(0, MOST_PORTS) : [match];
-  const found = new Map<number, ServicePort>();
-  const sections = new Set<string>();
-  for (const port of listed) {
-    if (!isJsonObject(port) || !isPort(port['port']) || found.has(port['port'])) continue;
-    const { port: number, name, targetPort, appProtocol, protocol } = port;
-    // A number as a name would be another port's section.
-    const named = typeof name === 'string' && name !== '' && !/^\d+$/.test(name) && !sections.has(name);
-    const section = named ? name : `${number}`;
-    sections.add(section);
-    const target = typeof targetPort === 'string' || typeof targetPort === 'number' ? targetPort : number;
-    const spoken = PROTOCOLS.find((known) => known === (appProtocol ?? protocol)) ?? 'tcp';
-    found.set(number, { number, section, target, protocol: spoken });
-  }
-  return [...found.values()];
 }
 
 function vipOf({ status }: Resource): string {

@@ -1,6 +1,7 @@
+import { servicePorts } from '@causeway/kinds';
 import { type DataplaneResource } from '@causeway/controllers';
 import type { Resource } from '@causeway/resources';
-import { endpointsAt, portsOf, type ServiceFacts } from './destination';
+import { endpointsAt, type ServiceFacts } from './destination';
 import { externalTarget } from './external-target';
 import type { SocketAddress } from './zone-entrance';
 
@@ -38,7 +39,7 @@ export function portInstances(service: Resource, facts: InstanceFacts): readonly
   if (kind === 'MeshExternalService') return externalInstances(service);
   if (kind === 'MeshService') return localInstances(service, facts);
   const members = facts.members.map((member) => localInstances(member, facts));
-  return portsOf(service).map(({ number, section, protocol }) => ({
+  return servicePorts(service).map(({ number, section, protocol }) => ({
     ...{ port: number, name: section, protocol },
     instances: members.flatMap((ports) => ports.find(({ port }) => port === number)?.instances ?? []),
   }));
@@ -46,7 +47,7 @@ export function portInstances(service: Resource, facts: InstanceFacts): readonly
 
 function localInstances(service: Resource, { zone, dataplanesOf, access }: InstanceFacts): readonly PortInstances[] {
   const dataplanes = service.id.zone === zone ? [...dataplanesOf(service)] : [];
-  return portsOf(service).map(({ number, section, protocol, target }) => ({
+  return servicePorts(service).map(({ number, section, protocol, target }) => ({
     ...{ port: number, name: section, protocol },
     instances: dataplanes.flatMap((dataplane) =>
       endpointsAt(dataplane, target, access).map(({ address, port, ready, takesPlaintext: plaintext }) => ({
@@ -60,7 +61,7 @@ function localInstances(service: Resource, { zone, dataplanesOf, access }: Insta
 function externalInstances(service: Resource): readonly PortInstances[] {
   const { endpoints } = externalTarget({ endpoints: service.spec['endpoints'] ?? [] }, () => undefined);
   const instances = endpoints.map(({ host, port }) => ({ address: host, port, ready: true, plaintext: true }));
-  return portsOf(service).map(({ number, section, protocol }) => ({
+  return servicePorts(service).map(({ number, section, protocol }) => ({
     ...{ port: number, name: section, protocol },
     instances,
   }));

@@ -75,6 +75,7 @@ export class AdsSession<V> {
   /** Takes a request and sends what it asks for. Throws ProtocolViolation. */
   receive(request: AdsRequest): void {
     const { source } = this.options;
+    this.moved();
     const known = this.subscriptions.get(request.type);
     const subscription = known ?? this.begin(request);
     const { revision } = source;
@@ -91,6 +92,7 @@ export class AdsSession<V> {
     const entries = [...this.entries.values()];
     entries.forEach((entry) => this.options.subscribers.remove(entry));
     this.proxy = proxy;
+    this.moved();
     for (const subscription of this.subscriptions.values()) {
       this.enter(subscription);
       subscription.markAll(this.options.source.revision);
@@ -98,8 +100,13 @@ export class AdsSession<V> {
     this.pump();
   }
 
+  moved(): void {
+    this.options.moved(this.proxy.id);
+  }
+
   /** Sends what is due, in order. Never throws. */
   pump(): void {
+    this.moved();
     try {
       this.sendDue();
     } catch (error) {

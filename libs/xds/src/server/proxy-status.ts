@@ -18,6 +18,8 @@ export interface ProxyTypeStatus {
   readonly ackedRevision: number;
   /** It applies all changes up to this revision: what it rejects does not count. */
   readonly appliedRevision: number;
+  /** It applies all changes, whatever revision comes, until it is sent or asks for something. */
+  readonly isAtRest: boolean;
   readonly responses: Readonly<ResponseCounts>;
   /** What it refused last, until that is acked. */
   readonly lastRejection?: Rejection;
@@ -59,6 +61,7 @@ function statusOfType(subscription: Subscription, revision: number): ProxyTypeSt
     ...{ type, isWildcard, subscribed: named.size, held },
     ackedRevision: subscription.ackedRevision(revision),
     appliedRevision: subscription.appliedRevision(revision),
+    isAtRest: subscription.isAtRest,
     responses: { ...responses },
     ...(last && { lastRejection: last }),
     rejected: last ? rejections.list() : [],

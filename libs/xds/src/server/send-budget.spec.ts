@@ -11,6 +11,7 @@ function streamsOn(budget: SendBudget<string>, count: number, responses: number)
     const stream = {
       proxyId: `web-${i}`,
       view: 'default',
+      moved: () => undefined,
       pump: (): void => {
         pumps += 1;
         if (left === 0) return;

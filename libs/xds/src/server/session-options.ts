@@ -19,6 +19,8 @@ export interface SessionOptions<V> {
   readonly encoder: ResponseEncoder;
   /** Writes a message that has its frame. */
   readonly send: (frame: Buffer) => void;
+  /** What is to be said of this proxy may differ from now on. */
+  readonly moved: (proxy: string) => void;
   /** A proxy has rejected a response. */
   readonly rejected: (proxy: string, type: string, text: string) => void;
   /** A mistake of ours while something was sent: the stream is to end. */

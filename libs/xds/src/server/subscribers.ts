@@ -6,6 +6,8 @@ import type { Subscription } from './subscription';
 export interface Subscriber<V> {
   readonly proxyId: string;
   readonly view: V;
+  /** What is to be said of the proxy may differ from now on: something is due. */
+  moved(): void;
   /** Sends what is due; called once for any number of marks. Never throws: what fails ends its own stream. */
   pump(): void;
 }
@@ -85,6 +87,7 @@ export class Subscribers<V> implements SourceListener<V> {
 
   /** Sends what is due to this stream soon, with what else is told in this turn. */
   schedule(subscriber: Subscriber<V>): void {
+    subscriber.moved();
     this.due.add(subscriber);
     if (this.isPumping) return;
     this.isPumping = true;

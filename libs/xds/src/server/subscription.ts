@@ -104,6 +104,11 @@ export class Subscription {
     return this.going.size > 0;
   }
 
+  /** It holds and applies all changes, whatever revision comes, until it is marked or asks for something. */
+  get isAtRest(): boolean {
+    return !this.inFlight && this.pendingSince === undefined && this.rejections.since === undefined;
+  }
+
   /** The proxy holds, or has rejected, all changes up to this revision. */
   ackedRevision(latest: number): number {
     const since = this.inFlight?.since ?? this.pendingSince;

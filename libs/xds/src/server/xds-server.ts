@@ -117,6 +117,7 @@ export class XdsServer<V> {
   private readonly budget: SendBudget<V>;
   private readonly names: NameBudget;
   private readonly leaving = new Set<(status: ProxyStatus) => void>();
+  private readonly moving = new Set<(proxy: string) => void>();
   private readonly log: CallerLog;
   private readonly listener: GrpcListener;
   private readonly stops: (() => void)[] = [];
@@ -160,6 +161,23 @@ export class XdsServer<V> {
   proxies(): readonly ProxyStatus[] {
     const { revision } = this.options.source;
     return [...this.streams].flatMap((stream) => statusOfProxy(stream, revision) ?? []);
+  }
+
+  /** The ids of all connected proxies. */
+  ids(): Iterable<string> {
+    return this.byProxy.keys();
+  }
+
+  /** The streams of one proxy; none where it is not connected. */
+  streamsOf(proxy: string): readonly ProxyStatus[] {
+    const { revision } = this.options.source;
+    return [...(this.byProxy.get(proxy) ?? [])].flatMap((stream) => statusOfProxy(stream, revision) ?? []);
+  }
+
+  /** Calls `listener` with each proxy of which `streamsOf` may say something else now; that the revision grows is not told. */
+  onMoved(listener: (proxy: string) => void): () => void {
+    this.moving.add(listener);
+    return () => void this.moving.delete(listener);
   }
 
   /** Calls `listener` with the last state of each stream of an admitted proxy that ends. */
@@ -207,6 +225,7 @@ export class XdsServer<V> {
         ...{ source, clock, subscribers: this.subscribers, encoder: this.encoder },
         ...{ counters: this.counters, budget: this.budget },
         ...{ mostNames: this.limits.names, names: this.names },
+        moved: (proxy) => this.moved(proxy),
         rejected: (proxy, type, text) => this.rejected(proxy, type, text),
       },
       admitted: () => this.admitted(stream),
@@ -222,7 +241,12 @@ export class XdsServer<V> {
     stream.begin();
   }
 
+  private moved(proxy: string): void {
+    for (const listener of this.moving) listener(proxy);
+  }
+
   private closing(stream: AdsStream<V>): void {
+    this.moved(stream.proxyId ?? '');
     const status = statusOfProxy(stream, this.options.source.revision);
     if (status) for (const listener of this.leaving) listener(status);
   }
@@ -232,7 +256,10 @@ export class XdsServer<V> {
     const own = (proxy: string): Iterable<AdsStream<V>> => this.byProxy.get(proxy) ?? [];
     const stale =
       proxies === undefined ? this.streams : [...this.introducing, ...[...proxies].flatMap((one) => [...own(one)])];
-    for (const stream of stale) stream.review();
+    for (const stream of stale) {
+      if (stream.proxyId !== undefined) this.moved(stream.proxyId);
+      stream.review();
+    }
   }
 
   private ended(stream: AdsStream<V>, why: string | undefined): void {
@@ -255,6 +282,7 @@ export class XdsServer<V> {
   private admitted(stream: AdsStream<V>): void {
     const proxy = stream.proxyId ?? '';
     this.introducing.delete(stream);
+    this.moved(proxy);
     const ofProxy = (this.byProxy.get(proxy) ?? new Set()).add(stream);
     this.byProxy.set(proxy, ofProxy);
     for (const oldest of [...ofProxy].slice(0, Math.max(0, ofProxy.size - this.limits.streamsOfProxy)))

@@ -39,6 +39,8 @@ class Replica {
   cutAt: number | undefined;
   private isListening = false;
   private readonly listeners = new Set<(stream: ObservedStream) => void>();
+  private readonly moving = new Set<(proxy: string) => void>();
+  readonly generation = 0;
 
   constructor(
     readonly world: World,
@@ -58,8 +60,21 @@ class Replica {
     return undefined;
   }
 
-  proxies(): readonly ObservedStream[] {
-    return [...this.streams].map((stream) => this.observed(stream));
+  ids(): Iterable<string> {
+    return new Set([...this.streams].map(({ proxy }) => proxy.id));
+  }
+
+  streamsOf(proxy: string): readonly ObservedStream[] {
+    return [...this.streams].filter((stream) => stream.proxy.id === proxy).map((stream) => this.observed(stream));
+  }
+
+  onMoved(listener: (proxy: string) => void): () => void {
+    this.moving.add(listener);
+    return () => void this.moving.delete(listener);
+  }
+
+  moved({ proxy }: Stream): void {
+    for (const listener of this.moving) listener(proxy.id);
   }
 
   onLeaving(listener: (stream: ObservedStream) => void): () => void {
@@ -76,6 +91,7 @@ class Replica {
 
   leave(stream: Stream): void {
     if (!this.streams.delete(stream)) return;
+    this.moved(stream);
     for (const listener of this.listeners) listener(this.observed(stream));
   }
 
@@ -90,7 +106,12 @@ class Replica {
   private observed({ proxy, since, applied }: Stream): ObservedStream {
     const type = {
       ...{ type: RESOURCE_TYPES.listener, isWildcard: true, subscribed: 0, held: 1, ackedRevision: applied },
-      ...{ appliedRevision: applied, responses: { sent: 1, acked: 1, rejected: 0 }, rejected: [] },
+      ...{
+        appliedRevision: applied,
+        isAtRest: applied === this.revision,
+        responses: { sent: 1, acked: 1, rejected: 0 },
+        rejected: [],
+      },
     };
     return {
       ...{ id: proxy.id, node: proxy.id, address: '', userAgent: '', form: 'delta', since, types: [type], refused: [] },
@@ -136,8 +157,9 @@ class World {
         // It applies what it was sent, and its answer is lost.
         return void (stream && (proxy.lacks = replica.revision + 1));
       case 'ack':
-        if (stream) proxy.lacks = (stream.applied = replica.revision) + 1;
-        return;
+        if (!stream) return;
+        proxy.lacks = (stream.applied = replica.revision) + 1;
+        return replica.moved(stream);
       case 'leave':
         return stream && replica.leave(stream);
       case 'break':
@@ -198,6 +220,7 @@ class World {
     for (const stream of replica.streams) {
       const isCurrent = stream.applied === before;
       const isConcerned = (j >> n++) % 2 === 1;
+      if (isCurrent && isConcerned) replica.moved(stream);
       if (!isCurrent || isConcerned) continue;
       stream.applied = replica.revision;
       if (stream.brokenAt === undefined && stream.proxy.lacks > before) stream.proxy.lacks = replica.revision + 1;
@@ -208,7 +231,9 @@ class World {
   private connect(replica: Replica, proxy: Proxy): void {
     for (const each of this.replicas)
       for (const old of each.streams) if (old.proxy === proxy) old.brokenAt ??= this.clock.now();
-    replica.streams.add({ proxy, since: this.clock.now() + this.made++ / 1_000, applied: -1 });
+    const stream = { proxy, since: this.clock.now() + this.made++ / 1_000, applied: -1 };
+    replica.streams.add(stream);
+    replica.moved(stream);
     if (replica.cutAt === undefined) this.renew(proxy);
   }
 }

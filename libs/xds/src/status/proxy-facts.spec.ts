@@ -3,7 +3,7 @@ import { observeProxy, type ObservedStream } from './proxy-facts';
 
 /** A stream whose secrets have these versions. */
 function stream(kind: 'ZoneEgress' | 'Dataplane', versions: Readonly<Record<string, string>>): ObservedStream {
-  const counts = { subscribed: 2, held: 2, ackedRevision: 1, appliedRevision: 1, rejected: [] };
+  const counts = { subscribed: 2, held: 2, ackedRevision: 1, appliedRevision: 1, isAtRest: true, rejected: [] };
   const responses = { sent: 1, acked: 1, rejected: 0 };
   const types = [{ ...{ type: RESOURCE_TYPES.secret, isWildcard: false, responses, versions }, ...counts }];
   const owner = { kind, mesh: kind === 'Dataplane' ? 'default' : '', zone: 'west', namespace: '', name: 'one' };

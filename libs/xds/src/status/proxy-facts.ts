@@ -23,6 +23,8 @@ export interface ProxyObservation {
   readonly facts: Omit<ProxyFacts, 'isSettled' | 'applied'>;
   /** It applies all changes of the log up to this revision, secrets aside; -1: not known. */
   readonly applied: number;
+  /** It stays so, and applies all that comes, until one of its streams moves. */
+  readonly isAtRest: boolean;
   /** When its newest stream began. */
   readonly newest: number;
 }
@@ -58,6 +60,8 @@ export function observeProxy(
       refused: faults(streams.flatMap(({ refused }) => refused.map(refusedFault))),
     },
     applied: inLog(applied, frame),
+    // The certificates of a zone proxy come and fail without its streams.
+    isAtRest: kind === 'dataplane' && statuses.every((type) => type.isAtRest),
     newest: latest.since,
   };
 }

@@ -5,8 +5,14 @@ import { observeProxy, type ObservationFrame, type ObservedStream, type ProxyObs
 
 /** What a reporter looks at. */
 export interface ObservedProxies {
-  /** Every stream of every admitted proxy of this replica. */
-  proxies(): readonly ObservedStream[];
+  /** Every admitted proxy of this replica. */
+  ids(): Iterable<string>;
+  /** The streams of one of them; none of others. */
+  streamsOf(proxy: string): readonly ObservedStream[];
+  /** Calls `listener` with each Dataplane's proxy of which `streamsOf` may say something else now; that the revision grows is not told. */
+  onMoved(listener: (proxy: string) => void): () => void;
+  /** Grows whenever what is seen of a proxy may differ although it has not moved. */
+  readonly generation: number;
   /** Calls `listener` with the last state of each stream that ends. */
   onLeaving(listener: (stream: ObservedStream) => void): () => void;
   /** Where the source of the streams is, by its own numbers and by the log; undefined before the index was loaded. */
@@ -41,10 +47,10 @@ interface Known {
   counts: string;
   countsAt: number;
   session: ProxySession | undefined;
-  connected: boolean;
-  goneAt: number;
   /** It applies all changes up to here; known since one of its streams was looked at twice. */
   applied: number | undefined;
+  /** It applies all changes up to the latest look, although that look left it out. */
+  isAtRest: boolean;
   /** The least revision of what it was told since. */
   toldSince: number;
   newest: number;
@@ -54,14 +60,21 @@ interface Known {
 
 /**
  * Tells the store what this replica knows of its proxies: at most once a second, in one statement for 1,000 proxies, only those
- * that have changed, and every 5 s that the replica lives. What cannot be told is told with the next report.
+ * that have changed, and every 5 s that the replica lives. What cannot be told is told with the next report. A proxy at rest that
+ * has not moved is not looked at again.
  */
 export class ProxyReporter {
   private readonly known = new Map<string, Known>();
+  /** When proxies that are known left, by `Clock.elapsed`, the first one first. */
+  private readonly gone = new Map<string, number>();
+  /** What is to be looked at. */
+  private readonly moved = new Set<string>();
+  /** What all that was seen of proxies at rest was seen by. */
+  private seenBy = '';
   private readonly left: ObservedStream[] = [];
   /** What the store has not been told, the newest of each proxy. */
   private readonly pending = new Map<string, ProxySession>();
-  private readonly stop: () => void;
+  private readonly stops: readonly (() => void)[];
   /** Where the log was at the look before: what proxies were told since is not older. */
   private lookedAt: number;
   private version = 0;
@@ -70,8 +83,12 @@ export class ProxyReporter {
   private isFailing = false;
 
   constructor(private readonly options: ProxyReporterOptions) {
-    this.lookedAt = options.observed.position?.point.revision ?? 0;
-    this.stop = options.observed.onLeaving((stream) => void this.left.push(stream));
+    const { observed } = options;
+    this.lookedAt = observed.position?.point.revision ?? 0;
+    this.stops = [
+      observed.onLeaving((stream) => void this.left.push(stream)),
+      observed.onMoved((proxy) => void this.moved.add(proxy)),
+    ];
   }
 
   /** Reports until `signal` aborts. */
@@ -86,7 +103,7 @@ export class ProxyReporter {
   /** Says that this replica serves no proxy any more; called when the server is closed and `run` has returned. */
   async end(): Promise<void> {
     await this.report(true);
-    this.stop();
+    this.stops.forEach((stop) => stop());
   }
 
   /** One round; never rejects. */
@@ -115,30 +132,51 @@ export class ProxyReporter {
       ...{ revision, shift: revision - point.revision },
       authoritiesOf: (version) => observed.authoritiesOf(version),
     };
-    const streams = byProxy(observed.proxies());
-    for (const [proxy, own] of streams) this.settle(proxy, observeProxy(own, frame), point);
+    for (const proxy of this.takeDue(frame, point)) {
+      const [first, ...others] = observed.streamsOf(proxy);
+      const isAtRest = !first || this.settle(proxy, observeProxy([first, ...others], frame), point);
+      if (!isAtRest) this.moved.add(proxy);
+    }
     for (const [proxy, own] of byProxy(this.left.splice(0)))
-      if (!streams.has(proxy)) this.leave(proxy, observeProxy(own, frame));
+      if (observed.streamsOf(proxy).length === 0) this.leave(proxy, observeProxy(own, frame));
     this.lookedAt = point.revision;
     const longAgo = clock.elapsed() - REMEMBERED;
-    for (const [proxy, { connected, goneAt }] of this.known)
-      if (!connected && goneAt < longAgo) this.known.delete(proxy);
+    for (const [proxy, goneAt] of this.gone) {
+      if (goneAt >= longAgo) break;
+      this.gone.delete(proxy);
+      this.known.delete(proxy);
+    }
+  }
+
+  /** The proxies that have moved or are not at rest; all of them where what they are seen by is something else. */
+  private takeDue({ shift }: ObservationFrame, { incarnation }: StorePoint): readonly string[] {
+    const { observed } = this.options;
+    const seenBy = JSON.stringify([incarnation, shift, observed.generation]);
+    const due = seenBy === this.seenBy ? [...this.moved] : [...observed.ids()];
+    this.seenBy = seenBy;
+    this.moved.clear();
+    return due;
   }
 
   /**
    * A stream that was looked at twice has told all that its proxy brought along. Until then the proxy holds what it held before, or
-   * what it was told since the look before.
+   * what it was told since the look before. Returns whether it stays as it is until it moves.
    */
-  private settle(proxy: string, { facts, applied, newest }: ProxyObservation, point: StorePoint): void {
+  private settle(proxy: string, { facts, applied, newest, isAtRest }: ProxyObservation, point: StorePoint): boolean {
     const known = this.knownOf(proxy);
+    this.gone.delete(proxy);
     known.looks = known.newest === newest ? known.looks + 1 : 1;
     known.newest = newest;
     if (known.looks === 1) known.toldSince = Math.min(known.toldSince, this.lookedAt);
     else if (applied >= 0) Object.assign(known, { applied, toldSince: Infinity });
     const least = Math.min(known.applied ?? Infinity, known.toldSince);
     const isSettled = known.applied !== undefined;
-    const part = isSettled && least >= point.revision ? {} : { applied: least };
-    this.compare(proxy, true, { ...facts, isSettled, ...part });
+    const isCurrent = isSettled && least >= point.revision;
+    this.compare(proxy, true, { ...facts, isSettled, ...(isCurrent ? {} : { applied: least }) });
+    // A proxy without traffic resources falls behind by itself.
+    const keepsUp = known.looks > 1 && applied === point.revision;
+    if (!isAtRest || !keepsUp || known.counts !== countsOf(facts)) return false;
+    return (known.isAtRest = true);
   }
 
   private leave(proxy: string, { facts, applied, newest }: ProxyObservation): void {
@@ -149,19 +187,21 @@ export class ProxyReporter {
     const least = Math.min(known.applied ?? Infinity, known.toldSince, applied >= 0 ? applied : Infinity);
     const isSettled = known.applied !== undefined;
     Object.assign(known, isSettled ? { applied: least, toldSince: Infinity } : { toldSince: least });
-    Object.assign(known, { goneAt: this.options.clock.elapsed(), looks: 0, newest: -1 });
+    Object.assign(known, { looks: 0, newest: -1 });
+    this.gone.delete(proxy);
+    this.gone.set(proxy, this.options.clock.elapsed());
     this.compare(proxy, false, { ...facts, isSettled, applied: least });
   }
 
   private compare(proxy: string, connected: boolean, facts: ProxyFacts): void {
     const known = this.knownOf(proxy);
     const now = this.options.clock.elapsed();
-    const counts = JSON.stringify(facts.types.map(({ responses }) => responses));
+    const counts = countsOf(facts);
     const types = facts.types.map(({ responses: _, ...rest }) => rest);
     const text = JSON.stringify([connected, { ...facts, types }]);
     if (known.text === text && (known.counts === counts || now - known.countsAt < COUNTS_EVERY)) return;
     const session = { proxy, connected, facts };
-    Object.assign(known, { text, counts, countsAt: now, connected, session });
+    Object.assign(known, { text, counts, countsAt: now, session });
     this.pending.set(proxy, session);
   }
 
@@ -187,13 +227,18 @@ export class ProxyReporter {
   }
 
   private knownOf(proxy: string): Known {
-    const known = this.known.get(proxy) ?? {
-      ...{ text: '', counts: '', countsAt: -Infinity, session: undefined, connected: false, goneAt: 0 },
-      ...{ applied: undefined, toldSince: Infinity, newest: -1, looks: 0 },
+    const known: Known = this.known.get(proxy) ?? {
+      ...{ text: '', counts: '', countsAt: -Infinity, session: undefined },
+      ...{ applied: undefined, isAtRest: false, toldSince: Infinity, newest: -1, looks: 0 },
     };
+    if (known.isAtRest) Object.assign(known, { applied: this.lookedAt, isAtRest: false });
     this.known.set(proxy, known);
     return known;
   }
+}
+
+function countsOf({ types }: Pick<ProxyFacts, 'types'>): string {
+  return JSON.stringify(types.map(({ responses }) => responses));
 }
 
 type Streams = [ObservedStream, ...ObservedStream[]];

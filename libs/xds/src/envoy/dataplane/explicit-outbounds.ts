@@ -82,7 +82,8 @@ export class ExplicitOutbounds {
   private readonly byName = new Map<string, Reference>();
   private readonly byLabels = new Map<string, Reference>();
   private plans = new WeakMap<Resource, Planned>();
-  private version = 0;
+  /** Grows whenever a destination may have changed what outbounds lead to, or why one is not served. */
+  version = 0;
 
   constructor(
     private readonly backends: ReachableBackends,

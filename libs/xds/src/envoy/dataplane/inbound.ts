@@ -1,6 +1,7 @@
 import { inboundsOf, type DataplaneResource } from '@causeway/controllers';
 import { labelValue } from '@causeway/resources';
-import { PROTOCOLS, type Destination } from '../../model/destination';
+import { protocols } from '@causeway/kinds';
+import type { Destination } from '../../model/destination';
 import { socketAddress, type SocketAddress } from '../../model/zone-entrance';
 import { inboundListenerName, processClusterName } from '../names';
 
@@ -40,7 +41,7 @@ function listenersOf(dataplane: DataplaneResource): ReadonlyMap<string, Inbound>
   const { address } = dataplane.spec.networking;
   const found = inboundsOf(dataplane).flatMap((inbound) => {
     const { port, servicePort = port, serviceAddress = '127.0.0.1', protocol, tags = {} } = inbound;
-    const tagged = PROTOCOLS.find((known) => known === labelValue(tags, 'kuma.io/protocol'));
+    const tagged = protocols.find((known) => known === labelValue(tags, 'kuma.io/protocol'));
     const at = socketAddress(inbound.address ?? address, port);
     const process = socketAddress(serviceAddress, servicePort);
     // An inbound in front of itself would call itself for ever.

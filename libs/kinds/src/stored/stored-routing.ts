@@ -1,0 +1,152 @@
+import type { Static, TSchema } from 'typebox';
+import {
+  routeKinds,
+  type Gateway as RoutingGateway,
+  type ReferenceGrant as RoutingGrant,
+  type Route,
+  type RouteKind,
+  type RouteRule,
+  type Service,
+} from '@causeway/routing';
+import {
+  compileSchema,
+  FieldPath,
+  isJsonArray,
+  isJsonObject,
+  Label,
+  labelValue,
+  ownField,
+  Violations,
+  type CompiledSchema,
+  type JsonObject,
+  type JsonValue,
+  type Resource,
+  type Violation,
+} from '@causeway/resources';
+import { Listener } from '../gateway';
+import { GrpcRule } from '../grpc-route';
+import { HttpRule } from '../http-route';
+import { From, To } from '../reference-grant';
+import { ConnectionRule, ParentRef } from '../schema/route-parts';
+import { servicePorts } from './service-ports';
+
+/** What is read of lists whose length another zone or an older store may have chosen: what kinds allow. */
+const MOST_RULES = 16;
+const MOST_PARENTS = 32;
+const MOST_HOSTNAMES = 1_024;
+const MOST_LISTENERS = 64;
+const MOST_GRANTED = 16;
+/** No document of a kind is nested so deeply. */
+const DEEPEST = 32;
+
+type Fit<T> = { readonly value: T } | { readonly violation: Violation };
+
+const [http, grpc, connection] = [compileSchema(HttpRule), compileSchema(GrpcRule), compileSchema(ConnectionRule)];
+const fitConnection = (rule: JsonValue, at: FieldPath): Fit<RouteRule> => fit(connection, rule, at);
+const fitRule: Readonly<Record<RouteKind, (rule: JsonValue, at: FieldPath) => Fit<RouteRule>>> = {
+  HTTPRoute: (rule, at) => fit(http, rule, at),
+  GRPCRoute: (rule, at) => fit(grpc, rule, at),
+  TLSRoute: fitConnection,
+  TCPRoute: fitConnection,
+  UDPRoute: fitConnection,
+};
+const parentSchema = compileSchema(ParentRef);
+const listenerSchema = compileSchema(Listener);
+const [fromSchema, toSchema] = [compileSchema(From), compileSchema(To)];
+const RULES = FieldPath.at('spec').field('rules');
+
+/**
+ * A stored route as routing reads it. Nothing that is stored is believed: a rule that does not fit its schema is in
+ * `unreadable`, a parentRef or host name that does not is left out. Linear in the document; never throws.
+ */
+export function storedRoute({ id, creationOrder, generation, spec }: Resource): Route | undefined {
+  const kind = routeKinds.find((known) => known === id.kind);
+  if (!kind) return undefined;
+  const { rules, unreadable } = rulesOf(kind, ownField(spec, 'rules'));
+  return {
+    ...{ id, creationOrder, generation },
+    spec: {
+      parentRefs: fitting(parentSchema, ownField(spec, 'parentRefs'), MOST_PARENTS),
+      hostnames: listOf(ownField(spec, 'hostnames'), MOST_HOSTNAMES).filter((name) => typeof name === 'string'),
+      ...(rules && { rules }),
+    },
+    ...(unreadable.size > 0 && { unreadable }),
+  };
+}
+
+function rulesOf(kind: RouteKind, given: JsonValue | undefined) {
+  const unreadable = new Map<number, Violation>();
+  if (given === undefined || given === null) return { rules: undefined, unreadable };
+  if (!isJsonArray(given)) {
+    unreadable.set(0, RULES.violation('must be a list', 'wrong-type'));
+    return { rules: [{}], unreadable };
+  }
+  const rules = given.slice(0, MOST_RULES).map((rule, i): RouteRule => {
+    const found = fitRule[kind](rule, RULES.index(i));
+    if ('value' in found) return found.value;
+    unreadable.set(i, found.violation);
+    return {};
+  });
+  if (given.length > MOST_RULES) {
+    const reason = `must have at most ${MOST_RULES} items, has ${given.length}`;
+    unreadable.set(rules.push({}) - 1, RULES.violation(reason, 'too-many'));
+  }
+  return { rules, unreadable };
+}
+
+/** A stored MeshService or MeshMultiZoneService as routing reads it; undefined for other kinds (T002-16). */
+export function storedService({ id, labels, spec }: Resource): Service | undefined {
+  if (id.kind !== 'MeshService' && id.kind !== 'MeshMultiZoneService') return undefined;
+  const selector = ownField(spec, 'selector');
+  const headless =
+    labelValue(labels, Label.headless) === 'true' ||
+    (isJsonObject(selector) && isJsonObject(ownField(selector, 'dataplaneRef')));
+  const ports = servicePorts({ spec }).map(({ number: port, section: name }) => ({ port, name }));
+  return { id, displayName: labelValue(labels, Label.displayName) || id.name, ports, headless };
+}
+
+/** A stored Gateway as routing reads it: listeners that do not fit their schema are left out. */
+export function storedGateway({ id, spec }: Resource): RoutingGateway {
+  return { id, listeners: fitting(listenerSchema, ownField(spec, 'listeners'), MOST_LISTENERS) };
+}
+
+/** A stored ReferenceGrant as routing reads it: entries that do not fit their schema grant nothing. */
+export function storedGrant({ id, spec }: Resource): RoutingGrant {
+  return {
+    id,
+    from: fitting(fromSchema, ownField(spec, 'from'), MOST_GRANTED),
+    to: fitting(toSchema, ownField(spec, 'to'), MOST_GRANTED),
+  };
+}
+
+const listOf = (value: JsonValue | undefined, most: number): readonly JsonValue[] =>
+  isJsonArray(value) ? value.slice(0, most) : [];
+
+/** The items of a list that fit their schema. */
+function fitting<S extends TSchema>(schema: CompiledSchema<S>, value: JsonValue | undefined, most: number) {
+  return listOf(value, most).flatMap((item): Static<S>[] => {
+    const found = fit(schema, item, RULES);
+    return 'value' in found ? [found.value] : [];
+  });
+}
+
+/** A value without the nulls by which peers say that a field is absent, or what is wrong with it. */
+function fit<S extends TSchema>(schema: CompiledSchema<S>, given: JsonValue, at: FieldPath): Fit<Static<S>> {
+  if (schema.fits(given)) return { value: given };
+  const value = withoutNulls(given, DEEPEST);
+  if (schema.fits(value)) return { value };
+  const found = new Violations(1);
+  schema.check(value, at, found);
+  const [violation = at.violation('does not fit its schema', 'invalid')] = found.first;
+  return { violation };
+}
+
+function withoutNulls(value: JsonValue, depth: number): JsonValue {
+  if (depth === 0) return value;
+  if (isJsonArray(value)) return value.map((item) => withoutNulls(item, depth - 1));
+  if (!isJsonObject(value)) return value;
+  const kept = Object.entries(value).filter(([, item]) => item !== null && item !== undefined);
+  return Object.fromEntries(
+    kept.map(([key, item]): [string, JsonValue] => [key, withoutNulls(item ?? '', depth - 1)]),
+  ) satisfies JsonObject;
+}

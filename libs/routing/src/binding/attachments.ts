@@ -1,0 +1,79 @@
+import type { RouteKind } from '../model';
+import { looksIntoRequests, type CompiledRoute } from '../rules/compiled-route';
+import type { Attachment } from './binding';
+import { backendTarget, groupFor, parentTarget } from './frontend';
+import { entry } from './maps';
+
+/** The routes that name one target as parent in one group, and how many there are of each kind. */
+export class AttachedGroup {
+  private readonly byRoute = new Map<string, Attachment>();
+  private readonly kinds = new Map<RouteKind, number>();
+
+  get size(): number {
+    return this.byRoute.size;
+  }
+
+  /** Whether the status of a route here depends on the others: kinds compete, and connections go to the oldest route only. */
+  get competes(): boolean {
+    if (this.kinds.size > 1) return true;
+    const [kind] = this.kinds.keys();
+    return this.size > 1 && kind !== undefined && !looksIntoRequests(kind);
+  }
+
+  keys(): Iterable<string> {
+    return this.byRoute.keys();
+  }
+
+  values(): Iterable<Attachment> {
+    return this.byRoute.values();
+  }
+
+  put(at: Attachment): void {
+    this.remove(at.route.key);
+    this.byRoute.set(at.route.key, at);
+    this.kinds.set(at.route.kind, (this.kinds.get(at.route.kind) ?? 0) + 1);
+  }
+
+  remove(key: string): void {
+    const kind = this.byRoute.get(key)?.route.kind;
+    if (kind === undefined) return;
+    this.byRoute.delete(key);
+    const left = (this.kinds.get(kind) ?? 0) - 1;
+    if (left > 0) this.kinds.set(kind, left);
+    else this.kinds.delete(kind);
+  }
+}
+
+/** A route among the targets that it names: as parent in a group, or as backend. */
+export interface Links {
+  readonly parents: ReadonlyMap<string, { readonly target: string; readonly group: string; readonly at: Attachment }>;
+  readonly backends: ReadonlySet<string>;
+}
+
+/** What a route names. Linear in its references. */
+export function linksOf(route: CompiledRoute): Links {
+  const parents = new Map<string, { target: string; group: string; at: { route: CompiledRoute; refs: Ref[] } }>();
+  (route.spec.parentRefs ?? []).forEach((ref, index) => {
+    const target = parentTarget(route.id, ref);
+    if (!target) return;
+    const { key } = target;
+    const found = entry(parents, key, () => ({
+      target: key,
+      group: groupFor(route.id, target),
+      at: { route, refs: [] },
+    }));
+    found.at.refs.push({ index, ref });
+  });
+  const backends = new Set<string>();
+  for (const { backendRefs = [], filters = [] } of route.spec.rules ?? []) {
+    const lists = [filters, ...backendRefs.map((backend) => backend.filters ?? [])].flat();
+    const mirrors = lists.flatMap(({ requestMirror }) => (requestMirror ? [requestMirror.backendRef] : []));
+    for (const ref of [...backendRefs, ...mirrors]) {
+      const target = backendTarget(route.id, ref);
+      if (target) backends.add(target.key);
+    }
+  }
+  return { parents, backends };
+}
+
+type Ref = Attachment['refs'][number];

@@ -1,0 +1,34 @@
+import { entry } from './maps';
+
+/** What a change may have changed: bindings of (frontend, group), and the status of routes by their keys. */
+export interface Affected {
+  readonly groups: readonly { readonly frontend: string; readonly group: string }[];
+  readonly routes: readonly string[];
+}
+
+/** What one change touches, or several done as one: collected first, looked up once. */
+export class Marks {
+  /** Bindings of frontends that no longer have the target by which they were found. */
+  readonly groups = new Map<string, { readonly frontend: string; readonly group: string }>();
+  readonly routes = new Set<string>();
+  /** Groups of all frontends of a target, and whether the status of each route there may differ. */
+  readonly targets = new Map<string, Map<string, boolean>>();
+  /** Meshes each route of which may differ: all of them, or those that are bound to Gateways. */
+  readonly meshes = new Map<string, 'all' | 'gateways'>();
+
+  markGroup(frontend: string, group: string): void {
+    this.groups.set(boundKey(frontend, group), { frontend, group });
+  }
+
+  markTarget(target: string, group: string, withRoutes: boolean): void {
+    const groups = entry(this.targets, target, () => new Map<string, boolean>());
+    groups.set(group, withRoutes || groups.get(group) === true);
+  }
+
+  markMesh(mesh: string, which: 'all' | 'gateways'): void {
+    if (which === 'all' || !this.meshes.has(mesh)) this.meshes.set(mesh, which);
+  }
+}
+
+/** The key of the bindings of one frontend and group. */
+export const boundKey = (frontend: string, group: string): string => `${frontend} ${group}`;
