@@ -17,6 +17,8 @@ export interface ProxyPlan {
   readonly redirect?: { readonly port: number; readonly reentryPort: number; readonly ipv6: boolean };
   /** Absent where a proxy carries the traffic. */
   readonly wire?: 'grpc';
+  /** The file of its own token, instead of that of the machine. */
+  readonly tokenFile?: string;
   /** The file of the authorities that this machine believes. */
   readonly authoritiesFile?: string;
   /** Of this proxy alone. */
@@ -126,7 +128,7 @@ export class MachineProxy {
   }
 
   authorization(): string | undefined {
-    const { token } = this.options.access.current();
+    const token = this.options.access.token(this.plan.tokenFile);
     return token === undefined ? undefined : `Bearer ${token}`;
   }
 
