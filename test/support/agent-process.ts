@@ -33,6 +33,11 @@ export class AgentProcess {
     return join(this.folder, 'agent.yaml');
   }
 
+  /** What its file said last. */
+  get settings(): object {
+    return this.config;
+  }
+
   /** Its log so far. */
   get log(): string {
     return this.said;

@@ -53,6 +53,8 @@ export interface ZoneLifecycleLoop {
   run(): Promise<void>;
   /** One round; for tests and simulations. */
   round(): Promise<void>;
+  /** The zones of ours that had a session in the last round; undefined before the first. */
+  connectedZones(): ReadonlySet<string> | undefined;
 }
 
 /**
@@ -98,6 +100,7 @@ export function createZoneLifecycleLoop(options: ZoneLifecycleOptions): ZoneLife
   onAbort(term.signal, stop);
   return {
     round,
+    connectedZones: () => liveness.connected(),
     run: async () => {
       while (!term.signal.aborted) {
         await clock.sleep(ROUND, AbortSignal.any([term.signal, wake.signal]));

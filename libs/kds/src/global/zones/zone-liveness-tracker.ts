@@ -8,6 +8,8 @@ import { isOnline, STALE_AFTER } from './zone-insights';
 interface SeenSign {
   readonly sign: string;
   readonly online: boolean;
+  /** The zone's peer is one of ours: it can report what a zone of Kuma cannot. */
+  readonly isCauseway: boolean;
   readonly at: number;
   /** Whether it was written in this term, as far as the tracker can know. */
   readonly isNew: boolean;
@@ -48,12 +50,23 @@ export class ZoneLivenessTracker {
     const { insights, sessions } = await read();
     const signs = new Map<string, Omit<SeenSign, 'at' | 'isNew'>>();
     // A zone may go away between its handshake and its first stream, and hold copies of a time before its Zone was deleted.
-    for (const { zone, up, down } of sessions) signs.set(zone, { sign: JSON.stringify([up, down]), online: false });
+    for (const { zone, up, down } of sessions)
+      signs.set(zone, { sign: JSON.stringify([up, down]), online: false, isCauseway: false });
     for (const { key, value } of insights) if (value) signs.set(key, signOf(value));
     for (const known of [this.seen, this.reported])
       for (const zone of known.keys()) if (!signs.has(zone)) known.delete(zone);
     for (const [zone, sign] of signs) this.see(zone, sign);
     this.looked = asked;
+  }
+
+  /** The zones of ours that have a session, as of the last `refresh`; undefined before the first. */
+  connected(): ReadonlySet<string> | undefined {
+    const { looked } = this;
+    if (looked === undefined) return undefined;
+    const found = [...this.seen].filter(
+      ([, { online, isCauseway, at }]) => online && isCauseway && looked - at <= STALE_AFTER,
+    );
+    return new Set(found.map(([zone]) => zone));
   }
 
   /** What `Zone.status.lost` must be, as of the last `refresh`; undefined where the zone is lost for nobody. */
@@ -101,7 +114,11 @@ export class ZoneLivenessTracker {
 
 function signOf(insight: JsonObject): Omit<SeenSign, 'at' | 'isNew'> {
   const { globalInstanceId, renewedAt, health } = insight;
-  return { sign: JSON.stringify([globalInstanceId, renewedAt, health]), online: isOnline(insight) };
+  return {
+    sign: JSON.stringify([globalInstanceId, renewedAt, health]),
+    online: isOnline(insight),
+    isCauseway: insight['peer'] === 'causeway',
+  };
 }
 
 /** The longest wait after which a Zone is reported as lost for somebody: that much time has passed at least. */
