@@ -27,7 +27,7 @@ const ADOPT = `INSERT INTO agent_leases SELECT mesh, namespace, name, '', '', 0,
   ORDER BY mesh COLLATE "C", name COLLATE "C", namespace COLLATE "C" ON CONFLICT DO NOTHING`;
 
 /** Reads all leases. One row for the counts, beside which the expired leases stand. */
-export const SURVEY = `WITH n AS MATERIALIZED (SELECT ${NOW} AS now)
+const SURVEY = `WITH n AS MATERIALIZED (SELECT ${NOW} AS now)
 SELECT n.now, c.total, c.expired_total, c.first, e.mesh, e.namespace, e.name, e.session, e.machine, e.expires_at
   FROM n CROSS JOIN LATERAL (SELECT count(*) AS total, count(*) FILTER (WHERE expires_at <= n.now) AS expired_total,
     min(expires_at) AS first FROM agent_leases) AS c
@@ -38,7 +38,7 @@ SELECT n.now, c.total, c.expired_total, c.first, e.mesh, e.namespace, e.name, e.
  * The first end among the leases that were taken or made since: a heartbeat only moves an end further away. There is no index on
  * `expires_at`, which every heartbeat would have to write: updates of the table stay in their page.
  */
-export const FIRST_END = `SELECT n.now, f.first FROM (SELECT ${NOW} AS now) AS n
+const FIRST_END = `SELECT n.now, f.first FROM (SELECT ${NOW} AS now) AS n
   CROSS JOIN (SELECT min(expires_at) AS first FROM agent_leases WHERE changed_at >= $1) AS f`;
 
 /** Leases may become visible so long after `changed_at`, ms. */
