@@ -20,7 +20,7 @@ interface AdsCredentials {
   readonly ca?: string;
 }
 
-/** A stream of a proxy in a test: raw requests, and the responses in order. */
+/** A stream of a proxy in a test, to a port of loopback or to a target of gRPC: raw requests, and the responses in order. */
 class AdsClient<Q, A extends { readonly typeUrl: string; readonly nonce: string }> {
   readonly responses: A[] = [];
   /** Bytes of each response. */
@@ -30,13 +30,13 @@ class AdsClient<Q, A extends { readonly typeUrl: string; readonly nonce: string 
   private readonly client: AggregatedDiscoveryServiceClient;
 
   constructor(
-    port: number,
+    port: number | string,
     private readonly form: Form<Q, A>,
     readonly node = 'web-1',
     { authorization = '', ca }: AdsCredentials = {},
   ) {
     this.client = new AggregatedDiscoveryServiceClient(
-      `127.0.0.1:${port}`,
+      typeof port === 'string' ? port : `127.0.0.1:${port}`,
       ca === undefined ? credentials.createInsecure() : credentials.createSsl(Buffer.from(ca)),
       {
         'grpc.max_receive_message_length': -1,
@@ -100,7 +100,7 @@ const SERVICE = '/envoy.service.discovery.v3.AggregatedDiscoveryService';
 export type DeltaClient = AdsClient<DeltaDiscoveryRequest, DeltaDiscoveryResponse>;
 export type SotwClient = AdsClient<DiscoveryRequest, DiscoveryResponse>;
 
-export function deltaClient(port: number, node?: string, authorization = '', ca?: string): DeltaClient {
+export function deltaClient(port: number | string, node?: string, authorization = '', ca?: string): DeltaClient {
   const decode = (bytes: Buffer): DeltaDiscoveryResponse => DeltaDiscoveryResponse.decode(bytes);
   const form = { request: DeltaDiscoveryRequest, path: `${SERVICE}/DeltaAggregatedResources`, decode };
   return new AdsClient(port, form, node, { authorization, ...(ca !== undefined && { ca }) });

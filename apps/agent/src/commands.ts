@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Agent, agentSocketPath, askAgent, isAnswered, loadConfig, removeState } from '@causeway/agent';
+import { Agent, agentSocketPath, askAgent, isAnswered, loadConfig, removeState, unreadable } from '@causeway/agent';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { createLogger } from '@causeway/telemetry';
 import type { AgentEnvironment } from './config';
@@ -33,7 +33,8 @@ export async function runAgent(context: AgentContext, flags: RunFlags, kind: 'da
   const source = { flags: given, ...(file !== undefined && { file }) };
   const loaded = loadConfig(source);
   if (!loaded.ok) {
-    for (const problem of loaded.problems) printError(problem);
+    // Without what it joins with, nothing else is of use.
+    for (const problem of [...unreadable(flags), ...loaded.problems]) printError(problem);
     return 2;
   }
   const { config } = loaded;

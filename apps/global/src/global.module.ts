@@ -16,6 +16,7 @@ import {
   QueriesModule,
   CertificatesModule,
   restModule,
+  ROUTES,
   SharedTelemetry,
   SharedTelemetryModule,
   StoreBinding,
@@ -58,7 +59,7 @@ export class GlobalModule {
     const shown = CertificatesModule.forRoot({ imports: state });
     const leader = LeaderModule.forRootAsync({
       imports: [...state, authentication, security, access],
-      inject: [POSTGRES_BACKEND, INDEX, AUTHENTICATION, ZoneSecurity, ACCESS_POLICY, MESHES, StoreBinding],
+      inject: [POSTGRES_BACKEND, INDEX, AUTHENTICATION, ZoneSecurity, ACCESS_POLICY, MESHES, StoreBinding, ROUTES],
       useFactory: leaderTermFactory(core, kuma),
     });
     const kds = KdsGlobalModule.forRootAsync({

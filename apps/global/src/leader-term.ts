@@ -10,13 +10,15 @@ import {
 import {
   createConditionsReconciler,
   createMeshAuthorityLoop,
+  createRouteStatusLoop,
   createTrustCertificatesLoop,
   createTrustLoop,
   createZoneTrustLoop,
+  GlobalProgress,
   runLoops,
 } from '@causeway/controllers';
 import { createZoneLifecycleLoop, unsupportedByKuma, type KumaOptions } from '@causeway/kds';
-import type { Meshes } from '@causeway/meshes';
+import type { FollowedRoutes, Meshes } from '@causeway/meshes';
 import type { IndexReader } from '@causeway/store';
 import type { PostgresBackend } from '@causeway/store-postgres';
 import type { GlobalSettings } from './config';
@@ -30,6 +32,7 @@ type GlobalLeaderSources = [
   rights: AccessPolicy,
   meshes: Meshes,
   binding: StoreBinding,
+  routes: FollowedRoutes,
 ];
 
 /** What the global's leader does for a term: defaults, maintenance of the store and of tokens, lost and deleted zones, conditions. */
@@ -39,13 +42,15 @@ export function leaderTermFactory(
 ): (...sources: GlobalLeaderSources) => LeaderTermFactory {
   const { settings } = core;
   const lost = { policy: settings.CAUSEWAY_LOST_ZONE_POLICY, after: settings.CAUSEWAY_LOST_ZONE_AFTER };
-  return (...[backend, index, authentication, security, rights, meshes, binding]) =>
+  return (...[backend, index, authentication, security, rights, meshes, binding, routes]) =>
     (term) => {
       const context = { ...core, store: backend.store, index, meshes, term };
       const zones = createZoneLifecycleLoop({ ...context, sessions: backend.sessions, lost, rights });
       const conditions = createConditionsReconciler({ ...context, unsupportedByKuma: unsupportedByKuma(kuma) });
       const authorities = createMeshAuthorityLoop({ sealing: kuma.sealing, logger: core.logger });
       const keys = authentication.createKeyPublisher();
+      const progress = new GlobalProgress({ index, zones: () => zones.zones() });
+      const status = createRouteStatusLoop({ cp: core.cp, meshes, routes, progress }, term);
       const chores = [...tokenChores(context, authentication.tokens), security.purge];
       return {
         run: async () => {
@@ -61,6 +66,7 @@ export function leaderTermFactory(
                 createTrustCertificatesLoop(),
                 authorities,
                 keys,
+                status,
               ],
               context,
             ),

@@ -3,8 +3,8 @@ import {
   AUTHENTICATION,
   INDEX,
   maintainStore,
-  meshLoops,
   MESHES,
+  ROUTES,
   StoreBinding,
   tokenChores,
   type Chore,
@@ -15,19 +15,12 @@ import {
 } from '@causeway/control-plane';
 import type { Authentication, DataplaneTokens, ZoneProxyTokens } from '@causeway/access';
 import {
-  createConditionsReconciler,
-  createLeaseConditionsLoop,
-  createSharedIdentityLoop,
-  createTrustCertificatesLoop,
-  createZoneReconcilers,
   LeaseEnder,
   LeaseHealth,
   LoopRunner,
   ProxyDirectory,
   poolReports,
   tombstoneRetention,
-  TrustAcceptanceReporter,
-  TrustPublisher,
   type ControlLoop,
 } from '@causeway/controllers';
 import { AuthorityLifecycle, ZoneAuthority, type TrustEvidence } from '@causeway/identity';
@@ -40,25 +33,20 @@ import {
   type ZoneSyncFactory,
   type ZoneSyncStatus,
 } from '@causeway/kds';
-import type { Meshes } from '@causeway/meshes';
+import type { FollowedRoutes, Meshes } from '@causeway/meshes';
 import type { JsonObject, Resource } from '@causeway/resources';
 import type { LeaderTerm } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import type { PendingIncarnation } from '@causeway/sync';
-import { configuredRanges } from './address-ranges';
 import type { ZoneSettings } from './config';
 import { ZoneTrustEvidence } from './trust-evidence';
+import { createLoops, type LoopSources } from './zone-loops';
 import { DATAPLANE_TOKENS, ZONE_PROXY_TOKENS } from './workload-identity.module';
 
 /** What a zone's leader works with. */
-interface ZoneLeaderOptions {
-  readonly core: ControlPlaneCore<ZoneSettings>;
+interface ZoneLeaderOptions extends LoopSources {
   readonly backend: PostgresBackend;
-  readonly index: IndexReader;
-  readonly meshes: Meshes;
-  readonly proxies: ProxyDirectory;
-  readonly binding: StoreBinding;
   readonly createSync: ZoneSyncFactory;
   readonly authentication: Authentication;
   readonly authority: ZoneAuthority;
@@ -79,6 +67,7 @@ type ZoneLeaderSources = [
   evidence: TrustEvidence,
   dataplaneTokens: DataplaneTokens,
   zoneTokens: ZoneProxyTokens,
+  routes: FollowedRoutes,
 ];
 
 /** How often the leader looks whether a step of the certificate authority is due, ms. */
@@ -93,54 +82,6 @@ const LEASE_INTERVAL = 1_000;
 
 /** How often sessions of proxies that are long gone are looked for, ms. */
 const PROXY_INTERVAL = 60_000;
-
-/** The control loops of one term. */
-function createLoops(
-  { core, index, meshes, binding, proxies }: ZoneLeaderOptions,
-  authorities: AuthorityLifecycle,
-  health: LeaseHealth,
-): readonly ControlLoop[] {
-  const { cp, settings, logger } = core;
-  const trust = new TrustPublisher({
-    zone: settings.CAUSEWAY_ZONE_NAME,
-    certificates: () => authorities.certificates(),
-  });
-  const loops = createZoneReconcilers({
-    ...{ cp, meshes, proxies },
-    floor: () => proxies.floor(index.point?.incarnation ?? ''),
-    waitedFor: (revision) => proxies.waitedFor(index.point?.incarnation ?? '', revision),
-    ranges: configuredRanges(settings),
-    forceRanges: settings.CAUSEWAY_VIP_RANGE_FORCE,
-    cooldown: settings.CAUSEWAY_VIP_COOLDOWN,
-    grace: settings.CAUSEWAY_SERVICE_GRACE,
-    abandonedAfter: settings.CAUSEWAY_XDS_ABANDONED_AFTER,
-    onHeld: (abandoned, registered) =>
-      logger.warn('many registered Dataplanes are without a proxy: they are kept', { abandoned, registered }),
-    leastCooldown: 2 * settings.CAUSEWAY_DNS_TTL,
-    onRaisedCooldown: ({ mesh, wanted, least }) =>
-      logger.warn('vipCooldown of a mesh is less than twice CAUSEWAY_DNS_TTL and is raised to that', {
-        mesh,
-        wanted,
-        least,
-      }),
-    onUnusableName: (dataplane, service) =>
-      logger.warn('a Dataplane names a service that cannot be called so', { dataplane, service }),
-    onExhausted: (kind, ranges, service) =>
-      logger.warn('a range of virtual IPs is used up: services are left without', { kind, ranges, service }),
-  });
-  const isFederated = cp.role === 'zone' && cp.federated;
-  const shared = createSharedIdentityLoop(settings.CAUSEWAY_ZONE_NAME);
-  return [
-    ...meshLoops(core, meshes, binding),
-    ...loops,
-    trust,
-    ...(isFederated ? [new TrustAcceptanceReporter(settings.CAUSEWAY_ZONE_NAME, proxies)] : []),
-    shared,
-    createTrustCertificatesLoop(),
-    createLeaseConditionsLoop(settings.CAUSEWAY_ZONE_NAME, health),
-    createConditionsReconciler({ ...core, meshes }),
-  ];
-}
 
 /** What a zone's leader does for one term: control loops, the session with the global, maintenance of the store. */
 class ZoneTerm implements LeaderWork {
@@ -167,9 +108,10 @@ class ZoneTerm implements LeaderWork {
       length: core.settings.CAUSEWAY_AGENT_LEASE,
       hold: core.settings.CAUSEWAY_LEASE_HOLD / 100,
     });
-    this.loops = createLoops(options, this.authorities, health);
+    const sync = options.createSync(term);
+    this.loops = createLoops(options, { authorities: this.authorities, health, sync, term });
     this.runner = new LoopRunner(this.loops, { ...core, store: backend.store, index, term });
-    this.current = options.createSync(term);
+    this.current = sync;
   }
 
   /** The session with the global; undefined after the term, and for a zone without a global. */
@@ -276,7 +218,7 @@ export class ZoneLeaderModule {
           provide: ZoneLeader,
           inject: [
             ...[ProxyDirectory, POSTGRES_BACKEND, INDEX, ZONE_SYNC_FACTORY, AUTHENTICATION, MESHES, StoreBinding],
-            ...[ZoneAuthority, ZoneTrustEvidence, DATAPLANE_TOKENS, ZONE_PROXY_TOKENS],
+            ...[ZoneAuthority, ZoneTrustEvidence, DATAPLANE_TOKENS, ZONE_PROXY_TOKENS, ROUTES],
           ],
           useFactory: (...sources: ZoneLeaderSources) => new ZoneLeader(leaderOptions(core, sources)),
         },
@@ -288,9 +230,9 @@ export class ZoneLeaderModule {
 
 function leaderOptions(core: ControlPlaneCore<ZoneSettings>, sources: ZoneLeaderSources): ZoneLeaderOptions {
   const [proxies, backend, index, createSync, authentication, meshes, binding, ...identity] = sources;
-  const [authority, evidence, dataplaneTokens, zoneTokens] = identity;
+  const [authority, evidence, dataplaneTokens, zoneTokens, routes] = identity;
   return {
     ...{ core, proxies, backend, index, createSync, authentication, meshes, binding },
-    ...{ authority, evidence, dataplaneTokens, zoneTokens },
+    ...{ authority, evidence, dataplaneTokens, zoneTokens, routes },
   };
 }

@@ -53,6 +53,7 @@ export { PlaneProcesses, type PlaneProcessesOptions } from './builtin/processes/
 export { loadConfig, type ConfigSource, type LoadedConfig } from './config/config-file';
 export { Agent, agentSocketPath, type AgentOptions } from './machine/agent';
 export { KnownZone } from './machine/zone-facts';
+export { unreadable } from './identity/zone-access';
 export { removeState } from './machine/state-folder';
 export { askAgent, isAnswered } from './machine/agent-socket';
 export { type MachineFacts } from './machine/machine-parts';

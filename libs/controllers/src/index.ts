@@ -41,3 +41,7 @@ export { LEASED_BY } from './leases/plan-lease-ends';
 export { REGISTERED_BY } from './proxies/abandoned-dataplanes';
 export { ProxyDirectory, type ProxyDirectoryOptions } from './proxies/proxy-directory';
 export { proxiesWithoutAuthority, type KnownProxy } from './proxies/known-proxies';
+export { createRouteStatusLoop, type ProgressSource } from './routes/route-status-reconciler';
+export { createRouteProgressReporter } from './routes/route-progress-reporter';
+export { GlobalProgress } from './routes/global-progress';
+export { ZoneProgress } from './routes/zone-progress';

@@ -24,6 +24,7 @@ export { Namespace } from './namespace';
 export { ReferenceGrant } from './reference-grant';
 export { builtInRoles, Role, verbs } from './role';
 export { RoleBinding } from './role-binding';
+export { MOST_COUNTED_ROUTES, RouteInsight, type RouteInsightSpec } from './route-insight';
 export { Secret } from './secret';
 export { servicePorts, type ServicePort } from './stored/service-ports';
 export { storedGateway, storedGrant, storedRoute, storedService } from './stored/stored-routing';

@@ -1,6 +1,6 @@
 import { checkConfig } from '../config/read-config';
 import type { AgentConfig } from '../config/schema';
-import { planNetwork } from './plan-network';
+import { clientsNotTold, planNetwork } from './plan-network';
 
 function configOf(given: object): AgentConfig {
   const checked = checkConfig({ controlPlanes: ['127.0.0.1:5678'], ...given });
@@ -13,6 +13,9 @@ function configProblems(range: string): readonly string[] {
   return checked.ok ? [] : checked.problems.map(({ field }) => field);
 }
 const dataplane = (services: readonly object[] = []): object => ({ name: 'a', address: '10.0.0.7', services });
+const told = (name: string, ...users: readonly string[]): readonly object[] => [
+  { name, address: '10.0.0.8', clients: { users } },
+];
 const RANGES = ['241.0.0.0/8', '242.0.0.0/8', '243.0.0.0/8'];
 
 describe('planNetwork', () => {
@@ -37,6 +40,32 @@ describe('planNetwork', () => {
       { capture: 'redirect', dataplanes: [dataplane()] },
       'builtin',
       { capture: { type: 'listen', ranges: RANGES } },
+    ],
+    [
+      'to a port of each Dataplane that names clients, and of the first one',
+      { capture: 'redirect', dataplanes: [dataplane(), ...told('b', 'web'), ...told('c', '1001', 'x')] },
+      'envoy',
+      {
+        capture: {
+          ...{ type: 'redirect', ranges: RANGES, port: 15_001 },
+          byUser: [
+            { users: ['web'], port: 15_021 },
+            { users: ['1001', 'x'], port: 15_041 },
+          ],
+        },
+      },
+    ],
+    [
+      'to no port where the first names clients too',
+      { capture: 'redirect', dataplanes: told('b', 'web') },
+      'envoy',
+      { capture: { type: 'redirect', ranges: RANGES, byUser: [{ users: ['web'], port: 15_001 }] } },
+    ],
+    [
+      'refusals of clients whom the builtin plane cannot tell from others',
+      { capture: 'redirect', dataplanes: [dataplane(), ...told('b', 'web')] },
+      'builtin',
+      { capture: { type: 'listen', ranges: RANGES, refused: ['web'] } },
     ],
     [
       'guarded services, and the ports of the proxy of all',
@@ -85,4 +114,12 @@ describe('planNetwork', () => {
   it.each([['241.0.0.0'], ['241.0.0.0/33'], ['fd00::/129'], ['0.0.0.0/0; drop']])('refuses the range %s', (range) => {
     expect(configProblems(range)).toEqual(['redirect.ranges[0]']);
   });
+});
+
+it('says whose clients a plane cannot tell apart', () => {
+  const config = configOf({ capture: 'redirect', dataplanes: [dataplane(), ...told('b', 'web', '7')] });
+  expect(clientsNotTold(config, 'envoy')).toEqual([]);
+  expect(clientsNotTold(config, 'builtin')).toEqual([
+    'clients of Dataplane b: only the plane envoy tells users apart; what web, 7 dial at virtual IPs is refused',
+  ]);
 });

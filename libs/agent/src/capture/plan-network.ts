@@ -1,10 +1,9 @@
 import { isIP } from 'node:net';
 import type { AgentConfig } from '../config/schema';
 import type { Plane } from '../plane';
+import { catchersOf } from './clients';
 import type { Guard, NetworkPlan } from './ruleset';
 
-/** Where redirected connections arrive, unless the configuration says otherwise. */
-export const REDIRECT_PRESET = { port: 15_001, reentryPort: 15_011 } as const;
 /** The ranges of a zone that is configured with none, until the zone of this machine has told its own (docs/reference/naming.md, Allocation of virtual IPs). */
 const VIRTUAL_RANGES = ['241.0.0.0/8', '242.0.0.0/8', '243.0.0.0/8'] as const;
 
@@ -25,17 +24,42 @@ const IPV6_REASON =
 
 /** What the network of a machine needs for a configuration. */
 export function planNetwork(
-  { capture, redirect, dataplanes, ingress }: AgentConfig,
+  config: AgentConfig,
   { plane, uid, ranges: told, bindsAnyIpv6 }: NetworkFacts,
 ): NetworkPlan {
+  const { capture, redirect, dataplanes, ingress } = config;
   if (ingress || dataplanes.length === 0) return {};
   const guard = guardOf(dataplanes, uid);
   const ranges = redirect?.ranges ?? told ?? VIRTUAL_RANGES;
   if (capture !== 'redirect') return guard;
   if (plane === 'direct') return { capture: { type: 'translate', ranges, sources: sourcesOf(dataplanes) } };
   // A program of Node cannot read the address that a redirected connection was for.
-  if (plane === 'builtin') return { ...listening(ranges, bindsAnyIpv6), ...guard };
-  return { capture: { type: 'redirect', ranges, port: redirect?.port ?? REDIRECT_PRESET.port }, ...guard };
+  if (plane === 'builtin') {
+    const refused = dataplanes.flatMap(({ clients }) => clients?.users ?? []);
+    return { ...listening(ranges, bindsAnyIpv6, refused), ...guard };
+  }
+  const catchers = catchersOf(config);
+  const port = catchers.find(({ users }) => users === undefined)?.port;
+  const byUser = catchers.flatMap(({ users, port: own }) => (users ? [{ users, port: own }] : []));
+  return {
+    capture: { type: 'redirect', ranges, ...(port !== undefined && { port }), ...(byUser.length > 0 && { byUser }) },
+    ...guard,
+  };
+}
+
+/** What the builtin plane cannot do for a configuration, a line for each Dataplane: its clients are refused rather than somebody else. */
+export function clientsNotTold(
+  { capture, dataplanes }: Pick<AgentConfig, 'capture' | 'dataplanes'>,
+  plane: Plane['type'],
+): readonly string[] {
+  if (capture !== 'redirect' || plane === 'envoy') return [];
+  return dataplanes.flatMap(({ name, clients }) =>
+    clients
+      ? [
+          `clients of Dataplane ${name}: only the plane envoy tells users apart; what ${clients.users.join(', ')} dial at virtual IPs is refused`,
+        ]
+      : [],
+  );
 }
 
 /** The first address of each family: by it servers and networks know this machine. */
@@ -44,12 +68,19 @@ function sourcesOf(dataplanes: AgentConfig['dataplanes']): readonly string[] {
   return [4, 6].flatMap((family) => addresses.find((address) => isIP(address) === family) ?? []);
 }
 
-function listening(ranges: readonly string[], bindsAnyIpv6: boolean): Pick<NetworkPlan, 'capture' | 'uncaught'> {
+function listening(
+  ranges: readonly string[],
+  bindsAnyIpv6: boolean,
+  refused: readonly string[],
+): Pick<NetworkPlan, 'capture' | 'uncaught'> {
   const [left, caught] = [true, false].map((isLeft) =>
     ranges.filter((range) => (!bindsAnyIpv6 && range.includes(':')) === isLeft),
   );
   return {
-    ...(caught && caught.length > 0 && { capture: { type: 'listen', ranges: caught } }),
+    ...(caught &&
+      caught.length > 0 && {
+        capture: { type: 'listen', ranges: caught, ...(refused.length > 0 && { refused }) },
+      }),
     ...(left && left.length > 0 && { uncaught: { ranges: left, reason: IPV6_REASON } }),
   };
 }

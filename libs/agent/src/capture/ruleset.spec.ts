@@ -49,6 +49,29 @@ table inet causeway {
     ]);
   });
 
+  it('redirects what some users dial to ports of theirs, and all else to that of everybody, if there is one', () => {
+    const byUser = [{ users: ['web', '1001', 'web'], port: 15_021 }];
+    const chainOf = (port?: number): readonly string[] => {
+      const capture = {
+        type: 'redirect' as const,
+        ranges: ['241.0.0.0/8'],
+        byUser,
+        ...(port !== undefined && { port }),
+      };
+      const text = rulesetOf({ capture }, INSTANCE) ?? '';
+      return text.split('\n').filter((line) => line.includes('redirect to'));
+    };
+    const ofUser = '    ip daddr @virtual4 meta l4proto tcp meta skuid { "web", 1001 } redirect to :15021';
+    expect(chainOf(15_001)).toEqual([ofUser, '    ip daddr @virtual4 meta l4proto tcp redirect to :15001']);
+    expect(chainOf()).toEqual([ofUser]);
+  });
+
+  it('refuses what users dial who must not be taken for others', () => {
+    const text = rulesetOf({ capture: { type: 'listen', ranges: ['241.0.0.0/8'], refused: ['web'] } }, INSTANCE) ?? '';
+    expect(text).toContain('type filter hook output priority filter; policy accept;');
+    expect(text).toContain('ip daddr @virtual4 meta l4proto tcp meta skuid { "web" } reject with tcp reset');
+  });
+
   it('needs no route to loopback', () => {
     expect(routesOf({ capture: { type: 'listen', ranges: ['127.241.0.0/16', '241.0.0.0/8'] } })).toEqual([
       { family: '-4', line: 'route add local 241.0.0.0/8 dev lo proto 199 src 127.0.0.1' },

@@ -13,10 +13,18 @@ export interface LocalAddress {
 
 /** How connections to virtual IPs are caught on this machine. */
 export type Capture =
-  /** The kernel leads all to one port of loopback, where the proxy reads the address that was dialled. */
-  | { readonly type: 'redirect'; readonly ranges: readonly string[]; readonly port: number }
-  /** The addresses are local: the proxy listens at each of them. */
-  | { readonly type: 'listen'; readonly ranges: readonly string[] }
+  /**
+   * The kernel leads to one port of loopback, where the proxy reads the address that was dialled: what users of `byUser` dial to that of
+   * theirs, all else to `port`, without which it is refused.
+   */
+  | {
+      readonly type: 'redirect';
+      readonly ranges: readonly string[];
+      readonly port?: number;
+      readonly byUser?: readonly { readonly users: readonly string[]; readonly port: number }[];
+    }
+  /** The addresses are local: the proxy listens at each of them. What the users `refused` dial is refused. */
+  | { readonly type: 'listen'; readonly ranges: readonly string[]; readonly refused?: readonly string[] }
   /** The plane `direct` translates them to endpoints; `sources` are the addresses that servers see, at most one a family. */
   | { readonly type: 'translate'; readonly ranges: readonly string[]; readonly sources: readonly string[] };
 
@@ -90,12 +98,17 @@ function captureLines(capture: Capture): readonly string[] {
           `${ip} daddr @virtual${set} meta l4proto tcp socket wildcard 1 reject with tcp reset`,
         ]),
       ]),
+      ...(capture.refused
+        ? chain('refuse', 'type filter hook output priority filter', [
+            ...rules(({ ip, set }) => [
+              `${ip} daddr @virtual${set} meta l4proto tcp ${usersIn(capture.refused)} reject with tcp reset`,
+            ]),
+          ])
+        : []),
     ];
   const redirect =
     capture.type === 'redirect'
-      ? chain('connect', 'type nat hook output priority -100', [
-          ...rules(({ ip, set }) => [`${ip} daddr @virtual${set} meta l4proto tcp redirect to :${capture.port}`]),
-        ])
+      ? chain('connect', 'type nat hook output priority -100', rules(redirectsOf(capture)))
       : [];
   // After the translation of addresses: what still goes to a virtual IP goes nowhere.
   const refuse = chain('refuse', 'type filter hook output priority filter', [
@@ -105,6 +118,22 @@ function captureLines(capture: Capture): readonly string[] {
     ]),
   ]);
   return [...sets, ...redirect, ...refuse];
+}
+
+function redirectsOf({ port, byUser = [] }: Extract<Capture, { type: 'redirect' }>) {
+  return ({ ip, set }: Family): readonly string[] => {
+    const which = `${ip} daddr @virtual${set} meta l4proto tcp`;
+    return [
+      ...byUser.map((one) => `${which} ${usersIn(one.users)} redirect to :${one.port}`),
+      ...(port === undefined ? [] : [`${which} redirect to :${port}`]),
+    ];
+  };
+}
+
+/** Users by number or name; nft asks the machine for the number of a name. */
+function usersIn(users: readonly string[] = []): string {
+  const all = [...new Set(users)].map((user) => (/^\d+$/.test(user) ? user : `"${user}"`));
+  return `meta skuid { ${all.join(', ')} }`;
 }
 
 function guardLines({ ports, open, users }: Guard): readonly string[] {

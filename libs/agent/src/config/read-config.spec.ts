@@ -153,6 +153,30 @@ dataplanes:
       ],
     ],
     [
+      'clients whom nothing tells apart, or that two Dataplanes claim',
+      'bundle: /b\nplane: builtin\ncapture: bind\ndataplanes:\n' +
+        '  - {name: a, address: 10.0.0.1, clients: {users: [web]}}\n' +
+        '  - {name: b, address: 10.0.0.1, clients: {users: ["1", web]}}\n',
+      [
+        'agent.yaml:5:34: dataplanes[0].clients: must not stand where capture is bind: only redirect tells users apart',
+        'agent.yaml:5:34: dataplanes[0].clients: must not stand where plane is builtin: only envoy tells users apart',
+        'agent.yaml:6:34: dataplanes[1].clients: must not stand where capture is bind',
+        'agent.yaml:6:34: dataplanes[1].clients: must not stand where plane is builtin',
+        'agent.yaml:6:57: dataplanes[1].clients.users[1]: is named before: web',
+      ],
+    ],
+    [
+      'users that are none, and ports without room for those of others',
+      'bundle: /b\ncapture: redirect\nredirect: {port: 15001, reentryPort: 15021}\ndataplanes:\n' +
+        '  - {name: a, address: 10.0.0.1}\n  - {name: b, address: 10.0.0.1, clients: {users: [web]}}\n',
+      ['agent.yaml:3:1: redirect: must have ports that leave room for 2 Dataplanes, 20 for each; got 15021 twice'],
+    ],
+    [
+      'a user that is none',
+      'bundle: /b\ncapture: redirect\ndataplanes: [{name: a, address: 10.0.0.1, clients: {users: ["a b"]}}]\n',
+      ['agent.yaml:3:61: dataplanes[0].clients.users[0]: must be a user name or number; got "a b"'],
+    ],
+    [
       'an ingress beside Dataplanes',
       'controlPlanes: ["a:1"]\ningress: {name: i}\ndataplanes: [{name: a, address: 10.0.0.1}]\n',
       ['agent.yaml:2:1: ingress: must not stand beside dataplanes: an ingress is an agent of its own'],

@@ -9,6 +9,7 @@ import {
   Violations,
   type Violation,
 } from '@causeway/resources';
+import { catchersOf } from '../capture/clients';
 import { trustOf } from '../direct/direct-endpoints';
 import { AgentSchema, type AgentConfig, type HealthCheckConfig } from './schema';
 
@@ -100,6 +101,33 @@ function* rulesOf(config: AgentConfig): Iterable<Violation> {
   yield* directRules(config);
   yield* grpcRules(config);
   yield* dataplaneRules(config);
+  yield* clientRules(config);
+}
+
+/** Users are told apart by rules of the kernel that lead to one of several Envoys. */
+function* clientRules(config: AgentConfig): Iterable<Violation> {
+  const { dataplanes, capture, plane } = config;
+  const users = new Set<string>();
+  for (const [i, { clients }] of dataplanes.entries()) {
+    const at = TOP.field('dataplanes').index(i).field('clients');
+    if (!clients) continue;
+    if (capture !== 'redirect')
+      yield at.violation(`must not stand where capture is ${capture}: only redirect tells users apart`, 'not-allowed');
+    if (plane !== undefined && plane !== 'envoy')
+      yield at.violation(`must not stand where plane is ${plane}: only envoy tells users apart`, 'not-allowed');
+    for (const [j, user] of clients.users.entries()) {
+      if (users.has(user)) yield at.field('users').index(j).violation(`is named before: ${user}`, 'not-unique');
+      users.add(user);
+    }
+  }
+  if (capture !== 'redirect') return;
+  const ports = catchersOf(config).flatMap(({ port, reentryPort }) => [port, reentryPort]);
+  const wrong = ports.find((port, i) => port > 65_535 || ports.indexOf(port) !== i);
+  if (ports.length > 2 && wrong !== undefined)
+    yield TOP.field('redirect').violation(
+      `must have ports that leave room for ${ports.length / 2} Dataplanes, 20 for each; got ${wrong} twice or above 65535`,
+      'out-of-range',
+    );
 }
 
 /** The plane `direct` has no proxy and no identity: what needs one is refused, and nothing of it is a preset. */

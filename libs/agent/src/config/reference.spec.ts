@@ -24,10 +24,13 @@ describe('the documents of the configuration of an agent', () => {
     for (const { name, help } of AGENT_METRICS) expect(page).toContain(`| \`${name}\` | ${help} |`);
   });
 
-  it.each(['docs/guides/agent.md', 'docs/reference/agent.md'])('show examples in %s that are valid', (file) => {
-    const text = readFileSync(join(ROOT, file), 'utf8');
-    const examples = [...text.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, yaml = '']) => yaml);
-    expect(examples.length).toBeGreaterThan(0);
-    for (const example of examples) expect(checkConfig(parse(example))).toMatchObject({ ok: true });
-  });
+  it.each(['docs/guides/agent.md', 'docs/guides/capture.md', 'docs/reference/agent.md'])(
+    'show examples in %s that are valid',
+    (file) => {
+      const text = readFileSync(join(ROOT, file), 'utf8');
+      const examples = [...text.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, yaml = '']) => yaml);
+      expect(examples.length).toBeGreaterThan(0);
+      for (const example of examples) expect(checkConfig(parse(example))).toMatchObject({ ok: true });
+    },
+  );
 });

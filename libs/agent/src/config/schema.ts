@@ -136,6 +136,23 @@ const Backend = Type.Object(
   strict,
 );
 
+const Clients = Type.Object(
+  {
+    users: Type.Array(
+      Type.String({
+        ...{ maxLength: 32, pattern: '^([0-9]{1,10}|[A-Za-z_][A-Za-z0-9_.-]*)$' },
+        title: 'a user name or number',
+      }),
+      { minItems: 1, maxItems: 64, description: 'What their processes dial is dialled as this Dataplane.' },
+    ),
+  },
+  {
+    ...strict,
+    description:
+      'Whose programs call as this Dataplane, where `capture` is redirect and Envoy carries it; left out: of the first Dataplane, those of everybody else.',
+  },
+);
+
 const AgentDataplane = Type.Object(
   {
     name: Type.String({ ...NAME, description: 'Of the Dataplane; other machines have other ones.' }),
@@ -147,6 +164,14 @@ const AgentDataplane = Type.Object(
       Type.Array(Backend, {
         maxItems: MOST_OUTBOUNDS,
         description: 'What it calls, told to its proxy beforehand; with `bind` only these addresses are listened at.',
+      }),
+    ),
+    clients: Type.Optional(Clients),
+    tokenFile: Type.Optional(
+      Type.String({
+        ...PATH,
+        description:
+          'A token of its own: one that names a Dataplane or a workload is good for the identity of that alone.',
       }),
     ),
   },

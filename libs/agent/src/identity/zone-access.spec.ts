@@ -35,6 +35,15 @@ describe('how an agent reaches its zone', () => {
     expect([reached.current().token, reached.problem]).toEqual(['three', undefined]);
   });
 
+  it('has the token of a file where a Dataplane names one, and none where that cannot be read', () => {
+    bundle('one');
+    const own = join(folder, 'own');
+    const reached = access();
+    expect([reached.token(undefined), reached.token(own)]).toEqual(['one', undefined]);
+    writeFileSync(own, 'two\n');
+    expect(reached.token(own)).toBe('two');
+  });
+
   it('is kept over a restart without the token, for the same configuration only, beside what the zone tells', async () => {
     bundle('secret');
     const zone = await KnownZone.open(folder);

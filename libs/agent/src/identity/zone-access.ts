@@ -30,6 +30,8 @@ const KEPT_FILE = 'control-planes.json';
 export class ZoneAccess {
   private last: ZoneCredentials;
   private kept: string | undefined;
+  /** Files of tokens that could not be read. */
+  private readonly unread = new Set<string>();
   /** Why the newest files could not be read; undefined where they could. */
   problem: string | undefined;
 
@@ -53,6 +55,20 @@ export class ZoneAccess {
       this.problem = problem;
     }
     return this.last;
+  }
+
+  /** The token in a file of its own, else that of all; undefined where it cannot be read, which is logged once. Never throws. */
+  token(file: string | undefined): string | undefined {
+    if (file === undefined) return this.current().token;
+    try {
+      const token = textOf(file, 'tokenFile').trim();
+      this.unread.delete(file);
+      return token === '' ? undefined : token;
+    } catch (error) {
+      if (!this.unread.has(file)) this.logger.warn('a token cannot be read', { reason: errorText(error) });
+      this.unread.add(file);
+      return undefined;
+    }
   }
 
   private read(): ZoneCredentials {
@@ -100,6 +116,27 @@ export class ZoneAccess {
     const { controlPlanes = [], bundle = '', authorityFile = '' } = this.config;
     return [...controlPlanes, bundle, authorityFile].join(' ');
   }
+}
+
+/** Why files that these fields name cannot be read, a line each with the field. */
+export function unreadable({
+  bundle,
+  tokenFile,
+  authorityFile,
+}: Omit<ZoneSources, 'controlPlanes'>): readonly string[] {
+  const reads: readonly (() => unknown)[] = [
+    () => bundle !== undefined && bundleIn(bundle),
+    () => tokenFile !== undefined && textOf(tokenFile, 'tokenFile'),
+    () => authorityFile !== undefined && textOf(authorityFile, 'authorityFile'),
+  ];
+  return reads.flatMap((read) => {
+    try {
+      read();
+      return [];
+    } catch (error) {
+      return [errorText(error)];
+    }
+  });
 }
 
 function textIfThere(file: string): string {

@@ -4,7 +4,7 @@ import { errorText, type Clock, type Logger } from '@causeway/runtime';
 import { explicitListenerName, inboundListenerName, outboundListenerName, RESOURCE_TYPES } from '@causeway/xds';
 import { PlaneProcesses } from '../builtin/processes/plane-processes';
 import { MachineNetwork, type NetworkStatus } from '../capture/machine-network';
-import { planNetwork } from '../capture/plan-network';
+import { clientsNotTold, planNetwork } from '../capture/plan-network';
 import type { LocalAddress } from '../capture/ruleset';
 import type { AgentConfig } from '../config/schema';
 import type { EnvoyPlaces } from '../envoy/envoy-program';
@@ -106,11 +106,16 @@ export class MachineParts {
       ...proxyStatus(proxy, this.options.clock),
       ...(lease && { lease: lease.status }),
       ...(registered?.clientDataplane !== undefined && { clientDataplane: registered.clientDataplane }),
-      services: this.readiness.statuses(
-        `${proxy.plan.mesh}/${proxy.plan.name}`,
-        this.applied?.config.dataplanes.find(({ name }) => name === proxy.plan.name)?.services ?? [],
-      ),
+      ...this.configuredParts(proxy.plan),
     }));
+  }
+
+  private configuredParts({ mesh, name }: PlannedProxy['plan']): Pick<ProxyStatusHere, 'services' | 'clientUsers'> {
+    const { services = [], clients } = this.applied?.config.dataplanes.find((one) => one.name === name) ?? {};
+    return {
+      services: this.readiness.statuses(`${mesh}/${name}`, services),
+      ...(clients && { clientUsers: clients.users }),
+    };
   }
 
   private proxies(): readonly MachineProxy[] {
@@ -173,6 +178,7 @@ export class MachineParts {
     const bindsAnyIpv6 = await readFile(NONLOCAL_BIND, 'utf8').then(isOn, () => false);
     const plan = plane ? planNetwork(config, { ...facts, bindsAnyIpv6, plane: plane.type }) : {};
     if (plan.uncaught) failures.push(`capture of ${plan.uncaught.ranges.join(', ')}: ${plan.uncaught.reason}`);
+    if (plane) failures.push(...clientsNotTold(config, plane.type));
     await this.network
       .apply(plan)
       .catch((error: unknown) =>

@@ -17,6 +17,8 @@ export interface ProxyPlan {
   readonly redirect?: { readonly port: number; readonly reentryPort: number; readonly ipv6: boolean };
   /** Absent where a proxy carries the traffic. */
   readonly wire?: 'grpc';
+  /** The file of its own token, instead of that of the machine. */
+  readonly tokenFile?: string;
   /** The file of the authorities that this machine believes. */
   readonly authoritiesFile?: string;
   /** Of this proxy alone. */
@@ -126,7 +128,7 @@ export class MachineProxy {
   }
 
   authorization(): string | undefined {
-    const { token } = this.options.access.current();
+    const token = this.options.access.token(this.plan.tokenFile);
     return token === undefined ? undefined : `Bearer ${token}`;
   }
 
@@ -151,7 +153,7 @@ export class MachineProxy {
     this.isConnecting = true;
     const { clock, logger } = this.options;
     if (this.addresses.length === 0) return void clock.after(LOOK_FOR_ADDRESSES, () => this.connect());
-    const { plan, version } = this.options;
+    const { plan } = this.options;
     const client = new AdsClient({
       ...{ clock, logger, limits: { pause: PAUSES } },
       addresses: () => this.addresses,
@@ -160,7 +162,7 @@ export class MachineProxy {
       authorization: () => this.authorization(),
       node: () => ({
         ...{ id: nodeIdOf(plan), cluster: plan.type === 'ingress' ? 'ingress' : plan.name },
-        ...{ metadata: this.metadata(), userAgent: `${plan.wire ? `${plan.wire} by ` : ''}causeway-agent ${version}` },
+        ...{ metadata: this.metadata(), userAgent: this.userAgent() },
       }),
       held: (type) => this.cache.versions(type),
       receive: (update) => this.cache.receive(update),
@@ -168,6 +170,12 @@ export class MachineProxy {
     client.onState(({ type }) => this.cache.connected(type === 'connected'));
     this.client = client;
     this.cache.useClient(client);
+  }
+
+  /** The control plane tells by the plane which routes are obeyed here, and by the name `grpc` in which form to tell them. */
+  private userAgent(): string {
+    const { plan, version } = this.options;
+    return plan.wire ? `${plan.wire} by causeway-agent ${version}` : `causeway-agent ${version}+${this.plane.type}`;
   }
 
   private metadata(): Readonly<Record<string, unknown>> {

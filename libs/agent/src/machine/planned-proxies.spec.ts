@@ -38,3 +38,40 @@ it.each<[string, ChosenPlane, string, { captures: readonly string[]; clients: re
     expect(planned.map(({ plan }) => plan.folder)).toEqual(['/state/proxies/default.a', '/state/proxies/default.b']);
   },
 );
+
+it.each<[string, ChosenPlane, readonly (readonly string[])[], object]>([
+  [
+    'each with ports of its own by Envoy; who names nobody shares the identity of the first',
+    envoy,
+    [[], ['web'], []],
+    {
+      captures: ['redirect', 'redirect', 'none'],
+      ports: [15_001, 15_021, undefined],
+      clients: [undefined, undefined, 'a'],
+    },
+  ],
+  [
+    'where the first names some, nobody else has its identity',
+    envoy,
+    [['web'], []],
+    { captures: ['redirect', 'none'], ports: [15_001, undefined], clients: [undefined, undefined] },
+  ],
+  [
+    'nobody by the builtin plane',
+    { type: 'builtin' },
+    [[], ['web']],
+    { captures: ['bind', 'none'], ports: [undefined, undefined], clients: [undefined, undefined] },
+  ],
+])('Dataplanes that name their clients catch them: %s', (_, plane, users, want) => {
+  const dataplanes = users.map((all, i) => ({
+    ...{ name: 'abc'[i], address: '10.0.0.7', ...(all.length > 0 && { clients: { users: all } }) },
+  }));
+  const result = checkConfig({ controlPlanes: ['10.0.0.1:5678'], capture: 'redirect', dataplanes });
+  if (!result.ok) throw new Error(JSON.stringify(result));
+  const planned = planProxies(result.config, { plane, folder: '/state', authoritiesFile: undefined });
+  expect({
+    captures: planned.map(({ plan }) => plan.capture),
+    ports: planned.map(({ plan }) => plan.redirect?.port),
+    clients: planned.map(({ registered }) => registered?.clientDataplane),
+  }).toEqual(want);
+});

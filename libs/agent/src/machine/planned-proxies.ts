@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os';
-import { REDIRECT_PRESET } from '../capture/plan-network';
+import { catchersOf } from '../capture/clients';
 import type { AgentConfig } from '../config/schema';
 import type { LeasedDataplane } from '../lease/lease-holder';
 import type { Plane } from '../plane';
@@ -28,10 +28,13 @@ const REDIRECTED = { envoy: 'redirect', builtin: 'bind', direct: 'translate', gr
 /** Planes by whose certificates the machine's programs call. */
 const CERTIFIES: ReadonlySet<Plane['type']> = new Set(['envoy', 'builtin']);
 
-/** The proxies of a configuration, in its order: the first Dataplane's catches the connections of the machine. */
+/**
+ * The proxies of a configuration, in its order: the first Dataplane's catches the connections of the machine, but for those of users whom
+ * another Dataplane names, where the plane can tell them apart.
+ */
 export function planProxies(config: AgentConfig, machine: ProxyFacts): readonly PlannedProxy[] {
   const { plane, folder, authoritiesFile } = machine;
-  const { mesh, dataplanes, ingress, capture, redirect } = config;
+  const { mesh, dataplanes, ingress, capture } = config;
   const reach = [config.controlPlanes, config.bundle, config.tokenFile, config.authorityFile];
   const shared = [plane, config.envoy, config.builtin, config.trustedNetworks, reach];
   if (ingress) {
@@ -39,19 +42,28 @@ export function planProxies(config: AgentConfig, machine: ProxyFacts): readonly 
     return [{ plan, facts: [plan, shared] }];
   }
   const isCaught = capture === 'bind' || capture === 'redirect';
+  const tellsUsers = capture === 'redirect' && plane.type === 'envoy';
+  const catchers = new Map(catchersOf(config).map((each) => [each.dataplane, each]));
+  const [first] = dataplanes;
+  // Whom nobody else names.
+  const others = first?.clients ? undefined : first?.name;
   return dataplanes.map((one, i) => {
-    // Two proxies cannot listen at one virtual IP: that of the first Dataplane catches the clients of the machine.
-    const caught = i === 0 && isCaught ? capture : 'none';
+    const catcher = catchers.get(one.name);
+    // Two proxies cannot listen at one virtual IP: there that of the first Dataplane catches the clients of the machine.
+    const catches = tellsUsers ? catcher !== undefined : i === 0 && !one.clients;
+    const caught = catches && isCaught ? capture : 'none';
     // The builtin plane listens at the addresses, which `redirect` makes local; the plane direct translates them.
     const how = caught === 'redirect' ? REDIRECTED[plane.type] : caught;
-    const { port, reentryPort } = redirect ?? REDIRECT_PRESET;
+    const ports = catcher && { port: catcher.port, reentryPort: catcher.reentryPort };
     const plan: ProxyPlan = {
       ...{ ...placeOf(folder, mesh, one.name), type: 'dataplane', capture: how },
-      ...(how === 'redirect' && { redirect: { port, reentryPort, ipv6: hasIpv6() } }),
+      ...(how === 'redirect' && ports && { redirect: { ...ports, ipv6: hasIpv6() } }),
       ...(plane.type === 'grpc' && { wire: plane.type }),
       ...(authoritiesFile !== undefined && { authoritiesFile }),
+      ...(one.tokenFile !== undefined && { tokenFile: one.tokenFile }),
     };
-    const client = i > 0 && isCaught && CERTIFIES.has(plane.type) ? dataplanes[0]?.name : undefined;
+    const isShared = isCaught && caught === 'none' && !one.clients && CERTIFIES.has(plane.type);
+    const client = isShared ? others : undefined;
     const registered = { ...dataplaneOf(config, one), ...(client !== undefined && { clientDataplane: client }) };
     return { plan, registered, facts: [plan, shared] };
   });

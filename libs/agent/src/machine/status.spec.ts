@@ -8,11 +8,14 @@ const RULES: PlaneRules = {
   ...{ refusals: 0, restored: 0, restoredAt: undefined },
 };
 
-function textOf(plane: AgentStatus['proxies'][number]['plane']): string {
-  const proxy: AgentStatus['proxies'][number] = {
+type Proxy = AgentStatus['proxies'][number];
+
+function textOf(plane: Proxy['plane'], given: Partial<Proxy> = {}): string {
+  const proxy: Proxy = {
     ...{ type: 'dataplane', mesh: 'default', name: 'web-1', plane, services: [] },
     controlPlane: { type: 'connected', address: '10.0.0.1:5678', since: NOW - 1_000 },
     cache: { resources: 1, names: 1, bytes: 10, disk: 10 },
+    ...given,
   };
   const zone = { addresses: [] };
   const configuration = { problems: [], failures: [] };
@@ -51,6 +54,14 @@ describe('statusText', () => {
 
   it('has none where a plane has no rules', () => {
     expect(rowsOf(textOf(PLANE), 'rules')).toEqual([]);
+  });
+
+  it.each<[Partial<Proxy>, readonly string[]]>([
+    [{}, []],
+    [{ clientDataplane: 'web-2' }, ['programs of this machine call as Dataplane default/web-2']],
+    [{ clientUsers: ['web', '1001'] }, ['programs of the users web, 1001']],
+  ])('says who calls as a Dataplane, and as which one: %j', (given, rows) => {
+    expect(rowsOf(textOf(PLANE, given), 'clients')).toEqual(rows);
   });
 
   it('names the first eight things that a plane cannot do, and counts the others', () => {

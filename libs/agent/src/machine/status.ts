@@ -44,6 +44,8 @@ export interface ProxyStatusHere {
   readonly lease?: LeaseStatus;
   /** The Dataplane of this agent as which programs of the machine call, where that is another one. */
   readonly clientDataplane?: string;
+  /** The users whose programs call as this Dataplane. */
+  readonly clientUsers?: readonly string[];
   readonly services: readonly ServiceStatus[];
   readonly cache: {
     readonly resources: number;
@@ -86,7 +88,7 @@ const MOST_SHOWN = 8;
 export function proxyStatus(
   { plan, controlPlane, plane, certificate, cache }: MachineProxy,
   clock: Clock,
-): Omit<ProxyStatusHere, 'lease' | 'clientDataplane' | 'services'> {
+): Omit<ProxyStatusHere, 'lease' | 'clientDataplane' | 'clientUsers' | 'services'> {
   const { diskFailure } = cache;
   const { unobeyed = [] } = plane;
   const pid = 'pid' in plane && typeof plane.pid === 'number' ? plane.pid : undefined;
@@ -142,7 +144,7 @@ function networkLines({ capture, guarded, problem, restored, restoredAt }: Netwo
 }
 
 function proxyLines(proxy: ProxyStatusHere, now: number): readonly string[] {
-  const { type, mesh, name, controlPlane, plane, certificate, lease, clientDataplane, services, cache } = proxy;
+  const { type, mesh, name, controlPlane, plane, certificate, lease, clientDataplane, clientUsers } = proxy;
   const rows: (readonly [string, string])[] = [
     ['zone', zoneText(controlPlane, now)],
     [
@@ -165,12 +167,13 @@ function proxyLines(proxy: ProxyStatusHere, now: number): readonly string[] {
         ? `${certificate.id} ${certificate.hasEnded ? 'ended' : 'until'} ${new Date(certificate.until).toISOString()}`
         : 'none yet',
     ]);
-  const { resources, bytes, failure } = cache;
+  if (clientUsers) rows.push(['clients', `programs of the users ${clientUsers.join(', ')}`]);
+  const { resources, bytes, failure } = proxy.cache;
   rows.push([
     'cache',
     `${resources} resources, ${bytes} bytes${failure === undefined ? '' : `; not on disk: ${failure}`}`,
   ]);
-  for (const { name: service, port, health, check, reason } of services) {
+  for (const { name: service, port, health, check, reason } of proxy.services) {
     const why = [check, reason].filter((part) => part !== undefined && part !== '').join(': ');
     rows.push([`service ${service}`, `port ${port}, ${health}${why === '' ? '' : ` (${why})`}`]);
   }

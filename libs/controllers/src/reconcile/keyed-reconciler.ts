@@ -47,6 +47,11 @@ export interface KeyedReconciler {
   seed(index: IndexReader, reason: 'reset' | 'rescan'): Iterable<Keys>;
   /** The keys that one change of the index makes stale. Called also while the seed is walked. Does no I/O. */
   keysOf(change: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[];
+  /**
+   * The keys that something derived from the same index has made stale since the call before; asked for before each batch. `keysOf`
+   * has then been called for all changes of the index.
+   */
+  derivedKeys?(): Keys;
   /** `outsideKeys` is asked. */
   readonly looksOutside?: boolean;
   /**
@@ -96,6 +101,7 @@ export class KeyedLoop implements ControlLoop {
     if (!index) return { changes: [] };
     if (!this.seeding.advance()) return { changes: [], more: true };
     for (const key of this.delayed.dueAt(now)) this.stale.add(key);
+    for (const key of this.reconciler.derivedKeys?.() ?? NO_KEYS) this.stale.add(key);
     if (this.lookOutside(index, now)) return { changes: [], more: true };
     const plan = planBatch(this.stale, { changes: CHANGES_PER_PLAN }, (key) => {
       const result = this.reconciler.reconcile(key, index, now);

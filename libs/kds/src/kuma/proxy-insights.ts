@@ -1,3 +1,4 @@
+import { RouteInsight } from '@causeway/kinds';
 import { DataplaneInsight } from '@causeway/proto-gen';
 import {
   defineKind,
@@ -40,9 +41,9 @@ const KINDS: readonly Kind[] = [
   insightKind('ZoneEgressInsight', 'zeinsight', { scope: 'global', namespaced: false }),
 ];
 
-/** The kinds of `registry`, and the insights of proxies. */
+/** The kinds of `registry`, and those of sync only: insights of proxies, and of what they have applied of routes. */
 export function withInsightKinds(registry: Registry): Registry {
-  return new Registry([...registry.kinds, ...KINDS.filter((kind) => !registry.kind(kind.name))]);
+  return new Registry([...registry.kinds, ...[...KINDS, RouteInsight].filter((kind) => !registry.kind(kind.name))]);
 }
 
 export function isInsightKind(kind: string): boolean {

@@ -1,4 +1,5 @@
 import { compareText } from '@causeway/resources';
+import { followed } from '../../../../test/support/route-leader';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import { KumaZone } from '../../../../test/support/kuma-zone';
 
@@ -47,6 +48,58 @@ describe('routes cross zones', () => {
       expect(west.names(kind)).toEqual(['of-all']);
       expect([...global.names(kind)].sort(compareText)).toEqual(['east/own', 'of-all']);
     }
+  });
+
+  it("the same binding in both zones from the global's route; a zone's own binds in that zone alone", async () => {
+    const tables = { global: followed(global), east: followed(east), west: followed(west) };
+    const bound = (plane: keyof typeof tables): readonly string[] => {
+      const { table } = tables[plane];
+      return [...{ global, east, west }[plane].index.ofKind('MeshService')]
+        .flatMap(({ id }) => {
+          const frontend = table.frontend(id);
+          if (!frontend) return [];
+          return table.groupsOf(frontend).flatMap((group) =>
+            [...table.group(frontend, group).bindings.values()].map(({ port, kind, entries }) => {
+              const rules = entries.map(({ route, rule, match }) => [route.id.name, rule.name, match.rank].join(' '));
+              return [id.zone, id.name, port, group, kind, ...rules].join(' ');
+            }),
+          );
+        })
+        .sort(compareText);
+    };
+    await east.put('MeshService', 'foo', { ports: [{ port: 80 }, { port: 81 }], state: 'Available' });
+    const foo = east.id('MeshService', 'foo');
+    await west.holds(foo);
+    const split = (name: string, path: string) => ({
+      ...ROUTE,
+      rules: [{ name, matches: [{ path: { value: path } }], backendRefs: [{ name: 'foo', port: 80 }] }],
+    });
+    const last = { ...ROUTE, parentRefs: [{ kind: 'Service', name: 'foo', port: 81 }] };
+    await global.put('HTTPRoute', 'short', split('short', '/a'));
+    await global.put('HTTPRoute', 'long', split('long', '/a/b'));
+    await global.put('TCPRoute', 'weak', ROUTE);
+    await global.put('GRPCRoute', 'strong', last);
+    for (const zone of [east, west])
+      for (const [kind, name] of [
+        ['HTTPRoute', 'long'],
+        ['TCPRoute', 'weak'],
+        ['GRPCRoute', 'strong'],
+      ] as const)
+        await zone.holds(global.id(kind, name));
+    expect(bound('east').map((text) => text.split(' ').slice(0, 6).join(' '))).toEqual([
+      'east foo 80 producer HTTPRoute long',
+      'east foo 81 producer GRPCRoute strong',
+    ]);
+    expect(bound('west')).toEqual(bound('east'));
+    expect(bound('global')).toEqual(bound('east'));
+    await east.put('HTTPRoute', 'own', split('own', '/a/b/c'));
+    await global.holds(east.id('HTTPRoute', 'own'));
+    await global.put('HTTPRoute', 'later', split('later', '/'));
+    await west.holds(global.id('HTTPRoute', 'later'));
+    const names = (plane: keyof typeof tables): boolean => bound(plane).some((text) => text.includes(' own '));
+    expect([names('east'), names('west')]).toEqual([true, false]);
+    expect(bound('west').some((text) => text.includes(' later '))).toBe(true);
+    for (const table of Object.values(tables)) table.close();
   });
 
   it('a change and a deletion arrive; a Kuma zone is told of no route', async () => {

@@ -2,7 +2,7 @@ import { HandshakeRequest, type HandshakeResponse } from '@causeway/proto-gen';
 import { onAbort } from '@causeway/runtime';
 import { waitUntilCaughtUp } from '@causeway/store';
 import { InboundCapacity } from '../session/inbound/inbound-capacity';
-import type { InboundHalf } from '../session/inbound/inbound-half';
+import type { InboundHalf, StoredPosition } from '../session/inbound/inbound-half';
 import type { KindReport } from '../session/kind-report';
 import { GLOBAL_PEER, PeerState } from '../session/peer-state';
 import { judgeClaimedPoints, ResumePointSigner } from '../session/resume-points';
@@ -29,6 +29,8 @@ export interface Connection {
   /** The kinds whose whole state has been stored in this session. */
   complete(): readonly string[];
   reports(): readonly KindReport[];
+  /** See InboundHalf. */
+  positionOf(kind: string): StoredPosition | undefined;
   /** Undefined where the global is plain Kuma. */
   readonly global: GlobalReplica | undefined;
   /** ms since 1970. */
@@ -147,6 +149,7 @@ function open(session: OpenSession, stop: () => void): Connection {
     ended,
     complete: () => options.registry.kinds.map(({ name }) => name).filter((kind) => streams.down.isComplete(kind)),
     reports: () => [...streams.down.reports(), ...streams.up.reports()],
+    positionOf: (kind) => streams.down.positionOf(kind),
     global: greeting && { instance: greeting.instance, version: greeting.version },
     openedAt: clock.now(),
     peerState,

@@ -1,5 +1,6 @@
 import { withInsightKinds } from '../kuma/proxy-insights';
 import { Backoff, errorText } from '@causeway/runtime';
+import type { StoredPosition } from '../session/inbound/inbound-half';
 import type { PendingIncarnation } from '@causeway/sync';
 import { type KindReport, pendingIncarnationDocument, reportDocument, healthOf } from '../session/kind-report';
 import { retryHint } from './zone-transport';
@@ -35,6 +36,8 @@ export interface ZoneSync {
   /** Keeps a session with the global until the term ends; never rejects. */
   run(): Promise<void>;
   status(): ZoneSyncStatus;
+  /** Up to where the global's state of a kind is stored here; undefined without a session, and before the global has said so. */
+  positionOf(kind: string): StoredPosition | undefined;
   /** Checks whether the operator has confirmed the global's pending incarnation; else that happens within 5 s. */
   checkConfirmation(): Promise<void>;
 }
@@ -85,6 +88,7 @@ export function createZoneSync(given: ZoneSyncOptions): ZoneSync {
       }
     },
     checkConfirmation: async () => connection?.peerState.checkConfirmation(),
+    positionOf: (kind) => connection?.positionOf(kind),
     status: () => ({
       connected: connection !== undefined,
       ...(connection ? statusOf(connection) : { disconnectedSince: awaySince }),

@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { storedGateway, storedGrant, storedRoute, storedService } from '@causeway/kinds';
 import { routeKinds, RouteTable, type Affected, type AllowedRoutes } from '@causeway/routing';
-import type { Identity, Resource } from '@causeway/resources';
-import type { IndexEvent, IndexReader } from '@causeway/store';
+import { jsonEqual, type Identity, type Resource } from '@causeway/resources';
+import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
 import type { Meshes } from '../meshes';
 
 /** What a table of routes is derived from. */
 export interface MeshRoutesOptions {
   readonly index: Pick<IndexReader, 'ofKind' | 'countByMesh'>;
-  readonly meshes: Meshes;
+  readonly meshes: Pick<Meshes, 'served'>;
   /** Where names are resolved; empty on the global. */
   readonly zone: string;
 }
@@ -55,9 +55,10 @@ export class MeshRoutes {
   apply({ changes }: Pick<IndexEvent, 'changes'>): Affected {
     return this.table.batch(() => {
       if (changes.some(({ id }) => SETTINGS.includes(id.kind))) this.readMeshes();
-      for (const { id, after } of changes) {
-        if (after) this.put(after);
-        else this.remove(id);
+      for (const change of changes) {
+        if (isSameToRouting(change)) continue;
+        if (change.after) this.put(change.after);
+        else this.remove(change.id);
       }
     });
   }
@@ -119,4 +120,13 @@ export class MeshRoutes {
     else if (routeKinds.some((kind) => kind === id.kind)) this.table.removeRoute(id);
     else if (id.kind === 'Gateway' || SERVICES.some((kind) => kind === id.kind)) this.table.removeTarget(id);
   }
+}
+
+/** Most changes are of a status, or of what a service computes: they bind nothing anew. */
+function isSameToRouting({ before, after }: IndexChange): boolean {
+  if (!before || !after || !jsonEqual(before.labels, after.labels)) return false;
+  const service = storedService(after);
+  if (service) return isDeepStrictEqual(storedService(before), service);
+  const isSameAge = before.generation === after.generation && before.creationOrder === after.creationOrder;
+  return isSameAge && jsonEqual(before.spec, after.spec);
 }

@@ -154,6 +154,16 @@ export const Sync = {
     zoneInIdentity: true,
     peers: 'kuma',
   }),
+  /** What the leader of a zone reports to a global of ours, written by nobody else. */
+  reports: rule({
+    name: 'reports',
+    writtenOn: [],
+    standalone: false,
+    down: 'nothing',
+    up: true,
+    zoneInIdentity: true,
+    peers: 'causeway',
+  }),
   /** Insights of proxies: what a zone knows of their connections, told to the global and written by nobody. */
   insights: rule({
     name: 'insights',

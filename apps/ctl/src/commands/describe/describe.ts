@@ -50,8 +50,9 @@ async function describeOne(context: CommandContext, kind: Kind, name: string, op
     context.print(`${title}:`);
     context.print(indent(text));
   }
-  const { addresses: _, conditions: __, ...status } = objectAt(body, 'status');
+  const { addresses: _, conditions: __, parents: ___, ...status } = objectAt(body, 'status');
   section(context, 'Status', status);
+  parents(context, body);
   conditions(context, body);
   if (kind.name === 'Zone') await zoneSync(context, id.name);
 }
@@ -77,18 +78,46 @@ async function lastChange(
   return `${time} (${age(time, context.now())} ago) by ${textAt(entry, 'user')} (${textAt(entry, 'verb')})`;
 }
 
-function conditions(context: CommandContext, body: JsonObject): void {
-  const found = listAt(objectAt(body, 'status'), 'conditions');
-  if (found.length === 0) return;
-  const rows = found.map((each) => [
+/** What the parents of a route say, those of other controllers too. */
+function parents(context: CommandContext, body: JsonObject): void {
+  const rows = listAt(objectAt(body, 'status'), 'parents').flatMap((entry) =>
+    listAt(entry, 'conditions').map((each) => [
+      parentText(objectAt(entry, 'parentRef')),
+      ...conditionCells(context, each),
+      textAt(entry, 'controllerName'),
+    ]),
+  );
+  if (rows.length === 0) return;
+  const head = ['PARENT', ...CONDITION_HEAD, 'CONTROLLER'];
+  context.print('Parents:');
+  context.print(indent(table(head, rows)));
+}
+
+function parentText(ref: JsonObject): string {
+  const [kind, namespace, name, port, section] = ['kind', 'namespace', 'name', 'port', 'sectionName'].map((key) =>
+    textAt(ref, key),
+  );
+  const place = [port, section].filter((part) => part).join(' ');
+  return `${kind} ${namespace ? `${namespace}/` : ''}${name}${place === '' ? '' : `:${place}`}`;
+}
+
+const CONDITION_HEAD = ['CONDITION', 'STATUS', 'REASON', 'SINCE', 'MESSAGE'];
+
+function conditionCells(context: CommandContext, each: JsonObject): string[] {
+  return [
     textAt(each, 'type'),
     context.paint(colourOf(textAt(each, 'status')), textAt(each, 'status')),
     textAt(each, 'reason'),
     age(textAt(each, 'lastTransitionTime'), context.now()),
     textAt(each, 'message'),
-  ]);
+  ];
+}
+
+function conditions(context: CommandContext, body: JsonObject): void {
+  const rows = listAt(objectAt(body, 'status'), 'conditions').map((each) => conditionCells(context, each));
+  if (rows.length === 0) return;
   context.print('Conditions:');
-  context.print(indent(table(['CONDITION', 'STATUS', 'REASON', 'SINCE', 'MESSAGE'], rows)));
+  context.print(indent(table(CONDITION_HEAD, rows)));
 }
 
 /** The values of a secret are replaced by their sizes; `get -o yaml` prints them. */

@@ -8,9 +8,19 @@ import { isOnline, STALE_AFTER } from './zone-insights';
 interface SeenSign {
   readonly sign: string;
   readonly online: boolean;
+  /** Whose the zone's control plane is; undefined before its first insight. */
+  readonly peer: 'causeway' | 'kuma' | undefined;
   readonly at: number;
   /** Whether it was written in this term, as far as the tracker can know. */
   readonly isNew: boolean;
+}
+
+/** The names of zones, sorted. */
+export interface KnownZones {
+  /** Those of ours that have a session. */
+  readonly connected: readonly string[];
+  /** Those whose control plane is Kuma's, connected or not. */
+  readonly kuma: readonly string[];
 }
 
 /** What the store says of the zones' sessions. */
@@ -48,12 +58,24 @@ export class ZoneLivenessTracker {
     const { insights, sessions } = await read();
     const signs = new Map<string, Omit<SeenSign, 'at' | 'isNew'>>();
     // A zone may go away between its handshake and its first stream, and hold copies of a time before its Zone was deleted.
-    for (const { zone, up, down } of sessions) signs.set(zone, { sign: JSON.stringify([up, down]), online: false });
+    for (const { zone, up, down } of sessions)
+      signs.set(zone, { sign: JSON.stringify([up, down]), online: false, peer: undefined });
     for (const { key, value } of insights) if (value) signs.set(key, signOf(value));
     for (const known of [this.seen, this.reported])
       for (const zone of known.keys()) if (!signs.has(zone)) known.delete(zone);
     for (const [zone, sign] of signs) this.see(zone, sign);
     this.looked = asked;
+  }
+
+  /** As of the last `refresh`; undefined before the first. */
+  zones(): KnownZones | undefined {
+    const { looked } = this;
+    if (looked === undefined) return undefined;
+    const ofPeer = (wanted: SeenSign['peer']): [string, SeenSign][] =>
+      [...this.seen].filter(([, { peer }]) => peer === wanted);
+    const live = ofPeer('causeway').filter(([, { online, at }]) => online && looked - at <= STALE_AFTER);
+    const names = (zones: readonly [string, SeenSign][]): readonly string[] => zones.map(([zone]) => zone).sort();
+    return { connected: names(live), kuma: names(ofPeer('kuma')) };
   }
 
   /** What `Zone.status.lost` must be, as of the last `refresh`; undefined where the zone is lost for nobody. */
@@ -101,7 +123,11 @@ export class ZoneLivenessTracker {
 
 function signOf(insight: JsonObject): Omit<SeenSign, 'at' | 'isNew'> {
   const { globalInstanceId, renewedAt, health } = insight;
-  return { sign: JSON.stringify([globalInstanceId, renewedAt, health]), online: isOnline(insight) };
+  return {
+    sign: JSON.stringify([globalInstanceId, renewedAt, health]),
+    online: isOnline(insight),
+    peer: (['causeway', 'kuma'] as const).find((known) => known === insight['peer']),
+  };
 }
 
 /** The longest wait after which a Zone is reported as lost for somebody: that much time has passed at least. */

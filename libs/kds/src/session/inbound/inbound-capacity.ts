@@ -152,6 +152,11 @@ export class InboundShare {
 
   constructor(private readonly options: InboundShareOptions) {}
 
+  /** The newest revision of the store that a write of the peer has reached. */
+  get reached(): number {
+    return this.revision;
+  }
+
   /** See InboundScheduler. */
   compute<T>(steps: Iterator<unknown, T>): Promise<T> {
     return this.options.channel.scheduler.compute(this.options.peer, steps);

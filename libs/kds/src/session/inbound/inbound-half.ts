@@ -55,6 +55,15 @@ export interface InboundHalfOptions {
   readonly onPropagated?: (kind: string, age: number) => void;
 }
 
+/** Up to where the state of a peer is stored here. */
+export interface StoredPosition {
+  /** Of the peer's store. */
+  readonly incarnation: string;
+  readonly revision: number;
+  /** A reader of this store that has seen this revision has seen that state. */
+  readonly stored: number;
+}
+
 /** Most resources that a peer may have of one kind. */
 export const MAX_IDENTITIES = 200_000;
 /** Most MeshTrusts that a zone may have: certificates of each are parsed, and all proxies are told what becomes of them. */
@@ -78,6 +87,7 @@ export class InboundHalf implements SessionHalf {
   private readonly opened: Promise<void>;
   private begin: () => void = () => undefined;
   private working: Promise<void> = Promise.resolve();
+  private readonly positions = new Map<string, StoredPosition>();
   private closed = false;
 
   constructor(
@@ -134,6 +144,11 @@ export class InboundHalf implements SessionHalf {
   /** Whether the whole state of a kind has been stored. */
   isComplete(kind: string): boolean {
     return this.inbox.isComplete(kind);
+  }
+
+  /** Up to where the peer's state of a kind is stored whole; undefined where the peer has not said so in this session. */
+  positionOf(kind: string): StoredPosition | undefined {
+    return this.positions.get(kind);
   }
 
   reports(): readonly KindReport[] {
@@ -198,10 +213,17 @@ export class InboundHalf implements SessionHalf {
     const { refused, written } = await this.applier.apply(kind, changes, pointOf(response), bytesOf);
     const rejected = [...changes.rejected, ...refused];
     this.received.advance(response, wireKeysIn(message), rejected);
+    this.reach(response);
     const answered = this.acks.answer(response, received, rejected);
     if (inbox.isComplete(kind)) this.options.onComplete?.(kind);
     if (isNews) this.reportAges(kind, written);
     await answered;
+  }
+
+  private reach({ kind, position }: OpenedResponse): void {
+    if (!position || position.revision === 0) return;
+    const { incarnation, revision } = position;
+    this.positions.set(kind, { incarnation, revision, stored: this.share.reached });
   }
 
   private checkSize(kind: string): void {

@@ -1,0 +1,99 @@
+import { meshLoops, type ControlPlaneCore, type StoreBinding } from '@causeway/control-plane';
+import {
+  createConditionsReconciler,
+  createLeaseConditionsLoop,
+  createRouteProgressReporter,
+  createRouteStatusLoop,
+  createSharedIdentityLoop,
+  createTrustCertificatesLoop,
+  createZoneReconcilers,
+  TrustAcceptanceReporter,
+  TrustPublisher,
+  ZoneProgress,
+  type ControlLoop,
+  type LeaseHealth,
+  type ProxyDirectory,
+} from '@causeway/controllers';
+import type { AuthorityLifecycle } from '@causeway/identity';
+import type { ZoneSync } from '@causeway/kds';
+import type { FollowedRoutes, Meshes } from '@causeway/meshes';
+import type { LeaderTerm } from '@causeway/runtime';
+import type { IndexReader } from '@causeway/store';
+import { configuredRanges } from './address-ranges';
+import type { ZoneSettings } from './config';
+
+/** What the loops of a zone's leader read. */
+export interface LoopSources {
+  readonly core: ControlPlaneCore<ZoneSettings>;
+  readonly index: IndexReader;
+  readonly meshes: Meshes;
+  readonly routes: FollowedRoutes;
+  readonly proxies: ProxyDirectory;
+  readonly binding: StoreBinding;
+}
+
+/** What the loops of a term stand on, besides the zone. */
+export interface TermParts {
+  readonly authorities: AuthorityLifecycle;
+  readonly health: LeaseHealth;
+  readonly sync: ZoneSync | undefined;
+  readonly term: LeaderTerm;
+}
+
+/** The loops of one term that say what becomes of routes: of the zone's own to their users, of the global's to the global. */
+function routeLoops(
+  { core: { cp }, meshes, routes, proxies }: LoopSources,
+  { sync, term }: TermParts,
+): readonly ControlLoop[] {
+  const status = createRouteStatusLoop({ cp, meshes, routes, progress: new ZoneProgress(proxies) }, term);
+  if (cp.role !== 'zone' || !sync) return [status];
+  const positionOf = (kind: string): ReturnType<ZoneSync['positionOf']> => sync.positionOf(kind);
+  return [status, createRouteProgressReporter({ cp, routes, proxies, positionOf }, term)];
+}
+
+/** The control loops of one term. */
+export function createLoops(options: LoopSources, parts: TermParts): readonly ControlLoop[] {
+  const { core, index, meshes, binding, proxies } = options;
+  const { authorities, health } = parts;
+  const { cp, settings, logger } = core;
+  const trust = new TrustPublisher({
+    zone: settings.CAUSEWAY_ZONE_NAME,
+    certificates: () => authorities.certificates(),
+  });
+  const loops = createZoneReconcilers({
+    ...{ cp, meshes, proxies },
+    floor: () => proxies.floor(index.point?.incarnation ?? ''),
+    waitedFor: (revision) => proxies.waitedFor(index.point?.incarnation ?? '', revision),
+    ranges: configuredRanges(settings),
+    forceRanges: settings.CAUSEWAY_VIP_RANGE_FORCE,
+    cooldown: settings.CAUSEWAY_VIP_COOLDOWN,
+    grace: settings.CAUSEWAY_SERVICE_GRACE,
+    abandonedAfter: settings.CAUSEWAY_XDS_ABANDONED_AFTER,
+    onHeld: (abandoned, registered) =>
+      logger.warn('many registered Dataplanes are without a proxy: they are kept', { abandoned, registered }),
+    leastCooldown: 2 * settings.CAUSEWAY_DNS_TTL,
+    onRaisedCooldown: ({ mesh, wanted, least }) =>
+      logger.warn('vipCooldown of a mesh is less than twice CAUSEWAY_DNS_TTL and is raised to that', {
+        mesh,
+        wanted,
+        least,
+      }),
+    onUnusableName: (dataplane, service) =>
+      logger.warn('a Dataplane names a service that cannot be called so', { dataplane, service }),
+    onExhausted: (kind, ranges, service) =>
+      logger.warn('a range of virtual IPs is used up: services are left without', { kind, ranges, service }),
+  });
+  const isFederated = cp.role === 'zone' && cp.federated;
+  const shared = createSharedIdentityLoop(settings.CAUSEWAY_ZONE_NAME);
+  return [
+    ...meshLoops(core, meshes, binding),
+    ...loops,
+    trust,
+    ...(isFederated ? [new TrustAcceptanceReporter(settings.CAUSEWAY_ZONE_NAME, proxies)] : []),
+    shared,
+    createTrustCertificatesLoop(),
+    createLeaseConditionsLoop(settings.CAUSEWAY_ZONE_NAME, health),
+    createConditionsReconciler({ ...core, meshes }),
+    ...routeLoops(options, parts),
+  ];
+}
