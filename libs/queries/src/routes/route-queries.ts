@@ -110,7 +110,8 @@ export class RouteQueries {
       const { client, port, request } = question;
       const frontend = table.frontend(service.id);
       if (!frontend) throw new NotFound(`mesh ${mesh} is not served here`);
-      if (!frontend.ports.some((one) => one.port === port)) throw new NotFound(`${describe(service)} has no port ${port}`);
+      if (!frontend.ports.some((one) => one.port === port))
+        throw new NotFound(`${describe(service)} has no port ${port}`);
       checkRoutes(table, frontend, rights);
       const explained = explain(table, { client, frontend, port, request }, readiness(index));
       const decision = decisionAnswer(explained);
