@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import { Type, type Static } from 'typebox';
 import { compileSchema, FieldPath, Invalid, Violations, type Violation } from '@causeway/resources';
 import type { Client, Request } from '@causeway/routing';
@@ -164,5 +163,6 @@ function urlOf(text: string): AskedUrl | string {
   return { scheme, host: url.host, hostname, port: url.port === '' ? 80 : Number(url.port), path, query };
 }
 
-/** Whether the host of a question is an address. */
-export const isAddress = ({ host }: RequestQuestion): boolean => isIP(host) !== 0;
+/** Whether the host of a question is an address, as a URL writes it when it was parsed. */
+export const isAddress = ({ host }: RequestQuestion): boolean =>
+  host.includes(':') || /^[0-9]+(\.[0-9]+){3}$/.test(host);
