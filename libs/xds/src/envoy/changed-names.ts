@@ -55,6 +55,8 @@ export class ChangedNames {
     this.add(cluster, ...clusters);
     this.add(routes, name);
     if (clusters.length > 0 || isCarriedOtherwise) this.isRelisting = true;
+    // Those of gRPC channels hold the routes.
+    if (destination) this.add(listener, ...targetsOf(destination));
     if (!destination || destination.vip === '' || !(isCarriedOtherwise || isShared)) return;
     const vip = vipOf(destination);
     this.add(cluster, name, `vip:${vip}`);

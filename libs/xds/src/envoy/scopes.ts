@@ -28,7 +28,7 @@ export function scopesOf(view: EnvoyView): readonly string[] {
 
 /** The scope of what the proxies of a namespace share where its own routes decide. */
 export function consumerScope(view: EnvoyView, namespace: string): string {
-  return `${view.mesh}${CONSUMERS}${namespace}${view.capture && !hasChains(view) ? BYTES : ''}`;
+  return `${scopesOf(view).at(-1)}${CONSUMERS}${namespace}`;
 }
 
 /** The scope in which a resource is kept that is made by a plan. */

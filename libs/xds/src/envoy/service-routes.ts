@@ -11,6 +11,8 @@ import { identityKey, type Violation } from '@causeway/resources';
 import type { Destination } from '../model/destination';
 import type { TrafficModel } from '../model/traffic-model';
 import { backendShares, type BackendShare, type ClusterPart } from '../routes/backend-shares';
+import { grpcClusterOf } from '../grpc/grpc-backends';
+import { grpcRoutes, type GrpcRoutes } from '../grpc/grpc-routes';
 import { httpRoutes, type HttpRoutes } from '../routes/http-routes';
 import type { EnvoyView } from './envoy-view';
 import { isHttp } from './messages/clusters';
@@ -52,7 +54,7 @@ export class ServiceRoutes {
 
   constructor(
     private readonly table: RouteTable,
-    private readonly model: Pick<TrafficModel, 'namesOfService' | 'destination'>,
+    private readonly model: Pick<TrafficModel, 'zone' | 'namesOfService' | 'destination'>,
   ) {}
 
   /** What decides for the clients of a view; undefined where the implicit route holds. */
@@ -127,6 +129,21 @@ export class ServiceRoutes {
     return action.type === 'forward' ? backendShares(action.backends, this.clustersFor(name)) : [];
   }
 
+  /** The routes of calls to a destination by a binding of any kind, for the gRPC clients of this zone. */
+  calls(binding: Binding, frontend: Destination): GrpcRoutes {
+    const { zone } = this.model;
+    const destinationOf = (service: Destination['service'], port: number): Destination | undefined =>
+      this.destinationsOf(service, port)[0];
+    return grpcRoutes(this.table, binding, (backend) => grpcClusterOf(backend, { zone, frontend, destinationOf }));
+  }
+
+  private destinationsOf(service: Destination['service'], port: number): readonly Destination[] {
+    return this.model.namesOfService(identityKey(service)).flatMap((name) => {
+      const destination = this.model.destination(name);
+      return destination?.port === port ? [destination] : [];
+    });
+  }
+
   private toldOf(binding: Binding | undefined, destination: Destination): Told {
     return {
       carriage: carriageOf(binding, destination),
@@ -154,12 +171,7 @@ export class ServiceRoutes {
   /** The clusters of a backend; `of`: the destination whose routes ask. */
   private clustersFor(of: string) {
     return ({ services, port }: { readonly services: readonly Destination['service'][]; readonly port: number }) => {
-      const found = services.flatMap((service) =>
-        this.model.namesOfService(identityKey(service)).flatMap((name) => {
-          const destination = this.model.destination(name);
-          return destination?.port === port ? [destination] : [];
-        }),
-      );
+      const found = services.flatMap((service) => this.destinationsOf(service, port));
       if (found.length > 1)
         for (const { name } of found) this.weighing.set(name, (this.weighing.get(name) ?? new Set()).add(of));
       return found.map(partOf);

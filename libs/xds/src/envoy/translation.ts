@@ -319,13 +319,20 @@ export class Translation {
   /** The namespace whose routes decide about a resource for a view, where they are its consumers' own. */
   consumersOf(view: EnvoyView, type: string, name: string): string | undefined {
     const namespace = view.dataplane?.namespace;
-    if (namespace === undefined || view.wire === 'grpc' || view.capture?.type === 'translate') return ABSENT;
-    const { table, routes } = this.options.tables();
-    const vip = vipIn(type, name);
-    const destination =
-      type === RESOURCE_TYPES.routes ? this.destination(view, name) : vip && table.atVip(view.mesh, vip);
+    if (namespace === undefined || view.capture?.type === 'translate') return ABSENT;
+    const { routes } = this.options.tables();
+    const destination = this.routed(view, type, name);
     const binding = destination ? routes.bindingOf(view, destination) : ABSENT;
     return binding?.group === `consumer:${namespace}` ? namespace : ABSENT;
+  }
+
+  /** The destination whose routes decide about a resource. */
+  private routed(view: EnvoyView, type: string, name: string): Destination | undefined {
+    const { table } = this.options.tables();
+    if (view.wire === 'grpc') return type === RESOURCE_TYPES.listener ? table.ofTarget(view.mesh, name) : ABSENT;
+    if (type === RESOURCE_TYPES.routes) return this.destination(view, name);
+    const vip = vipIn(type, name);
+    return vip === undefined ? ABSENT : table.atVip(view.mesh, vip);
   }
 
   private secret(view: EnvoyView, name: string): Plan | 'pending' | undefined {
