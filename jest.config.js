@@ -23,6 +23,7 @@ const script = {
 module.exports = {
   runtime: '<rootDir>/tools/jest-runtime.js',
   testEnvironment: '<rootDir>/tools/jest-environment.js',
+  testSequencer: '<rootDir>/tools/jest-sequencer.js',
   // Each file evaluates its modules anew, and Node is slow to let go of the old ones.
   workerIdleMemoryLimit: '1GB',
   testTimeout: 300_000, // a busy machine is no failure; a wait that never ends is

@@ -101,7 +101,7 @@ describeWhere(
       await until('the routes are back', async () => (await times()) === 2);
       expect(await state()).toBe(during);
       await reaches();
-      expect(agent.log).toContain('somebody has removed or changed rules or routes');
+      await until('it is said', () => agent.log.includes('somebody has removed or changed rules or routes'));
       expect((await agent.command('status')).text).toMatch(/put back 2 times, last \w+ ago/);
     });
 

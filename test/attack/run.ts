@@ -117,7 +117,7 @@ function attacked(orders: Orders): Promise<Counts> {
     execArgv: ['-r', join(ROOT, 'bench', 'register.cjs')],
   });
   child.send(orders);
-  const kill = setTimeout(() => child.kill('SIGKILL'), orders.lasts + 30_000);
+  const kill = setTimeout(() => child.kill('SIGKILL'), orders.lasts + 120_000);
   return new Promise((resolve, reject) => {
     child.once('message', (counts: Counts) => {
       clearTimeout(kill);

@@ -3,6 +3,7 @@ import { ProcessPlane } from '../support/process-plane';
 import { until } from '../support/until';
 
 const COUNT = 10_000;
+const TRIES = 8;
 const PATH = '/meshes/default/meshmultizoneservices';
 
 function lines(series: string): string {
@@ -17,15 +18,17 @@ describe('a control plane that is killed while it writes a batch', () => {
   const start = (): Promise<ProcessPlane> =>
     ProcessPlane.start('global', 'global', { DATABASE_URL: database.url, CAUSEWAY_KDS_BIND_ADDRESS: '127.0.0.1' });
 
-  beforeEach(async () => {
+  async function begin(): Promise<void> {
     database = await createTestDatabase();
     plane = await start();
     await until('the default mesh is there', () => plane.get('/meshes/default'));
-  });
-  afterEach(async () => {
+  }
+  async function end(): Promise<void> {
     await plane.stop();
     await database.drop();
-  });
+  }
+  beforeEach(begin);
+  afterEach(end);
 
   const apply = (query: string): Promise<Response> =>
     fetch(`${plane.restUrl}/_apply${query}`, {
@@ -55,8 +58,12 @@ describe('a control plane that is killed while it writes a batch', () => {
   }
 
   it('leaves the first documents of a batch, and the batch applied again has them all', async () => {
-    const text = await killed('');
-    expect(text).not.toContain('"summary"');
+    // Where this process is slow, all is written before it kills: then the same anew.
+    for (let tries = 1; (await killed('')).includes('"summary"'); tries++) {
+      expect(tries).toBeLessThan(TRIES);
+      await end();
+      await begin();
+    }
     const left = await stored();
     const again = await summary(await apply(''));
     expect(again).toMatchObject({ total: COUNT, unchanged: left, created: COUNT - left, refused: 0 });

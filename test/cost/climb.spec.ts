@@ -1,5 +1,5 @@
 import { climb, sizesUpTo } from './climb';
-import { courseOf } from './course';
+import { courseOf, lastFirstTurn } from './course';
 import { entryPoints } from './entries/entry-points';
 import { EXAMPLES } from './examples';
 import { takesText, type EntryPoint } from './entry-point';
@@ -67,6 +67,15 @@ describe('the cost fuzzer', () => {
     const course = courseOf(entryPoints(9), 9).map(({ entry, shape }) => `${entry.name}: ${shape.name}`);
     const examples = EXAMPLES.map(([entry, shape]) => `${entry}: ${shape}`);
     expect([...course.slice(0, examples.length)].sort()).toEqual([...examples].sort());
+  });
+
+  it('gives every entry point its turn before a run ends, however slow the machine is', () => {
+    const entries = entryPoints(9);
+    const course = courseOf(entries, 9);
+    const at = lastFirstTurn(course);
+    const tried = (until: number): number => new Set(course.slice(0, until).map(({ entry }) => entry.name)).size;
+    expect([tried(at), tried(at + 1)]).toEqual([entries.length - 1, entries.length]);
+    expect(lastFirstTurn([])).toBe(-1);
   });
 
   it('makes inputs of about the size that is asked for', () => {

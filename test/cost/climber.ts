@@ -1,5 +1,5 @@
 import { climb, type Climb } from './climb';
-import { courseOf } from './course';
+import { courseOf, lastFirstTurn } from './course';
 import { entryPoints } from './entries/entry-points';
 
 /** Which part of the course a process climbs. */
@@ -8,7 +8,7 @@ export interface Part {
   /** Every `step`-th pair from `first`. */
   readonly first: number;
   readonly step: number;
-  /** Ends after so long, ms. */
+  /** Ends at this time (Date.now()), but not before every entry point has had its turn. */
   readonly until: number;
   /** Only entry points whose name contains it. */
   readonly only: string;
@@ -31,11 +31,12 @@ async function main(task: Part): Promise<void> {
   const course = courseOf(entries, task.seed).filter(
     ({ entry, shape }) => !alone || (entry.name === alone.entry && shape.name === alone.shape),
   );
+  const everyone = lastFirstTurn(course);
   const found = new Map<string, number>();
   for (let at = task.first; at < course.length; at += task.step) {
     const pair = course[at];
     if (!pair || (found.get(pair.entry.name) ?? 0) >= ENOUGH) continue;
-    if (Date.now() > task.until) return tell({ type: 'done', all: false });
+    if (Date.now() > task.until && at > everyone) return tell({ type: 'done', all: false });
     await tell({ type: 'begins', at, entry: pair.entry.name, shape: pair.shape.name });
     const result = await climb(pair.entry, pair.shape);
     if (result.superLinear) found.set(pair.entry.name, (found.get(pair.entry.name) ?? 0) + 1);

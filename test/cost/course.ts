@@ -27,6 +27,13 @@ export function courseOf(entries: readonly EntryPoint[], seed: number): readonly
   return [...drawn.filter(isExample), ...drawn.filter((pair) => !isExample(pair))];
 }
 
+/** The place of the pair with which the last entry point has its first turn; -1 where there is none. */
+export function lastFirstTurn(course: readonly Pair[]): number {
+  const first = new Map<string, number>();
+  for (const [at, { entry }] of course.entries()) if (!first.has(entry.name)) first.set(entry.name, at);
+  return Math.max(-1, ...first.values());
+}
+
 function shuffled<T>(items: readonly T[], draw: Prng): readonly T[] {
   return items
     .map((item) => [draw.next(), item] as const)

@@ -124,7 +124,7 @@ describe('unmodified gRPC clients and servers (grpc-js-xds) on our resources', (
   it('an unknown name fails at once, and is served when it comes; what goes and comes back is taken again', async () => {
     const call = client.channel('new.svc.mesh.local');
     // grpc-js gives up by itself after 15 s; at its deadline a call fails otherwise.
-    expect(await call(10_000)).toBe('UNAVAILABLE');
+    expect(await call({ within: 10_000 })).toBe('UNAVAILABLE');
     west?.state.put(greeter('west', 'greeter', named(HOSTNAME, 'new.svc.mesh.local')));
     await until('an answer', async () => (await call()) === 'west');
     west?.state.delete(greeter('west', 'greeter'));

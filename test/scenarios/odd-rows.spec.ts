@@ -7,6 +7,9 @@ const ROWS = 100_000;
 
 jest.setTimeout(600_000);
 
+/** So many rows take a slow machine minutes, ms. */
+const PATIENCE = 400_000;
+
 /** JSON that no schema allows, as an older version, a hand in the database or a restore from elsewhere could leave it. */
 const KINDS = [
   'MeshService',
@@ -109,10 +112,11 @@ describe.each([
       };
       const body = { type: 'Dataplane', mesh: 'default', name: 'sound-1', spec };
       expect(await running.put('/meshes/default/dataplanes/sound-1', body)).toBe(201);
-      await until('the service has an address and a name', async () => {
+      const isComplete = async (): Promise<boolean> => {
         const service = await running.get('/meshes/default/meshservices/sound');
         return /"vip":\{"ip".*"status":"Available"/.test(JSON.stringify(service ?? {}));
-      }).catch((error: unknown) => {
+      };
+      await until('the service has an address and a name', isComplete, PATIENCE).catch((error: unknown) => {
         throw new Error(running.lastLines.join('\n'), { cause: error });
       });
     }

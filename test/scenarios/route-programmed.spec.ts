@@ -2,7 +2,7 @@ import { createRouteProgressReporter, GlobalProgress, ProxyDirectory, ZoneProgre
 import { isJsonArray, isJsonObject, type Identity, type JsonObject } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { MemoryProxySessions, type ProxyFacts } from '@causeway/store';
-import { RouteLeader } from '../support/route-leader';
+import { parentsOf, RouteLeader } from '../support/route-leader';
 import { TestGlobal, TestZone } from '../support/sync-mesh';
 import type { TestPlane } from '../support/test-plane';
 import { until } from '../support/until';
@@ -83,6 +83,7 @@ describe('Programmed of routes', () => {
   let east: ProxyZone;
   let west: ProxyZone;
   let leader: RouteLeader;
+  let kuma: readonly string[];
 
   beforeEach(async () => {
     global = new TestGlobal();
@@ -92,7 +93,9 @@ describe('Programmed of routes', () => {
     await Promise.all([east.join(global), west.join(global)]);
     await east.plane.put('MeshService', 'foo', { ports: [{ port: 80 }], state: 'Available' });
     await west.plane.holds(east.plane.id('MeshService', 'foo'));
-    const progress = new GlobalProgress({ index: global.index, connected: () => new Set(['east', 'west']) });
+    kuma = [];
+    const zones = () => ({ connected: ['east', 'west'], kuma });
+    const progress = new GlobalProgress({ index: global.index, zones });
     leader = (await RouteLeader.lead(global, 'global-1', { progress })).start();
   });
   afterEach(async () => {
@@ -148,6 +151,18 @@ describe('Programmed of routes', () => {
     await global.holds(global.id('TCPRoute', 'later'), ({ status }) => status !== undefined);
     expect(global.get(all)?.revision).toBe(revision);
   }, 90_000);
+
+  it('says at each parent which zones of Kuma are not told of the route, as long as there are some', async () => {
+    await global.put('HTTPRoute', 'all', ROUTE);
+    const all = global.id('HTTPRoute', 'all');
+    const told = (): boolean => parentsOf(global, all)[0]?.includes('UnsupportedByKuma=True/NotExpressible') ?? false;
+    await until('it is bound', () => parentsOf(global, all).length > 0);
+    expect(told()).toBe(false);
+    kuma = ['kz'];
+    await until('it is said', told, 10_000);
+    kuma = [];
+    await until('it is said no longer', () => !told(), 10_000);
+  }, 60_000);
 
   it('of a kind that a machine cannot obey is False and names it, as is that of a parent that nobody serves', async () => {
     await east.report({ a: LATE }, { userAgent: 'causeway-agent 0.1.0+builtin' });

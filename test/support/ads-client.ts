@@ -20,7 +20,7 @@ interface AdsCredentials {
   readonly ca?: string;
 }
 
-/** A stream of a proxy in a test: raw requests, and the responses in order. */
+/** A stream of a proxy in a test, to a port of loopback or to a target of gRPC: raw requests, and the responses in order. */
 class AdsClient<Q, A extends { readonly typeUrl: string; readonly nonce: string }> {
   readonly responses: A[] = [];
   /** Bytes of each response. */
@@ -30,14 +30,13 @@ class AdsClient<Q, A extends { readonly typeUrl: string; readonly nonce: string 
   private readonly client: AggregatedDiscoveryServiceClient;
 
   constructor(
-    /** A port of loopback, or a target such as `unix:/a/socket`. */
-    at: number | string,
+    port: number | string,
     private readonly form: Form<Q, A>,
     readonly node = 'web-1',
     { authorization = '', ca }: AdsCredentials = {},
   ) {
     this.client = new AggregatedDiscoveryServiceClient(
-      typeof at === 'number' ? `127.0.0.1:${at}` : at,
+      typeof port === 'string' ? port : `127.0.0.1:${port}`,
       ca === undefined ? credentials.createInsecure() : credentials.createSsl(Buffer.from(ca)),
       {
         'grpc.max_receive_message_length': -1,
@@ -101,10 +100,10 @@ const SERVICE = '/envoy.service.discovery.v3.AggregatedDiscoveryService';
 export type DeltaClient = AdsClient<DeltaDiscoveryRequest, DeltaDiscoveryResponse>;
 export type SotwClient = AdsClient<DiscoveryRequest, DiscoveryResponse>;
 
-export function deltaClient(at: number | string, node?: string, authorization = '', ca?: string): DeltaClient {
+export function deltaClient(port: number | string, node?: string, authorization = '', ca?: string): DeltaClient {
   const decode = (bytes: Buffer): DeltaDiscoveryResponse => DeltaDiscoveryResponse.decode(bytes);
   const form = { request: DeltaDiscoveryRequest, path: `${SERVICE}/DeltaAggregatedResources`, decode };
-  return new AdsClient(at, form, node, { authorization, ...(ca !== undefined && { ca }) });
+  return new AdsClient(port, form, node, { authorization, ...(ca !== undefined && { ca }) });
 }
 
 export function sotwClient(port: number, node?: string, authorization = ''): SotwClient {

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import { stringify } from 'yaml';
 import type { AgentStatus } from '@causeway/agent';
 import { until } from './until';
@@ -60,8 +61,13 @@ export class AgentProcess {
     this.child = child;
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (text: Buffer) => (this.said = `${this.said}${text.toString()}`.slice(-20_000)));
+    const closed = once(child, 'close');
     await until('the agent answers', async () => {
-      if (!this.isRunning) throw new Error(`the agent has ended: ${this.said}`);
+      if (!this.isRunning) {
+        // All that it said; an Envoy that it has started may keep its output open.
+        await Promise.race([closed, pause(10_000, undefined, { ref: false })]);
+        throw new Error(`the agent has ended: ${this.said}`);
+      }
       return (await this.status())?.pid === child.pid;
     });
   }

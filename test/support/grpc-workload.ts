@@ -5,6 +5,7 @@ import {
   type ChannelOptions,
   Client,
   credentials,
+  Metadata,
   Server,
   ServerCredentials,
   status,
@@ -17,11 +18,25 @@ import type { TrafficPlane } from './traffic-plane';
 
 const BOOTSTRAP = 'grpc.TEST_ONLY_DO_NOT_USE_IN_PROD.xds_bootstrap_config';
 const asIs = (bytes: Buffer): Buffer => bytes;
-const method = {
-  ...{ path: '/test.Echo/Say', requestStream: false, responseStream: false },
+const SAY = '/test.Echo/Say';
+/** Never answered. */
+const WAIT = '/test.Echo/Wait';
+const unary = { requestStream: false, responseStream: false } as const;
+const bytes = {
   ...{ requestSerialize: asIs, requestDeserialize: asIs, responseSerialize: asIs, responseDeserialize: asIs },
 } as const;
+/** What every server has, by path. */
+const METHODS = Object.fromEntries(
+  [SAY, '/test.Echo/Shout', '/test.Other/Say', WAIT].map((path) => [path, { path, ...unary, ...bytes }]),
+);
 type Answer = (error: null, answer: Buffer) => void;
+
+/** A call: of a method, with headers, with a deadline so many ms from now. */
+export interface GrpcCall {
+  readonly within?: number;
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
 
 export interface WorkloadOptions {
   readonly node: string;
@@ -38,13 +53,13 @@ export class GrpcProgram {
   constructor(private readonly config: string) {}
 
   /** Makes a channel to `xds:///target`, and returns what calls through it: the name that the server says, or the code of its failure. */
-  channel(target: string, options: ChannelOptions = {}): (within?: number) => Promise<string> {
+  channel(target: string, options: ChannelOptions = {}): (call?: GrpcCall) => Promise<string> {
     const client = new Client(`xds:///${target}`, new XdsChannelCredentials(credentials.createInsecure()), {
       ...options,
       [BOOTSTRAP]: this.config,
     });
     this.ends.push(() => client.close());
-    return (within) => callOn(client, within);
+    return (call) => callOn(client, call);
   }
 
   /** Serves at this address by xDS, and says `name` to each call. */
@@ -114,17 +129,20 @@ export async function plainCall(at: string): Promise<string> {
 
 function bind(server: Server, name: string, at: string, using: ServerCredentials): Promise<number> {
   const echo = (_: unknown, done: Answer): void => done(null, Buffer.from(name));
-  server.addService({ echo: method }, { echo });
+  const handlers = Object.keys(METHODS).map((path) => [path, path === WAIT ? () => undefined : echo] as const);
+  server.addService(METHODS, Object.fromEntries(handlers));
   return new Promise((resolve, reject) =>
     server.bindAsync(at, using, (error, port) => (error ? reject(error) : resolve(port))),
   );
 }
 
-/** `within`: its deadline, ms from now. */
-function callOn(client: Client, within = 30_000): Promise<string> {
+function callOn(client: Client, { path = SAY, headers = {}, within = 30_000 }: GrpcCall = {}): Promise<string> {
+  const metadata = new Metadata();
+  for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
   return new Promise((resolve) => {
     const answered = (error: ServiceError | null, answer?: Buffer): void =>
       resolve(error ? (status[error.code] ?? 'UNKNOWN') : String(answer));
-    client.makeUnaryRequest(method.path, asIs, asIs, Buffer.from('who?'), { deadline: Date.now() + within }, answered);
+    const options = { deadline: Date.now() + within };
+    client.makeUnaryRequest(path, asIs, asIs, Buffer.from('who?'), metadata, options, answered);
   });
 }

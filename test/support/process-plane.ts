@@ -60,8 +60,9 @@ export class ProcessPlane {
       execArgv: [],
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
+    // When all that it said is read.
     this.exited = new Promise((done) =>
-      this.child.once('exit', () => {
+      this.child.once('close', () => {
         this.alive = false;
         done();
       }),

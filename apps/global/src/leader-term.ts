@@ -49,7 +49,7 @@ export function leaderTermFactory(
       const conditions = createConditionsReconciler({ ...context, unsupportedByKuma: unsupportedByKuma(kuma) });
       const authorities = createMeshAuthorityLoop({ sealing: kuma.sealing, logger: core.logger });
       const keys = authentication.createKeyPublisher();
-      const progress = new GlobalProgress({ index, connected: () => zones.connectedZones() });
+      const progress = new GlobalProgress({ index, zones: () => zones.zones() });
       const status = createRouteStatusLoop({ cp: core.cp, meshes, routes, progress }, term);
       const chores = [...tokenChores(context, authentication.tokens), security.purge];
       return {

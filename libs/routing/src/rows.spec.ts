@@ -37,7 +37,7 @@ describe('who may bind', () => {
     expect(mesh.answer({ from: 'consumer' })).toBe('implicit echo');
   });
 
-  it('T002-05, T002-30, T002-31, T002-32: producer routes are for all, consumer routes for their own namespace', () => {
+  it('T002-01, T002-05, T002-06, T002-30, T002-31, T002-32: producer routes are for all, consumer routes for their own namespace', () => {
     const mesh = RoutingMesh.echo();
     const consumer = { parentRefs: [{ ...ECHO, namespace: 'mesh' }], rules: [to('echo-v2', { namespace: 'mesh' })] };
     mesh.route('HTTPRoute', 'consumer', consumer, { namespace: 'a' });
@@ -245,6 +245,26 @@ describe('which routes decide', () => {
     const consumer = { parentRefs: [{ ...ECHO, namespace: 'mesh', port: 81 }], rules: [to('echo-v2')] };
     mesh.route('HTTPRoute', 'consumer', consumer, { namespace: 'a' });
     expect(mesh.answer({ from: 'a' })).toBe('echo-v1');
+  });
+
+  it('T002-07: the address that was dialled decides, not the name that the request has', () => {
+    const mesh = RoutingMesh.echo();
+    bind(mesh);
+    const hosts = ['241.0.0.1', '241.0.0.1:80', 'echo.mesh.svc.mesh.local', 'echo-v2.mesh.svc.mesh.local'];
+    expect(hosts.map((host) => mesh.answer({ host }))).toEqual(hosts.map(() => 'echo-v1'));
+    expect(mesh.answer({ to: 'echo-v2', host: 'echo.mesh.svc.mesh.local' })).toBe('implicit echo-v2');
+  });
+
+  it('T002-12: a parent that waits for its address is bound; only one that will never have one is none', () => {
+    const mesh = new RoutingMesh();
+    const id = bind(mesh);
+    mesh.service('echo-v1');
+    mesh.service('echo', { headless: true });
+    expect(mesh.conditions(id)[0]?.[0]).toBe('Accepted=False/NoMatchingParent');
+    // A service has no address here: routes are bound to what has, or awaits one, by its identity.
+    mesh.service('echo');
+    expect(mesh.conditions(id)).toEqual([BOUND]);
+    expect(mesh.answer()).toBe('echo-v1');
   });
 
   it('T002-33: hostnames mean nothing in the mesh, and the explanation says so', () => {

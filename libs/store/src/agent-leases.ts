@@ -88,7 +88,7 @@ export interface LostLease extends LeaseKey {
 export interface LeaseSurvey {
   /** The store's clock, ms since 1970. */
   readonly now: number;
-  /** All leases. */
+  /** All leases; where none has expired, as they were less than the length of a lease ago. */
   readonly total: number;
   /** Those that have expired, the oldest first; at most as many as asked for. */
   readonly expired: readonly Pick<AgentLease, keyof LeaseKey | 'session' | 'machine' | 'expiresAt'>[];

@@ -1,100 +1,90 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Cluster, Cluster_DiscoveryType, ClusterLoadAssignment } from '@causeway/proto-gen';
 import { silentLogger, systemClock } from '@causeway/runtime';
-import { encodeResource, RESOURCE_TYPES, type EncodedResource, type EncodeResult } from '@causeway/xds';
+import { RESOURCE_TYPES, type EncodedResource } from '@causeway/xds';
 import { deltaClient, type DeltaClient } from '../../../../test/support/ads-client';
+import { until } from '../../../../test/support/until';
 import { ResourceCache } from '../resources/resource-cache';
 import { LocalXdsServer } from './local-xds-server';
 
-const { cluster, endpoints, listener } = RESOURCE_TYPES;
+const { endpoints, secret } = RESOURCE_TYPES;
 const PROXY = 'default.web-1';
+const resource = (name: string, content: string, type = endpoints): EncodedResource => ({
+  ...{ type, name, version: content, bytes: Buffer.from(content) },
+});
 
-function resourceOf(result: EncodeResult): EncodedResource {
-  if (!result.ok) throw new Error(JSON.stringify(result.violations));
-  return result.resource;
-}
-const clusterOf = (name: string, serviceName: string): EncodedResource =>
-  resourceOf(
-    encodeResource(Cluster, {
-      ...{ name, edsClusterConfig: { serviceName } },
-      clusterDiscoveryType: { $case: 'type', value: Cluster_DiscoveryType.EDS },
-    }),
-  );
-const endpointsOf = (clusterName: string): EncodedResource =>
-  resourceOf(encodeResource(ClusterLoadAssignment, { clusterName, endpoints: [{ locality: { zone: 'east' } }] }));
-
-describe('the xDS server of a machine after a restart, with no control plane', () => {
-  let folder: string;
-  let cache: ResourceCache;
+describe('the server of a machine for its proxies', () => {
+  let folder = '';
   let server: LocalXdsServer;
-  let envoy: DeltaClient;
-  const opened = (): Promise<ResourceCache> =>
-    ResourceCache.open(join(folder, 'resources'), { clock: systemClock, logger: silentLogger });
+  let cache: ResourceCache;
+  let proxy: DeltaClient;
+  let acked = 0;
 
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'causeway-xds-'));
-    const before = await opened();
-    const told = [clusterOf('whole', 'whole'), clusterOf('cut', 'cut')];
-    await before.receive({ type: cluster, resources: told, removed: [] });
-    // The agent ends before it is told the endpoints of the other one.
-    await before.receive({ type: endpoints, resources: [endpointsOf('whole')], removed: [] });
-    await before.close();
-    cache = await opened();
-    server = new LocalXdsServer(join(folder, 'xds.sock'), { clock: systemClock, logger: silentLogger });
+    folder = await mkdtemp(join(tmpdir(), 'cwx-'));
+    const tools = { clock: systemClock, logger: silentLogger };
+    cache = await ResourceCache.open(join(folder, 'resources'), tools);
+    server = new LocalXdsServer(join(folder, 'xds.sock'), tools);
     await server.listen();
     server.serve(PROXY, cache);
-    envoy = deltaClient(`unix:${server.path}`, PROXY);
+    cache.useTaker((change) => server.taken(PROXY, change));
+    proxy = deltaClient(`unix:${server.path}`, PROXY);
+    acked = 0;
   });
   afterEach(async () => {
-    await envoy.close();
+    server.forget(PROXY);
+    await proxy.close();
     await server.close();
     await cache.close();
-    rmSync(folder, { recursive: true });
+    await rm(folder, { recursive: true });
   });
 
-  /** Asks as Envoy does, acks each response, and gives what was told, in its order, once so many resources were. */
-  async function told(
-    resources: number,
-    ...asked: readonly object[]
-  ): Promise<readonly (readonly [string, string, number])[]> {
-    const found: (readonly [string, string, number])[] = [];
-    for (const one of asked) envoy.send(one);
-    for (let i = 0; found.length < resources; i++) {
-      const response = await envoy.response(i);
-      envoy.ack(response);
-      for (const { name, resource } of response.resources) {
-        const isEndpoints = response.typeUrl === endpoints && resource;
-        const parts = isEndpoints ? ClusterLoadAssignment.decode(resource.value).endpoints.length : 0;
-        found.push([response.typeUrl, name, parts]);
-      }
-    }
-    return found;
+  const told = (...resources: readonly EncodedResource[]): Promise<string | undefined> =>
+    cache.receive({ type: endpoints, resources, removed: [] });
+  const ack = async (): Promise<void> => proxy.ack(await proxy.response(acked++));
+  /** The proxy asks for endpoints, is told them, and acks. */
+  async function hold(...resources: readonly EncodedResource[]): Promise<void> {
+    proxy.send({ typeUrl: endpoints, resourceNamesSubscribe: resources.map(({ name }) => name) });
+    await until('it is known', () => server.isConnected(PROXY));
+    const taken = told(...resources);
+    await until('it has all', async () => {
+      if (proxy.responses.length > acked) await ack();
+      return proxy.responses.flatMap(({ resources: all }) => all).length >= resources.length;
+    });
+    expect(await taken).toBeUndefined();
   }
 
-  it('serves endpoints right after their cluster, and before listeners', async () => {
-    const all = await told(
-      4,
-      { typeUrl: cluster, resourceNamesSubscribe: ['*'] },
-      { typeUrl: listener, resourceNamesSubscribe: ['*'] },
-      { typeUrl: endpoints, resourceNamesSubscribe: ['whole', 'cut'] },
-    );
-    expect(all.slice(0, 2).map(([type]) => type)).toEqual([cluster, cluster]);
-    expect(all.slice(2).map(([type]) => type)).toEqual([endpoints, endpoints]);
+  it('has a change taken when the proxy acks it, and with its words when it rejects it', async () => {
+    await hold(resource('a', '1'));
+    let isTaken = false;
+    const taken = told(resource('a', '2')).then((refusal) => {
+      isTaken = true;
+      return refusal;
+    });
+    const response = await proxy.response(acked++);
+    expect(isTaken).toBe(false);
+    proxy.nack(response, 'no such endpoint');
+    expect(await taken).toContain('no such endpoint');
   });
 
-  it('has what it was told, and an empty list where the disk has none: no cluster waits for ever', async () => {
-    const all = await told(
-      4,
-      { typeUrl: cluster, resourceNamesSubscribe: ['*'] },
-      {
-        ...{ typeUrl: endpoints, resourceNamesSubscribe: ['whole', 'cut'] },
-      },
-    );
-    expect(all.filter(([type]) => type === endpoints)).toEqual([
-      [endpoints, 'whole', 1],
-      [endpoints, 'cut', 0],
-    ]);
+  it('has a change taken that leaves what the proxy holds as it is: no ack will come', async () => {
+    await hold(resource('a', '1'));
+    expect(await told(resource('a', '1'))).toBeUndefined();
+    expect(proxy.responses).toHaveLength(acked);
+  });
+
+  it('also where it comes while another one is not acked', async () => {
+    await hold(resource('a', '1'), resource('b', '1'));
+    const both = [told(resource('b', '2')), told(resource('a', '1'))];
+    await ack();
+    expect(await Promise.all(both)).toEqual([undefined, undefined]);
+    expect(proxy.responses).toHaveLength(acked);
+  });
+
+  it('waits for nothing of a type that the proxy does not ask for', async () => {
+    await hold(resource('a', '1'));
+    const change = { type: secret, resources: [resource('identity', '1', secret)], removed: [] };
+    expect(await cache.receive(change)).toBeUndefined();
   });
 });

@@ -62,8 +62,8 @@ export class LocalXdsServer {
   }
 
   /**
-   * Resolves when a proxy has answered a change of its cache that was told last: undefined, or its text where it rejects one of the
-   * resources. It must be asked in the turn of the change. Waits while the proxy is not connected, until `release`.
+   * Resolves when a proxy has answered a change of its cache that was told last, or has nothing to answer, for it holds just that:
+   * undefined, or its text where it rejects one of the resources. It must be asked in the turn of the change. Waits while the proxy is not connected, until `release`.
    */
   taken(proxy: string, change: CacheChange): Promise<string | undefined> {
     return new Promise((settle) => {

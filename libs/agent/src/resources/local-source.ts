@@ -19,7 +19,7 @@ export class LocalSource implements ResourceSource<ResourceCache> {
   revision = 0;
   private readonly listeners = new Set<SourceListener<ResourceCache>>();
 
-  /** `acked` is called when a proxy has acked, or rejected, something. */
+  /** `onAck` is called when a proxy has acked, or rejected, something, or lacks nothing of a change. */
   constructor(private readonly onAck: (proxy: string) => void) {}
 
   /** Follows a cache until the returned function is called. */
@@ -49,6 +49,10 @@ export class LocalSource implements ResourceSource<ResourceCache> {
   }
 
   acked({ id }: Proxy<ResourceCache>): void {
+    this.onAck(id);
+  }
+
+  unchanged({ id }: Proxy<ResourceCache>): void {
     this.onAck(id);
   }
 

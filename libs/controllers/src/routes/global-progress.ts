@@ -19,8 +19,8 @@ interface ZoneReport {
 /** What progress on the global is read from. */
 export interface GlobalProgressOptions {
   readonly index: Pick<IndexReader, 'get' | 'versionOf'>;
-  /** The zones of ours that have a session; undefined while that is not known. */
-  readonly connected: () => ReadonlySet<string> | undefined;
+  /** Names of zones: of ours those that have a session, of Kuma all; undefined while that is not known. */
+  readonly zones: () => { readonly connected: readonly string[]; readonly kuma: readonly string[] } | undefined;
 }
 
 /**
@@ -34,13 +34,13 @@ export class GlobalProgress implements ProgressSource {
   constructor(private readonly options: GlobalProgressOptions) {}
 
   of({ route }: AskedRoute): RouteProgress | undefined {
-    const zones = this.options.connected();
+    const zones = this.options.zones();
     if (!zones) return undefined;
     const key = identityKey(route.id);
     const { incarnation, revision } = route.origin;
     const sums = { proxies: new Sum(), unable: new Sum(), zones: new Sum() };
     let isPartial = false;
-    for (const zone of [...zones].sort()) {
+    for (const zone of zones.connected) {
       const report = this.reportOf(zone);
       const counted = report?.counted.get(key);
       const isApplied = (report?.applied.get(`${route.id.kind} ${incarnation}`) ?? -1) >= revision;
@@ -56,11 +56,15 @@ export class GlobalProgress implements ProgressSource {
   }
 
   hasMoved(): boolean {
-    const { index, connected } = this.options;
-    const seen = [index.versionOf(RouteInsight.name), ...[...(connected() ?? [])].sort()].join(' ');
+    const { index, zones } = this.options;
+    const seen = [index.versionOf(RouteInsight.name), ...(zones()?.connected ?? [])].join(' ');
     if (seen === this.seen) return false;
     this.seen = seen;
     return true;
+  }
+
+  untold(): readonly string[] | undefined {
+    return this.options.zones()?.kuma;
   }
 
   private reportOf(zone: string): ZoneReport | undefined {

@@ -1,3 +1,4 @@
+import { SyncCondition } from '@causeway/sync';
 import { isJsonObject, shortened, type Condition, type JsonObject, type JsonValue } from '@causeway/resources';
 
 /** The condition that every connected proxy to whom a route applies has applied it, up to `observedGeneration`. */
@@ -47,6 +48,16 @@ export const NO_GATEWAY = 'NoGateway';
 export function withoutGateway(observedGeneration: number): Condition {
   const message = 'no gateway is run: the route is judged and not obeyed';
   return { type: PROGRAMMED, status: 'False', reason: NO_GATEWAY, message, observedGeneration };
+}
+
+/** The condition that zones of Kuma are not told of a route; absent where there are none. */
+export const UNSUPPORTED_BY_KUMA = SyncCondition.unsupportedByKuma;
+
+/** `zones`: the names of the zones of Kuma, sorted. */
+export function unsupportedByKuma(zones: readonly string[], observedGeneration: number): Condition {
+  const who = names({ acked: 0, total: zones.length, waitingFor: zones });
+  const message = `zones of Kuma are not told of it, and their proxies do not obey it: ${who}`;
+  return { type: UNSUPPORTED_BY_KUMA, status: 'True', reason: 'NotExpressible', message, observedGeneration };
 }
 
 /** Whether it is written of this generation that all have applied it. */

@@ -24,6 +24,8 @@ import {
   asCondition,
   isProgrammed,
   NO_GATEWAY,
+  UNSUPPORTED_BY_KUMA,
+  unsupportedByKuma,
   PROGRAMMED,
   programmedCondition,
   withoutGateway,
@@ -52,6 +54,8 @@ export interface ProgressSource {
   of(asked: AskedRoute): RouteProgress | undefined;
   /** Whether something is known anew since the call before. */
   hasMoved(): boolean;
+  /** Names of the zones that are told of no route, sorted; undefined while that is not known. */
+  untold?(): readonly string[] | undefined;
 }
 
 /** What the status of routes is made from. */
@@ -84,6 +88,7 @@ export class RouteStatusReconciler implements KeyedReconciler {
   private isReloaded = false;
   private readonly waiting = new Map<string, Waiting>();
   private index: IndexReader | undefined;
+  private untold: readonly string[] | undefined;
 
   constructor(private readonly options: RouteStatusOptions) {}
 
@@ -124,7 +129,10 @@ export class RouteStatusReconciler implements KeyedReconciler {
   outsideKeys(): readonly (string | typeof RESCAN)[] {
     const { isReloaded } = this;
     this.isReloaded = false;
-    if (isReloaded) return [RESCAN];
+    const untold = this.options.progress?.untold?.();
+    const isTold = untold === undefined || this.untold?.join(' ') === untold.join(' ');
+    if (untold) this.untold = untold;
+    if (isReloaded || !isTold) return [RESCAN];
     return this.options.progress?.hasMoved() === true ? [...this.waiting.keys()] : NO_KEYS;
   }
 
@@ -154,13 +162,14 @@ export class RouteStatusReconciler implements KeyedReconciler {
     const maySay = now - waiting.from >= PATIENCE && now - waiting.saidAt >= SAY_EVERY;
     let isWaiting = false;
     const wanted = entries.map((entry) => {
-      const stored = storedConditions(route, entry.parentRef, meshes.owner.controllerName).find(
-        ({ type }) => type === PROGRAMMED,
-      );
-      const known = isToBeApplied(entry) ? this.programmed(route, entry, { stored, since: waiting.since }) : undefined;
-      if (!isToBeApplied(entry) || (known && isFinal(known))) return withLast(entry, known);
-      isWaiting = true;
-      return withLast(entry, maySay && known ? known : asCondition(stored));
+      if (!isToBeApplied(entry)) return entry;
+      const stored = storedConditions(route, entry.parentRef, meshes.owner.controllerName);
+      const before = stored.find(({ type }) => type === PROGRAMMED);
+      const known = this.programmed(route, entry, { stored: before, since: waiting.since });
+      const isKnown = known !== undefined && isFinal(known);
+      isWaiting ||= !isKnown;
+      const said = isKnown || maySay ? (known ?? asCondition(before)) : asCondition(before);
+      return withLast(entry, said, this.untoldCondition(route, stored));
     });
     if (!isWaiting) this.waiting.delete(key);
     else if (maySay) waiting.saidAt = now;
@@ -181,6 +190,15 @@ export class RouteStatusReconciler implements KeyedReconciler {
     const namespace = parentRef.namespace === id.namespace ? undefined : id.namespace;
     const known = this.options.progress?.of({ route, namespace, since });
     return known && programmedCondition(known, generation);
+  }
+
+  /** Zones of Kuma take no routes. Where it is not known which zones those are, what was said stays. */
+  private untoldCondition({ generation }: Resource, stored: readonly JsonObject[]): Condition | undefined {
+    const { progress } = this.options;
+    if (!progress?.untold) return undefined;
+    const zones = progress.untold();
+    if (!zones) return asCondition(stored.find(({ type }) => type === UNSUPPORTED_BY_KUMA));
+    return zones.length > 0 ? unsupportedByKuma(zones, generation) : undefined;
   }
 
   private move(key: string): void {
@@ -206,8 +224,8 @@ function isFinal({ status, reason }: Condition): boolean {
   return status === 'True' || reason === NO_GATEWAY;
 }
 
-function withLast(entry: ParentStatus, condition: Condition | undefined): ParentStatus {
-  return condition ? { ...entry, conditions: [...entry.conditions, condition] } : entry;
+function withLast(entry: ParentStatus, ...more: readonly (Condition | undefined)[]): ParentStatus {
+  return { ...entry, conditions: [...entry.conditions, ...more.filter((condition) => condition !== undefined)] };
 }
 
 /** The status of routes as a control loop for one term, which ends with `signal`. */

@@ -8,7 +8,7 @@ import type { Meshes } from '../meshes';
 /** What a table of routes is derived from. */
 export interface MeshRoutesOptions {
   readonly index: Pick<IndexReader, 'ofKind' | 'countByMesh'>;
-  readonly meshes: Meshes;
+  readonly meshes: Pick<Meshes, 'served'>;
   /** Where names are resolved; empty on the global. */
   readonly zone: string;
 }

@@ -126,6 +126,26 @@ export function describeAgentLeases(world: () => StoreWorld): void {
       expect(await agentLeases.page(whole.total, 5)).toEqual({ total: whole.total, leases: [] });
     });
 
+    it('are found when they have expired, also by who has just found none', async () => {
+      const { agentLeases } = world();
+      const { expired: before } = await agentLeases.survey(1_000);
+      await agentLeases.drop(before);
+      const [living, later] = [key(), key()];
+      await take(living, agentOf('a'), 's1');
+      await take(later, agentOf('b'), 's2');
+      expect(await agentLeases.survey(10)).toMatchObject({ expired: [], expiredTotal: 0 });
+      const over = key();
+      await take(over, agentOf('c'), 's3', 0);
+      expect(await agentLeases.survey(10)).toMatchObject({ expired: [over], expiredTotal: 1 });
+      await agentLeases.drop([{ ...over, session: 's3' }]);
+      expect((await agentLeases.survey(10)).expiredTotal).toBe(0);
+      // The same agent comes with a shorter lease.
+      await take(later, agentOf('b'), 's4', 0);
+      expect(await agentLeases.survey(10)).toMatchObject({ expired: [later], expiredTotal: 1 });
+      await agentLeases.renew([{ ...later, session: 's4', age: 0 }], LONG);
+      expect((await agentLeases.survey(10)).expiredTotal).toBe(0);
+    });
+
     it('end together with their Dataplanes, unless they were renewed or taken meanwhile', async () => {
       const { agentLeases, store } = world();
       const [over, renewed, taken] = [key(), key(), key()];

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Destination } from '../model/destination';
 import type { DestinationChange, ModelChange } from '../model/traffic-model';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
 import type { SocketAddress } from '../model/zone-entrance';
@@ -6,6 +7,7 @@ import type { TouchedOutbounds } from './dataplane/explicit-outbounds';
 import { type DestinationTable, serverNames, targetsOf, vipOf } from './destination-table';
 import type { Inbound } from './dataplane/inbound';
 import * as names from './names';
+import type { RouteChange } from './service-routes';
 
 const { cluster, endpoints, listener, filterChain, routes, secret, hostName } = RESOURCE_TYPES;
 
@@ -43,6 +45,24 @@ export class ChangedNames {
       this.add(listener, `outbound:${vip}`);
       this.add(filterChain, `fc:${vip}`);
     }
+  }
+
+  /**
+   * Other routes of a destination. Clusters that they lead to are told first; what carries its traffic only where it does so in another
+   * way, or holds the shares of connections itself.
+   */
+  addRoutes({ name, clusters, isCarriedOtherwise, isShared }: RouteChange, destination: Destination | undefined): void {
+    this.add(cluster, ...clusters);
+    this.add(routes, name);
+    if (clusters.length > 0 || isCarriedOtherwise) this.isRelisting = true;
+    // Those of gRPC channels hold the routes.
+    if (destination) this.add(listener, ...targetsOf(destination));
+    if (!destination || destination.vip === '' || !(isCarriedOtherwise || isShared)) return;
+    const vip = vipOf(destination);
+    this.add(cluster, name, `vip:${vip}`);
+    this.add(listener, `outbound:${vip}`);
+    this.add(filterChain, `fc:${vip}`);
+    if (isCarriedOtherwise) this.add(listener, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER);
   }
 
   /** An address that an explicit outbound takes or leaves is, or was, no address of a service that is bound there. */

@@ -1,24 +1,25 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { StorePoint } from '@causeway/resources';
+import type { RouteTable } from '@causeway/routing';
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
 import { serverListeners } from '../grpc/grpc-translation';
 import type { AccessSource } from '../model/inbound-access';
+import type { Destination } from '../model/destination';
 import type { ModelChange, TrafficModel } from '../model/traffic-model';
 import { RESOURCE_TYPES, type EncodedResource } from '../resources/encoded-resource';
 import type { Proxy, RefusedResource, ResourceSource, SourceListener } from '../server/resource-source';
-import { isHttp } from './messages/clusters';
 import { ChangedNames, concernsEgress } from './changed-names';
 import { hasChains, trustedMeshOf, type EnvoyView } from './envoy-view';
 import { ListedNames } from './listed-names';
 import * as names from './names';
 import { OnDemandAddresses } from './on-demand-addresses';
-import type { Plan } from './plan';
 import { declaredBackends, type BackendRef } from './dataplane/reachable-backends';
+import { consumerScope, directScope, grpcScope, scopeNameOf, scopesOf } from './scopes';
 import { ServedResources, TrustVersions } from './served-resources';
-import { atOnce, TrafficLoader, TrafficTables, type Loading } from './traffic-tables';
+import { atOnce, TrafficLoader, TrafficTables, type Loading, type TrafficChange } from './traffic-tables';
 import { Translation } from './translation';
 
-const { cluster, endpoints, listener, secret } = RESOURCE_TYPES;
+const { cluster, endpoints, listener, secret, routes: routeConfiguration } = RESOURCE_TYPES;
 
 const MOST_AT_ONCE = 1_000;
 
@@ -36,15 +37,6 @@ interface ViewState {
   readonly served: ServedResources;
   readonly onDemand: OnDemandAddresses;
 }
-
-/** The scope of what ingresses share; no mesh has this name. */
-const INGRESS = '/ingress';
-/** After the name of a mesh: the scope of what its gRPC clients share. */
-const GRPC = '/grpc';
-/** After the name of a mesh: the scope of what its proxies share to which every service is bytes. */
-const BYTES = '/bytes';
-/** After the name of a mesh: the scope of what those of its proxies share that translate addresses in the kernel. */
-const DIRECT = '/direct';
 
 /**
  * Serves Envoy's resources of one zone from the index. A change of the index costs the names that it touches: those that were
@@ -93,6 +85,11 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     return this.tables.model;
   }
 
+  /** What is bound to services of the zone's meshes, as proxies are told. */
+  get routeTable(): RouteTable {
+    return this.tables.routeTable;
+  }
+
   /** Resolves when the index was loaded and everything is derived from it: no proxy is to be answered before. */
   whenLoaded(): Promise<void> {
     return this.loader.whenLoaded();
@@ -131,14 +128,17 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   refused({ view }: Proxy<EnvoyView>): Iterable<RefusedResource> {
     const unserved = this.translation.unserved(view);
-    return [...this.stateOf(view).served.refused([view.mesh]), ...this.shared.refused(scopesOf(view)), ...unserved];
+    const consumers = view.dataplane ? [consumerScope(view, view.dataplane.namespace)] : [];
+    const own = this.stateOf(view).served.refused([view.mesh, ...consumers]);
+    return [...own, ...this.shared.refused([...scopesOf(view), ...consumers]), ...unserved];
   }
 
   get(view: EnvoyView, type: string, name: string): EncodedResource | 'pending' | undefined {
     const vip = type === cluster ? names.vipOfCluster(name) : undefined;
     const state = this.stateOf(view);
     if (this.awaitsChain(view, vip)) return 'pending';
-    const scopes = scopesOf(view);
+    const consumers = this.translation.consumersOf(view, type, name);
+    const scopes = consumers === undefined ? scopesOf(view) : [consumerScope(view, consumers)];
     const known = this.shared.fresh(scopes, type, name);
     if (known) return known;
     if (type === secret && name === names.IDENTITY_SECRET && view.identity && !view.identity()) return 'pending';
@@ -149,7 +149,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       state.served.forget(type, [name]);
       return undefined;
     }
-    const scope = scopeNameOf(plan, view);
+    const scope = consumers === undefined ? scopeNameOf(plan, view) : consumerScope(view, consumers);
     const resource = (plan.scope === 'view' ? state.served : this.shared).serve(plan, { scope, type, name });
     const trusting = type === secret ? trustedMeshOf(view, name) : undefined;
     if (resource && trusting !== undefined) this.authorities.served(trusting, resource, this.model.trust(trusting));
@@ -183,15 +183,22 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     if (vip === undefined || !hasChains(view)) return false;
     const { onDemand } = this.stateOf(view);
     const destination = this.tables.table.atVip(view.mesh, vip);
-    if (!destination || !isHttp(destination)) onDemand.forget(vip);
-    else if (onDemand.has(vip)) onDemand.follow(vip, destination.name);
-    else if (!this.lists.httpVips(view).has(vip)) {
-      onDemand.begin({ vip, chain: `fc:${vip}`, routes: destination.name });
-      this.lists.relisted();
-      this.tell(cluster, [destination.name], { view });
-      this.tell(listener, [names.OUTBOUND_LISTENER, names.REENTRY_LISTENER], { view });
+    const { routes } = this.tables;
+    if (!destination || !this.translation.hasChain(view, destination)) onDemand.forget(vip);
+    else {
+      const asked = routes.carriage(view, destination) === 'requests' ? destination.name : undefined;
+      if (onDemand.has(vip)) onDemand.follow(vip, asked);
+      else if (!this.lists.httpVips(view).has(vip)) this.beginUse(view, vip, destination, asked);
     }
     return onDemand.isWaiting(vip);
+  }
+
+  /** The address is listed from now on, with its filter chain and all that this names. */
+  private beginUse(view: EnvoyView, vip: string, destination: Destination, routes: string | undefined): void {
+    this.stateOf(view).onDemand.begin({ vip, chain: `fc:${vip}`, routes });
+    this.lists.relisted();
+    this.tell(cluster, [destination.name, ...this.tables.routes.backends(view, destination)], { view });
+    this.tell(listener, [names.OUTBOUND_LISTENER, names.REENTRY_LISTENER], { view });
   }
 
   acked({ view }: Proxy<EnvoyView>, type: string): void {
@@ -232,7 +239,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private observe(event: IndexEvent): void {
     if (event.reloaded) return this.begin();
     if (this.loader.loading) return void this.loader.loading.apply(event);
-    if (this.model.affected(event.changes) > this.mostAtOnce) return this.begin();
+    if (this.tables.costOf(event) > this.mostAtOnce) return this.begin();
     const since = this.revision + 1;
     const before = this.tables.table.httpVersion;
     const change = this.tables.apply(event);
@@ -249,21 +256,22 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private outside(change: (model: TrafficModel) => ModelChange): void {
     const before = this.tables.table.httpVersion;
     const tables = this.loader.loading ?? this.tables;
-    const found = tables.took(change(tables.model));
+    const found: TrafficChange = tables.took(change(tables.model));
     if (tables !== this.tables || found.destinations.length + found.access.length === 0) return;
     this.applied(found, { since: this.revision + 1, before });
   }
 
   /** `since`: the first revision that holds the change; `before`: `httpVersion` before it. */
-  private applied(change: ModelChange, { since, before }: { readonly since: number; readonly before: number }): void {
+  private applied(change: TrafficChange, { since, before }: { readonly since: number; readonly before: number }): void {
     this.lists.modelChanged();
     const changed = new ChangedNames();
     for (const each of change.destinations) changed.addDestination(each);
     for (const each of change.destinations) changed.addOutbounds(this.tables.explicit.touchedBy(each));
+    this.addRoutes(change, changed);
     for (const { mesh, zone, dependents } of change.zones) {
       changed.add(endpoints, names.entranceEndpointsName(mesh, zone));
       // gRPC has the addresses of a zone in each service.
-      if (this.shared.hasScope(mesh + GRPC))
+      if (this.shared.hasScope(grpcScope(mesh)))
         for (const key of dependents) changed.add(endpoints, ...this.model.namesOfService(key));
     }
     changed.add(endpoints, ...change.readdressed);
@@ -286,6 +294,21 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     const gone = new ChangedNames();
     for (const each of change.destinations) if (!each.after) gone.addDestination(each);
     for (const [type, found] of gone) this.shared.forget(type, found);
+  }
+
+  /** What other routes change, and other instances of what routes lead to; a destination that is gone takes what it led to with it. */
+  private addRoutes({ routes, destinations }: TrafficChange, changed: ChangedNames): void {
+    for (const each of routes) {
+      const destination = this.model.destination(each.name);
+      changed.addRoutes(each, destination);
+      if (!destination || !(each.isCarriedOtherwise || each.isShared)) continue;
+      const { name } = destination;
+      changed.addOutbounds(this.tables.explicit.touchedBy({ name, before: destination, after: destination }));
+    }
+    for (const { name, after } of destinations) {
+      if (!after) changed.add(cluster, ...this.tables.routes.forget(name));
+      for (const weighed of this.tables.routes.weighedBy(name)) changed.add(routeConfiguration, weighed);
+    }
   }
 
   /** A Dataplane that declares other services than before: what joins and what leaves the list of its proxies. */
@@ -329,7 +352,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       this.shared.touch(
         type,
         changed,
-        meshes?.flatMap((mesh) => [mesh, mesh + DIRECT]),
+        meshes?.flatMap((mesh) => [mesh, directScope(mesh)]),
       );
     const change = { revision: since, type, names: changed, ...(view && { view }) };
     for (const each of this.listeners) each.changed(change);
@@ -341,28 +364,5 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     const state: ViewState = { served: new ServedResources(), onDemand: new OnDemandAddresses() };
     this.views.set(view, state);
     return state;
-  }
-}
-
-/** The scopes in which a view's shared resources are kept. */
-function scopesOf(view: EnvoyView): readonly string[] {
-  if (view.wire === 'grpc') return [view.mesh + GRPC];
-  if (view.ingress) return [INGRESS, view.mesh];
-  if (view.capture?.type === 'translate') return [view.mesh + DIRECT];
-  return view.capture && !hasChains(view) ? [view.mesh, view.mesh + BYTES] : [view.mesh];
-}
-
-function scopeNameOf({ scope }: Plan, { mesh, capture }: EnvoyView): string {
-  switch (scope) {
-    case 'ingress':
-      return INGRESS;
-    case 'grpc':
-      return mesh + GRPC;
-    case 'bytes':
-      return capture?.type === 'translate' ? mesh + DIRECT : mesh + BYTES;
-    case 'mesh':
-      return capture?.type === 'translate' ? mesh + DIRECT : mesh;
-    case 'view':
-      return mesh;
   }
 }

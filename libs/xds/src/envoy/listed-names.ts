@@ -4,7 +4,6 @@ import { RESOURCE_TYPES } from '../resources/encoded-resource';
 import { declaredBackends } from './dataplane/reachable-backends';
 import { vipOf } from './destination-table';
 import { hasChains, type EnvoyView } from './envoy-view';
-import { isHttp } from './messages/clusters';
 import * as names from './names';
 import type { TrafficTables } from './traffic-tables';
 import type { Translation } from './translation';
@@ -88,19 +87,28 @@ export class ListedNames {
     if (view.egress)
       for (const name of this.parts.tables().table.egressServerNames()) yield names.egressClusterName(name);
     yield* this.parts.translation.inbounds(view).byCluster.keys();
-    for (const { destination } of this.parts.translation.explicitOutbounds(view).served.values()) yield destination;
+    for (const { destination } of this.parts.translation.explicitOutbounds(view).served.values())
+      yield* this.withBackends(view, destination);
     if (!view.capture) return;
     for (const name of this.listed(view)) {
       const destination = this.parts.translation.destination(view, name);
       if (!destination) continue;
-      const isByAddress = view.capture.type !== 'bind' && !(hasChains(view) && isHttp(destination));
-      if (!isByAddress) yield name;
+      const isByAddress = view.capture.type !== 'bind' && !this.parts.translation.hasChain(view, destination);
+      if (!isByAddress) yield* this.withBackends(view, name);
       else if (destination.vip !== '') yield `vip:${vipOf(destination)}`;
     }
     for (const vip of this.parts.used(view)) {
       const destination = this.parts.tables().table.atVip(view.mesh, vip);
-      if (destination && isHttp(destination)) yield destination.name;
+      if (destination && this.parts.translation.hasChain(view, destination))
+        yield* this.withBackends(view, destination.name);
     }
+  }
+
+  /** The cluster of a destination and those that its routes lead to. */
+  private *withBackends(view: EnvoyView, name: string): Iterable<string> {
+    yield name;
+    const destination = this.parts.translation.destination(view, name);
+    if (destination) yield* this.parts.tables().routes.backends(view, destination);
   }
 
   private *listenersOf(view: EnvoyView): Iterable<string> {

@@ -7,7 +7,8 @@ type Step = 'chain asked' | 'chain acked' | 'routes asked' | 'done';
 
 interface Use {
   readonly chain: string;
-  readonly routes: string;
+  /** The routes that the chain names; undefined where it names none. */
+  readonly routes: string | undefined;
   step: Step | 'listed';
 }
 
@@ -35,12 +36,12 @@ export class OnDemandAddresses {
   }
 
   /** Notes the use of an address. What its proxies hold of it already is not waited for: it is asked for once. */
-  begin({ vip, chain, routes }: { readonly vip: string; readonly chain: string; readonly routes: string }): void {
+  begin({ vip, chain, routes }: Pick<Use, 'chain' | 'routes'> & { readonly vip: string }): void {
     this.byVip.set(vip, { chain, routes, step: this.stepOf(chain, routes) });
   }
 
   /** The routes of an address are those of another service now. */
-  follow(vip: string, routes: string): void {
+  follow(vip: string, routes: string | undefined): void {
     const use = this.byVip.get(vip);
     if (!use || use.routes === routes) return;
     const step = use.step === 'done' ? use.step : this.stepOf(use.chain, routes);
@@ -59,7 +60,7 @@ export class OnDemandAddresses {
     for (const use of this.byVip.values()) {
       if (use.step === 'done') continue;
       if (type === filterChain && asked.has(use.chain)) use.step = 'chain asked';
-      if (type === routeConfiguration && asked.has(use.routes)) use.step = 'routes asked';
+      if (type === routeConfiguration && use.routes !== undefined && asked.has(use.routes)) use.step = 'routes asked';
     }
   }
 
@@ -80,8 +81,9 @@ export class OnDemandAddresses {
     return done;
   }
 
-  private stepOf(chain: string, routes: string): Use['step'] {
+  private stepOf(chain: string, routes: string | undefined): Use['step'] {
     if (this.asked[filterChain]?.has(chain) !== true) return 'listed';
+    if (routes === undefined) return 'done';
     return this.asked[routeConfiguration]?.has(routes) === true ? 'done' : 'chain acked';
   }
 }

@@ -7,8 +7,8 @@ import type { TrafficTables } from './traffic-tables';
 
 /**
  * How one resource is made. `scope`: resources of one type and name are one object for all Envoys of a mesh, for all its gRPC
- * clients, for all of its proxies to which every service is bytes (`bytes`), for all ingresses, or are made for one view. A scope never
- * holds what another may not see.
+ * clients, for all of its proxies to which every service is bytes (`bytes`), for all ingresses, or are made for one view. Where routes
+ * of consumers decide, `mesh` and `bytes` mean the proxies of their namespace. A scope never holds what another may not see.
  */
 export interface Plan {
   readonly scope: 'mesh' | 'bytes' | 'ingress' | 'view' | 'grpc';

@@ -1,16 +1,26 @@
+import { MeshRoutes } from '@causeway/meshes';
+import type { RouteTable } from '@causeway/routing';
 import type { IndexEvent, IndexReader } from '@causeway/store';
 import type { AccessSource } from '../model/inbound-access';
 import { TrafficModel, type DestinationChange, type ModelChange } from '../model/traffic-model';
 import { DestinationTable } from './destination-table';
 import { ExplicitOutbounds } from './dataplane/explicit-outbounds';
 import { ReachableBackends } from './dataplane/reachable-backends';
+import { ServiceRoutes, type RouteChange } from './service-routes';
 
-/** What is derived from one load of the index: the model, and the tables of its destinations. */
+/** What a change of the index changed of what is derived from it. */
+export interface TrafficChange extends ModelChange {
+  readonly routes: readonly RouteChange[];
+}
+
+/** What is derived from one load of the index: the model, the tables of its destinations, and the routes to them. */
 export class TrafficTables {
   readonly model: TrafficModel;
   readonly table = new DestinationTable();
   readonly backends = new ReachableBackends();
   readonly explicit: ExplicitOutbounds;
+  readonly routes: ServiceRoutes;
+  private readonly bound: MeshRoutes;
 
   constructor(
     private readonly index: IndexReader,
@@ -18,6 +28,8 @@ export class TrafficTables {
     access: AccessSource,
   ) {
     this.model = new TrafficModel(index, zone, access);
+    this.bound = new MeshRoutes({ index, zone, meshes: access.meshes });
+    this.routes = new ServiceRoutes(this.bound.table, this.model);
     this.explicit = new ExplicitOutbounds(this.backends, zone);
   }
 
@@ -27,6 +39,7 @@ export class TrafficTables {
       changes.forEach((change) => this.replace(change));
       yield;
     }
+    yield* this.bound.load();
   }
 
   /** After the last step, and before anything is asked: what Dataplanes declare, as it is then. */
@@ -35,15 +48,26 @@ export class TrafficTables {
       if (after.id.zone === this.model.zone) this.explicit.replace({ before: undefined, after });
   }
 
+  /** What is bound to services of the zone's meshes. */
+  get routeTable(): RouteTable {
+    return this.bound.table;
+  }
+
+  /** How many services and routes an event makes `apply` compute anew. */
+  costOf(event: IndexEvent): number {
+    return Math.max(this.model.affected(event.changes), this.bound.costOf(event));
+  }
+
   /** Applies an event of the index that is no new load. */
-  apply(event: IndexEvent): ModelChange {
-    return this.took(this.model.apply(event));
+  apply(event: IndexEvent): TrafficChange {
+    const change = this.took(this.model.apply(event));
+    return { ...change, routes: [...this.routes.changes(this.bound.apply(event))] };
   }
 
   /** What the model says that a change outside the index has changed. */
-  took(change: ModelChange): ModelChange {
+  took(change: ModelChange): TrafficChange {
     for (const each of change.destinations) this.replace(each);
-    return change;
+    return { ...change, routes: [] };
   }
 
   private replace(change: DestinationChange): void {

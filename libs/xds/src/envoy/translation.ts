@@ -15,14 +15,7 @@ import type { InboundAccess } from '../model/inbound-access';
 import type { SocketAddress } from '../model/zone-entrance';
 import { GrpcTranslation } from '../grpc/grpc-translation';
 import { encodeResource, RESOURCE_TYPES } from '../resources/encoded-resource';
-import {
-  destinationCluster,
-  emptyCluster,
-  ingressCluster,
-  isHttp,
-  processCluster,
-  reentryCluster,
-} from './messages/clusters';
+import { destinationCluster, emptyCluster, ingressCluster, processCluster, reentryCluster } from './messages/clusters';
 import { vipOf } from './destination-table';
 import {
   destinationEndpoints,
@@ -45,6 +38,7 @@ import * as outbound from './messages/outbound-listeners';
 import { identitySecret, trustSecret } from './messages/tls';
 import { ingressAddresses, unservedListeners } from './dataplane/zone-listeners';
 import type { RefusedResource } from '../server/resource-source';
+import { firstProblem, type Carriage } from './service-routes';
 
 const ABSENT = undefined;
 
@@ -184,9 +178,9 @@ export class Translation {
     if (!destination)
       return { ...kept('mesh', (last) => encodeResource(Cluster, emptyCluster(name), last)), isKept: false };
     const { capture } = view;
-    if (isHttp(destination) && hasChains(view) && capture?.type === 'redirect')
+    if (this.hasChain(view, destination) && capture?.type === 'redirect')
       return kept('view', (last) => encodeResource(Cluster, reentryCluster(name, capture.reentry), last));
-    const scope = isHttp(destination) ? 'bytes' : 'mesh';
+    const scope = this.carriage(view, destination) === 'bytes' ? 'mesh' : 'bytes';
     return this.towards(view, name, destination, scope);
   }
 
@@ -257,7 +251,7 @@ export class Translation {
     }
     const explicit = name.startsWith('explicit:') ? this.explicitOutbounds(view).served.get(name) : ABSENT;
     const led = explicit && this.destination(view, explicit.destination);
-    if (explicit && led) return made(outbound.outboundListener(name, explicit.at, led));
+    if (explicit && led) return made(outbound.outboundListener(name, explicit.at, this.filterTo(view, led)));
     if (capture?.type === 'redirect') {
       const http = this.options.httpOf(view);
       if (name === names.OUTBOUND_LISTENER) return made(outbound.redirectListener(capture, http));
@@ -266,17 +260,20 @@ export class Translation {
     const vip = name.startsWith('outbound:') ? name.slice('outbound:'.length) : undefined;
     const isBound = vip !== undefined && capture?.type === 'bind';
     const destination = isBound ? this.options.tables().table.atVip(view.mesh, vip) : ABSENT;
-    return destination && kept('mesh', (last) => encodeResource(Listener, outbound.boundListener(destination), last));
+    if (!destination) return ABSENT;
+    const filter = this.filterTo(view, destination);
+    return kept('mesh', (last) => encodeResource(Listener, outbound.boundListener(destination, filter), last));
   }
 
   /** Never absent once it is asked for: the listener names it, and would not get ready. */
   private chain(view: EnvoyView, name: string): Plan {
     const destination = name.startsWith('fc:') ? this.options.tables().table.atVip(view.mesh, name.slice(3)) : ABSENT;
-    if (!destination || !isHttp(destination)) {
+    if (!destination || this.carriage(view, destination) === 'bytes') {
       const closed = outbound.closedChain(name);
       return { ...kept('mesh', (previous) => encodeResource(FilterChain, closed, previous)), isKept: false };
     }
-    return kept('mesh', (last) => encodeResource(FilterChain, outbound.httpChain(name, destination), last));
+    const fields = outbound.destinationChain(name, this.filterTo(view, destination));
+    return kept('mesh', (last) => encodeResource(FilterChain, fields, last));
   }
 
   private accessTo({ dataplane }: EnvoyView, { at }: Inbound): InboundAccess | 'pending' {
@@ -286,8 +283,56 @@ export class Translation {
 
   private routes(view: EnvoyView, name: string): Plan | undefined {
     const destination = this.destination(view, name);
-    if (!destination || !isHttp(destination)) return ABSENT;
-    return kept('mesh', (last) => encodeResource(RouteConfiguration, outbound.defaultRoutes(destination), last));
+    if (!destination || this.carriage(view, destination) !== 'requests') return ABSENT;
+    const { routes } = this.options.tables();
+    const binding = routes.bindingOf(view, destination);
+    const { routes: made, problems } = binding
+      ? routes.requests(binding, destination)
+      : { routes: [outbound.implicitRoute(destination)], problems: [] };
+    const fields = outbound.routesOf(destination, made);
+    return { ...kept('mesh', (last) => encodeResource(RouteConfiguration, fields, last)), ...firstProblem(problems) };
+  }
+
+  private carriage(view: EnvoyView, destination: Destination): Carriage {
+    return this.options.tables().routes.carriage(view, destination);
+  }
+
+  /** Whether a destination has a filter chain of its own in the view's redirect listener: where it is more than bytes. */
+  hasChain(view: EnvoyView, destination: Destination): boolean {
+    return hasChains(view) && this.carriage(view, destination) !== 'bytes';
+  }
+
+  /** What takes connections to a destination. */
+  private filterTo(view: EnvoyView, destination: Destination) {
+    const { routes } = this.options.tables();
+    const binding = routes.bindingOf(view, destination);
+    switch (this.carriage(view, destination)) {
+      case 'requests':
+        return outbound.httpFilter(destination);
+      case 'shares':
+        return outbound.sharingProxy(destination, binding ? routes.shares(binding, destination) : []);
+      case 'bytes':
+        return outbound.tcpProxy(destination.name);
+    }
+  }
+
+  /** The namespace whose routes decide about a resource for a view, where they are its consumers' own. */
+  consumersOf(view: EnvoyView, type: string, name: string): string | undefined {
+    const namespace = view.dataplane?.namespace;
+    if (namespace === undefined || view.capture?.type === 'translate') return ABSENT;
+    const { routes } = this.options.tables();
+    const destination = this.routed(view, type, name);
+    const binding = destination ? routes.bindingOf(view, destination) : ABSENT;
+    return binding?.group === `consumer:${namespace}` ? namespace : ABSENT;
+  }
+
+  /** The destination whose routes decide about a resource. */
+  private routed(view: EnvoyView, type: string, name: string): Destination | undefined {
+    const { table } = this.options.tables();
+    if (view.wire === 'grpc') return type === RESOURCE_TYPES.listener ? table.ofTarget(view.mesh, name) : ABSENT;
+    if (type === RESOURCE_TYPES.routes) return this.destination(view, name);
+    const vip = vipIn(type, name);
+    return vip === undefined ? ABSENT : table.atVip(view.mesh, vip);
   }
 
   private secret(view: EnvoyView, name: string): Plan | 'pending' | undefined {
@@ -309,7 +354,7 @@ export class Translation {
     return kept('mesh', (last) => encodeResource(HostName, hostNameOf(name, found, ports), last));
   }
 
-  /** The addresses of HTTP destinations among `listed`, by address. */
+  /** The addresses of destinations among `listed` that are more than bytes, by address. */
   httpAddresses(view: EnvoyView, listed: Iterable<string>): readonly SocketAddress[] {
     const found = new Map<string, SocketAddress>();
     for (const name of listed) {
@@ -317,8 +362,19 @@ export class Translation {
       if (!destination || destination.vip === '') continue;
       const vip = vipOf(destination);
       const holder = this.options.tables().table.atVip(view.mesh, vip);
-      if (holder && isHttp(holder)) found.set(vip, { address: holder.vip, port: holder.port });
+      if (holder && this.carriage(view, holder) !== 'bytes') found.set(vip, { address: holder.vip, port: holder.port });
     }
     return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, at]) => at);
   }
+}
+
+/** The `address:port` of a service in the name of what is at it. */
+function vipIn(type: string, name: string): string | undefined {
+  const prefixes: Readonly<Record<string, string>> = {
+    [RESOURCE_TYPES.cluster]: 'vip:',
+    [RESOURCE_TYPES.listener]: 'outbound:',
+    [RESOURCE_TYPES.filterChain]: 'fc:',
+  };
+  const prefix = prefixes[type];
+  return prefix !== undefined && name.startsWith(prefix) ? name.slice(prefix.length) : undefined;
 }

@@ -1,6 +1,6 @@
 import { Cluster, ClusterLoadAssignment, Listener } from '@causeway/proto-gen';
 import { asDataplane, inboundsOf, type DataplaneResource } from '@causeway/controllers';
-import { identityKey, type Resource } from '@causeway/resources';
+import { FieldPath, identityKey, type Resource } from '@causeway/resources';
 import { destinationOfLocalEndpoints, hostPort } from '../envoy/names';
 import type { EnvoyView } from '../envoy/envoy-view';
 import type { Plan, TranslationOptions } from '../envoy/plan';
@@ -23,8 +23,7 @@ export class GrpcTranslation {
     switch (type) {
       case RESOURCE_TYPES.listener: {
         if (name.startsWith(SERVER_LISTENER)) return this.server(view, name);
-        const target = table.ofTarget(view.mesh, name);
-        return made((last) => encodeResource(Listener, clientListener(name, target), last), target !== undefined);
+        return this.channel(view, name, table.ofTarget(view.mesh, name));
       }
       case RESOURCE_TYPES.cluster:
         return made((last) => encodeResource(Cluster, grpcCluster(name, destination), last), destination !== undefined);
@@ -44,6 +43,21 @@ export class GrpcTranslation {
     const found = this.options.tables().model.destination(local ?? name);
     if (found?.service.mesh !== mesh) return undefined;
     return local === undefined ? found : { ...found, name, remote: [] };
+  }
+
+  /** The listener of a channel: with the routes that decide for the clients of the view. */
+  private channel(view: EnvoyView, name: string, target: Destination | undefined): Plan {
+    const { routes } = this.options.tables();
+    const binding = target && routes.bindingOf(view, target);
+    const routed = target && binding ? routes.calls(binding, target) : undefined;
+    const [lost, ...more] = routed?.lost ?? [];
+    const reason = `${lost}${more.length > 0 ? `; and ${more.length} more` : ''}`;
+    return {
+      scope: 'grpc',
+      isKept: target !== undefined,
+      ...(lost !== undefined && { problem: FieldPath.at('routes').violation(reason, 'not-allowed') }),
+      encode: (last) => encodeResource(Listener, clientListener(name, target, routed), last),
+    };
   }
 
   private server({ dataplane: id }: EnvoyView, name: string): Plan | 'pending' | undefined {

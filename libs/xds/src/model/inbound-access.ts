@@ -18,9 +18,9 @@ export interface InboundAccess {
   readonly narrowed: number;
 }
 
-/** What decides about access besides the index. */
+/** What decides about meshes besides the index: whose they are, who may call whom. */
 export interface AccessSource {
-  readonly meshes: Pick<Meshes, 'state'>;
+  readonly meshes: Pick<Meshes, 'state' | 'served'>;
   /** False until a complete first state of what decides about access was stored once. */
   isReady(): boolean;
   /** Calls `listener` when it is stored, until the returned function is called. */

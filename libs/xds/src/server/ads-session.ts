@@ -288,13 +288,15 @@ export class AdsSession<V> {
   }
 
   private push(subscription: Subscription, mayRemove: boolean): void {
-    const { budget, counters } = this.options;
+    const { budget, counters, source } = this.options;
     if (budget.isSpent() && subscription.isBusy) return budget.wait(this);
     const unchanged = subscription.unchanged;
+    const acked = subscription.ackedRevision(source.revision);
     const isStarting = subscription.type === cluster && !this.subscriptions.has(listener);
     const push = subscription.take({ mayRemove, isStarting });
     counters.unchanged += subscription.unchanged - unchanged;
     if (push) this.send(subscription, push);
+    else if (subscription.ackedRevision(source.revision) > acked) source.unchanged?.(this.proxy, subscription.type);
   }
 
   private send(subscription: Subscription, push: Push): void {

@@ -70,4 +70,6 @@ export interface ResourceSource<V> {
   refused?(proxy: Proxy<V>): Iterable<RefusedResource>;
   /** A proxy has acked what it was told of this type up to a revision; what it has rejected counts as acked. */
   acked?(proxy: Proxy<V>, type: string, revision: number): void;
+  /** Of a change of this type a proxy lacks nothing: what it holds is as the change has it, and no ack will come. */
+  unchanged?(proxy: Proxy<V>, type: string): void;
 }

@@ -16,7 +16,7 @@ import { DOUBTFUL_CLAIMS_AREA, REFUSED_STORES_AREA } from './zone-incidents';
 import { INSIGHT_AREA } from './zone-insights';
 import { reportedNote } from '../kuma-gate';
 import { Quarantines } from './zone-decisions';
-import { ZoneLivenessTracker } from './zone-liveness-tracker';
+import { ZoneLivenessTracker, type KnownZones } from './zone-liveness-tracker';
 import { ForbiddenCopies, type ZoneRights } from './zone-rights';
 
 /** Time between two rounds, ms. */
@@ -53,8 +53,8 @@ export interface ZoneLifecycleLoop {
   run(): Promise<void>;
   /** One round; for tests and simulations. */
   round(): Promise<void>;
-  /** The zones of ours that had a session in the last round; undefined before the first. */
-  connectedZones(): ReadonlySet<string> | undefined;
+  /** The zones as of the last round; undefined before the first. */
+  zones(): KnownZones | undefined;
 }
 
 /**
@@ -100,7 +100,7 @@ export function createZoneLifecycleLoop(options: ZoneLifecycleOptions): ZoneLife
   onAbort(term.signal, stop);
   return {
     round,
-    connectedZones: () => liveness.connected(),
+    zones: () => liveness.zones(),
     run: async () => {
       while (!term.signal.aborted) {
         await clock.sleep(ROUND, AbortSignal.any([term.signal, wake.signal]));

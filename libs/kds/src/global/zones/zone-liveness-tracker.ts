@@ -8,11 +8,19 @@ import { isOnline, STALE_AFTER } from './zone-insights';
 interface SeenSign {
   readonly sign: string;
   readonly online: boolean;
-  /** The zone's peer is one of ours: it can report what a zone of Kuma cannot. */
-  readonly isCauseway: boolean;
+  /** Whose the zone's control plane is; undefined before its first insight. */
+  readonly peer: 'causeway' | 'kuma' | undefined;
   readonly at: number;
   /** Whether it was written in this term, as far as the tracker can know. */
   readonly isNew: boolean;
+}
+
+/** The names of zones, sorted. */
+export interface KnownZones {
+  /** Those of ours that have a session. */
+  readonly connected: readonly string[];
+  /** Those whose control plane is Kuma's, connected or not. */
+  readonly kuma: readonly string[];
 }
 
 /** What the store says of the zones' sessions. */
@@ -51,7 +59,7 @@ export class ZoneLivenessTracker {
     const signs = new Map<string, Omit<SeenSign, 'at' | 'isNew'>>();
     // A zone may go away between its handshake and its first stream, and hold copies of a time before its Zone was deleted.
     for (const { zone, up, down } of sessions)
-      signs.set(zone, { sign: JSON.stringify([up, down]), online: false, isCauseway: false });
+      signs.set(zone, { sign: JSON.stringify([up, down]), online: false, peer: undefined });
     for (const { key, value } of insights) if (value) signs.set(key, signOf(value));
     for (const known of [this.seen, this.reported])
       for (const zone of known.keys()) if (!signs.has(zone)) known.delete(zone);
@@ -59,14 +67,15 @@ export class ZoneLivenessTracker {
     this.looked = asked;
   }
 
-  /** The zones of ours that have a session, as of the last `refresh`; undefined before the first. */
-  connected(): ReadonlySet<string> | undefined {
+  /** As of the last `refresh`; undefined before the first. */
+  zones(): KnownZones | undefined {
     const { looked } = this;
     if (looked === undefined) return undefined;
-    const found = [...this.seen].filter(
-      ([, { online, isCauseway, at }]) => online && isCauseway && looked - at <= STALE_AFTER,
-    );
-    return new Set(found.map(([zone]) => zone));
+    const ofPeer = (wanted: SeenSign['peer']): [string, SeenSign][] =>
+      [...this.seen].filter(([, { peer }]) => peer === wanted);
+    const live = ofPeer('causeway').filter(([, { online, at }]) => online && looked - at <= STALE_AFTER);
+    const names = (zones: readonly [string, SeenSign][]): readonly string[] => zones.map(([zone]) => zone).sort();
+    return { connected: names(live), kuma: names(ofPeer('kuma')) };
   }
 
   /** What `Zone.status.lost` must be, as of the last `refresh`; undefined where the zone is lost for nobody. */
@@ -117,7 +126,7 @@ function signOf(insight: JsonObject): Omit<SeenSign, 'at' | 'isNew'> {
   return {
     sign: JSON.stringify([globalInstanceId, renewedAt, health]),
     online: isOnline(insight),
-    isCauseway: insight['peer'] === 'causeway',
+    peer: (['causeway', 'kuma'] as const).find((known) => known === insight['peer']),
   };
 }
 

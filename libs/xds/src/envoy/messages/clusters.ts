@@ -154,20 +154,27 @@ function resolved(loadAssignment: ReturnType<typeof namedEndpoints>) {
   };
 }
 
-/** Servers are spoken to as their port says: HTTP/2 for http2 and grpc. */
+/** Servers are spoken to as their port says: HTTP/2 for http2 and grpc. Requests that routes send to a port of bytes stay what they are. */
 function httpOptions(destination: Pick<Destination, 'protocol'> & Partial<Pick<Destination, 'remote' | 'egress'>>) {
-  if (!isHttp(destination)) return {};
+  const upstreamProtocolOptions = upstreamHttp(destination);
+  if (!upstreamProtocolOptions) return {};
   const { remote = [], egress } = destination;
-  const protocolConfig =
-    destination.protocol === 'http'
-      ? { $case: 'httpProtocolOptions' as const, value: {} }
-      : { $case: 'http2ProtocolOptions' as const, value: {} };
-  const upstreamProtocolOptions = { $case: 'explicitHttpConfig' as const, value: { protocolConfig } };
   const { configType } = packFilter('http', HttpProtocolOptions, {
     upstreamProtocolOptions,
     ...((remote.length > 0 || egress) && { commonHttpProtocolOptions: { maxConnectionDuration: CROSS_ZONE_AGE } }),
   });
   return { [HTTP_OPTIONS]: configType.value };
+}
+
+function upstreamHttp({ protocol }: Pick<Destination, 'protocol'>) {
+  const options = { httpProtocolOptions: {}, http2ProtocolOptions: {} };
+  if (protocol === 'tcp') return { $case: 'useDownstreamProtocolConfig' as const, value: options };
+  if (!isHttp({ protocol })) return undefined;
+  const protocolConfig =
+    protocol === 'http'
+      ? { $case: 'httpProtocolOptions' as const, value: {} }
+      : { $case: 'http2ProtocolOptions' as const, value: {} };
+  return { $case: 'explicitHttpConfig' as const, value: { protocolConfig } };
 }
 
 /** A cluster without endpoints: connections are refused at once, where a missing cluster would let them hang. */

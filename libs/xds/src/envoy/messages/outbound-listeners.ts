@@ -17,16 +17,17 @@ import {
   TrafficDirection,
 } from '@causeway/proto-gen';
 import type { Destination } from '../../model/destination';
+import type { BackendShare } from '../../routes/backend-shares';
+import type { RouteFields } from '../../routes/route-filters';
 import type { SocketAddress } from '../../model/zone-entrance';
 import { durationOf, packExtension, packFilter } from '../../resources/any';
-import { isHttp } from './clusters';
 import { socketOf } from './endpoints';
 import { filterChainName, OUTBOUND_LISTENER, outboundListenerName, REENTRY_LISTENER } from '../names';
 import { FROM_ADS } from './tls';
 
 type ListenerFields = Parameters<typeof Listener.fromPartial>[0] & { readonly name: string };
 type ChainFields = Parameters<typeof FilterChain.fromPartial>[0] & { readonly name: string };
-type RouteFields = Parameters<typeof RouteConfiguration.fromPartial>[0] & { readonly name: string };
+type RouteConfigurationFields = Parameters<typeof RouteConfiguration.fromPartial>[0] & { readonly name: string };
 
 /** The chain of redirected connections to addresses that no chain of their own takes. */
 const ON_DEMAND = 'ondemand';
@@ -63,12 +64,23 @@ export const AFTER_HANDSHAKE = {
   maxEarlyDataBytes: 0,
 };
 
-/** Passes bytes on to a cluster; another of its hosts is tried where one does not answer. */
-export function tcpProxy(cluster: string, options: TcpOptions = {}) {
-  const { onDemand = false, statPrefix = cluster, maxAge, afterHandshake = false } = options;
+interface WeightedClusters {
+  readonly $case: 'weightedClusters';
+  readonly value: { clusters: { readonly name: string; readonly weight: number }[] };
+}
+
+/** Passes bytes on to a cluster, or to one of several by their weights; another of its hosts is tried where one does not answer. */
+export function tcpProxy(cluster: string | WeightedClusters, options: TcpOptions = {}) {
+  const to = typeof cluster === 'string' ? { $case: 'cluster' as const, value: cluster } : cluster;
+  const {
+    onDemand = false,
+    statPrefix = to.$case === 'cluster' ? to.value : '',
+    maxAge,
+    afterHandshake = false,
+  } = options;
   return packFilter('tcp-proxy', TcpProxy, {
     statPrefix,
-    clusterSpecifier: { $case: 'cluster', value: cluster },
+    clusterSpecifier: to,
     idleTimeout: IDLE,
     maxConnectAttempts: CONNECT_ATTEMPTS,
     // Until it is known that a host cannot be reached, the next attempt may go to the same one.
@@ -95,8 +107,15 @@ export function chooseCluster(format: string) {
   });
 }
 
+/** Shares connections by weights; one whose cluster does not exist is closed. Without shares all are. */
+export function sharingProxy({ name }: Destination, shares: readonly BackendShare[]) {
+  if (shares.length === 0) return tcpProxy('none', { statPrefix: name });
+  const clusters = shares.map(({ cluster, weight }) => ({ name: cluster, weight }));
+  return tcpProxy({ $case: 'weightedClusters', value: { clusters } }, { statPrefix: name });
+}
+
 /** The connection manager of a destination. It names its routes only, so a change of them drains no connection. */
-function httpFilter({ name }: Destination) {
+export function httpFilter({ name }: Destination) {
   return packFilter('http', HttpConnectionManager, {
     statPrefix: name,
     routeSpecifier: { $case: 'rds', value: { configSource: FROM_ADS, routeConfigName: name } },
@@ -107,32 +126,30 @@ function httpFilter({ name }: Destination) {
   });
 }
 
-function filtersOf(destination: Destination) {
-  return isHttp(destination) ? [httpFilter(destination)] : [tcpProxy(destination.name)];
-}
+type Filter = ReturnType<typeof httpFilter>;
 
 /** Capture `bind`: a listener at the service's own address, which must be local to the machine. */
-export function boundListener(destination: Destination): ListenerFields {
+export function boundListener(destination: Destination, filter: Filter): ListenerFields {
   const at = { address: destination.vip, port: destination.port };
-  return outboundListener(outboundListenerName(at), at, destination);
+  return outboundListener(outboundListenerName(at), at, filter);
 }
 
-/** A listener whose connections all go to one destination. */
-export function outboundListener(name: string, at: SocketAddress, destination: Destination): ListenerFields {
+/** A listener all of whose connections get this filter. */
+export function outboundListener(name: string, at: SocketAddress, filter: Filter): ListenerFields {
   return {
     name,
     address: addressOf(at),
     trafficDirection: TrafficDirection.OUTBOUND,
-    filterChains: [{ filters: filtersOf(destination) }],
+    filterChains: [{ filters: [filter] }],
   };
 }
 
-/** The filter chain of an HTTP destination in the redirect listener. */
-export function httpChain(name: string, destination: Destination): ChainFields {
-  return { name, filters: [httpFilter(destination)] };
+/** The filter chain of a destination in the redirect listener. */
+export function destinationChain(name: string, filter: Filter): ChainFields {
+  return { name, filters: [filter] };
 }
 
-/** A chain whose address belongs to no HTTP service (any more): connections are closed. */
+/** A chain whose address belongs to no service that needs one (any more): connections are closed. */
 export function closedChain(name: string): ChainFields {
   return { name, filters: [tcpProxy('none')] };
 }
@@ -226,7 +243,7 @@ export function takeChain(name: string) {
  * Tries a request again, on another host, where no server has seen it. A request that a server may have begun is never repeated:
  * only its sender knows whether it may be.
  */
-const retryPolicy = {
+export const retryPolicy = {
   retryOn: 'connect-failure,refused-stream,reset-before-request',
   numRetries: 4,
   hostSelectionRetryMaxAttempts: 10,
@@ -234,23 +251,22 @@ const retryPolicy = {
   retryBackOff: { baseInterval: durationOf(25), maxInterval: durationOf(250) },
 };
 
-/** All requests go to the destination, without a limit of their duration. */
-export function defaultRoutes({ name }: Destination): RouteFields {
+/** Where no route holds, all requests go to the destination, without a limit of their duration. */
+export function implicitRoute({ name }: Destination): RouteFields {
   const cluster = { $case: 'cluster' as const, value: name };
+  return {
+    match: { pathSpecifier: { $case: 'prefix', value: '/' } },
+    action: { $case: 'route', value: { clusterSpecifier: cluster, timeout: durationOf(0), retryPolicy } },
+  };
+}
+
+/** The routes of a destination, whatever the Host header says. A request that none matches is answered 404. */
+export function routesOf({ name }: Destination, routes: readonly RouteFields[]): RouteConfigurationFields {
   return {
     name,
     validateClusters: false,
-    virtualHosts: [
-      {
-        name,
-        domains: ['*'],
-        routes: [
-          {
-            match: { pathSpecifier: { $case: 'prefix', value: '/' } },
-            action: { $case: 'route', value: { clusterSpecifier: cluster, timeout: durationOf(0), retryPolicy } },
-          },
-        ],
-      },
-    ],
+    // The changes of a rule are made before those of its backend.
+    mostSpecificHeaderMutationsWins: true,
+    virtualHosts: [{ name, domains: ['*'], routes: [...routes] }],
   };
 }

@@ -1,0 +1,199 @@
+import {
+  connectionAction,
+  looksIntoRequests,
+  ruleAction,
+  type Affected,
+  type Binding,
+  type RouteTable,
+  type RuleAction,
+} from '@causeway/routing';
+import { identityKey, type Violation } from '@causeway/resources';
+import type { Destination } from '../model/destination';
+import type { TrafficModel } from '../model/traffic-model';
+import { backendShares, type BackendShare, type ClusterPart } from '../routes/backend-shares';
+import { grpcClusterOf } from '../grpc/grpc-backends';
+import { grpcRoutes, type GrpcRoutes } from '../grpc/grpc-routes';
+import { httpRoutes, type HttpRoutes } from '../routes/http-routes';
+import type { EnvoyView } from './envoy-view';
+import { isHttp } from './messages/clusters';
+import { retryPolicy } from './messages/outbound-listeners';
+
+/**
+ * How a proxy carries what is sent to a port of a service: requests by routes, connections by shares, or bytes as they are.
+ */
+export type Carriage = 'requests' | 'shares' | 'bytes';
+
+/** What of a binding other resources depend on. */
+interface Told {
+  readonly carriage: Carriage;
+  readonly backends: ReadonlySet<string>;
+}
+
+/** What changed of one port of a service for the clients of one group. */
+export interface RouteChange {
+  readonly name: string;
+  /** Clusters that routes named before or name now, where they differ; all of them where the carriage does. */
+  readonly clusters: readonly string[];
+  readonly isCarriedOtherwise: boolean;
+  /** Connections are shared: the shares stand in the listener. */
+  readonly isShared: boolean;
+}
+
+const PRODUCER = 'producer';
+const NONE: ReadonlySet<string> = new Set();
+
+/**
+ * The bindings of routes as the proxies of a zone obey them: which decides for a view, how it carries traffic, and to which clusters.
+ * All is made of the route table and the model when it is asked for.
+ */
+export class ServiceRoutes {
+  /** By destination and group, as proxies were told last. */
+  private readonly told = new Map<string, Map<string, Told>>();
+  /** By destination: those whose routes share weights by its instances. */
+  private readonly weighing = new Map<string, Set<string>>();
+
+  constructor(
+    private readonly table: RouteTable,
+    private readonly model: Pick<TrafficModel, 'zone' | 'namesOfService' | 'destination'>,
+  ) {}
+
+  /** What decides for the clients of a view; undefined where the implicit route holds. */
+  bindingOf({ dataplane }: EnvoyView, { service, port }: Destination): Binding | undefined {
+    const { table } = this;
+    const frontend = table.frontend(service);
+    return frontend && table.bindingFor({ namespace: dataplane?.namespace ?? '' }, frontend, port, 'tcp');
+  }
+
+  carriage(view: EnvoyView, destination: Destination): Carriage {
+    return carriageOf(this.bindingOf(view, destination), destination);
+  }
+
+  /** The clusters that the routes of a view lead to, besides the destination's own. */
+  backends(view: EnvoyView, destination: Destination): ReadonlySet<string> {
+    const binding = this.bindingOf(view, destination);
+    const now = this.toldOf(binding, destination);
+    if (!binding && !this.told.has(destination.name)) return now.backends;
+    const groups = this.told.get(destination.name) ?? new Map<string, Told>();
+    this.told.set(destination.name, groups.set(binding?.group ?? PRODUCER, now));
+    return now.backends;
+  }
+
+  /** What a change of routes means for the ports of services; each port once a group. */
+  *changes({ groups }: Affected): Iterable<RouteChange> {
+    for (const { frontend, group } of groups)
+      for (const name of this.model.namesOfService(frontend)) {
+        const destination = this.model.destination(name);
+        if (destination) yield this.changeOf(destination, group);
+      }
+  }
+
+  private changeOf(destination: Destination, group: string): RouteChange {
+    const { table } = this;
+    const { name, service, port } = destination;
+    const frontend = table.frontend(service);
+    const bindingIn = (each: string): Binding | undefined =>
+      frontend && table.group(frontend, each).bindings.get(`tcp/${port}`);
+    // Consumers without routes of their own follow the producer's.
+    const now = this.toldOf(bindingIn(group) ?? bindingIn(PRODUCER), destination);
+    const told = this.told.get(name);
+    const before = told?.get(group) ?? told?.get(PRODUCER) ?? this.toldOf(undefined, destination);
+    const isCarriedOtherwise = before.carriage !== now.carriage;
+    const differ = [...new Set([...before.backends, ...now.backends])].filter(
+      (each) => isCarriedOtherwise || before.backends.has(each) !== now.backends.has(each),
+    );
+    return { name, clusters: differ, isCarriedOtherwise, isShared: now.carriage === 'shares' };
+  }
+
+  /** The clusters that routes of a destination that is gone led to. */
+  forget(name: string): readonly string[] {
+    const groups = [...(this.told.get(name)?.values() ?? [])];
+    this.told.delete(name);
+    this.weighing.delete(name);
+    return groups.flatMap(({ backends }) => [...backends]);
+  }
+
+  /** The destinations whose routes share weights by the instances of this one. */
+  weighedBy(name: string): Iterable<string> {
+    return this.weighing.get(name) ?? NONE;
+  }
+
+  /** The routes of a destination by a binding of HTTPRoutes or GRPCRoutes. */
+  requests(binding: Binding, { name }: Destination): HttpRoutes {
+    const clustersOf = this.clustersFor(name);
+    return httpRoutes(binding, { table: this.table, clustersOf, retryPolicy });
+  }
+
+  /** The shares of connections by a binding of TCPRoutes or TLSRoutes; none where all are refused. */
+  shares(binding: Binding, { name }: Destination): readonly BackendShare[] {
+    const action = connectionAction(this.table, binding);
+    return action.type === 'forward' ? backendShares(action.backends, this.clustersFor(name)) : [];
+  }
+
+  /** The routes of calls to a destination by a binding of any kind, for the gRPC clients of this zone. */
+  calls(binding: Binding, frontend: Destination): GrpcRoutes {
+    const { zone } = this.model;
+    const destinationOf = (service: Destination['service'], port: number): Destination | undefined =>
+      this.destinationsOf(service, port)[0];
+    return grpcRoutes(this.table, binding, (backend) => grpcClusterOf(backend, { zone, frontend, destinationOf }));
+  }
+
+  private destinationsOf(service: Destination['service'], port: number): readonly Destination[] {
+    return this.model.namesOfService(identityKey(service)).flatMap((name) => {
+      const destination = this.model.destination(name);
+      return destination?.port === port ? [destination] : [];
+    });
+  }
+
+  private toldOf(binding: Binding | undefined, destination: Destination): Told {
+    return {
+      carriage: carriageOf(binding, destination),
+      backends: binding ? this.backendsOf(binding, destination.name) : NONE,
+    };
+  }
+
+  private backendsOf(binding: Binding, name: string): ReadonlySet<string> {
+    const known = backendsOf.get(binding);
+    if (known) return known;
+    const { table } = this;
+    const clustersOf = this.clustersFor(name);
+    const actions: readonly RuleAction[] = looksIntoRequests(binding.kind)
+      ? binding.routes.flatMap((route) => route.rules.map((rule) => ruleAction(table, binding, route, rule)))
+      : [connectionAction(table, binding)];
+    const found = actions.flatMap((action) => {
+      if (action.type !== 'forward') return [];
+      return [...action.backends, ...action.mirrors].flatMap(({ to }) => (to.ok ? clustersOf(to.destination) : []));
+    });
+    const names = new Set(found.map(({ cluster }) => cluster));
+    backendsOf.set(binding, names);
+    return names;
+  }
+
+  /** The clusters of a backend; `of`: the destination whose routes ask. */
+  private clustersFor(of: string) {
+    return ({ services, port }: { readonly services: readonly Destination['service'][]; readonly port: number }) => {
+      const found = services.flatMap((service) => this.destinationsOf(service, port));
+      if (found.length > 1)
+        for (const { name } of found) this.weighing.set(name, (this.weighing.get(name) ?? new Set()).add(of));
+      return found.map(partOf);
+    };
+  }
+}
+
+/** Bindings are made anew with each change that touches them. */
+const backendsOf = new WeakMap<Binding, ReadonlySet<string>>();
+
+function carriageOf(binding: Binding | undefined, destination: Destination): Carriage {
+  if (!binding) return isHttp(destination) ? 'requests' : 'bytes';
+  return looksIntoRequests(binding.kind) ? 'requests' : 'shares';
+}
+
+function partOf({ name, local, localNames, remote }: Destination): ClusterPart {
+  const here = [...local, ...localNames].filter(({ ready }) => ready).length;
+  return { cluster: name, instances: remote.reduce((sum, { instances }) => sum + instances, here) };
+}
+
+/** What of a view's routes cannot be done. */
+export function firstProblem(problems: readonly Violation[]): { readonly problem?: Violation } {
+  const [problem] = problems;
+  return problem ? { problem } : {};
+}
