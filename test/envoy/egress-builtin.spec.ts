@@ -1,5 +1,5 @@
 import type { JsonObject, Resource } from '@causeway/resources';
-import { BuiltinProxy } from '../support/builtin-proxy';
+import type { BuiltinProxy } from '../support/builtin-proxy';
 import type { EnvoyProcess } from '../support/envoy-process';
 import { loopbackBlock } from '../support/loopback-networks';
 import { echo, say, sayTls, tlsEcho, type ServiceProcess } from '../support/mesh-processes';

@@ -73,12 +73,11 @@ function fieldChoice({ predicate, onMatch }: FieldMatcher): readonly {
 }
 
 function textRule({ matchPattern, ignoreCase }: StringMatcher): (text: string) => boolean {
-  const kind = matchPattern?.$case;
-  if (ignoreCase || (kind !== 'exact' && kind !== 'prefix' && kind !== 'suffix'))
-    throw new UnsupportedConfig('filterChainMatcher', 'compares a server name in a way that is not known');
-  const { value } = matchPattern;
-  if (kind === 'exact') return (text) => text === value;
-  return kind === 'prefix' ? (text) => text.startsWith(value) : (text) => text.endsWith(value);
+  const pattern = ignoreCase ? undefined : matchPattern;
+  if (pattern?.$case === 'exact') return (text) => text === pattern.value;
+  if (pattern?.$case === 'prefix') return (text) => text.startsWith(pattern.value);
+  if (pattern?.$case === 'suffix') return (text) => text.endsWith(pattern.value);
+  throw new UnsupportedConfig('filterChainMatcher', 'compares a server name in a way that is not known');
 }
 
 function byMatch(match: OnMatch | undefined): ChainChoice {
