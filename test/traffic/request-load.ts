@@ -27,12 +27,14 @@ export interface RequestLoadOptions {
   readonly fresh: number;
   /** Connections that last, for all the others, at most; 32 by default. */
   readonly lasting?: number;
+  /** Most requests under way: where the machine cannot answer the rate, fewer are sent. All of the rate where it is left out. */
+  readonly mostOpen?: number;
 }
 
 const PATIENCE = 20_000;
 const TICK = 10;
 
-/** Sends HTTP requests to one address at a steady rate, however long answers take, until it is stopped. */
+/** Sends HTTP requests to one address at a steady rate, however long answers take, until it is stopped; see `mostOpen`. */
 export class RequestLoad {
   private readonly began = performance.now();
   private readonly lasting: Agent;
@@ -43,6 +45,8 @@ export class RequestLoad {
   private readonly open = new Set<Promise<void>>();
   private readonly running: Promise<void>;
   private requests = 0;
+  /** Requests that were due and not sent. */
+  private skipped = 0;
   private resent = 0;
   private isOver = false;
 
@@ -77,10 +81,14 @@ export class RequestLoad {
   }
 
   private async run(): Promise<void> {
-    const { rate, fresh } = this.options;
+    const { rate, fresh, mostOpen = Infinity } = this.options;
     while (!this.isOver) {
-      const due = Math.floor((this.elapsed * rate) / 1_000);
+      const due = Math.floor((this.elapsed * rate) / 1_000) - this.skipped;
       for (; this.requests < due; this.requests++) {
+        if (this.open.size >= mostOpen) {
+          this.skipped += due - this.requests;
+          break;
+        }
         // Spread evenly among the others.
         const isFresh = Math.floor(((this.requests + 1) * fresh) / rate) > Math.floor((this.requests * fresh) / rate);
         const one = this.one(isFresh);
