@@ -14,8 +14,10 @@ export interface RequestOutcome {
   readonly resent: number;
   /** Requests by their answer. */
   readonly answers: Readonly<Record<string, number>>;
-  /** ms of each request with an answer. */
+  /** ms of each request with an answer, from when it was due. */
   readonly times: readonly number[];
+  /** ms that each request waited here for a connection, for one of those that last or for a new one. */
+  readonly waits: readonly number[];
 }
 
 export interface RequestLoadOptions {
@@ -39,6 +41,7 @@ export class RequestLoad {
   private readonly failures: { readonly at: number; readonly reason: string }[] = [];
   private readonly answers = new Map<string, number>();
   private readonly times: number[] = [];
+  private readonly waits: number[] = [];
   private readonly open = new Set<Promise<void>>();
   private readonly running: Promise<void>;
   private requests = 0;
@@ -63,8 +66,9 @@ export class RequestLoad {
 
   /** What happened so far. */
   get outcome(): RequestOutcome {
-    const { requests, failures, resent, times } = this;
-    return { requests, failures: [...failures], resent, times: [...times], answers: Object.fromEntries(this.answers) };
+    const { requests, failures, resent, times, waits } = this;
+    const answers = Object.fromEntries(this.answers);
+    return { requests, failures: [...failures], resent, times: [...times], waits: [...waits], answers };
   }
 
   /** Sends nothing more; resolves when all requests are answered or have failed. */
@@ -112,6 +116,7 @@ export class RequestLoad {
     const { address: host, port } = this.at;
     return new Promise((resolve) => {
       const headers = agent ? {} : { connection: 'close' };
+      const at = this.elapsed;
       const sent = request({ host, port, agent, headers, timeout: PATIENCE }, (answer) => {
         let text = '';
         answer.on('data', (part: Buffer) => (text += part.toString()));
@@ -121,6 +126,7 @@ export class RequestLoad {
           resolve(isGood ? { type: 'answer', text } : { type: 'failure', reason: `${answer.statusCode} ${text}` });
         });
       });
+      sent.once('socket', () => this.waits.push(this.elapsed - at));
       sent.on('timeout', () => sent.destroy(new Error('no answer in time')));
       sent.on('error', (error: Error & { readonly code?: string }) => {
         const isClosed = sent.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
