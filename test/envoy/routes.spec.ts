@@ -27,9 +27,7 @@ function words({ status, name, answer }: Routed): string {
 
   beforeAll(async () => {
     routed = await RoutedPlane.start();
-    for (const name of ['echo', 'echo-v1', 'echo-v2']) await routed.service(name);
-    await routed.service('empty', { ready: false });
-    for (const namespace of ['mesh', 'consumer']) await routed.client(namespace);
+    await routed.mesh();
   });
   afterAll(() => routed.stop());
   afterEach(async () => {
@@ -291,6 +289,14 @@ function words({ status, name, answer }: Routed): string {
     ]);
     const { url, headers } = await routed.ask({ url: '/full/one/two?a=b' });
     expect([url, headers.host]).toEqual(['/one?a=b', 'one.example']);
+  });
+
+  it('takes the largest regular expression that a route may have', async () => {
+    await echo([{ matches: [{ path: { type: 'RegularExpression', value: '/[a-z]{900}' } }], ...to(1) }]);
+    await expectRows([
+      [`/${'a'.repeat(900)}`, 'echo-v1'],
+      ['/a', '404'],
+    ]);
   });
 
   it('copies requests to another service, and never waits for it', async () => {
