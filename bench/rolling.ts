@@ -1,6 +1,7 @@
 import { AgentMesh, ended, type AgentInstance } from '../test/traffic/agent-mesh';
 import { RequestLoad, type RequestOutcome } from '../test/traffic/request-load';
 import { until } from '../test/support/until';
+import { CpuByRole } from './support/cpu-by-role';
 import { numberSetting, report } from './support/report';
 import { benchServices } from './support/services';
 import { summary } from './support/summary';
@@ -9,13 +10,15 @@ import { summary } from './support/summary';
  * A rolling restart of a service with three instances in east, called from west through the agents of both and an ingress of east: for
  * each instance the agent is drained, the process is told to end and is started again, and so is its agent. Then the same while the
  * leader of east and one of its two ingresses are killed. Prints one JSON line for each, and exits with 1 where a request of the first
- * failed. Needs a build. BENCH_RATE: requests a second (500), BENCH_FRESH: how many of them on connections of their own (50),
+ * failed. Needs a build. BENCH_RATE: requests a second (500), BENCH_FRESH: how many of them on connections of their own (50), BENCH_LASTING: most connections for the others (32),
  * BENCH_SECONDS: at least so long (30), BENCH_PLANE: builtin or envoy, which needs CAUSEWAY_ENVOY (builtin), BENCH_DRAIN: agent, or
  * process where only the process is restarted, which says at its health check that it ends (agent).
  */
 const RATE = numberSetting('BENCH_RATE', 500);
 const FRESH = numberSetting('BENCH_FRESH', 50);
 const SECONDS = numberSetting('BENCH_SECONDS', 30);
+const LASTING = numberSetting('BENCH_LASTING', 32);
+const LOAD = { rate: RATE, fresh: FRESH, lasting: LASTING };
 const PLANE = process.env['BENCH_PLANE'] === 'envoy' ? 'envoy' : 'builtin';
 const DRAIN = process.env['BENCH_DRAIN'] === 'process' ? 'process' : 'agent';
 /** Without a request before the first restart and after the last, ms. */
@@ -45,8 +48,18 @@ async function roll(mesh: AgentMesh, instances: readonly AgentInstance[]): Promi
   return rounds;
 }
 
-function tell(what: string, rounds: number, outcome: RequestOutcome): void {
-  const { requests, failures, resent, answers, times } = outcome;
+/** What a process of the installation does, by its command line. */
+function roleOf(command: string | undefined): string {
+  if (command === undefined) return 'this bench, the client';
+  const [, name] = /\/(client-west|ingress-\d+-\w+|web-\d+)\//.exec(command) ?? [];
+  if (name?.startsWith('client')) return 'plane of the client';
+  if (name?.startsWith('ingress')) return 'ingresses';
+  if (name !== undefined) return 'planes of the service';
+  return command.includes('web-service') ? 'processes of the service' : 'control planes, databases';
+}
+
+function tell(what: string, rounds: number, outcome: RequestOutcome, cpu: CpuByRole): void {
+  const { requests, failures, resent, answers, times, waits } = outcome;
   report('rolling', {
     ...{
       what,
@@ -54,12 +67,14 @@ function tell(what: string, rounds: number, outcome: RequestOutcome): void {
       drain: DRAIN,
       rate: RATE,
       fresh: FRESH,
+      lasting: LASTING,
       rounds,
       requests,
       failed: failures.length,
       resent,
     },
-    ...{ answers, times: summary(times), failures: failures.slice(0, 20) },
+    ...{ answers, times: summary(times), waits: summary(waits), cpu: cpu.stop(requests) },
+    failures: failures.slice(0, 20),
   });
 }
 
@@ -69,16 +84,23 @@ async function measure(mesh: AgentMesh): Promise<void> {
   const instances = await Promise.all(names.map((name) => mesh.instance('east', 'web', name)));
   const vip = await mesh.traffic.vip('west', 'web', 'east');
   const warm = new RequestLoad(vip, { rate: 20, fresh: 20 });
-  await until('answers of all', () => Object.keys(warm.outcome.answers).length === names.length);
+  await until('answers of all', () => Object.keys(warm.outcome.answers).length === names.length).catch(
+    (cause: unknown) => {
+      const { answers, failures } = warm.outcome;
+      throw new Error(`answers so far: ${JSON.stringify({ answers, failures: failures.slice(-3) })}`, { cause });
+    },
+  );
   await warm.stop();
 
-  const load = new RequestLoad(vip, { rate: RATE, fresh: FRESH });
+  const load = new RequestLoad(vip, LOAD);
+  const calmCpu = new CpuByRole(roleOf);
   const rounds = await roll(mesh, instances);
   const calm = await load.stop();
-  tell('rolling restart', rounds, calm);
+  tell('rolling restart', rounds, calm, calmCpu);
   process.exitCode = calm.failures.length === 0 ? 0 : 1;
 
-  const again = new RequestLoad(vip, { rate: RATE, fresh: FRESH });
+  const again = new RequestLoad(vip, LOAD);
+  const roughCpu = new CpuByRole(roleOf);
   const rolling = roll(mesh, instances);
   await pause(2 * REST);
   await Promise.all([
@@ -88,7 +110,7 @@ async function measure(mesh: AgentMesh): Promise<void> {
   const killedAt = Math.round(again.elapsed);
   await rolling;
   const rough = await again.stop();
-  tell(`the same, leader and an ingress of east killed after ${killedAt} ms`, rounds, rough);
+  tell(`the same, leader and an ingress of east killed after ${killedAt} ms`, rounds, rough, roughCpu);
 }
 
 async function main(): Promise<void> {

@@ -13,7 +13,8 @@ export interface Memory {
 /** Figures by the name of a control plane; `postgres` is all processes of the server that the bench started. */
 export type ByName<Figure> = Readonly<Record<string, Figure>>;
 
-interface ProcessStat {
+/** What the kernel counts of a process. */
+export interface ProcessStat {
   readonly pid: number;
   readonly name: string;
   readonly parent: number;
@@ -25,7 +26,7 @@ interface ProcessStat {
 
 /** CPU time that a process has used in all its threads, s (Linux). */
 export function cpuSeconds(pid: number): number {
-  return stat(pid)?.own ?? NaN;
+  return processStat(pid)?.own ?? NaN;
 }
 
 /** Resident memory of a process (Linux). */
@@ -67,15 +68,15 @@ function planes(mesh: ProcessMesh): readonly (readonly [string, number])[] {
 
 /** Connections come and go: the server's main process knows the time of those that went. */
 function postgresSeconds(): number {
-  const all = readdirSync('/proc').flatMap((entry) => (/^\d+$/.test(entry) ? [stat(Number(entry))] : []));
+  const all = readdirSync('/proc').flatMap((entry) => (/^\d+$/.test(entry) ? [processStat(Number(entry))] : []));
   const byPid = new Map(all.flatMap((each) => (each ? [[each.pid, each] as const] : [])));
   const isOurs = (pid: number): boolean => pid === process.pid || (pid > 1 && isOurs(byPid.get(pid)?.parent ?? 0));
   const ours = [...byPid.values()].filter(({ pid, name }) => name === 'postgres' && isOurs(pid));
   return ours.reduce((sum, { own, ended }) => sum + own + ended, 0);
 }
 
-/** Undefined for a process that has ended. */
-function stat(pid: number): ProcessStat | undefined {
+/** Undefined for a process that has ended (Linux). */
+export function processStat(pid: number): ProcessStat | undefined {
   try {
     // The name, in parentheses, may hold spaces; fields are counted from behind it.
     const [, name = '', rest = ''] = /^\d+ \((.*)\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, 'latin1')) ?? [];

@@ -27,9 +27,7 @@ function words({ status, name, answer }: Routed): string {
 
   beforeAll(async () => {
     routed = await RoutedPlane.start();
-    for (const name of ['echo', 'echo-v1', 'echo-v2']) await routed.service(name);
-    await routed.service('empty', { ready: false });
-    for (const namespace of ['mesh', 'consumer']) await routed.client(namespace);
+    await routed.mesh();
   });
   afterAll(() => routed.stop());
   afterEach(async () => {

@@ -99,6 +99,8 @@ const path = fc.oneof(
     '//',
     '/_explain/hostname',
     '/_resolve/hostname',
+    '/meshes/default/_explain',
+    '/meshes/default/_routes',
     '/zones+insights',
     '/meshes/default/hostnames',
     '/_kri/kri_msvc_default_east__a_',

@@ -69,6 +69,8 @@ const ROUTES: Readonly<Record<string, readonly string[]>> = {
   '/discovery/hosts': READERS,
   '/_explain/hostname': RECOGNISED,
   '/_resolve/hostname': RECOGNISED,
+  '/meshes/:mesh/_explain': RECOGNISED,
+  '/meshes/:mesh/_routes': RECOGNISED,
   '/_kri/:kri': ['admin'],
   '/zones+insights': READERS,
   '/zones/_overview': READERS,

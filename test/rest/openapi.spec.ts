@@ -124,7 +124,7 @@ describe.each([
       .reduce((at, p) => at.replace(`{${p.name}}`, p.example), path);
     const query = parameters.filter((p) => p.in === 'query' && p.required).map((p) => `${p.name}=${p.example}`);
     // Optional on a zone; the document is one for both.
-    if (cp.role === 'global' && path.endsWith('/hostname')) query.push('zone=example');
+    if (cp.role === 'global' && /\/(hostname|_explain|_routes)$/.test(path)) query.push('zone=example');
     const url = query.length > 0 ? `${place}?${query.join('&')}` : place;
     const contents = Object.entries<ParsedJson>(operation.requestBody?.content ?? {});
     const [type, media] = contents.find(([name]) => name.endsWith('json')) ?? [];

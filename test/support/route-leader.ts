@@ -36,7 +36,10 @@ export class RouteLeader {
     const { index, cp } = plane;
     const meshes = meshesOf(index);
     const routes = followed(plane, meshes);
-    const status = createRouteStatusLoop({ cp, meshes, routes, ...(progress ? { progress } : {}) }, ended);
+    const status = createRouteStatusLoop(
+      { cp, meshes, routes, patience: { first: 1_000, then: 1_000 }, ...(progress ? { progress } : {}) },
+      ended,
+    );
     const all = [...(loops?.(routes, ended) ?? []), status];
     return new RouteLeader(
       new LoopRunner(all, { store, index, clock, term, logger: silentLogger, random: () => 0.5 }),

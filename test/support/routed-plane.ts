@@ -2,7 +2,7 @@ import { Agent, createServer, request, type IncomingHttpHeaders, type Server } f
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { evaluate, type Decision, type RouteKind, type RouteSpec } from '@causeway/routing';
-import { identityKey, type JsonObject, type Resource } from '@causeway/resources';
+import { identityKey, type Identity, type JsonObject, type Resource } from '@causeway/resources';
 import { TrafficPlane } from './traffic-plane';
 import { sketch } from './traffic-zone';
 import { loopbackBlock } from './loopback-networks';
@@ -50,6 +50,13 @@ export class RoutedPlane {
       sketch('Mesh', 'default', { controllerName: 'causeway.io/control-plane', parametersRef }),
     );
     return routed;
+  }
+
+  /** The services of the conformance tests and one without endpoints, and clients in the namespaces `mesh` and `consumer`. */
+  async mesh(): Promise<void> {
+    for (const name of ['echo', 'echo-v1', 'echo-v2']) await this.service(name);
+    await this.service('empty', { ready: false });
+    for (const namespace of ['mesh', 'consumer']) await this.client(namespace);
   }
 
   /** A service of namespace `mesh` with one process behind all its ports; without one where `ready` is false. */
@@ -126,7 +133,10 @@ export class RoutedPlane {
   }
 
   /** What the table of routes says of a request. */
-  decide({ from = 'mesh', to = 'echo', port = PORTS.http, ...asked }: Asked, isReady = () => true): Decision {
+  decide(
+    { from = 'mesh', to = 'echo', port = PORTS.http, ...asked }: Asked,
+    isReady: (service: Identity) => boolean = () => true,
+  ): Decision {
     const table = this.plane.source.routeTable;
     const frontend = table.frontend({
       kind: 'MeshService',

@@ -14,8 +14,10 @@ export interface RequestOutcome {
   readonly resent: number;
   /** Requests by their answer. */
   readonly answers: Readonly<Record<string, number>>;
-  /** ms of each request with an answer. */
+  /** ms of each request with an answer, from when it was due. */
   readonly times: readonly number[];
+  /** ms that each request waited here for a connection, for one of those that last or for a new one. */
+  readonly waits: readonly number[];
 }
 
 export interface RequestLoadOptions {
@@ -25,21 +27,26 @@ export interface RequestLoadOptions {
   readonly fresh: number;
   /** Connections that last, for all the others, at most; 32 by default. */
   readonly lasting?: number;
+  /** Most requests under way: where the machine cannot answer the rate, fewer are sent. All of the rate where it is left out. */
+  readonly mostOpen?: number;
 }
 
 const PATIENCE = 20_000;
 const TICK = 10;
 
-/** Sends HTTP requests to one address at a steady rate, however long answers take, until it is stopped. */
+/** Sends HTTP requests to one address at a steady rate, however long answers take, until it is stopped; see `mostOpen`. */
 export class RequestLoad {
   private readonly began = performance.now();
   private readonly lasting: Agent;
   private readonly failures: { readonly at: number; readonly reason: string }[] = [];
   private readonly answers = new Map<string, number>();
   private readonly times: number[] = [];
+  private readonly waits: number[] = [];
   private readonly open = new Set<Promise<void>>();
   private readonly running: Promise<void>;
   private requests = 0;
+  /** Requests that were due and not sent. */
+  private skipped = 0;
   private resent = 0;
   private isOver = false;
 
@@ -59,8 +66,9 @@ export class RequestLoad {
 
   /** What happened so far. */
   get outcome(): RequestOutcome {
-    const { requests, failures, resent, times } = this;
-    return { requests, failures: [...failures], resent, times: [...times], answers: Object.fromEntries(this.answers) };
+    const { requests, failures, resent, times, waits } = this;
+    const answers = Object.fromEntries(this.answers);
+    return { requests, failures: [...failures], resent, times: [...times], waits: [...waits], answers };
   }
 
   /** Sends nothing more; resolves when all requests are answered or have failed. */
@@ -73,10 +81,14 @@ export class RequestLoad {
   }
 
   private async run(): Promise<void> {
-    const { rate, fresh } = this.options;
+    const { rate, fresh, mostOpen = Infinity } = this.options;
     while (!this.isOver) {
-      const due = Math.floor((this.elapsed * rate) / 1_000);
+      const due = Math.floor((this.elapsed * rate) / 1_000) - this.skipped;
       for (; this.requests < due; this.requests++) {
+        if (this.open.size >= mostOpen) {
+          this.skipped += due - this.requests;
+          break;
+        }
         // Spread evenly among the others.
         const isFresh = Math.floor(((this.requests + 1) * fresh) / rate) > Math.floor((this.requests * fresh) / rate);
         const one = this.one(isFresh);
@@ -104,6 +116,7 @@ export class RequestLoad {
     const { address: host, port } = this.at;
     return new Promise((resolve) => {
       const headers = agent ? {} : { connection: 'close' };
+      const at = this.elapsed;
       const sent = request({ host, port, agent, headers, timeout: PATIENCE }, (answer) => {
         let text = '';
         answer.on('data', (part: Buffer) => (text += part.toString()));
@@ -113,6 +126,7 @@ export class RequestLoad {
           resolve(isGood ? { type: 'answer', text } : { type: 'failure', reason: `${answer.statusCode} ${text}` });
         });
       });
+      sent.once('socket', () => this.waits.push(this.elapsed - at));
       sent.on('timeout', () => sent.destroy(new Error('no answer in time')));
       sent.on('error', (error: Error & { readonly code?: string }) => {
         const isClosed = sent.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');

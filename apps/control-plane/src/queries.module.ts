@@ -1,7 +1,7 @@
 import { Inject, Module, type DynamicModule, type FactoryProvider, type OnApplicationShutdown } from '@nestjs/common';
 import type { Authentication } from '@causeway/access';
 import { HostnameExplainer } from '@causeway/controllers';
-import type { Meshes } from '@causeway/meshes';
+import type { FollowedRoutes, Meshes } from '@causeway/meshes';
 import { createQueries, type Queries, type QuerySources } from '@causeway/queries';
 import type { JsonObject } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
@@ -10,6 +10,7 @@ import { AUTHENTICATION } from './authentication.module';
 import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
 import { INDEX, MESHES } from './index.module';
 import { namingInsights } from './naming-insights';
+import { ROUTES } from './routes-follower';
 import { VERSION } from './version';
 
 /** The `Queries` of this replica: every interface answers from this one object. */
@@ -22,6 +23,7 @@ interface SharedQueryParts {
   readonly index: IndexReader;
   readonly authentication: Authentication;
   readonly meshes: Meshes;
+  readonly routes: FollowedRoutes;
 }
 
 type InjectedQueryParts = [
@@ -30,6 +32,7 @@ type InjectedQueryParts = [
   index: IndexReader,
   authentication: Authentication,
   meshes: Meshes,
+  routes: FollowedRoutes,
 ];
 
 /** What the queries of every control plane read from. */
@@ -46,11 +49,11 @@ export class SharedQuerySources implements OnApplicationShutdown {
 
   /** What a program adds its own parts to. */
   get(): QuerySources {
-    const { core, backend, index, meshes, authentication } = this.parts;
+    const { core, backend, index, meshes, routes, authentication } = this.parts;
     const { cp, registry, clock, settings, instance, redacted } = core;
     return {
       ...{ cp, registry, clock },
-      ...{ index, meshes },
+      ...{ index, meshes, routes },
       store: backend.store,
       audit: backend.audit,
       program: { version: VERSION, instanceId: instance, config: configDocument(redacted) },
@@ -85,9 +88,9 @@ export class QueriesModule implements OnApplicationShutdown {
       providers: [
         {
           provide: SharedQuerySources,
-          inject: [CORE, POSTGRES_BACKEND, INDEX, AUTHENTICATION, MESHES],
-          useFactory: (...[core, backend, index, authentication, meshes]: InjectedQueryParts) =>
-            new SharedQuerySources({ core, backend, index, authentication, meshes }),
+          inject: [CORE, POSTGRES_BACKEND, INDEX, AUTHENTICATION, MESHES, ROUTES],
+          useFactory: (...[core, backend, index, authentication, meshes, routes]: InjectedQueryParts) =>
+            new SharedQuerySources({ core, backend, index, authentication, meshes, routes }),
         },
         { provide: QUERY_SOURCES, inject: [SharedQuerySources, ...inject], useFactory },
         { provide: QUERIES, inject: [QUERY_SOURCES], useFactory: createQueries },

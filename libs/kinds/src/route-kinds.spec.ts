@@ -340,3 +340,8 @@ describe('ReferenceGrant', () => {
     expect(violations(ReferenceGrant, spec)).toEqual(want);
   });
 });
+
+it('who applies a UDPRoute is warned that no proxy obeys it', () => {
+  const spec = { rules: [{ backendRefs: [{ name: 'a', port: 53 }] }] };
+  expect([UDPRoute, TCPRoute].map((kind) => kind.warnings('a', spec).length)).toEqual([1, 0]);
+});

@@ -8,4 +8,7 @@ export const UDPRoute = defineKind({
   ...routeKind('UDPRoute'),
   spec: Type.Object({ parentRefs: Type.Optional(ParentRefs), rules: ConnectionRules }, connectionRoute),
   validate: routeViolations,
+  warn: () => [
+    'no proxy obeys a UDPRoute: addresses of services are caught for TCP only; the route is stored, synced and judged',
+  ],
 });

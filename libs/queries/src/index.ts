@@ -22,6 +22,9 @@ export {
 export { type DoctorReport } from './inspect/doctor';
 export { KINDS_WITH_HOSTNAMES, type HostnameTableRequest } from './inspect/hostname-queries';
 export { HostnameResolution, type ResolvedEndpoint, type ResolvedHostname } from './inspect/hostname-resolution';
+export { decodeRequestQuestion, RequestQuestionSchema, type RequestQuestion } from './routes/request-question';
+export { type RequestAnswer } from './routes/route-answers';
+export { type RoutesQuestion, type ServiceRoutes } from './routes/route-queries';
 export { type ListRequest, type ListResult, type ListSnapshot } from './list/resource-queries';
 export {
   BookmarkedEvents,

@@ -1,4 +1,4 @@
-import type { Meshes } from '@causeway/meshes';
+import type { FollowedRoutes, Meshes } from '@causeway/meshes';
 import type { ControlPlane, Registry } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 import type { AgentLeaseStore, AuditLog, IndexReader, ResourceStore } from '@causeway/store';
@@ -20,6 +20,7 @@ import { ResourceJson } from './list/resource-json';
 import { ResourceQueries } from './list/resource-queries';
 import { SortedIndex } from './list/sorted-index';
 import { DEFAULT_WATCH_LIMITS, Watches, type WatchLimits } from './watch/watches';
+import { RouteQueries } from './routes/route-queries';
 import { OperatorDecisions, type SyncDecisions } from './zones/operator-decisions';
 import { DataplaneTokenQueries, type DataplaneAccess } from './tokens/dataplane-token-queries';
 import { UserTokens, type UserAccess } from './tokens/user-tokens';
@@ -46,6 +47,8 @@ export interface QuerySources {
   readonly index: IndexReader;
   /** What each mesh means here; of the same index. */
   readonly meshes: Meshes;
+  /** The routes of this control plane, bound; without it each question about routes binds its own. */
+  readonly routes?: Pick<FollowedRoutes, 'table'>;
   readonly audit: AuditLog;
   readonly clock: Clock;
   readonly program: ProgramFacts;
@@ -80,6 +83,7 @@ export interface Queries {
   readonly leases: LeaseQueries;
   readonly hostnames: HostnameQueries;
   readonly resolution: HostnameResolution;
+  readonly routes: RouteQueries;
   readonly discovery: Discovery;
   readonly doctor: Doctor;
   readonly server: ServerFacts;
@@ -117,6 +121,7 @@ export function createQueries(sources: QuerySources): Queries {
     leases: new LeaseQueries(sources.agentLeases, store),
     hostnames,
     resolution: new HostnameResolution(index, hostnames),
+    routes: new RouteQueries({ cp, index, meshes, freshness, hostnames, expensive, routes: sources.routes }),
     discovery: new Discovery({ cp, index, meshes, freshness, expensive, instances: sources.instances }),
     doctor: new Doctor({
       registry,

@@ -19,6 +19,7 @@ import { ProxiesController } from './controllers/proxies.controller';
 import { ResourceController } from './controllers/resource.controller';
 import { ResourceWriteController } from './controllers/resource-write.controller';
 import { eventStreamEncoder } from './controllers/server-sent-events';
+import { RoutesController } from './controllers/routes.controller';
 import { ServerController } from './controllers/server.controller';
 import { SyncDecisionsController } from './controllers/sync-decisions.controller';
 import { TokensController } from './controllers/tokens.controller';
@@ -68,6 +69,7 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
     DocsController,
     ServerController,
     InspectionController,
+    RoutesController,
     AccessReviewController,
     ZoneAccessController,
     TokensController,

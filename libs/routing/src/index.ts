@@ -35,8 +35,8 @@ export {
   type Service,
   type ValueMatch,
 } from './model';
-export { evaluate, type Decision, type Outcome, type Question, type Share } from './requests/evaluate';
-export { explain, type Explanation } from './requests/explain';
+export { evaluate, type Decision, type IsReady, type Outcome, type Question, type Share } from './requests/evaluate';
+export { explain, MOST_EXPLAINED, type Explanation } from './requests/explain';
 export { type HttpRequest, type Request } from './requests/request';
 export { methods, pathMatchTypes, valueMatchTypes } from './rules/compiled-match';
 export { looksIntoRequests, ruleViolations, type CompiledRoute, type CompiledRule } from './rules/compiled-route';

@@ -93,7 +93,7 @@ describe('toDocument', () => {
         labels: resource.labels,
         spec: resource.spec,
         violations: new Violations(),
-        warnings: [],
+        warnings: kind.warnings(nameOf(name), resource.spec),
       });
     },
   );

@@ -25,18 +25,20 @@ export interface AttachmentEvents {
 /** An `Attachment` before its start. */
 export interface AttachmentOptions extends Pick<LeaseEndpoint, 'authorization'> {
   readonly connection: ClientConnection;
-  /** How long the server may take to answer, ms. */
+  /** How long the server may take to take the stream, ms. */
   readonly deadline: number;
   readonly clock: Clock;
 }
 
 const LONGEST_TEXT = 1_000;
+/** How long a server that has taken the stream may take for its first answer, ms. One that cannot reach its store ends the stream itself. */
+const FIRST_ANSWER = 30_000;
 const { path: PATH, requestSerialize, responseDeserialize } = AgentServiceService.attach;
 
 /** One stream to one control plane. */
 export class Attachment {
   private readonly call: ClientDuplexStream<AttachRequest, AttachResponse>;
-  private readonly deadline: Timer;
+  private deadline: Timer;
   private isOver = false;
 
   constructor(
@@ -49,13 +51,11 @@ export class Attachment {
     const authorization = authorize();
     if (authorization !== undefined) metadata.set('authorization', authorization);
     this.call = connection.client.makeBidiStreamRequest(PATH, requestSerialize, responseDeserialize, metadata);
-    // A connection that stands is kept: the server is slow with this stream alone, or with all.
-    let stands = false;
-    this.call.once('metadata', () => (stands = true));
-    this.deadline = clock.after(deadline, () => {
-      const failure = 'it did not answer in time';
-      if (stands) this.end(failure);
-      else this.abandon(failure);
+    this.deadline = clock.after(deadline, () => this.abandon('it did not answer in time'));
+    // The server has taken the stream, so it works: a new stream would only add to what it has to do.
+    this.call.once('metadata', () => {
+      this.deadline.cancel();
+      if (!this.isOver) this.deadline = clock.after(FIRST_ANSWER, () => this.end('it did not answer in time'));
     });
     this.call.on('data', (response: AttachResponse) => {
       this.deadline.cancel();

@@ -35,9 +35,12 @@ import {
 /** How often it is looked whether all have applied a route, ms: more and more seldom. */
 const LOOK_AGAIN = 1_000;
 const LOOK_SELDOM = 30_000;
-/** Who is waited for is said after so long, and then so often, ms: each time is a write. */
-const PATIENCE = 2_000;
-const SAY_EVERY = 5_000;
+/**
+ * Who is waited for is said after so long, and then so often, ms: each time is a write. A replica whose proxies need nothing new says
+ * so within 5 s.
+ */
+const PATIENCE = 10_000;
+const SAY_EVERY = 10_000;
 
 /** A route at one of its parents, for the question who has applied it there. */
 export interface AskedRoute {
@@ -66,6 +69,8 @@ export interface RouteStatusOptions {
   readonly routes: Pick<FollowedRoutes, 'table' | 'hasLoaded' | 'subscribe'>;
   /** Without it nothing is said of who has applied routes. */
   readonly progress?: ProgressSource;
+  /** How long nobody is said to be waited for, and how often it is said then, ms. */
+  readonly patience?: { readonly first: number; readonly then: number };
 }
 
 /** What is remembered of a route that not all are known to have applied. */
@@ -156,10 +161,10 @@ export class RouteStatusReconciler implements KeyedReconciler {
     now: number,
   ): { readonly wanted: readonly ParentStatus[]; readonly dueAt?: number } {
     const key = identityKey(route.id);
-    const { progress, meshes } = this.options;
+    const { progress, meshes, patience = { first: PATIENCE, then: SAY_EVERY } } = this.options;
     if (!progress) return { wanted: entries };
     const waiting = this.waitingOf(key, now);
-    const maySay = now - waiting.from >= PATIENCE && now - waiting.saidAt >= SAY_EVERY;
+    const maySay = now - waiting.from >= patience.first && now - waiting.saidAt >= patience.then;
     let isWaiting = false;
     const wanted = entries.map((entry) => {
       if (!isToBeApplied(entry)) return entry;

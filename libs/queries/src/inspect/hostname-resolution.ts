@@ -65,8 +65,7 @@ export class HostnameResolution {
   ): Promise<ResolvedHostname> {
     const explained = await this.hostnames.explainAll(question, rights, minRevision, signal);
     const { hostname, zone, winner } = explained;
-    const named = isJsonObject(winner) && winner['status'] === 'Available' ? winner['service'] : undefined;
-    const service = isJsonObject(named) ? this.index.get(identityIn(named)) : undefined;
+    const service = winnerOf(this.index, winner);
     if (service) rights.check('get', targetOf(service.id));
     else checkListAll(rights, question.mesh);
     if (!service) throw new NotFound(`no service has the hostname ${question.hostname} in mesh ${question.mesh}`);
@@ -100,6 +99,12 @@ export class HostnameResolution {
   }
 }
 
+/** The service that has a hostname, of an explanation of who claims it. */
+export function winnerOf(index: IndexReader, winner: JsonObject[string]): Resource | undefined {
+  const named = isJsonObject(winner) && winner['status'] === 'Available' ? winner['service'] : undefined;
+  return isJsonObject(named) ? index.get(identityIn(named)) : undefined;
+}
+
 /** The inbounds of a Dataplane that a port of the service leads to. */
 function endpointsOfDataplane(service: Resource, dataplane: Resource): readonly ResolvedEndpoint[] {
   if (!MeshService.is(service) || !Dataplane.is(dataplane)) return [];
@@ -117,7 +122,8 @@ function endpointsOfDataplane(service: Resource, dataplane: Resource): readonly 
   );
 }
 
-function virtualIpsOf({ status }: Resource): readonly string[] {
+/** The addresses of a service, as its status says them. */
+export function virtualIpsOf({ status }: Resource): readonly string[] {
   const vips = status?.['vips'];
   const single = isJsonObject(status?.['vip']) ? [status['vip']] : [];
   const list = isJsonArray(vips) ? vips : single;

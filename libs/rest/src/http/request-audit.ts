@@ -36,7 +36,12 @@ const ACTIVITIES: ReadonlyMap<string, Activity> = new Map([
 ]);
 
 /** A POST that only reads, and one whose writes have entries of their own. */
-const READING: ReadonlySet<string> = new Set(['/_explain/hostname', '/_resolve/hostname', '/_access']);
+const READING: ReadonlySet<string> = new Set([
+  '/_explain/hostname',
+  '/_resolve/hostname',
+  '/meshes/:mesh/_explain',
+  '/_access',
+]);
 const WRITING: ReadonlySet<string> = new Set(['/_apply']);
 
 /** A refusal of any request is recorded with one of these; of a request that changes something with every 4xx. */

@@ -5,6 +5,7 @@ import { DISCOVERY_SCHEMAS, discoveryPaths } from './discovery-paths';
 import { PROXY_SCHEMAS, proxiesPaths } from './proxies-paths';
 import { kindPaths } from './kind-paths';
 import { problemComponents, type OpenApiObject } from './schema-parts';
+import { ROUTE_SCHEMAS, routesPaths } from './routes-paths';
 import { kindSchemas } from './resource-schemas';
 import { serverPaths } from './server-paths';
 import { SYNC_SCHEMAS, syncPaths } from './sync-paths';
@@ -27,6 +28,7 @@ const OWN_SCHEMAS = [
   AUDIT_SCHEMAS,
   PROXY_SCHEMAS,
   DISCOVERY_SCHEMAS,
+  ROUTE_SCHEMAS,
 ];
 
 /** The OpenAPI 3.1 document of this server, made from the registry: a new kind is in it without another line. */
@@ -40,6 +42,7 @@ export function openApiDocument(registry: Registry, version: string): JsonObject
     auditPaths(),
     proxiesPaths(),
     discoveryPaths(),
+    routesPaths(),
   ];
   const { paths, parameters } = extractParameters(asJson(merged([...own, ...registry.kinds.map(kindPaths)])));
   return {

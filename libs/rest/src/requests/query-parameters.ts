@@ -204,6 +204,34 @@ export const ZONE_OF_VIEW: RestQueryParameter = {
   schema: { type: 'string', maxLength: 253 },
 };
 
+/** Parameters of the merged routes of a service. */
+export const ROUTES_PARAMETERS: readonly RestQueryParameter[] = [
+  {
+    ...{
+      name: 'service',
+      description: 'The name of the service.',
+      schema: { type: 'string', minLength: 1, maxLength: 253 },
+    },
+    required: { example: 'example' },
+  },
+  {
+    ...{ name: 'kind', description: 'Its kind; MeshService where absent.' },
+    schema: { type: 'string', enum: ['MeshService', 'MeshMultiZoneService'] },
+  },
+  {
+    name: 'namespace',
+    description: 'Its namespace; "default" where absent.',
+    schema: { type: 'string', maxLength: 253 },
+  },
+  { name: 'port', description: 'Only this port.', schema: { type: 'integer', minimum: 1, maximum: 65_535 } },
+  {
+    ...{ name: 'client', description: 'Only what decides for clients of this namespace.' },
+    schema: { type: 'string', maxLength: 253 },
+  },
+  ZONE_OF_VIEW,
+  FRESHNESS,
+];
+
 /** Parameters of the table of hostnames. */
 export const HOSTNAME_PARAMETERS: readonly RestQueryParameter[] = [
   { name: 'name', description: 'Only hostnames that contain this text.', schema: { type: 'string', maxLength: 253 } },

@@ -12,9 +12,9 @@ type DelayRange = Pick<BackoffOptions, 'base' | 'cap'>;
 
 /**
  * Servers answer late when many clients come at once after all of them were away: whoever gives up then makes them begin its handshake
- * again. So patience grows, and a server that hangs costs 10 s at most before the next address while another one may answer.
+ * again. So the first round is patient enough for that, and the next ones are more patient.
  */
-export const CONNECT_DEADLINE: DelayRange = { base: 10_000, cap: 30_000 };
+export const CONNECT_DEADLINE: DelayRange = { base: 20_000, cap: 40_000 };
 
 /** The tries of one client to connect: one address after the other, and after each round over all of them a pause. */
 export class ConnectRounds {

@@ -208,12 +208,13 @@ describe('filters', () => {
     expect(problems).toEqual(['the header Host is not changed: URLRewrite with hostname does that']);
   });
 
-  it('of a backend are its own', () => {
+  it('of a backend come after those of its rule, in one list of its own', () => {
     const found = action([{ filters: [set('rule')], backendRefs: [to('echo', [set('backend')])] }]);
     const specifier = found?.clusterSpecifier;
     const [cluster] = specifier?.$case === 'weightedClusters' ? specifier.value.clusters : [];
     expect(cluster?.requestHeadersToAdd.map(({ header, appendAction }) => [header?.value, appendAction])).toEqual([
       ['backend', 2],
+      ['rule', 0],
       ['backend', 0],
     ]);
     expect(cluster?.requestHeadersToRemove).toEqual(['X-Gone']);

@@ -18,6 +18,7 @@ import {
 import { durationOf } from '../resources/any';
 import { backendShares, type BackendShare, type ClustersOf } from './backend-shares';
 import {
+  changesHeaders,
   changesHost,
   headerFields,
   redirectFields,
@@ -63,6 +64,8 @@ class EnvoyRule {
   private readonly name: string;
   private readonly action: RuleAction;
   private readonly shares: readonly BackendShare[];
+  /** Headers are changed for each backend, the rule's changes first: Envoy would make those of a cluster before those of its route. */
+  private readonly isByBackend: boolean;
 
   constructor(
     private readonly binding: Binding,
@@ -75,6 +78,7 @@ class EnvoyRule {
     const backends = this.action.type === 'forward' ? this.action.backends : [];
     const possible = backends.map((each) => (rewritesPath(each.filters) ? { ...each, to: IMPOSSIBLE } : each));
     this.shares = backendShares(possible, options.clustersOf);
+    this.isByBackend = backends.some((each) => changesHeaders(each.filters));
     const filters = 'filters' in this.action ? this.action.filters : [];
     this.problems = [
       ...(backends.some((each) => rewritesPath(each.filters)) ? [this.problem(IMPOSSIBLE.reason)] : []),
@@ -89,7 +93,7 @@ class EnvoyRule {
     return entryMatches(entry, replacesPrefix(filters)).map((match) => ({
       name: this.name,
       match,
-      ...headerFields(filters),
+      ...(!this.isByBackend && headerFields(filters)),
       action: this.actionFor(match),
     }));
   }
@@ -111,7 +115,7 @@ class EnvoyRule {
     const { requestTimeout = 0, backendTimeout } = action;
     const perTryTimeout = backendTimeout !== undefined && { perTryTimeout: durationOf(backendTimeout) };
     return {
-      clusterSpecifier: this.clusterSpecifier(),
+      clusterSpecifier: this.clusterSpecifier(action),
       clusterNotFoundResponseCode: notFoundCode(this.binding),
       ...rewriteFields(action.filters.find(({ urlRewrite }) => urlRewrite)?.urlRewrite, match),
       requestMirrorPolicies: action.mirrors.flatMap((mirror) => mirrorPolicy(mirror, clustersOf)),
@@ -120,7 +124,7 @@ class EnvoyRule {
     };
   }
 
-  private clusterSpecifier(): NonNullable<ActionFields['clusterSpecifier']> {
+  private clusterSpecifier(action: Forward): NonNullable<ActionFields['clusterSpecifier']> {
     const [only, ...others] = this.shares;
     if (only && others.length === 0 && only.backend.filters.length === 0)
       return { $case: 'cluster', value: only.cluster };
@@ -130,7 +134,7 @@ class EnvoyRule {
       return {
         name: cluster,
         weight,
-        ...headerFields(filters),
+        ...(this.isByBackend && headerFields([...action.filters, ...filters])),
         ...(hostname !== undefined && { hostRewriteSpecifier: host }),
       };
     });

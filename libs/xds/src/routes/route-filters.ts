@@ -21,10 +21,15 @@ const { APPEND_IF_EXISTS_OR_ADD, OVERWRITE_IF_EXISTS_OR_ADD } = HeaderValueOptio
 /** Envoy refuses a configuration that changes this header; a host is rewritten by URLRewrite. */
 const HOST = 'host';
 
-/** The changes of headers that a list of filters makes. At one level Envoy removes first; a name has one change of a list at most. */
+/** Whether a list of filters changes headers. */
+export function changesHeaders(filters: readonly Filter[]): boolean {
+  return filters.some(({ requestHeaderModifier: a, responseHeaderModifier: b }) => a !== undefined || b !== undefined);
+}
+
+/** The changes of headers that filters make one after another. */
 export function headerFields(filters: readonly Filter[]): HeaderFields {
-  const request = filters.flatMap(({ requestHeaderModifier }) => requestHeaderModifier ?? []);
-  const response = filters.flatMap(({ responseHeaderModifier }) => responseHeaderModifier ?? []);
+  const request = inOne(filters.flatMap(({ requestHeaderModifier }) => requestHeaderModifier ?? []));
+  const response = inOne(filters.flatMap(({ responseHeaderModifier }) => responseHeaderModifier ?? []));
   const [toRequest, toResponse] = [added(request), added(response)];
   const [fromRequest, fromResponse] = [removed(request), removed(response)];
   return {
@@ -42,22 +47,39 @@ export function changesHost(filters: readonly Filter[]): boolean {
   );
 }
 
-function added(changes: readonly HeaderChanges[]) {
+/** Several changes as one, for Envoy removes first, then replaces, then adds, whatever their order: what a later one undoes is left out. */
+function inOne(changes: readonly HeaderChanges[]): Required<HeaderChanges> {
+  const found = new Map<string, { name: string; set?: string; add: string[]; isRemoved: boolean }>();
+  const known = (name: string) => found.get(name.toLowerCase()) ?? { name, add: [], isRemoved: false };
+  for (const { set = [], add = [], remove = [] } of changes) {
+    for (const name of remove) found.set(name.toLowerCase(), { name, add: [], isRemoved: true });
+    for (const { name, value } of set) found.set(name.toLowerCase(), { name, set: value, add: [], isRemoved: false });
+    for (const { name, value } of add) {
+      const before = known(name);
+      found.set(name.toLowerCase(), { ...before, add: [...before.add, value] });
+    }
+  }
+  const all = [...found.values()];
+  return {
+    set: all.flatMap(({ name, set }) => (set === undefined ? [] : [{ name, value: set }])),
+    add: all.flatMap(({ name, add }) => add.map((value) => ({ name, value }))),
+    remove: all.filter(({ isRemoved }) => isRemoved).map(({ name }) => name),
+  };
+}
+
+function added({ set, add }: Required<HeaderChanges>) {
   const option = (appendAction: HeaderValueOption_HeaderAppendAction) => {
     return ({ name, value }: { readonly name: string; readonly value: string }) =>
       // A percent sign would begin one of Envoy's substitutions.
       isHost(name) ? [] : [{ header: { key: name, value: value.replaceAll('%', '%%') }, appendAction, ...KEPT }];
   };
-  return changes.flatMap(({ set = [], add = [] }) => [
-    ...set.flatMap(option(OVERWRITE_IF_EXISTS_OR_ADD)),
-    ...add.flatMap(option(APPEND_IF_EXISTS_OR_ADD)),
-  ]);
+  return [...set.flatMap(option(OVERWRITE_IF_EXISTS_OR_ADD)), ...add.flatMap(option(APPEND_IF_EXISTS_OR_ADD))];
 }
 
 const KEPT = { keepEmptyValue: true };
 
-function removed(changes: readonly HeaderChanges[]): string[] {
-  return changes.flatMap(({ remove = [] }) => remove.filter((name) => !isHost(name)));
+function removed({ remove }: Required<HeaderChanges>): string[] {
+  return remove.filter((name) => !isHost(name));
 }
 
 const isHost = (name: string): boolean => name.toLowerCase() === HOST;

@@ -8,9 +8,10 @@ import { meshOption, outputOption, type SetExitCode } from '../../options';
 import { referenceOf, selectionOf } from '../../refs';
 import { listAt, objectAt, serviceName, structured, table, textAt, type Output } from '../../render';
 import { zoneOfServer } from '../zones/zones';
+import { collected, explainRequest, type AskedRequest } from './explain-request';
 import { servicesWithAddress } from './vips';
 
-export interface ExplainOptions {
+export interface ExplainOptions extends AskedRequest {
   readonly mesh: string;
   readonly zone?: string;
   readonly output: Output;
@@ -18,22 +19,25 @@ export interface ExplainOptions {
 
 /**
  * `causeway explain hostname NAME`, `causeway explain vip ADDRESS`, or one of them without the word: which services claim a
- * hostname, which one wins by which rule, and what would have to change; or which service has an address.
+ * hostname, which one wins by which rule, and what would have to change; or which service has an address. `causeway explain
+ * request --to URL`: what happens to a request.
  */
 export async function explain(
   context: CommandContext,
   words: readonly string[],
   options: ExplainOptions,
 ): Promise<number> {
+  if (words[0] === 'request') {
+    if (words.length > 1) throw new UsageError('explain request takes no name: --to says where the request goes');
+    return explainRequest(context, { ...options, zone: await zoneOfView(context, options.zone) });
+  }
+  const given = (['from', 'to', 'service', 'method', 'header'] as const).find((name) => options[name] !== undefined);
+  if (given !== undefined) throw new UsageError(`--${given} is of explain request`);
   const { what, sought } = questionOf(words);
   if (what === 'vip') return explainVip(context, sought, options);
   const api = await context.api();
-  if (options.zone === undefined && (await whoAnswers(context)) === 'the global') {
-    const zones = (await api.list(selectionOf(kindOf(context.registry, 'Zone'), {}))).documents;
-    const names = zones.map((zone) => textAt(zone, 'name')).join(', ');
-    throw new UsageError(`this is the global: -z says whose view is asked for${names === '' ? '' : `, of ${names}`}`);
-  }
-  const { mesh, zone } = options;
+  const { mesh } = options;
+  const zone = await zoneOfView(context, options.zone);
   const body = documentOf(await api.explain({ hostname: sought, mesh, zone }));
   if (options.output !== 'table') {
     context.print(structured(body, options.output));
@@ -41,6 +45,15 @@ export async function explain(
   }
   explainInWords(context, body);
   return 0;
+}
+
+/** The zone whose view is asked for; on the global it must be named. */
+async function zoneOfView(context: CommandContext, zone: string | undefined): Promise<string | undefined> {
+  if (zone !== undefined || (await whoAnswers(context)) !== 'the global') return zone;
+  const api = await context.api();
+  const zones = (await api.list(selectionOf(kindOf(context.registry, 'Zone'), {}))).documents;
+  const names = zones.map((each) => textAt(each, 'name')).join(', ');
+  throw new UsageError(`this is the global: -z says whose view is asked for${names === '' ? '' : `, of ${names}`}`);
 }
 
 /** The control plane that answers: `the global`, `zone east`; undefined over gRPC, which does not say it. */
@@ -74,7 +87,7 @@ function questionOf([first = '', second, more]: readonly string[]): {
   if (more !== undefined) throw new UsageError('explain takes one hostname or one address');
   if (second === undefined) return { what: isIP(first) === 0 ? 'hostname' : 'vip', sought: first };
   if (first === 'hostname' || first === 'vip') return { what: first, sought: second };
-  throw new UsageError(`explain ${first}: is neither hostname nor vip`);
+  throw new UsageError(`explain ${first}: is neither hostname nor vip nor request`);
 }
 
 function explainInWords(context: CommandContext, body: JsonObject): void {
@@ -155,10 +168,17 @@ function explainedVip(item: JsonObject): {
 export function registerExplain(program: Command, context: CommandContext, finish: SetExitCode): void {
   program
     .command('explain')
-    .description('says who claims a hostname, who has it, and why; or who has an address')
-    .argument('<what...>', 'hostname NAME, vip ADDRESS, or the name or address alone')
+    .description('says who claims a hostname, who has it, and why; who has an address; or what happens to a request')
+    .argument('<what...>', 'hostname NAME, vip ADDRESS, the name or address alone, or request')
     .addOption(meshOption())
-    .option('-z, --zone <zone>', 'whose view of a hostname; needed on the global')
+    .option('-z, --zone <zone>', 'whose view; needed on the global')
+    .optionsGroup('Of a request:')
+    .option('--to <url>', 'where it goes: http, grpc, tcp, tls or udp, and a hostname or an address')
+    .option('--from <namespace/dataplane>', 'who sends: a Dataplane, or a namespace alone')
+    .option('--service <[kind/][namespace/]name>', 'the service that it goes to, whatever host the URL has')
+    .option('--method <method>', 'its method; GET, of grpc POST')
+    .option('-H, --header <name:value>', 'a header; may be given more than once', collected)
+    .optionsGroup('Options:')
     .addOption(outputOption())
     .action(async (words: string[], options: ExplainOptions) => finish(await explain(context, words, options)));
 }

@@ -1,8 +1,10 @@
 import {
   ApplicationProtocolInput,
+  ConsistentHashing,
   type FilterChain,
   type FilterChainMatch,
   type MatcherTree,
+  ServerNameInput,
   StringValue,
   TransportProtocolInput,
 } from '@causeway/proto-gen';
@@ -22,6 +24,12 @@ export type ChainChoice = (opening: Opening) => string | undefined;
 
 type Node = MatcherTree;
 type OnMatch = NonNullable<Node['onNoMatch']>;
+type FieldMatcher = Extract<NonNullable<Node['matcherType']>, { $case: 'matcherList' }>['value']['matchers'][number];
+type Single = Extract<
+  NonNullable<NonNullable<FieldMatcher['predicate']>['matchType']>,
+  { $case: 'singlePredicate' }
+>['value'];
+type StringMatcher = Extract<NonNullable<Single['matcher']>, { $case: 'valueMatch' }>['value'];
 
 /** How a listener chooses its chains. @throws UnsupportedConfig */
 export function chainChoiceOf(chains: readonly FilterChain[], matcher: MatcherTree | undefined): ChainChoice {
@@ -30,8 +38,10 @@ export function chainChoiceOf(chains: readonly FilterChain[], matcher: MatcherTr
 
 function byTree({ matcherType, onNoMatch }: Node): ChainChoice {
   const otherwise = byMatch(onNoMatch);
-  // Only the hash of a source: its chains are one chain, for this plane counts sources one by one.
-  if (matcherType?.$case === 'matcherList') return otherwise;
+  if (matcherType?.$case === 'matcherList') {
+    const tried = matcherType.value.matchers.flatMap(fieldChoice);
+    return (opening) => (tried.find(({ fits }) => fits(opening))?.choose ?? otherwise)(opening);
+  }
   if (matcherType?.$case !== 'matcherTree') throw new UnsupportedConfig('filterChainMatcher', 'is not known');
   const { input, treeType } = matcherType.value;
   if (treeType?.$case !== 'exactMatchMap') throw new UnsupportedConfig('filterChainMatcher', 'is not an exact match');
@@ -44,6 +54,30 @@ function byTree({ matcherType, onNoMatch }: Node): ChainChoice {
     const value = isTransport ? transportOf(opening) : opening.alpn.map((name) => `'${name}'`).join(',');
     return (branches.get(value) ?? otherwise)(opening);
   };
+}
+
+/** What one entry of a list takes, and where that leads; nothing for one that only groups sources by their hash. */
+function fieldChoice({ predicate, onMatch }: FieldMatcher): readonly {
+  readonly fits: (opening: Opening) => boolean;
+  readonly choose: ChainChoice;
+}[] {
+  const single = predicate?.matchType;
+  if (single?.$case !== 'singlePredicate') throw new UnsupportedConfig('filterChainMatcher', 'has no single predicate');
+  const { input, matcher } = single.value;
+  // The chains of the groups are one chain, for this plane counts sources one by one.
+  if (matcher?.$case === 'customMatch' && asMessage(ConsistentHashing, matcher.value.typedConfig)) return [];
+  if (!asMessage(ServerNameInput, input?.typedConfig) || matcher?.$case !== 'valueMatch')
+    throw new UnsupportedConfig('filterChainMatcher', `${input?.typedConfig?.typeUrl ?? 'nothing'} is not known`);
+  const fits = textRule(matcher.value);
+  return [{ fits: ({ serverName }) => fits(serverName), choose: byMatch(onMatch) }];
+}
+
+function textRule({ matchPattern, ignoreCase }: StringMatcher): (text: string) => boolean {
+  const pattern = ignoreCase ? undefined : matchPattern;
+  if (pattern?.$case === 'exact') return (text) => text === pattern.value;
+  if (pattern?.$case === 'prefix') return (text) => text.startsWith(pattern.value);
+  if (pattern?.$case === 'suffix') return (text) => text.endsWith(pattern.value);
+  throw new UnsupportedConfig('filterChainMatcher', 'compares a server name in a way that is not known');
 }
 
 function byMatch(match: OnMatch | undefined): ChainChoice {

@@ -265,8 +265,6 @@ export function routesOf({ name }: Destination, routes: readonly RouteFields[]):
   return {
     name,
     validateClusters: false,
-    // The changes of a rule are made before those of its backend.
-    mostSpecificHeaderMutationsWins: true,
     virtualHosts: [{ name, domains: ['*'], routes: [...routes] }],
   };
 }

@@ -1,0 +1,73 @@
+import { asDataplane, inboundsOf, selectedDataplanes } from '@causeway/controllers';
+import { Dataplane, MeshService, servicePorts } from '@causeway/kinds';
+import { identityKey, isJsonArray, isJsonObject, type Identity, type Resource } from '@causeway/resources';
+import type { IsReady } from '@causeway/routing';
+import type { IndexReader } from '@causeway/store';
+
+/** Most MeshServices of a MeshMultiZoneService that are looked at. */
+const MOST_MEMBERS = 4_096;
+
+/**
+ * Whether a service has a ready endpoint, as far as this control plane knows: of services whose Dataplanes it holds by their
+ * inbounds, of all others by what their zone says. Each service is looked up once; that costs one pass over the Dataplanes.
+ */
+export function readiness(index: IndexReader): IsReady {
+  const known = new Map<string, boolean>();
+  const ofService = (service: Resource | undefined, port: number): boolean => {
+    if (!service) return false;
+    const key = `${identityKey(service.id)} ${port}`;
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const ready = isReady(service, port);
+    known.set(key, ready);
+    return ready;
+  };
+  const isReady = (service: Resource, port: number): boolean => {
+    if (service.id.kind === 'MeshMultiZoneService')
+      return membersOf(service).some((id) => ofService(index.get(id), port));
+    if (!MeshService.is(service)) return false;
+    const target = servicePorts(service).find(({ number }) => number === port)?.target;
+    if (target === undefined) return false;
+    let hasDataplanes = false;
+    for (const selected of selectedDataplanes(service, index.ofKind(Dataplane.name))) {
+      const dataplane = asDataplane(selected);
+      if (!dataplane) continue;
+      hasDataplanes = true;
+      const inbounds = inboundsOf(dataplane).filter((inbound) => inbound.port === target || inbound.name === target);
+      if (inbounds.some(({ state = 'Ready' }) => state === 'Ready')) return true;
+    }
+    // Another zone's Dataplanes are there only.
+    return !hasDataplanes && service.spec.state === 'Available';
+  };
+  return (id, port) => ofService(index.get(id), port);
+}
+
+function membersOf({ id, status }: Resource): readonly Identity[] {
+  const members = status?.['meshServices'];
+  if (!isJsonArray(members)) return [];
+  return members.slice(0, MOST_MEMBERS).flatMap((member) => {
+    if (!isJsonObject(member)) return [];
+    const { name, namespace, zone } = member;
+    if (typeof name !== 'string') return [];
+    const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+    return [{ kind: 'MeshService', mesh: id.mesh, zone: text(zone), namespace: text(namespace), name }];
+  });
+}
+
+/** The Dataplane of a mesh that has an inbound at an address; undefined where none has. One pass over the Dataplanes. */
+export function dataplaneAt(
+  index: IndexReader,
+  mesh: string,
+  { address, port }: { readonly address: string; readonly port: number },
+): Identity | undefined {
+  for (const resource of index.ofKind(Dataplane.name)) {
+    const dataplane = resource.id.mesh === mesh ? asDataplane(resource) : undefined;
+    if (!dataplane) continue;
+    const { networking } = dataplane.spec;
+    const found = inboundsOf(dataplane).some(
+      (inbound) => inbound.port === port && (inbound.address ?? networking.address) === address,
+    );
+    if (found) return dataplane.id;
+  }
+  return undefined;
+}

@@ -1,0 +1,207 @@
+import type { Identity } from '@causeway/resources';
+import {
+  connectionAction,
+  ruleAction,
+  type Binding,
+  type Destination,
+  type Explanation,
+  type Outcome,
+  type RouteTable,
+  type Share,
+} from '@causeway/routing';
+
+/** A resource as answers name it. */
+export type Named = Pick<Identity, 'kind' | 'zone' | 'namespace' | 'name'>;
+
+/** What becomes of a part of equal requests: a destination, or a status. */
+export interface ShareAnswer {
+  readonly weight: number;
+  readonly total: number;
+  readonly destination?: DestinationAnswer;
+  readonly status?: number;
+  readonly grpcStatus?: number;
+  readonly reason?: string;
+  /** As the destination gets it; absent for connections. */
+  readonly request?: object;
+  /** Changes of the answer's headers, in the order in which they are made. */
+  readonly responseHeaders?: readonly object[];
+}
+
+/** Where requests go. */
+export interface DestinationAnswer {
+  readonly services: readonly Named[];
+  readonly port: number;
+}
+
+/** What happens to a request, and why every other rule lost. */
+export interface RequestAnswer {
+  readonly mesh: string;
+  readonly zone: string;
+  readonly steps: readonly string[];
+  readonly to?: { readonly service: Named; readonly port: number; readonly virtualIps: readonly string[] };
+  readonly outcome: 'direct' | Outcome['type'];
+  readonly dataplane?: Named;
+  readonly decision?: {
+    readonly group: string;
+    readonly kind: string;
+    readonly route?: Named;
+    readonly rule?: string;
+    readonly match?: string;
+    readonly filters?: readonly object[];
+  };
+  readonly shares?: readonly ShareAnswer[];
+  readonly mirrors?: readonly object[];
+  readonly status?: number;
+  readonly grpcStatus?: number;
+  readonly reason?: string;
+  readonly location?: string;
+  /** Of a redirect. */
+  readonly responseHeaders?: readonly object[];
+  /** ms */
+  readonly requestTimeout?: number;
+  /** ms */
+  readonly backendTimeout?: number;
+  readonly lost: readonly {
+    readonly route: string;
+    readonly rule: string;
+    readonly match: string;
+    readonly reason: string;
+  }[];
+  readonly lostTotal: number;
+  readonly notes: readonly string[];
+}
+
+/** An identity as answers write it. */
+export const named = ({ kind, zone, namespace, name }: Identity): Named => ({ kind, zone, namespace, name });
+
+const destinationAnswer = ({ services, port }: Destination): DestinationAnswer => ({
+  services: services.slice(0, MOST_SERVICES).map(named),
+  port,
+});
+
+/** Most services of one destination that are named: copies of one service in as many zones. */
+const MOST_SERVICES = 256;
+
+function shareAnswer({ weight, total, result }: Share): ShareAnswer {
+  if (result.type === 'refused') {
+    const { status, grpcStatus, reason } = result;
+    return { weight, total, status, ...(grpcStatus === undefined ? {} : { grpcStatus }), reason };
+  }
+  const { destination, request, responseChanges } = result;
+  return {
+    ...{ weight, total, destination: destinationAnswer(destination) },
+    ...(request ? { request } : {}),
+    ...(responseChanges.length > 0 ? { responseHeaders: responseChanges } : {}),
+  };
+}
+
+/** What an explanation says of the outcome. */
+export function outcomeAnswer(outcome: Outcome) {
+  switch (outcome.type) {
+    case 'implicit':
+      return { outcome: outcome.type, shares: outcome.shares.map(shareAnswer) };
+    case 'redirected': {
+      const { statusCode: status, location, responseChanges } = outcome;
+      return {
+        ...{ outcome: outcome.type, status, location },
+        ...(responseChanges.length > 0 ? { responseHeaders: responseChanges } : {}),
+      };
+    }
+    case 'refused': {
+      const { status, grpcStatus, reason } = outcome;
+      return { outcome: outcome.type, status, ...(grpcStatus === undefined ? {} : { grpcStatus }), reason };
+    }
+    case 'routed': {
+      const { type, shares, mirrors, requestTimeout, backendTimeout } = outcome;
+      const copies = mirrors.map(({ share, to }) =>
+        to.ok
+          ? { share, destination: destinationAnswer(to.destination) }
+          : { share, reason: `${to.unresolved.reason}: ${to.unresolved.message}` },
+      );
+      return {
+        ...{ outcome: type, shares: shares.map(shareAnswer) },
+        ...(copies.length > 0 ? { mirrors: copies } : {}),
+        ...(requestTimeout === undefined ? {} : { requestTimeout }),
+        ...(backendTimeout === undefined ? {} : { backendTimeout }),
+      };
+    }
+  }
+}
+
+/** Which route, rule and match decided. */
+export function decisionAnswer({ binding, entry }: Explanation): RequestAnswer['decision'] {
+  if (!binding) return undefined;
+  const { group, kind } = binding;
+  const [first] = binding.routes;
+  const isConnection = kind !== 'HTTPRoute' && kind !== 'GRPCRoute';
+  if (isConnection && first) return { group, kind, route: named(first.id), rule: first.rules[0]?.name ?? '' };
+  if (!entry) return { group, kind };
+  const { route, rule, match } = entry;
+  const filters = rule.rule.filters ?? [];
+  return {
+    ...{ group, kind, route: named(route.id), rule: rule.name, match: match.text },
+    ...(filters.length > 0 ? { filters } : {}),
+  };
+}
+
+/** The rules of one port for one group, the stronger first. */
+export interface RoutesAnswer {
+  readonly port: number;
+  readonly group: string;
+  readonly kind: string;
+  readonly rules: readonly RuleAnswer[];
+  readonly total: number;
+}
+
+/** One match of a merged table, and what its rule does. */
+export interface RuleAnswer {
+  readonly route: Named;
+  readonly rule: string;
+  readonly match: string;
+  readonly action: 'refused' | 'redirect' | 'forward';
+  readonly reason?: string;
+  readonly backends?: readonly { readonly weight: number; readonly total: number; readonly to: string }[];
+}
+
+/** The merged table of a binding, `most` matches of it. */
+export function routesAnswer(table: RouteTable, binding: Binding, most: number): RoutesAnswer {
+  const { port, group, kind, entries } = binding;
+  if (kind !== 'HTTPRoute' && kind !== 'GRPCRoute') {
+    const [route] = binding.routes;
+    const rule = route?.rules[0];
+    const rules =
+      route && rule && most > 0
+        ? [ruleAnswer(connectionAction(table, binding), route.id, rule.name, 'every connection')]
+        : [];
+    return { port, group, kind, rules, total: route && rule ? 1 : 0 };
+  }
+  const rules = entries
+    .slice(0, Math.max(0, most))
+    .map(({ route, rule, match }) =>
+      ruleAnswer(ruleAction(table, binding, route, rule), route.id, rule.name, match.text),
+    );
+  return { port, group, kind, rules, total: entries.length };
+}
+
+function ruleAnswer(action: ReturnType<typeof ruleAction>, id: Identity, rule: string, match: string): RuleAnswer {
+  const said = { route: named(id), rule, match, action: action.type };
+  if (action.type === 'refused') return { ...said, reason: action.reason };
+  if (action.type === 'redirect') return said;
+  const { backends, total } = action;
+  return {
+    ...said,
+    backends: backends.map(({ weight, to }) => ({
+      weight,
+      total,
+      to: to.ok ? destinationText(to.destination) : to.reason,
+    })),
+  };
+}
+
+/** `MeshService mesh/echo-v1:80`, of another zone with the zone. */
+function destinationText({ services, port }: Destination): string {
+  return services
+    .slice(0, MOST_SERVICES)
+    .map(({ kind, zone, namespace, name }) => `${kind} ${[zone, namespace, name].filter(Boolean).join('/')}:${port}`)
+    .join(', ');
+}

@@ -1,0 +1,293 @@
+import { targetOf, type CallerRights } from '@causeway/access';
+import type { FollowedRoutes, Meshes } from '@causeway/meshes';
+import {
+  compareIdentities,
+  FieldPath,
+  globalIdentity,
+  Invalid,
+  Label,
+  labelValue,
+  NotFound,
+  ownZone,
+  type ControlPlane,
+  type Resource,
+} from '@causeway/resources';
+import { explain, type Client, type Frontend, type RouteTable } from '@causeway/routing';
+import type { IndexReader } from '@causeway/store';
+import type { ConcurrencyLimit } from '../concurrency-limit';
+import type { HostnameQueries } from '../inspect/hostname-queries';
+import { virtualIpsOf, winnerOf } from '../inspect/hostname-resolution';
+import type { Freshness } from '../list/freshness';
+import { requireMesh } from '../list/resource-queries';
+import { dataplaneAt, readiness } from './readiness';
+import { isAddress, type RequestQuestion } from './request-question';
+import {
+  decisionAnswer,
+  named,
+  outcomeAnswer,
+  routesAnswer,
+  type RequestAnswer,
+  type RoutesAnswer,
+} from './route-answers';
+import { routesOfZone } from './routes-of-zone';
+
+/** What RouteQueries reads from. */
+export interface RouteQueriesSources {
+  readonly cp: ControlPlane;
+  readonly index: IndexReader;
+  readonly meshes: Meshes;
+  readonly freshness: Freshness;
+  readonly hostnames: HostnameQueries;
+  readonly expensive: ConcurrencyLimit;
+  /** The table of this control plane; without it each question makes its own. */
+  readonly routes?: Pick<FollowedRoutes, 'table'> | undefined;
+}
+
+/** Whose routes to which service. */
+export interface RoutesQuestion {
+  readonly mesh: string;
+  readonly zone?: string | undefined;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly service: string;
+  readonly port?: number | undefined;
+  /** Only the groups that decide for clients of this namespace. */
+  readonly client?: string | undefined;
+  readonly minRevision?: number | undefined;
+}
+
+/** The merged routes of a service. */
+export interface ServiceRoutes {
+  readonly mesh: string;
+  readonly zone: string;
+  readonly service: ReturnType<typeof named>;
+  readonly tables: readonly RoutesAnswer[];
+  /** All tables, those left out included. */
+  readonly total: number;
+}
+
+/** Most tables, and most matches over all tables, of one answer; the rest is counted. */
+const MOST_TABLES = 64;
+const MOST_MATCHES = 1_024;
+
+/** Where a request goes to, before routes decide. */
+interface Found {
+  readonly service: Resource;
+  readonly steps: readonly string[];
+}
+
+/** What happens to a request, and which routes a service has, as one zone sees it (seed GEP-1426). */
+export class RouteQueries {
+  constructor(private readonly sources: RouteQueriesSources) {}
+
+  /**
+   * From the host of the request to the shares of its backends, and why every other rule lost. Rejects with NotFound where nothing
+   * is at the host, with Invalid as HostnameQueries.explain does, with AccessDenied for a service or a route that the caller may
+   * not read.
+   */
+  async explain(
+    mesh: string,
+    question: RequestQuestion,
+    {
+      rights,
+      zone: asked,
+      signal,
+    }: { readonly rights: CallerRights; readonly zone: string | undefined; readonly signal: AbortSignal },
+  ): Promise<RequestAnswer> {
+    rights.checkAny();
+    const { index, expensive, meshes, freshness } = this.sources;
+    await freshness.wait(undefined);
+    requireMesh(meshes, mesh);
+    const zone = this.viewed(asked);
+    this.checkClient(mesh, zone, question);
+    const place = { mesh, zone };
+    const found = await this.serviceOf(place, question, rights, signal);
+    if (!found) return this.direct(place, question, rights);
+    const { service } = found;
+    rights.check('get', targetOf(service.id));
+    return expensive.run(async (running) => {
+      const table = await this.tableOf(place, service, running);
+      const { client, port, request } = question;
+      const frontend = table.frontend(service.id);
+      if (!frontend) throw new NotFound(`mesh ${mesh} is not served here`);
+      if (!frontend.ports.some((one) => one.port === port))
+        throw new NotFound(`${describe(service)} has no port ${port}`);
+      checkRoutes(table, frontend, rights);
+      const explained = explain(table, { client, frontend, port, request }, readiness(index));
+      const decision = decisionAnswer(explained);
+      return {
+        ...{ mesh, zone, steps: [...found.steps, ...explained.steps] },
+        to: { service: named(service.id), port, virtualIps: virtualIpsOf(service) },
+        ...outcomeAnswer(explained.outcome),
+        ...(decision ? { decision } : {}),
+        ...{ lost: explained.lost, lostTotal: explained.lostTotal, notes: [...explained.notes, ...this.notes()] },
+      };
+    }, signal);
+  }
+
+  /** The merged tables of a service by port and group. Rejects as `explain` does. */
+  async table(question: RoutesQuestion, rights: CallerRights, signal: AbortSignal): Promise<ServiceRoutes> {
+    rights.checkAny();
+    const { meshes, freshness, expensive } = this.sources;
+    const { mesh, kind, namespace, service: name, port, client } = question;
+    await freshness.wait(question.minRevision);
+    requireMesh(meshes, mesh);
+    const zone = this.viewed(question.zone);
+    const service = this.namedService({ mesh, zone }, { kind, namespace, name });
+    rights.check('get', targetOf(service?.id ?? { kind, mesh, zone: '', namespace, name }));
+    if (!service) throw new NotFound(`there is no ${kind} ${namespace}/${name} in mesh ${mesh}`);
+    return expensive.run(async (running) => {
+      const table = await this.tableOf({ mesh, zone }, service, running);
+      const frontend = table.frontend(service.id);
+      const bindings = frontend ? bindingsOf(table, frontend, { port, client }) : [];
+      if (frontend) checkRoutes(table, frontend, rights);
+      let left = MOST_MATCHES;
+      const tables = bindings.slice(0, MOST_TABLES).map((binding) => {
+        const answer = routesAnswer(table, binding, left);
+        left -= answer.rules.length;
+        return answer;
+      });
+      return { mesh, zone, service: named(service.id), tables, total: bindings.length };
+    }, signal);
+  }
+
+  private direct({ mesh, zone }: Place, { host, port }: RequestQuestion, rights: CallerRights): RequestAnswer {
+    const dataplane = dataplaneAt(this.sources.index, mesh, { address: host, port });
+    if (dataplane) rights.check('get', targetOf(dataplane));
+    else throw new NotFound(`no service and no Dataplane of mesh ${mesh} is at ${host}`);
+    const steps = [`${host}:${port} is the address of Dataplane ${dataplane.name}: routes are bound to services only`];
+    return { mesh, zone, steps, outcome: 'direct', dataplane: named(dataplane), lost: [], lostTotal: 0, notes: [] };
+  }
+
+  /** The table of this control plane, or what the zone's would be. */
+  private async tableOf({ mesh, zone }: Place, service: Resource, signal: AbortSignal): Promise<RouteTable> {
+    const { cp, index, meshes, routes } = this.sources;
+    if (routes && zone === ownZone(cp)) return routes.table;
+    return routesOfZone(index, meshes, { mesh, zone, service }, signal);
+  }
+
+  private notes(): readonly string[] {
+    const isGlobal = this.sources.cp.role === 'global';
+    return isGlobal ? ['computed by the global of what it holds: export rules and lost zones are ignored'] : [];
+  }
+
+  private viewed(zone: string | undefined): string {
+    const { cp, index } = this.sources;
+    const at = FieldPath.at('zone');
+    if (cp.role === 'zone') {
+      if (zone === undefined || zone === cp.zone) return cp.zone;
+      throw new Invalid([at.violation(`must be "${cp.zone}" or left out here; got "${zone}"`)]);
+    }
+    if (zone === undefined || zone === '') {
+      throw new Invalid([at.violation('must name the zone whose view is asked for', 'required')]);
+    }
+    if (!index.get(globalIdentity('Zone', zone))) throw new NotFound(`there is no zone "${zone}"`);
+    return zone;
+  }
+
+  /** A Dataplane that is named must be there: a misspelt one would have the answer of another namespace. */
+  private checkClient(mesh: string, zone: string, { dataplane }: RequestQuestion): void {
+    if (!dataplane) return;
+    const { namespace, name } = dataplane;
+    if (this.sources.index.get({ kind: 'Dataplane', mesh, zone, namespace, name })) return;
+    const reason = `must be a Dataplane of zone ${zone} and namespace ${namespace}; got "${name}"`;
+    throw new Invalid([FieldPath.at('from').field('dataplane').violation(reason)]);
+  }
+
+  /** The service that a question means; undefined where its host is an address that no service has. */
+  private async serviceOf(
+    place: Place,
+    question: RequestQuestion,
+    rights: CallerRights,
+    signal: AbortSignal,
+  ): Promise<Found | undefined> {
+    const { index, hostnames } = this.sources;
+    const { mesh, zone } = place;
+    const { service: given, host } = question;
+    if (given) {
+      const { kind = 'MeshService', namespace = 'default', name } = given;
+      const service = this.namedService(place, { kind, namespace, name });
+      if (service) return { service, steps: [`${describe(service)} is named`] };
+      rights.check('get', { kind, mesh, namespace });
+      throw new NotFound(`there is no ${kind} ${namespace}/${name} in mesh ${mesh}`);
+    }
+    if (isAddress(question)) {
+      const service = this.serviceAt(place, host);
+      return service && { service, steps: [`${host} is the virtual IP of ${describe(service)}`] };
+    }
+    const asked = this.sources.cp.role === 'zone' ? {} : { zone };
+    const { winner } = await hostnames.explainAll({ hostname: host, mesh, ...asked }, rights, undefined, signal);
+    const service = winnerOf(index, winner);
+    if (!service) throw new NotFound(`no service has the hostname ${host} in mesh ${mesh}`);
+    const [ip] = virtualIpsOf(service);
+    const address = ip === undefined ? 'which has no virtual IP yet' : `virtual IP ${ip}`;
+    return { service, steps: [`${host} is a hostname of ${describe(service)}, ${address}`] };
+  }
+
+  private serviceAt({ mesh, zone }: Place, address: string): Resource | undefined {
+    const { cp, index } = this.sources;
+    for (const kind of SERVICES) {
+      for (const service of index.ofKind(kind)) {
+        // On the global a status is what the zone of origin reported of itself.
+        const isKnown = cp.role === 'zone' || service.id.zone === zone || service.id.zone === '';
+        if (service.id.mesh === mesh && isKnown && virtualIpsOf(service).includes(address)) return service;
+      }
+    }
+    return undefined;
+  }
+
+  /** The service that a reference of this zone finds: the zone's own before those of others. */
+  private namedService({ mesh, zone }: Place, { kind, namespace, name }: ServiceName): Resource | undefined {
+    const found = [...this.sources.index.ofKind(kind)].filter(
+      ({ id, labels }) =>
+        id.mesh === mesh &&
+        (id.namespace === namespace || kind === 'MeshMultiZoneService') &&
+        (labelValue(labels, Label.displayName) || id.name) === name,
+    );
+    const own = found.filter(({ id }) => id.zone === zone);
+    const [first] = (own.length > 0 ? own : found).sort((a, b) => compareIdentities(a.id, b.id));
+    return first;
+  }
+}
+
+const SERVICES = ['MeshService', 'MeshMultiZoneService'];
+
+interface Place {
+  readonly mesh: string;
+  readonly zone: string;
+}
+
+interface ServiceName {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+function describe({ id: { kind, zone, namespace, name } }: Resource): string {
+  return `${kind} ${[zone, namespace, name].filter(Boolean).join('/')}`;
+}
+
+/** Throws AccessDenied unless the caller may read every route that names the service. */
+function checkRoutes(table: RouteTable, frontend: Frontend, rights: CallerRights): void {
+  for (const group of table.groupsOf(frontend)) {
+    for (const key of table.group(frontend, group).verdicts.keys()) {
+      const route = table.route(key.replace(/#[0-9]+$/, ''));
+      if (route) rights.check('get', targetOf(route.id));
+    }
+  }
+}
+
+function bindingsOf(
+  table: RouteTable,
+  frontend: Frontend,
+  { port, client: namespace }: Pick<RoutesQuestion, 'port' | 'client'>,
+) {
+  const client: Client | undefined = namespace === undefined ? undefined : { namespace };
+  const all = table.groupsOf(frontend).flatMap((group) => [...table.group(frontend, group).bindings.values()]);
+  const isMeant = (binding: (typeof all)[number]): boolean => {
+    const transport = binding.kind === 'UDPRoute' ? 'udp' : 'tcp';
+    if (port !== undefined && binding.port !== port) return false;
+    return !client || table.bindingFor(client, frontend, binding.port, transport) === binding;
+  };
+  return all.filter(isMeant).sort((a, b) => a.port - b.port);
+}
