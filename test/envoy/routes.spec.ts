@@ -291,6 +291,14 @@ function words({ status, name, answer }: Routed): string {
     expect([url, headers.host]).toEqual(['/one?a=b', 'one.example']);
   });
 
+  it('takes the largest regular expression that a route may have', async () => {
+    await echo([{ matches: [{ path: { type: 'RegularExpression', value: '/[a-z]{900}' } }], ...to(1) }]);
+    await expectRows([
+      [`/${'a'.repeat(900)}`, 'echo-v1'],
+      ['/a', '404'],
+    ]);
+  });
+
   it('copies requests to another service, and never waits for it', async () => {
     const requestMirror = { backendRef: { name: 'empty', port: http } };
     await echo([{ filters: [{ type: 'RequestMirror', requestMirror }], ...to(1) }]);

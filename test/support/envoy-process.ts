@@ -111,6 +111,10 @@ function bootstrap({ id, xdsPort, ca }: EnvoyOptions): object {
   return {
     node: { id, cluster: 'test' },
     admin: { address: at(0) },
+    // As the bootstraps of control planes and agents say it: routes may have long regular expressions.
+    layered_runtime: {
+      layers: [{ name: 'causeway', static_layer: { 're2.max_program_size.error_level': 1_000_000 } }],
+    },
     dynamic_resources: {
       ads_config: {
         api_type: 'DELTA_GRPC',

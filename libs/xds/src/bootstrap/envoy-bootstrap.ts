@@ -36,6 +36,12 @@ const ADS_CLUSTER = 'ads_cluster';
 /** How soon a proxy comes back to a control plane; Envoy's own backoff grows to 30 s. */
 const RETRY = { retry_back_off: { base_interval: '0.2s', max_interval: '5s' } };
 
+/**
+ * Envoy refuses regular expressions of more than 100 instructions unless told otherwise, and with one of them all routes of a port. Those of
+ * routes are bounded when they are written (libs/routing, regular-expression.ts).
+ */
+const RUNTIME = { 're2.max_program_size.error_level': 1_000_000 };
+
 /** The bootstrap of an Envoy that asks control planes for everything over one ADS stream. */
 export function envoyBootstrap(options: EnvoyBootstrapOptions): JsonObject {
   const ads = { ads: {}, resource_api_version: 'V3', initial_fetch_timeout: '0s' };
@@ -50,6 +56,7 @@ export function envoyBootstrap(options: EnvoyBootstrapOptions): JsonObject {
       ...(connections !== undefined && { ignore_global_conn_limit: true }),
     },
     ...(connections !== undefined && { overload_manager: connectionLimit(connections) }),
+    layered_runtime: { layers: [{ name: 'causeway', static_layer: RUNTIME }] },
     dynamic_resources: {
       ads_config: {
         api_type: protocol === 'delta' ? 'DELTA_GRPC' : 'GRPC',

@@ -305,7 +305,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       changed.addRoutes(each, destination);
       if (!destination || !(each.isCarriedOtherwise || each.isShared)) continue;
       const { name } = destination;
-      changed.addOutbounds(this.tables.explicit.touchedBy({ name, before: destination, after: destination }));
+      changed.addOutbounds(this.tables.explicit.touchedBy({ name, before: undefined, after: destination }));
     }
     for (const { name, after } of destinations) {
       if (!after) changed.add(cluster, ...this.tables.routes.forget(name));
