@@ -218,11 +218,17 @@ const views: EnvoyView[] = [
     listed: 'all',
   },
   { mesh: 'other', capture: { type: 'bind' }, listed: 'all' },
+  { mesh: 'default', listed: new Set(), dataplane: dataplaneId, identity },
   { mesh: 'default', wire: 'grpc', listed: new Set(), dataplane: dataplaneId },
   { mesh: 'default', listed: new Set(), ingress: { address: '127.0.0.1', port: 10001 } },
 ];
 
 const cluster = RESOURCE_TYPES.cluster;
+
+function listedBy(source: EnvoyResources, view: EnvoyView): ReadonlySet<string> {
+  const types = [cluster, RESOURCE_TYPES.listener];
+  return new Set(types.flatMap((type) => [...source.names({ id: 'p', view }, type)].map((one) => `${type} ${one}`)));
+}
 
 /** All that the proxies of a view can hold: what they list, what that names, and every address on demand. */
 function everything(source: EnvoyResources, view: EnvoyView): Map<string, string> {
@@ -285,12 +291,14 @@ test('what followed every change is what a fresh start makes, every difference w
       const told = new Set<string>();
       let isAllTold = false;
       source.subscribe({
-        changed: ({ type, names }) => names.forEach((each) => told.add(`${type} ${each}`)),
+        changed: ({ type, names, group = '' }) => names.forEach((each) => told.add(`${group} ${type} ${each}`)),
         relisted: () => undefined,
         reloaded: () => (isAllTold = true),
       });
       for (const { resources, gone } of changes) {
         const before = views.map((view) => everything(source, view));
+        const wasListed = views.map((view) => listedBy(source, view));
+        const listedOwn = views.map((view) => source.listsOwn(view));
         told.clear();
         isAllTold = false;
         const distinct = [...new Map(resources.map((each) => [identityKey(each.id), each])).values()];
@@ -304,8 +312,14 @@ test('what followed every change is what a fresh start makes, every difference w
         after.forEach((now, i) => {
           const then = before[i] ?? new Map<string, string>();
           for (const key of new Set([...now.keys(), ...then.keys()]))
-            if (!isAllTold && now.get(key) !== then.get(key) && !isNewlyAsked(key, then, now))
-              expect(told).toContain(key);
+            if (!isAllTold && now.get(key) !== then.get(key) && !isNewlyAsked(key, then, now)) {
+              const view = views[i] ?? { mesh: '', listed: 'all' };
+              // Who lists what is its own alone is told of it with its group.
+              const isOwn =
+                listedOwn[i] === true && (wasListed[i]?.has(key) === true || listedBy(source, view).has(key));
+              const keys = [...(isOwn ? [] : [` ${key}`]), `${source.groupOf(view) ?? 'none'} ${key}`];
+              expect(keys.some((each) => told.has(each)) || `${key} was not told`).toBe(true);
+            }
         });
       }
       const again = new TrafficZone([...held.values()].reverse());

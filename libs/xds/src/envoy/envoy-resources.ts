@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { StorePoint } from '@causeway/resources';
+import { identityKey, type Identity, type StorePoint } from '@causeway/resources';
 import type { RouteTable } from '@causeway/routing';
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
 import { serverListeners } from '../grpc/grpc-translation';
@@ -160,6 +160,14 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     return this.lists.names(view, type);
   }
 
+  groupOf({ dataplane }: EnvoyView): string | undefined {
+    return dataplane && identityKey(dataplane);
+  }
+
+  listsOwn(view: EnvoyView): boolean {
+    return this.lists.areOwn(view);
+  }
+
   subscribe(of: SourceListener<EnvoyView>): () => void {
     this.listeners.add(of);
     return () => void this.listeners.delete(of);
@@ -279,16 +287,10 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     if (this.tables.table.httpVersion !== before)
       changed.add(listener, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER);
     if (concernsEgress(change)) changed.addEgress(this.model.egress.listening, this.translation.egress.leavingMeshes());
-    for (const { before: old, after } of change.dataplanes)
-      changed.addIngresses(this.translation.ingressesOf(old), this.translation.ingressesOf(after), this.tables.table);
-    for (const { before: old, after } of this.withInbounds(change))
-      changed.addInbounds(this.translation.changedInbounds(old, after), [old, after].flatMap(serverListeners));
-    for (const each of change.dataplanes) {
-      changed.addOutbounds(this.tables.explicit.replace(each));
-      this.addDeclared(each, changed);
-    }
-    if (changed.isRelisting) this.lists.relisted();
+    const own = this.changedByDataplane(change);
+    if ([changed, ...own.values()].some((each) => each.isRelisting)) this.lists.relisted();
     for (const [type, found] of changed) this.tell(type, found, { since });
+    for (const [group, names] of own) for (const [type, found] of names) this.tell(type, found, { since, group });
     if (change.trust.length > 0) this.tell(secret, [names.TRUST_SECRET], { since, meshes: change.trust });
     // What is kept of destinations that are gone: nobody may ask for it again.
     const gone = new ChangedNames();
@@ -311,6 +313,25 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     }
   }
 
+  /** What of a change concerns the proxies of one Dataplane alone. */
+  private changedByDataplane(change: ModelChange): ReadonlyMap<string, ChangedNames> {
+    const own = new Map<string, ChangedNames>();
+    const of = (id: Identity): ChangedNames => {
+      const changed = own.get(identityKey(id)) ?? new ChangedNames();
+      own.set(identityKey(id), changed);
+      return changed;
+    };
+    for (const { id, before, after } of change.dataplanes)
+      of(id).addIngresses(this.translation.ingressesOf(before), this.translation.ingressesOf(after), this.tables.table);
+    for (const { id, before, after } of this.withInbounds(change))
+      of(id).addInbounds(this.translation.changedInbounds(before, after), [before, after].flatMap(serverListeners));
+    for (const each of change.dataplanes) {
+      of(each.id).addOutbounds(this.tables.explicit.replace(each));
+      this.addDeclared(each, of(each.id));
+    }
+    return own;
+  }
+
   /** A Dataplane that declares other services than before: what joins and what leaves the list of its proxies. */
   private addDeclared({ id: { mesh }, before, after }: IndexChange, changed: ChangedNames): void {
     // Without a Dataplane its proxies are not served, so one that comes or goes changes what it declares, and no more.
@@ -328,25 +349,32 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   /** Dataplanes whose inbounds may differ: those that changed, and all of the meshes to which access did. */
-  private *withInbounds({ dataplanes, access }: ModelChange): Iterable<Pick<IndexChange, 'before' | 'after'>> {
+  private *withInbounds({ dataplanes, access }: ModelChange): Iterable<Pick<IndexChange, 'id' | 'before' | 'after'>> {
     yield* dataplanes;
     if (access.length === 0) return;
     for (const after of this.index.ofKind('Dataplane'))
-      if (after.id.zone === this.model.zone && access.includes(after.id.mesh)) yield { before: undefined, after };
+      if (after.id.zone === this.model.zone && access.includes(after.id.mesh))
+        yield { id: after.id, before: undefined, after };
   }
 
   /**
    * `since`: the first revision that holds one of the changes; without it they are of no revision of their own. `meshes`: only those
-   * are touched, whoever asks for the names.
+   * are touched, whoever asks for the names. `group`: only the proxies of this Dataplane are told.
    */
   private tell(
     type: string,
     changed: readonly string[],
     {
       view,
+      group = view && this.groupOf(view),
       meshes,
       since = this.revision,
-    }: { readonly view?: EnvoyView; readonly meshes?: readonly string[]; readonly since?: number },
+    }: {
+      readonly view?: EnvoyView;
+      readonly group?: string | undefined;
+      readonly meshes?: readonly string[];
+      readonly since?: number;
+    },
   ): void {
     if (!view)
       this.shared.touch(
@@ -354,7 +382,8 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
         changed,
         meshes?.flatMap((mesh) => [mesh, directScope(mesh)]),
       );
-    const change = { revision: since, type, names: changed, ...(view && { view }) };
+    const target = { ...(view && { view }), ...(group !== undefined && { group }) };
+    const change = { revision: since, type, names: changed, ...target };
     for (const each of this.listeners) each.changed(change);
   }
 

@@ -58,6 +58,19 @@ export class ListedNames {
     return listed;
   }
 
+  /** Whether the lists of a view hold what its own Dataplane has, and nothing that services bring or take. */
+  areOwn(view: EnvoyView): boolean {
+    const { capture, dataplane, egress, listed } = view;
+    const { translation, used, index } = this.parts;
+    if (egress || translation.ingresses(view).length > 0) return false;
+    const { served, problems } = translation.explicitOutbounds(view);
+    if (served.size + problems.length > 0) return false;
+    if (!capture) return true;
+    for (const _ of used(view)) return false;
+    if (listed !== 'declared') return listed !== 'all' && listed.size === 0;
+    return capture.type === 'redirect' && !declaredBackends(dataplane && index.get(dataplane));
+  }
+
   /** The `address:port` of the HTTP services that are listed for a view. */
   httpVips(view: EnvoyView): ReadonlySet<string> {
     const lists = this.listsOf(view);

@@ -28,6 +28,8 @@ export interface ResourceChange<V> {
   readonly names: readonly string[];
   /** Only in this view; in all of them without it. */
   readonly view?: V;
+  /** Only for proxies of this group (`ResourceSource.groupOf`). */
+  readonly group?: string;
 }
 
 /** Names that a proxy is told without asking for them have changed: its wildcard. */
@@ -60,6 +62,10 @@ export interface ResourceSource<V> {
   get(view: V, type: string, name: string): EncodedResource | 'pending' | undefined;
   /** What a wildcard subscription gets: for clusters and listeners, what this proxy uses. */
   names(proxy: Proxy<V>, type: string): ReadonlySet<string>;
+  /** Proxies of one group, such as those of one Dataplane, are told of what concerns them alone. */
+  groupOf?(view: V): string | undefined;
+  /** Whether `names` of this view follows changes of its group alone; asked again after each of them. */
+  listsOwn?(view: V): boolean;
   /** Changes are told until the returned function is called. */
   subscribe(listener: SourceListener<V>): () => void;
   /** A proxy asks for these names from now on, by name. */

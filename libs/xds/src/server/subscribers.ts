@@ -1,5 +1,5 @@
 import { inTimedSlices, yieldToEventLoop, type Clock } from '@causeway/runtime';
-import type { ListingChange, ResourceChange, SourceListener } from './resource-source';
+import type { ListingChange, ResourceChange, ResourceSource, SourceListener } from './resource-source';
 import type { Subscription } from './subscription';
 
 /** A stream as the index of subscribers knows it. */
@@ -17,20 +17,27 @@ interface Entry<V> {
   readonly subscription: Subscription;
 }
 
-/** Who asked for what: a change costs its names × their subscribers. */
+/** Who asked for what: a change costs its names × their subscribers and those that list what it may have brought. */
 export class Subscribers<V> implements SourceListener<V> {
   private readonly byName = new Map<string, Map<string, Set<Entry<V>>>>();
+  /** By type: those whose lists follow changes of no group. */
   private readonly wildcards = new Map<string, Set<Entry<V>>>();
   private readonly byProxy = new Map<string, Set<Entry<V>>>();
+  private readonly byGroup = new Map<string, Set<Entry<V>>>();
   private readonly due = new Set<Subscriber<V>>();
   private isPumping = false;
 
-  constructor(private readonly clock: Pick<Clock, 'elapsed'>) {}
+  constructor(
+    private readonly clock: Pick<Clock, 'elapsed'>,
+    private readonly source: Pick<ResourceSource<V>, 'groupOf' | 'listsOwn'> = {},
+  ) {}
 
   /** Adds a subscription of a stream; what it asks for is told by `named` and `wildcard`. */
   add(subscriber: Subscriber<V>, subscription: Subscription): Entry<V> {
     const entry = { subscriber, subscription };
     setIn(this.byProxy, subscriber.proxyId).add(entry);
+    const group = this.source.groupOf?.(subscriber.view);
+    if (group !== undefined) setIn(this.byGroup, group).add(entry);
     return entry;
   }
 
@@ -50,7 +57,7 @@ export class Subscribers<V> implements SourceListener<V> {
 
   wildcard(entry: Entry<V>, on: boolean): void {
     const { type } = entry.subscription;
-    if (on) setIn(this.wildcards, type).add(entry);
+    if (on && this.source.listsOwn?.(entry.subscriber.view) !== true) setIn(this.wildcards, type).add(entry);
     else deleteIn(this.wildcards, type, entry);
   }
 
@@ -58,10 +65,20 @@ export class Subscribers<V> implements SourceListener<V> {
     this.unnamed(entry, entry.subscription.named);
     this.wildcard(entry, false);
     deleteIn(this.byProxy, entry.subscriber.proxyId, entry);
+    const group = this.source.groupOf?.(entry.subscriber.view);
+    if (group !== undefined) deleteIn(this.byGroup, group, entry);
     this.due.delete(entry.subscriber);
   }
 
-  changed({ revision, type, names, view }: ResourceChange<V>): void {
+  changed({ revision, type, names, view, group }: ResourceChange<V>): void {
+    if (group !== undefined) {
+      for (const entry of this.byGroup.get(group) ?? []) {
+        this.wildcard(entry, entry.subscription.isWildcard);
+        if (entry.subscription.type !== type) continue;
+        for (const name of names) if (entry.subscription.concerns(name)) this.mark(entry, name, revision, view);
+      }
+      return;
+    }
     const ofType = this.byName.get(type);
     const wildcards = this.wildcards.get(type) ?? [];
     for (const name of names) {
@@ -79,7 +96,9 @@ export class Subscribers<V> implements SourceListener<V> {
 
   reloaded(revision: number): void {
     for (const entries of this.byProxy.values())
-      for (const { subscriber, subscription } of entries) {
+      for (const entry of entries) {
+        const { subscriber, subscription } = entry;
+        this.wildcard(entry, subscription.isWildcard);
         subscription.markAllLater(revision);
         this.schedule(subscriber);
       }

@@ -127,7 +127,7 @@ export class XdsServer<V> {
   constructor(private readonly options: XdsServerOptions<V>) {
     const { clock, logger, source, auth } = options;
     this.limits = { ...DEFAULT_XDS_LIMITS, ...options.limits };
-    this.subscribers = new Subscribers(clock);
+    this.subscribers = new Subscribers(clock, source);
     this.budget = new SendBudget(this.limits.unackedBytes, clock);
     this.names = new NameBudget(this.limits.sharedNames, this.limits.ownNames);
     this.log = new CallerLog(logger, clock);
