@@ -185,6 +185,11 @@ describe('HTTPRoute refuses', () => {
       filter(rewrite({ path: { type: 'ReplaceFullPath' } })),
       `${R0}.filters[0].urlRewrite.path.replaceFullPath required`,
     ],
+    [
+      'a mirror of one backend',
+      http({ backendRefs: [{ name: 'a', filters: [mirror({ backendRef: { name: 'b' } })] }] }),
+      `${R0}.backendRefs[0].filters[0].type invalid`,
+    ],
     ['status 304', filter(redirect({ statusCode: 304 })), `${R0}.filters[0].requestRedirect.statusCode not-one-of`],
     ['scheme ftp', filter(redirect({ scheme: 'ftp' })), `${R0}.filters[0].requestRedirect.scheme not-one-of`],
     [

@@ -11,6 +11,8 @@ export const filterTypes = [
   'URLRewrite',
   'ExtensionRef',
 ] as const;
+/** Filters that proxies have for whole rules only; for one backend alone their support is optional (Gateway API, HTTPBackendRef). */
+const OF_RULES: readonly string[] = ['RequestMirror', 'RequestRedirect'];
 export const pathChangeTypes = ['ReplaceFullPath', 'ReplacePrefixMatch'] as const;
 export const redirectSchemes = ['http', 'https'] as const;
 export const redirectStatusCodes = [301, 302, 303, 307, 308] as const;
@@ -33,7 +35,14 @@ export function filterViolations(rule: RouteRule, at: FieldPath): Violation[] {
       : []),
     ...(rule.backendRefs ?? []).flatMap((backend, i) => {
       const field = at.field('backendRefs').index(i).field('filters');
-      return listViolations(rule, backend.filters ?? [], field);
+      return [
+        ...listViolations(rule, backend.filters ?? [], field),
+        ...(backend.filters ?? []).flatMap(({ type }, j) =>
+          OF_RULES.includes(type)
+            ? [field.index(j).field('type').violation(`${type} must be a filter of the rule, not of one backend`)]
+            : [],
+        ),
+      ];
     }),
     ...timeoutViolations(rule.timeouts, at.field('timeouts')),
   ];
