@@ -37,7 +37,7 @@ export {
 } from './model';
 export { evaluate, type Decision, type IsReady, type Outcome, type Question, type Share } from './requests/evaluate';
 export { explain, MOST_EXPLAINED, type Explanation } from './requests/explain';
-export { type HttpRequest, type Request } from './requests/request';
+export { TooCostly, type HttpRequest, type Request } from './requests/request';
 export { methods, pathMatchTypes, valueMatchTypes } from './rules/compiled-match';
 export { looksIntoRequests, ruleViolations, type CompiledRoute, type CompiledRule } from './rules/compiled-route';
 export { filterTypes, pathChangeTypes, redirectSchemes, redirectStatusCodes } from './rules/filter-rules';

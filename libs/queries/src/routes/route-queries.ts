@@ -12,7 +12,7 @@ import {
   type ControlPlane,
   type Resource,
 } from '@causeway/resources';
-import { explain, type Client, type Frontend, type RouteTable } from '@causeway/routing';
+import { explain, TooCostly, type Client, type Frontend, type RouteTable } from '@causeway/routing';
 import type { IndexReader } from '@causeway/store';
 import type { ConcurrencyLimit } from '../concurrency-limit';
 import type { HostnameQueries } from '../inspect/hostname-queries';
@@ -113,7 +113,7 @@ export class RouteQueries {
       if (!frontend.ports.some((one) => one.port === port))
         throw new NotFound(`${describe(service)} has no port ${port}`);
       checkRoutes(table, frontend, rights);
-      const explained = explain(table, { client, frontend, port, request }, readiness(index));
+      const explained = within(() => explain(table, { client, frontend, port, request }, readiness(index)));
       const decision = decisionAnswer(explained);
       return {
         ...{ mesh, zone, steps: [...found.steps, ...explained.steps] },
@@ -247,6 +247,16 @@ export class RouteQueries {
     const own = found.filter(({ id }) => id.zone === zone);
     const [first] = (own.length > 0 ? own : found).sort((a, b) => compareIdentities(a.id, b.id));
     return first;
+  }
+}
+
+/** A group whose expressions take too long for this request is no fault of the control plane. */
+function within<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof TooCostly) throw new Invalid([FieldPath.at('to').violation(error.message, 'too-large')]);
+    throw error;
   }
 }
 

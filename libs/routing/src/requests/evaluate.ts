@@ -71,7 +71,7 @@ export interface Decision {
   readonly outcome: Outcome;
 }
 
-/** What happens to a request (I15). Linear in the matches of one group. */
+/** What happens to a request (I15). Linear in the matches of one group. Throws TooCostly as `explain` does. */
 export function evaluate(table: RouteTable, question: Question, isReady: IsReady): Decision {
   const { client, frontend, port, request } = question;
   const binding = table.bindingFor(client, frontend, port, request.protocol === 'udp' ? 'udp' : 'tcp');

@@ -27,24 +27,27 @@ export interface Explanation extends Decision {
   readonly notes: readonly string[];
 }
 
-/** What happens to a request, and why every other rule lost. Linear in the matches of the frontend's groups. */
+/**
+ * What happens to a request, and why every other rule lost. Linear in the matches of the frontend's groups. Throws TooCostly where
+ * their regular expressions take too many steps.
+ */
 export function explain(table: RouteTable, question: Question, isReady: IsReady): Explanation {
   const decision = evaluate(table, question, isReady);
   const { binding, entry } = decision;
   const lost: LostMatch[] = [];
   let lostTotal = 0;
+  const fields = question.request.protocol === 'http' ? new RequestFields(question.request) : undefined;
   for (const one of binding?.entries ?? []) {
     if (one === entry) continue;
     lostTotal += 1;
-    if (binding && lost.length < MOST_EXPLAINED) lost.push(lostMatch(one, binding, entry, question));
+    if (binding && lost.length < MOST_EXPLAINED) lost.push(lostMatch(one, binding, entry, fields));
   }
   return { ...decision, steps: stepsOf(table, question, decision), lost, lostTotal, notes: notesOf(binding) };
 }
 
 const nameOf = ({ route }: Pick<Entry, 'route'>): string => `${route.kind} ${route.id.namespace}/${route.id.name}`;
 
-function lostMatch(one: Entry, binding: Binding, winner: Entry | undefined, { request }: Question): LostMatch {
-  const fields = request.protocol === 'http' ? new RequestFields(request) : undefined;
+function lostMatch(one: Entry, binding: Binding, winner: Entry | undefined, fields?: RequestFields): LostMatch {
   const refusal = fields ? refusalOf(one, binding, fields) : 'an HTTP request';
   const reason = refusal === undefined ? weaker(one, winner) : `does not match: needs ${refusal}`;
   return { route: nameOf(one), rule: one.rule.name, match: one.match.text, reason };

@@ -1,3 +1,5 @@
+import type { RegularExpression } from '../rules/regular-expression';
+
 /** A request as it leaves its client; header names in any case, `path` without the query, `query` decoded, in order. */
 export interface HttpRequest {
   readonly protocol: 'http';
@@ -16,8 +18,15 @@ export interface Connection {
 
 export type Request = HttpRequest | Connection;
 
+/** Most steps of regular expressions that one question may take: some tenths of a second. */
+const MOST_STEPS = 20_000_000;
+
+/** The regular expressions of a group take more steps for a request than one question may. */
+export class TooCostly extends Error {}
+
 /** A request, indexed for matching: each look-up is one step, whatever the request has. */
 export class RequestFields {
+  private steps = MOST_STEPS;
   private readonly headers = new Map<string, string>();
   private readonly query = new Map<string, string>();
   /** Service and method of a gRPC call; empty where the path is not of two parts. */
@@ -38,6 +47,13 @@ export class RequestFields {
   /** True for a gRPC call: a POST whose content type begins with `application/grpc`. */
   get isGrpc(): boolean {
     return this.request.method === 'POST' && (this.header('content-type') ?? '').startsWith('application/grpc');
+  }
+
+  /** Whether an expression matches a value. Throws TooCostly where all that were asked so far take too many steps. */
+  matches(expression: RegularExpression, value: string): boolean {
+    this.steps -= expression.size * (value.length + 1);
+    if (this.steps < 0) throw new TooCostly(`the regular expressions there take more than ${MOST_STEPS} steps`);
+    return expression.matches(value);
   }
 
   /** All values of a header, joined by commas; `name` in lower case. */

@@ -33,14 +33,14 @@ function comparison(
   at: FieldPath,
   found: Violation[],
   field = 'value',
-): (actual: string) => boolean {
+): (actual: string, fields: RequestFields) => boolean {
   if (type === 'Exact') return (actual) => actual === value;
   if (type !== 'RegularExpression') {
     found.push(unknown(at.field('type'), type, valueMatchTypes));
     return () => false;
   }
   const expression = regular(value, at.field(field), found);
-  return (actual) => expression?.matches(actual) ?? false;
+  return (actual, fields) => expression !== undefined && fields.matches(expression, actual);
 }
 
 function regular(value: string, at: FieldPath, found: Violation[]): RegularExpression | undefined {
@@ -75,7 +75,7 @@ function headerConditions(match: RouteMatch, at: FieldPath, found: Violation[]):
     const name = header.name.toLowerCase();
     return condition(`header ${header.name}`, header, (fields) => {
       const actual = fields.header(name);
-      return actual !== undefined && holds(actual);
+      return actual !== undefined && holds(actual, fields);
     });
   });
 }
@@ -85,7 +85,7 @@ function queryConditions(match: RouteMatch, at: FieldPath, found: Violation[]): 
     const holds = comparison(parameter, at.field('queryParams').index(i), found);
     return condition(`query parameter ${parameter.name}`, parameter, (fields) => {
       const actual = fields.parameter(parameter.name);
-      return actual !== undefined && holds(actual);
+      return actual !== undefined && holds(actual, fields);
     });
   });
 }
@@ -108,7 +108,9 @@ function pathCondition(match: RouteMatch, at: FieldPath, found: Violation[]): Co
   if (type === 'Exact') return { describe, rank: [2, 0], holds: ({ request }) => request.path === value };
   if (type === 'RegularExpression') {
     const expression = regular(value, at.field('path').field('value'), found);
-    return { describe, rank: [1, 0], holds: ({ request }) => expression?.matches(request.path) ?? false };
+    const holds = (fields: RequestFields): boolean =>
+      expression !== undefined && fields.matches(expression, fields.request.path);
+    return { describe, rank: [1, 0], holds };
   }
   if (type !== 'PathPrefix') found.push(unknown(at.field('path').field('type'), type, pathMatchTypes));
   const prefix = value.replace(/\/$/, '');
@@ -141,7 +143,7 @@ export function compileGrpcMatch(match: RouteMatch, at: FieldPath, found: Violat
   const part = (name: 'service' | 'method', value: string | undefined): Condition[] => {
     if (value === undefined || value === '') return [];
     const holds = comparison({ ...(type === undefined ? {} : { type }), value }, place, found, name);
-    return [condition(name, { ...(type === undefined ? {} : { type }), value }, (f) => holds(f.grpc[name]))];
+    return [condition(name, { ...(type === undefined ? {} : { type }), value }, (f) => holds(f.grpc[name], f))];
   };
   const headers = headerConditions(match, at, found);
   const conditions = [...part('service', service), ...part('method', method), ...headers];

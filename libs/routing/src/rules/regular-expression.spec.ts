@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { RequestFields, TooCostly } from '../requests/request';
 import { compileExpression } from './regular-expression';
 
 const matches = (expression: string, value: string): boolean | string => {
@@ -37,4 +38,23 @@ it('agrees with a backtracking engine where both know the syntax', () => {
     }),
     { numRuns: 1_000 },
   );
+});
+
+it('all expressions that a question asks have a bound of steps together', () => {
+  const compiled = compileExpression('(x{20}y?){20}z');
+  const request = {
+    protocol: 'http',
+    scheme: 'http',
+    host: 'h',
+    method: 'GET',
+    path: '/',
+    query: [],
+    headers: [],
+  } as const;
+  const fields = new RequestFields(request);
+  const ask = (): boolean => compiled.ok && fields.matches(compiled.value, 'x'.repeat(2_000));
+  expect([compiled.ok, ask()]).toEqual([true, false]);
+  expect(() => {
+    for (let i = 0; i < 100; i += 1) ask();
+  }).toThrow(TooCostly);
 });

@@ -9,8 +9,10 @@ const MOST_INSTRUCTIONS = 1_000;
 /** Largest sum of all counted repetitions of one expression: `a{30}b{5,9}` has 39. */
 const MOST_REPETITIONS = 1_000;
 
-/** A compiled expression. `matches` is linear in the length of the value. */
+/** A compiled expression. `matches` is linear in the length of the value: at most `size` steps a character. */
 export interface RegularExpression {
+  /** Instructions. */
+  readonly size: number;
   readonly matches: (value: string) => boolean;
 }
 
@@ -38,7 +40,7 @@ function compiled(expression: string): ReturnType<typeof compileExpression> {
     if (size > MOST_INSTRUCTIONS) {
       return { ok: false, reason: `must compile to at most ${MOST_INSTRUCTIONS} instructions; has ${size}` };
     }
-    return { ok: true, value: { matches: (value) => program.testExact(value) } };
+    return { ok: true, value: { size, matches: (value) => program.testExact(value) } };
   } catch (error) {
     return { ok: false, reason: `is no RE2 expression: ${error instanceof Error ? error.message : String(error)}` };
   }
