@@ -19,13 +19,14 @@ export interface ProxyBootstrap {
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const KEY = 'dataplane-token-signing-key-7';
 
-/** A dataplane token of one Dataplane and its workload, signed with a key that the operator gave the zone. */
+/** A dataplane token of one Dataplane (`name`, or `name.namespace`) and its workload, signed with a key that the operator gave the zone. */
 export async function dataplaneToken(zone: ProcessPlane, dataplane: string): Promise<string> {
   const data = Buffer.from(privateKey.export({ type: 'pkcs1', format: 'pem' }).toString()).toString('base64');
   const status = await zone.put(`/globalsecrets/${KEY}`, { type: 'GlobalSecret', name: KEY, data });
   if (status !== 200 && status !== 201) throw new Error(`the PUT of ${KEY} was answered ${status}`);
   const now = Math.floor(Date.now() / 1_000);
-  const claims = { Name: dataplane, Workload: dataplane, Mesh: 'default', Type: 'dataplane' };
+  const [name] = dataplane.split('.');
+  const claims = { Name: name, Workload: name, Mesh: 'default', Type: 'dataplane' };
   const times = { jti: randomUUID(), nbf: now - 5, exp: now + 3_600 };
   return new SignJWT({ ...times, ...claims }).setProtectedHeader({ alg: 'RS256', kid: '7' }).sign(privateKey);
 }
