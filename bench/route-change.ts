@@ -34,7 +34,8 @@ function loaded(at: At, rate: number): Loaded {
 
 /** Changes the route again and again; ms of each change in each load, from the answer to its PUT. */
 async function change(service: RoutedService, plane: ProcessPlane, loads: readonly Loaded[]) {
-  const times = { weight: loads.map((): number[] => []), match: loads.map((): number[] => []), put: [] as number[] };
+  const put: number[] = [];
+  const times = { weight: loads.map((): number[] => []), match: loads.map((): number[] => []) };
   for (let n = 0; n < CHANGES * KINDS.length; n++) {
     const kind = KINDS[Math.floor(n / VERSIONS.length) % KINDS.length] ?? 'weight';
     const to = VERSIONS[(n + 1) % VERSIONS.length] ?? 'one';
@@ -44,11 +45,11 @@ async function change(service: RoutedService, plane: ProcessPlane, loads: readon
     const sent = performance.now();
     await service.put(plane, kind, to);
     const answered = performance.now();
-    times.put.push(answered - sent);
+    put.push(answered - sent);
     const inForce = await Promise.all(loads.map(({ way }) => way.all(to, sent)));
     inForce.forEach((at, i) => times[kind][i]?.push(Math.max(0, at - answered)));
   }
-  return times;
+  return { put, ...times };
 }
 
 function told({ requests, failures, resent, times }: RequestOutcome) {
