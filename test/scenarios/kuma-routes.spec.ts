@@ -1,5 +1,4 @@
-import { GlobalProgress } from '@causeway/controllers';
-import { meshHttpRouteId } from '../../libs/controllers/src/routes/kuma/plan-mesh-http-route';
+import { GlobalProgress, meshHttpRouteId } from '@causeway/controllers';
 import { isJsonArray, isJsonObject, type JsonObject, type Resource } from '@causeway/resources';
 import { KumaZone } from '../support/kuma-zone';
 import { parentsOf, RouteLeader } from '../support/route-leader';

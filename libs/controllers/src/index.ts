@@ -42,6 +42,7 @@ export { REGISTERED_BY } from './proxies/abandoned-dataplanes';
 export { ProxyDirectory, type ProxyDirectoryOptions } from './proxies/proxy-directory';
 export { proxiesWithoutAuthority, type KnownProxy } from './proxies/known-proxies';
 export { createKumaRouteLoop, type KumaRoutesOptions } from './routes/kuma/kuma-route-reconciler';
+export { meshHttpRouteId } from './routes/kuma/plan-mesh-http-route';
 export { createRouteStatusLoop, type ProgressSource, type ToldRoutes } from './routes/route-status-reconciler';
 export { createRouteProgressReporter } from './routes/route-progress-reporter';
 export { GlobalProgress } from './routes/global-progress';
