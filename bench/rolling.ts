@@ -1,4 +1,5 @@
-import { AgentMesh, ended, type AgentInstance } from '../test/traffic/agent-mesh';
+import { AgentMesh, type AgentInstance } from '../test/traffic/agent-mesh';
+import { ended } from '../test/traffic/web-service';
 import { RequestLoad, type RequestOutcome } from '../test/traffic/request-load';
 import { until } from '../test/support/until';
 import { CpuByRole } from './support/cpu-by-role';

@@ -1,4 +1,5 @@
-import { AgentMesh, ended, type AgentInstance } from '../test/traffic/agent-mesh';
+import { AgentMesh, type AgentInstance } from '../test/traffic/agent-mesh';
+import { ended } from '../test/traffic/web-service';
 import { EndpointWatch } from '../test/traffic/endpoint-watch';
 import { PORT } from '../test/traffic/traffic-mesh';
 import { numberSetting, report } from './support/report';

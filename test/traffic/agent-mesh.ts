@@ -1,5 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +6,7 @@ import { errorText } from '@causeway/runtime';
 import { AgentProcess } from '../support/agent-process';
 import { until } from '../support/until';
 import type { At } from './calls';
+import { ended, PROCESS_PORT, startService } from './web-service';
 import { PORT, TrafficMesh, type TrafficSettings } from './traffic-mesh';
 
 /** What of an installation with agents a test chooses. */
@@ -62,9 +62,6 @@ interface AgentPlan {
   readonly config: object;
 }
 
-const SERVICE = join(__dirname, 'web-service.mjs');
-/** Where a process listens, at the address of its machine. */
-const PROCESS_PORT = 9_080;
 const DNS_PORT = 5_300;
 
 /**
@@ -216,22 +213,4 @@ export class AgentMesh {
     const address = this.traffic.machine();
     return { address, loopback: address, enter: [] };
   }
-}
-
-/** Sends a signal to a process and resolves when it has ended. */
-export async function ended(process: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  if (process.exitCode !== null || process.signalCode !== null) return;
-  const over = once(process, 'exit');
-  process.kill(signal);
-  await over;
-}
-
-async function startService(name: string, { loopback, enter }: Machine): Promise<ChildProcess> {
-  const command = [...enter, process.execPath, SERVICE, name, loopback, String(PROCESS_PORT)];
-  const [program = '', ...args] = command;
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  const failed = once(child, 'exit').then(() => Promise.reject(new Error(`${name} has ended`)));
-  await Promise.race([once(child.stdout, 'data'), failed]);
-  failed.catch(() => undefined);
-  return child;
 }

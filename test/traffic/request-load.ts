@@ -20,6 +20,13 @@ export interface RequestOutcome {
   readonly waits: readonly number[];
 }
 
+/** An answer to a request. */
+export interface Answer {
+  /** When the request was due, by performance.now(). */
+  readonly begun: number;
+  readonly text: string;
+}
+
 export interface RequestLoadOptions {
   /** Requests a second. */
   readonly rate: number;
@@ -29,6 +36,8 @@ export interface RequestLoadOptions {
   readonly lasting?: number;
   /** Most requests under way: where the machine cannot answer the rate, fewer are sent. All of the rate where it is left out. */
   readonly mostOpen?: number;
+  /** Is told of every good answer as it comes. */
+  readonly answered?: (answer: Answer) => void;
 }
 
 const PATIENCE = 20_000;
@@ -109,6 +118,7 @@ export class RequestLoad {
     if (answer.type === 'answer') {
       this.times.push(this.elapsed - at);
       this.answers.set(answer.text, (this.answers.get(answer.text) ?? 0) + 1);
+      this.options.answered?.({ begun: this.began + at, text: answer.text });
     } else this.failures.push({ at: Math.round(at), reason: answer.type === 'closed' ? 'closed' : answer.reason });
   }
 
