@@ -1,4 +1,10 @@
-import { createRouteStatusLoop, LoopRunner, type ControlLoop, type ProgressSource } from '@causeway/controllers';
+import {
+  createKumaRouteLoop,
+  createRouteStatusLoop,
+  LoopRunner,
+  type ControlLoop,
+  type ProgressSource,
+} from '@causeway/controllers';
 import { FollowedRoutes } from '@causeway/meshes';
 import { isJsonArray, isJsonObject, ownZone, type Identity } from '@causeway/resources';
 import { silentLogger, systemClock, type Clock } from '@causeway/runtime';
@@ -12,6 +18,8 @@ export interface RouteLeaderOptions {
   /** The store that it writes to; that of the plane unless given. */
   readonly store?: ResourceStore;
   readonly progress?: ProgressSource;
+  /** The zones of Kuma, for which routes are translated; without it none is. */
+  readonly kuma?: () => readonly string[];
   /** Leads in the epoch that holds, beside whoever has begun it. */
   readonly isBeside?: boolean;
   /** Loops besides the one of routes. */
@@ -36,11 +44,12 @@ export class RouteLeader {
     const { index, cp } = plane;
     const meshes = meshesOf(index);
     const routes = followed(plane, meshes);
-    const status = createRouteStatusLoop(
-      { cp, meshes, routes, patience: { first: 1_000, then: 1_000 }, ...(progress ? { progress } : {}) },
-      ended,
-    );
-    const all = [...(loops?.(routes, ended) ?? []), status];
+    const kuma =
+      options.kuma && createKumaRouteLoop({ meshes, routes, zones: options.kuma, exportDefault: 'All' }, ended);
+    const patience = { first: 1_000, then: 1_000 };
+    const known = { ...(progress && { progress }), ...(kuma && { kuma: kuma.told }) };
+    const status = createRouteStatusLoop({ cp, meshes, routes, patience, ...known }, ended);
+    const all = [...(loops?.(routes, ended) ?? []), ...(kuma ? [kuma.loop] : []), status];
     return new RouteLeader(
       new LoopRunner(all, { store, index, clock, term, logger: silentLogger, random: () => 0.5 }),
       routes,

@@ -85,9 +85,10 @@ export class RoutingMesh {
     kind: RouteKind,
     name: string,
     spec: RouteSpec,
-    { namespace = 'mesh', order = ++this.order }: { readonly namespace?: string; readonly order?: number } = {},
+    given: { readonly namespace?: string; readonly zone?: string; readonly order?: number } = {},
   ): Identity {
-    const id = { kind, mesh: 'default', zone: '', namespace, name };
+    const { namespace = 'mesh', zone = '', order = ++this.order } = given;
+    const id = { kind, mesh: 'default', zone, namespace, name };
     this.table.putRoute({ id, creationOrder: order, generation: 1, spec });
     return id;
   }

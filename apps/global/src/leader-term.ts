@@ -9,6 +9,7 @@ import {
 } from '@causeway/control-plane';
 import {
   createConditionsReconciler,
+  createKumaRouteLoop,
   createMeshAuthorityLoop,
   createRouteStatusLoop,
   createTrustCertificatesLoop,
@@ -50,7 +51,11 @@ export function leaderTermFactory(
       const authorities = createMeshAuthorityLoop({ sealing: kuma.sealing, logger: core.logger });
       const keys = authentication.createKeyPublisher();
       const progress = new GlobalProgress({ index, zones: () => zones.zones() });
-      const status = createRouteStatusLoop({ cp: core.cp, meshes, routes, progress }, term);
+      const exportDefault = settings.CAUSEWAY_EXPORT_DEFAULT;
+      const kumaZones = (): readonly string[] | undefined => zones.zones()?.kuma;
+      const kumaRoutes = createKumaRouteLoop({ meshes, routes, zones: kumaZones, exportDefault }, term);
+      const told = kumaRoutes.told;
+      const status = createRouteStatusLoop({ cp: core.cp, meshes, routes, progress, kuma: told }, term);
       const chores = [...tokenChores(context, authentication.tokens), security.purge];
       return {
         run: async () => {
@@ -66,6 +71,7 @@ export function leaderTermFactory(
                 createTrustCertificatesLoop(),
                 authorities,
                 keys,
+                kumaRoutes.loop,
                 status,
               ],
               context,

@@ -7,9 +7,10 @@
  */
 export { type Destination, type ResolvedBackend } from './binding/backend';
 export { type Binding, type Entry } from './binding/binding';
-export { type Frontend } from './binding/frontend';
+export { PRODUCER, type Frontend } from './binding/frontend';
 export { parentStatuses, type ParentStatus } from './binding/route-status';
 export { type Affected } from './binding/marks';
+export { placesOf, type Place, type Places } from './binding/places';
 export {
   connectionAction,
   ruleAction,

@@ -7,6 +7,7 @@
  */
 export {
   isKindSentDown,
+  isKeptFromSync,
   isKindSentUp,
   isOwnedByStream,
   isSentDown,

@@ -28,6 +28,11 @@ function isKindSupportedBy({ sync: { peers } }: Kind, { causeway }: SyncPeer): b
   return peers === 'all' || peers === (causeway ? 'causeway' : 'kuma');
 }
 
+/** Whether the resource's label keeps it out of sync. */
+export function isKeptFromSync({ labels }: Pick<Resource, 'labels'>): boolean {
+  return labels[SYNC_LABEL] === 'disabled';
+}
+
 /** Whether the global sends resources of this kind to the peer at all. */
 export function isKindSentDown(kind: Kind, peer: SyncPeer): boolean {
   return kind.sync.down !== 'nothing' && isKindSupportedBy(kind, peer);
@@ -45,7 +50,7 @@ export function isKindSentUp(kind: Kind, peer: SyncPeer): boolean {
  * mesh or of somebody else's (row T000-07).
  */
 export function isSentDown(kind: Kind, resource: Resource, peer: SyncPeer, view: MeshView): boolean {
-  if (!isKindSentDown(kind, peer) || resource.labels[SYNC_LABEL] === 'disabled') return false;
+  if (!isKindSentDown(kind, peer) || isKeptFromSync(resource)) return false;
   // A zone of Kuma turns away every proxy without the label kuma.io/workload as soon as a MeshIdentity selects it.
   if (!peer.causeway && resource.labels[Label.madeWith] !== undefined) return false;
   if (kind.scope === 'mesh' && !view.hasMesh(resource.id.mesh)) return false;
@@ -75,8 +80,7 @@ export function mayHaveBeenSentUp(kind: Kind, id: Identity, peer: SyncPeer): boo
  * whose proxy is gone (docs/reference/proxies.md).
  */
 export function isSentUp(kind: Kind, resource: Resource, peer: SyncPeer, cp: ControlPlane): boolean {
-  if (!isKindSentUp(kind, peer) || !isMadeHere(resource, cp) || resource.labels[SYNC_LABEL] === 'disabled')
-    return false;
+  if (!isKindSentUp(kind, peer) || !isMadeHere(resource, cp) || isKeptFromSync(resource)) return false;
   if (resource.labels[Label.derivedFrom] !== undefined) return false;
   if (crossesZones(kind.sync) && isWithdrawn(resource)) return false;
   return kind.sync.requiredToSend.every((field) => resource.spec[field] !== undefined);

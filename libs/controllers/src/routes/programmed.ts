@@ -53,10 +53,11 @@ export function withoutGateway(observedGeneration: number): Condition {
 /** The condition that zones of Kuma are not told of a route; absent where there are none. */
 export const UNSUPPORTED_BY_KUMA = SyncCondition.unsupportedByKuma;
 
-/** `zones`: the names of the zones of Kuma, sorted. */
-export function unsupportedByKuma(zones: readonly string[], observedGeneration: number): Condition {
+/** `zones`: the names of the zones of Kuma, sorted; `why` they are not told, where that is known. */
+export function unsupportedByKuma(zones: readonly string[], observedGeneration: number, why?: string): Condition {
   const who = names({ acked: 0, total: zones.length, waitingFor: zones });
-  const message = `zones of Kuma are not told of it, and their proxies do not obey it: ${who}`;
+  const because = why === undefined ? '' : `; ${why}`;
+  const message = `zones of Kuma are not told of it, and their proxies do not obey it: ${who}${because}`;
   return { type: UNSUPPORTED_BY_KUMA, status: 'True', reason: 'NotExpressible', message, observedGeneration };
 }
 

@@ -57,8 +57,16 @@ export interface ProgressSource {
   of(asked: AskedRoute): RouteProgress | undefined;
   /** Whether something is known anew since the call before. */
   hasMoved(): boolean;
-  /** Names of the zones that are told of no route, sorted; undefined while that is not known. */
+  /** Names of the zones of Kuma, sorted; undefined while they are not known. */
   untold?(): readonly string[] | undefined;
+}
+
+/** Knows of which routes zones of Kuma are told. */
+export interface ToldRoutes {
+  /** Why they are not told of a route: empty where they are, undefined where that is not known yet. */
+  reasonOf(routeKey: string): string | undefined;
+  /** Keys of the routes of which `reasonOf` says something else since the call before. */
+  takeSaid(): readonly string[];
 }
 
 /** What the status of routes is made from. */
@@ -69,6 +77,8 @@ export interface RouteStatusOptions {
   readonly routes: Pick<FollowedRoutes, 'table' | 'hasLoaded' | 'subscribe'>;
   /** Without it nothing is said of who has applied routes. */
   readonly progress?: ProgressSource;
+  /** Of which routes zones of Kuma are told. Without it of none. */
+  readonly kuma?: ToldRoutes;
   /** How long nobody is said to be waited for, and how often it is said then, ms. */
   readonly patience?: { readonly first: number; readonly then: number };
 }
@@ -125,10 +135,11 @@ export class RouteStatusReconciler implements KeyedReconciler {
   }
 
   derivedKeys(): Keys {
+    const said = this.options.kuma?.takeSaid() ?? NO_KEYS;
     const moved = this.moved;
-    if (moved.size === 0) return NO_KEYS;
+    if (moved.size === 0) return said;
     this.moved = new Set();
-    return [...moved];
+    return [...moved, ...said];
   }
 
   outsideKeys(): readonly (string | typeof RESCAN)[] {
@@ -197,13 +208,17 @@ export class RouteStatusReconciler implements KeyedReconciler {
     return known && programmedCondition(known, generation);
   }
 
-  /** Zones of Kuma take no routes. Where it is not known which zones those are, what was said stays. */
-  private untoldCondition({ generation }: Resource, stored: readonly JsonObject[]): Condition | undefined {
-    const { progress } = this.options;
+  /** Zones of Kuma are told of some routes. Where it is not known which zones those are, or of which, what was said stays. */
+  private untoldCondition({ id, generation }: Resource, stored: readonly JsonObject[]): Condition | undefined {
+    const { progress, kuma } = this.options;
     if (!progress?.untold) return undefined;
     const zones = progress.untold();
-    if (!zones) return asCondition(stored.find(({ type }) => type === UNSUPPORTED_BY_KUMA));
-    return zones.length > 0 ? unsupportedByKuma(zones, generation) : undefined;
+    if (zones?.length === 0) return undefined;
+    const why = kuma?.reasonOf(identityKey(id));
+    if (!zones || (kuma && why === undefined)) {
+      return asCondition(stored.find(({ type }) => type === UNSUPPORTED_BY_KUMA));
+    }
+    return why === '' ? undefined : unsupportedByKuma(zones, generation, why);
   }
 
   private move(key: string): void {

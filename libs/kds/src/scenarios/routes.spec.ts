@@ -102,7 +102,7 @@ describe('routes cross zones', () => {
     for (const table of Object.values(tables)) table.close();
   });
 
-  it('a change and a deletion arrive; a Kuma zone is told of no route', async () => {
+  it('a change and a deletion arrive; a Kuma zone is sent no kind of the Gateway API', async () => {
     const kz = new KumaZone('kz');
     await global.put('HTTPRoute', 'r', ROUTE);
     await global.put('MeshIdentity', 'identity', { provider: { type: 'Bundled' } });

@@ -1,0 +1,72 @@
+import { MeshMultiZoneService, MeshService } from '@causeway/kinds';
+import {
+  isJsonArray,
+  isJsonObject,
+  Label,
+  labelsMatch,
+  type Identity,
+  type JsonObject,
+  type Labels,
+  type Resource,
+} from '@causeway/resources';
+import type { IndexReader } from '@causeway/store';
+import { isSentDown, type MeshView } from '@causeway/sync';
+import type { KumaServices } from './mesh-http-route';
+
+/** Protocols of a port at which Kuma takes requests apart; it counts a port without one as tcp. */
+const HTTP: readonly unknown[] = ['http', 'http2', 'grpc'];
+
+/** What services are looked up in. */
+export interface KumaServicesOptions {
+  readonly index: Pick<IndexReader, 'get' | 'withLabel'>;
+  readonly view: MeshView;
+  /** The names of the zones of Kuma. */
+  readonly zones: readonly string[];
+}
+
+/**
+ * Services as zones of Kuma find them. A route of the global has no zone and no namespace, so it names services by labels, which must find
+ * one service alone: of several backends Kuma takes the oldest. Linear in zones and in the services of one name.
+ */
+export function kumaServices({ index, view, zones }: KumaServicesOptions): KumaServices {
+  return (id, port, role) => {
+    const found = index.get(id);
+    const what = `${id.kind} ${id.name}`;
+    if (!found) return { ok: false, reason: `${what} is gone` };
+    if (!HTTP.includes(protocolOf(found, port))) {
+      return { ok: false, reason: `port ${port} of ${what} is not of http: appProtocol must be http, http2 or grpc` };
+    }
+    const labels = labelsOf(found);
+    const isAlone = [...index.withLabel(id.kind, Label.displayName, labels[Label.displayName] ?? '')].every(
+      (other) => other === found || other.id.mesh !== id.mesh || !labelsMatch(labels, other.labels),
+    );
+    if (!isAlone) return { ok: false, reason: `zones of Kuma cannot tell ${what} from those of other namespaces` };
+    const kind = id.kind === MeshService.name ? MeshService : MeshMultiZoneService;
+    const without = zones.find((zone) => zone !== id.zone && !isSentDown(kind, found, { zone, causeway: false }, view));
+    return role === 'backend' && without !== undefined
+      ? { ok: false, reason: `zone ${without} is not told of ${what}` }
+      : { ok: true, labels };
+  };
+}
+
+/** The key of services that one label can find: a change of one may change what is found of all. */
+export const nameKey = ({ id, labels }: Pick<Resource, 'id' | 'labels'>): string =>
+  serviceKey(id, labels[Label.displayName] ?? id.name);
+
+export const serviceKey = ({ kind, mesh }: Pick<Identity, 'kind' | 'mesh'>, name: string): string =>
+  `${kind}/${mesh}/${name}`;
+
+function labelsOf({ id, labels }: Resource): Labels {
+  const { [Label.zone]: zone, [Label.namespace]: namespace } = labels;
+  return {
+    [Label.displayName]: labels[Label.displayName] ?? id.name,
+    ...(zone !== undefined && { [Label.zone]: zone }),
+    ...(namespace !== undefined && { [Label.namespace]: namespace }),
+  };
+}
+
+function protocolOf({ spec }: Resource, port: number): unknown {
+  const { ports } = spec;
+  const all: readonly JsonObject[] = isJsonArray(ports) ? ports.filter(isJsonObject) : [];
+  return all.find((one) => one['port'] === port)?.['appProtocol'];
+}

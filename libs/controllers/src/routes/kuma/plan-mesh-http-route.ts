@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto';
+import { identityKey, jsonEqual, Label, type Identity, type JsonObject, type Resource } from '@causeway/resources';
+import type { Change } from '@causeway/store';
+
+export const MESH_HTTP_ROUTE = 'MeshHTTPRoute';
+const PREFIX = 'httproute-';
+
+/** The MeshHTTPRoute that the global makes of a route of its own: one a route, named by the route's identity. */
+export function meshHttpRouteId(route: Identity): Identity {
+  const name = PREFIX + createHash('sha256').update(identityKey(route)).digest('hex').slice(0, 32);
+  return { kind: MESH_HTTP_ROUTE, mesh: route.mesh, zone: '', namespace: 'default', name };
+}
+
+/** Whether the global made this MeshHTTPRoute; what an operator or a zone of Kuma made has no such label and name. */
+export function isMadeOfRoute({ id, labels }: Pick<Resource, 'id' | 'labels'>): boolean {
+  return id.zone === '' && id.name.startsWith(PREFIX) && labels[Label.derivedFrom] !== undefined;
+}
+
+/**
+ * What to write so that `held`, the resource under this identity, says `spec`, or is gone without one; undefined where that is so. What
+ * somebody else made stays as it is.
+ */
+export function planMeshHttpRoute(
+  id: Identity,
+  held: Resource | undefined,
+  wanted: { readonly route: Resource; readonly spec: JsonObject } | undefined,
+): Change | undefined {
+  if (held && !isMadeOfRoute(held)) return undefined;
+  if (!wanted) return held && { type: 'delete', id, expect: held.revision };
+  const labels = {
+    [Label.displayName]: id.name,
+    [Label.origin]: 'global',
+    [Label.mesh]: id.mesh,
+    [Label.derivedFrom]: wanted.route.uid,
+  };
+  if (held && jsonEqual(held.spec, wanted.spec) && jsonEqual(held.labels, labels)) return undefined;
+  return { type: 'put', id, expect: held?.revision ?? 'absent', labels, spec: wanted.spec };
+}

@@ -1,0 +1,41 @@
+import type { RouteKind } from '../model';
+import type { CompiledRoute } from '../rules/compiled-route';
+import { portKey, verdictKey, type Binding } from './binding';
+import { groupFor, parentTarget, type Frontend } from './frontend';
+import type { RouteTable } from './route-table';
+
+/** A port of a parent at which a route is bound, and what decides there. */
+export interface Place {
+  readonly frontend: Frontend;
+  readonly binding: Binding;
+  /** How many frontends have the name by which the route names this one. */
+  readonly namesakes: number;
+}
+
+/** Where a route is bound, and at which ports another kind of route is bound in its place. */
+export interface Places {
+  readonly bound: readonly Place[];
+  readonly lost: readonly { readonly port: number; readonly winner: RouteKind }[];
+}
+
+/** Each place once, in the order of the parentRefs and ports. Linear in parentRefs × what they find × ports. */
+export function placesOf(table: RouteTable, route: CompiledRoute): Places {
+  const bound = new Map<string, Place>();
+  const lost: { port: number; winner: RouteKind }[] = [];
+  const transport = route.kind === 'UDPRoute' ? 'udp' : 'tcp';
+  (route.spec.parentRefs ?? []).forEach((ref, index) => {
+    const target = parentTarget(route.id, ref);
+    if (!target) return;
+    const found = table.frontendsOf(target.key);
+    for (const frontend of found) {
+      const { bindings, verdicts } = table.group(frontend, groupFor(route.id, target));
+      const verdict = verdicts.get(verdictKey(route, index));
+      lost.push(...(verdict?.lost ?? []));
+      for (const port of verdict?.ports ?? []) {
+        const binding = bindings.get(portKey(transport, port));
+        if (binding) bound.set(`${frontend.key} ${port}`, { frontend, binding, namesakes: found.length });
+      }
+    }
+  });
+  return { bound: [...bound.values()], lost };
+}
