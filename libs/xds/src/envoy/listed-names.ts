@@ -62,7 +62,8 @@ export class ListedNames {
   areOwn(view: EnvoyView): boolean {
     const { capture, dataplane, egress, listed } = view;
     const { translation, used, index } = this.parts;
-    if (egress || translation.ingresses(view).length > 0) return false;
+    // Without a Dataplane there is no group in which they could be told alone.
+    if (!dataplane || egress || translation.ingresses(view).length > 0) return false;
     const { served, problems } = translation.explicitOutbounds(view);
     if (served.size + problems.length > 0) return false;
     if (!capture) return true;
