@@ -48,6 +48,11 @@ class ProxyZone {
       facts: { ...factsOf(this.plane.id('Dataplane', name)), applied: revision, ...more },
     }));
     await this.sessions.report({ instance: 'a', version: ++this.version, ...point, isEnd: false, sessions });
+    // Else a route that comes at once would be judged by what the proxies said before.
+    await until('the report is read', () => {
+      const known = new Map([...this.directory.all()].map(({ proxy, facts }) => [proxy, facts.applied]));
+      return sessions.every(({ proxy, facts }) => known.get(proxy) === facts.applied);
+    });
   }
 
   get revision(): number {
@@ -105,14 +110,10 @@ describe('Programmed of routes', () => {
   });
 
   const says = (plane: TestPlane, id: Identity, wanted: JsonObject): Promise<unknown> =>
-    until(
-      `Programmed as ${JSON.stringify(wanted)}`,
-      () => {
-        const found = programmed(plane, id);
-        return found && Object.entries(wanted).every(([key, value]) => found[key] === value) ? found : undefined;
-      },
-      30_000,
-    );
+    until(`Programmed as ${JSON.stringify(wanted)}`, () => {
+      const found = programmed(plane, id);
+      return found && Object.entries(wanted).every(([key, value]) => found[key] === value) ? found : undefined;
+    });
 
   it("T002-04: of a zone's own route is True once the proxies of the zone have applied it, and stays so", async () => {
     await east.report({ a: LATE, b: 0 });
@@ -127,7 +128,7 @@ describe('Programmed of routes', () => {
     await east.plane.put('HTTPRoute', 'other', { ...ROUTE, parentRefs: [{ kind: 'Service', name: 'none' }] });
     await east.plane.holds(east.plane.id('HTTPRoute', 'other'), ({ status }) => status !== undefined);
     expect(east.plane.get(own)?.revision).toBe(revision);
-  }, 60_000);
+  });
 
   it("of the global's route waits for the proxies of every zone, with counts, and for each generation anew", async () => {
     await east.report({ a: LATE, b: LATE });
@@ -150,7 +151,7 @@ describe('Programmed of routes', () => {
     await global.put('TCPRoute', 'later', { ...ROUTE, parentRefs: [{ kind: 'Service', name: 'none' }] });
     await global.holds(global.id('TCPRoute', 'later'), ({ status }) => status !== undefined);
     expect(global.get(all)?.revision).toBe(revision);
-  }, 90_000);
+  });
 
   it('says at each parent which zones of Kuma are not told of the route, as long as there are some', async () => {
     await global.put('HTTPRoute', 'all', ROUTE);
@@ -159,10 +160,10 @@ describe('Programmed of routes', () => {
     await until('it is bound', () => parentsOf(global, all).length > 0);
     expect(told()).toBe(false);
     kuma = ['kz'];
-    await until('it is said', told, 10_000);
+    await until('it is said', told);
     kuma = [];
-    await until('it is said no longer', () => !told(), 10_000);
-  }, 60_000);
+    await until('it is said no longer', () => !told());
+  });
 
   it('of a kind that a machine cannot obey is False and names it, as is that of a parent that nobody serves', async () => {
     await east.report({ a: LATE }, { userAgent: 'causeway-agent 0.1.0+builtin' });
@@ -175,5 +176,5 @@ describe('Programmed of routes', () => {
     await east.plane.put('Gateway', 'edge', { gatewayClassName: 'edge', listeners: [listener] });
     await east.plane.put('HTTPRoute', 'edge', { ...ROUTE, parentRefs: [{ name: 'edge' }] });
     await says(east.plane, east.plane.id('HTTPRoute', 'edge'), { status: 'False', reason: 'NoGateway' });
-  }, 60_000);
+  });
 });
