@@ -49,6 +49,28 @@ describe('the proxies of a zone with two replicas', () => {
   const known = (name: string, replica = replicas[0]): KnownProxy | undefined =>
     [...replica.app.get(ProxyDirectory, { strict: false }).all()].find(({ proxy }) => proxy === `default/${name}`);
 
+  it('which obey no route are known with the reason', async () => {
+    const at = (capture: string, version: string) => ({
+      metadata: { 'causeway.io/capture': capture },
+      ...{ userAgentName: 'envoy', userAgentVersionType: { $case: 'userAgentVersion', value: version } },
+    });
+    const found = async (capture: string, version: string): Promise<string | undefined> => {
+      const client = await connect('redis-2', replicas[1]);
+      client.send({ node: { id: client.node, ...at(capture, version) }, typeUrl: listener });
+      client.ack(await client.response(0));
+      const isSo = () => known('redis-2')?.facts.userAgent === `envoy ${version}` && known('redis-2');
+      const proxy = await until(`envoy ${version} is known`, () => isSo() ?? undefined);
+      await client.close();
+      return proxy.facts.bytesOnly;
+    };
+    expect([
+      await found('redirect', '1.39.4'),
+      await found('redirect', '1.40.1'),
+      await found('translate', '1.40.2'),
+      await found('bind', '1.39.5'),
+    ]).toEqual(['before 1.40, capture redirect', undefined, 'capture translate', undefined]);
+  });
+
   it('are known at both, until a replica is gone without a word', async () => {
     const client = await connect('redis-1', replicas[1]);
     client.send({ typeUrl: listener });

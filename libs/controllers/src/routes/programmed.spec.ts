@@ -64,6 +64,11 @@ describe('Programmed of a route', () => {
       'False/NotSupported applied by 1 of 1 proxies; default/b (builtin) cannot obey it',
     ],
     [
+      'an Envoy passes on everything as bytes',
+      said([proxy('a'), proxy('b', { userAgent: 'envoy 1.39.0', bytesOnly: 'before 1.40, capture redirect' })]),
+      'False/NotSupported applied by 1 of 1 proxies; default/b (Envoy, before 1.40, capture redirect) cannot obey it',
+    ],
+    [
       'the builtin plane obeys TCPRoute, the agent with an Envoy obeys all',
       said(
         [

@@ -86,8 +86,10 @@ function viewOf(proxies: readonly KnownProxy[], kind: RouteKind): View {
   const able: Applied[] = [];
   const unable: string[] = [];
   for (const { proxy, facts, revision } of proxies) {
-    const { plane, kinds } = planeOf(facts.userAgent);
-    if (!kinds.includes(kind)) unable.push(`${proxy} (${plane})`);
+    const { userAgent, bytesOnly } = facts;
+    const { plane, kinds } = planeOf(userAgent);
+    if (bytesOnly !== undefined) unable.push(`${proxy} (${plane}, ${bytesOnly})`);
+    else if (!kinds.includes(kind)) unable.push(`${proxy} (${plane})`);
     else able.push({ name: proxy, revision: facts.isSettled ? (facts.applied ?? revision) : -1 });
   }
   const waitingFor = unable.sort().slice(0, MOST_WAITING);

@@ -58,6 +58,12 @@ export function hasChains({ capture }: Pick<EnvoyView, 'capture'>): boolean {
   return capture?.type === 'redirect' && capture.withoutChains !== true;
 }
 
+/** Why the proxies of a view pass on everything as bytes, so that they obey no route; undefined where they do not. */
+export function bytesOnly({ capture }: Pick<EnvoyView, 'capture'>): string | undefined {
+  if (capture?.type === 'translate') return 'capture translate';
+  return capture?.type === 'redirect' && !hasChains({ capture }) ? 'before 1.40, capture redirect' : undefined;
+}
+
 /** The mesh whose authorities a secret holds; undefined for other secrets. */
 export function trustedMeshOf(view: EnvoyView, name: string): string | undefined {
   if (name === TRUST_SECRET) return view.mesh;

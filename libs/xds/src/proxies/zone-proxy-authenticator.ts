@@ -13,7 +13,7 @@ import {
   type Resource,
 } from '@causeway/resources';
 import type { IndexEvent, IndexReader } from '@causeway/store';
-import type { EnvoyView } from '../envoy/envoy-view';
+import { bytesOnly, type EnvoyView } from '../envoy/envoy-view';
 import { meshOfAuthority } from '../model/trust-domains';
 import { socketAddress, type SocketAddress } from '../model/zone-entrance';
 import type { AdmittedProxy, ProxyAuthenticator, ProxyCaller } from '../server/proxy-authenticator';
@@ -190,7 +190,9 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     const { view, release } = this.views.hold({ proxy, facts }, () =>
       this.dataplaneView(node, { dataplane: dataplane.id, listed, binding, certificate }),
     );
-    return { proxy: { id: proxy, view, owner: dataplane.id }, until, release };
+    const bytes = bytesOnly(view);
+    const owner = { owner: dataplane.id, ...(bytes !== undefined && { bytesOnly: bytes }) };
+    return { proxy: { id: proxy, view, ...owner }, until, release };
   }
 
   /** By the certificate; by the token where there is none, or where it is not believed. */

@@ -58,6 +58,11 @@ export class AdsSession<V> {
     return this.proxy.owner;
   }
 
+  /** Why it obeys no route; undefined where it may. */
+  get bytesOnly(): string | undefined {
+    return this.proxy.bytesOnly;
+  }
+
   /** Resources that this proxy would have and that break Envoy's rules: it keeps their last good content, or has none. */
   refused(): readonly RefusedResource[] {
     const { source } = this.options;

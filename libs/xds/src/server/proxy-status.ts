@@ -34,6 +34,8 @@ export interface ProxyStatus {
   readonly id: string;
   /** The Dataplane, or the ingress, that it is the proxy of. */
   readonly owner?: Identity;
+  /** Why it passes on everything as bytes, where it does. */
+  readonly bytesOnly?: string;
   readonly node: string;
   readonly address: string;
   readonly userAgent: string;
@@ -49,9 +51,10 @@ export interface ProxyStatus {
 export function statusOfProxy<V>(stream: AdsStream<V>, revision: number): ProxyStatus | undefined {
   const { session, node, address, userAgent, form, since } = stream;
   if (!session) return undefined;
-  const { proxyId: id, owner } = session;
+  const { proxyId: id, owner, bytesOnly } = session;
   const types = [...session.subscriptions.values()].map((subscription) => statusOfType(subscription, revision));
-  return { id, ...(owner && { owner }), node, address, userAgent, form, since, types, refused: session.refused() };
+  const own = { ...(owner && { owner }), ...(bytesOnly !== undefined && { bytesOnly }) };
+  return { id, ...own, node, address, userAgent, form, since, types, refused: session.refused() };
 }
 
 function statusOfType(subscription: Subscription, revision: number): ProxyTypeStatus {

@@ -9,6 +9,8 @@ export interface Proxy<V> {
   readonly view: V;
   /** The Dataplane, or the ingress, that it is the proxy of. */
   readonly owner?: Identity;
+  /** Why it passes on everything as bytes, where it does: it obeys no route. */
+  readonly bytesOnly?: string;
 }
 
 /** A resource that breaks Envoy's rules and is not sent. */

@@ -39,7 +39,7 @@ export function observeProxy(
   frame: ObservationFrame,
 ): ProxyObservation {
   const latest = streams.reduce((a, b) => (b.since > a.since ? b : a));
-  const { owner, node, address, userAgent, form, certificate } = latest;
+  const { owner, bytesOnly, node, address, userAgent, form, certificate } = latest;
   const types = [...new Set(streams.flatMap((stream) => stream.types.map(({ type }) => type)))].sort();
   const statuses = streams.flatMap((stream) => stream.types);
   const traffic = statuses.filter(({ type }) => type !== RESOURCE_TYPES.secret);
@@ -50,6 +50,7 @@ export function observeProxy(
     facts: {
       kind,
       ...(owner && { owner }),
+      ...(bytesOnly !== undefined && { bytesOnly }),
       ...{ node, address, userAgent, form },
       since: Math.min(...streams.map(({ since }) => since)),
       streams: streams.length,
