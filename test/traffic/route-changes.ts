@@ -81,13 +81,13 @@ export class WayOfRequests {
    */
   async all(to: Version, since: number): Promise<number> {
     await until(`requests go to ${to}`, () => this.from(to, since).length >= ENOUGH);
-    return Math.min(...this.from(to, since));
+    return this.from(to, since).reduce((first, begun) => Math.min(first, begun), Infinity);
   }
 
   /** When the requests began after which none went elsewhere. */
   private from(to: Version, since: number): readonly number[] {
     const after = this.answers.filter(({ begun }) => begun >= since);
-    const last = Math.max(since, ...after.filter(({ text }) => text !== to).map(({ begun }) => begun));
+    const last = after.reduce((latest, { begun, text }) => (text === to ? latest : Math.max(latest, begun)), since);
     return after.filter(({ begun, text }) => text === to && begun >= last).map(({ begun }) => begun);
   }
 }

@@ -57,9 +57,11 @@ export class ChangedNames {
     if (clusters.length > 0 || isCarriedOtherwise) this.isRelisting = true;
     // Those of gRPC channels hold the routes.
     if (destination) this.add(listener, ...targetsOf(destination));
-    if (!destination || destination.vip === '' || !(isCarriedOtherwise || isShared)) return;
+    if (!destination || !(isCarriedOtherwise || isShared)) return;
+    this.add(cluster, name);
+    if (destination.vip === '') return;
     const vip = vipOf(destination);
-    this.add(cluster, name, `vip:${vip}`);
+    this.add(cluster, `vip:${vip}`);
     this.add(listener, `outbound:${vip}`);
     this.add(filterChain, `fc:${vip}`);
     if (isCarriedOtherwise) this.add(listener, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER);

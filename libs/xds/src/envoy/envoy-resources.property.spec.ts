@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { identityKey, type Resource } from '@causeway/resources';
 import { trafficChange } from '../../../../test/support/traffic-changes';
-import { TrafficZone } from '../../../../test/support/traffic-zone';
+import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
 import type { RefusedResource } from '../server/resource-source';
 import { ClusterLoadAssignment } from '@causeway/proto-gen';
@@ -163,6 +163,21 @@ test('what followed every change is what a fresh start makes, every difference w
     }),
     { numRuns: 40 },
   );
+});
+
+test('a route that makes a service without an address one of requests tells its cluster', () => {
+  const ports = [{ port: 6379 }];
+  const many = sketch('MeshMultiZoneService', 'a', { ports, selector: {} }, { status: { meshServices: [] } });
+  const zone = new TrafficZone([many]);
+  const source = new EnvoyResources(zone.index, 'west', zone.access);
+  source.follow();
+  const told: string[] = [];
+  const changed = ({ type, names }: { readonly type: string; readonly names: readonly string[] }) =>
+    type === cluster && told.push(...names);
+  source.subscribe({ changed, relisted: () => undefined, reloaded: () => undefined });
+  const parentRefs = [{ kind: 'MeshMultiZoneService', name: 'a' }];
+  zone.put(sketch('HTTPRoute', 'a', { parentRefs, rules: [{ backendRefs: [] }] }));
+  expect(told).toContain('kri_mzsvc_default___a_6379');
 });
 
 test('a load in slices, with changes between its steps, gives what a fresh start makes, and is told at its end', () => {
