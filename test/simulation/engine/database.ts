@@ -24,6 +24,8 @@ export interface StoreFaults {
   readonly answerEarly?: (request: WriteRequest, disk: WatchedDisk) => WriteResult | undefined;
   readonly snapshot?: (snapshot: Snapshot) => Snapshot;
   readonly batch?: (batch: ChangeBatch) => ChangeBatch;
+  /** ms that every watch is behind besides: it shows other faults more often. */
+  readonly lag?: number;
   /** What the global's sync reads instead of the index that follows the store. */
   readonly view?: (index: ResourceIndex, disk: WatchedDisk) => ResourceIndex;
 }
@@ -68,7 +70,7 @@ export class DatabaseLink {
         if (this.away) this.process.later(50, arrive);
         else resolve();
       };
-      this.process.later(this.random.between(0, 2) + this.lag, arrive);
+      this.process.later(this.random.between(0, 2) + this.lag + (this.faults.lag ?? 0), arrive);
     });
   }
 
