@@ -13,9 +13,9 @@ export interface Disagreement {
   readonly rules: string;
 }
 
-/** Requests for each set of routes. */
+/** Requests for each set of routes, unless told. */
 const REQUESTS = 50;
-const AT_ONCE = 8;
+const AT_ONCE = 50;
 const MOST_FOUND = 10;
 /** What Envoy answers to a gRPC call by an HTTPRoute in place of 500 and redirects (docs/reference/routing-findings.md). */
 const ANSWERED_UNKNOWN = /^(grpc 14|3\d\d .*)$/;
@@ -26,17 +26,18 @@ export async function disagreements(
   routed: RoutedPlane,
   pairs: number,
   seed: number,
+  each = REQUESTS,
 ): Promise<readonly Disagreement[]> {
   const found: Disagreement[] = [];
   const random = new RandomRoutes(new Prng(seed));
-  for (let done = 0; done < pairs && found.length < MOST_FOUND; done += REQUESTS) {
+  for (let done = 0; done < pairs && found.length < MOST_FOUND; done += each) {
     const kind = random.kind();
-    const set = done / REQUESTS;
+    const set = done / each;
     await routed.clear();
     for (const name of set % 2 === 0 ? ['one', 'two'] : ['one'])
       await routed.route(kind, name, random.spec(kind, 'mesh'));
     if (set % 4 === 0) await routed.route('HTTPRoute', 'consumer', random.spec('HTTPRoute', 'mesh'), 'consumer');
-    const requests = Array.from({ length: REQUESTS }, () => random.request(kind === 'GRPCRoute'));
+    const requests = Array.from({ length: each }, () => random.request(kind === 'GRPCRoute'));
     for (let i = 0; i < requests.length; i += AT_ONCE) {
       const slice = requests.slice(i, i + AT_ONCE);
       const answers = await Promise.all(slice.map((asked) => routed.ask(asked)));
