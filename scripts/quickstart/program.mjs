@@ -2,7 +2,8 @@ import { fork } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
-const STOP_TIMEOUT_MS = 10_000;
+/** Long enough for an agent on a busy machine: its Envoy outlives an agent that is killed. */
+const STOP_TIMEOUT_MS = 30_000;
 /** Both lines of a warning of Node's own: they stand in the log, and are not why a program ended. */
 const NODE_WARNING = /^\((node:\d+\)|Use `node )/;
 

@@ -1,5 +1,14 @@
-/** Preloaded into programs that know nothing of the quickstart: they end with the process that started them. */
+/**
+ * Preloaded into programs that know nothing of the quickstart: they end with the process that started them. They are told to once:
+ * an agent takes a second signal as the wish to end at once, and leaves its Envoy running.
+ */
 if (process.channel) {
-  process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+  let told = false;
+  process.on('SIGTERM', () => {
+    const isLoading = process.listenerCount('SIGTERM') === 1;
+    if (!told && isLoading) process.exit(143);
+    told = true;
+  });
+  process.on('disconnect', () => told || process.kill(process.pid, 'SIGTERM'));
   process.channel.unref();
 }
