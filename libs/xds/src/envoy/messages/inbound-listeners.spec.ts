@@ -1,8 +1,18 @@
-import { Listener, NetworkRbac, TcpProxy, type FilterChain, type Principal } from '@causeway/proto-gen';
+import {
+  HttpConnectionManager,
+  HttpRbac,
+  Listener,
+  NetworkRbac,
+  TcpProxy,
+  type FilterChain,
+  type Principal,
+} from '@causeway/proto-gen';
 import fc from 'fast-check';
 import type { InboundAccess } from '../../model/inbound-access';
 import { encodeResource } from '../../resources/encoded-resource';
 import type { Inbound } from '../dataplane/inbound';
+import { packFilter } from '../../resources/any';
+import { joinedFilters, type InboundFilters } from './inbound-filters';
 import { inboundListener } from './inbound-listeners';
 
 const ID = 'spiffe://default.east.mesh.local/workload/web';
@@ -31,6 +41,27 @@ function configOf({ filters }: FilterChain, name: string): Uint8Array {
 const summary = ({ name, transportSocket }: FilterChain): string => (transportSocket ? `${name} over TLS` : name);
 
 describe('the chains of an inbound', () => {
+  it('policies stand after who calls and before the process, in every chain', () => {
+    const added =
+      (name: string): InboundFilters =>
+      ({ isTls, isHttp }) => ({
+        network: [packFilter(`${name}-${isTls ? 'tls' : 'plain'}`, NetworkRbac, { statPrefix: name })],
+        http: isHttp ? [packFilter(`${name}-requests`, HttpRbac, {})] : [],
+      });
+    const both = joinedFilters([added('a'), added('b')]);
+    const chains = Listener.fromPartial(
+      inboundListener(inboundOf('http'), { ...access, mtls: 'Permissive' }, both),
+    ).filterChains;
+    expect(chains.map(({ filters }) => filters.map(({ name }) => name))).toEqual([
+      ['access', 'a-tls', 'b-tls', 'http'],
+      ['a-plain', 'b-plain', 'http'],
+    ]);
+    for (const chain of chains) {
+      const { httpFilters } = HttpConnectionManager.decode(configOf(chain, 'http'));
+      expect(httpFilters.map(({ name }) => name)).toEqual(['a-requests', 'b-requests', 'router']);
+    }
+  });
+
   it.each<[string, Inbound['protocol'], Partial<InboundAccess>, readonly string[]]>([
     ['Strict: TLS of the mesh only', 'tcp', {}, ['mesh over TLS']],
     [

@@ -17,6 +17,7 @@ import type { InboundAccess } from '../../model/inbound-access';
 import { durationOf, packExtension, packFilter } from '../../resources/any';
 import { isHttp } from './clusters';
 import type { Inbound } from '../dataplane/inbound';
+import { NOTHING_ADDED, type InboundFilters } from './inbound-filters';
 import { inboundListenerName, NO_CLUSTER } from '../names';
 import { addressOf, AFTER_HANDSHAKE, exactly, takeChain, tcpProxy } from './outbound-listeners';
 import { downstreamTls, MESH_ALPN } from './tls';
@@ -27,9 +28,14 @@ type ChainFields = NonNullable<Parameters<typeof FilterChain.fromPartial>[0]> & 
 /**
  * The listener of an inbound (docs/reference/xds-translation.md, Inbounds). Strict: TLS with a verified client certificate only.
  * Permissive: TLS of the mesh, and what is not. Off: plaintext only. Whoever may not call is refused by the handshake, before
- * the process is dialled; who has no identity may call only where anyone may.
+ * the process is dialled; who has no identity may call only where anyone may. `added`: what policies put into its chains.
  */
-export function inboundListener(inbound: Inbound, access: InboundAccess): ListenerFields {
+export function inboundListener(
+  inbound: Inbound,
+  access: InboundAccess,
+  added: InboundFilters = NOTHING_ADDED,
+): ListenerFields {
+  const chains = new InboundChains(inbound, access, added);
   const { mtls, callers } = access;
   const listener = {
     name: inboundListenerName(inbound.at),
@@ -41,17 +47,17 @@ export function inboundListener(inbound: Inbound, access: InboundAccess): Listen
     listenerFiltersTimeout: durationOf(1_000),
     continueOnListenerFiltersTimeout: true,
   };
-  if (mtls === 'Off') return { ...listener, filterChains: [callers === 'anyone' ? plain(inbound, access) : closed()] };
-  if (mtls === 'Strict' || callers !== 'anyone') return { ...listener, filterChains: [ofMesh(inbound, access)] };
-  return { ...listener, ...permissiveChains(inbound, access) };
+  if (mtls === 'Off') return { ...listener, filterChains: [callers === 'anyone' ? chains.plain() : closed()] };
+  if (mtls === 'Strict' || callers !== 'anyone') return { ...listener, filterChains: [chains.ofMesh()] };
+  return { ...listener, ...permissiveChains(inbound, chains) };
 }
 
 /**
  * A process behind a TCP inbound may speak TLS of its own; only clients of the mesh offer the mesh's protocol name. The chains are
  * those of the other modes, so that a change of the mode closes what it no longer takes, and nothing else.
  */
-function permissiveChains(inbound: Inbound, access: InboundAccess) {
-  const [mesh, plaintext] = [ofMesh(inbound, access), plain(inbound, access)];
+function permissiveChains(inbound: Inbound, chains: InboundChains) {
+  const [mesh, plaintext] = [chains.ofMesh(), chains.plain()];
   const ownTls = { ...plaintext, name: 'own-tls' };
   const toMesh = takeChain(mesh.name);
   const offered = exactly(packExtension('alpn', ApplicationProtocolInput, {}), [[`'${MESH_ALPN}'`, toMesh]]);
@@ -66,21 +72,41 @@ function permissiveChains(inbound: Inbound, access: InboundAccess) {
   };
 }
 
-/** A chain that changes is closed with its connections: its name changes with each narrowing. */
-function ofMesh(inbound: Inbound, { callers, revoked, maxAge, narrowed }: InboundAccess): ChainFields {
-  const statPrefix = inboundListenerName(inbound.at);
-  return {
-    name: narrowed === 0 ? 'mesh' : `mesh:${narrowed}`,
-    transportSocket: downstreamTls(callers),
-    transportSocketConnectTimeout: durationOf(10_000),
-    filters: [accessFilter(statPrefix, { callers, revoked }), forward(inbound, { statPrefix, maxAge, isTls: true })],
-  };
-}
+/** The chains of one inbound. */
+class InboundChains {
+  constructor(
+    private readonly inbound: Inbound,
+    private readonly access: InboundAccess,
+    private readonly added: InboundFilters,
+  ) {}
 
-/** The counters of callers without an identity have a prefix of their own. */
-function plain(inbound: Inbound, { maxAge }: InboundAccess): ChainFields {
-  const statPrefix = `${inboundListenerName(inbound.at)}:plaintext`;
-  return { name: 'plaintext', filters: [forward(inbound, { statPrefix, maxAge, isTls: false })] };
+  /** A chain that changes is closed with its connections: its name changes with each narrowing. */
+  ofMesh(): ChainFields {
+    const { callers, revoked, narrowed } = this.access;
+    const statPrefix = inboundListenerName(this.inbound.at);
+    return {
+      name: narrowed === 0 ? 'mesh' : `mesh:${narrowed}`,
+      transportSocket: downstreamTls(callers),
+      transportSocketConnectTimeout: durationOf(10_000),
+      filters: [accessFilter(statPrefix, { callers, revoked }), ...this.toProcess(statPrefix, true)],
+    };
+  }
+
+  /** The counters of callers without an identity have a prefix of their own. */
+  plain(): ChainFields {
+    const statPrefix = `${inboundListenerName(this.inbound.at)}:plaintext`;
+    return { name: 'plaintext', filters: this.toProcess(statPrefix, false) };
+  }
+
+  private toProcess(statPrefix: string, isTls: boolean) {
+    const isOfRequests = isHttp(this.inbound);
+    const { network, http } = this.added({ statPrefix, isTls, isHttp: isOfRequests });
+    const forwarding = { statPrefix, maxAge: this.access.maxAge, isTls };
+    const last = isOfRequests
+      ? httpToProcess(this.inbound.clusterName, forwarding, http)
+      : bytesToProcess(this.inbound.clusterName, forwarding);
+    return [...network, last];
+  }
 }
 
 /** Takes connections and closes them; nothing is dialled. */
@@ -126,18 +152,21 @@ interface Forwarding {
   readonly isTls: boolean;
 }
 
-function forward(inbound: Inbound, { statPrefix, maxAge, isTls }: Forwarding) {
-  if (isHttp(inbound)) return httpToProcess(inbound.clusterName, { statPrefix, maxAge, isTls });
+function bytesToProcess(cluster: string, { statPrefix, maxAge, isTls }: Forwarding) {
   return packFilter('tcp-proxy', TcpProxy, {
     statPrefix,
-    clusterSpecifier: { $case: 'cluster', value: inbound.clusterName },
+    clusterSpecifier: { $case: 'cluster', value: cluster },
     idleTimeout: durationOf(3_600_000),
     maxDownstreamConnectionDuration: durationOf(maxAge),
     ...(isTls && AFTER_HANDSHAKE),
   });
 }
 
-function httpToProcess(cluster: string, { statPrefix, maxAge, isTls }: Forwarding) {
+function httpToProcess(
+  cluster: string,
+  { statPrefix, maxAge, isTls }: Forwarding,
+  filters: ReturnType<InboundFilters>['http'],
+) {
   const route = { clusterSpecifier: { $case: 'cluster' as const, value: cluster }, timeout: durationOf(0) };
   const { SANITIZE, SANITIZE_SET } = HttpConnectionManager_ForwardClientCertDetails;
   return packFilter('http', HttpConnectionManager, {
@@ -161,7 +190,7 @@ function httpToProcess(cluster: string, { statPrefix, maxAge, isTls }: Forwardin
         ],
       },
     },
-    httpFilters: [packFilter('router', Router, {})],
+    httpFilters: [...filters, packFilter('router', Router, {})],
     commonHttpProtocolOptions: { maxConnectionDuration: durationOf(maxAge) },
     normalizePath: true,
     upgradeConfigs: [{ upgradeType: 'websocket' }],
