@@ -1,0 +1,17 @@
+/** Policies that attach to a mesh, its namespaces, services and routes; the kinds that are shipped (docs/plans/policies.md, seed GEP-713). */
+export { FaultPolicy, type FaultSpec } from './shipped/fault-policy';
+export { HeaderPolicy, type HeaderPolicyChanges, type HeaderSpec } from './shipped/header-policy';
+export { RetryPolicy, retryConditions, type RetrySpec } from './shipped/retry-policy';
+export {
+  levels,
+  mergeStrategies,
+  planes,
+  SHIPPED_GROUP,
+  type DeclaredTarget,
+  type Level,
+  type MergeStrategy,
+  type Plane,
+  type ShippedPolicy,
+  type Unable,
+} from './shipped/shipped-policy';
+export { TimeoutPolicy, type TimeoutSpec } from './shipped/timeout-policy';
