@@ -5,7 +5,7 @@
 const { existsSync, readdirSync, readFileSync } = require('node:fs');
 const { join } = require('node:path');
 
-const DOMAIN = 'resources|naming|ipam|sync|routing|kinds';
+const DOMAIN = 'resources|naming|ipam|sync|routing|policies|kinds';
 const ENGINE = 'runtime|store|identity|meshes|controllers|admission|queries|access';
 const ADAPTERS = 'store-postgres|leader-redis|kds|xds|dns|rest|grpc-api|api-client|telemetry';
 
@@ -55,10 +55,16 @@ module.exports = {
       { path: '^libs/', pathNot: '^libs/(resources|$1)/src/' },
     ),
     rule(
+      'policies-below-kinds',
+      'libs/policies is built of resources and routing; it knows no kind.',
+      { path: libs('policies'), pathNot: TESTS },
+      { path: '^libs/', pathNot: libs('resources|routing|policies') },
+    ),
+    rule(
       'kinds-on-top',
-      'Kinds are built of resources, naming, ipam and routing.',
+      'Kinds are built of resources, naming, ipam, routing and policies.',
       { path: libs('kinds'), pathNot: TESTS },
-      { path: '^libs/', pathNot: libs('resources|naming|ipam|routing|kinds') },
+      { path: '^libs/', pathNot: libs('resources|naming|ipam|routing|policies|kinds') },
     ),
     rule(
       'engine-without-adapters',

@@ -1,7 +1,7 @@
 import { TrialTree } from './trial-tree';
 
 const LIBS =
-  'resources naming ipam sync routing kinds runtime store identity controllers admission queries access store-postgres leader-redis proto-gen grpc-server kds xds dns rest grpc-api api-client agent telemetry'.split(
+  'resources naming ipam sync routing policies kinds runtime store identity controllers admission queries access store-postgres leader-redis proto-gen grpc-server kds xds dns rest grpc-api api-client agent telemetry'.split(
     ' ',
   );
 const index = (lib: string): string => `libs/${lib}/src/index.ts`;
@@ -12,6 +12,7 @@ const OFFENDERS: readonly (readonly [rule: string, file: string, source: string]
   ['domain-is-pure', 'libs/kinds/src/uses-store.ts', `import '@causeway/store';`],
   ['domain-siblings', 'libs/naming/src/uses-ipam.ts', `import '@causeway/ipam';`],
   ['domain-siblings', 'libs/routing/src/uses-kinds.ts', `import '@causeway/kinds';`],
+  ['policies-below-kinds', 'libs/policies/src/uses-kinds.ts', `import '@causeway/kinds';`],
   ['resources-first', 'libs/resources/src/uses-naming.ts', `import '@causeway/naming';`],
   ['kinds-on-top', 'libs/kinds/src/uses-sync.ts', `import '@causeway/sync';`],
   ['engine-without-adapters', 'libs/controllers/src/uses-nest.ts', `import '@nestjs/common';`],

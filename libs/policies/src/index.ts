@@ -1,0 +1,25 @@
+/** Policies that attach to a mesh, its namespaces, services and routes; the kinds that are shipped (docs/plans/policies.md, seed GEP-713). */
+export { CircuitBreakerPolicy, type CircuitBreakerSpec } from './shipped/circuit-breaker-policy';
+export { FaultPolicy, type FaultSpec } from './shipped/fault-policy';
+export { HeaderPolicy, type HeaderPolicyChanges, type HeaderSpec } from './shipped/header-policy';
+export {
+  balancingAlgorithms,
+  LoadBalancingPolicy,
+  type HashEntry,
+  type LoadBalancingSpec,
+} from './shipped/load-balancing-policy';
+export { RateLimitPolicy, type Rate, type RateLimitSpec } from './shipped/rate-limit-policy';
+export { RetryPolicy, retryConditions, type RetrySpec } from './shipped/retry-policy';
+export {
+  levels,
+  mergeStrategies,
+  planes,
+  SHIPPED_GROUP,
+  type DeclaredTarget,
+  type Level,
+  type MergeStrategy,
+  type Plane,
+  type ShippedPolicy,
+  type Unable,
+} from './shipped/shipped-policy';
+export { TimeoutPolicy, type TimeoutSpec } from './shipped/timeout-policy';

@@ -1,0 +1,64 @@
+import { Type, type Static } from 'typebox';
+import { rulePolicy } from './rule-policy';
+import { Duration, Optionals } from './schema-parts';
+import { unableWhere } from './unable';
+
+/** When a request is repeated, besides those that no server has begun. */
+export const retryConditions = [
+  '5xx',
+  'gateway-error',
+  'connect-failure',
+  'reset',
+  'retriable-4xx',
+  'refused-stream',
+  'cancelled',
+  'deadline-exceeded',
+  'resource-exhausted',
+  'unavailable',
+  'internal',
+] as const;
+/** Those that look at the status of gRPC. */
+const OF_GRPC: readonly string[] = ['cancelled', 'deadline-exceeded', 'resource-exhausted', 'unavailable', 'internal'];
+/** gRPC clients make 5 attempts at most (gRPC proposal A6). */
+const MOST_GRPC_RETRIES = 4;
+
+const Spec = Optionals({
+  /** How often a request is repeated at most, for whatever reason; 4 where it is absent. */
+  attempts: Type.Integer({ minimum: 1, maximum: 10 }),
+  /** Of one attempt; wins over `backendRequest` of a TimeoutPolicy. 0s is without end. */
+  perTryTimeout: Duration,
+  /** The time before a repetition: random, at most `base` before the first and twice as long each time, never more than `max`. */
+  backoff: Optionals({ base: Duration, max: Duration }),
+  on: Type.Array(Type.Enum([...retryConditions]), { maxItems: retryConditions.length }),
+  /** Statuses of HTTP that are repeated. */
+  statuses: Type.Array(Type.Integer({ minimum: 400, maximum: 599 }), { maxItems: 32 }),
+});
+export type RetrySpec = Static<typeof Spec>;
+
+const others = ({ on = [] }: RetrySpec): string => on.filter((each) => !OF_GRPC.includes(each)).join(', ');
+
+/** Which requests are repeated, how often. What no server has begun is repeated in any case. */
+export const RetryPolicy = rulePolicy({
+  kind: 'RetryPolicy',
+  plural: 'retrypolicies',
+  shortName: 'rtp',
+  description: 'Repeats requests that fail, on another instance where there is one.',
+  does: 'repeats requests',
+  schema: Spec,
+  unable: unableWhere<RetrySpec>({
+    grpc: [
+      [
+        '/on',
+        (spec) => `gRPC clients repeat by the status of the call only, not on ${others(spec)}`,
+        (spec) => others(spec) !== '',
+      ],
+      ['/statuses', 'gRPC clients see no status of HTTP', ({ statuses = [] }) => statuses.length > 0],
+      ['/perTryTimeout', 'gRPC clients limit the whole call only', ({ perTryTimeout }) => perTryTimeout !== undefined],
+      [
+        '/attempts',
+        `gRPC clients repeat at most ${MOST_GRPC_RETRIES} times`,
+        ({ attempts = 0 }) => attempts > MOST_GRPC_RETRIES,
+      ],
+    ],
+  }),
+});

@@ -1,0 +1,48 @@
+import { compileSchema } from '@causeway/resources';
+import type { TSchema } from 'typebox';
+import { mergeStrategies, type DeclaredTarget, type Level, type ShippedPolicy } from './shipped-policy';
+
+const HIERARCHY: readonly Level[] = ['Mesh', 'Namespace', 'Service', 'ServicePort', 'Route', 'Rule'];
+
+type OfRules<S extends TSchema> = Pick<
+  ShippedPolicy<S>,
+  'kind' | 'plural' | 'shortName' | 'description' | 'schema' | 'unable'
+> & {
+  /** What the policy does to requests, as the beginning of a sentence: "limits how long requests take". */
+  readonly does: string;
+};
+
+/** A policy that says what becomes of a client's request: its targets, from the mesh down to a rule of a route, are always these. */
+export function rulePolicy<S extends TSchema>({ does, ...own }: OfRules<S>): ShippedPolicy<S> {
+  const { fits } = compileSchema(own.schema);
+  return {
+    ...own,
+    hierarchy: HIERARCHY,
+    declaredTargets: ruleTargets(does),
+    effectiveTarget: { level: 'Rule', semantics: `${does} that match the rule, where the client sends them` },
+    mergeStrategies,
+    crossNamespace: 'ClientSide',
+    read: (spec) => (fits(spec) ? spec : undefined),
+  };
+}
+
+function ruleTargets(does: string): readonly DeclaredTarget[] {
+  const service = (kind: string): DeclaredTarget => ({
+    kind,
+    facet: 'frontend',
+    semantics: `${does} that are sent to the service, by a route or without; with sectionName to that port`,
+  });
+  const route = (kind: string): DeclaredTarget => ({
+    group: 'gateway.networking.k8s.io',
+    kind,
+    semantics: `${does} that a rule of the route matches; with sectionName that rule`,
+  });
+  return [
+    { kind: 'Mesh', semantics: `${does} that are sent to services of the mesh` },
+    { kind: 'Namespace', semantics: `${does} that are sent to services of the namespace, or by its own routes` },
+    service('MeshService'),
+    service('MeshMultiZoneService'),
+    route('HTTPRoute'),
+    route('GRPCRoute'),
+  ];
+}

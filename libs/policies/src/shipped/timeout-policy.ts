@@ -1,0 +1,27 @@
+import type { Static } from 'typebox';
+import { rulePolicy } from './rule-policy';
+import { Duration, Optionals } from './schema-parts';
+import { unableWhere } from './unable';
+
+const Spec = Optionals({
+  /** From the whole request to the whole answer, retries included; 0s is without end. */
+  request: Duration,
+  /** Of one attempt; 0s is without end. */
+  backendRequest: Duration,
+  /** Without a byte in either direction; 0s is without end. Absent means 1h. */
+  idle: Duration,
+});
+export type TimeoutSpec = Static<typeof Spec>;
+
+/** How long requests may take; a rule's own `timeouts` win over it, field by field. */
+export const TimeoutPolicy = rulePolicy({
+  kind: 'TimeoutPolicy',
+  plural: 'timeoutpolicies',
+  shortName: 'top',
+  description: 'Ends requests that take too long, with status 504 or DEADLINE_EXCEEDED.',
+  does: 'limits how long requests take',
+  schema: Spec,
+  unable: unableWhere<TimeoutSpec>({
+    grpc: [['/idle', 'gRPC clients know no time without traffic of a single call', ({ idle }) => idle !== undefined]],
+  }),
+});
