@@ -16,3 +16,10 @@ export const Duration = Type.String({
 
 /** A part of all requests in percent, to the fourth decimal: Envoy draws by the millionth. */
 export const Percent = Type.Number({ minimum: 0, maximum: 100, multipleOf: 0.0001 });
+
+/** A duration of one unit that is more than nothing, and at most a day. */
+export const Period = Type.String({
+  title: 'a duration from 100ms to 24h in one unit, such as 500ms, 10s, 1h',
+  maxLength: 7,
+  pattern: '^([1-9][0-9]{2,4}ms|[1-9][0-9]{0,3}s|[1-9][0-9]{0,2}m|([1-9]|1[0-9]|2[0-4])h)$',
+});

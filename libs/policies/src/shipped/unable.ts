@@ -10,13 +10,21 @@ const BYTES: Partial<Readonly<Record<Plane, string>>> = {
   direct: 'connections are led in the kernel, as bytes',
 };
 
-/** What of a policy on requests the planes cannot do: all of it where requests are bytes, else what their limits say. */
-export function unableWhere<Spec>(limits: Partial<Readonly<Record<Plane, readonly Limit<Spec>[]>>>) {
-  return (plane: Plane, spec: Spec): readonly Unable[] => {
-    const bytes = BYTES[plane];
-    if (bytes !== undefined) return [{ field: '', reason: bytes }];
-    return (limits[plane] ?? []).flatMap(([field, reason, asked]) =>
+type Limits<Spec> = Partial<Readonly<Record<Plane, readonly Limit<Spec>[]>>>;
+
+/** What of a policy the planes cannot do: what their limits say. */
+export function unableBy<Spec>(limits: Limits<Spec>) {
+  return (plane: Plane, spec: Spec): readonly Unable[] =>
+    (limits[plane] ?? []).flatMap(([field, reason, asked]) =>
       asked(spec) ? [{ field, reason: typeof reason === 'string' ? reason : reason(spec) }] : [],
     );
+}
+
+/** What of a policy on requests the planes cannot do: all of it where requests are bytes, else what their limits say. */
+export function unableWhere<Spec>(limits: Limits<Spec>) {
+  const others = unableBy(limits);
+  return (plane: Plane, spec: Spec): readonly Unable[] => {
+    const bytes = BYTES[plane];
+    return bytes !== undefined ? [{ field: '', reason: bytes }] : others(plane, spec);
   };
 }

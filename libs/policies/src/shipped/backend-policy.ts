@@ -1,0 +1,45 @@
+import { compileSchema } from '@causeway/resources';
+import type { TSchema } from 'typebox';
+import { mergeStrategies, type DeclaredTarget, type Level, type ShippedPolicy } from './shipped-policy';
+
+const HIERARCHY: readonly Level[] = ['Mesh', 'Namespace', 'Backend', 'BackendPort'];
+
+type OfBackends<S extends TSchema> = Pick<
+  ShippedPolicy<S>,
+  'kind' | 'plural' | 'shortName' | 'description' | 'schema' | 'unable'
+> & {
+  /** Who enforces it: the proxies of the callers, or those before the instances. */
+  readonly at: 'client' | 'server';
+  /** What the policy does, as the beginning of a sentence: "limits connections and requests". */
+  readonly does: string;
+};
+
+/** A policy on what serves: its targets, from the mesh down to one port of a service, are always these. */
+export function backendPolicy<S extends TSchema>({ does, at, ...own }: OfBackends<S>): ShippedPolicy<S> {
+  const { fits } = compileSchema(own.schema);
+  const where = at === 'client' ? 'each proxy that calls it' : 'the proxy of each instance';
+  return {
+    ...own,
+    hierarchy: HIERARCHY,
+    declaredTargets: targets(does, at),
+    effectiveTarget: { level: 'BackendPort', semantics: `${does} to one port of a service, in ${where}` },
+    mergeStrategies,
+    crossNamespace: 'Forbidden',
+    read: (spec) => (fits(spec) ? spec : undefined),
+  };
+}
+
+function targets(does: string, at: OfBackends<TSchema>['at']): readonly DeclaredTarget[] {
+  const service = (kind: string): DeclaredTarget => ({
+    kind,
+    facet: 'backend',
+    semantics: `${does} to the service, whichever route leads there; with sectionName to that port`,
+  });
+  return [
+    { kind: 'Mesh', semantics: `${does} to each service of the mesh` },
+    { kind: 'Namespace', semantics: `${does} to each service of the namespace` },
+    service('MeshService'),
+    // What several zones or nobody's proxy serve has no server's side of its own.
+    ...(at === 'client' ? [service('MeshMultiZoneService'), service('MeshExternalService')] : []),
+  ];
+}

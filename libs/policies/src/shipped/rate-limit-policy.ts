@@ -1,0 +1,42 @@
+import { Type, type Static } from 'typebox';
+import { backendPolicy } from './backend-policy';
+import { Period, strict } from './schema-parts';
+import { unableBy } from './unable';
+
+/** So many at once; then one whole `count` more after each `per`. */
+const Rate = Type.Object(
+  { count: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })), per: Type.Optional(Period) },
+  strict,
+);
+
+const Spec = Type.Object(
+  {
+    /** Of ports that speak HTTP; 1 a second where a field is absent. */
+    requests: Type.Optional(Rate),
+    /** New connections of any port. */
+    connections: Type.Optional(Rate),
+  },
+  strict,
+);
+export type RateLimitSpec = Static<typeof Spec>;
+export type Rate = Static<typeof Rate>;
+
+const KERNEL = 'connections are led in the kernel, which counts nothing';
+const FOREIGN = 'proxies of Kuma zones are configured there';
+
+/** How much each instance of a service takes, whoever calls. */
+export const RateLimitPolicy = backendPolicy({
+  kind: 'RateLimitPolicy',
+  plural: 'ratelimitpolicies',
+  shortName: 'rlp',
+  description: 'Answers 429 to what is more than an instance is to take, and closes connections.',
+  at: 'server',
+  does: 'limits how much each instance takes of what is sent',
+  schema: Spec,
+  unable: unableBy<RateLimitSpec>({
+    builtin: [['/requests', 'the builtin proxy passes requests on as bytes', ({ requests }) => requests !== undefined]],
+    grpc: [['', 'gRPC servers of Node know no limits', () => true]],
+    direct: [['', KERNEL, () => true]],
+    'kuma-dp': [['', FOREIGN, () => true]],
+  }),
+});
