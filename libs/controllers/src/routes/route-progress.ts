@@ -13,7 +13,7 @@ const OBEYED: Readonly<Record<ProxyPlane, readonly RouteKind[]>> = {
   envoy: ['HTTPRoute', 'GRPCRoute', 'TLSRoute', 'TCPRoute'],
 };
 
-const NEEDS = new Map(routeKinds.map((kind) => [kind as string, needsOf(kind)]));
+const NEEDS: ReadonlyMap<string, Needs> = new Map(routeKinds.map((kind) => [kind, needsOf(kind)]));
 
 /** What a proxy must be able to do to obey routes of a kind; undefined for what is no route. */
 export function routeNeeds(kind: string): Needs | undefined {
