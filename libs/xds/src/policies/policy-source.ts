@@ -16,7 +16,7 @@ export interface PolicySource {
 
 /** Where there are no policies. */
 export const NO_POLICIES: PolicySource = {
-  table: { effectiveOfRule: () => undefined },
+  table: { effectiveOfRule: () => undefined, consumersOf: () => [] },
   whenLoaded: () => Promise.resolve(),
   subscribe: () => () => undefined,
 };
