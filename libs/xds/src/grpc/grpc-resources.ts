@@ -13,6 +13,7 @@ import {
   UpstreamTlsContext,
 } from '@causeway/proto-gen';
 import { isPlaintextOnly, type Destination } from '../model/destination';
+import { httpAccessFilters } from '../envoy/messages/access-filters';
 import type { InboundAccess } from '../model/inbound-access';
 import type { SocketAddress, ZoneEntrance } from '../model/zone-entrance';
 import { destinationEndpoints, endpoint, socketOf } from '../envoy/messages/endpoints';
@@ -20,7 +21,7 @@ import { FROM_ADS } from '../envoy/messages/tls';
 import { durationOf, pack, packFilter } from '../resources/any';
 import { FAULT_FILTER, type GrpcRoutes } from './grpc-routes';
 
-type ServerAccess = Pick<InboundAccess, 'mtls' | 'callers' | 'revoked'>;
+type ServerAccess = Pick<InboundAccess, 'mtls' | 'callers' | 'revoked' | 'rules'>;
 type ListenerFields = Parameters<typeof Listener.fromPartial>[0] & { readonly name: string };
 type ClusterFields = Parameters<typeof Cluster.fromPartial>[0] & { readonly name: string };
 type EndpointFields = Parameters<typeof ClusterLoadAssignment.fromPartial>[0] & { readonly clusterName: string };
@@ -78,7 +79,7 @@ function implicitRoute({ name }: Destination): GrpcRoutes['routes'][number] {
 export function serverListener(
   name: string,
   at: SocketAddress,
-  { mtls, callers, revoked }: ServerAccess,
+  { mtls, callers, revoked, rules }: ServerAccess,
 ): ListenerFields {
   const route = {
     match: { pathSpecifier: { $case: 'prefix' as const, value: '' } },
@@ -92,6 +93,7 @@ export function serverListener(
     },
     httpFilters: [
       ...(callers === 'anyone' && revoked.length === 0 ? [] : [accessFilter({ callers, revoked })]),
+      ...httpAccessFilters(rules),
       routerFilter,
     ],
   });
