@@ -43,6 +43,7 @@ export { ProxyDirectory, type ProxyDirectoryOptions } from './proxies/proxy-dire
 export { proxiesWithoutAuthority, type KnownProxy } from './proxies/known-proxies';
 export { createKumaRouteLoop, type KumaRoutesOptions } from './routes/kuma/kuma-route-reconciler';
 export { meshHttpRouteId } from './routes/kuma/plan-mesh-http-route';
+export { type ToldPolicies } from './policies/kuma/told-policies';
 export { createRouteStatusLoop, type ProgressSource, type ToldRoutes } from './routes/route-status-reconciler';
 export { createRouteProgressReporter } from './routes/route-progress-reporter';
 export { GlobalProgress } from './routes/global-progress';
