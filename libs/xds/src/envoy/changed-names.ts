@@ -67,6 +67,13 @@ export class ChangedNames {
     if (isCarriedOtherwise) this.add(listener, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER);
   }
 
+  /** Other policies of the rules at a port of a service: its routes, wherever they are told. */
+  addPolicies(destination: Destination | undefined): void {
+    if (!destination) return;
+    this.add(routes, destination.name);
+    this.add(listener, ...targetsOf(destination));
+  }
+
   /** An address that an explicit outbound takes or leaves is, or was, no address of a service that is bound there. */
   addOutbounds({ listeners, clusters }: TouchedOutbounds): void {
     if (listeners.size > 0) this.isRelisting = true;

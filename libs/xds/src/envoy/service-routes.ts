@@ -4,6 +4,7 @@ import {
   ruleAction,
   type Affected,
   type Binding,
+  type Destination as Backend,
   type RouteTable,
   type RuleAction,
 } from '@causeway/routing';
@@ -12,11 +13,14 @@ import type { Destination } from '../model/destination';
 import type { TrafficModel } from '../model/traffic-model';
 import { backendShares, type BackendShare, type ClusterPart } from '../routes/backend-shares';
 import { grpcClusterOf } from '../grpc/grpc-backends';
-import { grpcRoutes, type GrpcRoutes } from '../grpc/grpc-routes';
+import { grpcRoutes, type GrpcCluster, type GrpcRoutes } from '../grpc/grpc-routes';
+import { implicitCalls } from '../grpc/grpc-resources';
+import { policiesAt, type EffectiveRules } from '../policies/effective-rules';
+import type { PoliciesOf } from '../policies/rule-policies';
 import { httpRoutes, type HttpRoutes } from '../routes/http-routes';
 import type { EnvoyView } from './envoy-view';
 import { isHttp } from './messages/clusters';
-import { retryPolicy } from './messages/outbound-listeners';
+import { implicitRoute, retryPolicy } from './messages/outbound-listeners';
 
 /**
  * How a proxy carries what is sent to a port of a service: requests by routes, connections by shares, or bytes as they are.
@@ -55,6 +59,7 @@ export class ServiceRoutes {
   constructor(
     private readonly table: RouteTable,
     private readonly model: Pick<TrafficModel, 'zone' | 'namesOfService' | 'destination'>,
+    private readonly policies: EffectiveRules,
   ) {}
 
   /** What decides for the clients of a view; undefined where the implicit route holds. */
@@ -117,10 +122,16 @@ export class ServiceRoutes {
     return this.weighing.get(name) ?? NONE;
   }
 
-  /** The routes of a destination by a binding of HTTPRoutes or GRPCRoutes. */
-  requests(binding: Binding, { name }: Destination): HttpRoutes {
-    const clustersOf = this.clustersFor(name);
-    return httpRoutes(binding, { table: this.table, clustersOf, retryPolicy });
+  /** The routes of a destination by a binding of HTTPRoutes or GRPCRoutes; without one, the implicit route. */
+  requests(binding: Binding | undefined, destination: Destination): HttpRoutes {
+    const policiesOf = this.policiesOf(binding, destination);
+    if (!binding) return { routes: [implicitRoute(destination, policiesOf())], problems: [] };
+    return httpRoutes(binding, {
+      table: this.table,
+      clustersOf: this.clustersFor(destination.name),
+      retryPolicy,
+      policiesOf,
+    });
   }
 
   /** The shares of connections by a binding of TCPRoutes or TLSRoutes; none where all are refused. */
@@ -129,12 +140,22 @@ export class ServiceRoutes {
     return action.type === 'forward' ? backendShares(action.backends, this.clustersFor(name)) : [];
   }
 
-  /** The routes of calls to a destination by a binding of any kind, for the gRPC clients of this zone. */
-  calls(binding: Binding, frontend: Destination): GrpcRoutes {
-    const { zone } = this.model;
+  /** The routes of calls to a destination by a binding of any kind, or without one, for the gRPC clients of this zone. */
+  calls(binding: Binding | undefined, frontend: Destination): GrpcRoutes {
+    const policiesOf = this.policiesOf(binding, frontend);
+    if (!binding) return implicitCalls(frontend, policiesOf());
+    const { table, model } = this;
+    const { zone } = model;
     const destinationOf = (service: Destination['service'], port: number): Destination | undefined =>
       this.destinationsOf(service, port)[0];
-    return grpcRoutes(this.table, binding, (backend) => grpcClusterOf(backend, { zone, frontend, destinationOf }));
+    const clusterOf = (backend: Backend): GrpcCluster => grpcClusterOf(backend, { zone, frontend, destinationOf });
+    return grpcRoutes(binding, { table, clusterOf, policiesOf });
+  }
+
+  /** The policies of the rules at a port of a service for those whom a binding concerns. */
+  private policiesOf(binding: Binding | undefined, { service, port }: Destination): PoliciesOf {
+    const at = { frontend: service, port, group: binding?.group ?? PRODUCER };
+    return (of) => policiesAt(this.policies, of ? { ...at, route: of.route.id, rule: of.rule.name } : at);
   }
 
   private destinationsOf(service: Destination['service'], port: number): readonly Destination[] {

@@ -6,6 +6,7 @@ import { TrafficModel, type DestinationChange, type ModelChange } from '../model
 import { DestinationTable } from './destination-table';
 import { ExplicitOutbounds } from './dataplane/explicit-outbounds';
 import { ReachableBackends } from './dataplane/reachable-backends';
+import type { EffectiveRules } from '../policies/effective-rules';
 import { ServiceRoutes, type RouteChange } from './service-routes';
 
 /** What a change of the index changed of what is derived from it. */
@@ -26,10 +27,11 @@ export class TrafficTables {
     private readonly index: IndexReader,
     zone: string,
     access: AccessSource,
+    policies: EffectiveRules,
   ) {
     this.model = new TrafficModel(index, zone, access);
     this.bound = new MeshRoutes({ index, zone, meshes: access.meshes });
-    this.routes = new ServiceRoutes(this.bound.table, this.model);
+    this.routes = new ServiceRoutes(this.bound.table, this.model, policies);
     this.explicit = new ExplicitOutbounds(this.backends, zone);
   }
 

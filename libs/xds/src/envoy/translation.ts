@@ -286,9 +286,7 @@ export class Translation {
     if (!destination || this.carriage(view, destination) !== 'requests') return ABSENT;
     const { routes } = this.options.tables();
     const binding = routes.bindingOf(view, destination);
-    const { routes: made, problems } = binding
-      ? routes.requests(binding, destination)
-      : { routes: [outbound.implicitRoute(destination)], problems: [] };
+    const { routes: made, problems } = routes.requests(binding, destination);
     const fields = outbound.routesOf(destination, made);
     return { ...kept('mesh', (last) => encodeResource(RouteConfiguration, fields, last)), ...firstProblem(problems) };
   }

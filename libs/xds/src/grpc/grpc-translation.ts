@@ -7,6 +7,7 @@ import type { Plan, TranslationOptions } from '../envoy/plan';
 import type { Destination } from '../model/destination';
 import { socketAddress, type SocketAddress } from '../model/zone-entrance';
 import { encodeResource, RESOURCE_TYPES } from '../resources/encoded-resource';
+import type { GrpcRoutes } from './grpc-routes';
 import { clientListener, grpcCluster, grpcEndpoints, SERVER_LISTENER, serverListener } from './grpc-resources';
 
 /**
@@ -49,8 +50,8 @@ export class GrpcTranslation {
   private channel(view: EnvoyView, name: string, target: Destination | undefined): Plan {
     const { routes } = this.options.tables();
     const binding = target && routes.bindingOf(view, target);
-    const routed = target && binding ? routes.calls(binding, target) : undefined;
-    const [lost, ...more] = routed?.lost ?? [];
+    const routed: GrpcRoutes = target ? routes.calls(binding, target) : { routes: [], lost: [] };
+    const [lost, ...more] = routed.lost;
     const reason = `${lost}${more.length > 0 ? `; and ${more.length} more` : ''}`;
     return {
       scope: 'grpc',
