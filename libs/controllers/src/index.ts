@@ -43,6 +43,7 @@ export { ProxyDirectory, type ProxyDirectoryOptions } from './proxies/proxy-dire
 export { proxiesWithoutAuthority, type KnownProxy } from './proxies/known-proxies';
 export { createKumaRouteLoop, type KumaRoutesOptions } from './routes/kuma/kuma-route-reconciler';
 export { meshHttpRouteId } from './routes/kuma/plan-mesh-http-route';
+export { type ToldPolicies } from './policies/kuma/told-policies';
 export { type ProgressSource } from './progress/progress';
 export { GlobalProgress } from './progress/global-progress';
 export { createProgressReporter } from './progress/progress-reporter';
