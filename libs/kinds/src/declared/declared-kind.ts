@@ -40,13 +40,13 @@ const TargetRef = Type.Object(
 const TargetRefs = Type.Array(TargetRef, { minItems: 1, maxItems: MOST_TARGETS });
 const Strategy: Schema = { type: 'string', enum: ['atomic', 'patch'] };
 
-/** The kind that a definition declares. The definition must have passed its own rules. */
-export function declaredKind(definition: MetaresourceDefinitionSpec): Kind {
+/** The kind that the definition called `declaredBy` declares. It must have passed its own rules. */
+export function declaredKind(declaredBy: string, definition: MetaresourceDefinitionSpec): Kind {
   const { kind, plural, shortName = kind.toLowerCase(), group, writer = 'owner' } = definition;
   const { schema } = declaredSchema(definition.schema, FieldPath.at('schema'));
   const whole = policySchema(schema);
   return defineKind({
-    ...{ name: kind, plural, shortName, apiVersion: `${group}/v1alpha1`, writer },
+    ...{ name: kind, plural, shortName, apiVersion: `${group}/v1alpha1`, writer, declaredBy },
     ...SHAPE,
     bounds: { bytes: POLICY_BYTES },
     spec: whole,

@@ -97,7 +97,7 @@ describe('the names that definitions may not have', () => {
 });
 
 describe('a declared kind', () => {
-  const kind = declaredKind({ ...SPEC, hierarchy: SPEC.hierarchy });
+  const kind = declaredKind('paint', SPEC);
   const at = FieldPath.at('spec');
   const faults = (spec: unknown): string[] =>
     kind.check(kind.withDefaults(spec), at).first.map(({ field, rule }) => `${field} ${rule}`);
@@ -142,7 +142,10 @@ describe('a declared kind', () => {
 
   it('T004-04 stores targetRef as targetRefs; T004-05 fills in the only kind', () => {
     expect(kind.withDefaults({ targetRef: { name: 'a' }, colour: 'red' })).toEqual({ ...refs, colour: 'red' });
-    const two = declaredKind({ ...SPEC, declaredTargets: [...SPEC.declaredTargets, { kind: 'Mesh', semantics: 'm' }] });
+    const two = declaredKind('paint', {
+      ...SPEC,
+      declaredTargets: [...SPEC.declaredTargets, { kind: 'Mesh', semantics: 'm' }],
+    });
     expect(two.withDefaults({ targetRefs: [{ name: 'a' }] })).toEqual({ targetRefs: [{ name: 'a' }] });
   });
 

@@ -57,10 +57,10 @@ export class DefinitionJudge {
 }
 
 /** The kind, or what is wrong with the definition: what came by sync or of another version may break rules. */
-function kindOrFault({ spec }: Resource): Kind | string {
+function kindOrFault({ id, spec }: Resource): Kind | string {
   const violations = definitionViolations(spec);
   if (!MetaresourceDefinition.isSpec(spec)) return violations || 'the spec has another shape than definitions have';
-  return violations === '' ? declaredKind(spec) : violations;
+  return violations === '' ? declaredKind(id.name, spec) : violations;
 }
 
 /** What control planes bring may have the names that are reserved for it. */

@@ -10,6 +10,7 @@ type Defaulted =
   | 'aliases'
   | 'apiVersion'
   | 'writer'
+  | 'declaredBy'
   | 'confidential'
   | 'serverOwned'
   | 'immutable'
@@ -53,6 +54,7 @@ export function defineKind<S extends TSchema>(input: KindInput<S>): TypedKind<St
     namespaced: input.namespaced ?? false,
     sync: input.sync,
     writer: input.writer ?? 'owner',
+    declaredBy: input.declaredBy ?? '',
     confidential: input.confidential ?? false,
     bounds,
     spec: input.spec,

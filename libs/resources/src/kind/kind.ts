@@ -50,6 +50,8 @@ export interface KindDefinition<S extends TSchema = TSchema> {
   readonly sync: SyncRule;
   /** The least built-in role that writes it: a service's owner, the operator of the mesh, an administrator (docs/design.md §6 Roles). */
   readonly writer: Writer;
+  /** The MetaresourceDefinition that declares it; empty for kinds of the product. */
+  readonly declaredBy: string;
   /** Its values never appear in lists or logs. */
   readonly confidential: boolean;
   /** Bounds of the whole resource; every list, text and map of the schema has its own bound besides. */
@@ -88,6 +90,7 @@ export interface Kind {
   readonly namespaced: boolean;
   readonly sync: SyncRule;
   readonly writer: Writer;
+  readonly declaredBy: string;
   readonly confidential: boolean;
   readonly bounds: KindBounds;
   readonly spec: TSchema;
