@@ -60,7 +60,7 @@ export function definitionWarnings(
   for (const policy of index.ofKind(before)) {
     if (checked === MOST_CHECKED) break;
     checked += 1;
-    if (after.check(policy.spec, FieldPath.at('spec')).total > 0) invalid += 1;
+    if (after.checkAt(policy.id, policy.spec, FieldPath.at('spec')).total > 0) invalid += 1;
   }
   if (invalid === 0) return [];
   const of = checked === index.countOf(before) ? '' : ` of the first ${checked}`;

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
-import { SHIPPED_GROUP } from '@causeway/policies';
-import { defineKind, Sync, type FieldPath, type Violation } from '@causeway/resources';
+import { crossNamespaceRules, definitionViolations, levels, SHIPPED_GROUP, strategies } from '@causeway/policies';
+import { defineKind, isJsonObject, Sync, type FieldPath, type Violation } from '@causeway/resources';
 import { declaredSchema } from './declared/declared-schema';
 import { isReservedName } from './declared/reserved-names';
 import { Group } from './schema/route-parts';
@@ -25,7 +25,7 @@ const OwnGroup = Type.String({
   pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$',
 });
 const Semantics = Type.String({ minLength: 1, maxLength: 1_024 });
-const Level = Type.String({ minLength: 1, maxLength: 63 });
+const Level = Type.Enum([...levels]);
 
 const DeclaredTarget = Type.Object(
   {
@@ -44,13 +44,14 @@ const Spec = Type.Object(
     plural: Noun,
     shortName: Type.Optional(Noun),
     description: Type.Optional(Text),
-    hierarchy: Type.Union([Type.Array(Level, { minItems: 1, maxItems: 16 }), Level]),
+    hierarchy: Type.Union([
+      Type.Array(Level, { minItems: 1, maxItems: 16 }),
+      Type.Enum(['mesh', 'gateway'], { type: 'string' }),
+    ]),
     declaredTargets: Type.Array(DeclaredTarget, { minItems: 1, maxItems: 16 }),
     effectiveTarget: Type.Object({ level: Level, semantics: Semantics }, strict),
-    mergeStrategies: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 63 }), { minItems: 1, maxItems: 8 }),
-    ),
-    crossNamespace: Type.Optional(Type.Enum(['Forbidden', 'ReferenceGrant', 'ClientSide'])),
+    mergeStrategies: Type.Optional(Type.Array(Type.Enum([...strategies]), { minItems: 1, maxItems: 8 })),
+    crossNamespace: Type.Optional(Type.Enum([...crossNamespaceRules])),
     virtualTargets: Type.Optional(
       Type.Array(Type.Object({ group: OwnGroup, kind: Kind, semantics: Semantics }, strict), { maxItems: 16 }),
     ),
@@ -87,6 +88,8 @@ export const MetaresourceDefinition = defineKind({
   immutable: ['group', 'kind', 'plural'],
   pending: ['Accepted'],
   validate: (spec, at) => [...nameViolations(spec, at), ...declaredSchema(spec.schema, at.field('schema')).violations],
+  validateAt: (_id, spec, at) =>
+    definitionViolations({ ...spec, schema: isJsonObject(spec.schema) ? spec.schema : {} }, at),
 });
 
 /** Names that belong to others. Whether another definition has them is no rule of a write, but a condition (`judgeDefinitions`). */

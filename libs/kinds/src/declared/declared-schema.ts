@@ -40,9 +40,6 @@ export const schemaKeywords = {
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 type SchemaType = keyof typeof schemaKeywords;
 
-/** The fields that every policy has besides those of its schema (T004-03). */
-export const reservedFields = ['targetRefs', 'targetRef', 'defaults', 'overrides', 'strategy'] as const;
-
 /** A schema as it is enforced, or what is wrong with it. */
 export interface ReadSchema {
   readonly schema: Schema;
@@ -58,14 +55,6 @@ export function declaredSchema(value: unknown, at: FieldPath): ReadSchema {
   const schema = reader.read(value, at, 1);
   if (reader.violations.length === 0 && schema.type !== 'object')
     reader.violations.push(at.field('type').violation('must be "object": a spec has fields', 'not-one-of'));
-  for (const name of reservedFields)
-    if (schema.properties && Object.hasOwn(schema.properties, name))
-      reader.violations.push(
-        at
-          .field('properties')
-          .field(name)
-          .violation(`is reserved: every policy has ${reservedFields.join(', ')}`, 'not-allowed'),
-      );
   return { schema, violations: reader.violations };
 }
 

@@ -18,6 +18,7 @@ type Defaulted =
   | 'pending'
   | 'checkName'
   | 'validate'
+  | 'validateAt'
   | 'warn';
 
 const SPEC = FieldPath.at('spec');
@@ -44,6 +45,17 @@ export function defineKind<S extends TSchema>(input: KindInput<S>): TypedKind<St
     const { value, replaced } = schema.validSubset(spec, at);
     return rules(value, at).filter(({ field }) => !replaced.concern(field));
   };
+  const check = (spec: unknown, at: FieldPath): Violations => {
+    const found = new Violations();
+    // Size first: a spec that is too large is not traversed.
+    if (jsonBytes(spec, bounds.bytes) > bounds.bytes)
+      found.add(at, 'too-large', () => `must not be larger than ${bounds.bytes} bytes of JSON`);
+    else {
+      schema.check(spec, at, found);
+      found.addAll(found.total === 0 ? rules(spec, at) : rulesOfValidSubset(spec, at));
+    }
+    return input.confidential === true ? found.map(withoutValue) : found;
+  };
   return Object.freeze({
     name: input.name,
     plural: input.plural,
@@ -63,16 +75,11 @@ export function defineKind<S extends TSchema>(input: KindInput<S>): TypedKind<St
     derive: input.derive ?? (() => ({})),
     pending: input.pending ?? [],
     checkName: input.checkName ?? checkName,
-    check: (spec, at) => {
-      const found = new Violations();
-      // Size first: a spec that is too large is not traversed.
-      if (jsonBytes(spec, bounds.bytes) > bounds.bytes)
-        found.add(at, 'too-large', () => `must not be larger than ${bounds.bytes} bytes of JSON`);
-      else {
-        schema.check(spec, at, found);
-        found.addAll(found.total === 0 ? rules(spec, at) : rulesOfValidSubset(spec, at));
-      }
-      return input.confidential === true ? found.map(withoutValue) : found;
+    check,
+    checkAt: (id, spec, at) => {
+      const found = check(spec, at);
+      if (found.total === 0 && schema.fits(spec)) found.addAll(input.validateAt?.(id, spec, at) ?? []);
+      return found;
     },
     shapeViolation: (spec, at) => {
       const fault = schema.shapeViolation(spec, at);
