@@ -31,6 +31,7 @@ export {
 } from './shipped/load-balancing-policy';
 export { RateLimitPolicy, type Rate, type RateLimitSpec } from './shipped/rate-limit-policy';
 export { RetryPolicy, retryConditions, type RetrySpec } from './shipped/retry-policy';
+export { shippedDefinition, shippedDefinitionName, shippedPolicies } from './shipped/shipped-policies';
 export { planes, SHIPPED_GROUP, type Plane, type ShippedPolicy, type Unable } from './shipped/shipped-policy';
 export { TimeoutPolicy, type TimeoutSpec } from './shipped/timeout-policy';
 export { type ScopeState, type Source, type Sources } from './fold/fold';
