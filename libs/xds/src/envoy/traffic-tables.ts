@@ -3,6 +3,7 @@ import type { RouteTable } from '@causeway/routing';
 import type { IndexEvent, IndexReader } from '@causeway/store';
 import type { AccessSource } from '../model/inbound-access';
 import { TrafficModel, type DestinationChange, type ModelChange } from '../model/traffic-model';
+import { BackendPolicies } from '../policies/backend-policies';
 import { DestinationTable } from './destination-table';
 import { ExplicitOutbounds } from './dataplane/explicit-outbounds';
 import { ReachableBackends } from './dataplane/reachable-backends';
@@ -19,6 +20,7 @@ export class TrafficTables {
   readonly table = new DestinationTable();
   readonly backends = new ReachableBackends();
   readonly explicit: ExplicitOutbounds;
+  readonly backendPolicies: BackendPolicies;
   readonly routes: ServiceRoutes;
   private readonly bound: MeshRoutes;
 
@@ -30,6 +32,7 @@ export class TrafficTables {
     this.model = new TrafficModel(index, zone, access);
     this.bound = new MeshRoutes({ index, zone, meshes: access.meshes });
     this.routes = new ServiceRoutes(this.bound.table, this.model);
+    this.backendPolicies = new BackendPolicies({ effectiveOfBackend: () => undefined });
     this.explicit = new ExplicitOutbounds(this.backends, zone);
   }
 

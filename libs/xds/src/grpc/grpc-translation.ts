@@ -6,6 +6,7 @@ import type { EnvoyView } from '../envoy/envoy-view';
 import type { Plan, TranslationOptions } from '../envoy/plan';
 import type { Destination } from '../model/destination';
 import { socketAddress, type SocketAddress } from '../model/zone-entrance';
+import { NO_RULES } from '../policies/cluster-rules';
 import { encodeResource, RESOURCE_TYPES } from '../resources/encoded-resource';
 import { clientListener, grpcCluster, grpcEndpoints, SERVER_LISTENER, serverListener } from './grpc-resources';
 
@@ -17,8 +18,9 @@ export class GrpcTranslation {
   constructor(private readonly options: Pick<TranslationOptions, 'index' | 'tables'>) {}
 
   plan(view: EnvoyView, type: string, name: string): Plan | 'pending' | undefined {
-    const { model, table } = this.options.tables();
+    const { model, table, backendPolicies } = this.options.tables();
     const destination = this.destination(view, name);
+    const rules = destination ? backendPolicies.rulesOf(destination) : NO_RULES;
     const made = (encode: Plan['encode'], isKept: boolean): Plan => ({ scope: 'grpc', isKept, encode });
     switch (type) {
       case RESOURCE_TYPES.listener: {
@@ -26,10 +28,14 @@ export class GrpcTranslation {
         return this.channel(view, name, table.ofTarget(view.mesh, name));
       }
       case RESOURCE_TYPES.cluster:
-        return made((last) => encodeResource(Cluster, grpcCluster(name, destination), last), destination !== undefined);
+        return made(
+          (last) => encodeResource(Cluster, grpcCluster(name, destination, rules), last),
+          destination !== undefined,
+        );
       case RESOURCE_TYPES.endpoints: {
         const entranceOf = (mesh: string, zone: string) => model.entrance(mesh, zone);
-        const fields = (): ReturnType<typeof grpcEndpoints> => grpcEndpoints(name, destination, model.zone, entranceOf);
+        const fields = (): ReturnType<typeof grpcEndpoints> =>
+          grpcEndpoints(name, destination, model.zone, entranceOf, rules.balancing?.locality);
         return made((last) => encodeResource(ClusterLoadAssignment, fields(), last), destination !== undefined);
       }
       default:

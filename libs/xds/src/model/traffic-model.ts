@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { MeshService } from '@causeway/kinds';
+import { MeshService, servicePorts } from '@causeway/kinds';
 import {
   asDataplane,
   dataplaneValues,
@@ -13,6 +13,7 @@ import {
 } from '@causeway/controllers';
 import { meshAuthorityOf } from '@causeway/identity';
 import {
+  compareText,
   globalIdentity,
   identityKey,
   isJsonArray,
@@ -21,7 +22,7 @@ import {
   type Resource,
 } from '@causeway/resources';
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
-import { destinationsOf, hasNames, SERVICE_KINDS, type Destination } from './destination';
+import { destinationsOf, hasNames, isTargeted, SERVICE_KINDS, type Destination } from './destination';
 import { AccessTable, type AccessSource } from './inbound-access';
 import { secretsOf } from './external-target';
 import { portInstances, type PortInstances } from './instances';
@@ -142,6 +143,21 @@ export class TrafficModel {
     if (!service) return [];
     const dataplanesOf = (each: Resource): Iterable<DataplaneResource> => this.dataplanesOf(each);
     return portInstances(service, { dataplanesOf, members: this.members(key), access: this.access, zone: this.zone });
+  }
+
+  /** The ports of services of this zone that an inbound of a Dataplane serves, given by its own port; in one order. */
+  servicesAt(
+    dataplane: DataplaneResource,
+    port: number,
+  ): readonly { readonly service: Identity; readonly port: number }[] {
+    const key = identityKey(dataplane.id);
+    return [...new Set(this.matcher.setItem(key, dataplane, dataplane))].sort(compareText).flatMap((each) => {
+      const service = asService(this.index.byIdentityKey(each));
+      if (!service || selectorOf(service)?.matches(dataplane) !== true) return [];
+      return servicePorts(service)
+        .filter(({ target }) => isTargeted(dataplane, target, port))
+        .map(({ number }) => ({ service: service.id, port: number }));
+    });
   }
 
   destinations(): Iterable<Destination> {
