@@ -304,6 +304,31 @@ describe('the status of routes on Postgres', () => {
       expect([await head(east), next.written]).toEqual([revision + 1, 0]);
     },
   );
+
+  it('that some proxy cannot obey a route is said at once, who else is waited for only in time', async () => {
+    const east = await open(EAST);
+    await east.write([putMesh()]);
+    const progress = {
+      of: () => ({
+        proxies: { acked: 0, total: 1, waitingFor: ['default/a'] },
+        unable: { acked: 0, total: unable, waitingFor: ['default/b (builtin)'].slice(0, unable) },
+      }),
+      hasMoved: () => true,
+    };
+    let unable = 0;
+    const ever = Number.MAX_SAFE_INTEGER;
+    const leader = await lead(east, 'one', { progress, patience: { first: ever, then: ever } });
+    await east.put('MeshService', 'foo', { ...SERVICE, state: 'Available' });
+    await east.put('HTTPRoute', 'all', routeTo('foo'));
+    await leader.settle();
+    const said = (name: string): string =>
+      JSON.stringify(east.index.get(east.id('HTTPRoute', name))?.status?.['parents']);
+    expect(said('all')).not.toContain('Programmed');
+    unable = 1;
+    await east.put('HTTPRoute', 'other', routeTo('foo'));
+    await leader.settle();
+    expect(said('other')).toContain('NotSupported');
+  });
 });
 
 function put(plane: TestPlane, id: Identity, spec: JsonObject): Change {

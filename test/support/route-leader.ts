@@ -18,6 +18,8 @@ export interface RouteLeaderOptions {
   /** The store that it writes to; that of the plane unless given. */
   readonly store?: ResourceStore;
   readonly progress?: ProgressSource;
+  /** How long nobody is said to be waited for, and how often it is said then, ms; a second unless given. */
+  readonly patience?: { readonly first: number; readonly then: number };
   /** The zones of Kuma, for which routes are translated; without it none is. */
   readonly kuma?: () => readonly string[];
   /** Leads in the epoch that holds, beside whoever has begun it. */
@@ -39,6 +41,7 @@ export class RouteLeader {
   /** Takes the epoch over from whoever has it, unless it leads beside. */
   static async lead(plane: TestPlane, holder: string, options: RouteLeaderOptions = {}): Promise<RouteLeader> {
     const { clock = systemClock, store = plane.store, progress, loops } = options;
+    const { patience = { first: 1_000, then: 1_000 } } = options;
     const ended = new AbortController();
     const term = { ...(await epochOf(plane, holder, options)), signal: ended.signal };
     const { index, cp } = plane;
@@ -46,7 +49,6 @@ export class RouteLeader {
     const routes = followed(plane, meshes);
     const kuma =
       options.kuma && createKumaRouteLoop({ meshes, routes, zones: options.kuma, exportDefault: 'All' }, ended);
-    const patience = { first: 1_000, then: 1_000 };
     const known = { ...(progress && { progress }), ...(kuma && { kuma: kuma.told }) };
     const status = createRouteStatusLoop({ cp, meshes, routes, patience, ...known }, ended);
     const all = [...(loops?.(routes, ended) ?? []), ...(kuma ? [kuma.loop] : []), status];

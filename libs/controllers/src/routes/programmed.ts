@@ -23,6 +23,9 @@ export interface RouteProgress {
   readonly isPartial?: boolean;
 }
 
+/** Why a route is not obeyed by proxies that cannot. */
+export const NOT_SUPPORTED = 'NotSupported';
+
 const MOST_NAMED = 3;
 const LONGEST_NAME = 100;
 
@@ -33,7 +36,7 @@ const LONGEST_NAME = 100;
 export function programmedCondition(progress: RouteProgress, observedGeneration: number): Condition {
   const { proxies, unable, zones, isPartial } = progress;
   const of = { type: PROGRAMMED, observedGeneration, message: describe(progress) };
-  if (unable.total > 0) return { ...of, status: 'False', reason: 'NotSupported' };
+  if (unable.total > 0) return { ...of, status: 'False', reason: NOT_SUPPORTED };
   if (zones && zones.acked < zones.total) return { ...of, status: 'False', reason: 'Pending' };
   if (proxies.total === 0 && isPartial !== true) return { ...of, status: 'Unknown', reason: 'NoProxies' };
   return proxies.acked < proxies.total

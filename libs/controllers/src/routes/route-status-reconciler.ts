@@ -24,6 +24,7 @@ import {
   asCondition,
   isProgrammed,
   NO_GATEWAY,
+  NOT_SUPPORTED,
   UNSUPPORTED_BY_KUMA,
   unsupportedByKuma,
   PROGRAMMED,
@@ -184,7 +185,8 @@ export class RouteStatusReconciler implements KeyedReconciler {
       const known = this.programmed(route, entry, { stored: before, since: waiting.since });
       const isKnown = known !== undefined && isFinal(known);
       isWaiting ||= !isKnown;
-      const said = isKnown || maySay ? (known ?? asCondition(before)) : asCondition(before);
+      const isSaidNow = isKnown || maySay || isFirstRefusal(known, before);
+      const said = isSaidNow ? (known ?? asCondition(before)) : asCondition(before);
       return withLast(entry, said, this.untoldCondition(route, stored));
     });
     if (!isWaiting) this.waiting.delete(key);
@@ -242,6 +244,12 @@ function isToBeApplied({ conditions }: ParentStatus): boolean {
 /** Nothing but another generation, or another parent, changes it. */
 function isFinal({ status, reason }: Condition): boolean {
   return status === 'True' || reason === NO_GATEWAY;
+}
+
+/** Some proxy will never obey this generation: its owner learns that at once, and as the others apply it only now and then more. */
+function isFirstRefusal(known: Condition | undefined, stored: JsonObject | undefined): boolean {
+  if (known?.reason !== NOT_SUPPORTED) return false;
+  return stored?.['reason'] !== NOT_SUPPORTED || stored['observedGeneration'] !== known.observedGeneration;
 }
 
 function withLast(entry: ParentStatus, ...more: readonly (Condition | undefined)[]): ParentStatus {

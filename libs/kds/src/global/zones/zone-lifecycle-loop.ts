@@ -4,6 +4,7 @@ import { batchesOf, errorText, onAbort, type Clock, type Logger, type LeaderTerm
 import {
   Fenced,
   type Change,
+  type IndexChange,
   type Note,
   type IndexReader,
   type ResourceStore,
@@ -68,7 +69,7 @@ export function createZoneLifecycleLoop(options: ZoneLifecycleOptions): ZoneLife
   const quarantines = new Quarantines(options.index, registry);
   const forbidden = new ForbiddenCopies(options.index, registry, options.rights, () => wake.abort());
   let wake = new AbortController();
-  // True at the start of a term and after the deletion of a Zone.
+  // True at the start of a term, after the deletion of a Zone, and where a copy comes of a zone that has none.
   let orphansLikely = true;
   const round = async (): Promise<void> => {
     try {
@@ -88,7 +89,7 @@ export function createZoneLifecycleLoop(options: ZoneLifecycleOptions): ZoneLife
     const { reloaded, changes } = event;
     forbidden.observe(event);
     const zones = changes.filter(({ id }) => id.kind === 'Zone');
-    if (reloaded || zones.some(({ after }) => !after)) orphansLikely = true;
+    if (reloaded || zones.some(({ after }) => !after) || hasOrphan(options.index, changes)) orphansLikely = true;
     // Decisions of the operator take effect at once.
     const decided = changes.filter(({ id: { kind } }) => kind === 'Zone' || LOST_RULE_KINDS.includes(kind));
     if (decided.some(({ before, after }) => before?.generation !== after?.generation)) wake.abort();
@@ -170,6 +171,14 @@ async function deleteForbidden(
     const changes = batch.map((id): Change => ({ type: 'delete', id, expect: 'any' }));
     await store.write({ changes, onRefusal: 'skip', fence: { epoch: term.epoch, holder: term.holder } });
   }
+}
+
+/** What a zone wrote just before its Zone was deleted may be seen only after everything else of it was. */
+function hasOrphan(index: IndexReader, changes: readonly IndexChange[]): boolean {
+  return changes.some(
+    ({ id: { kind, zone }, before, after }) =>
+      kind !== 'Zone' && zone !== '' && !before && after && !index.get(globalIdentity('Zone', zone)),
+  );
 }
 
 /** Zones with a session or a copy but without a Zone: they were deleted. */

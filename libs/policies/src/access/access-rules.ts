@@ -1,0 +1,116 @@
+import type { AccessRequestMatch } from '../shipped/access-policy';
+
+/** SPIFFE ids: this one, or those that begin so. */
+export interface IdMatch {
+  readonly type: 'Exact' | 'Prefix';
+  readonly value: string;
+}
+
+/** Callers with an identity: those `within`, without those of `except`. */
+export interface CallerTerm {
+  readonly within: readonly IdMatch[] | 'anyone';
+  readonly except: readonly string[];
+}
+
+/** A rule with its callers found: `anyone` are also those without an identity. */
+export interface AccessClause {
+  readonly name: string;
+  readonly callers: CallerTerm | 'anyone';
+  /** Undefined: all requests. */
+  readonly to: readonly AccessRequestMatch[] | undefined;
+}
+
+/** Who may call a port of a service, ready to be judged and to be told to proxies. */
+export interface AccessRules {
+  readonly deny: readonly AccessClause[];
+  /** Undefined: no policy says who may, so the mesh's default holds. */
+  readonly allow: readonly AccessClause[] | undefined;
+  readonly defaultAccess: 'Allow' | 'Deny';
+}
+
+export interface AccessRequest {
+  readonly method: string;
+  /** With or without a query. */
+  readonly path: string;
+}
+
+/** What is decided about a call, and by which rule (`deny/x`, `allow/x`), the absence of one, or the mesh's default. */
+export interface AccessVerdict {
+  readonly isAllowed: boolean;
+  readonly by: string;
+}
+
+/**
+ * What in a path may mean one thing to a proxy and another to a process: empty elements, parameters of elements, and escapes of characters
+ * that a rule could name. Where rules name paths, a request with one of these in its path is refused. RE2 and JavaScript read it alike.
+ */
+export const UNCLEAR_IN_PATH = '//|[;\\\\]|%([013-7]|2[1-9A-Fa-f])';
+const unclear = new RegExp(UNCLEAR_IN_PATH);
+
+/**
+ * Whether a call is allowed (docs/reference/policies-shipped.md, AccessPolicy). `id`: the verified SPIFFE id of the caller, undefined where
+ * it has none: then rules with `from` refuse by deny and do not allow. `request` undefined: a connection whose requests are not seen:
+ * rules with `to` refuse by deny and do not allow. Linear in the rules.
+ */
+export function mayCall(rules: AccessRules, id: string | undefined, request?: AccessRequest): AccessVerdict {
+  const { deny, allow, defaultAccess } = rules;
+  const path = request && pathOf(request);
+  if (path !== undefined && namesPaths(rules) && unclear.test(path)) return { isAllowed: false, by: 'path' };
+  const refused = deny.find(
+    ({ callers, to }) =>
+      (id === undefined || isOf(callers, id)) && (request === undefined || isTo(to, request.method, path ?? '')),
+  );
+  if (refused) return { isAllowed: false, by: `deny/${refused.name}` };
+  if (!allow) return { isAllowed: defaultAccess === 'Allow', by: 'defaultAccess' };
+  const allowed = allow.find(
+    ({ callers, to }) =>
+      (callers === 'anyone' || (id !== undefined && isOf(callers, id))) &&
+      (to === undefined || (request !== undefined && isTo(to, request.method, path ?? ''))),
+  );
+  return allowed ? { isAllowed: true, by: `allow/${allowed.name}` } : { isAllowed: false, by: 'allow' };
+}
+
+/** Whether a caller with this id is one of these. */
+export function isOf(callers: AccessClause['callers'], id: string): boolean {
+  if (callers === 'anyone') return true;
+  const { within, except } = callers;
+  return (within === 'anyone' || within.some((match) => fitsId(match, id))) && !except.includes(id);
+}
+
+export function fitsId({ type, value }: IdMatch, id: string): boolean {
+  return type === 'Exact' ? id === value : id.startsWith(value);
+}
+
+/** Whether any rule looks at paths. */
+export function namesPaths({ deny, allow = [] }: AccessRules): boolean {
+  return [...deny, ...allow].some(({ to }) => to?.some(({ paths }) => paths));
+}
+
+/** Whether some callers without an identity may make some calls: they cannot be told from those that a deny with `from` means. */
+export function mayBeAnonymous({ deny, allow, defaultAccess }: AccessRules): boolean {
+  if (deny.some(({ to }) => to === undefined)) return false;
+  return allow ? allow.some(({ callers }) => callers === 'anyone') : defaultAccess === 'Allow';
+}
+
+function isTo(to: AccessClause['to'], method: string, path: string): boolean {
+  return (
+    to === undefined ||
+    to.some(
+      ({ methods, paths }) =>
+        (!methods || methods.includes(method)) && (!paths || paths.some((match) => fitsPath(match, path))),
+    )
+  );
+}
+
+/** A prefix takes whole elements; a "/" at its end says nothing. */
+function fitsPath({ type, value }: NonNullable<AccessRequestMatch['paths']>[number], path: string): boolean {
+  if (type === 'Exact') return path === value;
+  const prefix = value.replace(/\/$/, '');
+  return path === prefix || path.startsWith(`${prefix}/`);
+}
+
+/** Without query and fragment, and with "." and ".." resolved, as the proxy does before it judges. */
+function pathOf({ path }: AccessRequest): string {
+  const text = `http://host${path}`;
+  return path.startsWith('/') && URL.canParse(text) ? new URL(text).pathname : path;
+}

@@ -1,0 +1,159 @@
+import { AccessPolicy, type AccessSpec } from '../shipped/access-policy';
+import { mayBeAnonymous, mayCall, type AccessRequest } from './access-rules';
+import { compileAccess, dependsOnFacts, type CallerFacts, type IdBearer } from './compile-access';
+
+const EAST = 'default.east.mesh.local';
+const id = (workload: string, domain = EAST): string => `spiffe://${domain}/workload/${workload}`;
+const BEARERS: Readonly<Record<string, readonly IdBearer[]>> = {
+  [id('web')]: [{ namespace: 'shop' }, { namespace: 'shop', service: 'web' }],
+  [id('job')]: [{ namespace: 'shop' }],
+  [id('dev')]: [{ namespace: 'dev' }, { namespace: 'dev', service: 'tool' }],
+  [id('both')]: [{ namespace: 'shop', service: 'web' }, { namespace: 'dev' }],
+};
+const facts: CallerFacts = {
+  ids: () => Object.keys(BEARERS),
+  idsIn: (namespace) => Object.keys(BEARERS).filter((each) => BEARERS[each]?.some((b) => b.namespace === namespace)),
+  bearersOf: (each) => BEARERS[each] ?? [],
+  domainsOf: (zone) => {
+    const sure = [`default.${zone}.mesh.local`];
+    return { sure, possible: [...sure, 'shared.example'] };
+  },
+};
+const GET: AccessRequest = { method: 'GET', path: '/' };
+const rule = (...from: readonly object[]) => ({ from: [...from] });
+const callers = {
+  web: id('web'),
+  job: id('job'),
+  dev: id('dev'),
+  both: id('both'),
+  unknown: id('unknown'),
+  west: id('web', 'default.west.mesh.local'),
+  shared: id('web', 'shared.example'),
+  nobody: undefined,
+};
+
+function allowed(spec: AccessSpec, defaultAccess: 'Allow' | 'Deny', request: AccessRequest | undefined = GET) {
+  const rules = compileAccess(spec, defaultAccess, facts);
+  return Object.entries(callers).flatMap(([name, caller]) => (mayCall(rules, caller, request).isAllowed ? [name] : []));
+}
+const all = Object.keys(callers);
+
+describe('who may call', () => {
+  it.each<[string, AccessSpec, readonly string[]]>([
+    ['no rule: everybody', {}, all],
+    ['allow without rules: nobody', { allow: {} }, []],
+    ['an allow without from: everybody', { allow: { any: {} } }, all],
+    ['an exact id', { allow: { a: rule({ spiffeId: { type: 'Exact', value: id('web') } }) } }, ['web']],
+    [
+      'whole elements of an id',
+      { allow: { a: rule({ spiffeId: { type: 'Prefix', value: `spiffe://${EAST}/workload/we` } }) } },
+      [],
+    ],
+    [
+      'a prefix of ids',
+      { allow: { a: rule({ spiffeId: { type: 'Prefix', value: `spiffe://${EAST}/workload` } }) } },
+      ['web', 'job', 'dev', 'both', 'unknown'],
+    ],
+    ['a namespace: ids that are surely there', { allow: { a: rule({ namespace: 'shop' }) } }, ['web', 'job']],
+    ['a service', { allow: { a: rule({ service: { namespace: 'shop', name: 'web' } }) } }, ['web']],
+    ['a zone: trust domains that are surely its own', { allow: { a: rule({ zone: 'west' }) } }, ['west']],
+    ['several entries', { allow: { a: rule({ namespace: 'dev' }, { zone: 'west' }) } }, ['dev', 'west']],
+    ['all that an entry names', { allow: { a: rule({ namespace: 'shop', zone: 'west' }) } }, []],
+    [
+      'a service of another namespace than the entry: nobody',
+      { allow: { a: rule({ namespace: 'dev', service: { namespace: 'shop', name: 'web' } }) } },
+      [],
+    ],
+    [
+      'denied by id; who shows none may be the one',
+      { deny: { a: rule({ spiffeId: { type: 'Exact', value: id('web') } }) } },
+      ['job', 'dev', 'both', 'unknown', 'west', 'shared'],
+    ],
+    [
+      'denied by namespace: all but ids that are surely elsewhere',
+      { deny: { a: rule({ namespace: 'dev' }) } },
+      ['web', 'job'],
+    ],
+    [
+      'denied by service: instances of no known service may be its own',
+      { deny: { a: rule({ service: { namespace: 'shop', name: 'web' } }) } },
+      ['dev'],
+    ],
+    ['denied by zone', { deny: { a: rule({ zone: 'west' }) } }, ['web', 'job', 'dev', 'both', 'unknown']],
+    [
+      'deny wins',
+      {
+        allow: { a: rule({ namespace: 'shop' }) },
+        deny: { b: rule({ spiffeId: { type: 'Exact', value: id('job') } }) },
+      },
+      ['web'],
+    ],
+    ['a deny without from: nobody', { allow: { any: {} }, deny: { all: {} } }, []],
+  ])('by %s', (_, spec, want) => {
+    expect(AccessPolicy.read(spec)).toBe(spec);
+    expect(allowed(spec, 'Allow')).toEqual(want);
+    expect(allowed(spec, 'Deny')).toEqual(spec.allow ? want : []);
+  });
+
+  it.each<[string, AccessRequest, boolean, boolean]>([
+    ['the method and path', { method: 'GET', path: '/api/x?y=1' }, true, false],
+    ['the prefix itself', { method: 'GET', path: '/api' }, true, false],
+    ['half an element', { method: 'GET', path: '/apis' }, false, true],
+    ['another method', { method: 'POST', path: '/api/x' }, false, true],
+    ['a path that leads out', { method: 'GET', path: '/api/../x' }, false, true],
+    ['a path that leads in', { method: 'GET', path: '/x/../api' }, true, false],
+    ['an empty element', { method: 'GET', path: '//api' }, false, false],
+    ['an escaped letter', { method: 'GET', path: '/%61pi' }, false, false],
+    ['an escaped slash', { method: 'GET', path: '/api%2Fx' }, false, false],
+    ['parameters of an element', { method: 'GET', path: '/api;v=1/x' }, false, false],
+    ['an escaped space', { method: 'GET', path: '/api/a%20b' }, true, false],
+  ])('by requests: %s', (_, request, isAllowed, isNotDenied) => {
+    const to = [{ methods: ['GET'], paths: [{ type: 'PathPrefix' as const, value: '/api/' }] }];
+    const judge = (spec: AccessSpec): boolean =>
+      mayCall(compileAccess(spec, 'Allow', facts), callers.web, request).isAllowed;
+    expect([judge({ allow: { a: { to } } }), judge({ deny: { a: { to } } })]).toEqual([isAllowed, isNotDenied]);
+  });
+
+  it('where requests are not seen, rules with `to` allow nobody and refuse all', () => {
+    const to = [{ methods: ['GET'] }];
+    const judge = (spec: AccessSpec) => mayCall(compileAccess(spec, 'Allow', facts), callers.web, undefined).isAllowed;
+    expect([judge({ allow: { a: { to } } }), judge({ deny: { a: { to } } })]).toEqual([false, false]);
+    expect(AccessPolicy.unable('builtin', { allow: { a: { to } }, deny: { b: { to } } })).toMatchObject([
+      { field: '/deny/b/to' },
+      { field: '/allow/a/to' },
+    ]);
+  });
+
+  it('a spec that cannot be read refuses everybody', () => {
+    const rules = compileAccess(AccessPolicy.read({ allow: [] }), 'Allow', facts);
+    expect(mayCall(rules, callers.web, GET)).toEqual({ isAllowed: false, by: 'deny/unreadable' });
+    expect(mayBeAnonymous(rules)).toBe(false);
+  });
+
+  it('says by which rule', () => {
+    const rules = compileAccess({ allow: { a: rule({ zone: 'east' }) } }, 'Allow', facts);
+    expect([mayCall(rules, callers.web, GET).by, mayCall(rules, callers.west, GET).by]).toEqual(['allow/a', 'allow']);
+  });
+
+  it.each<[AccessSpec, boolean]>([
+    [{ allow: { a: rule({ zone: 'east' }) } }, false],
+    [{ deny: { a: rule({ namespace: 'dev' }) } }, true],
+    [{ allow: { a: {} } }, false],
+  ])('changes with what is known of ids only where a namespace or service is named: %j', (spec, want) => {
+    expect(dependsOnFacts(spec)).toBe(want);
+  });
+});
+
+describe('the schema of an AccessPolicy', () => {
+  it.each<[string, object]>([
+    ['a path with an escape', { allow: { a: { to: [{ paths: [{ type: 'Exact', value: '/a%20b' }] }] } } }],
+    ['a path with ".."', { allow: { a: { to: [{ paths: [{ type: 'Exact', value: '/a/..' }] }] } } }],
+    ['an empty entry', { allow: { a: { from: [{}] } } }],
+    ['no entries', { deny: { a: { from: [] } } }],
+    ['half a trust domain', { deny: { a: rule({ spiffeId: { type: 'Prefix', value: 'spiffe://default' } }) } }],
+    ['a name of a rule with capitals', { deny: { A: {} } }],
+    ['what is no field', { deny: { a: { form: [] } } }],
+  ])('refuses %s', (_, spec) => {
+    expect(AccessPolicy.read(JSON.parse(JSON.stringify(spec)))).toBeUndefined();
+  });
+});
