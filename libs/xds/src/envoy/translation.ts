@@ -12,6 +12,7 @@ import { asDataplane } from '@causeway/controllers';
 import { identityKey, type Resource } from '@causeway/resources';
 import type { Destination, LocalEndpoint } from '../model/destination';
 import type { InboundAccess } from '../model/inbound-access';
+import { portsServedAt } from '../model/inbound-services';
 import type { SocketAddress } from '../model/zone-entrance';
 import { GrpcTranslation } from '../grpc/grpc-translation';
 import { rateLimitFilters } from '../policies/rate-limits';
@@ -293,7 +294,8 @@ export class Translation {
   private filtersAt({ dataplane: id }: EnvoyView, { at }: Inbound): InboundFilters {
     const { model, backendPolicies } = this.options.tables();
     const dataplane = asDataplane(id && this.options.index.byIdentityKey(identityKey(id)));
-    const limits = dataplane ? backendPolicies.limitsAt(model.servicesAt(dataplane, at.port)) : [];
+    const served = dataplane ? portsServedAt(dataplane, at.port, model.selecting(dataplane)) : [];
+    const limits = backendPolicies.limitsAt(served);
     return joinedFilters([rateLimitFilters(names.inboundListenerName(at), limits)]);
   }
 

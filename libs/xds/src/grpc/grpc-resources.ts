@@ -173,6 +173,13 @@ function clientTls(identities: readonly string[]) {
   });
 }
 
+/** Where clients are, and which zones a policy sends them to. */
+interface SeenFrom {
+  readonly zone: string;
+  readonly entranceOf: (mesh: string, zone: string) => ZoneEntrance | undefined;
+  readonly locality: LocalitySpec | undefined;
+}
+
 /**
  * The endpoints of a destination as gRPC takes them: IP addresses, each once, in localities that have a name and a weight, and
  * priorities without a gap.
@@ -180,9 +187,7 @@ function clientTls(identities: readonly string[]) {
 export function grpcEndpoints(
   name: string,
   destination: Destination | undefined,
-  zone: string,
-  entranceOf: (mesh: string, zone: string) => ZoneEntrance | undefined,
-  locality?: LocalitySpec,
+  { zone, entranceOf, locality }: SeenFrom,
 ): EndpointFields {
   if (!destination) return { clusterName: name };
   // To an egress it could not say which service is meant.

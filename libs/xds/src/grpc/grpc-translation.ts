@@ -34,8 +34,8 @@ export class GrpcTranslation {
         );
       case RESOURCE_TYPES.endpoints: {
         const entranceOf = (mesh: string, zone: string) => model.entrance(mesh, zone);
-        const fields = (): ReturnType<typeof grpcEndpoints> =>
-          grpcEndpoints(name, destination, model.zone, entranceOf, rules.balancing?.locality);
+        const from = { zone: model.zone, entranceOf, locality: rules.balancing?.locality };
+        const fields = (): ReturnType<typeof grpcEndpoints> => grpcEndpoints(name, destination, from);
         return made((last) => encodeResource(ClusterLoadAssignment, fields(), last), destination !== undefined);
       }
       default:

@@ -88,7 +88,7 @@ describe('circuit breakers in clusters', () => {
       'endpoints outside the mesh are instances',
       {
         service: { ...REDIS, kind: 'MeshExternalService' },
-        external: { endpoints: [{ host: '192.0.2.9', port: 80, priority: 0, locality: '' } as never] } as never,
+        external: { endpoints: [{ host: '192.0.2.9', port: 80, priority: 0, locality: '' } as never] },
       },
       { enforcingConsecutive5xx: 100 },
     ],
