@@ -270,6 +270,30 @@ describe.each(INTERFACES)('the contract of the API over %s', (_, serve) => {
     expect(await failure(api.explain({ hostname: '' }))).toMatchObject({ code: 'invalid' });
   });
 
+  it('explains a request and says the merged routes of a service', async () => {
+    const route = {
+      ...{ type: 'HTTPRoute', mesh: 'default', name: 'split' },
+      spec: {
+        parentRefs: [{ kind: 'Service', name: 'a' }],
+        rules: [{ name: 'all', backendRefs: [{ name: 'b', port: 80 }] }],
+      },
+    };
+    const { results } = await api.apply([service('a'), service('b'), route]);
+    expect(results.map(({ outcome, error }) => error?.violations ?? outcome)).toEqual(Array(3).fill('created'));
+    const question = { to: 'http://a/', service: { name: 'a' } };
+    const decision = { route: { name: 'split' }, rule: 'all', group: 'producer' };
+    expect(await api.explainRequest({ question })).toMatchObject({ mesh: 'default', zone: 'east', decision });
+    const asked = { service: 'a', namespace: 'default', port: 80, client: 'default', zone: 'east' };
+    const rules = [{ route: { name: 'split' }, backends: [{ to: expect.stringContaining('b:80') }] }];
+    expect(await api.routesOf(asked)).toMatchObject({ total: 1, tables: [{ port: 80, rules }] });
+    expect(await failure(api.explainRequest({ question: { to: 'ftp://a/' } }))).toMatchObject({
+      ...{ code: 'invalid', violations: [{ field: 'to' }] },
+    });
+    expect(await failure(api.routesOf({ service: 'none' }))).toMatchObject({ code: 'not-found' });
+    expect(await failure(api.routesOf({ service: 'a', mesh: 'none' }))).toMatchObject({ code: 'not-found' });
+    expect(await failure(api.routesOf({ service: '' }))).toMatchObject({ code: 'invalid' });
+  });
+
   it('watches: the list, then changes; a cut in the middle leaves no gap', async () => {
     await api.apply([service('a'), service('b')]);
     const follower = new Follower(api);

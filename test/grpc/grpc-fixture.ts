@@ -11,7 +11,7 @@ import { Admission } from '@causeway/admission';
 import { namingInsights } from '@causeway/control-plane';
 import { HostnameExplainer } from '@causeway/controllers';
 import { GrpcApiServer } from '@causeway/grpc-api';
-import { coreKinds } from '@causeway/kinds';
+import { kindsOf } from '@causeway/meshes';
 import { createQueries, type Queries, type QueryLimits } from '@causeway/queries';
 import { globalIdentity, type ControlPlane } from '@causeway/resources';
 import { silentLogger, systemClock, type Clock } from '@causeway/runtime';
@@ -60,7 +60,7 @@ export class GrpcFixture {
   private constructor(options: GrpcFixtureOptions) {
     const { cp = EAST, limits = {}, localhostIsAdmin = true, verifiers = [], rates } = options;
     const { store, index, audit, recorder } = this;
-    const shared = { registry: coreKinds, store, index, meshes: meshesOf(index), clock: systemClock, cp };
+    const shared = { registry: kindsOf(index), store, index, meshes: meshesOf(index), clock: systemClock, cp };
     this.policy = new AccessPolicy(shared);
     this.explainer = new HostnameExplainer(index, cp);
     this.admission = new Admission({ ...shared, controlPlane: cp, access: this.policy });

@@ -35,6 +35,7 @@ describe('the gRPC API', () => {
     expect(client.services).toEqual([
       'causeway.v1.ResourceService',
       'causeway.v1.NamingService',
+      'causeway.v1.RoutingService',
       'grpc.health.v1.Health',
       'grpc.reflection.v1.ServerReflection',
       'grpc.reflection.v1alpha.ServerReflection',

@@ -1,6 +1,6 @@
 import { AccessPolicy, type Authenticator } from '@causeway/access';
 import { Admission } from '@causeway/admission';
-import { coreKinds } from '@causeway/kinds';
+import { kindsOf } from '@causeway/meshes';
 import { globalIdentity, type ControlPlane, type Identity, type JsonObject, type Labels } from '@causeway/resources';
 import { createRestServer, type RestServer, type RestServerOptions } from '@causeway/rest';
 import { silentLogger, systemClock } from '@causeway/runtime';
@@ -68,9 +68,10 @@ export async function restFixture(options: FixtureOptions = {}): Promise<RestFix
   const stop = new AbortController();
   const following = followStore(store, index, { clock: systemClock, logger: silentLogger, signal: stop.signal });
   const meshes = meshesOf(index);
-  const policy = new AccessPolicy({ registry: coreKinds, index, cp });
+  const registry = kindsOf(index);
+  const policy = new AccessPolicy({ registry, index, cp });
   const admission = new Admission({
-    registry: coreKinds,
+    registry,
     store,
     index,
     meshes,
@@ -87,7 +88,7 @@ export async function restFixture(options: FixtureOptions = {}): Promise<RestFix
   };
   await seed({ id: meshId('default'), labels: { 'kuma.io/origin': 'global' } });
   const server = await createRestServer({
-    ...{ registry: coreKinds, cp, store, index, meshes, audit, admission, clock: systemClock, logger: silentLogger },
+    ...{ registry, cp, store, index, meshes, audit, admission, clock: systemClock, logger: silentLogger },
     access: restAccess(policy, {
       ...access,
       ...(authenticator && { authenticator: authenticator({ cp, store, index }) }),

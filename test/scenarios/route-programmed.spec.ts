@@ -1,4 +1,10 @@
-import { createRouteProgressReporter, GlobalProgress, ProxyDirectory, ZoneProgress } from '@causeway/controllers';
+import {
+  createProgressReporter,
+  GlobalProgress,
+  ProxyDirectory,
+  reportedRoutes,
+  ZoneProgress,
+} from '@causeway/controllers';
 import { isJsonArray, isJsonObject, type Identity, type JsonObject } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { MemoryProxySessions, type ProxyFacts } from '@causeway/store';
@@ -35,7 +41,9 @@ class ProxyZone {
     const leader = await RouteLeader.lead(plane, this.name, {
       isBeside: true,
       progress: new ZoneProgress(proxies),
-      loops: (routes, ended) => [createRouteProgressReporter({ cp, routes, proxies, positionOf }, ended)],
+      loops: (routes, ended) => [
+        createProgressReporter({ cp, reported: [reportedRoutes(routes)], proxies, positionOf }, ended),
+      ],
     });
     this.leader = leader.start();
   }

@@ -313,7 +313,8 @@ describe('the status of routes on Postgres', () => {
         proxies: { acked: 0, total: 1, waitingFor: ['default/a'] },
         unable: { acked: 0, total: unable, waitingFor: ['default/b (builtin)'].slice(0, unable) },
       }),
-      hasMoved: () => true,
+      version: '',
+      refusals: { watch: () => undefined, forget: () => undefined, take: () => [] },
     };
     let unable = 0;
     const ever = Number.MAX_SAFE_INTEGER;

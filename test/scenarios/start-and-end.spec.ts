@@ -5,7 +5,8 @@ import { resolve } from 'node:path';
 import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { coreKinds } from '@causeway/kinds';
+import { kindsOf } from '@causeway/meshes';
+import { ResourceIndex } from '@causeway/store';
 import { REST_APPLICATION_OPTIONS, restAdapter } from '@causeway/rest';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { propagationHistogram } from '../../apps/control-plane/src/sync-metrics';
@@ -70,8 +71,9 @@ async function start(program: 'global' | 'zone', database: TestDatabase): Promis
       : {}),
   };
   const shutdown = new AbortController();
+  const index = new ResourceIndex();
   const facts = {
-    registry: coreKinds,
+    ...{ registry: kindsOf(index), index },
     clock: systemClock,
     logger: silentLogger,
     propagation: propagationHistogram(),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ChannelCredentials, type ServerCredentials } from '@grpc/grpc-js';
-import { coreKinds } from '@causeway/kinds';
+import { kindsOf } from '@causeway/meshes';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import type { MemoryDisk } from '@causeway/store';
 import {
@@ -65,7 +65,7 @@ export class TestGlobal extends TestPlane {
       sessions: this.sessions,
       index: this.index,
       meshes: meshesOf(this.index),
-      registry: coreKinds,
+      registry: kindsOf(this.index),
       clock: systemClock,
       logger: silentLogger,
       instance: 'global-1',
@@ -117,7 +117,7 @@ export class TestZone extends TestPlane {
       storeId: `store-of-${this.zone}`,
       store: this.store,
       index: this.index,
-      registry: coreKinds,
+      registry: kindsOf(this.index),
       clock: systemClock,
       logger: silentLogger,
       address: `127.0.0.1:${global.port}`,

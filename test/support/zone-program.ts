@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { request } from 'node:https';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { coreKinds } from '@causeway/kinds';
+import { kindsOf } from '@causeway/meshes';
+import { ResourceIndex } from '@causeway/store';
 import { REST_APPLICATION_OPTIONS, restAdapter } from '@causeway/rest';
 import { silentLogger, systemClock, type Clock } from '@causeway/runtime';
 import { XdsPort } from '@causeway/xds';
@@ -40,8 +41,9 @@ export class ZoneProgram {
     const { values: settings, redacted } = zoneConfig({ env: given, args: [] });
     const shutdown = new AbortController();
     const cp = { role: 'zone', zone: settings.CAUSEWAY_ZONE_NAME, federated: false } as const;
+    const index = new ResourceIndex();
     const facts = {
-      ...{ registry: coreKinds, clock, logger: silentLogger, propagation: propagationHistogram() },
+      ...{ registry: kindsOf(index), index, clock, logger: silentLogger, propagation: propagationHistogram() },
       ...{ instance: `test-${randomBytes(4).toString('hex')}`, shutdown: shutdown.signal },
     };
     const plan = { global: undefined, dns: dnsSettings(settings), secrets: secretsSource(settings, cp) };

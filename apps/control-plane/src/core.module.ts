@@ -1,6 +1,7 @@
 import { Module, type DynamicModule, type ModuleMetadata } from '@nestjs/common';
 import type { ControlPlane, Registry } from '@causeway/resources';
 import type { Clock, Logger, SettingValues } from '@causeway/runtime';
+import type { ResourceIndex } from '@causeway/store';
 import type { HistogramMetric } from '@causeway/telemetry';
 import type { sharedSettings } from './settings';
 
@@ -17,7 +18,10 @@ export interface ControlPlaneCore<S extends SharedSettings = SharedSettings> {
   readonly settings: S;
   /** The settings with secrets replaced, for logs and for `/config`. */
   readonly redacted: Readonly<Record<string, unknown>>;
+  /** The kinds of the product and those that definitions in `index` declare at each moment. */
   readonly registry: Registry;
+  /** The state of the store in memory; IndexModule fills it. */
+  readonly index: ResourceIndex;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Times of propagation: sync feeds it, the diagnostics port shows it. */

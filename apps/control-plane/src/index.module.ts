@@ -1,7 +1,7 @@
 import { Inject, Module, type DynamicModule, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { parseYaml } from '@causeway/admission';
 import { Meshes, type MeshOwner, type ZoneRanges } from '@causeway/meshes';
-import { followStore, ResourceIndex, type IndexReader } from '@causeway/store';
+import { followStore, type IndexReader, type ResourceIndex } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend, type PostgresOptions } from '@causeway/store-postgres';
 import { CORE, type ControlPlaneCore, type ModuleImports, type SharedSettings } from './core.module';
 import { retryWhileUnavailable } from './retry-while-unavailable';
@@ -75,7 +75,7 @@ export class IndexModule {
       module: IndexModule,
       imports,
       providers: [
-        { provide: INDEX, useFactory: () => new ResourceIndex() },
+        { provide: INDEX, inject: [CORE], useFactory: ({ index }: ControlPlaneCore) => index },
         {
           provide: MESHES,
           inject: [CORE, INDEX],

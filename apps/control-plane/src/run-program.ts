@@ -3,10 +3,11 @@ import { isIPv6 } from 'node:net';
 import { hostname } from 'node:os';
 import type { DynamicModule, INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { coreKinds } from '@causeway/kinds';
+import { kindsOf } from '@causeway/meshes';
 import type { ControlPlane } from '@causeway/resources';
 import { REST_APPLICATION_OPTIONS, restAdapter, RestTls } from '@causeway/rest';
 import { aborted, systemClock } from '@causeway/runtime';
+import { ResourceIndex } from '@causeway/store';
 import { createLogger } from '@causeway/telemetry';
 import type { ControlPlaneCore, SharedSettings } from './core.module';
 import { exitWithProblems } from './load-config';
@@ -45,7 +46,8 @@ export function createProgram<S extends SharedSettings>(
   if (unknownVariables.length > 0)
     logger.warn('no setting of this program: ignored', { variables: [...unknownVariables].sort().join(', ') });
   const instance = `${hostname()}-${process.pid}-${randomBytes(2).toString('hex')}`;
-  const facts = { cp, settings, redacted, registry: coreKinds, instance };
+  const index = new ResourceIndex();
+  const facts = { cp, settings, redacted, registry: kindsOf(index), index, instance };
   const core = { ...facts, clock: systemClock, logger, propagation: propagationHistogram(), shutdown: shutdown.signal };
   return { core, shutdown };
 }

@@ -17,9 +17,9 @@ import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres
 import type { GlobalSettings } from './config';
 
 /** What security is made of. */
-interface SecurityOptions extends ControlPlaneCore<GlobalSettings> {
-  readonly store: ResourceStore;
+interface SecurityOptions extends Omit<ControlPlaneCore<GlobalSettings>, 'index'> {
   readonly index: IndexReader;
+  readonly store: ResourceStore;
   readonly source: CertificateSource;
 }
 

@@ -2,8 +2,9 @@ import { meshLoops, type ControlPlaneCore, type StoreBinding } from '@causeway/c
 import {
   createConditionsReconciler,
   createLeaseConditionsLoop,
-  createRouteProgressReporter,
+  createProgressReporter,
   createRouteStatusLoop,
+  reportedRoutes,
   createSharedIdentityLoop,
   createTrustCertificatesLoop,
   createZoneReconcilers,
@@ -48,7 +49,7 @@ function routeLoops(
   const status = createRouteStatusLoop({ cp, meshes, routes, progress: new ZoneProgress(proxies) }, term);
   if (cp.role !== 'zone' || !sync) return [status];
   const positionOf = (kind: string): ReturnType<ZoneSync['positionOf']> => sync.positionOf(kind);
-  return [status, createRouteProgressReporter({ cp, routes, proxies, positionOf }, term)];
+  return [status, createProgressReporter({ cp, reported: [reportedRoutes(routes)], proxies, positionOf }, term)];
 }
 
 /** The control loops of one term. */

@@ -166,6 +166,28 @@ export interface HostnameExplanation {
   readonly note: string;
 }
 
+/** A request whose fate is asked for; the OpenAPI document has the form of `question` and of the answer (RequestQuestion, RequestAnswer). */
+export interface RequestExplanationQuestion {
+  /** Absent or empty = the one that the control plane expects. */
+  readonly mesh?: string;
+  /** The zone whose view is asked for; required on the global. */
+  readonly zone?: string | undefined;
+  readonly question: JsonObject;
+}
+
+/** A service whose merged routes are asked for; the answer is ServiceRoutes of the OpenAPI document. */
+export interface RoutesOfServiceQuestion {
+  readonly mesh?: string;
+  readonly zone?: string | undefined;
+  /** MeshService where it is absent. */
+  readonly kind?: string;
+  readonly namespace?: string;
+  readonly service: string;
+  readonly port?: number;
+  /** Only what decides for clients of this namespace. */
+  readonly client?: string;
+}
+
 /** A control plane, over REST or gRPC: the same answers and the same errors. Every method rejects with ApiError. */
 export interface ApiClient {
   /** The address that it was made for. */
@@ -191,6 +213,8 @@ export interface ApiClient {
   delete(resource: ResourceRef, options?: DeleteOptions): Promise<readonly string[]>;
   resolve(question: HostnameQuestion): Promise<ResolvedService>;
   explain(question: HostnameQuestion): Promise<HostnameExplanation>;
+  explainRequest(question: RequestExplanationQuestion): Promise<JsonObject>;
+  routesOf(question: RoutesOfServiceQuestion): Promise<JsonObject>;
   close(): void;
 }
 

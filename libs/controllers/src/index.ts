@@ -43,7 +43,9 @@ export { ProxyDirectory, type ProxyDirectoryOptions } from './proxies/proxy-dire
 export { proxiesWithoutAuthority, type KnownProxy } from './proxies/known-proxies';
 export { createKumaRouteLoop, type KumaRoutesOptions } from './routes/kuma/kuma-route-reconciler';
 export { meshHttpRouteId } from './routes/kuma/plan-mesh-http-route';
-export { createRouteStatusLoop, type ProgressSource, type ToldRoutes } from './routes/route-status-reconciler';
-export { createRouteProgressReporter } from './routes/route-progress-reporter';
-export { GlobalProgress } from './routes/global-progress';
-export { ZoneProgress } from './routes/zone-progress';
+export { type ProgressSource } from './progress/progress';
+export { GlobalProgress } from './progress/global-progress';
+export { createProgressReporter } from './progress/progress-reporter';
+export { ZoneProgress } from './progress/zone-progress';
+export { reportedRoutes } from './routes/route-progress';
+export { createRouteStatusLoop, type ToldRoutes } from './routes/route-status-reconciler';

@@ -2,6 +2,7 @@ import { DEFAULT_CONNECTIONS, GrpcListener, Http2Streams, tlsServerCredentials }
 import {
   NamingServiceService,
   ResourceServiceService,
+  RoutingServiceService,
   ServerReflectionService,
   ServerReflectionV1AlphaService,
 } from '@causeway/proto-gen';
@@ -18,9 +19,10 @@ import { Reflection } from './services/reflection-service';
 import { ResourceReads } from './services/resource-reads';
 import { ResourceWatches } from './services/resource-watches';
 import { ResourceWrites } from './services/resource-writes';
+import { RoutingServiceHandlers } from './services/routing-service';
 
 /** The services that callers need rights for. */
-const API = ['causeway.v1.ResourceService', 'causeway.v1.NamingService'] as const;
+const API = ['causeway.v1.ResourceService', 'causeway.v1.NamingService', 'causeway.v1.RoutingService'] as const;
 const SERVICES = [
   ...API,
   'grpc.health.v1.Health',
@@ -98,6 +100,7 @@ export class GrpcApiServer {
       new ResourceWatches(options),
     ];
     const naming = new NamingServiceHandlers(options.queries);
+    const routing = new RoutingServiceHandlers(options.queries);
     const reflection = new Reflection(SERVICES);
     const server = new Server({ ...BOUNDS, interceptors: [streams.interceptor, callers.interceptor] });
     server.addService(resourceService, {
@@ -110,6 +113,10 @@ export class GrpcApiServer {
     server.addService(NamingServiceService, {
       resolve: handlers.unary(naming.resolve.bind(naming)),
       explain: handlers.unary(naming.explain.bind(naming)),
+    });
+    server.addService(RoutingServiceService, {
+      explainRequest: handlers.unary(routing.explainRequest.bind(routing)),
+      listRoutes: handlers.unary(routing.listRoutes.bind(routing)),
     });
     server.addService(health.definition, { check: health.check, watch: health.watch });
     server.addService(ServerReflectionService, { serverReflectionInfo: reflection.info });

@@ -33,6 +33,12 @@ const smallest: Readonly<Record<string, unknown>> = {
   Role: { rules: [{ verbs: ['get'], kinds: ['MeshService'] }] },
   RoleBinding: { role: 'viewer', subjects: [{ kind: 'User', name: 'a' }] },
   AuthenticationConfiguration: {},
+  MetaresourceDefinition: {
+    ...{ group: 'a.io', kind: 'PaintPolicy', plural: 'paintpolicies', hierarchy: ['Mesh', 'Backend'] },
+    declaredTargets: [{ kind: 'Mesh', semantics: 'a' }],
+    effectiveTarget: { level: 'Backend', semantics: 'b' },
+    schema: { type: 'object' },
+  },
 };
 
 /** Kuma's names for its kinds (docs/reference/kuma-rest.md §1.6), our names for the others. */
@@ -64,6 +70,7 @@ const nouns: Readonly<Record<string, readonly [plural: string, short: string, sc
   Role: ['roles', 'role', 'global', 'roles'],
   RoleBinding: ['rolebindings', 'rb', 'global', 'roles'],
   AuthenticationConfiguration: ['authenticationconfigurations', 'authn', 'global', 'settings'],
+  MetaresourceDefinition: ['metaresourcedefinitions', 'mrd', 'global', 'settings'],
 };
 
 function fields(kind: Kind, value: unknown): string[] {
@@ -84,7 +91,15 @@ describe('the list of kinds', () => {
       coreKinds.kinds.filter((kind) => kind.writer === writer).map((kind) => kind.name);
     expect(by('operator')).toEqual([
       ...['Mesh', 'MeshParameters', 'ConfigMap', 'Namespace', 'Zone', 'HostnameGenerator'],
-      ...['Gateway', 'MeshIdentity', 'MeshTrust', 'MeshZoneAddress', 'ZoneIngress', 'ZoneEgress'],
+      ...[
+        'Gateway',
+        'MeshIdentity',
+        'MeshTrust',
+        'MeshZoneAddress',
+        'ZoneIngress',
+        'ZoneEgress',
+        'MetaresourceDefinition',
+      ],
     ]);
     expect(by('admin')).toEqual(['Secret', 'GlobalSecret', 'Role', 'RoleBinding', 'AuthenticationConfiguration']);
   });

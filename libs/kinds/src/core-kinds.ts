@@ -15,6 +15,7 @@ import { MeshParameters } from './mesh-parameters';
 import { MeshService } from './mesh-service';
 import { MeshTrust } from './mesh-trust';
 import { MeshZoneAddress } from './mesh-zone-address';
+import { MetaresourceDefinition } from './metaresource-definition';
 import { Namespace } from './namespace';
 import { ReferenceGrant } from './reference-grant';
 import { Role } from './role';
@@ -27,7 +28,7 @@ import { Zone } from './zone';
 import { ZoneEgress } from './zone-egress';
 import { ZoneIngress } from './zone-ingress';
 
-/** All kinds of the product. This is the only place where a kind is registered. */
+/** All kinds of the product. Besides these there are the kinds that MetaresourceDefinitions declare at run time. */
 export const coreKinds = new Registry([
   Mesh,
   MeshParameters,
@@ -56,4 +57,5 @@ export const coreKinds = new Registry([
   Role,
   RoleBinding,
   AuthenticationConfiguration,
+  MetaresourceDefinition,
 ]);

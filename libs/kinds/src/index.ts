@@ -7,6 +7,8 @@ export { AuthenticationConfiguration, MOST_REVOKED } from './authentication-conf
 export { ConfigMap, PARAMETERS_KEY } from './config-map';
 export { coreKinds } from './core-kinds';
 export { Dataplane } from './dataplane';
+export { undeclaredKind } from './declared/declared-kind';
+export { DefinitionJudge, MOST_DECLARED_KINDS, type JudgedDefinition } from './declared/judge-definitions';
 export { defaultResources } from './default-resources';
 export { Gateway } from './gateway';
 export { GRPCRoute } from './grpc-route';
@@ -20,6 +22,7 @@ export { checkMeshParameters, isMeshParameters, MeshParameters, type MeshParamet
 export { MeshService } from './mesh-service';
 export { MeshTrust } from './mesh-trust';
 export { MeshZoneAddress } from './mesh-zone-address';
+export { MetaresourceDefinition, type MetaresourceDefinitionSpec } from './metaresource-definition';
 export { Namespace } from './namespace';
 export { ReferenceGrant } from './reference-grant';
 export { builtInRoles, Role, verbs } from './role';

@@ -90,6 +90,14 @@ export {
   ResolveRequest,
   ResolveResponse,
 } from './gen/causeway/v1/naming_service';
+export {
+  ExplainRequestRequest,
+  ExplainRequestResponse,
+  ListRoutesRequest,
+  ListRoutesResponse,
+  RoutingServiceClient,
+  RoutingServiceService,
+} from './gen/causeway/v1/routing_service';
 export { FILE_DESCRIPTOR_SET } from './gen/descriptors';
 export { fieldViolation, reasonOf } from './field-violation';
 export { BadRequest, ErrorInfo, PreconditionFailure, RetryInfo } from './gen/google/rpc/error_details';

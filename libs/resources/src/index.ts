@@ -54,7 +54,7 @@ export {
 } from './json';
 export { defineKind } from './kind/define-kind';
 export { type Kind, type KindAlias, type SpecOf, type TypedKind, type Writer } from './kind/kind';
-export { Registry, type NamedKind } from './kind/registry';
+export { Registry, type KindSource, type NamedKind } from './kind/registry';
 export { crossesZones, Sync, type SyncRule } from './kind/sync-rule';
 export {
   checkLabels,
@@ -69,7 +69,8 @@ export {
   type LabelSelector,
 } from './labels';
 export { type FreedAddress, type OriginRevision, type Resource, type StorePoint, type Tombstone } from './resource';
-export { compileSchema, type CompiledSchema } from './schema/compiled-schema';
+export { compileSchema, interpretSchema, type CompiledSchema } from './schema/compiled-schema';
+export { PATTERN_TEST, type Schema } from './schema/schema';
 export { unknownField } from './schema/schema-violations';
 export { nearest } from './suggestion';
 export { FieldPath, shortened, Violations, type Violation, type ViolationRule } from './violation';

@@ -34,7 +34,7 @@ import { RequestCallers } from './http/request-callers';
 import { RequestHooks } from './http/request-hooks';
 import { RequestSignals } from './http/request-signals';
 import { RouteTable } from './http/route-table';
-import { openApiDocument } from './openapi/open-api-document';
+import { openApiText } from './openapi/open-api-document';
 import {
   DEFAULT_LIMITS,
   ADMISSION,
@@ -104,7 +104,7 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
     {
       provide: OPENAPI,
       inject: [MODULE_OPTIONS_TOKEN],
-      useFactory: ({ registry, version }: RestDependencies) => JSON.stringify(openApiDocument(registry, version)),
+      useFactory: ({ registry, version }: RestDependencies) => openApiText(registry, version),
     },
     {
       provide: RequestCallers,

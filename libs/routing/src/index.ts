@@ -41,4 +41,5 @@ export { explain, MOST_EXPLAINED, type Explanation } from './requests/explain';
 export { TooCostly, type HttpRequest, type Request } from './requests/request';
 export { methods, pathMatchTypes, valueMatchTypes } from './rules/compiled-match';
 export { looksIntoRequests, ruleViolations, type CompiledRoute, type CompiledRule } from './rules/compiled-route';
+export { compileExpression, type RegularExpression } from './rules/regular-expression';
 export { filterTypes, pathChangeTypes, redirectSchemes, redirectStatusCodes } from './rules/filter-rules';

@@ -32,10 +32,15 @@ describe('a quarantine', () => {
     [],
     { all: 'true' },
     { resources: {} },
-    { resources: [null, 1, {}, { type: 'Nothing', name: 'x' }, { type: 'Mesh', name: 3 }] },
+    { resources: [null, 1, {}, { type: 'Mesh', name: 3 }] },
   ])('ignores what makes no sense: %j', (value) => {
     const { all, resources } = read(value);
     expect([all, resources]).toEqual([false, []]);
+  });
+
+  it('takes a kind that is not known, as one that is declared later', () => {
+    const id = { kind: 'PaintPolicy', mesh: 'default', zone: 'east', namespace: 'default', name: 'x' };
+    expect(read({ resources: [{ type: 'PaintPolicy', name: 'x' }] }).includes(id)).toBe(true);
   });
 
   it('is released where it names less', () => {

@@ -54,10 +54,13 @@ export function releases(before: Quarantine, after: Quarantine): boolean {
   return (before.all && !after.all) || before.resources.some((id) => !after.includes(id));
 }
 
+/** A kind that is not known now may have been declared, or may be yet: declared kinds all have this shape. */
+const DECLARED = { scope: 'mesh', namespaced: true } as const;
+
 function identityOf(item: JsonValue, zone: string, registry: Registry): readonly Identity[] {
   const { type, mesh, namespace, name } = isJsonObject(item) ? item : {};
-  const kind = typeof type === 'string' ? registry.kind(type) : undefined;
-  if (!kind || typeof name !== 'string') return [];
+  if (typeof type !== 'string' || typeof name !== 'string') return [];
+  const kind = registry.kind(type) ?? { name: type, ...DECLARED };
   const part = (given: JsonValue | undefined, has: boolean): string =>
     has ? (typeof given === 'string' ? given : 'default') : '';
   const id = {

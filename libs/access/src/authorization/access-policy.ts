@@ -74,16 +74,16 @@ const ADMINISTRATORS: AccessDecision = Object.freeze({
  */
 export class AccessPolicy {
   private compiled: CompiledPolicy | undefined;
-  private readonly builtIn: ReadonlyMap<string, readonly Rule[]>;
-  private readonly reserved: ReadonlySet<string>;
+  /** Of the kinds of this version of the registry. */
+  private kinds = -1;
+  private builtIn: ReadonlyMap<string, readonly Rule[]> = new Map();
+  private reserved: ReadonlySet<string> = new Set();
   private readonly zonesListeners = new Set<ZonesListener>();
   private readonly subjectsListeners = new Set<SubjectsListener>();
   private readonly unsubscribe: () => void;
 
   constructor(private readonly sources: AccessPolicySources) {
-    const { registry, index } = sources;
-    this.builtIn = builtInRules(registry);
-    this.reserved = reservedForAdmins(registry);
+    const { index } = sources;
     this.unsubscribe = index.subscribe((event) => {
       const isConcerned = event.changes.some(({ id }) => id.kind === 'Role' || id.kind === 'RoleBinding');
       if (event.reloaded || isConcerned) this.renew(event);
@@ -221,6 +221,13 @@ export class AccessPolicy {
   }
 
   private policy(): CompiledPolicy {
+    const { registry } = this.sources;
+    if (this.kinds !== registry.version) {
+      this.kinds = registry.version;
+      this.builtIn = builtInRules(registry);
+      this.reserved = reservedForAdmins(registry);
+      this.compiled = undefined;
+    }
     this.compiled ??= compilePolicy(this.sources, this.builtIn);
     return this.compiled;
   }

@@ -2,14 +2,17 @@ import {
   ApplyOutcome,
   NamingServiceClient,
   ResourceServiceClient,
+  RoutingServiceClient,
   SelectionMessage,
   type ApplyResponse,
   type ApplyResult as ApplyResultMessage,
   type Claim,
   type Endpoint as EndpointMessage,
+  type ExplainRequestResponse,
   type ExplainResponse,
   type ResolveResponse,
   type ListResponse,
+  type ListRoutesResponse,
   type ResourceIdentity,
   type ResourceName,
   type WatchResponse,
@@ -28,11 +31,13 @@ import type {
   HostnameExplanation,
   HostnameQuestion,
   ReadOptions,
+  RequestExplanationQuestion,
   ResolvedService,
   ResourceId,
   ResourceList,
   ResourceRef,
   ResourceSelection,
+  RoutesOfServiceQuestion,
   StoredResource,
   WatchEvent,
   WatchOptions,
@@ -72,6 +77,7 @@ export class GrpcApiClient implements ApiClient {
   readonly rest: RestCalls;
   private readonly resources: ResourceServiceClient;
   private readonly naming: NamingServiceClient;
+  private readonly routing: RoutingServiceClient;
   private readonly metadata = new Metadata();
 
   constructor(private readonly connection: Connection) {
@@ -81,6 +87,7 @@ export class GrpcApiClient implements ApiClient {
     const address = `${server.hostname}:${server.port || '5682'}`;
     this.resources = new ResourceServiceClient(address, credentialsOf(connection), OPTIONS);
     this.naming = new NamingServiceClient(address, credentialsOf(connection), OPTIONS);
+    this.routing = new RoutingServiceClient(address, credentialsOf(connection), OPTIONS);
     if (token !== undefined) this.metadata.set('authorization', `Bearer ${token}`);
   }
 
@@ -190,9 +197,27 @@ export class GrpcApiClient implements ApiClient {
     return { hostname: name, mesh: place, zone: view, claims: claims.map(claimOf), hints, note };
   }
 
+  async explainRequest({ mesh = '', zone = '', question }: RequestExplanationQuestion): Promise<JsonObject> {
+    const request = { mesh, zone, questionJson: JSON.stringify(question) };
+    const { answerJson } = await this.unary<ExplainRequestResponse>((done) =>
+      this.routing.explainRequest(request, this.metadata, deadline(), done),
+    );
+    return documentOf(answerJson);
+  }
+
+  async routesOf(question: RoutesOfServiceQuestion): Promise<JsonObject> {
+    const { mesh = '', zone = '', kind = '', namespace = '', service, port = 0, client = '' } = question;
+    const request = { mesh, zone, kind, namespace, service, port, client, minRevision: 0 };
+    const { answerJson } = await this.unary<ListRoutesResponse>((done) =>
+      this.routing.listRoutes(request, this.metadata, deadline(), done),
+    );
+    return documentOf(answerJson);
+  }
+
   close(): void {
     this.resources.close();
     this.naming.close();
+    this.routing.close();
   }
 
   private async *watchOnce(

@@ -12,11 +12,13 @@ import type {
   HostnameExplanation,
   HostnameQuestion,
   ReadOptions,
+  RequestExplanationQuestion,
   ResolvedService,
   ResourceId,
   ResourceList,
   ResourceRef,
   ResourceSelection,
+  RoutesOfServiceQuestion,
   StoredResource,
   WatchEvent,
   WatchOptions,
@@ -130,6 +132,18 @@ export class RestApiClient implements ApiClient {
     };
   }
 
+  async explainRequest({ mesh, zone, question }: RequestExplanationQuestion): Promise<JsonObject> {
+    const path = `${await this.meshPath(mesh)}/_explain`;
+    return this.http.json({ method: 'POST', path, query: { zone }, body: question });
+  }
+
+  async routesOf({ mesh, port, ...asked }: RoutesOfServiceQuestion): Promise<JsonObject> {
+    return this.http.json({
+      path: `${await this.meshPath(mesh)}/_routes`,
+      query: { ...asked, port: numberText(port) },
+    });
+  }
+
   close(): void {
     this.http.close();
   }
@@ -141,12 +155,16 @@ export class RestApiClient implements ApiClient {
     });
   }
 
+  private async meshPath(mesh: string | undefined): Promise<string> {
+    return `/meshes/${encodeURIComponent(mesh || (await this.http.expectedMesh()))}`;
+  }
+
   /** The path of a list, or of one resource. Throws ApiError for a kind that this client does not know. */
   private async pathOf({ kind: named, mesh, name }: ResourceSelection & { readonly name?: string }): Promise<string> {
     const kind = coreKinds.kind(named);
     if (!kind) throw new ApiError('invalid', `there is no kind ${named}`);
     const inMesh = kind.scope === 'mesh' && (mesh !== undefined || name !== undefined);
-    const place = inMesh ? `/meshes/${encodeURIComponent(mesh || (await this.http.expectedMesh()))}` : '';
+    const place = inMesh ? await this.meshPath(mesh) : '';
     const list = `${place}/${kind.plural}`;
     return name === undefined ? list : `${list}/${encodeURIComponent(name)}`;
   }

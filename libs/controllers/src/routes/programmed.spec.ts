@@ -1,7 +1,9 @@
 import type { KnownProxy } from '../proxies/known-proxies';
 import { idOf } from '../../../../test/support/loop-harness';
-import { programmedCondition, type RouteProgress } from './programmed';
-import { ProxyProgress } from './proxy-progress';
+import type { ResourceProgress } from '../progress/progress';
+import { ProxyProgress } from '../progress/proxy-progress';
+import { programmedCondition } from './programmed';
+import { routeNeeds } from './route-progress';
 
 const proxy = (name: string, more: Partial<KnownProxy['facts']> = {}, connected = true, revision = 10): KnownProxy => ({
   ...{ proxy: `default/${name}`, connected, instance: 'a', revision, lastSeen: 0 },
@@ -19,7 +21,9 @@ function said(
   kind: 'HTTPRoute' | 'TCPRoute' = 'HTTPRoute',
 ): string {
   const progress = new ProxyProgress({ isLoaded: true, storeNow: 1, all: () => proxies });
-  const { status, reason, message } = programmedCondition(progress.of({ mesh: 'default', namespace }, kind, 10), 3);
+  const needs = routeNeeds(kind);
+  if (!needs) throw new Error('no kind of routes');
+  const { status, reason, message } = programmedCondition(progress.of({ mesh: 'default', namespace }, needs, 10), 3);
   return `${status}/${reason} ${message}`;
 }
 
@@ -89,7 +93,7 @@ describe('Programmed of a route', () => {
 
   it('of a route of the global counts zones, and is True only when all have applied it', () => {
     const count = (acked: number, total: number, ...waitingFor: string[]) => ({ acked, total, waitingFor });
-    const text = (progress: RouteProgress): string => {
+    const text = (progress: ResourceProgress): string => {
       const { status, message } = programmedCondition(progress, 1);
       return `${status} ${message}`;
     };

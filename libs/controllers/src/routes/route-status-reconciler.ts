@@ -19,6 +19,7 @@ import {
   type Keys,
   type ReconcileResult,
 } from '../reconcile/keyed-reconciler';
+import { Movement, type ProgressSource } from '../progress/progress';
 import { planRouteStatus, storedConditions } from './plan-route-status';
 import {
   asCondition,
@@ -30,8 +31,8 @@ import {
   PROGRAMMED,
   programmedCondition,
   withoutGateway,
-  type RouteProgress,
 } from './programmed';
+import { routeNeeds } from './route-progress';
 
 /** How often it is looked whether all have applied a route, ms: more and more seldom. */
 const LOOK_AGAIN = 1_000;
@@ -42,25 +43,6 @@ const LOOK_SELDOM = 30_000;
  */
 const PATIENCE = 10_000;
 const SAY_EVERY = 10_000;
-
-/** A route at one of its parents, for the question who has applied it there. */
-export interface AskedRoute {
-  readonly route: Resource;
-  /** The namespace to whose callers the route applies; absent where it applies to all. */
-  readonly namespace?: string | undefined;
-  /** The revision of the log here with which the route came into force as it is. */
-  readonly since: number;
-}
-
-/** Knows who has applied routes. */
-export interface ProgressSource {
-  /** Undefined where nothing is known yet. */
-  of(asked: AskedRoute): RouteProgress | undefined;
-  /** Whether something is known anew since the call before. */
-  hasMoved(): boolean;
-  /** Names of the zones of Kuma, sorted; undefined while they are not known. */
-  untold?(): readonly string[] | undefined;
-}
 
 /** Knows of which routes zones of Kuma are told. */
 export interface ToldRoutes {
@@ -106,7 +88,11 @@ export class RouteStatusReconciler implements KeyedReconciler {
   private index: IndexReader | undefined;
   private untold: readonly string[] | undefined;
 
-  constructor(private readonly options: RouteStatusOptions) {}
+  private readonly movement: Movement;
+
+  constructor(private readonly options: RouteStatusOptions) {
+    this.movement = new Movement(options.progress);
+  }
 
   /** Takes note of changed bindings until the returned function is called. */
   follow(): () => void {
@@ -150,7 +136,7 @@ export class RouteStatusReconciler implements KeyedReconciler {
     const isTold = untold === undefined || this.untold?.join(' ') === untold.join(' ');
     if (untold) this.untold = untold;
     if (isReloaded || !isTold) return [RESCAN];
-    return this.options.progress?.hasMoved() === true ? [...this.waiting.keys()] : NO_KEYS;
+    return this.movement.hasMoved() ? [...this.waiting.keys()] : NO_KEYS;
   }
 
   reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
@@ -206,7 +192,9 @@ export class RouteStatusReconciler implements KeyedReconciler {
     if (isProgrammed(stored, generation)) return asCondition(stored);
     // GEP-1426, Namespace boundaries: a route of another namespace is for the callers of its own.
     const namespace = parentRef.namespace === id.namespace ? undefined : id.namespace;
-    const known = this.options.progress?.of({ route, namespace, since });
+    const needs = routeNeeds(id.kind);
+    const known =
+      needs && this.options.progress?.of({ resource: route, concerned: { mesh: id.mesh, namespace }, needs, since });
     return known && programmedCondition(known, generation);
   }
 

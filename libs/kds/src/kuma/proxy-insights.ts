@@ -6,12 +6,12 @@ import {
   isJsonArray,
   isJsonObject,
   parseIdentityKey,
-  Registry,
   Sync,
   type Identity,
   type JsonObject,
   type JsonValue,
   type Kind,
+  type Registry,
   type Resource,
 } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
@@ -43,7 +43,7 @@ const KINDS: readonly Kind[] = [
 
 /** The kinds of `registry`, and those of sync only: insights of proxies, and of what they have applied of routes. */
 export function withInsightKinds(registry: Registry): Registry {
-  return new Registry([...registry.kinds, ...[...KINDS, RouteInsight].filter((kind) => !registry.kind(kind.name))]);
+  return registry.with([...KINDS, RouteInsight]);
 }
 
 export function isInsightKind(kind: string): boolean {

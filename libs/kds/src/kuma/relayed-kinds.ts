@@ -1,4 +1,4 @@
-import { Registry, Sync, type Kind, defineKind } from '@causeway/resources';
+import { Sync, type Kind, type Registry, defineKind } from '@causeway/resources';
 import { Type } from 'typebox';
 import { withInsightKinds } from './proxy-insights';
 
@@ -48,5 +48,5 @@ const POLICIES: readonly Kind[] = (
 
 /** The kinds of a global's sync: those of `registry`, insights of proxies, and those that the global only relays. */
 export function withRelayedKinds(registry: Registry): Registry {
-  return withInsightKinds(new Registry([...registry.kinds, ...POLICIES.filter((kind) => !registry.kind(kind.name))]));
+  return withInsightKinds(registry.with(POLICIES));
 }

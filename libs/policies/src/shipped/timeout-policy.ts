@@ -8,7 +8,7 @@ const Spec = Optionals({
   request: Duration,
   /** Of one attempt; 0s is without end. */
   backendRequest: Duration,
-  /** Without a byte in either direction; 0s is without end. Absent means 1h. */
+  /** Without a byte in either direction; 0s is without end. Absent means 30m. */
   idle: Duration,
 });
 export type TimeoutSpec = Static<typeof Spec>;

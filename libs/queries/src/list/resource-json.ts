@@ -1,4 +1,5 @@
 import { toDocument, type DocumentFormat } from '@causeway/admission';
+import { undeclaredKind } from '@causeway/kinds';
 import { isJsonObject, type JsonObject, type Registry, type Resource } from '@causeway/resources';
 
 /** Longer texts are not cached: large resources would take their memory twice. */
@@ -29,8 +30,8 @@ export class ResourceJson {
   }
 
   private document(resource: Resource, format: DocumentFormat): JsonObject {
-    const kind = this.registry.kind(resource.id.kind);
-    if (!kind) throw new Error(`the store holds the kind ${resource.id.kind}, which the registry does not know`);
+    // A watch may show the last resources of a kind whose definition has gone.
+    const kind = this.registry.kind(resource.id.kind) ?? undeclaredKind(resource.id.kind);
     const document = toDocument(kind, resource, format);
     return isJsonObject(document['status']) ? { ...document, status: withConnected(document['status']) } : document;
   }

@@ -2,7 +2,7 @@ import type { Static, TSchema } from 'typebox';
 import { jsonBytes } from '../json';
 import { DEFAULT_BOUNDS, type KindBounds, type KindDefinition, type TypedKind } from './kind';
 import { checkName } from '../identity';
-import { compileSchema } from '../schema/compiled-schema';
+import { compileSchema, type CompiledSchema } from '../schema/compiled-schema';
 import { FieldPath, Violations, type Violation } from '../violation';
 
 type Defaulted =
@@ -23,14 +23,18 @@ const SPEC = FieldPath.at('spec');
 
 /** What a kind file declares; fields with a default may be absent. */
 export type KindInput<S extends TSchema> = Omit<KindDefinition<S>, Defaulted | 'bounds'> &
-  Partial<Pick<KindDefinition<S>, Defaulted>> & { readonly bounds?: Partial<KindBounds> };
+  Partial<Pick<KindDefinition<S>, Defaulted>> & {
+    readonly bounds?: Partial<KindBounds>;
+    /** How specs are read and checked, of a kind whose schema is no code of this product. */
+    readonly schema?: CompiledSchema<S>;
+  };
 
 /**
  * Makes a kind from its declaration. Defaults: no namespaces, written by owners of services, not confidential, nothing server-owned,
  * derived or pending, `DEFAULT_BOUNDS`, no further rules. The schema is compiled once.
  */
 export function defineKind<S extends TSchema>(input: KindInput<S>): TypedKind<Static<S>> {
-  const schema = compileSchema(input.spec);
+  const schema = input.schema ?? compileSchema(input.spec);
   const bounds = Object.freeze({ ...DEFAULT_BOUNDS, ...input.bounds });
   const rules = (spec: unknown, at: FieldPath): readonly Violation[] =>
     schema.fits(spec) ? (input.validate?.(spec, at) ?? []) : [];

@@ -7,73 +7,129 @@ export interface NamedKind {
   readonly alias?: KindAlias;
 }
 
-/** The kinds that a program knows, built once from an explicit list. There is no global registry. */
-export class Registry {
+/** Kinds that come and go while a program runs. Both fields are read often, and must cost nothing while nothing changes. */
+export interface KindSource {
+  /** Another number whenever `kinds` has changed. */
+  readonly version: number;
   readonly kinds: readonly Kind[];
-  private readonly byName: ReadonlyMap<string, NamedKind>;
-  private readonly byPlural: ReadonlyMap<string, NamedKind>;
-  private readonly byNoun: ReadonlyMap<string, NamedKind>;
+}
 
-  /** Throws if two kinds share a name, plural or short name, which is a bug of the list. */
-  constructor(kinds: readonly Kind[]) {
-    this.kinds = Object.freeze([...kinds]);
-    const named = kinds.flatMap((kind): Entry[] => [
-      { kind, name: kind.name, plural: kind.plural },
-      ...kind.aliases.map((alias) => ({ kind, alias, name: alias.name, plural: alias.plural })),
-    ]);
-    const short = kinds.map((kind) => [kind.shortName, { kind }] as const);
-    this.byName = uniqueMap(named.map((entry) => [entry.name, entry]));
-    this.byPlural = uniqueMap(named.map((entry) => [entry.plural, entry]));
-    this.byNoun = uniqueMap([
-      ...this.byPlural,
-      ...short,
-      ...named.map((one) => [one.name.toLowerCase(), one] as const),
-    ]);
+/**
+ * The kinds that a program knows: an explicit list, and those of a source if there is one. There is no global registry. Whoever
+ * keeps what it derived from `kinds` keeps `version` beside it, and derives it anew when that differs.
+ */
+export class Registry {
+  private tables: Tables | undefined;
+
+  /**
+   * A kind of `declared` whose name, plural or short name is taken in `fixed` or comes again in `declared` is left out. Throws if two
+   * kinds of `fixed` share one, which is a bug of the list.
+   */
+  constructor(
+    private readonly fixed: readonly Kind[],
+    private readonly declared?: KindSource,
+  ) {
+    this.tables = new Tables(fixed, declared);
+  }
+
+  /** Another number whenever a kind has come, changed or gone. */
+  get version(): number {
+    return this.declared?.version ?? 0;
+  }
+
+  /** Every kind; the list is another one whenever `version` is. */
+  get kinds(): readonly Kind[] {
+    return this.current.kinds;
+  }
+
+  /** The same declared kinds beside more fixed ones; of `kinds` those whose name this registry's fixed list lacks. */
+  with(kinds: readonly Kind[]): Registry {
+    const known = new Set(this.fixed.map(({ name }) => name));
+    return new Registry([...this.fixed, ...kinds.filter(({ name }) => !known.has(name))], this.declared);
+  }
+
+  /** Whether the kind came from the source. */
+  isDeclared(name: string): boolean {
+    return this.current.declared.has(name);
   }
 
   /** The kind called `name` (`MeshService`, or an alias like `XMesh`), or undefined. */
   kind(name: string): Kind | undefined {
-    return this.byName.get(name)?.kind;
+    return this.current.byName.get(name)?.kind;
   }
 
   /** The alias that is called `name`; undefined for a kind's own name and for other words. */
   alias(name: string): KindAlias | undefined {
-    return this.byName.get(name)?.alias;
+    return this.current.byName.get(name)?.alias;
   }
 
   /** The kind that REST serves under this plural, a kind's or an alias's, or undefined. */
   collection(plural: string): NamedKind | undefined {
-    return this.byPlural.get(plural);
+    return this.current.byPlural.get(plural);
   }
 
   /** The kind whose plural, short name or name in lower case is `noun`, or undefined. */
   noun(noun: string): Kind | undefined {
-    return this.byNoun.get(noun)?.kind;
+    return this.current.byNoun.get(noun)?.kind;
   }
 
   /** The kind name nearest to `word`, for error messages. */
   suggestKind(word: string): string | undefined {
-    return nearest(word, [...this.byName.keys()]);
+    return nearest(word, [...this.current.byName.keys()]);
   }
 
   /** The plural or short name nearest to `word`, for error messages. */
   suggestNoun(word: string): string | undefined {
-    return nearest(word, [...this.byPlural.keys(), ...this.kinds.map((kind) => kind.shortName)]);
+    return nearest(word, [...this.current.byPlural.keys(), ...this.kinds.map((kind) => kind.shortName)]);
+  }
+
+  private get current(): Tables {
+    if (this.tables?.version !== this.version) this.tables = new Tables(this.fixed, this.declared);
+    return this.tables;
   }
 }
 
-interface Entry extends NamedKind {
-  readonly name: string;
-  readonly plural: string;
-}
+type Names = Map<string, NamedKind>;
 
-function uniqueMap(entries: readonly (readonly [string, NamedKind])[]): ReadonlyMap<string, NamedKind> {
-  const map = new Map<string, NamedKind>();
-  for (const [key, { kind, alias }] of entries) {
-    const other = map.get(key);
-    if (other && other.kind !== kind)
-      throw new Error(`kinds ${other.kind.name} and ${kind.name} are both called "${key}"`);
-    if (!other) map.set(key, alias ? { kind, alias } : { kind });
+/** The names of the kinds of one version. */
+class Tables {
+  readonly version: number;
+  readonly kinds: readonly Kind[];
+  readonly declared: ReadonlySet<string>;
+  readonly byName: Names = new Map();
+  readonly byPlural: Names = new Map();
+  /** Plurals, short names, names in lower case. */
+  readonly byNoun: Names = new Map();
+
+  constructor(fixed: readonly Kind[], source: KindSource | undefined) {
+    this.version = source?.version ?? 0;
+    for (const kind of fixed) {
+      const taken = this.add(kind);
+      if (taken) throw new Error(`kinds ${taken.kind.name} and ${kind.name} are both called "${taken.word}"`);
+    }
+    const declared = (source?.kinds ?? []).filter((kind) => !this.add(kind));
+    this.kinds = Object.freeze([...fixed, ...declared]);
+    this.declared = new Set(declared.map(({ name }) => name));
   }
-  return map;
+
+  /** The word of this kind that another kind has; undefined where the kind was added. */
+  private add(kind: Kind): { readonly word: string; readonly kind: Kind } | undefined {
+    const named = [
+      { name: kind.name, plural: kind.plural, entry: { kind } },
+      ...kind.aliases.map((alias) => ({ name: alias.name, plural: alias.plural, entry: { kind, alias } })),
+    ];
+    const entries = named.flatMap(({ name, plural, entry }): [Names, string, NamedKind][] => [
+      [this.byName, name, entry],
+      [this.byPlural, plural, entry],
+      [this.byNoun, plural, entry],
+      [this.byNoun, name.toLowerCase(), entry],
+    ]);
+    entries.push([this.byNoun, kind.shortName, { kind }]);
+    for (const [names, word] of entries) {
+      const other = names.get(word);
+      if (other) return { word, kind: other.kind };
+    }
+    for (const [names, word, entry] of entries) if (!names.has(word)) names.set(word, entry);
+    return undefined;
+  }
 }

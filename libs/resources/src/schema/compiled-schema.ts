@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import type { FieldPath, Violation, Violations } from '../violation';
+import { FieldPath, Violations, type Violation } from '../violation';
 import { shapeViolation } from './received-shape';
 import { isRecord, type Schema } from './schema';
 import { addSchemaViolations } from './schema-violations';
@@ -35,6 +35,25 @@ export function compileSchema<S extends TSchema>(schema: S): CompiledSchema<S> {
       addSchemaViolations(schema, value, at, found);
       if (found.total === before) found.add(at, 'invalid', () => 'does not fit its schema');
     },
+  };
+}
+
+/**
+ * The same for a schema that came at run time. It is interpreted: nothing of it becomes code. It must be of the part of JSON Schema
+ * that `Schema` has, with a bound for every text, list and map, and patterns must have their test (`PATTERN_TEST`). Linear in the value.
+ */
+export function interpretSchema(schema: Schema): CompiledSchema<TSchema> {
+  const fits = (value: unknown): value is never => {
+    const found = new Violations(0);
+    addSchemaViolations(schema, value, FieldPath.at(), found);
+    return found.total === 0;
+  };
+  return {
+    fits,
+    withDefaults: (value) => withDefaults(schema, value),
+    validSubset: (value, at) => validSubset(schema, value, at),
+    shapeViolation: (value, at) => shapeViolation(schema, value, at),
+    check: (value, at, found) => addSchemaViolations(schema, value, at, found),
   };
 }
 

@@ -1,4 +1,4 @@
-import { codePoints, entrySchema, isLonger, isRecord, matches, ownSchema, type Schema } from './schema';
+import { codePoints, entrySchema, fitsPattern, isLonger, isRecord, ownSchema, type Schema } from './schema';
 import { nearest } from '../suggestion';
 import { shortened, type FieldPath, type Violations } from '../violation';
 
@@ -80,15 +80,11 @@ function entryViolations(
     found.add(at, 'unknown-field', () => unknownField(key, Object.keys(properties)));
 }
 
-function nameViolations(
-  { maxLength = Infinity, pattern, title }: Schema,
-  key: string,
-  at: FieldPath,
-  found: Violations,
-) {
+function nameViolations(schema: Schema, key: string, at: FieldPath, found: Violations) {
+  const { maxLength = Infinity, pattern = '', title } = schema;
   if (isLonger(key, maxLength))
     found.add(at, 'too-long', () => `has a name longer than ${maxLength} characters: ${key.length}`);
-  else if (pattern !== undefined && !matches(pattern, key))
+  else if (!fitsPattern(schema, key))
     found.add(at, 'wrong-form', () => `has a name that must be ${title ?? `as in ${pattern}`}`);
 }
 
@@ -108,12 +104,12 @@ function arrayViolations(schema: Schema, value: readonly unknown[], at: FieldPat
 }
 
 function stringViolations(schema: Schema, value: string, at: FieldPath, found: Violations): void {
-  const { minLength = 0, maxLength = Infinity, pattern, title } = schema;
+  const { minLength = 0, maxLength = Infinity, pattern = '', title } = schema;
   if (value === '' && minLength > 0) return found.add(at, 'required', () => 'must not be empty');
   if (value.length < minLength) return found.add(at, 'too-short', () => `must have at least ${minLength} characters`);
   if (isLonger(value, maxLength))
     return found.add(at, 'too-long', () => `must not be longer than ${maxLength} characters, has ${codePoints(value)}`);
-  if (pattern !== undefined && !matches(pattern, value))
+  if (!fitsPattern(schema, value))
     found.add(
       at,
       'wrong-form',
@@ -122,8 +118,12 @@ function stringViolations(schema: Schema, value: string, at: FieldPath, found: V
 }
 
 function numberViolations(schema: Schema, value: number, at: FieldPath, found: Violations): void {
-  const { minimum = -Infinity, maximum = Infinity } = schema;
-  if (value >= minimum && value <= maximum) return;
+  const { minimum = -Infinity, maximum = Infinity, multipleOf } = schema;
+  if (value >= minimum && value <= maximum) {
+    if (multipleOf !== undefined && !isMultiple(value, multipleOf))
+      found.add(at, 'wrong-form', () => `must be a multiple of ${multipleOf}; got ${value}`);
+    return;
+  }
   found.add(at, 'out-of-range', () => {
     if (Number.isFinite(minimum) && Number.isFinite(maximum)) return `must be ${minimum} to ${maximum}; got ${value}`;
     return value < minimum ? `must be at least ${minimum}; got ${value}` : `must be at most ${maximum}; got ${value}`;
@@ -174,6 +174,12 @@ function wrongType(wanted: string, value: unknown, at: FieldPath, found: Violati
 function jsonType(value: unknown): string {
   if (Array.isArray(value)) return 'array';
   return value === null ? 'null' : typeof value;
+}
+
+/** 0.3 is three times 0.1, although not in binary. */
+function isMultiple(value: number, of: number): boolean {
+  const times = value / of;
+  return Math.abs(times - Math.round(times)) < 1e-6;
 }
 
 function list(values: readonly unknown[]): string {

@@ -1,10 +1,15 @@
+/** Whether a text matches the pattern of a schema that came at run time; it is not part of the schema's JSON. */
+export const PATTERN_TEST: unique symbol = Symbol('pattern test');
+
 /** The part of JSON Schema that kinds use. The compiled validator checks everything else. */
 export interface Schema {
+  /** Of a schema with `pattern` that is no code of this product: the pattern never becomes a regular expression of JavaScript. */
+  readonly [PATTERN_TEST]?: (text: string) => boolean;
   readonly type?: unknown;
   /** What a pattern means, with an article, for messages to people. */
   readonly title?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
+  readonly required?: readonly string[] | undefined;
   readonly additionalProperties?: unknown;
   readonly patternProperties?: Readonly<Record<string, Schema>>;
   readonly propertyNames?: Schema;
@@ -16,8 +21,11 @@ export interface Schema {
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
+  /** Of texts: a pattern that they must not match. */
+  readonly not?: Pick<Schema, 'pattern' | typeof PATTERN_TEST>;
   readonly minimum?: number;
   readonly maximum?: number;
+  readonly multipleOf?: number;
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly default?: unknown;
@@ -26,8 +34,18 @@ export interface Schema {
 
 const COMPILED = new Map<string, RegExp>();
 
-/** True if `text` matches a pattern of a schema; each pattern is compiled once. */
-export function matches(pattern: string, text: string): boolean {
+/** True if `text` matches the pattern of a schema, or if the schema has none; and does not match what it must not match. */
+export function fitsPattern(
+  { not, ...schema }: Pick<Schema, 'pattern' | 'not' | typeof PATTERN_TEST>,
+  text: string,
+): boolean {
+  const isMatched = (by: Pick<Schema, 'pattern' | typeof PATTERN_TEST>): boolean =>
+    by[PATTERN_TEST]?.(text) ?? matches(by.pattern ?? '', text);
+  return (schema.pattern === undefined || isMatched(schema)) && (not?.pattern === undefined || !isMatched(not));
+}
+
+/** Each pattern is compiled once. */
+function matches(pattern: string, text: string): boolean {
   let compiled = COMPILED.get(pattern);
   if (!compiled) COMPILED.set(pattern, (compiled = new RegExp(pattern, 'u')));
   return compiled.test(text);

@@ -11,12 +11,12 @@ import { OPENAPI } from '../rest-dependencies';
 @NoQuery()
 @Access('public')
 export class DocsController {
-  constructor(@Inject(OPENAPI) private readonly document: string) {}
+  constructor(@Inject(OPENAPI) private readonly document: () => string) {}
 
   @Get('/openapi.json')
   @Header('content-type', JSON_TYPE)
   openApi(): string {
-    return this.document;
+    return this.document();
   }
 
   @Get('/docs')

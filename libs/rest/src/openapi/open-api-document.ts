@@ -31,6 +31,16 @@ const OWN_SCHEMAS = [
   ROUTE_SCHEMAS,
 ];
 
+/** The document as text; it is made when it is first asked for, and again where the kinds are others. */
+export function openApiText(registry: Registry, version: string): () => string {
+  let made: { readonly kinds: number; readonly text: string } | undefined;
+  return () => {
+    if (made?.kinds !== registry.version)
+      made = { kinds: registry.version, text: JSON.stringify(openApiDocument(registry, version)) };
+    return made.text;
+  };
+}
+
 /** The OpenAPI 3.1 document of this server, made from the registry: a new kind is in it without another line. */
 export function openApiDocument(registry: Registry, version: string): JsonObject {
   const own = [

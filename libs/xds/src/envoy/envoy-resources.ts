@@ -1,19 +1,19 @@
-import { isDeepStrictEqual } from 'node:util';
-import { identityKey, type Identity, type StorePoint } from '@causeway/resources';
+import { identityKey, type StorePoint } from '@causeway/resources';
 import type { RouteTable } from '@causeway/routing';
-import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
-import { serverListeners } from '../grpc/grpc-translation';
+import type { IndexEvent, IndexReader } from '@causeway/store';
 import type { AccessSource } from '../model/inbound-access';
 import type { Destination } from '../model/destination';
 import type { ModelChange, TrafficModel } from '../model/traffic-model';
 import { RESOURCE_TYPES, type EncodedResource } from '../resources/encoded-resource';
 import type { Proxy, RefusedResource, ResourceSource, SourceListener } from '../server/resource-source';
+import { effectiveIn, NO_POLICIES, type PolicyChange, type PolicySource } from '../policies/policy-source';
 import { ChangedNames, concernsEgress } from './changed-names';
+import { DataplaneChanges } from './dataplane-changes';
+import { policyNames } from './policy-names';
 import { hasChains, trustedMeshOf, type EnvoyView } from './envoy-view';
 import { ListedNames } from './listed-names';
 import * as names from './names';
 import { OnDemandAddresses } from './on-demand-addresses';
-import { declaredBackends, type BackendRef } from './dataplane/reachable-backends';
 import { consumerScope, directScope, grpcScope, scopeNameOf, scopesOf } from './scopes';
 import { ServedResources, TrustVersions } from './served-resources';
 import { atOnce, TrafficLoader, TrafficTables, type Loading, type TrafficChange } from './traffic-tables';
@@ -29,6 +29,7 @@ export interface LoadOptions {
   readonly load?: Loading;
   /** Where access changes for more services than this, everything is derived anew. */
   readonly mostAtOnce?: number;
+  readonly policies?: PolicySource;
 }
 
 /** What is kept for one view as long as the view is. */
@@ -56,6 +57,9 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   readonly loader: TrafficLoader;
   private readonly translation: Translation;
   private readonly lists: ListedNames;
+  private readonly dataplanes: DataplaneChanges;
+  private readonly policies: PolicySource;
+  private readonly load: Loading;
   private readonly mostAtOnce: number;
   private readonly views = new WeakMap<EnvoyView, ViewState>();
   private readonly listeners = new Set<SourceListener<EnvoyView>>();
@@ -64,15 +68,20 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     private readonly index: IndexReader,
     zone: string,
     private readonly access: AccessSource,
-    { load = atOnce, mostAtOnce = MOST_AT_ONCE }: LoadOptions = {},
+    { load = atOnce, mostAtOnce = MOST_AT_ONCE, policies = NO_POLICIES }: LoadOptions = {},
   ) {
     this.mostAtOnce = mostAtOnce;
+    this.policies = policies;
+    this.load = load;
     this.revision = index.point?.revision ?? 0;
-    this.loader = new TrafficLoader(() => new TrafficTables(index, zone, access), load);
+    this.loader = new TrafficLoader(() => new TrafficTables(index, zone, access, effectiveIn(policies)), load);
     this.translation = new Translation({ tables: () => this.tables, index, httpOf: (view) => this.lists.http(view) });
     this.lists = new ListedNames({
       ...{ tables: () => this.tables, index, translation: this.translation },
       used: (view) => this.stateOf(view).onDemand.used,
+    });
+    this.dataplanes = new DataplaneChanges({
+      ...{ index, lists: this.lists, translation: this.translation, tables: () => this.tables },
     });
     this.begin();
   }
@@ -90,9 +99,9 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     return this.tables.routeTable;
   }
 
-  /** Resolves when the index was loaded and everything is derived from it: no proxy is to be answered before. */
-  whenLoaded(): Promise<void> {
-    return this.loader.whenLoaded();
+  /** Resolves when the index and the policies were loaded and everything is derived from it: no proxy is to be answered before. */
+  async whenLoaded(): Promise<void> {
+    await Promise.all([this.loader.whenLoaded(), this.policies.whenLoaded()]);
   }
 
   /** Follows the index until the returned function is called. */
@@ -101,6 +110,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       this.index.subscribe((event) => this.observe(event)),
       this.access.onReady(() => this.accessChanged()),
       this.access.onTls((dataplanes) => this.outside((model) => model.tlsChanged(dataplanes))),
+      this.policies.subscribe((change) => this.policiesChanged(change)),
     ];
     return () => unsubscribe.forEach((each) => each());
   }
@@ -260,6 +270,19 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     else this.outside((model) => model.accessChanged());
   }
 
+  /** In slices: a policy of a mesh is one of all its services. What nobody has asked for is made when somebody does. */
+  private policiesChanged(change: PolicyChange): void {
+    const since = Math.max(this.revision, (this.index.point?.revision ?? 0) + this.shift);
+    this.load(this.tellPolicies(change, since), () => undefined);
+  }
+
+  private *tellPolicies(change: PolicyChange, since: number): Generator<undefined> {
+    for (const { changed, group } of policyNames(change, () => this.tables)) {
+      for (const [type, found] of changed) this.tell(type, found, { since, group });
+      yield;
+    }
+  }
+
   /** A change that is not of the index. */
   private outside(change: (model: TrafficModel) => ModelChange): void {
     const before = this.tables.table.httpVersion;
@@ -287,7 +310,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     if (this.tables.table.httpVersion !== before)
       changed.add(listener, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER);
     if (concernsEgress(change)) changed.addEgress(this.model.egress.listening, this.translation.egress.leavingMeshes());
-    const own = this.changedByDataplane(change);
+    const own = this.dataplanes.of(change);
     if ([changed, ...own.values()].some((each) => each.isRelisting)) this.lists.relisted();
     for (const [type, found] of changed) this.tell(type, found, { since });
     for (const [group, names] of own) for (const [type, found] of names) this.tell(type, found, { since, group });
@@ -311,50 +334,6 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       if (!after) changed.add(cluster, ...this.tables.routes.forget(name));
       for (const weighed of this.tables.routes.weighedBy(name)) changed.add(routeConfiguration, weighed);
     }
-  }
-
-  /** What of a change concerns the proxies of one Dataplane alone. */
-  private changedByDataplane(change: ModelChange): ReadonlyMap<string, ChangedNames> {
-    const own = new Map<string, ChangedNames>();
-    const of = (id: Identity): ChangedNames => {
-      const changed = own.get(identityKey(id)) ?? new ChangedNames();
-      own.set(identityKey(id), changed);
-      return changed;
-    };
-    for (const { id, before, after } of change.dataplanes)
-      of(id).addIngresses(this.translation.ingressesOf(before), this.translation.ingressesOf(after), this.tables.table);
-    for (const { id, before, after } of this.withInbounds(change))
-      of(id).addInbounds(this.translation.changedInbounds(before, after), [before, after].flatMap(serverListeners));
-    for (const each of change.dataplanes) {
-      of(each.id).addOutbounds(this.tables.explicit.replace(each));
-      this.addDeclared(each, of(each.id));
-    }
-    return own;
-  }
-
-  /** A Dataplane that declares other services than before: what joins and what leaves the list of its proxies. */
-  private addDeclared({ id: { mesh }, before, after }: IndexChange, changed: ChangedNames): void {
-    // Without a Dataplane its proxies are not served, so one that comes or goes changes what it declares, and no more.
-    const comesOrGoes = !before || !after;
-    const [old, now] = [before, after].map((each) => declaredBackends(each) ?? (comesOrGoes ? [] : undefined));
-    if (isDeepStrictEqual(old, now)) return;
-    changed.isRelisting = true;
-    const namesOf = (refs: readonly BackendRef[] | undefined): ReadonlySet<string> =>
-      refs ? this.tables.backends.names(mesh, refs) : new Set(this.lists.destinationsIn(mesh));
-    const [left, joined] = [namesOf(old), namesOf(now)];
-    for (const name of new Set([...left, ...joined]))
-      if (left.has(name) !== joined.has(name))
-        changed.addDestination({ name, before: undefined, after: this.model.destination(name) });
-    changed.add(listener, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER);
-  }
-
-  /** Dataplanes whose inbounds may differ: those that changed, and all of the meshes to which access did. */
-  private *withInbounds({ dataplanes, access }: ModelChange): Iterable<Pick<IndexChange, 'id' | 'before' | 'after'>> {
-    yield* dataplanes;
-    if (access.length === 0) return;
-    for (const after of this.index.ofKind('Dataplane'))
-      if (after.id.zone === this.model.zone && access.includes(after.id.mesh))
-        yield { id: after.id, before: undefined, after };
   }
 
   /**

@@ -4,6 +4,7 @@ import {
   ruleAction,
   type Affected,
   type Binding,
+  type Destination as Backend,
   type RouteTable,
   type RuleAction,
 } from '@causeway/routing';
@@ -12,11 +13,18 @@ import type { Destination } from '../model/destination';
 import type { TrafficModel } from '../model/traffic-model';
 import { backendShares, type BackendShare, type ClusterPart } from '../routes/backend-shares';
 import { grpcClusterOf } from '../grpc/grpc-backends';
-import { grpcRoutes, type GrpcRoutes } from '../grpc/grpc-routes';
+import { grpcRoutes, type GrpcCluster, type GrpcRoutes } from '../grpc/grpc-routes';
+import { implicitCalls } from '../grpc/grpc-resources';
+import { BackendPolicies } from '../policies/backend-policies';
+import { policiesAt } from '../policies/effective-rules';
+import { hashPolicies, type HashOf } from '../policies/hash-policies';
+import type { EffectivePolicies } from '../policies/policy-source';
+import type { PoliciesOf } from '../policies/rule-policies';
 import { httpRoutes, type HttpRoutes } from '../routes/http-routes';
 import type { EnvoyView } from './envoy-view';
 import { isHttp } from './messages/clusters';
-import { retryPolicy } from './messages/outbound-listeners';
+import { destinationOfLocalEndpoints } from './names';
+import { implicitRoute, retryPolicy } from './messages/outbound-listeners';
 
 /**
  * How a proxy carries what is sent to a port of a service: requests by routes, connections by shares, or bytes as they are.
@@ -51,11 +59,17 @@ export class ServiceRoutes {
   private readonly told = new Map<string, Map<string, Told>>();
   /** By destination: those whose routes share weights by its instances. */
   private readonly weighing = new Map<string, Set<string>>();
+  /** By destination: those whose routes, as they were made last or before, say what of a request is hashed on its way there. */
+  private readonly hashing = new Map<string, Set<string>>();
+  private readonly backendPolicies: BackendPolicies;
 
   constructor(
     private readonly table: RouteTable,
     private readonly model: Pick<TrafficModel, 'zone' | 'namesOfService' | 'destination'>,
-  ) {}
+    private readonly policies: EffectivePolicies,
+  ) {
+    this.backendPolicies = new BackendPolicies(policies);
+  }
 
   /** What decides for the clients of a view; undefined where the implicit route holds. */
   bindingOf({ dataplane }: EnvoyView, { service, port }: Destination): Binding | undefined {
@@ -109,6 +123,7 @@ export class ServiceRoutes {
     const groups = [...(this.told.get(name)?.values() ?? [])];
     this.told.delete(name);
     this.weighing.delete(name);
+    this.hashing.delete(name);
     return groups.flatMap(({ backends }) => [...backends]);
   }
 
@@ -117,10 +132,24 @@ export class ServiceRoutes {
     return this.weighing.get(name) ?? NONE;
   }
 
-  /** The routes of a destination by a binding of HTTPRoutes or GRPCRoutes. */
-  requests(binding: Binding, { name }: Destination): HttpRoutes {
-    const clustersOf = this.clustersFor(name);
-    return httpRoutes(binding, { table: this.table, clustersOf, retryPolicy });
+  /** The destinations whose routes say what of a request is hashed on its way to this one. */
+  hashedFor(name: string): Iterable<string> {
+    return this.hashing.get(name) ?? NONE;
+  }
+
+  /** The routes of a destination by a binding of HTTPRoutes or GRPCRoutes; without one, the implicit route. */
+  requests(binding: Binding | undefined, destination: Destination): HttpRoutes {
+    const policiesOf = this.policiesOf(binding, destination);
+    const hashOf = this.hashFor(destination.name);
+    if (!binding)
+      return { routes: [implicitRoute(destination, policiesOf(), hashOf([destination.name]))], problems: [] };
+    return httpRoutes(binding, {
+      table: this.table,
+      clustersOf: this.clustersFor(destination.name),
+      retryPolicy,
+      policiesOf,
+      hashOf,
+    });
   }
 
   /** The shares of connections by a binding of TCPRoutes or TLSRoutes; none where all are refused. */
@@ -129,12 +158,37 @@ export class ServiceRoutes {
     return action.type === 'forward' ? backendShares(action.backends, this.clustersFor(name)) : [];
   }
 
-  /** The routes of calls to a destination by a binding of any kind, for the gRPC clients of this zone. */
-  calls(binding: Binding, frontend: Destination): GrpcRoutes {
-    const { zone } = this.model;
+  /** The routes of calls to a destination by a binding of any kind, or without one, for the gRPC clients of this zone. */
+  calls(binding: Binding | undefined, frontend: Destination): GrpcRoutes {
+    const policiesOf = this.policiesOf(binding, frontend);
+    const hashOf = this.hashFor(frontend.name);
+    if (!binding) return implicitCalls(frontend, policiesOf(), hashOf);
+    const { table, model } = this;
+    const { zone } = model;
     const destinationOf = (service: Destination['service'], port: number): Destination | undefined =>
       this.destinationsOf(service, port)[0];
-    return grpcRoutes(this.table, binding, (backend) => grpcClusterOf(backend, { zone, frontend, destinationOf }));
+    const clusterOf = (backend: Backend): GrpcCluster => grpcClusterOf(backend, { zone, frontend, destinationOf });
+    return grpcRoutes(binding, { table, clusterOf, policiesOf, hashOf });
+  }
+
+  /** The policies of the rules at a port of a service for those whom a binding concerns. */
+  private policiesOf(binding: Binding | undefined, { service, port }: Destination): PoliciesOf {
+    const at = { frontend: service, port, group: binding?.group ?? PRODUCER };
+    return (of) => policiesAt(this.policies, of ? { ...at, route: of.route.id, rule: of.rule.name } : at);
+  }
+
+  /** Of several clusters the first that chooses by a hash says of what; `of`: the destination whose routes ask. */
+  private hashFor(of: string): HashOf {
+    return (clusters) => {
+      const found = clusters.map((cluster) => {
+        const name = destinationOfLocalEndpoints(cluster) ?? cluster;
+        const destination = this.model.destination(name);
+        if (!destination) return [];
+        if (name !== of) this.hashing.set(name, (this.hashing.get(name) ?? new Set()).add(of));
+        return hashPolicies(this.backendPolicies.rulesOf(destination).balancing);
+      });
+      return found.find(({ length }) => length > 0) ?? [];
+    };
   }
 
   private destinationsOf(service: Destination['service'], port: number): readonly Destination[] {

@@ -29,7 +29,7 @@ import {
 import { EgressTranslation } from './egress-translation';
 import { hasChains, type EnvoyView } from './envoy-view';
 import type { OutboundPlan } from './dataplane/explicit-outbounds';
-import { servedInbounds, type Inbound, type ServedInbounds } from './dataplane/inbound';
+import { selectedBy, servedInbounds, type Inbound, type ServedInbounds } from './dataplane/inbound';
 import { hostNameOf } from './messages/host-name';
 import { joinedFilters, type InboundFilters } from './messages/inbound-filters';
 import { inboundListener } from './messages/inbound-listeners';
@@ -87,8 +87,12 @@ export class Translation {
   /** The inbounds whose listeners, and the clusters behind them, may differ between two states of a Dataplane. */
   changedInbounds(before: Resource | undefined, after: Resource | undefined): readonly Inbound[] {
     const [old, now] = [servedInbounds(asDataplane(before)), servedInbounds(asDataplane(after))];
-    // Its labels decide about access.
-    const isComparable = before && after && isDeepStrictEqual(before.labels, after.labels);
+    // Its labels decide about access, and with the tags about the services that it serves and their policies.
+    const isComparable =
+      before &&
+      after &&
+      isDeepStrictEqual(before.labels, after.labels) &&
+      isDeepStrictEqual(selectedBy(asDataplane(before)), selectedBy(asDataplane(after)));
     if (!isComparable) return [...old.all, ...now.all];
     const differ = (one: ServedInbounds, other: ServedInbounds): readonly Inbound[] =>
       one.all.filter(
@@ -304,9 +308,7 @@ export class Translation {
     if (!destination || this.carriage(view, destination) !== 'requests') return ABSENT;
     const { routes } = this.options.tables();
     const binding = routes.bindingOf(view, destination);
-    const { routes: made, problems } = binding
-      ? routes.requests(binding, destination)
-      : { routes: [outbound.implicitRoute(destination)], problems: [] };
+    const { routes: made, problems } = routes.requests(binding, destination);
     const fields = outbound.routesOf(destination, made);
     return { ...kept('mesh', (last) => encodeResource(RouteConfiguration, fields, last)), ...firstProblem(problems) };
   }

@@ -19,9 +19,12 @@ import type { SocketAddress, ZoneEntrance } from '../model/zone-entrance';
 import { destinationEndpoints, endpoint, socketOf } from '../envoy/messages/endpoints';
 import { FROM_ADS } from '../envoy/messages/tls';
 import { NO_RULES, type BackendRules } from '../policies/cluster-rules';
+import type { HashOf } from '../policies/hash-policies';
 import type { LocalitySpec } from '../policies/locality-rule';
 import { durationOf, pack, packFilter } from '../resources/any';
-import { FAULT_FILTER, type GrpcRoutes } from './grpc-routes';
+import { FAULT_FILTER, type RulePolicies } from '../policies/rule-policies';
+import { callFaults, callFields, lostPolicies } from './grpc-policies';
+import type { GrpcRoutes } from './grpc-routes';
 
 type ServerAccess = Pick<InboundAccess, 'mtls' | 'callers' | 'revoked'>;
 type ListenerFields = Parameters<typeof Listener.fromPartial>[0] & { readonly name: string };
@@ -42,35 +45,44 @@ const routerFilter = packFilter('router', Router, {});
 const faultFilter = { ...packFilter(FAULT_FILTER, HTTPFault, {}), isOptional: true };
 
 /**
- * What a channel to `xds:///<name>` does: what `routed` says of the routes that are bound, else all calls go to the destination. The
+ * What a channel to `xds:///<name>` does: what `routed` says of its routes. The
  * routes are in the listener, for grpc-js does not apply a listener that changes beside its routes. Without a destination calls fail
  * at once with UNAVAILABLE; a name that is told to be absent would let them wait until their deadline.
  */
 export function clientListener(
   name: string,
   destination: Destination | undefined,
-  routed?: Pick<GrpcRoutes, 'routes'>,
+  routed: Pick<GrpcRoutes, 'routes'>,
 ): ListenerFields {
-  const routes = destination ? (routed?.routes ?? [implicitRoute(destination)]) : [];
+  const routes = destination ? routed.routes : [];
   const apiListener = pack(HttpConnectionManager, {
     statPrefix: name,
     routeSpecifier: {
       $case: 'routeConfig',
       value: { name, virtualHosts: [{ name, domains: ['*'], routes: [...routes] }] },
     },
-    httpFilters: [...(destination && routed ? [faultFilter] : []), routerFilter],
+    httpFilters: [...(destination ? [faultFilter] : []), routerFilter],
   });
   return { name, apiListener: { apiListener } };
 }
 
-function implicitRoute({ name }: Destination): GrpcRoutes['routes'][number] {
-  return {
-    match: { pathSpecifier: { $case: 'prefix', value: '' } },
+/** Where no route holds, all calls go to the destination. */
+export function implicitCalls({ name }: Destination, policies: RulePolicies, hashOf: HashOf): GrpcRoutes {
+  const clusterSpecifier = { $case: 'cluster' as const, value: name };
+  const route = {
+    match: { pathSpecifier: { $case: 'prefix' as const, value: '' } },
+    ...callFaults(policies),
     action: {
-      $case: 'route',
-      value: { clusterSpecifier: { $case: 'cluster', value: name }, timeout: durationOf(0) },
+      $case: 'route' as const,
+      value: {
+        clusterSpecifier,
+        hashPolicy: hashOf([name]),
+        timeout: durationOf(0),
+        ...callFields(undefined, policies),
+      },
     },
   };
+  return { routes: [route], lost: lostPolicies(policies) };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { Route } from '@causeway/proto-gen';
 import type { Destination, RouteKind, RouteSpec } from '@causeway/routing';
 import { RoutingMesh } from '../../../../test/support/routing-mesh';
+import type { RulePolicies } from '../policies/rule-policies';
 import { grpcRoutes, NO_BACKEND, type GrpcRoutes } from './grpc-routes';
 
 const parentRefs = [{ kind: 'Service', name: 'echo' }];
@@ -8,18 +9,16 @@ const to = (...names: readonly string[]): RouteSpec['rules'] => [
   { backendRefs: names.map((name) => ({ name, port: 7070 })) },
 ];
 
+const byName = ({ services }: Destination) => ({ cluster: services.map(({ name }) => name).join('+') });
+
 /** What a gRPC client is told of one route at `echo:7070`; a cluster is named after its service. */
-function told(
-  kind: RouteKind,
-  rules: RouteSpec['rules'],
-  clusterOf = ({ services }: Destination) => ({ cluster: services.map(({ name }) => name).join('+') }),
-): GrpcRoutes {
+function told(kind: RouteKind, rules: RouteSpec['rules'], clusterOf = byName, policies: RulePolicies = {}): GrpcRoutes {
   const mesh = RoutingMesh.echo();
   mesh.route(kind, 'r', { parentRefs, rules: rules ?? [] });
   const { frontend } = mesh.question({});
   const binding = mesh.table.bindingFor({ namespace: 'mesh' }, frontend, 7070, 'tcp');
   if (!binding) throw new Error('nothing is bound');
-  return grpcRoutes(mesh.table, binding, clusterOf);
+  return grpcRoutes(binding, { table: mesh.table, clusterOf, policiesOf: () => policies, hashOf: () => [] });
 }
 
 /** The routes in words: `path /a → echo-v1`, `prefix /a/ x=1 → echo-v1 70, echo-v2 30`; the last, which takes what none matches, apart. */
@@ -149,5 +148,41 @@ describe('a binding as gRPC clients are told it', () => {
     const clusterOf = (): { cluster: string; lost: string } => ({ cluster: 'here', lost: 'not all of it' });
     const said = told('GRPCRoute', [...(to('echo-v1') ?? []), ...(to('echo-v2') ?? [])], clusterOf);
     expect(said.lost).toEqual(['GRPCRoute mesh/r rule-1: not all of it', 'GRPCRoute mesh/r rule-2: not all of it']);
+  });
+
+  describe('of policies', () => {
+    const first = (policies: RulePolicies, timeouts?: object) => {
+      const said = told('HTTPRoute', [{ ...to('echo-v1')?.[0], ...(timeouts && { timeouts }) }], byName, policies);
+      const { action, typedPerFilterConfig } = Route.fromPartial(said.routes[0] ?? {});
+      return { lost: said.lost, route: action?.$case === 'route' ? action.value : undefined, typedPerFilterConfig };
+    };
+
+    it('the shorter time ends a call, but that of an attempt is not a time of calls that are repeated', () => {
+      const seconds = (policies: RulePolicies, own?: object) =>
+        first(policies, own).route?.maxStreamDuration?.maxStreamDuration?.seconds;
+      const timeout = { request: '9s', backendRequest: '4s' };
+      expect(seconds({ timeout })).toBe(4);
+      expect(seconds({ timeout }, { request: '3s' })).toBe(3);
+      expect(seconds({ timeout: { request: '9s' }, retry: { perTryTimeout: '2s' } })).toBe(9);
+      expect(seconds({})).toBeUndefined();
+    });
+
+    it('calls are repeated by their status, and on nothing else', () => {
+      const retry = { attempts: 2, on: ['5xx', 'unavailable', 'cancelled'], backoff: { base: '10ms' } };
+      const { route, lost } = first({ retry: retry as never });
+      expect(route?.retryPolicy).toMatchObject({ retryOn: 'unavailable,cancelled', numRetries: 2 });
+      expect(lost).toEqual([`${rule}RetryPolicy /on: gRPC clients repeat by the status of the call only, not on 5xx`]);
+      expect(first({ retry: { attempts: 2 } }).route?.retryPolicy).toBeUndefined();
+    });
+
+    it('faults stand beside the route; changes of headers are left out, and said', () => {
+      const said = first({
+        fault: { abort: { grpcStatus: 8, percent: 50 } },
+        headers: { request: { set: { a: 'b' } } },
+      });
+      expect(Object.keys(said.typedPerFilterConfig)).toEqual(['fault']);
+      expect(said.lost).toEqual([`${rule}HeaderPolicy: gRPC clients change no headers`]);
+      expect(said.route?.clusterSpecifier?.value).toBe('echo-v1');
+    });
   });
 });

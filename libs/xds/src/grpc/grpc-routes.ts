@@ -8,15 +8,16 @@ import {
   type RouteTable,
   type RuleAction,
 } from '@causeway/routing';
-import { durationOf, pack } from '../resources/any';
+import { pack } from '../resources/any';
+import type { HashOf } from '../policies/hash-policies';
+import { FAULT_FILTER, type PoliciesOf, type RulePolicies } from '../policies/rule-policies';
+import { callFaults, callFields, lostPolicies, type CallFields } from './grpc-policies';
 import { grpcMatch, type MatchFields } from './grpc-match';
 
 type RouteFields = Parameters<typeof Route.fromPartial>[0];
 type ActionFields = NonNullable<RouteFields['action']>;
 type Forward = Extract<RuleAction, { type: 'forward' }>;
 
-/** The filter of gRPC's clients that answers calls in place of a server. */
-export const FAULT_FILTER = 'fault';
 /** The cluster without endpoints: calls to it fail with UNAVAILABLE. */
 export const NO_BACKEND = 'no-backend';
 const UNIMPLEMENTED = 12;
@@ -25,6 +26,14 @@ const UNIMPLEMENTED = 12;
 export interface GrpcCluster {
   readonly cluster: string;
   readonly lost?: string;
+}
+
+/** What the rules of a binding are looked up in. */
+export interface GrpcRoutesOptions {
+  readonly table: RouteTable;
+  readonly clusterOf: (destination: Destination) => GrpcCluster;
+  readonly policiesOf: PoliciesOf;
+  readonly hashOf: HashOf;
 }
 
 /** What the listener of a channel says of calls. */
@@ -40,29 +49,31 @@ export interface GrpcRoutes {
  * rule matches with UNIMPLEMENTED (T002-11). A filter that changes requests or answers is never left out: its calls fail and the
  * rule is in `lost`. Linear in the matches and backends.
  */
-export function grpcRoutes(
-  table: RouteTable,
-  binding: Binding,
-  clusterOf: (destination: Destination) => GrpcCluster,
-): GrpcRoutes {
+export function grpcRoutes(binding: Binding, { table, clusterOf, policiesOf, hashOf }: GrpcRoutesOptions): GrpcRoutes {
   const lost = new Set<string>();
-  const actions = new Map<Entry['rule'], ActionFields>();
+  const rules = new Map<Entry['rule'], Omit<RouteFields, 'match'>>();
+  const ruleFields = ({ route, rule }: Entry, policies: RulePolicies, tell: Tell): Omit<RouteFields, 'match'> => {
+    lostPolicies(policies).forEach(tell);
+    const call = callFields(rule.rule.timeouts, policies);
+    const action = actionFields(ruleAction(table, binding, route, rule), call, { clusterOf, hashOf, tell });
+    return { action, ...callFaults(policies) };
+  };
   if (binding.kind !== 'HTTPRoute' && binding.kind !== 'GRPCRoute') {
     const [route] = binding.routes;
-    const tell = (what: string): void => void lost.add(`${route ? nameOf(route) : binding.kind}: ${what}`);
-    const action = actionFields(connectionAction(table, binding), clusterOf, tell);
+    const tell: Tell = (what) => void lost.add(`${route ? nameOf(route) : binding.kind}: ${what}`);
+    const action = actionFields(connectionAction(table, binding), {}, { clusterOf, hashOf, tell });
     return { routes: [{ match: EVERY_CALL, action }], lost: [...lost] };
   }
   const routes = binding.entries.flatMap((entry): RouteFields[] => {
     const { route, rule } = entry;
-    const tell = (what: string): void => void lost.add(`${nameOf(route)} ${rule.name}: ${what}`);
+    const tell: Tell = (what) => void lost.add(`${nameOf(route)} ${rule.name}: ${what}`);
     const said = grpcMatch(entry);
     if (!said.ok) tell(said.reason);
     const matches = said.ok ? said.matches : [];
     if (matches.length === 0) return [];
-    const action = actions.get(rule) ?? actionFields(ruleAction(table, binding, route, rule), clusterOf, tell);
-    actions.set(rule, action);
-    return matches.map((match) => ({ match, action }));
+    const fields = rules.get(rule) ?? ruleFields(entry, policiesOf(entry), tell);
+    rules.set(rule, fields);
+    return matches.map((match) => ({ match, ...fields }));
   });
   return { routes: [...routes, UNMATCHED], lost: [...lost] };
 }
@@ -89,11 +100,14 @@ const UNMATCHED: RouteFields = {
 
 const nameOf = ({ kind, id }: Entry['route']): string => `${kind} ${id.namespace}/${id.name}`;
 
-function actionFields(
-  action: RuleAction,
-  clusterOf: (destination: Destination) => GrpcCluster,
-  tell: (what: string) => void,
-): ActionFields {
+/** Says what a client does not do. */
+type Tell = (what: string) => void;
+interface Reach extends Pick<GrpcRoutesOptions, 'clusterOf' | 'hashOf'> {
+  readonly tell: Tell;
+}
+
+function actionFields(action: RuleAction, call: CallFields, reach: Reach): ActionFields {
+  const { tell } = reach;
   if (action.type === 'refused') return NOWHERE;
   if (action.type === 'redirect') {
     tell('gRPC clients follow no redirect: calls fail');
@@ -105,14 +119,10 @@ function actionFields(
     return NOWHERE;
   }
   if (action.mirrors.length > 0) tell('gRPC clients mirror no calls');
-  return forwardFields(action, clusterOf, tell);
+  return forwardFields(action, call, reach);
 }
 
-function forwardFields(
-  { backends, requestTimeout, backendTimeout }: Forward,
-  clusterOf: (destination: Destination) => GrpcCluster,
-  tell: (what: string) => void,
-): ActionFields {
+function forwardFields({ backends }: Forward, call: CallFields, { clusterOf, hashOf, tell }: Reach): ActionFields {
   const weights = new Map<string, number>();
   for (const { weight, to, filters } of backends) {
     const changing = changeOf(filters);
@@ -123,14 +133,13 @@ function forwardFields(
   }
   const [first = NO_BACKEND, ...others] = weights.keys();
   const clusters = [...weights].map(([name, weight]) => ({ name, weight }));
-  const timeouts = [requestTimeout, backendTimeout].filter((each) => each !== undefined);
   return {
     $case: 'route',
     value: {
       clusterSpecifier:
         others.length === 0 ? { $case: 'cluster', value: first } : { $case: 'weightedClusters', value: { clusters } },
-      // One try a call, so the shorter of the two ends it.
-      ...(timeouts.length > 0 && { maxStreamDuration: { maxStreamDuration: durationOf(Math.min(...timeouts)) } }),
+      hashPolicy: hashOf([...weights.keys()]),
+      ...call,
     },
   };
 }

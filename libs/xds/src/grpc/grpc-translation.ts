@@ -8,6 +8,8 @@ import type { Destination } from '../model/destination';
 import { socketAddress, type SocketAddress } from '../model/zone-entrance';
 import { NO_RULES } from '../policies/cluster-rules';
 import { encodeResource, RESOURCE_TYPES } from '../resources/encoded-resource';
+import type { GrpcRoutes } from './grpc-routes';
+import { lostBackendPolicies } from './grpc-policies';
 import { clientListener, grpcCluster, grpcEndpoints, SERVER_LISTENER, serverListener } from './grpc-resources';
 
 /**
@@ -28,9 +30,12 @@ export class GrpcTranslation {
         return this.channel(view, name, table.ofTarget(view.mesh, name));
       }
       case RESOURCE_TYPES.cluster:
-        return made(
-          (last) => encodeResource(Cluster, grpcCluster(name, destination, rules), last),
-          destination !== undefined,
+        return withLost(
+          made(
+            (last) => encodeResource(Cluster, grpcCluster(name, destination, rules), last),
+            destination !== undefined,
+          ),
+          lostBackendPolicies(rules),
         );
       case RESOURCE_TYPES.endpoints: {
         const entranceOf = (mesh: string, zone: string) => model.entrance(mesh, zone);
@@ -55,15 +60,9 @@ export class GrpcTranslation {
   private channel(view: EnvoyView, name: string, target: Destination | undefined): Plan {
     const { routes } = this.options.tables();
     const binding = target && routes.bindingOf(view, target);
-    const routed = target && binding ? routes.calls(binding, target) : undefined;
-    const [lost, ...more] = routed?.lost ?? [];
-    const reason = `${lost}${more.length > 0 ? `; and ${more.length} more` : ''}`;
-    return {
-      scope: 'grpc',
-      isKept: target !== undefined,
-      ...(lost !== undefined && { problem: FieldPath.at('routes').violation(reason, 'not-allowed') }),
-      encode: (last) => encodeResource(Listener, clientListener(name, target, routed), last),
-    };
+    const routed: GrpcRoutes = target ? routes.calls(binding, target) : { routes: [], lost: [] };
+    const encode: Plan['encode'] = (last) => encodeResource(Listener, clientListener(name, target, routed), last);
+    return withLost({ scope: 'grpc', isKept: target !== undefined, encode }, routed.lost);
   }
 
   private server({ dataplane: id }: EnvoyView, name: string): Plan | 'pending' | undefined {
@@ -79,6 +78,13 @@ export class GrpcTranslation {
       encode: (last) => encodeResource(Listener, serverListener(name, at, access), last),
     };
   }
+}
+
+/** A plan that says what clients do not do. */
+function withLost(plan: Plan, [lost, ...more]: readonly string[]): Plan {
+  if (lost === undefined) return plan;
+  const reason = `${lost}${more.length > 0 ? `; and ${more.length} more` : ''}`;
+  return { ...plan, problem: FieldPath.at('routes').violation(reason, 'not-allowed') };
 }
 
 /** Where gRPC servers of a Dataplane may listen: at its inbounds, without a proxy between. */

@@ -304,7 +304,8 @@ export class TrafficModel {
     }
   }
 
-  private *dataplanesOf(resource: Resource): Iterable<DataplaneResource> {
+  /** The Dataplanes of this zone that a service selects. */
+  *dataplanesOf(resource: Resource): Iterable<DataplaneResource> {
     const service = asService(resource);
     const selector = service && selectorOf(service);
     for (const key of selector ? this.matcher.candidates(selector.terms) : []) {

@@ -15,6 +15,10 @@ export interface EffectiveBackends {
   effectiveOfBackend(kind: string, of: BackendPort): { readonly spec: JsonObject } | undefined;
 }
 
+/** The kinds that callers of a service obey, and those that its instances do. */
+export const callersKinds: ReadonlySet<string> = new Set([CircuitBreakerPolicy.kind, LoadBalancingPolicy.kind]);
+export const serversKinds: ReadonlySet<string> = new Set([RateLimitPolicy.kind]);
+
 /** The policies on what serves, by their types. Costs the look-up of each kind. */
 export class BackendPolicies {
   constructor(private readonly table: EffectiveBackends) {}

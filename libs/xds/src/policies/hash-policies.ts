@@ -11,6 +11,9 @@ export interface HashFields {
     | { $case: 'queryParameter'; value: { name: string } };
 }
 
+/** What of the requests of a rule is hashed that leads to these clusters. */
+export type HashOf = (clusters: readonly string[]) => HashFields[];
+
 /** What of a request is hashed, on its way to a destination that chooses by hash; nothing where it chooses otherwise. */
 export function hashPolicies(spec: LoadBalancingSpec | undefined): HashFields[] {
   if (spec?.algorithm !== 'RingHash' && spec?.algorithm !== 'Maglev') return [];

@@ -8,6 +8,7 @@ import { RoutingMesh } from '../../../../test/support/routing-mesh';
 import { encodeResource } from '../resources/encoded-resource';
 import { backendShares, INVALID } from './backend-shares';
 import { httpRoutes } from './http-routes';
+import type { RulePolicies } from '../policies/rule-policies';
 
 type Rules = NonNullable<RouteSpec['rules']>;
 
@@ -15,13 +16,19 @@ const clustersOf = ({ services, port }: Destination) =>
   services.map(({ name }) => ({ cluster: `${name}:${port}`, instances: 1 }));
 
 /** What is told of rules of `echo:80`, as it comes back from the wire, and its problems. */
-function told(rules: Rules, kind: RouteKind = 'HTTPRoute') {
+function told(rules: Rules, kind: RouteKind = 'HTTPRoute', policies: RulePolicies = {}) {
   const mesh = RoutingMesh.echo();
   mesh.route(kind, 'route', { parentRefs: [{ kind: 'Service', name: 'echo', port: 80 }], rules });
   const { binding } = mesh.decide();
   if (!binding) throw new Error('nothing is bound');
   const retryPolicy = { retryOn: 'connect-failure' };
-  const { routes, problems } = httpRoutes(binding, { table: mesh.table, clustersOf, retryPolicy });
+  const { routes, problems } = httpRoutes(binding, {
+    table: mesh.table,
+    clustersOf,
+    retryPolicy,
+    policiesOf: () => policies,
+    hashOf: () => [],
+  });
   const message = { name: 'echo', virtualHosts: [{ name: 'echo', domains: ['*'], routes: [...routes] }] };
   const encoded = encodeResource(RouteConfiguration, message);
   if (!encoded.ok) throw new Error(JSON.stringify(encoded.violations));
@@ -270,5 +277,31 @@ describe('filters', () => {
     expect(found?.timeout?.seconds).toBe(10);
     expect(found?.retryPolicy).toMatchObject({ retryOn: 'connect-failure', perTryTimeout: { seconds: 1, nanos: 5e8 } });
     expect(action([{ backendRefs: [to('echo')] }])?.timeout).toMatchObject({ seconds: 0, nanos: 0 });
+  });
+
+  it('of policies stand beside those of the rule: time-outs, repetitions, faults, headers', () => {
+    const policies = {
+      timeout: { request: '10s', backendRequest: '2s', idle: '5s' },
+      retry: { attempts: 2, on: ['5xx' as const] },
+      fault: { abort: { status: 418, percent: 50 } },
+      headers: { request: { set: { x: 'policy', y: 'policy' } }, response: { remove: { server: true as const } } },
+    };
+    const own = { requestHeaderModifier: { set: [{ name: 'X', value: 'rule' }] }, type: 'RequestHeaderModifier' };
+    const [route] = told(
+      [{ timeouts: { request: '4s' }, filters: [own], backendRefs: [to('echo')] }],
+      'HTTPRoute',
+      policies,
+    ).routes;
+    const action = route?.action?.$case === 'route' ? route.action.value : undefined;
+    expect([action?.timeout?.seconds, action?.idleTimeout?.seconds]).toEqual([4, 5]);
+    expect(action?.retryPolicy).toMatchObject({
+      ...{ retryOn: 'connect-failure,5xx', numRetries: 2, perTryTimeout: { seconds: 2, nanos: 0 } },
+    });
+    expect(Object.keys(route?.typedPerFilterConfig ?? {})).toEqual(['fault']);
+    expect(route?.requestHeadersToAdd.map(({ header }) => `${header?.key}=${header?.value}`)).toEqual([
+      'X=rule',
+      'y=policy',
+    ]);
+    expect(route?.responseHeadersToRemove).toEqual(['server']);
   });
 });

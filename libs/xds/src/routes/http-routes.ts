@@ -1,6 +1,5 @@
 import {
   FractionalPercent_DenominatorType,
-  type RetryPolicy,
   type RouteAction,
   RouteAction_ClusterNotFoundResponseCode,
 } from '@causeway/proto-gen';
@@ -15,7 +14,7 @@ import {
   type RuleAction,
   type WeightedBackend,
 } from '@causeway/routing';
-import { durationOf } from '../resources/any';
+import type { HashOf } from '../policies/hash-policies';
 import { backendShares, type BackendShare, type ClustersOf } from './backend-shares';
 import {
   changesHeaders,
@@ -26,6 +25,16 @@ import {
   rewriteFields,
   type RouteFields,
 } from './route-filters';
+import {
+  faultConfig,
+  headerFilters,
+  retryFields,
+  timeFields,
+  timesOf,
+  type AlwaysRepeated,
+  type PoliciesOf,
+  type RulePolicies,
+} from '../policies/rule-policies';
 import { entryMatches, type MatchFields } from './route-match';
 
 type ActionFields = Parameters<typeof RouteAction.fromPartial>[0];
@@ -35,7 +44,9 @@ export interface HttpRoutesOptions {
   readonly table: RouteTable;
   readonly clustersOf: ClustersOf;
   /** What is tried again, of every rule. */
-  readonly retryPolicy: Parameters<typeof RetryPolicy.fromPartial>[0];
+  readonly retryPolicy: AlwaysRepeated;
+  readonly policiesOf: PoliciesOf;
+  readonly hashOf: HashOf;
 }
 
 /** The routes of a binding, and what of them no Envoy can do. */
@@ -66,12 +77,16 @@ class EnvoyRule {
   private readonly shares: readonly BackendShare[];
   /** Headers are changed for each backend, the rule's changes first: Envoy would make those of a cluster before those of its route. */
   private readonly isByBackend: boolean;
+  private readonly policies: RulePolicies;
+  /** The changes of policies, then the rule's own. */
+  private readonly filters: readonly Filter[];
 
   constructor(
     private readonly binding: Binding,
-    { route, rule }: Entry,
+    private readonly entry: Entry,
     private readonly options: HttpRoutesOptions,
   ) {
+    const { route, rule } = entry;
     this.name = `${route.id.namespace}/${route.id.name}/${rule.name}`;
     const action = ruleAction(options.table, binding, route, rule);
     this.action = action.type === 'forward' ? withOnlyRewrite(action) : action;
@@ -80,6 +95,8 @@ class EnvoyRule {
     this.shares = backendShares(possible, options.clustersOf);
     this.isByBackend = backends.some((each) => changesHeaders(each.filters));
     const filters = 'filters' in this.action ? this.action.filters : [];
+    this.policies = options.policiesOf(entry);
+    this.filters = [...headerFilters(this.policies.headers), ...filters];
     this.problems = [
       ...(backends.some((each) => rewritesPath(each.filters)) ? [this.problem(IMPOSSIBLE.reason)] : []),
       ...([filters, ...backends.map((each) => each.filters)].some(changesHost)
@@ -89,11 +106,12 @@ class EnvoyRule {
   }
 
   routes(entry: Entry): readonly RouteFields[] {
-    const filters = 'filters' in this.action ? this.action.filters : [];
-    return entryMatches(entry, replacesPrefix(filters)).map((match) => ({
+    const faults = faultConfig(this.policies.fault, isGrpc(this.binding));
+    return entryMatches(entry, replacesPrefix(this.filters)).map((match) => ({
       name: this.name,
       match,
-      ...(!this.isByBackend && headerFields(filters)),
+      ...(!this.isByBackend && headerFields(this.filters)),
+      ...faults,
       action: this.actionFor(match),
     }));
   }
@@ -111,20 +129,20 @@ class EnvoyRule {
   }
 
   private forward(action: Forward, match: MatchFields): ActionFields {
-    const { retryPolicy, clustersOf } = this.options;
-    const { requestTimeout = 0, backendTimeout } = action;
-    const perTryTimeout = backendTimeout !== undefined && { perTryTimeout: durationOf(backendTimeout) };
+    const { retryPolicy, clustersOf, hashOf } = this.options;
+    const times = timesOf(this.entry.rule.rule.timeouts, this.policies);
     return {
-      clusterSpecifier: this.clusterSpecifier(action),
+      clusterSpecifier: this.clusterSpecifier(),
       clusterNotFoundResponseCode: notFoundCode(this.binding),
       ...rewriteFields(action.filters.find(({ urlRewrite }) => urlRewrite)?.urlRewrite, match),
       requestMirrorPolicies: action.mirrors.flatMap((mirror) => mirrorPolicy(mirror, clustersOf)),
-      timeout: durationOf(requestTimeout),
-      retryPolicy: { ...retryPolicy, ...perTryTimeout },
+      hashPolicy: hashOf(this.shares.map(({ cluster }) => cluster)),
+      ...timeFields(times),
+      retryPolicy: retryFields(retryPolicy, times.attempt, this.policies.retry),
     };
   }
 
-  private clusterSpecifier(action: Forward): NonNullable<ActionFields['clusterSpecifier']> {
+  private clusterSpecifier(): NonNullable<ActionFields['clusterSpecifier']> {
     const [only, ...others] = this.shares;
     if (only && others.length === 0 && only.backend.filters.length === 0)
       return { $case: 'cluster', value: only.cluster };
@@ -134,7 +152,7 @@ class EnvoyRule {
       return {
         name: cluster,
         weight,
-        ...(this.isByBackend && headerFields([...action.filters, ...filters])),
+        ...(this.isByBackend && headerFields([...this.filters, ...filters])),
         ...(hostname !== undefined && { hostRewriteSpecifier: host }),
       };
     });

@@ -23,11 +23,9 @@ export const collected = (value: string, before: readonly string[] = []): readon
 
 /** `causeway explain request`: what happens to a request, and why every other rule lost. */
 export async function explainRequest(context: CommandContext, options: ExplainRequestOptions): Promise<number> {
-  const body = bodyOf(options);
-  const { rest } = await context.api();
-  const mesh = options.mesh || (await rest.expectedMesh());
-  const path = `/meshes/${encodeURIComponent(mesh)}/_explain`;
-  const answer = await rest.json({ method: 'POST', path, query: { zone: options.zone }, body });
+  const question = bodyOf(options);
+  const api = await context.api();
+  const answer = await api.explainRequest({ mesh: options.mesh, zone: options.zone, question });
   if (options.output === 'table') inWords(context, answer);
   else context.print(structured(answer, options.output));
   return 0;

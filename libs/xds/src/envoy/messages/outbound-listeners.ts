@@ -3,6 +3,7 @@ import {
   DestinationPortInput,
   type FilterChain,
   HttpConnectionManager,
+  HTTPFault,
   type Listener,
   MatcherTree,
   OriginalDst,
@@ -18,9 +19,19 @@ import {
 } from '@causeway/proto-gen';
 import type { Destination } from '../../model/destination';
 import type { BackendShare } from '../../routes/backend-shares';
-import type { RouteFields } from '../../routes/route-filters';
+import { headerFields, type RouteFields } from '../../routes/route-filters';
+import {
+  FAULT_FILTER,
+  faultConfig,
+  headerFilters,
+  retryFields,
+  timeFields,
+  timesOf,
+  type RulePolicies,
+} from '../../policies/rule-policies';
 import type { SocketAddress } from '../../model/zone-entrance';
 import { durationOf, packExtension, packFilter } from '../../resources/any';
+import type { HashFields } from '../../policies/hash-policies';
 import { socketOf } from './endpoints';
 import { filterChainName, OUTBOUND_LISTENER, outboundListenerName, REENTRY_LISTENER } from '../names';
 import { FROM_ADS } from './tls';
@@ -114,17 +125,23 @@ export function sharingProxy({ name }: Destination, shares: readonly BackendShar
   return tcpProxy({ $case: 'weightedClusters', value: { clusters } }, { statPrefix: name });
 }
 
-/** The connection manager of a destination. It names its routes only, so a change of them drains no connection. */
+/**
+ * The connection manager of a destination. It names its routes only, so a change of them drains no connection; nor does one of policies,
+ * for all filters that they need are there, and do nothing until a route says so.
+ */
 export function httpFilter({ name }: Destination) {
   return packFilter('http', HttpConnectionManager, {
     statPrefix: name,
     routeSpecifier: { $case: 'rds', value: { configSource: FROM_ADS, routeConfigName: name } },
-    httpFilters: [packFilter('router', Router, {})],
+    httpFilters: [FAULTS, packFilter('router', Router, {})],
     normalizePath: true,
     streamIdleTimeout: STREAM_IDLE,
     upgradeConfigs: [{ upgradeType: 'websocket' }],
   });
 }
+
+/** Without counters of its own of each cluster. */
+const FAULTS = packFilter(FAULT_FILTER, HTTPFault, { disableDownstreamClusterStats: true });
 
 type Filter = ReturnType<typeof httpFilter>;
 
@@ -251,12 +268,23 @@ export const retryPolicy = {
   retryBackOff: { baseInterval: durationOf(25), maxInterval: durationOf(250) },
 };
 
-/** Where no route holds, all requests go to the destination, without a limit of their duration. */
-export function implicitRoute({ name }: Destination): RouteFields {
-  const cluster = { $case: 'cluster' as const, value: name };
+/** Where no route holds, all requests go to the destination; unless policies say otherwise without a limit of their duration. */
+export function implicitRoute(
+  { name, protocol }: Destination,
+  policies: RulePolicies,
+  hashPolicy: HashFields[],
+): RouteFields {
+  const clusterSpecifier = { $case: 'cluster' as const, value: name };
+  const times = timesOf(undefined, policies);
+  const repeated = retryFields(retryPolicy, times.attempt, policies.retry);
   return {
     match: { pathSpecifier: { $case: 'prefix', value: '/' } },
-    action: { $case: 'route', value: { clusterSpecifier: cluster, timeout: durationOf(0), retryPolicy } },
+    ...headerFields(headerFilters(policies.headers)),
+    ...faultConfig(policies.fault, protocol === 'grpc'),
+    action: {
+      $case: 'route',
+      value: { clusterSpecifier, hashPolicy, ...timeFields(times), retryPolicy: repeated },
+    },
   };
 }
 

@@ -1,21 +1,8 @@
-import type { RouteKind } from '@causeway/routing';
 import type { KnownProxy } from '../proxies/known-proxies';
 import type { ProxyDirectory } from '../proxies/proxy-directory';
-import type { Progress, RouteProgress } from './programmed';
-
-/** Callers to whom a route applies: all of a mesh, or those of one namespace. */
-export interface Callers {
-  readonly mesh: string;
-  readonly namespace?: string | undefined;
-}
-
-/** Which kinds of routes each kind of proxy obeys, by its user agent: an agent names its plane behind its version. */
-const OBEYED: readonly { readonly plane: string; readonly agent: RegExp; readonly kinds: readonly RouteKind[] }[] = [
-  { plane: 'gRPC', agent: /^grpc/i, kinds: ['HTTPRoute', 'GRPCRoute'] },
-  { plane: 'builtin', agent: /^causeway-agent \S*\+builtin$/, kinds: ['TCPRoute'] },
-  { plane: 'direct', agent: /^causeway-agent \S*\+direct$/, kinds: [] },
-  { plane: 'Envoy', agent: /(?:)/, kinds: ['HTTPRoute', 'GRPCRoute', 'TLSRoute', 'TCPRoute'] },
-];
+import { identityKey } from '@causeway/resources';
+import { planeOf } from './planes';
+import { unableName, type Concerned, type Needs, type Progress, type ResourceProgress } from './progress';
 
 /** A proxy and the revision of the log up to which it has applied everything; -1 where that is not known. */
 interface Applied {
@@ -23,14 +10,19 @@ interface Applied {
   readonly revision: number;
 }
 
-/** The connected proxies of some callers, split by whether they obey a kind of routes. */
+/** The connected proxies that something concerns, split by whether they can obey it. */
 interface View {
   /** The one that lags furthest first. */
   readonly able: readonly Applied[];
   readonly unable: Progress;
 }
 
-/** Who in a zone has applied routes, by what replicas report of its proxies. Views are made once for each read of the directory. */
+const MOST_WAITING = 3;
+
+/**
+ * Who in a zone has applied something, by what replicas report of its proxies. A view, of those that something concerns and what it
+ * needs, is made once for each read of the directory.
+ */
 export class ProxyProgress {
   private readonly views = new Map<string, View>();
   private byMesh = new Map<string, KnownProxy[]>();
@@ -43,23 +35,25 @@ export class ProxyProgress {
     return this.proxies.isLoaded;
   }
 
-  /** Who has applied what the log held at `revision`. After the first question, logarithmic in the proxies of the callers. */
-  of(callers: Callers, kind: RouteKind, revision: number): RouteProgress {
-    const { able, unable } = this.view(callers, kind);
+  /** Who has applied what the log held at `revision`. After the first question, logarithmic in the proxies of the view. */
+  of(concerned: Concerned, needs: Needs, revision: number): ResourceProgress {
+    const { able, unable } = this.view(concerned, needs);
     const lacking = firstAtLeast(able, revision);
     const waitingFor = able.slice(0, Math.min(lacking, MOST_WAITING)).map(({ name }) => name);
     return { proxies: { acked: able.length - lacking, total: able.length, waitingFor }, unable };
   }
 
-  private view(callers: Callers, kind: RouteKind): View {
+  private view(concerned: Concerned, needs: Needs): View {
     this.refresh();
-    const key = `${kind} ${callers.mesh} ${callers.namespace ?? ''}`;
+    const key = viewKey(concerned, needs);
     const known = this.views.get(key);
     if (known) return known;
-    const inView = (this.byMesh.get(callers.mesh) ?? []).filter(
-      ({ facts: { owner } }) => callers.namespace === undefined || owner?.namespace === callers.namespace,
-    );
-    const view = viewOf(inView, kind);
+    const { mesh, namespace, some } = concerned;
+    const inView = (this.byMesh.get(mesh) ?? []).filter(({ facts: { owner } }) => {
+      if (!owner || (namespace !== undefined && owner.namespace !== namespace)) return false;
+      return some === undefined || some.has(identityKey(owner));
+    });
+    const view = viewOf(inView, needs);
     this.views.set(key, view);
     return view;
   }
@@ -80,25 +74,21 @@ export class ProxyProgress {
   }
 }
 
-const MOST_WAITING = 3;
+/** What names a view. */
+export function viewKey({ mesh, namespace = '', some }: Concerned, { key }: Needs): string {
+  return `${mesh} ${namespace} ${some?.key ?? ''} ${key}`;
+}
 
-function viewOf(proxies: readonly KnownProxy[], kind: RouteKind): View {
+function viewOf(proxies: readonly KnownProxy[], { isAble }: Needs): View {
   const able: Applied[] = [];
   const unable: string[] = [];
   for (const { proxy, facts, revision } of proxies) {
-    const { userAgent, bytesOnly } = facts;
-    const { plane, kinds } = planeOf(userAgent);
-    if (bytesOnly !== undefined) unable.push(`${proxy} (${plane}, ${bytesOnly})`);
-    else if (!kinds.includes(kind)) unable.push(`${proxy} (${plane})`);
+    if (!isAble(planeOf(facts), facts)) unable.push(unableName(proxy, facts));
     else able.push({ name: proxy, revision: facts.isSettled ? (facts.applied ?? revision) : -1 });
   }
   const waitingFor = unable.sort().slice(0, MOST_WAITING);
   able.sort((a, b) => a.revision - b.revision || (a.name < b.name ? -1 : 1));
   return { able, unable: { acked: 0, total: unable.length, waitingFor } };
-}
-
-function planeOf(userAgent: string): (typeof OBEYED)[number] {
-  return OBEYED.find(({ agent }) => agent.test(userAgent)) ?? { plane: 'unknown', agent: /(?:)/, kinds: [] };
 }
 
 /** How many of the sorted proxies lack the revision. */

@@ -1,23 +1,21 @@
 import { MOST_COUNTED_ROUTES, RouteInsight, type RouteInsightSpec } from '@causeway/kinds';
-import type { FollowedRoutes } from '@causeway/meshes';
 import {
   computedLabels,
   identityKey,
-  isJsonArray,
-  isJsonObject,
   jsonEqual,
+  parseIdentityKey,
   type ControlPlane,
   type Identity,
   type JsonObject,
   type Resource,
 } from '@causeway/resources';
-import { routeKinds } from '@causeway/routing';
 import { onAbort } from '@causeway/runtime';
 import type { Change, IndexEvent, IndexReader } from '@causeway/store';
 import type { ProxyDirectory } from '../proxies/proxy-directory';
 import type { ControlLoop, LoopPlan } from '../runner/control-loop';
-import type { RouteProgress } from './programmed';
+import type { Asked, ResourceProgress } from './progress';
 import { ProxyProgress } from './proxy-progress';
+import { Refusals } from './refusals';
 
 /** How often it is looked what proxies have applied, ms. */
 const LOOK_EVERY = 1_000;
@@ -27,6 +25,8 @@ const MOST_APPLIED = 64;
 interface Counted {
   readonly generation: number;
   readonly isWhole: boolean;
+  /** Somebody cannot obey it, which no revision says. */
+  readonly isRefused: boolean;
   readonly document: JsonObject;
 }
 
@@ -38,9 +38,22 @@ export interface ReceivedPosition {
   readonly stored: number;
 }
 
-export interface RouteProgressOptions {
+/** Resources of the global of which a zone reports what its proxies have applied: routes, policies. */
+export interface Reported {
+  readonly kinds: readonly string[];
+  /** What they come to is derived from the index. */
+  readonly hasLoaded: boolean;
+  /** Calls `listener` with the keys of those that came to something else, or where all did, until the returned function is called. */
+  subscribe(listener: (keys: readonly string[] | 'all') => void): () => void;
+  /** Whose proxies a resource concerns; undefined where nobody's. */
+  asked(resource: Resource): Pick<Asked, 'concerned' | 'needs'> | undefined;
+  /** It matters also when proxies that cannot obey one come after all others have applied it. */
+  readonly mayBeRefusedLater?: boolean;
+}
+
+export interface ProgressReporterOptions {
   readonly cp: ControlPlane & { readonly role: 'zone' };
-  readonly routes: Pick<FollowedRoutes, 'hasLoaded' | 'subscribe'>;
+  readonly reported: readonly Reported[];
   readonly proxies: Pick<ProxyDirectory, 'isLoaded' | 'all' | 'storeNow'>;
   /** Undefined while that is not known. */
   readonly positionOf: (kind: string) => ReceivedPosition | undefined;
@@ -52,31 +65,42 @@ export function routeInsightId(zone: string): Identity {
 }
 
 /**
- * Reports to the global what the zone's proxies have applied of its routes: of each kind the revision of the global's log up to which
- * all proxies have applied all routes, and counts of the routes that changed last. While no route changes it writes nothing.
+ * Reports to the global what the zone's proxies have applied of its routes and policies: of each kind the revision of the global's log
+ * up to which all proxies have applied all, and counts of those that changed last. While none changes it writes nothing.
  */
-export class RouteProgressReporter implements ControlLoop {
+export class ProgressReporter implements ControlLoop {
   readonly name = 'route-progress';
   private index: IndexReader | undefined;
-  /** Copies of the global's routes that some proxy may lack, with the revision of this log that it must have applied. */
+  /** Copies of the global's resources that some proxy may lack, with the revision of this log that it must have applied. */
   private readonly pending = new Map<string, number>();
-  /** By kind and incarnation of the global: the newest change of a route that came here. */
+  /** By kind and incarnation of the global: the newest change of a resource that came here. */
   private readonly newest = new Map<string, number>();
-  /** By the key of a route: the counts that were taken last, in the order in which they were begun. */
+  /** By the key of a resource: the counts that were taken last, in the order in which they were begun. */
   private readonly counted = new Map<string, Counted>();
+  /** Keys of those that cannot be counted although somebody refuses them. */
+  private readonly uncounted = new Set<string>();
+  private readonly stale = new Set<string>();
   private readonly progress: ProxyProgress;
+  private readonly refusals: Refusals;
+  private lookedAt: number | undefined;
   private nextLook = 0;
 
-  constructor(private readonly options: RouteProgressOptions) {
+  constructor(private readonly options: ProgressReporterOptions) {
     this.progress = new ProxyProgress(options.proxies);
+    this.refusals = new Refusals(this.progress);
   }
 
-  /** Takes note of changed bindings until the returned function is called. */
+  /** Takes note of what has changed until the returned function is called. */
   follow(): () => void {
-    return this.options.routes.subscribe((change) => {
-      if (change === 'reloaded') this.expectAll();
-      else for (const key of change.routes) this.expect(key);
-    });
+    const ends = this.options.reported.map((each) =>
+      each.subscribe((keys) => {
+        if (keys === 'all') this.expectAll(each.kinds);
+        else for (const key of keys) this.expect(key);
+      }),
+    );
+    return () => {
+      for (const end of ends) end();
+    };
   }
 
   reset(index: IndexReader): void {
@@ -84,17 +108,21 @@ export class RouteProgressReporter implements ControlLoop {
     this.pending.clear();
     this.newest.clear();
     this.counted.clear();
+    this.uncounted.clear();
+    this.stale.clear();
     for (const document of this.reported(index)?.routes ?? []) {
-      const { route, generation, proxies } = document;
+      const { route, generation, proxies, unable } = document;
       const isWhole = (proxies.acked ?? 0) >= (proxies.total ?? 0);
-      this.counted.set(route, { generation, isWhole, document });
+      const isRefused =
+        this.reportedOf(parseIdentityKey(route).kind)?.mayBeRefusedLater === true && (unable.total ?? 0) > 0;
+      this.counted.set(route, { generation, isWhole, isRefused, document });
     }
-    this.expectAll();
+    for (const { kinds } of this.options.reported) this.expectAll(kinds);
   }
 
   observe({ changes }: IndexEvent): void {
     for (const { id, key, after } of changes) {
-      if (!routeKinds.some((kind) => kind === id.kind)) continue;
+      if (!this.reportedOf(id.kind)) continue;
       if (after) this.note(after);
       else this.forget(key);
     }
@@ -105,7 +133,10 @@ export class RouteProgressReporter implements ControlLoop {
     if (now < this.nextLook || !index) return { changes: [], wakeAt: this.nextLook };
     this.nextLook = now + LOOK_EVERY;
     const idle = { changes: [], wakeAt: this.nextLook };
-    if (!this.progress.isLoaded || !this.options.routes.hasLoaded) return idle;
+    if (!this.progress.isLoaded || !this.options.reported.every(({ hasLoaded }) => hasLoaded)) return idle;
+    this.lookAgain();
+    for (const key of this.stale) if (!this.pending.has(key)) this.look(index, key, 0);
+    this.stale.clear();
     for (const [key, since] of this.pending) this.look(index, key, since);
     return { ...idle, changes: this.report(index) };
   }
@@ -114,16 +145,28 @@ export class RouteProgressReporter implements ControlLoop {
     // The next look compares the report with what is stored.
   }
 
-  private expectAll(): void {
-    for (const kind of routeKinds) for (const route of this.index?.ofKind(kind) ?? []) this.note(route);
+  private expectAll(kinds: readonly string[]): void {
+    for (const kind of kinds) for (const resource of this.index?.ofKind(kind) ?? []) this.note(resource);
+  }
+
+  private reportedOf(kind: string): Reported | undefined {
+    return this.options.reported.find(({ kinds }) => kinds.includes(kind));
+  }
+
+  /** Other proxies cannot obey it than before. */
+  private lookAgain(): void {
+    const { storeNow } = this.options.proxies;
+    if (storeNow === this.lookedAt) return;
+    this.lookedAt = storeNow;
+    for (const key of this.refusals.take()) this.stale.add(key);
   }
 
   private forget(key: string): void {
-    this.pending.delete(key);
-    this.counted.delete(key);
+    for (const held of [this.pending, this.counted, this.stale, this.uncounted]) held.delete(key);
+    this.refusals.forget(key);
   }
 
-  /** A copy that came, changed, or is bound in another way. */
+  /** A copy that came, changed, or came to something else. */
   private expect(key: string): void {
     const route = this.index?.byIdentityKey(key);
     if (route) this.note(route);
@@ -138,20 +181,35 @@ export class RouteProgressReporter implements ControlLoop {
   }
 
   private look(index: IndexReader, key: string, since: number): void {
-    const route = index.byIdentityKey(key);
-    const kind = routeKinds.find((known) => known === route?.id.kind);
-    if (!route || !kind) return this.forget(key);
-    const progress = this.progress.of(callersOf(route), kind, since);
+    const resource = index.byIdentityKey(key);
+    const reported = resource && this.reportedOf(resource.id.kind);
+    if (!resource || !reported) return this.forget(key);
+    const asked = reported.asked(resource);
+    if (asked && reported.mayBeRefusedLater === true) this.refusals.watch({ resource, ...asked });
+    else this.refusals.forget(key);
+    const progress = asked ? this.progress.of(asked.concerned, asked.needs, since) : NOBODY;
     const { acked, total } = progress.proxies;
     if (acked >= total) this.pending.delete(key);
-    // What is reported as applied needs no counts, but where they were begun: a bound route may be bound anew at any time.
+    this.uncounted.delete(key);
+    // What is reported as applied needs no counts, but where they were begun, or where somebody cannot obey it.
     const known = this.counted.get(key);
-    const isTold = known ? known.isWhole && known.generation === route.generation : this.isReported(index, route);
+    const isRefused = reported.mayBeRefusedLater === true && progress.unable.total > 0;
+    const isTold = known
+      ? known.isWhole && known.generation === resource.generation && reported.mayBeRefusedLater !== true
+      : this.isReported(index, resource) && !isRefused;
     if (isTold) return;
-    const document = countedRoute(key, route.generation, progress);
-    this.counted.set(key, { generation: route.generation, isWhole: acked >= total, document });
-    const [oldest] = this.counted.keys();
-    if (this.counted.size > MOST_COUNTED_ROUTES && oldest !== undefined) this.counted.delete(oldest);
+    const document = counted(key, resource.generation, progress);
+    this.counted.set(key, { generation: resource.generation, isWhole: acked >= total, isRefused, document });
+    this.evict();
+  }
+
+  /** Counts that say least go first. What cannot be said is held back instead: nobody takes it for applied. */
+  private evict(): void {
+    if (this.counted.size <= MOST_COUNTED_ROUTES) return;
+    const all = [...this.counted];
+    const [key, { isRefused }] = all.find((each) => !each[1].isRefused) ?? all[0] ?? ['', { isRefused: false }];
+    this.counted.delete(key);
+    if (isRefused) this.uncounted.add(key);
   }
 
   private isReported(index: IndexReader, { id, origin }: Resource): boolean {
@@ -194,7 +252,7 @@ export class RouteProgressReporter implements ControlLoop {
     });
   }
 
-  /** The revision of the global up to which all routes of a kind are in the index. */
+  /** The revision of the global up to which all resources of a kind are in the index. */
   private received(kind: string, incarnation: string, index: IndexReader): number | undefined {
     const position = this.options.positionOf(kind);
     if (!position || (index.point?.revision ?? -1) < position.stored) return undefined;
@@ -204,7 +262,7 @@ export class RouteProgressReporter implements ControlLoop {
 
   private oldestPending(index: IndexReader): ReadonlyMap<string, number> {
     const oldest = new Map<string, number>();
-    for (const key of this.pending.keys()) {
+    for (const key of [...this.pending.keys(), ...this.uncounted]) {
       const route = index.byIdentityKey(key);
       if (!route) continue;
       const { incarnation, revision } = route.origin;
@@ -215,16 +273,11 @@ export class RouteProgressReporter implements ControlLoop {
   }
 }
 
-/** To whose proxies a route matters: with parents in several namespaces, to all. */
-function callersOf({ id, spec }: Resource): { readonly mesh: string; readonly namespace?: string } {
-  const { parentRefs } = spec;
-  const refs = isJsonArray(parentRefs) ? parentRefs.filter(isJsonObject) : [];
-  const isConsumers = refs.every(({ namespace }) => (namespace ?? id.namespace) !== id.namespace);
-  return isConsumers ? { mesh: id.mesh, namespace: id.namespace } : { mesh: id.mesh };
-}
+const NOTHING = { acked: 0, total: 0, waitingFor: [] };
+const NOBODY: ResourceProgress = { proxies: NOTHING, unable: NOTHING };
 
-function countedRoute(route: string, generation: number, { proxies, unable }: RouteProgress): JsonObject {
-  const form = ({ acked, total, waitingFor }: RouteProgress['proxies']): JsonObject => ({
+function counted(route: string, generation: number, { proxies, unable }: ResourceProgress): JsonObject {
+  const form = ({ acked, total, waitingFor }: ResourceProgress['proxies']): JsonObject => ({
     ...{ acked, total },
     ...(waitingFor.length > 0 ? { waitingFor: waitingFor.map((name) => name.slice(0, 256)) } : {}),
   });
@@ -232,11 +285,11 @@ function countedRoute(route: string, generation: number, { proxies, unable }: Ro
 }
 
 /** What a zone with a global reports, as a control loop for one term, which ends with `signal`. */
-export function createRouteProgressReporter(
-  options: RouteProgressOptions,
+export function createProgressReporter(
+  options: ProgressReporterOptions,
   { signal }: { readonly signal: AbortSignal },
-): RouteProgressReporter {
-  const reporter = new RouteProgressReporter(options);
+): ProgressReporter {
+  const reporter = new ProgressReporter(options);
   onAbort(signal, reporter.follow());
   return reporter;
 }

@@ -1,0 +1,70 @@
+import type {
+  ExplainRequestRequest,
+  ExplainRequestResponse,
+  ListRoutesRequest,
+  ListRoutesResponse,
+} from '@causeway/proto-gen';
+import { decodeRequestQuestion, type Queries } from '@causeway/queries';
+import type { CallContext } from '../calls/handler-factory';
+import { refused, revisionOf } from '../wire/messages';
+
+/** Longest question, in characters: more than its headers and its URL may have together. */
+const LONGEST_QUESTION = 64 * 1024;
+/** Longest name of a zone, a namespace or a service, in characters, as in a query of REST. */
+const LONGEST_NAME = 253;
+
+/** ExplainRequest and ListRoutes; their answers are the documents of REST. */
+export class RoutingServiceHandlers {
+  constructor(private readonly queries: Pick<Queries, 'defaultMesh' | 'routes'>) {}
+
+  async explainRequest(
+    { mesh, zone, questionJson }: ExplainRequestRequest,
+    { rights, signal }: CallContext,
+  ): Promise<ExplainRequestResponse> {
+    const question = decodeRequestQuestion(questionOf(questionJson));
+    const view = { rights, zone: nameOf('zone', zone), signal };
+    const answer = await this.queries.routes.explain(this.meshOf(mesh), question, view);
+    return { answerJson: JSON.stringify(answer) };
+  }
+
+  async listRoutes(request: ListRoutesRequest, { rights, signal }: CallContext): Promise<ListRoutesResponse> {
+    const kind = request.kind || 'MeshService';
+    if (kind !== 'MeshService' && kind !== 'MeshMultiZoneService') {
+      throw refused('kind', 'must be one of MeshService, MeshMultiZoneService');
+    }
+    const service = nameOf('service', request.service);
+    if (service === undefined) throw refused('service', 'must be given: the name of a service');
+    if (request.port > 65_535) throw refused('port', 'must be at most 65535');
+    const [namespace = 'default', client, zone] = [
+      nameOf('namespace', request.namespace),
+      nameOf('client', request.client),
+      nameOf('zone', request.zone),
+    ];
+    const question = {
+      ...{ mesh: this.meshOf(request.mesh), kind, namespace, service, client, zone },
+      ...{ port: request.port || undefined, minRevision: revisionOf(request.minRevision) },
+    };
+    return { answerJson: JSON.stringify(await this.queries.routes.table(question, rights, signal)) };
+  }
+
+  private meshOf(mesh: string): string {
+    return nameOf('mesh', mesh) ?? this.queries.defaultMesh;
+  }
+}
+
+/** A name of a request; undefined where it is left out. Throws InvalidQuery for one that is too long. */
+function nameOf(field: string, text: string): string | undefined {
+  if (text.length > LONGEST_NAME) throw refused(field, `must not be longer than ${LONGEST_NAME} characters`);
+  return text || undefined;
+}
+
+function questionOf(json: string): unknown {
+  if (json.length > LONGEST_QUESTION) {
+    throw refused('question_json', `must not be longer than ${LONGEST_QUESTION} characters`);
+  }
+  try {
+    return JSON.parse(json);
+  } catch {
+    throw refused('question_json', 'must be JSON');
+  }
+}

@@ -1,0 +1,308 @@
+import {
+  isJsonObject,
+  isJsonArray,
+  nearest,
+  PATTERN_TEST,
+  type FieldPath,
+  type JsonObject,
+  type JsonValue,
+  type Schema,
+  type Violation,
+} from '@causeway/resources';
+import { compileExpression } from '@causeway/routing';
+
+/** Deepest nesting of schemas in a schema. */
+export const DEEPEST_SCHEMA = 12;
+/** Most schemas in a schema, itself included: fields, items, values of maps, alternatives. */
+export const MOST_SCHEMAS = 512;
+/** The bounds of what a schema gives no bound for. */
+export const DEFAULT_SCHEMA_BOUNDS = { maxLength: 1_024, maxItems: 128, maxProperties: 128, keyLength: 253 } as const;
+/** The largest bounds that a schema may give. */
+export const LARGEST_SCHEMA_BOUNDS = {
+  maxLength: 32_768,
+  maxItems: 1_024,
+  maxProperties: 1_024,
+  keyLength: 1_024,
+} as const;
+const MOST_VALUES = 128;
+const MOST_ALTERNATIVES = 8;
+const LONGEST_TEXT = 1_024;
+
+const ANNOTATIONS = ['title', 'description', 'examples'] as const;
+/** The keywords of JSON Schema 2020-12 that a definition may use, by the type that they belong to. */
+export const schemaKeywords = {
+  object: ['properties', 'required', 'additionalProperties', 'propertyNames', 'minProperties', 'maxProperties'],
+  array: ['items', 'minItems', 'maxItems'],
+  string: ['minLength', 'maxLength', 'pattern', 'not'],
+  integer: ['minimum', 'maximum', 'multipleOf'],
+  number: ['minimum', 'maximum', 'multipleOf'],
+  boolean: [],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+type SchemaType = keyof typeof schemaKeywords;
+
+/** The fields that every policy has besides those of its schema (T004-03). */
+export const reservedFields = ['targetRefs', 'targetRef', 'defaults', 'overrides', 'strategy'] as const;
+
+/** A schema as it is enforced, or what is wrong with it. */
+export interface ReadSchema {
+  readonly schema: Schema;
+  readonly violations: readonly Violation[];
+}
+
+/**
+ * Reads the schema of a spec that users defined: a part of JSON Schema 2020-12 (docs/reference/policies.md). Every text, list and map has
+ * a bound, patterns are RE2, and nothing of it becomes code. Linear in the schema.
+ */
+export function declaredSchema(value: unknown, at: FieldPath): ReadSchema {
+  const reader = new SchemaReader();
+  const schema = reader.read(value, at, 1);
+  if (reader.violations.length === 0 && schema.type !== 'object')
+    reader.violations.push(at.field('type').violation('must be "object": a spec has fields', 'not-one-of'));
+  for (const name of reservedFields)
+    if (schema.properties && Object.hasOwn(schema.properties, name))
+      reader.violations.push(
+        at
+          .field('properties')
+          .field(name)
+          .violation(`is reserved: every policy has ${reservedFields.join(', ')}`, 'not-allowed'),
+      );
+  return { schema, violations: reader.violations };
+}
+
+class SchemaReader {
+  readonly violations: Violation[] = [];
+  private schemas = 0;
+
+  read(value: unknown, at: FieldPath, depth: number): Schema {
+    this.schemas += 1;
+    if (this.schemas === MOST_SCHEMAS + 1)
+      this.refuse(at, `is one schema more than the ${MOST_SCHEMAS} of one definition`, 'too-many');
+    if (this.schemas > MOST_SCHEMAS) return {};
+    if (depth > DEEPEST_SCHEMA)
+      return this.refuse(at, `must not be nested deeper than ${DEEPEST_SCHEMA} schemas`, 'too-deep');
+    if (!isJsonObject(value)) return this.refuse(at, 'must be a schema: an object', 'wrong-type');
+    const text = this.annotations(value, at);
+    if (value['anyOf'] !== undefined) return { ...text, ...this.alternatives(value, at, depth) };
+    if (value['enum'] !== undefined) return { ...text, ...this.values(value, at) };
+    if (value['const'] !== undefined) return { ...text, ...this.constant(value, at) };
+    return { ...text, ...this.typed(value, at, depth) };
+  }
+
+  private refuse(at: FieldPath, reason: string, rule: Violation['rule'] = 'invalid'): Schema {
+    this.violations.push(at.violation(reason, rule));
+    return {};
+  }
+
+  private annotations(value: JsonObject, at: FieldPath): Schema {
+    const { title, description, examples } = value;
+    for (const [field, text] of Object.entries({ title, description }))
+      if (text !== undefined && (typeof text !== 'string' || text.length > LONGEST_TEXT))
+        this.refuse(at.field(field), `must be a text of at most ${LONGEST_TEXT} characters`, 'wrong-type');
+    if (examples !== undefined && !isJsonArray(examples))
+      this.refuse(at.field('examples'), 'must be a list', 'wrong-type');
+    if (value['default'] !== undefined)
+      this.refuse(
+        at.field('default'),
+        'is not possible: a value filled into one policy would count as set where policies are merged; say in the description what holds without a value',
+        'not-allowed',
+      );
+    return {
+      ...(typeof title === 'string' ? { title } : {}),
+      ...(typeof description === 'string' ? { description } : {}),
+    };
+  }
+
+  /** Refuses keywords that are not in `known`. */
+  private only(value: JsonObject, known: readonly string[], at: FieldPath): void {
+    const all = [...known, ...ANNOTATIONS, 'default'];
+    for (const key of Object.keys(value)) {
+      if (all.includes(key)) continue;
+      const guess = nearest(key, all);
+      const hint = guess === undefined ? `; possible here: ${known.join(', ')}` : `; did you mean "${guess}"?`;
+      this.refuse(at.field(key), `is not a keyword that a definition may use here${hint}`, 'unknown-field');
+    }
+  }
+
+  private alternatives(value: JsonObject, at: FieldPath, depth: number): Schema {
+    this.only(value, ['anyOf'], at);
+    const { anyOf } = value;
+    const field = at.field('anyOf');
+    if (!isJsonArray(anyOf) || anyOf.length === 0 || anyOf.length > MOST_ALTERNATIVES)
+      return this.refuse(field, `must be a list of 1 to ${MOST_ALTERNATIVES} schemas`, 'wrong-type');
+    return { anyOf: anyOf.map((one, i) => this.read(one, field.index(i), depth + 1)) };
+  }
+
+  private values(value: JsonObject, at: FieldPath): Schema {
+    this.only(value, ['type', 'enum'], at);
+    const { enum: values } = value;
+    const isFine = isJsonArray(values) && values.length > 0 && values.length <= MOST_VALUES && values.every(isScalar);
+    if (!isFine)
+      return this.refuse(
+        at.field('enum'),
+        `must be a list of 1 to ${MOST_VALUES} texts, numbers, true or false`,
+        'wrong-type',
+      );
+    return { ...this.typeOfValues(value, at), enum: values };
+  }
+
+  private constant(value: JsonObject, at: FieldPath): Schema {
+    this.only(value, ['type', 'const'], at);
+    const { const: only } = value;
+    if (!isScalar(only ?? null))
+      return this.refuse(at.field('const'), 'must be a text, a number, true or false', 'wrong-type');
+    return { ...this.typeOfValues(value, at), const: only };
+  }
+
+  private typeOfValues({ type }: JsonObject, at: FieldPath): Schema {
+    if (type === undefined) return {};
+    return isSchemaType(type) ? { type } : this.refuse(at.field('type'), `must be one of ${TYPES}`, 'not-one-of');
+  }
+
+  private typed(value: JsonObject, at: FieldPath, depth: number): Schema {
+    const { type } = value;
+    if (!isSchemaType(type))
+      return this.refuse(
+        at.field('type'),
+        type === undefined ? `is required, or enum, const, anyOf; one of ${TYPES}` : `must be one of ${TYPES}`,
+        type === undefined ? 'required' : 'not-one-of',
+      );
+    this.only(value, ['type', ...schemaKeywords[type]], at);
+    switch (type) {
+      case 'object':
+        return { type, ...this.object(value, at, depth) };
+      case 'array':
+        return { type, ...this.list(value, at, depth) };
+      case 'string':
+        return { type, ...this.text(value, at, 'maxLength') };
+      case 'integer':
+      case 'number':
+        return { type, ...this.numbers(value, ['minimum', 'maximum', 'multipleOf'], at) };
+      case 'boolean':
+        return { type };
+    }
+  }
+
+  private object(value: JsonObject, at: FieldPath, depth: number): Schema {
+    const { properties = {}, required, additionalProperties = false } = value;
+    if (!isJsonObject(properties))
+      return this.refuse(at.field('properties'), 'must be an object of schemas', 'wrong-type');
+    const fields = Object.entries(properties).map(([name, inner]): [string, Schema] => {
+      const field = at.field('properties').field(name);
+      if (name.length > LARGEST_SCHEMA_BOUNDS.keyLength || name === '')
+        this.refuse(field, 'is no name of a field', 'wrong-form');
+      return [name, this.read(inner, field, depth + 1)];
+    });
+    const isMap = additionalProperties !== false;
+    const entries =
+      typeof additionalProperties === 'boolean'
+        ? additionalProperties
+        : this.read(additionalProperties, at.field('additionalProperties'), depth + 1);
+    const bound = isMap ? DEFAULT_SCHEMA_BOUNDS.maxProperties + fields.length : undefined;
+    return {
+      ...(fields.length > 0 || !isMap ? { properties: Object.fromEntries(fields) } : {}),
+      ...this.required(required, Object.keys(properties), isMap, at.field('required')),
+      additionalProperties: entries,
+      ...this.bounds(value, ['minProperties', 'maxProperties'], at, bound),
+      ...(isMap ? { propertyNames: this.names(value['propertyNames'], at.field('propertyNames')) } : {}),
+    };
+  }
+
+  private required(value: JsonValue | undefined, known: readonly string[], isMap: boolean, at: FieldPath): Schema {
+    if (value === undefined) return {};
+    if (!isJsonArray(value) || value.length > LARGEST_SCHEMA_BOUNDS.maxProperties)
+      return this.refuse(at, 'must be a list of names of fields', 'wrong-type');
+    const names = value.filter((name): name is string => typeof name === 'string' && (isMap || known.includes(name)));
+    if (names.length < value.length) this.refuse(at, 'must name fields of properties', 'not-one-of');
+    return { required: names };
+  }
+
+  /** The schema of the keys of a map; each has a bound. */
+  private names(value: JsonValue | undefined, at: FieldPath): Schema {
+    const given = value ?? {};
+    if (!isJsonObject(given)) return this.refuse(at, 'must be a schema: an object', 'wrong-type');
+    this.only(given, ['type', ...schemaKeywords.string], at);
+    if (given['type'] !== undefined && given['type'] !== 'string')
+      this.refuse(at.field('type'), 'must be "string"', 'not-one-of');
+    return { type: 'string', ...this.annotations(given, at), ...this.text(given, at, 'keyLength') };
+  }
+
+  private list(value: JsonObject, at: FieldPath, depth: number): Schema {
+    if (value['items'] === undefined) this.refuse(at.field('items'), 'is required', 'required');
+    return {
+      ...this.bounds(value, ['minItems', 'maxItems'], at, DEFAULT_SCHEMA_BOUNDS.maxItems),
+      ...(value['items'] === undefined ? {} : { items: this.read(value['items'], at.field('items'), depth + 1) }),
+    };
+  }
+
+  private text(value: JsonObject, at: FieldPath, bound: 'maxLength' | 'keyLength'): Schema {
+    const { not } = value;
+    const lengths = this.whole(value, ['minLength', 'maxLength'], LARGEST_SCHEMA_BOUNDS[bound], at);
+    if (not !== undefined && (!isJsonObject(not) || Object.keys(not).join() !== 'pattern'))
+      this.refuse(at.field('not'), 'must be an object with one field, pattern', 'wrong-type');
+    return {
+      maxLength: DEFAULT_SCHEMA_BOUNDS[bound],
+      ...lengths,
+      ...this.pattern(value['pattern'], at.field('pattern')),
+      ...(isJsonObject(not) ? { not: this.pattern(not['pattern'], at.field('not').field('pattern')) } : {}),
+    };
+  }
+
+  /** The pattern is searched for in the text, as JSON Schema says; `^` and `$` bind it to the ends. */
+  private pattern(value: JsonValue | undefined, at: FieldPath): Schema {
+    if (value === undefined) return {};
+    if (typeof value !== 'string') return this.refuse(at, 'must be a text', 'wrong-type');
+    const alone = compileExpression(value);
+    if (!alone.ok) return this.refuse(at, alone.reason, 'wrong-form');
+    const anywhere = compileExpression(`(?s:.*)(?:${value})(?s:.*)`);
+    if (!anywhere.ok) return this.refuse(at, anywhere.reason, 'wrong-form');
+    return { pattern: value, [PATTERN_TEST]: anywhere.value.matches };
+  }
+
+  private bounds(
+    value: JsonObject,
+    [least, most]: readonly ['minItems', 'maxItems'] | readonly ['minProperties', 'maxProperties'],
+    at: FieldPath,
+    bound: number | undefined,
+  ): Schema {
+    const given = this.whole(value, [least, most], LARGEST_SCHEMA_BOUNDS[most], at);
+    return bound === undefined ? given : { [most]: bound, ...given };
+  }
+
+  /** Whole numbers from 0 to `largest`. */
+  private whole(value: JsonObject, names: readonly string[], largest: number, at: FieldPath): Schema {
+    const given = this.numbers(value, names, at);
+    for (const [name, number] of Object.entries(given))
+      if (!Number.isInteger(number) || Number(number) < 0 || Number(number) > largest)
+        this.refuse(
+          at.field(name),
+          `must be a whole number from 0 to ${largest}; got ${String(number)}`,
+          'out-of-range',
+        );
+    return given;
+  }
+
+  private numbers(value: JsonObject, names: readonly string[], at: FieldPath): Schema {
+    const entries = names.flatMap((name): [string, number][] => {
+      const number = value[name];
+      if (number === undefined) return [];
+      if (typeof number === 'number' && (name !== 'multipleOf' || number > 0)) return [[name, number]];
+      this.refuse(
+        at.field(name),
+        name === 'multipleOf' ? 'must be a number above 0' : 'must be a number',
+        'wrong-type',
+      );
+      return [];
+    });
+    return Object.fromEntries(entries);
+  }
+}
+
+const TYPES = Object.keys(schemaKeywords).join(', ');
+
+function isSchemaType(type: unknown): type is SchemaType {
+  return typeof type === 'string' && Object.hasOwn(schemaKeywords, type);
+}
+
+function isScalar(value: JsonValue): boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value);
+}

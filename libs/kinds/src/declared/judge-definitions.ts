@@ -1,0 +1,104 @@
+import { SHIPPED_GROUP } from '@causeway/policies';
+import { compareText, FieldPath, identityKey, jsonEqual, type Kind, type Resource } from '@causeway/resources';
+import { coreKinds } from '../core-kinds';
+import { MetaresourceDefinition } from '../metaresource-definition';
+import { declaredKind } from './declared-kind';
+
+/** Most kinds that definitions declare in one control plane. */
+export const MOST_DECLARED_KINDS = 128;
+
+/** What a definition comes to beside the others. */
+export interface JudgedDefinition {
+  readonly definition: Resource;
+  /** The kind that it declares; undefined where it declares none. */
+  readonly kind?: Kind;
+  readonly reason: 'Accepted' | 'Invalid' | 'Conflicted' | 'TooManyKinds';
+  /** Why it declares no kind; empty where it does. */
+  readonly message: string;
+}
+
+/**
+ * Decides which kinds definitions declare. Of two that want one name, what control planes bring wins, then what the global made, then the
+ * older; our own kinds win over all. A definition whose spec is the one of the last call keeps its kind. Linear in the definitions that
+ * changed; the order in which they are given does not matter.
+ */
+export class DefinitionJudge {
+  private kinds = new Map<string, { readonly spec: Resource['spec']; readonly kind: Kind | string }>();
+
+  /** Every definition, the ones that win first. */
+  judge(definitions: Iterable<Resource>): readonly JudgedDefinition[] {
+    const known = this.kinds;
+    this.kinds = new Map();
+    const takenBy = new Map<string, string>();
+    let declared = 0;
+    return [...definitions].sort(byPrecedence).map((definition) => {
+      const kind = this.kindOf(definition, known);
+      if (typeof kind === 'string') return { definition, reason: 'Invalid', message: kind };
+      const taken = takenWord(kind, takenBy);
+      if (taken) return { definition, reason: 'Conflicted', message: taken };
+      if (++declared > MOST_DECLARED_KINDS)
+        return {
+          definition,
+          reason: 'TooManyKinds',
+          message: `${MOST_DECLARED_KINDS} older definitions declare kinds already`,
+        };
+      for (const word of wordsOf(kind)) takenBy.set(word, definition.id.name);
+      return { definition, kind, reason: 'Accepted', message: '' };
+    });
+  }
+
+  private kindOf(definition: Resource, known: typeof this.kinds): Kind | string {
+    const key = identityKey(definition.id);
+    const before = known.get(key);
+    const kind = before && jsonEqual(before.spec, definition.spec) ? before.kind : kindOrFault(definition);
+    this.kinds.set(key, { spec: definition.spec, kind });
+    return kind;
+  }
+}
+
+/** The kind, or what is wrong with the definition: what came by sync or of another version may break rules. */
+function kindOrFault({ spec }: Resource): Kind | string {
+  const violations = definitionViolations(spec);
+  if (!MetaresourceDefinition.isSpec(spec)) return violations || 'the spec has another shape than definitions have';
+  return violations === '' ? declaredKind(spec) : violations;
+}
+
+/** What control planes bring may have the names that are reserved for it. */
+function definitionViolations(spec: Resource['spec']): string {
+  const isShipped = spec['group'] === SHIPPED_GROUP;
+  const { first } = MetaresourceDefinition.check(spec, FieldPath.at('spec'));
+  const counted = first.filter(
+    ({ rule, field }) => !(isShipped && rule === 'not-allowed' && OWN_NAMES.includes(field)),
+  );
+  return counted.map(({ field, reason }) => `${field}: ${reason}`).join('; ');
+}
+
+const OWN_NAMES = ['spec.group', 'spec.kind', 'spec.plural', 'spec.shortName'];
+
+function wordsOf({ name, plural, shortName }: Kind): readonly string[] {
+  return [name.toLowerCase(), plural, shortName];
+}
+
+function takenWord(kind: Kind, takenBy: ReadonlyMap<string, string>): string | undefined {
+  for (const word of wordsOf(kind)) {
+    const own = coreKinds.noun(word);
+    if (own) return `"${word}" is the kind ${own.name} of this control plane`;
+    const other = takenBy.get(word);
+    if (other !== undefined) return `"${word}" is taken by the MetaresourceDefinition ${other}`;
+  }
+  return undefined;
+}
+
+function byPrecedence(a: Resource, b: Resource): number {
+  return rankOf(a) - rankOf(b) || ageOf(a) - ageOf(b) || compareText(a.id.name, b.id.name);
+}
+
+function rankOf({ spec, labels }: Resource): number {
+  if (spec['group'] === SHIPPED_GROUP) return 0;
+  return labels['kuma.io/origin'] === 'zone' ? 2 : 1;
+}
+
+/** An unknown age ranks last, as everywhere. */
+function ageOf({ creationOrder }: Resource): number {
+  return creationOrder || Number.MAX_SAFE_INTEGER;
+}

@@ -1,0 +1,108 @@
+import { Type, type Static } from 'typebox';
+import { SHIPPED_GROUP } from '@causeway/policies';
+import { defineKind, Sync, type FieldPath, type Violation } from '@causeway/resources';
+import { declaredSchema } from './declared/declared-schema';
+import { isReservedName } from './declared/reserved-names';
+import { Group } from './schema/route-parts';
+import { FreeMap, strict, Text } from './schema/schema-parts';
+
+const Kind = Type.String({
+  title: 'a kind such as ColorPolicy',
+  minLength: 2,
+  maxLength: 63,
+  pattern: '^[A-Z][A-Za-z0-9]*$',
+});
+const Noun = Type.String({
+  title: 'lower-case letters and digits, beginning with a letter',
+  minLength: 2,
+  maxLength: 63,
+  pattern: '^[a-z][a-z0-9]*$',
+});
+const OwnGroup = Type.String({
+  title: 'a domain such as policies.example.com',
+  minLength: 1,
+  maxLength: 253,
+  pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$',
+});
+const Semantics = Type.String({ minLength: 1, maxLength: 1_024 });
+const Level = Type.String({ minLength: 1, maxLength: 63 });
+
+const DeclaredTarget = Type.Object(
+  {
+    kind: Kind,
+    group: Type.Optional(Group),
+    facet: Type.Optional(Type.Enum(['frontend', 'backend'])),
+    semantics: Semantics,
+  },
+  strict,
+);
+
+const Spec = Type.Object(
+  {
+    group: OwnGroup,
+    kind: Kind,
+    plural: Noun,
+    shortName: Type.Optional(Noun),
+    description: Type.Optional(Text),
+    hierarchy: Type.Union([Type.Array(Level, { minItems: 1, maxItems: 16 }), Level]),
+    declaredTargets: Type.Array(DeclaredTarget, { minItems: 1, maxItems: 16 }),
+    effectiveTarget: Type.Object({ level: Level, semantics: Semantics }, strict),
+    mergeStrategies: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 63 }), { minItems: 1, maxItems: 8 }),
+    ),
+    crossNamespace: Type.Optional(Type.Enum(['Forbidden', 'ReferenceGrant', 'ClientSide'])),
+    virtualTargets: Type.Optional(
+      Type.Array(Type.Object({ group: OwnGroup, kind: Kind, semantics: Semantics }, strict), { maxItems: 16 }),
+    ),
+    class: Type.Optional(Type.Enum(['Direct', 'Inherited'])),
+    writer: Type.Optional(Type.Enum(['owner', 'operator'])),
+    schema: FreeMap,
+  },
+  {
+    ...strict,
+    examples: [
+      {
+        ...{ group: 'policies.example.com', kind: 'PaintPolicy', plural: 'paintpolicies', hierarchy: 'mesh' },
+        declaredTargets: [{ kind: 'Namespace', semantics: 'paints the requests to services of the namespace' }],
+        effectiveTarget: { level: 'Rule', semantics: 'paints the requests that match the rule' },
+        schema: { type: 'object', properties: { colour: { type: 'string', enum: ['red', 'blue'] } } },
+      },
+    ],
+  },
+);
+
+export type MetaresourceDefinitionSpec = Static<typeof Spec>;
+
+/** Declares a kind of policy: its instances are resources as all others from that moment (seed GEP-713; docs/reference/policies.md). */
+export const MetaresourceDefinition = defineKind({
+  name: 'MetaresourceDefinition',
+  plural: 'metaresourcedefinitions',
+  shortName: 'mrd',
+  apiVersion: 'causeway.io/v1alpha1',
+  scope: 'global',
+  sync: Sync.settings,
+  writer: 'operator',
+  bounds: { bytes: 64 * 1024 },
+  spec: Spec,
+  immutable: ['group', 'kind', 'plural'],
+  pending: ['Accepted'],
+  validate: (spec, at) => [...nameViolations(spec, at), ...declaredSchema(spec.schema, at.field('schema')).violations],
+});
+
+/** Names that belong to others. Whether another definition has them is no rule of a write, but a condition (`judgeDefinitions`). */
+function nameViolations(spec: MetaresourceDefinitionSpec, at: FieldPath): readonly Violation[] {
+  const words = (['kind', 'plural', 'shortName'] as const).flatMap((field) => {
+    const word = spec[field];
+    if (word === undefined || !isReservedName(word)) return [];
+    return [
+      at
+        .field(field)
+        .violation(`is reserved: Mesh…, kinds of this control plane and of Kuma; got "${word}"`, 'not-allowed'),
+    ];
+  });
+  if (spec.group !== SHIPPED_GROUP) return words;
+  return [
+    ...words,
+    at.field('group').violation(`${SHIPPED_GROUP} has the kinds that control planes bring`, 'not-allowed'),
+  ];
+}
