@@ -29,6 +29,8 @@ export {
   type DataplaneResource,
   type ServiceResource,
 } from './matching/dataplane-selector';
+export { movesIdentities } from './matching/mesh-identities';
+export { movesMeshAuthority, WorkloadIds } from './availability/workload-ids';
 export { InboundChange } from './matching/inbound-change';
 export { SelectorMatcher, type SelectorTerm } from './matching/selector-matcher';
 export { tombstoneRetention } from './vip/tombstone-retention';
@@ -43,6 +45,7 @@ export { ProxyDirectory, type ProxyDirectoryOptions } from './proxies/proxy-dire
 export { proxiesWithoutAuthority, type KnownProxy } from './proxies/known-proxies';
 export { createKumaRouteLoop, type KumaRoutesOptions } from './routes/kuma/kuma-route-reconciler';
 export { meshHttpRouteId } from './routes/kuma/plan-mesh-http-route';
+export { type ToldPolicies } from './policies/kuma/told-policies';
 export { type ProgressSource } from './progress/progress';
 export { GlobalProgress } from './progress/global-progress';
 export { createProgressReporter } from './progress/progress-reporter';

@@ -47,6 +47,7 @@ export {
   type EnvoyBootstrapOptions,
 } from './bootstrap/envoy-bootstrap';
 export { EnvoyResources } from './envoy/envoy-resources';
+export { UNCLEAR_PATHS } from './envoy/messages/access-filters';
 export { readHostName, type HostNameMeaning } from './envoy/messages/host-name';
 export {
   explicitListenerName,

@@ -48,6 +48,7 @@ export interface RouteChange {
 }
 
 const PRODUCER = 'producer';
+const consumerGroup = (namespace: string): string => `consumer:${namespace}`;
 const NONE: ReadonlySet<string> = new Set();
 
 /**
@@ -137,9 +138,10 @@ export class ServiceRoutes {
     return this.hashing.get(name) ?? NONE;
   }
 
-  /** The routes of a destination by a binding of HTTPRoutes or GRPCRoutes; without one, the implicit route. */
-  requests(binding: Binding | undefined, destination: Destination): HttpRoutes {
-    const policiesOf = this.policiesOf(binding, destination);
+  /** The routes of a destination by what is bound of HTTPRoutes or GRPCRoutes; without any, the implicit route. */
+  requests(view: EnvoyView, destination: Destination): HttpRoutes {
+    const binding = this.bindingOf(view, destination);
+    const policiesOf = this.policiesOf(view, destination);
     const hashOf = this.hashFor(destination.name);
     if (!binding)
       return { routes: [implicitRoute(destination, policiesOf(), hashOf([destination.name]))], problems: [] };
@@ -158,9 +160,10 @@ export class ServiceRoutes {
     return action.type === 'forward' ? backendShares(action.backends, this.clustersFor(name)) : [];
   }
 
-  /** The routes of calls to a destination by a binding of any kind, or without one, for the gRPC clients of this zone. */
-  calls(binding: Binding | undefined, frontend: Destination): GrpcRoutes {
-    const policiesOf = this.policiesOf(binding, frontend);
+  /** The routes of calls to a destination by what is bound of any kind, or without, for the gRPC clients of this zone. */
+  calls(view: EnvoyView, frontend: Destination): GrpcRoutes {
+    const binding = this.bindingOf(view, frontend);
+    const policiesOf = this.policiesOf(view, frontend);
     const hashOf = this.hashFor(frontend.name);
     if (!binding) return implicitCalls(frontend, policiesOf(), hashOf);
     const { table, model } = this;
@@ -171,9 +174,29 @@ export class ServiceRoutes {
     return grpcRoutes(binding, { table, clusterOf, policiesOf, hashOf });
   }
 
-  /** The policies of the rules at a port of a service for those whom a binding concerns. */
-  private policiesOf(binding: Binding | undefined, { service, port }: Destination): PoliciesOf {
-    const at = { frontend: service, port, group: binding?.group ?? PRODUCER };
+  /** The namespace of a view where routes of its own decide, or where it has a view of its own of the policies of `rules`. */
+  consumersOf(
+    view: EnvoyView,
+    { of, rules }: { readonly of: Destination; readonly rules: boolean },
+  ): string | undefined {
+    const namespace = view.dataplane?.namespace;
+    if (namespace === undefined) return undefined;
+    const isBound = this.bindingOf(view, of)?.group === consumerGroup(namespace);
+    const isOwn = isBound || (rules && this.policies.consumersOf(of.service).includes(namespace));
+    return isOwn && this.groupOf(view, of) !== PRODUCER ? namespace : undefined;
+  }
+
+  /** The group of a view's clients; without routes and policies of their own, what is the producer's holds for them. */
+  private groupOf({ dataplane }: EnvoyView, { service }: Destination): string {
+    const producers = this.table.frontend(service)?.namespace;
+    const { namespace = producers } = dataplane ?? {};
+    return namespace === undefined || namespace === producers ? PRODUCER : consumerGroup(namespace);
+  }
+
+  /** The policies of the rules at a port of a service for the clients of a view. */
+  private policiesOf(view: EnvoyView, destination: Destination): PoliciesOf {
+    const { service: frontend, port } = destination;
+    const at = { frontend, port, group: this.groupOf(view, destination) };
     return (of) => policiesAt(this.policies, of ? { ...at, route: of.route.id, rule: of.rule.name } : at);
   }
 

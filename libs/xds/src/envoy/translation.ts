@@ -307,8 +307,7 @@ export class Translation {
     const destination = this.destination(view, name);
     if (!destination || this.carriage(view, destination) !== 'requests') return ABSENT;
     const { routes } = this.options.tables();
-    const binding = routes.bindingOf(view, destination);
-    const { routes: made, problems } = routes.requests(binding, destination);
+    const { routes: made, problems } = routes.requests(view, destination);
     const fields = outbound.routesOf(destination, made);
     return { ...kept('mesh', (last) => encodeResource(RouteConfiguration, fields, last)), ...firstProblem(problems) };
   }
@@ -336,14 +335,12 @@ export class Translation {
     }
   }
 
-  /** The namespace whose routes decide about a resource for a view, where they are its consumers' own. */
+  /** The namespace whose routes, or policies, decide about a resource for a view, where they are its consumers' own. */
   consumersOf(view: EnvoyView, type: string, name: string): string | undefined {
-    const namespace = view.dataplane?.namespace;
-    if (namespace === undefined || view.capture?.type === 'translate') return ABSENT;
-    const { routes } = this.options.tables();
-    const destination = this.routed(view, type, name);
-    const binding = destination ? routes.bindingOf(view, destination) : ABSENT;
-    return binding?.group === `consumer:${namespace}` ? namespace : ABSENT;
+    if (!view.dataplane || view.capture?.type === 'translate') return ABSENT;
+    const of = this.routed(view, type, name);
+    const rules = type === RESOURCE_TYPES.routes || view.wire === 'grpc';
+    return of && this.options.tables().routes.consumersOf(view, { of, rules });
   }
 
   /** The destination whose routes decide about a resource. */

@@ -14,6 +14,7 @@ import {
   UpstreamTlsContext,
 } from '@causeway/proto-gen';
 import { isPlaintextOnly, type Destination } from '../model/destination';
+import { httpAccessFilters } from '../envoy/messages/access-filters';
 import type { InboundAccess } from '../model/inbound-access';
 import type { SocketAddress, ZoneEntrance } from '../model/zone-entrance';
 import { destinationEndpoints, endpoint, socketOf } from '../envoy/messages/endpoints';
@@ -26,7 +27,7 @@ import { FAULT_FILTER, type RulePolicies } from '../policies/rule-policies';
 import { callFaults, callFields, lostPolicies } from './grpc-policies';
 import type { GrpcRoutes } from './grpc-routes';
 
-type ServerAccess = Pick<InboundAccess, 'mtls' | 'callers' | 'revoked'>;
+type ServerAccess = Pick<InboundAccess, 'mtls' | 'callers' | 'revoked' | 'rules'>;
 type ListenerFields = Parameters<typeof Listener.fromPartial>[0] & { readonly name: string };
 type ClusterFields = Parameters<typeof Cluster.fromPartial>[0] & { readonly name: string };
 type EndpointFields = Parameters<typeof ClusterLoadAssignment.fromPartial>[0] & { readonly clusterName: string };
@@ -93,7 +94,7 @@ export function implicitCalls({ name }: Destination, policies: RulePolicies, has
 export function serverListener(
   name: string,
   at: SocketAddress,
-  { mtls, callers, revoked }: ServerAccess,
+  { mtls, callers, revoked, rules }: ServerAccess,
 ): ListenerFields {
   const route = {
     match: { pathSpecifier: { $case: 'prefix' as const, value: '' } },
@@ -107,6 +108,7 @@ export function serverListener(
     },
     httpFilters: [
       ...(callers === 'anyone' && revoked.length === 0 ? [] : [accessFilter({ callers, revoked })]),
+      ...httpAccessFilters(rules),
       routerFilter,
     ],
   });

@@ -59,8 +59,7 @@ export class GrpcTranslation {
   /** The listener of a channel: with the routes that decide for the clients of the view. */
   private channel(view: EnvoyView, name: string, target: Destination | undefined): Plan {
     const { routes } = this.options.tables();
-    const binding = target && routes.bindingOf(view, target);
-    const routed: GrpcRoutes = target ? routes.calls(binding, target) : { routes: [], lost: [] };
+    const routed: GrpcRoutes = target ? routes.calls(view, target) : { routes: [], lost: [] };
     const encode: Plan['encode'] = (last) => encodeResource(Listener, clientListener(name, target, routed), last);
     return withLost({ scope: 'grpc', isKept: target !== undefined, encode }, routed.lost);
   }

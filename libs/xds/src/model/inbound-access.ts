@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { mtlsModeOf, type MeshAccess, type Meshes, type MtlsMode } from '@causeway/meshes';
 import { globalIdentity, identityKey, isJsonObject, type Resource } from '@causeway/resources';
+import type { AccessRules } from '@causeway/policies';
 import type { IndexChange, IndexReader } from '@causeway/store';
 
 /** Who may call an inbound: SPIFFE ids, or `anyone` with a verified identity. Nobody is named = nobody may. */
@@ -9,6 +10,8 @@ export type Callers = readonly string[] | 'anyone';
 /** How an inbound listens, and for whom. */
 export interface InboundAccess {
   readonly mtls: MtlsMode;
+  /** Of AccessPolicies: of those that `callers` says, those that all of these let pass. */
+  readonly rules: readonly AccessRules[];
   readonly callers: Callers;
   /** SPIFFE ids that may not call whoever else may. */
   readonly revoked: readonly string[];
@@ -60,14 +63,14 @@ export class AccessTable {
     if (decision === 'pending') return decision;
     const { access, narrowed } = decision;
     const { maxConnectionAge: maxAge, revoked } = access;
-    return { mtls: mtlsModeOf(access, labels, port), callers: callersOf(access), revoked, maxAge, narrowed };
+    return { mtls: mtlsModeOf(access, labels, port), rules: [], callers: callersOf(access), revoked, maxAge, narrowed };
   }
 
   /**
    * Who may leave a mesh through the zone's egress. While access is not known it is as it was before, for other meshes leave there
    * too; undefined where it never was known.
    */
-  ofEgress(mesh: string): Omit<InboundAccess, 'mtls'> | undefined {
+  ofEgress(mesh: string): Omit<InboundAccess, 'mtls' | 'rules'> | undefined {
     const decision = this.ofMesh(mesh);
     if (decision !== 'pending') this.ofEgresses.set(mesh, decision);
     const last = this.ofEgresses.get(mesh);

@@ -13,7 +13,10 @@ export interface RulePlace {
 
 /** The effective policies of rules, as the table of policies of the process has them. */
 export interface EffectiveRules {
+  /** A consumer's group in which neither routes nor policies of its namespace count is the producer's. */
   effectiveOfRule(kind: string, at: RulePlace): { readonly spec: JsonObject } | undefined;
+  /** The namespaces for whose clients alone policies of their own count at a frontend. */
+  consumersOf(frontend: Identity): readonly string[];
 }
 
 /** The kinds whose effective specs are part of routes. */

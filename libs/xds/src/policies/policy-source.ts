@@ -22,7 +22,7 @@ export interface PolicySource {
 
 /** Where there are no policies. */
 export const NO_POLICIES: PolicySource = {
-  table: { effectiveOfRule: () => undefined, effectiveOfBackend: () => undefined },
+  table: { effectiveOfRule: () => undefined, effectiveOfBackend: () => undefined, consumersOf: () => [] },
   whenLoaded: () => Promise.resolve(),
   subscribe: () => () => undefined,
 };
@@ -32,5 +32,6 @@ export function effectiveIn(source: Pick<PolicySource, 'table'>): EffectivePolic
   return {
     effectiveOfRule: (kind, at) => source.table.effectiveOfRule(kind, at),
     effectiveOfBackend: (kind, of) => source.table.effectiveOfBackend(kind, of),
+    consumersOf: (frontend) => source.table.consumersOf(frontend),
   };
 }

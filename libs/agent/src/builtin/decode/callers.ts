@@ -1,22 +1,40 @@
-import { type NetworkRbac, type Principal, RBAC_Action } from '@causeway/proto-gen';
+import { type HttpRbac, type NetworkRbac, type Principal, RBAC_Action } from '@causeway/proto-gen';
+import { UNCLEAR_PATHS } from '@causeway/xds';
 import { UnsupportedConfig } from './unsupported-config';
 
 /** Whether a caller may call: one with these verified SPIFFE ids, or none without an identity. */
 export type CallerRule = (ids: readonly string[]) => boolean;
 
 /** The rule of an access filter. Everything that it may say is obeyed; a principal that is not known is an error, not a pass. */
-export function callerRule({ rules, matcher }: NetworkRbac): CallerRule {
+export function callerRule({ rules, matcher }: Pick<NetworkRbac, 'rules' | 'matcher'>): CallerRule {
+  const { allows, isOfRequests } = connectionRule({ rules, matcher });
+  if (isOfRequests) throw new UnsupportedConfig('permissions', 'are not "any"');
+  return allows;
+}
+
+/**
+ * The rule of an access filter for a connection whose requests are not seen: what it denies some requests is denied, what it allows some
+ * requests only is not allowed. `isOfRequests`: there is such a rule. A path that could be read in two ways is denied only together
+ * with rules that name paths.
+ */
+export function connectionRule({ rules, matcher }: Pick<HttpRbac, 'rules' | 'matcher'>): {
+  readonly allows: CallerRule;
+  readonly isOfRequests: boolean;
+} {
   if (matcher) throw new UnsupportedConfig('matcher', 'access by a matcher is not known');
-  if (!rules) return () => true;
-  if (rules.action === RBAC_Action.LOG) return () => true;
-  const policies = Object.values(rules.policies).map(({ permissions, principals }) => {
-    const isPlain = permissions.every(({ rule }) => rule?.$case === 'any' && rule.value);
-    if (permissions.length === 0 || !isPlain) throw new UnsupportedConfig('permissions', 'are not "any"');
-    const allowed = principals.map(principalRule);
-    return (ids: readonly string[]) => allowed.some((rule) => rule(ids));
-  });
+  if (!rules || rules.action === RBAC_Action.LOG) return { allows: () => true, isOfRequests: false };
   const isAllow = rules.action === RBAC_Action.ALLOW;
-  return (ids) => policies.some((policy) => policy(ids)) === isAllow;
+  const policies = Object.entries(rules.policies).flatMap(([name, { permissions, principals }]) => {
+    const takesAll = permissions.some(({ rule }) => rule?.$case === 'any' && rule.value);
+    const callers = principals.map(principalRule);
+    const fits: CallerRule = (ids) => callers.some((rule) => rule(ids));
+    return name === UNCLEAR_PATHS ? [] : [{ fits, takesAll }];
+  });
+  const counted = policies.filter(({ takesAll }) => takesAll || !isAllow);
+  return {
+    allows: (ids) => counted.some(({ fits }) => fits(ids)) === isAllow,
+    isOfRequests: policies.some(({ takesAll }) => !takesAll),
+  };
 }
 
 function principalRule({ identifier }: Principal): CallerRule {

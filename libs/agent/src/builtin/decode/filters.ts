@@ -3,13 +3,14 @@ import {
   type Filter,
   type FilterChain,
   HttpConnectionManager,
+  HttpRbac,
   NetworkLocalRateLimit,
   NetworkRbac,
   SetFilterState,
   TcpProxy,
   TcpProxy_UpstreamConnectMode,
 } from '@causeway/proto-gen';
-import { callerRule, type CallerRule } from './callers';
+import { callerRule, connectionRule, type CallerRule } from './callers';
 import { routePlan, type RoutePlan, type WeightedCluster } from './routes';
 import { asMessage, msOf, typedConfigOf, UnsupportedConfig } from './unsupported-config';
 
@@ -73,7 +74,7 @@ export function forwardingOf({ filters }: Pick<FilterChain, 'filters'>): Forward
 function addFilter(draft: Draft, filter: Filter): void {
   const config = typedConfigOf(filter);
   const access = asMessage(NetworkRbac, config);
-  if (access) return void (draft.access = { statPrefix: access.statPrefix, allows: callerRule(access) });
+  if (access) return addAccess(draft, access.statPrefix, callerRule(access));
   const state = asMessage(SetFilterState, config);
   if (state) return void (draft.prefix = serverNamePrefix(state));
   const rate = asMessage(NetworkLocalRateLimit, config);
@@ -85,6 +86,14 @@ function addFilter(draft: Draft, filter: Filter): void {
   const http = asMessage(HttpConnectionManager, config);
   if (http) return addHttp(draft, http);
   throw new UnsupportedConfig(filter.name, `${config.typeUrl} is not known`);
+}
+
+/** All filters of a chain must let a caller pass; they count as the first. */
+function addAccess(draft: Draft, statPrefix: string, allows: CallerRule): void {
+  const { access: before } = draft;
+  draft.access = before
+    ? { statPrefix: before.statPrefix, allows: (ids) => before.allows(ids) && allows(ids) }
+    : { statPrefix, allows };
 }
 
 function limitOf({ limit }: Draft): NonNullable<Forwarding['limit']> {
@@ -144,7 +153,7 @@ function inlineChoice({ clusters }: RoutePlan): ClusterChoice | undefined {
 
 /** Its bytes are passed on: what the manager would do with requests is named. */
 function addHttp(draft: Draft, http: HttpConnectionManager): void {
-  const { statPrefix, routeSpecifier, commonHttpProtocolOptions, setCurrentClientCertDetails } = http;
+  const { statPrefix, routeSpecifier, commonHttpProtocolOptions, httpFilters, setCurrentClientCertDetails } = http;
   const inline = routeSpecifier?.$case === 'routeConfig' ? routePlan(routeSpecifier.value) : undefined;
   const choice: ClusterChoice | undefined =
     routeSpecifier?.$case === 'rds'
@@ -152,6 +161,11 @@ function addHttp(draft: Draft, http: HttpConnectionManager): void {
       : inline && inlineChoice(inline);
   if (!choice) throw new UnsupportedConfig('routeSpecifier', 'no route takes all requests');
   const maxAge = commonHttpProtocolOptions?.maxConnectionDuration;
+  const access = httpFilters.flatMap(({ configType }) => {
+    const rbac = configType?.$case === 'typedConfig' ? asMessage(HttpRbac, configType.value) : undefined;
+    return rbac ? [connectionRule(rbac)] : [];
+  });
+  for (const { allows } of access) addAccess(draft, statPrefix, allows);
   Object.assign(draft, {
     statPrefix,
     choice,
@@ -161,6 +175,11 @@ function addHttp(draft: Draft, http: HttpConnectionManager): void {
     pause: HTTP_PAUSE,
     lost: [
       ...(inline?.lost === undefined ? [] : [inline.lost]),
+      ...(access.some(({ isOfRequests }) => isOfRequests)
+        ? [
+            'who may make which requests: callers of which some requests are denied are refused, and so are those of which only some are allowed',
+          ]
+        : []),
       ...(setCurrentClientCertDetails ? ['x-forwarded-client-cert is passed on as the caller sends it'] : []),
     ],
   } satisfies Draft);

@@ -16,7 +16,14 @@ import { joinedFilters, type InboundFilters } from './inbound-filters';
 import { inboundListener } from './inbound-listeners';
 
 const ID = 'spiffe://default.east.mesh.local/workload/web';
-const access: InboundAccess = { mtls: 'Strict', callers: 'anyone', revoked: [], maxAge: 90_000, narrowed: 0 };
+const access: InboundAccess = {
+  mtls: 'Strict',
+  rules: [],
+  callers: 'anyone',
+  revoked: [],
+  maxAge: 90_000,
+  narrowed: 0,
+};
 const inboundOf = (protocol: Inbound['protocol'], address = '10.0.0.1'): Inbound => ({
   at: { address, port: 80 },
   process: { address: '127.0.0.1', port: 8080 },
@@ -98,6 +105,7 @@ describe('the chains of an inbound', () => {
 
 const anyAccess = fc.record<InboundAccess>({
   mtls: fc.constantFrom('Strict', 'Permissive', 'Off'),
+  rules: fc.constant([]),
   callers: fc.oneof(fc.constant('anyone' as const), fc.array(fc.constantFrom(ID, `${ID}2`), { maxLength: 3 })),
   revoked: fc.subarray([ID, `${ID}2`, `${ID}3`]),
   maxAge: fc.integer({ min: 1_000, max: 86_400_000 }),

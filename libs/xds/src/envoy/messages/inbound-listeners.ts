@@ -17,7 +17,8 @@ import type { InboundAccess } from '../../model/inbound-access';
 import { durationOf, packExtension, packFilter } from '../../resources/any';
 import { isHttp } from './clusters';
 import type { Inbound } from '../dataplane/inbound';
-import { NOTHING_ADDED, type InboundFilters } from './inbound-filters';
+import { accessFilters, callerWith, handshakeNames, takesAnonymous } from './access-filters';
+import { joinedFilters, NOTHING_ADDED, type InboundFilters } from './inbound-filters';
 import { inboundListenerName, NO_CLUSTER } from '../names';
 import { addressOf, AFTER_HANDSHAKE, exactly, takeChain, tcpProxy } from './outbound-listeners';
 import { downstreamTls, MESH_ALPN } from './tls';
@@ -35,8 +36,9 @@ export function inboundListener(
   access: InboundAccess,
   added: InboundFilters = NOTHING_ADDED,
 ): ListenerFields {
-  const chains = new InboundChains(inbound, access, added);
-  const { mtls, callers } = access;
+  const { mtls, rules } = access;
+  const chains = new InboundChains(inbound, access, joinedFilters([accessFilters(rules), added]));
+  const isOpen = access.callers === 'anyone' && takesAnonymous(rules);
   const listener = {
     name: inboundListenerName(inbound.at),
     address: addressOf(inbound.at),
@@ -47,8 +49,8 @@ export function inboundListener(
     listenerFiltersTimeout: durationOf(1_000),
     continueOnListenerFiltersTimeout: true,
   };
-  if (mtls === 'Off') return { ...listener, filterChains: [callers === 'anyone' ? chains.plain() : closed()] };
-  if (mtls === 'Strict' || callers !== 'anyone') return { ...listener, filterChains: [chains.ofMesh()] };
+  if (mtls === 'Off') return { ...listener, filterChains: [isOpen ? chains.plain() : closed()] };
+  if (mtls === 'Strict' || !isOpen) return { ...listener, filterChains: [chains.ofMesh()] };
   return { ...listener, ...permissiveChains(inbound, chains) };
 }
 
@@ -82,11 +84,13 @@ class InboundChains {
 
   /** A chain that changes is closed with its connections: its name changes with each narrowing. */
   ofMesh(): ChainFields {
-    const { callers, revoked, narrowed } = this.access;
+    const { callers, revoked, narrowed, rules } = this.access;
+    // Requests of those that may do nothing are answered all the same: with 403.
+    const names = isHttp(this.inbound) ? undefined : handshakeNames(rules);
     const statPrefix = inboundListenerName(this.inbound.at);
     return {
       name: narrowed === 0 ? 'mesh' : `mesh:${narrowed}`,
-      transportSocket: downstreamTls(callers),
+      transportSocket: downstreamTls(names ?? callers),
       transportSocketConnectTimeout: durationOf(10_000),
       filters: [accessFilter(statPrefix, { callers, revoked }), ...this.toProcess(statPrefix, true)],
     };
@@ -121,8 +125,8 @@ function closed(): ChainFields {
 export function accessFilter(statPrefix: string, { callers, revoked }: Pick<InboundAccess, 'callers' | 'revoked'>) {
   const anyone = { identifier: { $case: 'authenticated' as const, value: {} } };
   const banned = new Set(revoked);
-  const named = callers === 'anyone' ? [] : callers.filter((id) => !banned.has(id)).map(callerWith);
-  const others = revoked.map((id) => ({ identifier: { $case: 'notId' as const, value: callerWith(id) } }));
+  const named = callers === 'anyone' ? [] : callers.filter((id) => !banned.has(id)).map(withId);
+  const others = revoked.map((id) => ({ identifier: { $case: 'notId' as const, value: withId(id) } }));
   const principals =
     callers !== 'anyone'
       ? named
@@ -137,14 +141,7 @@ export function accessFilter(statPrefix: string, { callers, revoked }: Pick<Inbo
 }
 
 /** Whoever has this SPIFFE id. */
-function callerWith(id: string) {
-  return {
-    identifier: {
-      $case: 'authenticated' as const,
-      value: { principalName: { matchPattern: { $case: 'exact' as const, value: id } } },
-    },
-  };
-}
+const withId = (value: string) => callerWith({ type: 'Exact', value });
 
 interface Forwarding {
   readonly statPrefix: string;

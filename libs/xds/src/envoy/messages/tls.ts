@@ -8,6 +8,7 @@ import {
   type TlsSecret,
   UpstreamTlsContext,
 } from '@causeway/proto-gen';
+import type { IdMatch } from '@causeway/policies';
 import type { Callers } from '../../model/inbound-access';
 import type { TrustDomain } from '../../model/trust-domains';
 import { packExtension, packFilter } from '../../resources/any';
@@ -46,7 +47,7 @@ export function upstreamTls(sni: string, identities: readonly string[]) {
  * The transport socket of an inbound: a client without a certificate of a trusted authority, or with an id that is not of
  * `callers`, is refused by the handshake. A filter behind it would come too late: what the process says first would reach the client.
  */
-export function downstreamTls(callers: Callers, secrets: TlsSecretNames = OWN_SECRETS) {
+export function downstreamTls(callers: Callers | readonly IdMatch[], secrets: TlsSecretNames = OWN_SECRETS) {
   const own = callers === 'anyone' ? undefined : validation(callers);
   return packFilter('tls', DownstreamTlsContext, {
     requireClientCertificate: true,
@@ -73,11 +74,16 @@ function commonTls(own: ReturnType<typeof validation> | undefined, secrets: TlsS
 }
 
 /** Without a name Envoy would take everybody. */
-function validation(identities: readonly string[]) {
+function validation(identities: readonly (string | IdMatch)[]) {
   return {
     matchTypedSubjectAltNames: (identities.length > 0 ? identities : [NOBODY]).map((id) => ({
       sanType: SubjectAltNameMatcher_SanType.URI,
-      matcher: { matchPattern: { $case: 'exact' as const, value: id } },
+      matcher: {
+        matchPattern:
+          typeof id === 'object' && id.type === 'Prefix'
+            ? { $case: 'prefix' as const, value: id.value }
+            : { $case: 'exact' as const, value: typeof id === 'object' ? id.value : id },
+      },
     })),
   };
 }

@@ -1,0 +1,56 @@
+import { HttpRbac, RBAC_Action } from '@causeway/proto-gen';
+import { UNCLEAR_PATHS } from '@causeway/xds';
+import { callerRule, connectionRule } from './callers';
+
+const ID = 'spiffe://default.east.mesh.local/workload/web';
+const all = { rule: { $case: 'any' as const, value: true } };
+const gets = {
+  rule: {
+    $case: 'header' as const,
+    value: {
+      name: ':method',
+      headerMatchSpecifier: {
+        $case: 'stringMatch' as const,
+        value: { matchPattern: { $case: 'exact' as const, value: 'GET' } },
+      },
+    },
+  },
+};
+const anyone = { identifier: { $case: 'authenticated' as const, value: {} } };
+
+const rbac = (
+  action: RBAC_Action,
+  policies: Readonly<Record<string, readonly (typeof all | typeof gets)[]>>,
+): HttpRbac =>
+  HttpRbac.fromPartial({
+    rules: {
+      action,
+      policies: Object.fromEntries(
+        Object.entries(policies).map(([name, permissions]) => [
+          name,
+          { permissions: [...permissions], principals: [anyone] },
+        ]),
+      ),
+    },
+  });
+
+const { ALLOW, DENY } = RBAC_Action;
+
+it.each<[string, HttpRbac, boolean, boolean]>([
+  ['all requests are allowed', rbac(ALLOW, { a: [all] }), true, false],
+  ['some requests are allowed', rbac(ALLOW, { a: [gets] }), false, true],
+  ['some by one rule, all by another', rbac(ALLOW, { a: [gets], b: [all] }), true, true],
+  ['nothing is allowed', rbac(ALLOW, {}), false, false],
+  ['some requests are denied', rbac(DENY, { a: [gets] }), false, true],
+  ['nothing is denied', rbac(DENY, {}), true, false],
+  ['only unclear paths are denied', rbac(DENY, { [UNCLEAR_PATHS]: [gets] }), true, false],
+])('a connection whose requests are not seen, where %s', (_, filter, allows, isOfRequests) => {
+  const rule = connectionRule(filter);
+  expect([rule.allows([ID]), rule.isOfRequests]).toEqual([allows, isOfRequests]);
+  // Without an identity nobody is one of those that a rule is about.
+  expect(rule.allows([])).toBe(filter.rules?.action === DENY);
+});
+
+it('a filter of connections that looks at requests is refused', () => {
+  expect(() => callerRule({ rules: rbac(ALLOW, { a: [gets] }).rules, matcher: undefined })).toThrow('permissions');
+});
