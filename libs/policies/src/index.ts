@@ -12,7 +12,7 @@ export {
   type IdMatch,
 } from './access/access-rules';
 export { compileAccess, dependsOnFacts, type CallerFacts, type IdBearer } from './access/compile-access';
-export { AccessPolicy, type AccessRequestMatch, type AccessSpec } from './shipped/access-policy';
+export { AccessPolicy, type AccessRequestMatch, type AccessRule, type AccessSpec } from './shipped/access-policy';
 export { CircuitBreakerPolicy, type CircuitBreakerSpec } from './shipped/circuit-breaker-policy';
 export { FaultPolicy, type FaultSpec } from './shipped/fault-policy';
 export { HeaderPolicy, type HeaderPolicyChanges, type HeaderSpec } from './shipped/header-policy';
@@ -23,6 +23,7 @@ export {
   type LoadBalancingSpec,
 } from './shipped/load-balancing-policy';
 export { RateLimitPolicy, type Rate, type RateLimitSpec } from './shipped/rate-limit-policy';
+export { backoffTimes } from './shipped/retry-backoff';
 export { RetryPolicy, retryConditions, type RetrySpec } from './shipped/retry-policy';
 export {
   levels,
