@@ -106,7 +106,11 @@ function main(): void {
   const table = new RouteTable({ zone: '' });
   putServices(table);
   for (let i = 0; i < ROUTES; i += 1) table.putRoute(route(i, 90));
-  const all = { routes: [], groups: [...known.keys()].map((frontend) => ({ frontend, group: 'producer' })) };
+  const all = {
+    routes: [],
+    frontends: [],
+    groups: [...known.keys()].map((frontend) => ({ frontend, group: 'producer' })),
+  };
   const matches = read(table, all, known);
   const fromNothing = performance.now() - started;
 

@@ -1,4 +1,11 @@
-/** Policies that attach to a mesh, its namespaces, services and routes; the kinds that are shipped (docs/plans/policies.md, seed GEP-713). */
+/**
+ * Policies that attach: which of them meet on a path through Meshes, Namespaces, services, Gateways, routes and backends, what they come
+ * to, and whose each value is; the kinds that are shipped (docs/plans/policies.md, seed GEP-713).
+ *
+ *   definitions, policies, RouteTable → PolicyTable → effective spec of a rule, of a backend; scopes and states of each policy
+ *
+ * Pure and incremental; it knows no kind and no wire.
+ */
 export {
   mayBeAnonymous,
   mayCall,
@@ -11,7 +18,7 @@ export {
   type CallerTerm,
   type IdMatch,
 } from './access/access-rules';
-export { compileAccess, dependsOnFacts, type CallerFacts, type IdBearer } from './access/compile-access';
+export { compileAccess, namespacesAsked, type CallerFacts, type IdBearer } from './access/compile-access';
 export { AccessPolicy, type AccessRequestMatch, type AccessRule, type AccessSpec } from './shipped/access-policy';
 export { CircuitBreakerPolicy, type CircuitBreakerSpec } from './shipped/circuit-breaker-policy';
 export { FaultPolicy, type FaultSpec } from './shipped/fault-policy';
@@ -25,16 +32,27 @@ export {
 export { RateLimitPolicy, type Rate, type RateLimitSpec } from './shipped/rate-limit-policy';
 export { backoffTimes } from './shipped/retry-backoff';
 export { RetryPolicy, retryConditions, type RetrySpec } from './shipped/retry-policy';
+export { planes, SHIPPED_GROUP, type Plane, type ShippedPolicy, type Unable } from './shipped/shipped-policy';
+export { TimeoutPolicy, type TimeoutSpec } from './shipped/timeout-policy';
+export { type ScopeState, type Source, type Sources } from './fold/fold';
+export { mergePatch, plainValue, tracedSpec } from './fold/traced';
+export { policyDefinition, type DeclaredTarget, type DefinitionSpec, type PolicyDefinition } from './model/definition';
+export { definitionViolations, type WrittenDefinition } from './model/definition-rules';
 export {
+  crossNamespaceRules,
   levels,
   mergeStrategies,
-  planes,
-  SHIPPED_GROUP,
-  type DeclaredTarget,
+  strategies,
+  targetKinds,
+  type CrossNamespace,
   type Level,
   type MergeStrategy,
-  type Plane,
-  type ShippedPolicy,
-  type Unable,
-} from './shipped/shipped-policy';
-export { TimeoutPolicy, type TimeoutSpec } from './shipped/timeout-policy';
+  type Strategy,
+} from './model/levels';
+export { RESERVED_FIELDS, type Policy, type StoredPolicy, type TargetRef } from './model/policy';
+export { normalPolicySpec, policyViolations } from './model/read-policy';
+export { MOST_TARGET_REFS } from './model/target-refs';
+export { type BackendAt, type Effective, type RuleAt } from './table/effective';
+export { type PoliciesAffected } from './table/marks';
+export { type TargetObject } from './table/objects';
+export { PolicyTable } from './table/policy-table';

@@ -6,8 +6,8 @@
  * Pure and incremental; it knows no kind and no wire (docs/plans/routes.md; seed GEP-1426).
  */
 export { type Destination, type ResolvedBackend } from './binding/backend';
-export { type Binding, type Entry } from './binding/binding';
-export { PRODUCER, type Frontend } from './binding/frontend';
+export { portKey, type Binding, type Entry } from './binding/binding';
+export { PRODUCER, serviceFrontend, type Frontend } from './binding/frontend';
 export { parentStatuses, type ParentStatus } from './binding/route-status';
 export { type Affected } from './binding/marks';
 export { placesOf, type Place, type Places } from './binding/places';

@@ -71,7 +71,8 @@ export class FollowedRoutes {
     const next = this.loading ?? this.current;
     if (next.costOf(event) > (this.options.mostAtOnce ?? MOST_AT_ONCE)) return this.begin();
     const affected = next.apply(event);
-    if (next !== this.current || affected.groups.length + affected.routes.length === 0) return;
+    const { groups, routes, frontends } = affected;
+    if (next !== this.current || groups.length + routes.length + frontends.length === 0) return;
     this.tell(affected);
   }
 

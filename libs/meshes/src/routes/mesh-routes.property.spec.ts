@@ -143,7 +143,7 @@ it('whatever is stored, and in whatever order it comes, a followed table is as o
       const zone = new TrafficZone();
       const routes = new MeshRoutes({ index: zone.index, meshes: meshesOf(zone.index), zone: 'west' });
       for (const _ of routes.load());
-      let affected: Affected = { groups: [], routes: [] };
+      let affected: Affected = { groups: [], routes: [], frontends: [] };
       zone.index.subscribe((event) => void (affected = routes.apply(event)));
       let before = new Map<string, string>();
       for (const one of given) {

@@ -1,6 +1,8 @@
 import { compileSchema } from '@causeway/resources';
 import type { TSchema } from 'typebox';
-import { mergeStrategies, type DeclaredTarget, type Level, type ShippedPolicy } from './shipped-policy';
+import type { DeclaredTarget } from '../model/definition';
+import { mergeStrategies, type Level } from '../model/levels';
+import type { ShippedPolicy } from './shipped-policy';
 
 const HIERARCHY: readonly Level[] = ['Mesh', 'Namespace', 'Service', 'ServicePort', 'Route', 'Rule'];
 

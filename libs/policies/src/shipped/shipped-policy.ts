@@ -1,5 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import type { JsonObject } from '@causeway/resources';
+import type { DeclaredTarget } from '../model/definition';
+import type { Level, MergeStrategy } from '../model/levels';
 
 /**
  * What obeys policies: Envoy by our xDS; the builtin proxy; connections that the kernel leads itself; clients of gRPC without a
@@ -7,34 +9,6 @@ import type { JsonObject } from '@causeway/resources';
  */
 export const planes = ['envoy', 'builtin', 'direct', 'grpc', 'kuma-dp'] as const;
 export type Plane = (typeof planes)[number];
-
-/** The levels of the graph of targets, the least specific first (docs/plans/policies.md, Decisions). */
-export const levels = [
-  'Mesh',
-  'Namespace',
-  'Gateway',
-  'Listener',
-  'Service',
-  'ServicePort',
-  'Route',
-  'Rule',
-  'Backend',
-  'BackendPort',
-] as const;
-export type Level = (typeof levels)[number];
-
-/** Who wins, the general or the special policy, and whether whole or field by field (T004-20 to T004-27). */
-export const mergeStrategies = ['AtomicDefaults', 'AtomicOverrides', 'PatchDefaults', 'PatchOverrides'] as const;
-export type MergeStrategy = (typeof mergeStrategies)[number];
-
-/** A kind of object that a policy may name; `facet` tells what of a service it means. */
-export interface DeclaredTarget {
-  readonly kind: string;
-  readonly group?: string;
-  readonly facet?: 'frontend' | 'backend';
-  /** What the policy means there, in words (T004-12). */
-  readonly semantics: string;
-}
 
 /** What of a spec a plane cannot enforce: the field as a JSON pointer, empty for all of it, and why. */
 export interface Unable {

@@ -1,9 +1,13 @@
 import { entry } from './maps';
 
-/** What a change may have changed: bindings of (frontend, group), and the status of routes by their keys. */
+/**
+ * What a change may have changed: bindings of (frontend, group), the status of routes by their keys, and services and Gateways by their
+ * keys: they came, went, or have other ports, or another one took or gave back their name.
+ */
 export interface Affected {
   readonly groups: readonly { readonly frontend: string; readonly group: string }[];
   readonly routes: readonly string[];
+  readonly frontends: readonly string[];
 }
 
 /** What one change touches, or several done as one: collected first, looked up once. */
@@ -11,6 +15,8 @@ export class Marks {
   /** Bindings of frontends that no longer have the target by which they were found. */
   readonly groups = new Map<string, { readonly frontend: string; readonly group: string }>();
   readonly routes = new Set<string>();
+  /** Services and Gateways that changed. */
+  readonly frontends = new Set<string>();
   /** Groups of all frontends of a target, and whether the status of each route there may differ. */
   readonly targets = new Map<string, Map<string, boolean>>();
   /** Meshes each route of which may differ: all of them, or those that are bound to Gateways. */

@@ -125,6 +125,31 @@ export class RouteTable {
     return this.targets.visible(target);
   }
 
+  /** All services and Gateways, shadowed ones included. */
+  frontends(): Iterable<Frontend> {
+    return this.targets.all();
+  }
+
+  /** Whether its name finds this frontend in this zone: no other one shadows it. */
+  isVisible({ key, id }: Frontend): boolean {
+    const target = this.targets.targetOf(key);
+    const now = this.frontend(id);
+    return target !== undefined && now !== undefined && this.targets.isVisible(target, now);
+  }
+
+  /** The routes that name this service among their backends. */
+  *sendersOf({ key }: Frontend): Generator<CompiledRoute> {
+    for (const sender of this.senders.get(this.targets.targetOf(key) ?? '') ?? []) {
+      const route = this.route(sender);
+      if (route) yield route;
+    }
+  }
+
+  /** The grants of a namespace. */
+  grantsIn(mesh: string, namespace: string): Iterable<ReferenceGrant> {
+    return this.grants.get(`${mesh}/${namespace}`)?.values() ?? [];
+  }
+
   /** The groups in which routes name this frontend, in order; a group may have no accepted route. */
   groupsOf({ key }: Frontend): readonly string[] {
     return [...(this.attached.get(this.targets.targetOf(key) ?? '')?.keys() ?? [])].sort();
@@ -159,8 +184,7 @@ export class RouteTable {
 
   /** Where a reference of a route leads at a frontend's port, in a group. */
   backend(route: CompiledRoute, ref: ObjectRef, port: number, group: string): ResolvedBackend {
-    const grants = (mesh: string, namespace: string): Iterable<ReferenceGrant> =>
-      this.grants.get(`${mesh}/${namespace}`)?.values() ?? [];
+    const grants = (mesh: string, namespace: string): Iterable<ReferenceGrant> => this.grantsIn(mesh, namespace);
     const place = { port, gateway: group.startsWith('gateway:') };
     return resolveBackend(route, ref, place, { targets: this.targets, grants });
   }
@@ -198,7 +222,9 @@ export class RouteTable {
     const key = identityKey(id);
     return this.change((marks) => {
       const before = this.targets.targetOf(key);
+      marks.frontends.add(key);
       for (const target of new Set([...(before === undefined ? [] : [before]), ...apply()])) {
+        for (const namesake of this.targets.named(target)) marks.frontends.add(namesake.key);
         for (const group of this.attached.get(target)?.keys() ?? []) {
           marks.markGroup(key, group);
           marks.markTarget(target, group, true);
@@ -219,7 +245,7 @@ export class RouteTable {
   /** Looks up what is marked. A route that is gone has no status. */
   private affected(marks: Marks): Affected {
     if (marks.meshes.size > 0) this.markMeshes(marks);
-    const { groups, routes, targets } = marks;
+    const { groups, routes, targets, frontends } = marks;
     for (const [target, ofTarget] of targets) {
       for (const [group, withRoutes] of ofTarget) {
         for (const { key } of this.targets.named(target)) marks.markGroup(key, group);
@@ -227,7 +253,11 @@ export class RouteTable {
       }
     }
     for (const key of groups.keys()) this.bound.delete(key);
-    return { groups: [...groups.values()], routes: [...routes].filter((key) => this.routes.has(key)) };
+    return {
+      groups: [...groups.values()],
+      routes: [...routes].filter((key) => this.routes.has(key)),
+      frontends: [...frontends],
+    };
   }
 
   private markMeshes(marks: Marks): void {
@@ -240,7 +270,7 @@ export class RouteTable {
 }
 
 const NOTHING_BOUND: GroupBinding = { bindings: new Map(), verdicts: new Map() };
-const NOTHING_AFFECTED: Affected = { groups: [], routes: [] };
+const NOTHING_AFFECTED: Affected = { groups: [], routes: [], frontends: [] };
 
 const isBoundToGateway = ({ parents }: Links): boolean =>
   [...parents.values()].some(({ group }) => group.startsWith('gateway:'));

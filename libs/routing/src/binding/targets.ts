@@ -46,6 +46,11 @@ export class Targets {
     return this.frontends.get(key)?.frontend;
   }
 
+  /** Of every service and Gateway its frontend. */
+  *all(): Generator<Frontend> {
+    for (const { frontend } of this.frontends.values()) yield frontend;
+  }
+
   /** The target key by which references find this frontend; undefined where it is unknown. */
   targetOf(key: string): string | undefined {
     return this.frontends.get(key)?.target;

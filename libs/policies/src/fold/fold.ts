@@ -1,0 +1,134 @@
+import type { JsonObject } from '@causeway/resources';
+import type { Strategy } from '../model/levels';
+import type { Policy } from '../model/policy';
+import { leavesOf, mergePatch, plainObject, type Branch, isBranch } from './traced';
+
+/** Who set a value of an effective spec, and by which strategy it came there. */
+export interface Source {
+  /** The key of the policy. */
+  readonly policy: string;
+  readonly strategy: Strategy;
+}
+/** By JSON pointer, one for each leaf of the effective spec. */
+export type Sources = ReadonlyMap<string, Source>;
+
+/** What becomes of one policy where others meet it, by whose values survive, never by equal values (plan, Decisions). */
+export type ScopeState = 'Enforced' | 'PartiallyEnforced' | 'Overridden';
+
+/**
+ * Policies that meet on one path, folded: the least specific first. The fold goes from the most specific policy to the least specific
+ * one, so that folds share their ends; each is made once (specs of the seed's rows, 2.1 B).
+ */
+export class Fold {
+  private readonly above = new WeakMap<Policy, Fold>();
+  private known: { readonly spec: JsonObject; readonly sources: Sources } | undefined;
+  private counted: ReadonlyMap<Policy, number> | undefined;
+
+  private constructor(
+    /** All policies of the path, the least specific first. */
+    readonly policies: readonly Policy[],
+    private readonly result: Branch<Policy>,
+  ) {}
+
+  /** The fold of nothing, from which others are made; undefined is never returned for a path with policies. */
+  static readonly roots = (): FoldRoot => new FoldRoot((policy) => new Fold([policy], policy.traced));
+
+  /** This fold with one policy more, less specific than all of it or older on the same object: that one dictates (T004-19, -23). */
+  under(policy: Policy): Fold {
+    const known = this.above.get(policy);
+    if (known) return known;
+    const made = new Fold([policy, ...this.policies], combined(policy, this.result));
+    this.above.set(policy, made);
+    return made;
+  }
+
+  /** The effective spec. Made when it is first read. */
+  get spec(): JsonObject {
+    return this.read().spec;
+  }
+
+  /** Whose each value is. */
+  get sources(): Sources {
+    return this.read().sources;
+  }
+
+  /** How many leaves of a policy of this path survive. */
+  surviving(policy: Policy): number {
+    if (!this.counted) {
+      const counted = new Map<Policy, number>();
+      for (const [, { source }] of leavesOf(this.result)) counted.set(source, (counted.get(source) ?? 0) + 1);
+      this.counted = counted;
+    }
+    return this.counted.get(policy) ?? 0;
+  }
+
+  /** What becomes of a policy of this path. */
+  stateOf(policy: Policy): ScopeState {
+    const left = this.surviving(policy);
+    return left === 0 ? 'Overridden' : left < policy.leaves ? 'PartiallyEnforced' : 'Enforced';
+  }
+
+  /** The values of a policy of this path, by pointer: those that survive and those that do not. Linear in both specs. */
+  fieldsOf(policy: Policy): { readonly enforced: readonly string[]; readonly superseded: readonly string[] } {
+    const enforced: string[] = [];
+    const superseded: string[] = [];
+    const { sources } = this;
+    for (const [pointer] of leavesOf(policy.traced)) {
+      (sources.get(pointer)?.policy === policy.key ? enforced : superseded).push(pointer);
+    }
+    return { enforced, superseded };
+  }
+
+  private read(): { readonly spec: JsonObject; readonly sources: Sources } {
+    this.known ??= {
+      spec: plainObject(this.result),
+      sources: new Map(
+        [...leavesOf(this.result)].map(([pointer, { source }]) => [
+          pointer,
+          { policy: source.key, strategy: source.strategy },
+        ]),
+      ),
+    };
+    return this.known;
+  }
+}
+
+/** Where the folds of a kind begin. What no longer is a policy of the table is let go. */
+export class FoldRoot {
+  private readonly ends = new WeakMap<Policy, Fold>();
+
+  constructor(private readonly begin: (policy: Policy) => Fold) {}
+
+  /** The fold of policies that meet on a path, the least specific first; undefined for none. Linear in them. */
+  of(policies: readonly Policy[]): Fold | undefined {
+    const last = policies.at(-1);
+    if (!last) return undefined;
+    let fold = this.ends.get(last);
+    if (!fold) this.ends.set(last, (fold = this.begin(last)));
+    for (let i = policies.length - 2; i >= 0; i -= 1) {
+      const policy = policies[i];
+      if (policy) fold = fold.under(policy);
+    }
+    return fold;
+  }
+}
+
+/** One policy put over what more specific ones came to (T004-25, T004-27). */
+function combined(established: Policy, challenger: Branch<Policy>): Branch<Policy> {
+  switch (established.strategy) {
+    case 'AtomicDefaults':
+      return challenger;
+    case 'None':
+    case 'AtomicOverrides':
+      return established.traced;
+    case 'PatchDefaults':
+      return patched(established.traced, challenger);
+    case 'PatchOverrides':
+      return patched(challenger, established.traced);
+  }
+}
+
+function patched(target: Branch<Policy>, patch: Branch<Policy>): Branch<Policy> {
+  const merged = mergePatch(target, patch);
+  return isBranch(merged) ? merged : patch;
+}

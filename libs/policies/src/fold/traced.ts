@@ -1,0 +1,69 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
+
+/** A value that is merged as a whole, and whose it is: a scalar, a list, or an object without fields. */
+export interface Leaf<S> {
+  readonly value: JsonValue;
+  readonly source: S;
+}
+
+/** An object with fields. Never changed in place. */
+export interface Branch<S> {
+  readonly fields: ReadonlyMap<string, Traced<S>>;
+}
+
+/** A JSON value of which each part knows what set it: a policy. */
+export type Traced<S> = Leaf<S> | Branch<S>;
+
+export const isBranch = <S>(traced: Traced<S>): traced is Branch<S> => 'fields' in traced;
+
+/** A spec proper, traced to its policy, and how many leaves it has. Linear in it; it is not nested deeply (`readPolicy`). */
+export function tracedSpec<S>(spec: JsonObject, source: S): { readonly root: Branch<S>; readonly leaves: number } {
+  let leaves = 0;
+  const trace = (value: JsonValue): Traced<S> => {
+    if (isJsonObject(value) && Object.keys(value).length > 0) return branch(value);
+    leaves += 1;
+    return { value, source };
+  };
+  const branch = (object: JsonObject): Branch<S> => ({
+    fields: new Map(
+      Object.entries(object).flatMap(([key, value]) => (value === undefined ? [] : [[key, trace(value)]])),
+    ),
+  });
+  return { root: branch(spec), leaves };
+}
+
+/**
+ * RFC 7386, JSON Merge Patch, of values without null: objects are merged field by field, all else is replaced whole (T004-27). What is
+ * not changed is shared with `target`. Linear in the patch.
+ */
+export function mergePatch<S>(target: Traced<S>, patch: Traced<S>): Traced<S> {
+  if (!isBranch(target)) return patch;
+  // An empty object changes no field of an object.
+  if (!isBranch(patch)) return isJsonObject(patch.value) ? target : patch;
+  const fields = new Map(target.fields);
+  for (const [key, value] of patch.fields) {
+    const before = fields.get(key);
+    fields.set(key, before === undefined ? value : mergePatch(before, value));
+  }
+  return { fields };
+}
+
+/** The JSON value of a traced one. Keys are own fields, whatever they are called. */
+export function plainValue(traced: Traced<unknown>): JsonValue {
+  return isBranch(traced) ? plainObject(traced) : traced.value;
+}
+
+export function plainObject({ fields }: Branch<unknown>): JsonObject {
+  return Object.fromEntries([...fields].map(([key, value]): [string, JsonValue] => [key, plainValue(value)]));
+}
+
+/** All leaves with their JSON pointers (RFC 6901: `~` is written `~0`, `/` is `~1`), in the order of the fields. */
+export function* leavesOf<S>(traced: Traced<S>, at = ''): Generator<readonly [pointer: string, leaf: Leaf<S>]> {
+  if (!isBranch(traced)) {
+    yield [at, traced];
+    return;
+  }
+  for (const [key, value] of traced.fields) {
+    yield* leavesOf(value, `${at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+  }
+}

@@ -1,0 +1,86 @@
+/** The levels of the graph of targets, the least specific first (docs/plans/policies.md, Decisions). */
+export const levels = [
+  'Mesh',
+  'Namespace',
+  'Gateway',
+  'Listener',
+  'Service',
+  'ServicePort',
+  'Route',
+  'Rule',
+  'Backend',
+  'BackendPort',
+] as const;
+export type Level = (typeof levels)[number];
+
+/** How policies that meet become one; the less specific of two decides by its strategy (T004-19, T004-25). */
+export const mergeStrategies = ['AtomicDefaults', 'AtomicOverrides', 'PatchDefaults', 'PatchOverrides'] as const;
+export type MergeStrategy = (typeof mergeStrategies)[number];
+
+/** What a kind may be defined with. `None` merges nothing: of several policies on one object the oldest counts (T004-24). */
+export const strategies = ['None', ...mergeStrategies] as const;
+export type Strategy = (typeof strategies)[number];
+
+/** Whether policies may name what stands in another namespace, and by whose leave (T004-08, T004-09). */
+export const crossNamespaceRules = ['Forbidden', 'ReferenceGrant', 'ClientSide'] as const;
+export type CrossNamespace = (typeof crossNamespaceRules)[number];
+
+/** The short names of hierarchies: all levels of a mesh's side, or of Gateways. */
+export const hierarchies: Readonly<Record<'mesh' | 'gateway', readonly Level[]>> = {
+  mesh: levels.filter((level) => level !== 'Gateway' && level !== 'Listener'),
+  gateway: levels.filter((level) => level !== 'Service' && level !== 'ServicePort'),
+};
+
+/** Where a level stands; a higher number is more specific. */
+export const levelRank = (level: Level): number => levels.indexOf(level);
+
+export type Facet = 'frontend' | 'backend';
+
+interface KnownKind {
+  readonly groups: readonly string[];
+  readonly level: Level;
+  /** The level of its sections; undefined where it has none. */
+  readonly section?: Level;
+}
+
+const GATEWAY_API = 'gateway.networking.k8s.io';
+const SERVICES = ['', 'core', 'kuma.io', GATEWAY_API];
+const route = { groups: ['', GATEWAY_API], level: 'Route', section: 'Rule' } satisfies KnownKind;
+
+/** The kinds that policies can name, without services, which have two facets. `Route` stands for all kinds of routes. */
+const plainKinds: ReadonlyMap<string, KnownKind> = new Map<string, KnownKind>([
+  ['Mesh', { groups: ['', 'kuma.io', GATEWAY_API, 'gateway.networking.x-k8s.io', 'appmesh.k8s.aws'], level: 'Mesh' }],
+  ['Namespace', { groups: ['', 'core'], level: 'Namespace' }],
+  ['Gateway', { groups: ['', GATEWAY_API], level: 'Gateway', section: 'Listener' }],
+  ...['Route', 'HTTPRoute', 'GRPCRoute', 'TLSRoute', 'TCPRoute', 'UDPRoute'].map((kind): [string, KnownKind] => [
+    kind,
+    route,
+  ]),
+]);
+
+/** Services in two roles: frontends that routes bind to, backends that rules send to. External ones are backends only. */
+const serviceKinds = ['MeshService', 'MeshMultiZoneService'];
+const EXTERNAL = 'MeshExternalService';
+
+/** True for kinds that have no namespace: as for routes they stand in `default`. */
+export const standsInDefault = (kind: string): boolean => kind === 'MeshMultiZoneService' || kind === EXTERNAL;
+
+/** `Service` is another name of MeshService, as in routes. */
+export const targetKindOf = (kind: string): string => (kind === 'Service' ? 'MeshService' : kind);
+
+export const isServiceKind = (kind: string): boolean => serviceKinds.includes(targetKindOf(kind));
+
+/** What a kind of object is among the levels; undefined for kinds that are no part of the graph. */
+export function knownKind(kind: string, facet: Facet = 'frontend'): KnownKind | undefined {
+  if (kind === EXTERNAL) return { groups: ['', 'kuma.io'], level: 'Backend', section: 'BackendPort' };
+  if (!isServiceKind(kind)) return plainKinds.get(kind);
+  const [level, section] =
+    facet === 'frontend' ? (['Service', 'ServicePort'] as const) : (['Backend', 'BackendPort'] as const);
+  return { groups: kind === 'Service' ? SERVICES.filter((group) => group !== 'kuma.io') : SERVICES, level, section };
+}
+
+/** The names of all kinds that can be targets, for messages. */
+export const targetKinds: readonly string[] = [...plainKinds.keys(), 'Service', ...serviceKinds, EXTERNAL];
+
+/** A group as it is compared: a version after a slash is tolerated and dropped (T004-05). */
+export const bareGroup = (group: string): string => group.replace(/\/.*$/, '');

@@ -1,0 +1,224 @@
+import type { PolicyDefinition } from '../model/definition';
+import { comparePolicies, type Policy, type TargetRef } from '../model/policy';
+import { entry, removeFrom } from './maps';
+import type { Node } from './nodes';
+import type { KnownObject } from './objects';
+import { isGranted, nodesOf, unstoredNodes, watched, type World } from './targets';
+
+/** What one reference of a policy found, by the keys of objects; `''` for what needs no object. */
+export interface FoundTarget {
+  readonly ref: TargetRef;
+  /** Whether the other namespace lets it be named. */
+  permitted: boolean;
+  readonly found: Map<string, readonly Node[]>;
+}
+
+/** A policy and where it attaches. */
+export interface Attached {
+  readonly policy: Policy;
+  readonly targets: readonly FoundTarget[];
+}
+
+/** Policies on one node, in the order of their ranks. */
+interface Carrier {
+  readonly node: Node;
+  readonly policies: Policy[];
+}
+
+/** Is told of each node at which the policies differ now. */
+export type Touch = (node: Node, policy: Policy) => void;
+
+/** The policies of one kind, and what each of them is attached to. References are live: what appears later is found (T004-07). */
+export class Attachments {
+  private readonly byKey = new Map<string, Attached>();
+  private readonly carriers = new Map<string, Carrier>();
+  private below = 0;
+  /** By place and name, or by place alone for selectors: who looks there. */
+  private readonly byName = new Map<string, Set<string>>();
+  private readonly bySelector = new Map<string, Set<string>>();
+  /** By mesh and namespace: who needs a grant of it. */
+  private readonly crossing = new Map<string, Set<string>>();
+
+  constructor(
+    readonly definition: PolicyDefinition,
+    private readonly world: World,
+  ) {}
+
+  /** Whether a policy stands on anything below a Namespace. */
+  get standBelow(): boolean {
+    return this.below > 0;
+  }
+
+  get size(): number {
+    return this.byKey.size;
+  }
+
+  get(key: string): Attached | undefined {
+    return this.byKey.get(key);
+  }
+
+  all(): Iterable<Attached> {
+    return this.byKey.values();
+  }
+
+  /** The policies on a node, the older first. */
+  at(nodeKey: string): readonly Policy[] {
+    return this.carriers.get(nodeKey)?.policies ?? NONE;
+  }
+
+  /** All nodes with policies. */
+  *nodes(): Generator<Node> {
+    for (const { node } of this.carriers.values()) yield node;
+  }
+
+  has(nodeKey: string): boolean {
+    return this.carriers.has(nodeKey);
+  }
+
+  /** The nodes of a policy, each once. */
+  nodesOf(key: string): Node[] {
+    const nodes = new Map<string, Node>();
+    for (const { found } of this.byKey.get(key)?.targets ?? []) {
+      for (const list of found.values()) for (const node of list) nodes.set(node.key, node);
+    }
+    return [...nodes.values()];
+  }
+
+  /** What a policy would attach to; nothing is kept. Linear in what it selects among. */
+  resolve(policy: Policy): Attached {
+    const targets = policy.targetRefs.map((ref): FoundTarget => {
+      const target = { ref, permitted: true, found: new Map<string, readonly Node[]>() };
+      this.find(target, policy);
+      return target;
+    });
+    return { policy, targets };
+  }
+
+  /** Keeps a policy in place of its older version. */
+  put(policy: Policy, touch: Touch): void {
+    this.remove(policy.key, touch);
+    const attached = this.resolve(policy);
+    this.byKey.set(policy.key, attached);
+    for (const { ref } of attached.targets) {
+      const looks = watched(ref, policy);
+      if (looks) entry(this.watchers(looks), watchKey(looks), () => new Set<string>()).add(policy.key);
+      if (this.needsGrant(ref, policy)) {
+        entry(this.crossing, `${policy.id.mesh}/${ref.namespace}`, () => new Set<string>()).add(policy.key);
+      }
+    }
+    for (const node of this.nodesOf(policy.key)) this.attach(node, policy, touch);
+  }
+
+  remove(key: string, touch: Touch): void {
+    const attached = this.byKey.get(key);
+    if (!attached) return;
+    const { policy, targets } = attached;
+    for (const node of this.nodesOf(key)) this.detach(node, policy, touch);
+    for (const { ref } of targets) {
+      const looks = watched(ref, policy);
+      if (looks) removeFrom(this.watchers(looks), watchKey(looks), key);
+      removeFrom(this.crossing, `${policy.id.mesh}/${ref.namespace}`, key);
+    }
+    this.byKey.delete(key);
+  }
+
+  /** Looks at an object again, as it is now and as it was. Linear in the policies that name or select it. */
+  look(object: KnownObject, touch: Touch): void {
+    const { place, name } = object;
+    for (const watchers of [this.byName.get(watchKey({ place, name })), this.bySelector.get(place)]) {
+      for (const key of watchers ?? []) {
+        const attached = this.byKey.get(key);
+        if (attached) this.change(attached, touch, (target) => this.findObject(target, attached.policy, object));
+      }
+    }
+  }
+
+  /** Looks again at what needs a grant of a namespace. */
+  lookAcross(mesh: string, namespace: string, touch: Touch): void {
+    for (const key of this.crossing.get(`${mesh}/${namespace}`) ?? []) {
+      const attached = this.byKey.get(key);
+      if (attached) this.change(attached, touch, (target) => this.find(target, attached.policy));
+    }
+  }
+
+  /** Does `work` for each target, and moves the policy to where it attaches then. */
+  private change({ policy, targets }: Attached, touch: Touch, work: (target: FoundTarget) => void): void {
+    const before = new Map(this.nodesOf(policy.key).map((node) => [node.key, node]));
+    targets.forEach(work);
+    const after = new Map(this.nodesOf(policy.key).map((node) => [node.key, node]));
+    for (const [key, node] of before) if (!after.has(key)) this.detach(node, policy, touch);
+    for (const [key, node] of after) if (!before.has(key)) this.attach(node, policy, touch);
+  }
+
+  private find(target: FoundTarget, policy: Policy): void {
+    const { ref, found } = target;
+    found.clear();
+    target.permitted = !this.needsGrant(ref, policy) || isGranted(this.definition, ref, policy, this.world);
+    if (!target.permitted) return;
+    const unstored = unstoredNodes(ref, policy, this.world);
+    if (unstored.length > 0) found.set('', unstored);
+    const looks = watched(ref, policy);
+    if (!looks) return;
+    for (const object of this.world.objects.in(looks.place, looks.name)) this.findObject(target, policy, object);
+  }
+
+  /** The same for one object, which may have come, gone or changed. */
+  private findObject(target: FoundTarget, policy: Policy, object: KnownObject): void {
+    const { ref, found, permitted } = target;
+    if (!permitted) return;
+    if (ref.level === 'Mesh' || ref.level === 'Namespace') {
+      const nodes = unstoredNodes(ref, policy, this.world);
+      if (nodes.length > 0) found.set('', nodes);
+      else found.delete('');
+      return;
+    }
+    const looks = watched(ref, policy);
+    const isMeant = looks?.place === object.place && (looks.name === undefined || looks.name === object.name);
+    const now = this.world.objects.get(object.key);
+    const isThere = now?.place === object.place && now.name === object.name;
+    if (!isMeant) return;
+    const nodes = isThere ? nodesOf(ref, now, this.world) : NONE;
+    if (nodes.length > 0) found.set(object.key, nodes);
+    else found.delete(object.key);
+  }
+
+  private needsGrant(ref: TargetRef, policy: Policy): boolean {
+    return this.definition.crossNamespace === 'ReferenceGrant' && isForeign(ref, policy);
+  }
+
+  private watchers({ name }: { readonly name?: string }): Map<string, Set<string>> {
+    return name === undefined ? this.bySelector : this.byName;
+  }
+
+  private attach(node: Node, policy: Policy, touch: Touch): void {
+    const { policies } = entry(this.carriers, node.key, (): Carrier => ({ node, policies: [] }));
+    if (policies.length === 0 && isBelow(node)) this.below += 1;
+    const at = policies.findIndex((other) => comparePolicies(policy, other) < 0);
+    policies.splice(at < 0 ? policies.length : at, 0, policy);
+    touch(node, policy);
+  }
+
+  private detach(node: Node, policy: Policy, touch: Touch): void {
+    const carrier = this.carriers.get(node.key);
+    const at = carrier?.policies.findIndex(({ key }) => key === policy.key) ?? -1;
+    if (!carrier || at < 0) return;
+    carrier.policies.splice(at, 1);
+    if (carrier.policies.length === 0) {
+      this.carriers.delete(node.key);
+      if (isBelow(node)) this.below -= 1;
+    }
+    touch(node, policy);
+  }
+}
+
+const NONE: readonly never[] = [];
+
+/** Whether paths pass a node below their Namespace. */
+export const isBelow = ({ level }: Node): boolean => level !== 'Mesh' && level !== 'Namespace' && level !== 'Virtual';
+
+const watchKey = ({ place, name }: { readonly place: string; readonly name?: string }): string =>
+  name === undefined ? place : `${place} ${name}`;
+
+/** Whether a reference leaves its policy's namespace. */
+export const isForeign = ({ level, namespace }: TargetRef, { id }: Policy): boolean =>
+  level !== 'Mesh' && level !== 'Namespace' && namespace !== id.namespace;

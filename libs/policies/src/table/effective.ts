@@ -1,0 +1,109 @@
+import { identityKey, type Identity, type JsonObject } from '@causeway/resources';
+import { PRODUCER, type Frontend } from '@causeway/routing';
+import type { Fold, Sources } from '../fold/fold';
+import { consumerGroup, contextOf, isGatewayGroup, OWN_BACKEND, type Context } from './contexts';
+import type { KindTable } from './kind-table';
+import { frontendNode, routeNode, type Node } from './nodes';
+import { isBoundAt } from './paths';
+import type { World } from './targets';
+
+/** What policies come to at the end of a path, and whose each value is, by JSON pointer. */
+export interface Effective {
+  readonly spec: JsonObject;
+  readonly sources: Sources;
+}
+
+/** A rule of a route where a client sends to a frontend; without a route the service itself. */
+export interface RuleAt {
+  readonly frontend: Identity;
+  readonly port: number;
+  /** As routing has it: `producer`, `consumer:<namespace>`, `gateway:<namespace>/<name>`. */
+  readonly group: string;
+  readonly route?: Identity;
+  readonly rule?: string;
+  /** Where the rule sends to, for kinds that take effect at backends. */
+  readonly backend?: { readonly service: Identity; readonly port: number };
+}
+
+/** A port of a service that stands below its own Namespace; `consumer` asks for the clients of one namespace alone. */
+export interface BackendAt {
+  readonly service: Identity;
+  readonly port: number;
+  readonly consumer?: string;
+}
+
+/** The kinds that are defined, over one world: a PolicyTable. */
+interface Kinds {
+  readonly world: World;
+  kind(name: string): KindTable | undefined;
+  all(): Iterable<KindTable>;
+}
+
+/**
+ * The effective spec of a kind at a rule; undefined where no policy is on the path. A consumer's group in which neither routes nor
+ * policies of that namespace count is the producer's. Linear in the policies on the path, the first time.
+ */
+export function effectiveOfRule(table: Kinds, kind: string, at: RuleAt): Effective | undefined {
+  const found = table.kind(kind);
+  const frontend = table.world.frontend(at.frontend);
+  if (!found || !frontend || found.policies.attachments.size === 0) return undefined;
+  return foldAt(found, contextOf(frontend, groupAt(found, frontend, at)), ruleNodes(table, frontend, at));
+}
+
+/** The group that counts for a kind at a port. */
+function groupAt({ policies }: KindTable, frontend: Frontend, { group, port }: Pick<RuleAt, 'group' | 'port'>): string {
+  const { consumer } = contextOf(frontend, group);
+  if (consumer === undefined || isBoundAt(policies.world.routes, frontend, group, port)) return group;
+  return policies.consumersOf(frontend).includes(consumer) ? group : PRODUCER;
+}
+
+function ruleNodes({ world }: Kinds, frontend: Frontend, at: RuleAt): Node[] {
+  const { port, group, route, rule, backend } = at;
+  const nodes: Node[] = [];
+  if (isGatewayGroup(group)) {
+    nodes.push(frontendNode('Gateway', frontend));
+    for (const { port: number, name } of frontend.ports)
+      if (number === port) nodes.push(frontendNode('Listener', frontend, name));
+  } else nodes.push(frontendNode('Service', frontend), frontendNode('ServicePort', frontend, port));
+  if (route) {
+    const known = { key: identityKey(route), id: route };
+    nodes.push(routeNode('Route', known));
+    if (rule !== undefined) nodes.push(routeNode('Rule', known, rule));
+  }
+  const service = backend && world.frontend(backend.service);
+  if (service) nodes.push(frontendNode('Backend', service), frontendNode('BackendPort', service, backend.port));
+  return nodes;
+}
+
+/**
+ * The effective spec of a kind at a port of a service that stands below its own Namespace; undefined where no policy is on the path.
+ * `consumer` asks for the clients of one namespace, of which policies may count for those alone.
+ */
+export function effectiveOfBackend(
+  table: Kinds,
+  kind: string,
+  { service, port, consumer }: BackendAt,
+): Effective | undefined {
+  const found = table.kind(kind);
+  const frontend = table.world.frontend(service);
+  if (!found || !frontend || found.policies.attachments.size === 0) return undefined;
+  const isOfConsumer = consumer !== undefined && found.policies.consumersOf(frontend).includes(consumer);
+  const context = contextOf(frontend, isOfConsumer ? consumerGroup(consumer) : OWN_BACKEND);
+  return foldAt(found, context, [frontendNode('Backend', frontend), frontendNode('BackendPort', frontend, port)]);
+}
+
+/** Only the levels of the kind's paths count. */
+function foldAt({ policies }: KindTable, context: Context, nodes: readonly Node[]): Fold | undefined {
+  return policies.effective(
+    context,
+    nodes.filter(({ level }) => level !== 'Virtual' && policies.shape.has(level)),
+  );
+}
+
+/** The namespaces whose clients have a view of their own of a frontend because of policies, of any kind. In order. */
+export function consumersOf(table: Kinds, frontend: Identity): readonly string[] {
+  const found = table.world.frontend(frontend);
+  if (!found) return [];
+  const names = new Set([...table.all()].flatMap(({ policies }) => policies.consumersOf(found)));
+  return [...names].sort();
+}

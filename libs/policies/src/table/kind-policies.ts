@@ -1,0 +1,106 @@
+import { PRODUCER, type Frontend, type RouteTable } from '@causeway/routing';
+import { compareText } from '@causeway/resources';
+import { Fold, type FoldRoot } from '../fold/fold';
+import type { PolicyDefinition } from '../model/definition';
+import type { Policy } from '../model/policy';
+import { Attachments } from './attachments';
+import { countsIn, type Context } from './contexts';
+import { meshKey, meshNode, namespaceKey, namespaceNode, sectionKey, type Node } from './nodes';
+import { Shape, type LowerPath } from './paths';
+import type { World } from './targets';
+
+/** What stands on nodes, as a path reads it: the policies of a kind, or those of a kind as they would be after a change. */
+export interface Carriers {
+  readonly definition: PolicyDefinition;
+  /** The policies on a node, the older first. */
+  at(nodeKey: string): readonly Policy[];
+  has(nodeKey: string): boolean;
+}
+
+/** The policies of a kind that meet on a path: which, in which order, and what they come to. */
+export class KindPolicies {
+  readonly attachments: Attachments;
+  readonly shape: Shape;
+  readonly folds: FoldRoot = Fold.roots();
+
+  constructor(
+    readonly definition: PolicyDefinition,
+    readonly world: World,
+  ) {
+    this.attachments = new Attachments(definition, world);
+    this.shape = new Shape(definition.levels);
+  }
+
+  /** What a path comes to; undefined where no policy is on it. */
+  effective(context: Context, path: LowerPath): Fold | undefined {
+    return this.folds.of(policiesOn(this.attachments, context, path));
+  }
+
+  /** The namespaces that have a context at this frontend because a policy of theirs names it, or a route of it. In order. */
+  consumersOf(frontend: Frontend): readonly string[] {
+    return consumersOf(this.attachments, this.shape, frontend, this.world.routes);
+  }
+}
+
+/** The policies on a path, the least specific first. */
+export function policiesOn(carriers: Carriers, context: Context, path: LowerPath): Policy[] {
+  return [...upperPolicies(carriers, context), ...lowerPolicies(carriers, context, path)];
+}
+
+/** The policies of a path's Mesh and Namespace. */
+export function upperPolicies(carriers: Carriers, { mesh, namespace }: Pick<Context, 'mesh' | 'namespace'>): Policy[] {
+  const { levels } = carriers.definition;
+  const found: Policy[] = [];
+  if (levels.includes('Mesh')) found.push(...standing(carriers, meshNode(mesh), NOBODY));
+  if (levels.includes('Namespace')) found.push(...standing(carriers, namespaceNode(mesh, namespace), NOBODY));
+  return found;
+}
+
+const NOBODY = { consumer: undefined };
+
+/** The policies below a path's Namespace. */
+export function lowerPolicies(carriers: Carriers, context: Pick<Context, 'consumer'>, path: LowerPath): Policy[] {
+  return path.flatMap((node) => (carriers.has(node.key) ? standing(carriers, node, context) : []));
+}
+
+/** The policies of one node that count in a context; where nothing is merged, the oldest of them. */
+export function standing(carriers: Carriers, node: Node, context: Pick<Context, 'consumer'>): readonly Policy[] {
+  const { crossNamespace, strategies } = carriers.definition;
+  const all = carriers.at(node.key);
+  const counted = all.filter((policy) => countsIn(context, node, policy, crossNamespace));
+  return strategies.includes('None') ? counted.slice(0, 1) : counted;
+}
+
+/** See `KindPolicies.consumersOf`. */
+export function consumersOf(
+  carriers: Carriers,
+  shape: Shape,
+  frontend: Frontend,
+  routes: RouteTable,
+): readonly string[] {
+  if (carriers.definition.crossNamespace !== 'ClientSide' || frontend.id.kind === 'Gateway') return [];
+  const found = new Set<string>();
+  const look = (key: string, namespace: string): void => {
+    for (const { id } of carriers.at(key)) if (id.namespace !== namespace) found.add(id.namespace);
+  };
+  const { key, namespace, ports } = frontend;
+  const [whole, part] =
+    shape.side === 'backend' ? (['Backend', 'BackendPort'] as const) : (['Service', 'ServicePort'] as const);
+  look(sectionKey(whole, key), namespace);
+  for (const { port } of ports) look(sectionKey(part, key, port), namespace);
+  if (shape.side === 'route') {
+    for (const { routes: bound } of routes.group(frontend, PRODUCER).bindings.values()) {
+      for (const route of bound) {
+        look(sectionKey('Route', route.key), route.id.namespace);
+        for (const { name } of route.rules) look(sectionKey('Rule', route.key, name), route.id.namespace);
+      }
+    }
+  }
+  return [...found].sort(compareText);
+}
+
+/** The keys of the nodes above a context. */
+export const upperKeys = ({ mesh, namespace }: Pick<Context, 'mesh' | 'namespace'>): readonly string[] => [
+  meshKey(mesh),
+  namespaceKey(mesh, namespace),
+];

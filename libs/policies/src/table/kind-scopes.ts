@@ -1,0 +1,170 @@
+import type { Frontend } from '@causeway/routing';
+import type { Policy } from '../model/policy';
+import { consumerGroup, contextOf, type Context } from './contexts';
+import { lowerPolicies, type KindPolicies } from './kind-policies';
+import { entry, removeFrom } from './maps';
+import type { ShapeContexts } from './shape-contexts';
+
+/** Paths of one Mesh and Namespace on whose lower nodes the same policies meet. */
+export interface ScopeGroup {
+  readonly mesh: string;
+  readonly namespace: string;
+  /** The keys of the policies below the Namespace, the least specific first. */
+  readonly lower: readonly string[];
+  readonly key: string;
+  paths: number;
+}
+
+/** A context in which policies stand below the Namespace, and what it adds to the groups. */
+interface Special {
+  readonly context: Context;
+  /** How many of the shape's paths it stands for. */
+  readonly covered: number;
+  readonly groups: ReadonlyMap<ScopeGroup, number>;
+}
+
+interface Place {
+  readonly groups: Set<ScopeGroup>;
+  /** Paths of the shape that special contexts stand for. */
+  covered: number;
+}
+
+/**
+ * The paths of a kind, counted by the policies that meet on them. Only contexts in which a policy stands below the Namespace are kept;
+ * of all others the shape knows how many paths they have, and the same policies meet on all of them.
+ */
+export class KindScopes {
+  private readonly special = new Map<string, Map<string, Special>>();
+  private readonly groups = new Map<string, ScopeGroup>();
+  private readonly byPolicy = new Map<string, Set<ScopeGroup>>();
+  private readonly places = new Map<string, Map<string, Place>>();
+
+  constructor(
+    private readonly kind: KindPolicies,
+    private readonly contexts: ShapeContexts,
+  ) {}
+
+  /** The groups in which a policy stands below the Namespace. */
+  groupsOf(policy: string): Iterable<ScopeGroup> {
+    return this.byPolicy.get(policy) ?? [];
+  }
+
+  /** The groups below a Namespace. */
+  below(mesh: string, namespace: string): Iterable<ScopeGroup> {
+    return this.places.get(mesh)?.get(namespace)?.groups ?? [];
+  }
+
+  /** The namespaces of a mesh below which a policy stands. */
+  namespacesOf(mesh: string): Iterable<string> {
+    return this.places.get(mesh)?.keys() ?? [];
+  }
+
+  /** How many paths below a Namespace have no policy below it. */
+  plain(mesh: string, namespace: string): number {
+    const all = this.contexts.countsBelow(mesh).get(namespace) ?? 0;
+    return all - (this.places.get(mesh)?.get(namespace)?.covered ?? 0);
+  }
+
+  /** Groups of a frontend that exist for this kind or did: those of the shape and those that policies make or made. */
+  groupsAt(key: string, frontend: Frontend | undefined): ReadonlySet<string> {
+    const found = new Set<string>(this.special.get(key)?.keys() ?? []);
+    if (!frontend) return found;
+    for (const group of this.kind.shape.groupsOf(frontend, this.kind.world.routes)) found.add(group);
+    for (const namespace of this.kind.consumersOf(frontend)) found.add(consumerGroup(namespace));
+    return found;
+  }
+
+  /** Groups of a frontend that borrow the producer's routes or did, because a policy made them. */
+  borrowing(key: string, frontend: Frontend | undefined): readonly string[] {
+    const { definition, attachments } = this.kind;
+    if (definition.crossNamespace !== 'ClientSide') return [];
+    const before = [...(this.special.get(key)?.keys() ?? [])].filter((group) => group.startsWith(consumerGroup('')));
+    const now = frontend && attachments.standBelow ? this.kind.consumersOf(frontend) : [];
+    return [...before, ...now.map(consumerGroup)];
+  }
+
+  /** Contexts that policies alone made, below a Mesh or a Namespace of it. Linear in the contexts with policies. */
+  *madeByPolicies(mesh: string, namespace?: string): Generator<Context> {
+    if (this.kind.definition.crossNamespace !== 'ClientSide') return;
+    for (const [key, groups] of this.special) {
+      for (const [group, { context }] of groups) {
+        const isMeant = context.mesh === mesh && (namespace === undefined || context.namespace === namespace);
+        if (isMeant && !this.contexts.at(key, group)) yield context;
+      }
+    }
+  }
+
+  /** Counts a context anew, or forgets it where it is no more. Adds the policies whose counts may differ. Linear in its paths. */
+  refresh(key: string, frontend: Frontend | undefined, group: string, changed: Set<string>): void {
+    this.forget(key, group, changed);
+    if (!frontend) return;
+    const counted = this.contexts.at(key, group);
+    const context = contextOf(frontend, group);
+    const { consumer, mesh, namespace } = context;
+    const borrowed = consumer !== undefined && this.kind.consumersOf(frontend).includes(consumer);
+    if (!counted && !borrowed) return;
+    const { attachments, shape, world } = this.kind;
+    if (!borrowed && !attachments.standBelow) return;
+    const paths = shape.pathsOf(context, world.routes, borrowed);
+    const below = paths.map((path) => lowerPolicies(attachments, context, path));
+    if (!borrowed && below.every(({ length }) => length === 0)) return;
+    const groups = new Map<ScopeGroup, number>();
+    for (const policies of below) {
+      const into = this.groupOf(mesh, namespace, policies);
+      into.paths += 1;
+      groups.set(into, (groups.get(into) ?? 0) + 1);
+      for (const policy of policies) changed.add(policy.key);
+    }
+    const covered = counted?.paths ?? 0;
+    entry(this.special, key, () => new Map<string, Special>()).set(group, { context, covered, groups });
+    this.place(mesh, namespace).covered += covered;
+  }
+
+  private forget(key: string, group: string, changed: Set<string>): void {
+    const groups = this.special.get(key);
+    const known = groups?.get(group);
+    if (!groups || !known) return;
+    groups.delete(group);
+    if (groups.size === 0) this.special.delete(key);
+    const { mesh, namespace } = known.context;
+    for (const [into, paths] of known.groups) {
+      for (const policy of into.lower) changed.add(policy);
+      into.paths -= paths;
+      if (into.paths === 0) this.drop(into);
+    }
+    const place = this.place(mesh, namespace);
+    place.covered -= known.covered;
+    this.tidy(mesh, namespace);
+  }
+
+  private groupOf(mesh: string, namespace: string, policies: readonly Policy[]): ScopeGroup {
+    const lower = policies.map(({ key }) => key);
+    const key = `${mesh}\n${namespace}\n${lower.join('\n')}`;
+    return entry(this.groups, key, () => {
+      const made = { mesh, namespace, lower, key, paths: 0 };
+      for (const policy of lower) entry(this.byPolicy, policy, () => new Set<ScopeGroup>()).add(made);
+      this.place(mesh, namespace).groups.add(made);
+      return made;
+    });
+  }
+
+  private drop(group: ScopeGroup): void {
+    this.groups.delete(group.key);
+    for (const policy of group.lower) removeFrom(this.byPolicy, policy, group);
+    this.places.get(group.mesh)?.get(group.namespace)?.groups.delete(group);
+    this.tidy(group.mesh, group.namespace);
+  }
+
+  private place(mesh: string, namespace: string): Place {
+    const places = entry(this.places, mesh, () => new Map<string, Place>());
+    return entry(places, namespace, (): Place => ({ groups: new Set(), covered: 0 }));
+  }
+
+  private tidy(mesh: string, namespace: string): void {
+    const places = this.places.get(mesh);
+    const place = places?.get(namespace);
+    if (!places || !place || place.covered > 0 || place.groups.size > 0) return;
+    places.delete(namespace);
+    if (places.size === 0) this.places.delete(mesh);
+  }
+}

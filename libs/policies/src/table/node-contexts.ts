@@ -1,0 +1,57 @@
+import { placesOf, PRODUCER, type Frontend } from '@causeway/routing';
+import { consumerGroup } from './contexts';
+import type { KindPolicies } from './kind-policies';
+import type { KindScopes } from './kind-scopes';
+import type { Node } from './nodes';
+
+/** A frontend's key, the frontend where there is one, and a group. */
+export type ContextAt = readonly [key: string, frontend: Frontend | undefined, group: string];
+
+/**
+ * The contexts that have a node, or had it before the last change of policies: some of them may not have it. None for Meshes, Namespaces
+ * and what is virtual. Linear in the places at which a route is bound, or the groups of a frontend.
+ */
+export function* contextsOf(node: Node, kind: KindPolicies, scopes: KindScopes): Generator<ContextAt> {
+  const { level, id } = node;
+  const { routes } = kind.world;
+  if (!id || level === 'Virtual') return;
+  switch (level) {
+    case 'Mesh':
+    case 'Namespace':
+      return;
+    case 'Route':
+    case 'Rule': {
+      const route = routes.route(keyOf(node));
+      if (route) yield* contextsOfRoute(kind, scopes, route);
+      return;
+    }
+    default: {
+      const frontend = kind.world.frontend(id);
+      const key = keyOf(node);
+      for (const group of scopes.groupsAt(key, frontend)) yield [key, frontend, group];
+      const isBackend = level === 'Backend' || level === 'BackendPort';
+      if (!isBackend || kind.shape.side !== 'route' || !frontend) return;
+      for (const route of routes.sendersOf(frontend)) yield* contextsOfRoute(kind, scopes, route);
+    }
+  }
+}
+
+function* contextsOfRoute(
+  { world: { routes }, definition }: KindPolicies,
+  scopes: KindScopes,
+  route: Parameters<typeof placesOf>[1],
+): Generator<ContextAt> {
+  for (const { frontend, binding } of placesOf(routes, route).bound) {
+    yield [frontend.key, frontend, binding.group];
+    if (binding.group !== PRODUCER || definition.crossNamespace !== 'ClientSide') continue;
+    // Consumers whose context a policy made borrow the producer's routes.
+    for (const group of scopes.groupsAt(frontend.key, frontend)) {
+      if (group.startsWith(consumerGroup(''))) yield [frontend.key, frontend, group];
+    }
+  }
+}
+
+/** The identity key in a node's key. */
+function keyOf({ key }: Node): string {
+  return key.split(' ')[1] ?? '';
+}

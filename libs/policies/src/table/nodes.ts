@@ -1,0 +1,67 @@
+import type { Identity } from '@causeway/resources';
+import type { Frontend } from '@causeway/routing';
+import type { Level } from '../model/levels';
+
+/** A place to which policies attach: an object, a section of one, or a virtual object. */
+export interface Node {
+  readonly level: Level | 'Virtual';
+  readonly key: string;
+  /** Whose policies are its own: the namespace in which it stands; empty for a Mesh. */
+  readonly namespace: string;
+  /** The object; undefined for what no object stands for: implicit routes, namespaces, virtual kinds. */
+  readonly id?: Identity;
+  /** The section: a port's number, a rule, a listener. */
+  readonly section?: string;
+}
+
+export const meshNode = (mesh: string): Node => ({ level: 'Mesh', key: meshKey(mesh), namespace: '' });
+export const meshKey = (mesh: string): string => `mesh ${mesh}`;
+
+export function namespaceNode(mesh: string, namespace: string): Node {
+  return { level: 'Namespace', key: namespaceKey(mesh, namespace), namespace };
+}
+export const namespaceKey = (mesh: string, namespace: string): string => `namespace ${mesh}/${namespace}`;
+
+/** What of a service or Gateway policies attach to. */
+export type FrontendLevel = 'Gateway' | 'Listener' | 'Service' | 'ServicePort' | 'Backend' | 'BackendPort';
+
+/** A service or a Gateway, or with `section` a port or a listener of it. */
+export function frontendNode(level: FrontendLevel, { key, id, namespace }: Frontend, section?: string | number): Node {
+  const node = { level, key: sectionKey(level, key, section), namespace, id };
+  return section === undefined ? node : { ...node, section: String(section) };
+}
+
+/** A route, or with `section` a rule of it by its name. */
+export function routeNode(
+  level: 'Route' | 'Rule',
+  { key, id }: { readonly key: string; readonly id: Identity },
+  section?: string,
+): Node {
+  const node = { level, key: sectionKey(level, key, section), namespace: id.namespace, id };
+  return section === undefined ? node : { ...node, section };
+}
+
+/** What stands in the place of routes where a service has none at a port. No policy attaches to it. */
+export function implicitNode(level: 'Route' | 'Rule', { key, namespace }: Frontend, port: number): Node {
+  return { level, key: `implicit ${level} ${key} ${port}`, namespace };
+}
+
+/** The key of an object's node at a level. */
+export function sectionKey(level: Level, key: string, section?: string | number): string {
+  return section === undefined ? `${level} ${key}` : `${level} ${key} ${section}`;
+}
+
+/** An object of which nothing but its name is known; it is where a policy names it (T004-11). */
+export function virtualNode(
+  mesh: string,
+  namespace: string,
+  group: string,
+  name: { readonly kind: string; readonly name: string },
+): Node {
+  return {
+    level: 'Virtual',
+    key: `virtual ${mesh}/${namespace}/${group}/${name.kind}/${name.name}`,
+    namespace,
+    id: { kind: name.kind, mesh, zone: '', namespace, name: name.name },
+  };
+}

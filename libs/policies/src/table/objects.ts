@@ -1,0 +1,82 @@
+import { compareText, identityKey, type Identity, type Labels } from '@causeway/resources';
+import { entry } from './maps';
+
+/** What policies can name, as they find it: by the name that is equal in every zone, or by labels. */
+export interface TargetObject {
+  readonly id: Identity;
+  readonly labels: Labels;
+  /** The display name, where it differs from the name. */
+  readonly displayName?: string;
+}
+
+interface Known extends TargetObject {
+  readonly key: string;
+  readonly name: string;
+  /** Kind, mesh and namespace: where selectors look. */
+  readonly place: string;
+}
+
+/** Where references of a kind look in a namespace. What has no namespace stands in `default`, as for routes. */
+export const placeOf = (kind: string, mesh: string, namespace: string): string =>
+  `${kind}/${mesh}/${namespace || 'default'}`;
+
+/** The objects that policies can name, by place and name. */
+export class Objects {
+  private readonly byKey = new Map<string, Known>();
+  private readonly byPlace = new Map<string, Map<string, Map<string, Known>>>();
+
+  get(key: string): Known | undefined {
+    return this.byKey.get(key);
+  }
+
+  /** Keeps an object in place of its older version; returns that one. */
+  put({ id, labels, displayName }: TargetObject): Known | undefined {
+    const key = identityKey(id);
+    const before = this.remove(id);
+    const isGlobal = id.kind === 'Namespace' || id.kind === 'Mesh';
+    const place = isGlobal ? placeOf(id.kind, '', '') : placeOf(id.kind, id.mesh, id.namespace);
+    const known = { id, labels, key, name: displayName || id.name, place };
+    this.byKey.set(key, known);
+    const names = entry(this.byPlace, place, () => new Map<string, Map<string, Known>>());
+    entry(names, known.name, () => new Map<string, Known>()).set(key, known);
+    return before;
+  }
+
+  /** Forgets an object; returns it. */
+  remove(id: Identity): Known | undefined {
+    const known = this.byKey.get(identityKey(id));
+    if (!known) return undefined;
+    const names = this.byPlace.get(known.place);
+    const namesakes = names?.get(known.name);
+    namesakes?.delete(known.key);
+    if (namesakes?.size === 0) names?.delete(known.name);
+    if (names?.size === 0) this.byPlace.delete(known.place);
+    this.byKey.delete(known.key);
+    return known;
+  }
+
+  /** All of a place, in no order; or those of a name. */
+  *in(place: string, name?: string): Generator<Known> {
+    const names = this.byPlace.get(place);
+    if (name !== undefined) yield* names?.get(name)?.values() ?? [];
+    else for (const namesakes of names?.values() ?? []) yield* namesakes.values();
+  }
+
+  /** The labels of a Namespace or a Mesh. */
+  labelsOf(kind: 'Namespace' | 'Mesh', name: string): Labels {
+    const [known] = this.in(placeOf(kind, '', ''), name);
+    return known?.labels ?? {};
+  }
+
+  /** The namespaces of a mesh in which something stands, in order. Linear in places. */
+  namespacesOf(mesh: string): string[] {
+    const found = new Set<string>();
+    for (const place of this.byPlace.keys()) {
+      const [, of, namespace] = place.split('/');
+      if (of === mesh && namespace !== undefined && mesh !== '') found.add(namespace);
+    }
+    return [...found].sort(compareText);
+  }
+}
+
+export type { Known as KnownObject };

@@ -1,0 +1,164 @@
+import {
+  looksIntoRequests,
+  portKey,
+  PRODUCER,
+  type Binding,
+  type CompiledRoute,
+  type CompiledRule,
+  type Frontend,
+  type RouteTable,
+} from '@causeway/routing';
+import type { Level } from '../model/levels';
+import { consumerGroup, contextOf, isGatewayGroup, lenderOf, OWN_BACKEND, type Context } from './contexts';
+import { frontendNode, implicitNode, routeNode, type Node } from './nodes';
+
+/** The nodes of a path below Mesh and Namespace, the least specific first. */
+export type LowerPath = readonly Node[];
+
+/** Which paths the levels of a kind make. Kinds of the same levels share one. */
+export class Shape {
+  readonly key: string;
+  /** `place`: paths end at a Mesh or a Namespace; `backend`: at services, without routes; `route`: at or below frontends. */
+  readonly side: 'place' | 'backend' | 'route';
+  private readonly known: ReadonlySet<Level>;
+
+  constructor(readonly levels: readonly Level[]) {
+    this.key = levels.join('>');
+    this.known = new Set(levels);
+    const has = (...some: readonly Level[]): boolean => some.some((level) => this.known.has(level));
+    if (has('Gateway', 'Listener', 'Service', 'ServicePort', 'Route', 'Rule')) this.side = 'route';
+    else this.side = has('Backend', 'BackendPort') ? 'backend' : 'place';
+  }
+
+  has(level: Level): boolean {
+    return this.known.has(level);
+  }
+
+  /** The groups of a frontend that are contexts of these levels, in order. */
+  groupsOf(frontend: Frontend, routes: RouteTable): readonly string[] {
+    const isGateway = frontend.id.kind === 'Gateway';
+    if (this.side === 'backend') return isGateway ? [] : [OWN_BACKEND];
+    if (this.side === 'place' || frontend.headless) return [];
+    if (isGateway) {
+      return this.has('Gateway') || this.has('Listener') ? [`gateway:${frontend.namespace}/${frontend.id.name}`] : [];
+    }
+    if (!this.has('Service') && !this.has('ServicePort')) return [];
+    return [PRODUCER, ...routes.groupsOf(frontend).filter((group) => group !== PRODUCER && !isGatewayGroup(group))];
+  }
+
+  /**
+   * All paths of a context, each once, in the order of ports, routes and rules. `borrowed` says that policies alone made the context:
+   * where the consumer has no route the producer's hold. Linear in the routes that are bound there.
+   */
+  pathsOf(context: Context, routes: RouteTable, borrowed: boolean): LowerPath[] {
+    const found = new Map<string, LowerPath>();
+    const add = (nodes: LowerPath): void => {
+      const path = nodes.filter(({ level }) => level !== 'Virtual' && this.known.has(level));
+      found.set(path.map(({ key }) => key).join('\n'), path);
+    };
+    if (this.side === 'backend') this.backendPaths(context.frontend, add);
+    else this.routePaths(context, { routes, borrowed }, add);
+    return [...found.values()];
+  }
+
+  private backendPaths(frontend: Frontend, add: (nodes: LowerPath) => void): void {
+    const backend = frontendNode('Backend', frontend);
+    if (!this.has('BackendPort')) return add([backend]);
+    for (const { port } of frontend.ports) add([backend, frontendNode('BackendPort', frontend, port)]);
+  }
+
+  private routePaths(
+    { frontend, group }: Context,
+    { routes, borrowed }: { readonly routes: RouteTable; readonly borrowed: boolean },
+    add: (nodes: LowerPath) => void,
+  ): void {
+    const isGateway = isGatewayGroup(group);
+    const top = frontendNode(isGateway ? 'Gateway' : 'Service', frontend);
+    const endsAbove = !(['Route', 'Rule', 'Backend', 'BackendPort'] as const).some((level) => this.has(level));
+    const needsPort = this.has(isGateway ? 'Listener' : 'ServicePort');
+    if (endsAbove && !needsPort) return add([top]);
+    for (const { port, name } of frontend.ports) {
+      const section = isGateway
+        ? frontendNode('Listener', frontend, name)
+        : frontendNode('ServicePort', frontend, port);
+      if (endsAbove) add([top, section]);
+      else {
+        const bindings = bindingsAt(routes, { frontend, group, borrowed }, port);
+        if (bindings === 'implicit') this.implicitPath([top, section], frontend, port, add);
+        else for (const binding of bindings) this.boundPaths([top, section], binding, routes, add);
+      }
+    }
+  }
+
+  private implicitPath(above: LowerPath, frontend: Frontend, port: number, add: (nodes: LowerPath) => void): void {
+    const nodes = [...above, implicitNode('Route', frontend, port), implicitNode('Rule', frontend, port)];
+    add(nodes.concat(frontendNode('Backend', frontend), frontendNode('BackendPort', frontend, port)));
+  }
+
+  private boundPaths(above: LowerPath, binding: Binding, routes: RouteTable, add: (nodes: LowerPath) => void): void {
+    for (const [route, rule] of rulesOf(binding)) {
+      const nodes = [...above, routeNode('Route', route), routeNode('Rule', route, rule.name)];
+      if (!this.has('Backend') && !this.has('BackendPort')) add(nodes);
+      else
+        for (const [backend, port] of backendsOf(binding, route, rule, routes)) {
+          add([...nodes, frontendNode('Backend', backend), frontendNode('BackendPort', backend, port)]);
+        }
+    }
+  }
+}
+
+/** What decides at a port of a context: bindings, or nothing but the service itself. */
+function bindingsAt(
+  routes: RouteTable,
+  { frontend, group, borrowed }: { readonly frontend: Frontend; readonly group: string; readonly borrowed: boolean },
+  port: number,
+): readonly Binding[] | 'implicit' {
+  const of = (name: string): readonly Binding[] => {
+    const { bindings } = routes.group(frontend, name);
+    if (bindings.size === 0) return [];
+    return [bindings.get(portKey('tcp', port)), bindings.get(portKey('udp', port))].filter((one) => one !== undefined);
+  };
+  const own = of(group);
+  if (own.length > 0 || isGatewayGroup(group)) return own;
+  if (group === PRODUCER) return 'implicit';
+  if (!borrowed) return [];
+  const lent = of(lenderOf(group));
+  return lent.length > 0 ? lent : 'implicit';
+}
+
+/** Whether a group of routing decides at a port: a consumer's counts where it has a binding (T002-42). */
+export function isBoundAt(routes: RouteTable, frontend: Frontend, group: string, port: number): boolean {
+  const { bindings } = routes.group(frontend, group);
+  return bindings.has(portKey('tcp', port)) || bindings.has(portKey('udp', port));
+}
+
+/** The rules that take requests: of a kind that does not look into them the first rule of the oldest route. */
+function* rulesOf({ kind, routes }: Binding): Generator<readonly [CompiledRoute, CompiledRule]> {
+  const all = looksIntoRequests(kind);
+  for (const route of all ? routes : routes.slice(0, 1)) {
+    for (const rule of all ? route.rules : route.rules.slice(0, 1)) yield [route, rule];
+  }
+}
+
+/** Where a rule sends requests to; nothing that does not resolve, and nothing of weight 0. */
+function* backendsOf(
+  { port, group }: Binding,
+  route: CompiledRoute,
+  { rule }: CompiledRule,
+  routes: RouteTable,
+): Generator<readonly [Frontend, number]> {
+  for (const ref of rule.backendRefs ?? []) {
+    if ((ref.weight ?? 1) <= 0) continue;
+    const resolved = routes.backend(route, ref, port, group);
+    if (!resolved.ok) continue;
+    for (const id of resolved.destination.services) {
+      const backend = routes.frontend(id);
+      if (backend) yield [backend, resolved.destination.port];
+    }
+  }
+}
+
+/** The context of a service's own backend for clients of one namespace, or for all. */
+export function backendContext(service: Frontend, consumer?: string): Context {
+  return contextOf(service, consumer === undefined ? OWN_BACKEND : consumerGroup(consumer));
+}

@@ -1,0 +1,92 @@
+import type { Frontend, RouteTable } from '@causeway/routing';
+import { contextOf, type Context } from './contexts';
+import { entry } from './maps';
+import type { Shape } from './paths';
+
+/** A context and how many paths it has. */
+export interface CountedContext extends Context {
+  readonly paths: number;
+}
+
+/** All contexts of a shape, counted by the Mesh and Namespace that stand above them. Kept equal to the table of routes. */
+export class ShapeContexts {
+  private readonly byFrontend = new Map<string, Map<string, CountedContext>>();
+  private readonly byMesh = new Map<string, Map<string, Set<CountedContext>>>();
+  private readonly totals = new Map<string, Map<string, number>>();
+
+  constructor(
+    readonly shape: Shape,
+    private readonly routes: RouteTable,
+  ) {}
+
+  /** Counts one context anew, or forgets it where `frontend` has no such group. */
+  refresh(key: string, frontend: Frontend | undefined, group: string): void {
+    const isThere = frontend !== undefined && this.shape.groupsOf(frontend, this.routes).includes(group);
+    this.forget(key, group);
+    if (isThere) this.keep(key, frontend, group);
+  }
+
+  /** Counts all contexts of a frontend anew; returns the groups that it has or had. */
+  refreshAll(key: string, frontend: Frontend | undefined): ReadonlySet<string> {
+    const groups = new Set([...(this.byFrontend.get(key)?.keys() ?? [])]);
+    for (const group of groups) this.forget(key, group);
+    for (const group of frontend ? this.shape.groupsOf(frontend, this.routes) : []) {
+      groups.add(group);
+      if (frontend) this.keep(key, frontend, group);
+    }
+    return groups;
+  }
+
+  at(key: string, group: string): CountedContext | undefined {
+    return this.byFrontend.get(key)?.get(group);
+  }
+
+  /** The contexts of a frontend. */
+  of(key: string): Iterable<CountedContext> {
+    return this.byFrontend.get(key)?.values() ?? [];
+  }
+
+  /** The contexts below a Mesh, or below one Namespace of it. */
+  *below(mesh: string, namespace?: string): Generator<CountedContext> {
+    const places = this.byMesh.get(mesh);
+    if (namespace !== undefined) yield* places?.get(namespace) ?? [];
+    else for (const contexts of places?.values() ?? []) yield* contexts;
+  }
+
+  /** How many paths there are below each Namespace of a Mesh. */
+  countsBelow(mesh: string): ReadonlyMap<string, number> {
+    return this.totals.get(mesh) ?? NONE;
+  }
+
+  private keep(key: string, frontend: Frontend, group: string): void {
+    const context = contextOf(frontend, group);
+    const counted = { ...context, paths: this.shape.pathsOf(context, this.routes, false).length };
+    const { mesh, namespace } = context;
+    entry(this.byFrontend, key, () => new Map<string, CountedContext>()).set(group, counted);
+    const places = entry(this.byMesh, mesh, () => new Map<string, Set<CountedContext>>());
+    entry(places, namespace, () => new Set<CountedContext>()).add(counted);
+    const totals = entry(this.totals, mesh, () => new Map<string, number>());
+    totals.set(namespace, (totals.get(namespace) ?? 0) + counted.paths);
+  }
+
+  private forget(key: string, group: string): void {
+    const groups = this.byFrontend.get(key);
+    const known = groups?.get(group);
+    if (!groups || !known) return;
+    groups.delete(group);
+    if (groups.size === 0) this.byFrontend.delete(key);
+    const { mesh, namespace, paths } = known;
+    const places = this.byMesh.get(mesh);
+    const contexts = places?.get(namespace);
+    contexts?.delete(known);
+    const totals = this.totals.get(mesh);
+    totals?.set(namespace, (totals.get(namespace) ?? 0) - paths);
+    if (contexts?.size !== 0) return;
+    places?.delete(namespace);
+    totals?.delete(namespace);
+    if (places?.size === 0) this.byMesh.delete(mesh);
+    if (totals?.size === 0) this.totals.delete(mesh);
+  }
+}
+
+const NONE: ReadonlyMap<string, number> = new Map();

@@ -1,0 +1,117 @@
+import { identityKey, namespaceLabels, selectsLabels, type Identity } from '@causeway/resources';
+import { serviceFrontend, type Frontend, type RouteTable, type Service } from '@causeway/routing';
+import type { PolicyDefinition } from '../model/definition';
+import type { Policy, TargetRef } from '../model/policy';
+import { frontendNode, meshNode, namespaceNode, routeNode, virtualNode, type FrontendLevel, type Node } from './nodes';
+import { Objects, placeOf, type KnownObject } from './objects';
+
+/** Where references of policies are looked up. */
+export class World {
+  readonly objects = new Objects();
+  /** External services, which routes do not know: backends only. */
+  private readonly external = new Map<string, Frontend>();
+
+  constructor(readonly routes: RouteTable) {}
+
+  /** A service or a Gateway. */
+  frontend(id: Identity): Frontend | undefined {
+    return this.routes.frontend(id) ?? this.external.get(identityKey(id));
+  }
+
+  /** All services and Gateways. */
+  *frontends(): Generator<Frontend> {
+    yield* this.routes.frontends();
+    yield* this.external.values();
+  }
+
+  /** Whether names find it: another service of its name may shadow it. */
+  isVisible(frontend: Frontend): boolean {
+    return this.external.has(frontend.key) || this.routes.isVisible(frontend);
+  }
+
+  /** Keeps an external service, or forgets it. */
+  setExternal(id: Identity, service: Service | undefined): void {
+    if (service) this.external.set(identityKey(id), serviceFrontend(service));
+    else this.external.delete(identityKey(id));
+  }
+}
+
+/** Where a reference looks; undefined for virtual kinds, which are found nowhere and everywhere. */
+export function watched(
+  ref: TargetRef,
+  policy: Policy,
+): { readonly place: string; readonly name?: string } | undefined {
+  const { level, kind, namespace, name } = ref;
+  if (level === undefined) return undefined;
+  if (level === 'Mesh') return { place: placeOf('Mesh', '', ''), name: policy.id.mesh };
+  if (level === 'Namespace') return { place: placeOf('Namespace', '', ''), name: policy.id.namespace };
+  return { place: placeOf(kind, policy.id.mesh, namespace), ...(name !== undefined && { name }) };
+}
+
+/** What a reference finds besides stored objects: the policy's own Mesh and Namespace need none, nor does what is virtual. */
+export function unstoredNodes(ref: TargetRef, policy: Policy, { objects }: World): Node[] {
+  const { mesh, namespace } = policy.id;
+  const { level, selector } = ref;
+  if (level === 'Mesh') {
+    return !selector || selectsLabels(selector, objects.labelsOf('Mesh', mesh)) ? [meshNode(mesh)] : [];
+  }
+  if (level === 'Namespace') {
+    const labels = { ...namespaceLabels(namespace), ...objects.labelsOf('Namespace', namespace) };
+    return !selector || selectsLabels(selector, labels) ? [namespaceNode(mesh, namespace)] : [];
+  }
+  if (level !== undefined || ref.name === undefined) return [];
+  return [virtualNode(mesh, ref.namespace, ref.group, { kind: ref.kind, name: ref.name })];
+}
+
+/** What of an object a reference means; nothing where it selects other objects, another zone's has the name, or it has no such section. */
+export function nodesOf(ref: TargetRef, object: KnownObject, world: World): Node[] {
+  const { level, selector, sectionName } = ref;
+  if (selector && !selectsLabels(selector, object.labels)) return [];
+  switch (level) {
+    case 'Gateway':
+    case 'Listener':
+    case 'Service':
+    case 'ServicePort':
+    case 'Backend':
+    case 'BackendPort':
+      return frontendNodes(level, object, sectionName, world);
+    case 'Route':
+    case 'Rule': {
+      const route = world.routes.route(object.key);
+      if (!route) return [];
+      if (sectionName === undefined) return [routeNode(level, route)];
+      return route.rules.some(({ name }) => name === sectionName) ? [routeNode(level, route, sectionName)] : [];
+    }
+    default:
+      return [];
+  }
+}
+
+function frontendNodes(level: FrontendLevel, { id }: KnownObject, section: string | undefined, world: World): Node[] {
+  const frontend = world.frontend(id);
+  if (!frontend || !world.isVisible(frontend)) return [];
+  if (section === undefined) return [frontendNode(level, frontend)];
+  return frontend.ports.flatMap(({ name, port }) => {
+    // A listener by its name, a port by its name or number.
+    if (level === 'Listener') return name === section ? [frontendNode(level, frontend, name)] : [];
+    return name === section || String(port) === section ? [frontendNode(level, frontend, port)] : [];
+  });
+}
+
+/** True where a grant lets policies of this kind and namespace name the target (T004-09). */
+export function isGranted(
+  { group, kind }: PolicyDefinition,
+  ref: TargetRef,
+  policy: Policy,
+  { routes }: World,
+): boolean {
+  const kinds = ref.kind === 'MeshService' ? ['MeshService', 'Service'] : [ref.kind];
+  for (const { from, to } of routes.grantsIn(policy.id.mesh, ref.namespace)) {
+    const here = from.some(
+      (source) => source.group === group && source.kind === kind && source.namespace === policy.id.namespace,
+    );
+    const there = to.some((end) => kinds.includes(end.kind) && (end.name === undefined || end.name === ref.name));
+    if (here && there) return true;
+  }
+  return false;
+}
