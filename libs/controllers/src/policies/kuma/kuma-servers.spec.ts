@@ -6,10 +6,8 @@ const tag = (value: string): JsonObject => ({ dataplaneTags: { 'kuma.io/service'
 const workload = (value: string): JsonObject => ({ dataplaneLabels: { matchLabels: { 'kuma.io/workload': value } } });
 
 function service(name: string, selector: JsonObject, zone = 'kz'): Resource {
-  return storedResource(
-    { ...idOf('MeshService', name), zone },
-    { selector, ports: [{ port: 80 }], state: 'Available' },
-  );
+  const spec = { selector, ports: [{ port: 80 }], state: 'Available' };
+  return storedResource({ ...idOf('MeshService', name), zone }, { spec });
 }
 
 describe('how proxies of Kuma that serve a service are found', () => {
