@@ -36,7 +36,7 @@ export { TimeoutPolicy, type TimeoutSpec } from './shipped/timeout-policy';
 export { type ScopeState, type Source, type Sources } from './fold/fold';
 export { mergePatch, plainValue, tracedSpec } from './fold/traced';
 export { policyDefinition, type DeclaredTarget, type DefinitionSpec, type PolicyDefinition } from './model/definition';
-export { definitionViolations, type WrittenDefinition } from './model/definition-rules';
+export { definitionViolations, readDefinition, type WrittenDefinition } from './model/definition-rules';
 export {
   crossNamespaceRules,
   levels,
