@@ -29,6 +29,8 @@ export {
   type DataplaneResource,
   type ServiceResource,
 } from './matching/dataplane-selector';
+export { movesIdentities } from './matching/mesh-identities';
+export { movesMeshAuthority, WorkloadIds } from './availability/workload-ids';
 export { InboundChange } from './matching/inbound-change';
 export { SelectorMatcher, type SelectorTerm } from './matching/selector-matcher';
 export { tombstoneRetention } from './vip/tombstone-retention';

@@ -18,7 +18,7 @@ export {
   type CallerTerm,
   type IdMatch,
 } from './access/access-rules';
-export { compileAccess, dependsOnFacts, type CallerFacts, type IdBearer } from './access/compile-access';
+export { compileAccess, namespacesAsked, type CallerFacts, type IdBearer } from './access/compile-access';
 export { AccessPolicy, type AccessRequestMatch, type AccessSpec } from './shipped/access-policy';
 export { CircuitBreakerPolicy, type CircuitBreakerSpec } from './shipped/circuit-breaker-policy';
 export { FaultPolicy, type FaultSpec } from './shipped/fault-policy';

@@ -1,6 +1,6 @@
 import { AccessPolicy, type AccessSpec } from '../shipped/access-policy';
 import { mayBeAnonymous, mayCall, type AccessRequest } from './access-rules';
-import { compileAccess, dependsOnFacts, type CallerFacts, type IdBearer } from './compile-access';
+import { compileAccess, namespacesAsked, type CallerFacts, type IdBearer } from './compile-access';
 
 const EAST = 'default.east.mesh.local';
 const id = (workload: string, domain = EAST): string => `spiffe://${domain}/workload/${workload}`;
@@ -135,12 +135,14 @@ describe('who may call', () => {
     expect([mayCall(rules, callers.web, GET).by, mayCall(rules, callers.west, GET).by]).toEqual(['allow/a', 'allow']);
   });
 
-  it.each<[AccessSpec, boolean]>([
-    [{ allow: { a: rule({ zone: 'east' }) } }, false],
-    [{ deny: { a: rule({ namespace: 'dev' }) } }, true],
-    [{ allow: { a: {} } }, false],
-  ])('changes with what is known of ids only where a namespace or service is named: %j', (spec, want) => {
-    expect(dependsOnFacts(spec)).toBe(want);
+  it.each<[AccessSpec, readonly string[] | 'all']>([
+    [{ allow: { a: rule({ zone: 'east' }) } }, []],
+    [{ allow: { a: rule({ namespace: 'dev' }, { service: { namespace: 'shop', name: 'web' } }) } }, ['dev', 'shop']],
+    [{ deny: { a: rule({ namespace: 'dev' }) } }, 'all'],
+    [{ allow: { a: {} } }, []],
+  ])('changes with the ids of the namespaces that are named: %j', (spec, want) => {
+    const asked = namespacesAsked(spec);
+    expect(asked === 'all' ? asked : [...asked]).toEqual(want);
   });
 });
 

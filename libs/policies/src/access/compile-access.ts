@@ -42,11 +42,16 @@ export function compileAccess(
   };
 }
 
-/** Whether a spec asks for more of callers than their id says: its rules change with what is known of ids. */
-export function dependsOnFacts({ allow = {}, deny = {} }: AccessSpec): boolean {
-  return [allow, deny].some((rules) =>
-    Object.values(rules).some(({ from }) => from?.some(({ namespace, service }) => namespace ?? service)),
+/**
+ * The namespaces whose ids decide what a spec is compiled to: those that its allows name; `all` where a deny names one, for it takes all
+ * that are not surely elsewhere.
+ */
+export function namespacesAsked({ allow = {}, deny = {} }: AccessSpec): ReadonlySet<string> | 'all' {
+  if (Object.values(deny).some(({ from }) => from?.some(placeOf))) return 'all';
+  const found = Object.values(allow).flatMap(({ from = [] }) =>
+    from.flatMap((match) => placeOf(match)?.namespace ?? []),
   );
+  return new Set(found);
 }
 
 /** A rule is one clause for each of its entries; those that are lists of ids only are one together. */

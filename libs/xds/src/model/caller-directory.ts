@@ -1,0 +1,184 @@
+import { asDataplane, movesIdentities, movesMeshAuthority, WorkloadIds } from '@causeway/controllers';
+import { trustDomainOf } from '@causeway/identity';
+import { MeshIdentity, MeshService } from '@causeway/kinds';
+import type { CallerFacts, IdBearer } from '@causeway/policies';
+import { identityKey, type Resource } from '@causeway/resources';
+import type { IndexChange, IndexReader } from '@causeway/store';
+
+/** Namespaces, each with its mesh, of which other ids are known than before; `all`: zones of trust domains may be others too. */
+export type CallersChange = ReadonlySet<string> | 'all';
+
+const NOTHING: CallersChange = new Set();
+/** A zone that no mesh has: what a template gives for it tells nothing of a zone. */
+const NO_ZONE = 'no-zone';
+
+/** The name of a namespace of a mesh in a `CallersChange`. */
+export function callersIn(mesh: string, namespace: string): string {
+  return `${mesh}/${namespace}`;
+}
+
+/**
+ * Who carries which SPIFFE id (docs/reference/policies-shipped.md, AccessPolicy): the Dataplanes of this zone by their MeshIdentities, and
+ * services of all zones by `spec.identities`, as far as the ids are of their own zone. A change costs the ids of what changed; other
+ * MeshIdentities cost everything.
+ */
+export class CallerDirectory {
+  private readonly ids = new WorkloadIds();
+  private meshes = new Map<string, MeshCallers>();
+  private domains = new Map<string, ZoneDomains>();
+
+  constructor(
+    private readonly index: Pick<IndexReader, 'get' | 'ofKind'>,
+    private readonly zone: string,
+  ) {
+    this.ids.reset(index);
+  }
+
+  /** Reads everything, one resource a step. */
+  *load(): Generator<undefined> {
+    for (const kind of ['Dataplane', 'MeshService'])
+      for (const resource of this.index.ofKind(kind)) {
+        this.set(identityKey(resource.id), resource);
+        yield;
+      }
+  }
+
+  /** Takes changes of the index. */
+  observe(changes: readonly IndexChange[]): CallersChange {
+    const moves = ({ id, ...rest }: IndexChange): boolean =>
+      (id.kind === MeshIdentity.name && movesIdentities({ id, ...rest }, this.zone)) ||
+      movesMeshAuthority({ id, ...rest });
+    if (changes.some(moves)) {
+      this.ids.reset(this.index);
+      this.meshes = new Map();
+      this.domains = new Map();
+      for (const _ of this.load());
+      return 'all';
+    }
+    const touched = changes.flatMap(({ id, key, before, after }) => {
+      if (id.kind !== 'Dataplane' && id.kind !== 'MeshService') return [];
+      if (before && after && before.spec === after.spec && before.labels === after.labels) return [];
+      return this.set(key, after) ? [callersIn(id.mesh, id.namespace)] : [];
+    });
+    return touched.length === 0 ? NOTHING : new Set(touched);
+  }
+
+  /** What is known of the callers of a mesh, as it is when it is asked. */
+  of(mesh: string): CallerFacts {
+    const { index, zone } = this;
+    const known = (): MeshCallers => this.ofMesh(mesh);
+    return {
+      ids: () => known().ids(),
+      idsIn: (namespace) => known().idsIn(namespace),
+      bearersOf: (id) => known().bearersOf(id),
+      domainsOf: (of) => {
+        const key = `${mesh}/${of}`;
+        const domains = this.domains.get(key) ?? zoneDomains(index, mesh, { of, here: zone });
+        this.domains.set(key, domains);
+        return domains;
+      },
+    };
+  }
+
+  private ofMesh(mesh: string): MeshCallers {
+    const known = this.meshes.get(mesh) ?? new MeshCallers();
+    this.meshes.set(mesh, known);
+    return known;
+  }
+
+  /** Whether a resource, gone where it is undefined, carries other ids than before. */
+  private set(key: string, resource: Resource | undefined): boolean {
+    const [, mesh = '', , namespace = '', name = ''] = key.split('/');
+    const isService = key.startsWith('MeshService/');
+    const bearer = isService ? { namespace, service: name } : { namespace };
+    return this.ofMesh(mesh).set(key, bearer, resource ? this.idsOf(resource) : []);
+  }
+
+  private idsOf(resource: Resource): readonly string[] {
+    const { mesh, zone } = resource.id;
+    const dataplane = asDataplane(resource);
+    if (dataplane) return zone === this.zone ? this.ids.idsOf(dataplane) : [];
+    if (!MeshService.is(resource)) return [];
+    // A zone vouches for its own workloads only.
+    const domains = this.of(mesh)
+      .domainsOf(zone)
+      .possible.map((domain) => `spiffe://${domain}/`);
+    return (resource.spec.identities ?? []).flatMap(({ type, value }) =>
+      type === 'SpiffeID' && domains.some((domain) => value.startsWith(domain)) ? [value] : [],
+    );
+  }
+}
+
+/** The ids of one mesh. */
+class MeshCallers {
+  /** By id: what carries it, by identity key. */
+  private readonly bearers = new Map<string, Map<string, IdBearer>>();
+  private readonly byNamespace = new Map<string, Map<string, number>>();
+  private readonly idsByKey = new Map<string, readonly string[]>();
+
+  ids(): Iterable<string> {
+    return this.bearers.keys();
+  }
+
+  idsIn(namespace: string): Iterable<string> {
+    return this.byNamespace.get(namespace)?.keys() ?? [];
+  }
+
+  bearersOf(id: string): readonly IdBearer[] {
+    return [...(this.bearers.get(id)?.values() ?? [])];
+  }
+
+  /** Whether the ids are others. */
+  set(key: string, bearer: IdBearer, ids: readonly string[]): boolean {
+    const before = this.idsByKey.get(key) ?? [];
+    if (before.length === ids.length && before.every((id, n) => id === ids[n])) return false;
+    for (const id of before) this.remove(id, key, bearer);
+    for (const id of new Set(ids)) this.add(id, key, bearer);
+    if (ids.length > 0) this.idsByKey.set(key, ids);
+    else this.idsByKey.delete(key);
+    return true;
+  }
+
+  private add(id: string, key: string, bearer: IdBearer): void {
+    const known = this.bearers.get(id) ?? new Map<string, IdBearer>();
+    this.bearers.set(id, known.set(key, bearer));
+    const counts = this.byNamespace.get(bearer.namespace) ?? new Map<string, number>();
+    this.byNamespace.set(bearer.namespace, counts.set(id, (counts.get(id) ?? 0) + 1));
+  }
+
+  private remove(id: string, key: string, { namespace }: IdBearer): void {
+    const known = this.bearers.get(id);
+    if (!known?.delete(key)) return;
+    if (known.size === 0) this.bearers.delete(id);
+    const counts = this.byNamespace.get(namespace);
+    const count = (counts?.get(id) ?? 1) - 1;
+    if (count > 0) counts?.set(id, count);
+    else counts?.delete(id);
+    if (counts?.size === 0) this.byNamespace.delete(namespace);
+  }
+}
+
+type ZoneDomains = ReturnType<CallerFacts['domainsOf']>;
+
+/**
+ * The trust domains of a zone: that of the zone's name, and what MeshIdentities give there. One that gives the same in other zones says of
+ * nobody where he is; neither does the authority of `Mesh.mtls`, whose domain is the mesh.
+ */
+function zoneDomains(
+  index: Pick<IndexReader, 'ofKind'>,
+  mesh: string,
+  { of, here }: { readonly of: string; readonly here: string },
+): ZoneDomains {
+  const sure = new Set([`${mesh}.${of}.mesh.local`]);
+  const possible = new Set([mesh]);
+  for (const identity of index.ofKind(MeshIdentity.name)) {
+    if (!MeshIdentity.is(identity) || identity.id.mesh !== mesh) continue;
+    const isThere = identity.id.zone === '' || identity.id.zone === of;
+    const given = isThere ? trustDomainOf(identity, of) : undefined;
+    if (given?.ok !== true) continue;
+    const elsewhere = trustDomainOf(identity, of === NO_ZONE ? here : NO_ZONE);
+    const isItsOwn = identity.id.zone === of || !elsewhere.ok || elsewhere.trustDomain !== given.trustDomain;
+    (isItsOwn ? sure : possible).add(given.trustDomain);
+  }
+  return { sure: [...sure].sort(), possible: [...sure, ...possible].sort() };
+}
