@@ -34,10 +34,10 @@ export { backoffTimes } from './shipped/retry-backoff';
 export { RetryPolicy, retryConditions, type RetrySpec } from './shipped/retry-policy';
 export { planes, SHIPPED_GROUP, type Plane, type ShippedPolicy, type Unable } from './shipped/shipped-policy';
 export { TimeoutPolicy, type TimeoutSpec } from './shipped/timeout-policy';
-export { type ScopeState, type Source, type Sources } from './fold/fold';
+export { type Fold, type ScopeState, type Source, type Sources } from './fold/fold';
 export { mergePatch, plainValue, tracedSpec } from './fold/traced';
 export { policyDefinition, type DeclaredTarget, type DefinitionSpec, type PolicyDefinition } from './model/definition';
-export { definitionViolations, type WrittenDefinition } from './model/definition-rules';
+export { definitionViolations, readDefinition, type WrittenDefinition } from './model/definition-rules';
 export {
   crossNamespaceRules,
   levels,
@@ -50,9 +50,16 @@ export {
   type Strategy,
 } from './model/levels';
 export { RESERVED_FIELDS, type Policy, type StoredPolicy, type TargetRef } from './model/policy';
-export { normalPolicySpec, policyViolations } from './model/read-policy';
+export { normalPolicySpec, policyViolations, readPolicy } from './model/read-policy';
 export { MOST_TARGET_REFS } from './model/target-refs';
 export { type BackendAt, type Effective, type RuleAt } from './table/effective';
 export { type PoliciesAffected } from './table/marks';
 export { type TargetObject } from './table/objects';
 export { PolicyTable } from './table/policy-table';
+export { impactOf, type ChangedPath } from './reads/impact';
+export { foldOf, pathsAt, virtualPath, type PolicyPath } from './reads/policy-path';
+export { scopesOf } from './reads/scopes';
+export { policiesOnNode, TopologyReader, type Topology } from './reads/topology';
+export { type FoundTarget } from './table/attachments';
+export { type KindTable } from './table/kind-table';
+export { virtualNode, type Node as PathNode } from './table/nodes';
