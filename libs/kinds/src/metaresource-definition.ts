@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { crossNamespaceRules, definitionViolations, levels, SHIPPED_GROUP, strategies } from '@causeway/policies';
-import { defineKind, isJsonObject, Sync, type FieldPath, type Violation } from '@causeway/resources';
+import { defineKind, Sync, type FieldPath, type Violation } from '@causeway/resources';
 import { declaredSchema } from './declared/declared-schema';
 import { isReservedName } from './declared/reserved-names';
 import { Group } from './schema/route-parts';
@@ -88,8 +88,7 @@ export const MetaresourceDefinition = defineKind({
   immutable: ['group', 'kind', 'plural'],
   pending: ['Accepted'],
   validate: (spec, at) => [...nameViolations(spec, at), ...declaredSchema(spec.schema, at.field('schema')).violations],
-  validateAt: (_id, spec, at) =>
-    definitionViolations({ ...spec, schema: isJsonObject(spec.schema) ? spec.schema : {} }, at),
+  validateAt: (_id, spec, at) => definitionViolations(spec, at),
 });
 
 /** Names that belong to others. Whether another definition has them is no rule of a write, but a condition (`judgeDefinitions`). */

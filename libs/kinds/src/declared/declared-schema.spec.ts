@@ -109,6 +109,11 @@ describe('the schema of a definition', () => {
     expect(faultsOf(schema)).toEqual(want);
   });
 
+  it.each(['targetRefs', 'targetRef', 'defaults', 'overrides', 'strategy'])('T004-03 refuses the field %s', (name) => {
+    expect(faultsOf(object({ [name]: { type: 'string' } }))).toEqual([`schema.properties.${name} not-allowed`]);
+    expect(faultsOf(object({ inner: object({ [name]: { type: 'string' } }) }))).toEqual([]);
+  });
+
   it('gives every text, list and map a bound', () => {
     const schema = object({
       text: { type: 'string' },

@@ -9,6 +9,7 @@ import {
   type Schema,
   type Violation,
 } from '@causeway/resources';
+import { RESERVED_FIELDS } from '@causeway/policies';
 import { compileExpression } from '@causeway/routing';
 
 /** Deepest nesting of schemas in a schema. */
@@ -55,6 +56,14 @@ export function declaredSchema(value: unknown, at: FieldPath): ReadSchema {
   const schema = reader.read(value, at, 1);
   if (reader.violations.length === 0 && schema.type !== 'object')
     reader.violations.push(at.field('type').violation('must be "object": a spec has fields', 'not-one-of'));
+  const { properties = {} } = schema;
+  for (const name of RESERVED_FIELDS.filter((field) => Object.hasOwn(properties, field)))
+    reader.violations.push(
+      at
+        .field('properties')
+        .field(name)
+        .violation('is a field of every policy: a schema must not define it', 'not-allowed'),
+    );
   return { schema, violations: reader.violations };
 }
 
