@@ -85,6 +85,27 @@ describe('kinds that are declared while the control plane runs', () => {
     expect(after).toEqual(before);
   });
 
+  it.each<[string, JsonObject, object]>([
+    ['T004-30', { mergeStrategies: undefined }, { class: 'Inherited', mergeStrategies: ['AtomicDefaults'] }],
+    [
+      'T004-29 and T004-34',
+      {
+        ...{ mergeStrategies: undefined, hierarchy: ['Backend'] },
+        declaredTargets: [{ kind: 'MeshService', facet: 'backend', semantics: 'paints it' }],
+        effectiveTarget: { level: 'Backend', semantics: 'is painted' },
+      },
+      { class: 'Direct', mergeStrategies: ['None'] },
+    ],
+  ])(
+    '%s show the class and the strategies that hold without a choice, and T004-12 their words',
+    async (_, change, want) => {
+      await open();
+      const spec: JsonObject = JSON.parse(JSON.stringify({ ...SPEC, ...change }));
+      expect(faults(await define(spec))).toEqual([201]);
+      expect((await call('GET', DEFINITION)).body).toMatchObject({ spec, status: want });
+    },
+  );
+
   it('are watched, and applied in batches', async () => {
     await open();
     await define();
@@ -178,6 +199,26 @@ describe('kinds that are declared while the control plane runs', () => {
       [422, expect.stringMatching(/^spec/)],
     ],
     [
+      'T004-04 twice',
+      { targetRefs: [targetRefs[0] ?? {}, targetRefs[0] ?? {}], colour: 'red' },
+      [422, 'spec.targetRefs[1]'],
+    ],
+    [
+      'T004-07 by name and selector',
+      { targetRefs: [{ kind: 'HTTPRoute', name: 'a', selector: {} }], colour: 'red' },
+      [422, expect.stringMatching(/^spec.targetRefs\[0\]/)],
+    ],
+    [
+      'T004-08 of another namespace',
+      { targetRefs: [{ kind: 'HTTPRoute', name: 'a', namespace: 'b' }], colour: 'red' },
+      [422, 'spec.targetRefs[0].namespace'],
+    ],
+    [
+      'T004-31 with a strategy that its kind lacks',
+      { targetRefs, overrides: { colour: 'red', strategy: 'patch' } },
+      [422, expect.stringMatching(/^spec.overrides/)],
+    ],
+    [
       'with a value that its schema refuses',
       { targetRefs, colour: 'green', shade: 10 },
       [422, 'spec.colour', 'spec.shade'],
@@ -208,6 +249,19 @@ describe('kinds that are declared while the control plane runs', () => {
       { declaredTargets: [{ kind: 'Namespace' }] },
       [422, 'spec.declaredTargets[0].semantics'],
     ],
+    ['T004-15 with a loop', { hierarchy: ['Mesh', 'Namespace', 'Mesh'] }, [422, 'spec.hierarchy[2]']],
+    [
+      'T004-15 of levels that are none',
+      { hierarchy: ['A', 'B', 'A'] },
+      [422, 'spec.hierarchy[0]', 'spec.hierarchy[1]', 'spec.hierarchy[2]'],
+    ],
+    ['T004-28 with an unknown strategy', { mergeStrategies: ['Latest'] }, [422, 'spec.mergeStrategies[0]']],
+    [
+      'T004-31 of several strategies without AtomicDefaults',
+      { mergeStrategies: ['PatchDefaults', 'PatchOverrides'] },
+      [422, 'spec.mergeStrategies'],
+    ],
+    ['T004-34 that asks for Direct with two kinds', { class: 'Direct' }, [422, 'spec.class']],
     ['with a name of ours', { kind: 'HTTPRoute' }, [422, 'spec.kind']],
     ['with a name of Kuma', { kind: 'MeshTimeout' }, [422, 'spec.kind']],
     ['of our group', { group: 'policies.causeway.io' }, [422, 'spec.group']],

@@ -9,6 +9,7 @@ import {
 } from '@causeway/control-plane';
 import {
   createConditionsReconciler,
+  createDefinitionsLoop,
   createKumaRouteLoop,
   createMeshAuthorityLoop,
   createRouteStatusLoop,
@@ -66,6 +67,7 @@ export function leaderTermFactory(
               [
                 ...meshLoops(core, meshes, binding),
                 conditions,
+                createDefinitionsLoop(),
                 createTrustLoop(),
                 createZoneTrustLoop(),
                 createTrustCertificatesLoop(),

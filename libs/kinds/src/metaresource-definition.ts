@@ -1,6 +1,13 @@
 import { Type, type Static } from 'typebox';
-import { crossNamespaceRules, definitionViolations, levels, SHIPPED_GROUP, strategies } from '@causeway/policies';
-import { defineKind, Sync, type FieldPath, type Violation } from '@causeway/resources';
+import {
+  crossNamespaceRules,
+  definitionViolations,
+  levels,
+  readDefinition,
+  SHIPPED_GROUP,
+  strategies,
+} from '@causeway/policies';
+import { compileSchema, defineKind, Sync, type JsonObject, type FieldPath, type Violation } from '@causeway/resources';
 import { declaredSchema } from './declared/declared-schema';
 import { isReservedName } from './declared/reserved-names';
 import { Group } from './schema/route-parts';
@@ -72,6 +79,8 @@ const Spec = Type.Object(
   },
 );
 
+const { fits } = compileSchema(Spec);
+
 export type MetaresourceDefinitionSpec = Static<typeof Spec>;
 
 /** Declares a kind of policy: its instances are resources as all others from that moment (seed GEP-713; docs/reference/policies.md). */
@@ -87,9 +96,16 @@ export const MetaresourceDefinition = defineKind({
   spec: Spec,
   immutable: ['group', 'kind', 'plural'],
   pending: ['Accepted'],
+  derive: ({ spec }) => derivedStatus(spec),
   validate: (spec, at) => [...nameViolations(spec, at), ...declaredSchema(spec.schema, at.field('schema')).violations],
   validateAt: (_id, spec, at) => definitionViolations(spec, at),
 });
+
+/** The class and the strategies that hold follow from the rest (T004-29, T004-30, T004-34). */
+function derivedStatus(spec: JsonObject): JsonObject {
+  const definition = fits(spec) ? readDefinition(spec) : undefined;
+  return definition ? { class: definition.class, mergeStrategies: [...definition.strategies] } : {};
+}
 
 /** Names that belong to others. Whether another definition has them is no rule of a write, but a condition (`judgeDefinitions`). */
 function nameViolations(spec: MetaresourceDefinitionSpec, at: FieldPath): readonly Violation[] {
