@@ -19,7 +19,7 @@ export {
   type IdMatch,
 } from './access/access-rules';
 export { compileAccess, namespacesAsked, type CallerFacts, type IdBearer } from './access/compile-access';
-export { AccessPolicy, type AccessRequestMatch, type AccessSpec } from './shipped/access-policy';
+export { AccessPolicy, type AccessRequestMatch, type AccessRule, type AccessSpec } from './shipped/access-policy';
 export { CircuitBreakerPolicy, type CircuitBreakerSpec } from './shipped/circuit-breaker-policy';
 export { FaultPolicy, type FaultSpec } from './shipped/fault-policy';
 export { HeaderPolicy, type HeaderPolicyChanges, type HeaderSpec } from './shipped/header-policy';
@@ -30,7 +30,9 @@ export {
   type LoadBalancingSpec,
 } from './shipped/load-balancing-policy';
 export { RateLimitPolicy, type Rate, type RateLimitSpec } from './shipped/rate-limit-policy';
+export { backoffTimes } from './shipped/retry-backoff';
 export { RetryPolicy, retryConditions, type RetrySpec } from './shipped/retry-policy';
+export { shippedDefinition, shippedDefinitionName, shippedPolicies } from './shipped/shipped-policies';
 export { planes, SHIPPED_GROUP, type Plane, type ShippedPolicy, type Unable } from './shipped/shipped-policy';
 export { TimeoutPolicy, type TimeoutSpec } from './shipped/timeout-policy';
 export { type Fold, type ScopeState, type Source, type Sources } from './fold/fold';
