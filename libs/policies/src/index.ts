@@ -32,6 +32,7 @@ export {
 export { RateLimitPolicy, type Rate, type RateLimitSpec } from './shipped/rate-limit-policy';
 export { RetryPolicy, retryConditions, type RetrySpec } from './shipped/retry-policy';
 export { planes, SHIPPED_GROUP, type Plane, type ShippedPolicy, type Unable } from './shipped/shipped-policy';
+export { shippedPolicies } from './shipped/shipped-policies';
 export { TimeoutPolicy, type TimeoutSpec } from './shipped/timeout-policy';
 export { type ScopeState, type Source, type Sources } from './fold/fold';
 export { mergePatch, plainValue, tracedSpec } from './fold/traced';
@@ -51,7 +52,16 @@ export {
 export { RESERVED_FIELDS, type Policy, type StoredPolicy, type TargetRef } from './model/policy';
 export { normalPolicySpec, policyViolations } from './model/read-policy';
 export { MOST_TARGET_REFS } from './model/target-refs';
+export {
+  callersOf,
+  MOST_SCOPES,
+  policyVerdict,
+  type AncestorVerdict,
+  type PolicyVerdict,
+  type ScopeVerdict,
+} from './reads/verdict';
 export { type BackendAt, type Effective, type RuleAt } from './table/effective';
 export { type PoliciesAffected } from './table/marks';
 export { type TargetObject } from './table/objects';
+export { type KindTable } from './table/kind-table';
 export { PolicyTable } from './table/policy-table';

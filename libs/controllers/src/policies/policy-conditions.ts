@@ -1,6 +1,6 @@
+import { MOST_SCOPES, type PolicyVerdict, type ScopeVerdict } from '@causeway/policies';
 import { isJsonArray, isJsonObject, type Condition, type JsonObject } from '@causeway/resources';
 import { namesOf, type ResourceProgress } from '../progress/progress';
-import { rankOf, type PolicyVerdict, type ScopeVerdict } from './policy-verdict';
 
 /** What of a policy proxies cannot do, in words, of those that are named. */
 export type WhyUnable = (progress: ResourceProgress) => string;
@@ -9,7 +9,11 @@ export type WhyUnable = (progress: ResourceProgress) => string;
 export type Enforcement =
   | 'nobody'
   | undefined
-  | { readonly progress: ResourceProgress; readonly why: WhyUnable; readonly isNothing: (of: ResourceProgress) => boolean };
+  | {
+      readonly progress: ResourceProgress;
+      readonly why: WhyUnable;
+      readonly isNothing: (of: ResourceProgress) => boolean;
+    };
 
 /** The conditions of a policy, and whether they stay as they are until something else changes. */
 export interface Judged {
@@ -22,19 +26,21 @@ export interface Judged {
 export const policyConditionTypes = ['Accepted', 'Enforced', 'PartiallyEnforced', 'Overridden'] as const;
 type Type = (typeof policyConditionTypes)[number];
 
-/** Most scopes that a message names (T004-32). */
-export const MOST_SCOPES = 16;
-
 const DECIDED = 'decided by the policies alone: no proxy is told of this kind';
 
 /** What the status of a policy says (T004-44 to -50). */
 export function policyConditions(verdict: PolicyVerdict, enforcement: Enforcement, generation: number): Judged {
-  const { invalid, ancestors, scopes } = verdict;
+  const { policy, ancestors, scopes } = verdict;
+  const { violation, strategy } = policy;
   const refused = ancestors.find((each) => each.refused)?.refused;
-  const isAccepted = invalid === undefined && ancestors.some((each) => !each.refused);
+  const isAccepted = violation === undefined && ancestors.some((each) => !each.refused);
   if (!isAccepted) {
-    const why = invalid !== undefined ? { reason: 'Invalid', message: invalid } : refused;
-    return done(all({ reason: why?.reason ?? 'TargetNotFound', message: why?.message ?? 'it has no targets' }, generation));
+    const why = violation
+      ? { reason: 'Invalid', message: `${violation.field} ${violation.reason} (${violation.rule})` }
+      : refused;
+    return done(
+      all({ reason: why?.reason ?? 'TargetNotFound', message: why?.message ?? 'it has no targets' }, generation),
+    );
   }
   const held = ancestors.filter((each) => !each.refused).length;
   const taken = `attached to ${held} of ${ancestors.length} targets`;
@@ -43,7 +49,7 @@ export function policyConditions(verdict: PolicyVerdict, enforcement: Enforcemen
     conditions({ accepted, type, reason, message, generation });
   const rank = rankOf(verdict);
   const said = describe(verdict);
-  if (scopes.total === 0) return done(of(undefined, 'NoEffectiveTargets', `${verdict.strategy}: nothing is below its targets`));
+  if (scopes.total === 0) return done(of(undefined, 'NoEffectiveTargets', `${strategy}: nothing is below its targets`));
   if (rank === 0) return done(of('Overridden', 'Overridden', said));
   const final = rank === 2 ? 'Enforced' : 'PartiallyEnforced';
   if (enforcement === 'nobody') return done(of(final, final, `${said}; ${DECIDED}`));
@@ -61,12 +67,22 @@ export function policyConditions(verdict: PolicyVerdict, enforcement: Enforcemen
     const judged = pending(isNone ? undefined : 'PartiallyEnforced', 'NotSupported', message);
     return { ...judged, isPending: lacks };
   }
-  if (silent.length > 0) return pending('Unknown', 'NotReported', `${applied}; ${listed(silent)} reports nothing of it`);
+  if (silent.length > 0)
+    return pending('Unknown', 'NotReported', `${applied}; ${listed(silent)} reports nothing of it`);
   if (lacks) return pending(proxies.acked > 0 ? 'PartiallyEnforced' : undefined, 'Pending', applied);
   if (proxies.total === 0 && !isPartial) {
-    return { conditions: of('Unknown', 'NoProxies', `${said}; no proxy that it concerns is connected`), isPending: true };
+    return {
+      conditions: of('Unknown', 'NoProxies', `${said}; no proxy that it concerns is connected`),
+      isPending: true,
+    };
   }
   return done(of(final, final, `${said}; ${applied}`));
+}
+
+/** How much of a policy the others leave: 2 is all of it everywhere, 1 some of it, 0 nothing. */
+export function rankOf({ scopes: { total, enforced, partial } }: PolicyVerdict): 0 | 1 | 2 {
+  if (enforced + partial === 0) return 0;
+  return enforced === total ? 2 : 1;
 }
 
 /** How much is written of a policy: 2 is Enforced, 1 PartiallyEnforced, 0 neither; undefined where nothing is. */
@@ -96,12 +112,18 @@ function conditions(given: {
   return policyConditionTypes.map((type) => {
     if (type === 'Accepted') return { type, status: 'True', ...accepted, observedGeneration };
     const isUnknown = wanted === 'Unknown' && type === 'Enforced';
-    return { type, status: type === wanted ? 'True' : isUnknown ? 'Unknown' : 'False', reason, message, observedGeneration };
+    return {
+      type,
+      status: type === wanted ? 'True' : isUnknown ? 'Unknown' : 'False',
+      reason,
+      message,
+      observedGeneration,
+    };
   });
 }
 
 /** `AtomicDefaults: enforced in 1 of 2 scopes; beaten by ns/p2 in g1>r1>b1` (T004-32, -47, -48). */
-function describe({ strategy, scopes: { total, enforced, partial }, beaten }: PolicyVerdict): string {
+function describe({ policy: { strategy }, scopes: { total, enforced, partial }, beaten }: PolicyVerdict): string {
   const partly = partial > 0 ? `, partially in ${partial}` : '';
   const notes: string[] = [];
   let room = MOST_SCOPES;
@@ -119,7 +141,7 @@ function describe({ strategy, scopes: { total, enforced, partial }, beaten }: Po
   return [`${strategy}: enforced in ${enforced} of ${total} scopes${partly}`, ...notes].join('; ');
 }
 
-function noteOf({ state, enforced = [], superseded = [], by, count }: ScopeVerdict, names: readonly string[]): string {
+function noteOf({ state, enforced, superseded, by, count }: ScopeVerdict, names: readonly string[]): string {
   const more = count > names.length ? ` and ${count - names.length} more` : '';
   const where = `${names.join(', ')}${more}`;
   const whom = listed(by);
