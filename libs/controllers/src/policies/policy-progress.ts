@@ -49,7 +49,7 @@ export function shippedKind({
   readonly group: string;
   readonly kind: string;
 }): ShippedPolicy | undefined {
-  return group === SHIPPED_GROUP ? shippedPolicies.get(kind) : undefined;
+  return group === SHIPPED_GROUP ? shippedPolicies.find((shipped) => shipped.kind === kind) : undefined;
 }
 
 const PLANES: readonly ProxyPlane[] = ['grpc', 'builtin', 'direct', 'envoy'];
