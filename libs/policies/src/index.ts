@@ -64,7 +64,6 @@ export {
 export { type BackendAt, type Effective, type RuleAt } from './table/effective';
 export { type PoliciesAffected } from './table/marks';
 export { type TargetObject } from './table/objects';
-export { type KindTable } from './table/kind-table';
 export { PolicyTable } from './table/policy-table';
 export { impactOf, type ChangedPath } from './reads/impact';
 export { foldOf, pathsAt, virtualPath, type PolicyPath } from './reads/policy-path';
