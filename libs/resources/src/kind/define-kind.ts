@@ -57,24 +57,9 @@ export function defineKind<S extends TSchema>(input: KindInput<S>): TypedKind<St
     return input.confidential === true ? found.map(withoutValue) : found;
   };
   return Object.freeze({
-    name: input.name,
-    plural: input.plural,
-    shortName: input.shortName,
-    aliases: input.aliases ?? [],
-    apiVersion: input.apiVersion ?? 'kuma.io/v1alpha1',
-    scope: input.scope,
-    namespaced: input.namespaced ?? false,
-    sync: input.sync,
-    writer: input.writer ?? 'owner',
-    declaredBy: input.declaredBy ?? '',
-    confidential: input.confidential ?? false,
+    ...factsOf(input),
     bounds,
     spec: input.spec,
-    serverOwned: input.serverOwned ?? [],
-    immutable: input.immutable ?? [],
-    derive: input.derive ?? (() => ({})),
-    pending: input.pending ?? [],
-    checkName: input.checkName ?? checkName,
     check,
     checkAt: (id, spec, at) => {
       const found = check(spec, at);
@@ -91,6 +76,28 @@ export function defineKind<S extends TSchema>(input: KindInput<S>): TypedKind<St
       resource.id.kind === input.name && schema.shapeViolation(resource.spec, SPEC) === undefined,
     isSpec: (spec): spec is never => schema.shapeViolation(spec, SPEC) === undefined,
   } satisfies TypedKind<Static<S>>);
+}
+
+/** What a kind is besides its schema and rules, with the defaults filled in. */
+function factsOf<S extends TSchema>(input: KindInput<S>) {
+  return {
+    name: input.name,
+    plural: input.plural,
+    shortName: input.shortName,
+    aliases: input.aliases ?? [],
+    apiVersion: input.apiVersion ?? 'kuma.io/v1alpha1',
+    scope: input.scope,
+    namespaced: input.namespaced ?? false,
+    sync: input.sync,
+    writer: input.writer ?? 'owner',
+    declaredBy: input.declaredBy ?? '',
+    confidential: input.confidential ?? false,
+    serverOwned: input.serverOwned ?? [],
+    immutable: input.immutable ?? [],
+    derive: input.derive ?? (() => ({})),
+    pending: input.pending ?? [],
+    checkName: input.checkName ?? checkName,
+  };
 }
 
 /** A violation without the value in its reason. */
