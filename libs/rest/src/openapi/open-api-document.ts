@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type Registry } from '@causeway/resource
 import { APPLY_SCHEMAS, applyPaths } from './apply-paths';
 import { AUDIT_SCHEMAS, auditPaths } from './audit-paths';
 import { DISCOVERY_SCHEMAS, discoveryPaths } from './discovery-paths';
-import { policiesPaths, POLICY_SCHEMAS } from './policies-paths';
+import { policiesPaths, policySchemas } from './policies-paths';
 import { PROXY_SCHEMAS, proxiesPaths } from './proxies-paths';
 import { kindPaths } from './kind-paths';
 import { problemComponents, type OpenApiObject } from './schema-parts';
@@ -30,7 +30,6 @@ const OWN_SCHEMAS = [
   PROXY_SCHEMAS,
   DISCOVERY_SCHEMAS,
   ROUTE_SCHEMAS,
-  POLICY_SCHEMAS,
 ];
 
 /** The document as text; it is made when it is first asked for, and again where the kinds are others. */
@@ -78,7 +77,7 @@ export function openApiDocument(registry: Registry, version: string): JsonObject
     paths: withOpenOperations(paths),
     components: {
       parameters,
-      schemas: asJson(merged([...OWN_SCHEMAS, ...registry.kinds.map(kindSchemas)])),
+      schemas: asJson(merged([...OWN_SCHEMAS, policySchemas(registry), ...registry.kinds.map(kindSchemas)])),
       responses: asJson(problemComponents()),
       securitySchemes: {
         bearer: {

@@ -37,8 +37,7 @@ const declared = object(
   ['group', 'kind', 'namespace', 'found', 'foundTotal'],
 );
 
-/** The schemas of answers about policies. */
-export const POLICY_SCHEMAS: OpenApiObject = {
+const OF_TARGETS: OpenApiObject = {
   PolicyName: {
     ...policyName,
     description: 'A policy by its name; the policy itself is shown to those who may read it.',
@@ -53,19 +52,6 @@ export const POLICY_SCHEMAS: OpenApiObject = {
     ),
     { resource: object({ kind: text, mesh: text, zone: text, namespace: text, name: text }) },
   ),
-  PolicyScopes: page(
-    object(
-      {
-        ...{ ...where, ...survival, effective: spec },
-        others: list(object({ policy: schema('PolicyName'), strategy: text, state }, ['policy', 'strategy', 'state'])),
-      },
-      ['context', 'path', ...survivalFields, 'effective', 'others'],
-    ),
-    { policy: schema('PolicyName'), count: integer, declared: list(declared) },
-  ),
-  PolicyImpact: page(object({ ...where, before: effectiveSide, after: effectiveSide }, ['context', 'path']), {
-    ...{ policy: schema('PolicyName'), operation: { enum: ['create', 'update', 'delete'] } },
-  }),
   Topology: object(
     {
       mesh: text,
@@ -79,6 +65,29 @@ export const POLICY_SCHEMAS: OpenApiObject = {
     { description: 'The first 2,000 nodes; truncated says whether there are more.' },
   ),
 };
+
+/** Of what is asked of a policy itself. */
+const OF_POLICIES: OpenApiObject = {
+  PolicyScopes: page(
+    object(
+      {
+        ...{ ...where, ...survival, effective: spec },
+        others: list(object({ policy: schema('PolicyName'), strategy: text, state }, ['policy', 'strategy', 'state'])),
+      },
+      ['context', 'path', ...survivalFields, 'effective', 'others'],
+    ),
+    { policy: schema('PolicyName'), count: integer, declared: list(declared) },
+  ),
+  PolicyImpact: page(object({ ...where, before: effectiveSide, after: effectiveSide }, ['context', 'path']), {
+    ...{ policy: schema('PolicyName'), operation: { enum: ['create', 'update', 'delete'] } },
+  }),
+};
+
+/** The schemas of answers about policies; those of policies themselves where there are kinds of them. */
+export function policySchemas(registry: Registry): OpenApiObject {
+  const some = registry.kinds.some(({ name }) => registry.isDeclared(name));
+  return some ? { ...OF_TARGETS, ...OF_POLICIES } : OF_TARGETS;
+}
 
 const READS = [400, 403, 404];
 
