@@ -240,13 +240,18 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private begin(): void {
     this.loader.begin(() => {
       const since = this.revision + 1;
-      this.lists.relisted();
       this.lists.modelChanged();
-      this.shared.touchAll();
       this.moveTo(this.index.point?.revision ?? 0);
-      for (const each of this.listeners) each.reloaded(since);
+      this.tellAll(since);
       return this.index.point !== undefined;
     });
+  }
+
+  /** Any resource may be another. */
+  private tellAll(since: number): void {
+    this.lists.relisted();
+    this.shared.touchAll();
+    for (const each of this.listeners) each.reloaded(since);
   }
 
   private moveTo(revision: number): void {
@@ -271,8 +276,9 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   /** In slices: a policy of a mesh is one of all its services. What nobody has asked for is made when somebody does. */
-  private policiesChanged(change: PolicyChange): void {
+  private policiesChanged(change: PolicyChange | 'reloaded'): void {
     const since = Math.max(this.revision, (this.index.point?.revision ?? 0) + this.shift);
+    if (change === 'reloaded') return this.tellAll(since);
     this.load(this.tellPolicies(change, since), () => undefined);
   }
 
