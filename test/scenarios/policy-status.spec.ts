@@ -1,4 +1,4 @@
-import { globalIdentity, Unavailable, type JsonObject } from '@causeway/resources';
+import { globalIdentity, isJsonArray, Unavailable, type JsonObject } from '@causeway/resources';
 import type { Change, PutChange, ResourceStore } from '@causeway/store';
 import { createPostgresBackend } from '@causeway/store-postgres';
 import {
@@ -124,7 +124,7 @@ describe('the status of policies on Postgres', () => {
     target: JsonObject | readonly JsonObject[],
     spec: JsonObject,
   ): PutChange => {
-    const targetRefs = 'kind' in target ? [target] : Object.values(target);
+    const targetRefs = isJsonArray(target) ? target : [target];
     return putOf(plane, KIND, name, { targetRefs, ...spec });
   };
   const put = async (plane: TestPlane, policies: Policies): Promise<void> => {
