@@ -48,6 +48,7 @@ export { createKumaRouteLoop, type KumaRoutesOptions } from './routes/kuma/kuma-
 export { meshHttpRouteId } from './routes/kuma/plan-mesh-http-route';
 export { type ToldPolicies } from './policies/kuma/told-policies';
 export { createPolicyStatusLoop, type PolicySource } from './policies/policy-status-reconciler';
+export { reportedPolicies } from './policies/reported-policies';
 export { type ProgressSource } from './progress/progress';
 export { GlobalProgress } from './progress/global-progress';
 export { createProgressReporter } from './progress/progress-reporter';
