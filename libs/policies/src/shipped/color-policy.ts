@@ -27,6 +27,7 @@ export const ColorPolicy: ShippedPolicy<typeof Spec> = {
   effectiveTarget: { level: 'Backend', semantics: 'the color of the service on this path' },
   mergeStrategies,
   crossNamespace: 'Forbidden',
+  at: 'client',
   schema: Spec,
   read: (spec) => (fits(spec) ? spec : undefined),
   unable: () => [],

@@ -48,6 +48,11 @@ export class Registry {
     return new Registry([...this.fixed, ...kinds.filter(({ name }) => !known.has(name))], this.declared);
   }
 
+  /** Whether a definition of the source declares the kind that is called so. */
+  isDeclared(name: string): boolean {
+    return (this.kind(name)?.declaredBy ?? '') !== '';
+  }
+
   /** The kind called `name` (`MeshService`, or an alias like `XMesh`), or undefined. */
   kind(name: string): Kind | undefined {
     return this.current.byName.get(name)?.kind;
