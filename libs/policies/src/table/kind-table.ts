@@ -53,6 +53,7 @@ export class KindTable {
 
   /** Contexts of a frontend changed below the policies, which stand where they stood. */
   contextsChanged(key: string, frontend: Frontend | undefined, groups: Iterable<string>, marks: PolicyMarks): void {
+    if (this.policies.attachments.size === 0) return;
     const all = new Set([...groups, ...this.scopes.borrowing(key, frontend)]);
     for (const group of all) this.refresh(key, frontend, group, marks);
   }
@@ -98,7 +99,6 @@ export class KindTable {
   }
 
   private markContext(key: string, group: string, consumer: string | undefined, marks: PolicyMarks): void {
-    if (this.policies.attachments.size === 0) return;
     const { kind } = this.definition;
     if (this.policies.shape.side === 'backend') marks.markBackend(kind, key, consumer);
     else marks.markRule(kind, key, group);
