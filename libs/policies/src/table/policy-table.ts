@@ -210,6 +210,8 @@ export class PolicyTable {
   }
 
   private refresh(contexts: ShapeContexts, { key, frontend, groups }: Changed, marks: PolicyMarks): void {
+    // `derive` counts what stands then; what would be counted now could fall before it.
+    if (this.filling) return;
     for (const kind of this.kinds.values()) {
       if (kind.contexts === contexts) kind.contextsChanged(key, frontend, groups, marks);
     }
