@@ -53,6 +53,7 @@ export class KindTable {
 
   /** Contexts of a frontend changed below the policies, which stand where they stood. */
   contextsChanged(key: string, frontend: Frontend | undefined, groups: Iterable<string>, marks: PolicyMarks): void {
+    if (this.policies.attachments.size === 0) return;
     const all = new Set([...groups, ...this.scopes.borrowing(key, frontend)]);
     // Where there are no policies nothing differs.
     const told = this.policies.attachments.size > 0 ? marks : new PolicyMarks();
