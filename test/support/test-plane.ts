@@ -1,4 +1,4 @@
-import { coreKinds } from '@causeway/kinds';
+import { kindsOf } from '@causeway/meshes';
 import {
   computedLabels,
   identityKey,
@@ -19,6 +19,8 @@ const DEFAULTS = { mesh: 'default', namespace: 'default' };
 export class TestPlane {
   readonly state: PlaneState;
   readonly index = new ResourceIndex();
+  /** The kinds that it knows now. */
+  readonly kinds = kindsOf(this.index);
   /** Shut, this replica hears of no change. */
   readonly gate = new WatchGate();
   private readonly stop = new AbortController();
@@ -51,7 +53,7 @@ export class TestPlane {
 
   /** What a resource made here is called. */
   id(kindName: string, name: string, at: Partial<Identity> = {}): Identity {
-    const kind = coreKinds.kind(kindName);
+    const kind = this.kinds.kind(kindName);
     if (!kind) throw new Error(`no kind ${kindName}`);
     return {
       kind: kindName,
@@ -65,7 +67,7 @@ export class TestPlane {
 
   put(kindName: string, name: string, spec: JsonObject, labels: Labels = {}): Promise<number> {
     const id = this.id(kindName, name);
-    const kind = coreKinds.kind(kindName);
+    const kind = this.kinds.kind(kindName);
     if (!kind) throw new Error(`no kind ${kindName}`);
     return this.write([
       { type: 'put', id, expect: 'any', labels: { ...labels, ...computedLabels(kind, id, this.cp) }, spec },

@@ -62,7 +62,8 @@ function takeIn(bytes: Buffer, dialect: Dialect): unknown {
   const receiver = { role: 'global', from: 'west' } as const;
   const index = new ResourceIndex();
   const steps = decodeMessage(openResponse(bytes, bounds), {
-    ...{ receiver, registry: coreKinds, index, dialect, bounds },
+    ...{ receiver, index, dialect, bounds },
+    kindOf: (name) => coreKinds.kind(name),
     now: () => 1,
   });
   for (let step = steps.next(); ; step = steps.next()) {

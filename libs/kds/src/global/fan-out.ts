@@ -6,6 +6,7 @@ import { isSentDown, mayHaveBeenSentDown, MeshView, type ExportDefault, type Syn
 import type { Dialect } from '../wire/dialect';
 import type { ResourceEncoder } from '../wire/resource-encoder';
 import { KumaIndexView, PeerIndexView, outboundItem, type OutboundItem } from '../session/outbound/peer-index-view';
+import { syncedKind } from '../session/synced-kinds';
 import type { OutboundHalf } from '../session/outbound/outbound-half';
 
 /** One zone that is sent changes. */
@@ -59,8 +60,8 @@ export class FanOut {
   viewHash(kindName: string): string {
     const known = this.hashes.get(kindName);
     if (known !== undefined) return known;
-    const kind = this.source.registry.kind(kindName);
-    const hash = kind ? createHash('sha256').update(this.view.describe(kind)).digest('base64url').slice(0, 16) : '';
+    const kind = syncedKind(this.source.registry, kindName);
+    const hash = createHash('sha256').update(this.view.describe(kind)).digest('base64url').slice(0, 16);
     this.hashes.set(kindName, hash);
     return hash;
   }
@@ -126,8 +127,7 @@ export class FanOut {
   }
 
   private markAll(kindName: string, key: string, was: Resource | undefined, view: MeshView): void {
-    const kind = this.source.registry.kind(kindName);
-    if (!kind) return;
+    const kind = syncedKind(this.source.registry, kindName);
     for (const subscriber of this.subscribers) {
       subscriber.half.mark(kindName, key, () => this.formerItem(kind, was, subscriber, view));
     }

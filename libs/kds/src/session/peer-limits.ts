@@ -1,3 +1,4 @@
+import { MOST_DECLARED_KINDS } from '@causeway/kinds';
 import { shortened, type Registry } from '@causeway/resources';
 import type { Rejection } from '@causeway/sync';
 import type { AppliedResult } from '../wire/request';
@@ -63,8 +64,8 @@ export function boundedResults(results: Iterable<AppliedResult>): readonly Appli
   return told;
 }
 
-/** Most kinds on one stream that are not known here: Kuma has a few dozen that this registry lacks. */
-export const MAX_UNKNOWN_KINDS = 64;
+/** Most kinds on one stream that are not known here: Kuma has a few dozen that this registry lacks, and definitions may be on their way. */
+export const MAX_UNKNOWN_KINDS = 64 + MOST_DECLARED_KINDS;
 
 /** How a kind that a peer names is to be treated. */
 export type KindVerdict = 'known' | 'first' | 'again' | 'too-many';

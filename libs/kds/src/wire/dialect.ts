@@ -5,6 +5,7 @@ export const Extension = {
   chunk: 'cw-chunk',
   resume: 'cw-resume',
   result: 'cw-result',
+  kinds: 'cw-kinds',
 } as const;
 
 /** Encoding of resources for one peer: `json` for our specs as JSON, else Kuma's messages; `meta` with our metadata. */

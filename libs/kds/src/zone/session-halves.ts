@@ -11,6 +11,7 @@ import type { PeerState, ResumePoint } from '../session/peer-state';
 import type { PeerStream } from '../session/peer-stream';
 import type { ResumePointSigner } from '../session/resume-points';
 import type { Session } from '../session/session';
+import { syncedKind } from '../session/synced-kinds';
 import { dialectOf } from '../wire/dialect';
 import type { IncomingResponse } from '../wire/response';
 import { ResourceEncoder } from '../wire/resource-encoder';
@@ -86,7 +87,7 @@ export function outboundHalf(
     isWithheld: (kind) => insights?.isLoaded === false && isInsightKind(kind),
   });
   const formerItem = (before: Resource | undefined): LastSent | undefined => {
-    const kind = before && registry.kind(before.id.kind);
+    const kind = before && syncedKind(registry, before.id.kind);
     return kind && rules.isVisible(kind, before) ? outboundItem(encoder, before, dialect) : undefined;
   };
   const unsubscribe = index.subscribe(({ reloaded, changes }) => {

@@ -1,12 +1,4 @@
-import {
-  identityKey,
-  jsonEqual,
-  shortened,
-  type Identity,
-  type Kind,
-  type Registry,
-  type Resource,
-} from '@causeway/resources';
+import { identityKey, jsonEqual, shortened, type Identity, type Kind, type Resource } from '@causeway/resources';
 import type { SealingKeys } from '@causeway/identity';
 import { errorText } from '@causeway/runtime';
 import type { PutChange, IndexReader } from '@causeway/store';
@@ -35,7 +27,8 @@ export type CopyPut = PutChange & { readonly copy: NonNullable<PutChange['copy']
 /** What decoding a message depends on. */
 export interface MessageContext {
   readonly receiver: Receiver;
-  readonly registry: Registry;
+  /** The kind of what the peer sends; undefined for kinds that were not asked for. */
+  readonly kindOf: (name: string) => Kind | undefined;
   readonly index: IndexReader;
   readonly dialect: Dialect;
   readonly now: () => number;
@@ -70,7 +63,7 @@ export function* decodeMessage(
   response: OpenedResponse,
   context: MessageContext & { readonly bounds: ResponseBounds },
 ): Generator<void, ReceivedMessage> {
-  const kind = context.registry.kind(response.kind);
+  const kind = context.kindOf(response.kind);
   const arrivals: InboundItem<CopyPut>[] = [];
   const rejected: Rejection[] = [];
   const facts = new Map<string, EntryFacts>();

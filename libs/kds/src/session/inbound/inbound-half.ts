@@ -2,14 +2,7 @@ import type { SealingKeys } from '@causeway/identity';
 import type { Identity } from '@causeway/resources';
 import { errorText, RateLimitedLogger, type Logger } from '@causeway/runtime';
 import { Fenced } from '@causeway/store';
-import {
-  Inbox,
-  isKindSentDown,
-  isKindSentUp,
-  isOwnedByStream,
-  type InboundMessage,
-  type Receiver,
-} from '@causeway/sync';
+import { Inbox, isOwnedByStream, type InboundMessage, type Receiver } from '@causeway/sync';
 import type { KumaIncarnation } from '../../kuma/kuma-incarnation';
 import { BoundsExceeded, CHUNKED_BOUNDS, KUMA_BOUNDS, type ResponseBounds } from '../../wire/bounds';
 import { dialectOf, Extension } from '../../wire/dialect';
@@ -22,6 +15,7 @@ import { MAX_UNKNOWN_KINDS, SubscribedKinds } from '../peer-limits';
 import { GLOBAL_PEER, type PeerState, type ResumePoint } from '../peer-state';
 import type { PeerStream } from '../peer-stream';
 import type { Direction, Session, SessionHalf } from '../session';
+import { receivedKinds, syncedKind } from '../synced-kinds';
 import { AckWriter } from './ack-writer';
 import type { FencedWrite } from './batch-writer';
 import { decodeEntries, decodeMessage, type CopyPut, type MessageContext } from './decode-message';
@@ -87,6 +81,9 @@ export class InboundHalf implements SessionHalf {
   private readonly opened: Promise<void>;
   private begin: () => void = () => undefined;
   private working: Promise<void> = Promise.resolve();
+  /** The kinds that the peer was asked for: their resources are taken on this stream even if their definition goes. */
+  private readonly subscribed = new Set<string>();
+  private unfollow: () => void = () => undefined;
   private readonly positions = new Map<string, StoredPosition>();
   private closed = false;
 
@@ -105,7 +102,8 @@ export class InboundHalf implements SessionHalf {
     this.acks = new AckWriter({ session, stream: options.stream, logger: this.logger });
     this.share = new InboundShare({ peer: role === 'global' ? zone : GLOBAL_PEER, index, channel });
     this.context = {
-      ...{ receiver, registry, index },
+      ...{ receiver, index },
+      kindOf: (name) => registry.kind(name) ?? (this.subscribed.has(name) ? syncedKind(registry, name) : undefined),
       dialect: dialectOf(extensions),
       now: () => clock.now(),
       bounds: extensions.includes(Extension.chunk) ? CHUNKED_BOUNDS : KUMA_BOUNDS,
@@ -134,9 +132,24 @@ export class InboundHalf implements SessionHalf {
   /** Messages are taken and the subscriptions sent from now on. */
   open(): void {
     this.begin();
+    const { index, registry } = this.session;
+    this.subscribe();
+    let known = registry.version;
+    // Kinds that are declared from now on are asked for on the open stream.
+    this.unfollow = index.subscribe(() => {
+      if (registry.version === known) return;
+      known = registry.version;
+      this.subscribe();
+    });
+  }
+
+  private subscribe(): void {
+    if (this.closed) return;
     const { zone } = this.session;
     const metadata = { ...this.options.node, features: NODE_FEATURES };
     for (const kind of this.subscribedKinds()) {
+      if (this.subscribed.has(kind)) continue;
+      this.subscribed.add(kind);
       this.options.stream.write(encodeRequest({ type: 'subscribe', kind, zone, metadata, held: {} }));
     }
   }
@@ -158,6 +171,7 @@ export class InboundHalf implements SessionHalf {
   /** Takes no further message; resolves when no write is under way. */
   async close(): Promise<void> {
     this.closed = true;
+    this.unfollow();
     this.acks.close();
     await Promise.all([this.applier.close(), this.working]);
   }
@@ -165,8 +179,7 @@ export class InboundHalf implements SessionHalf {
   /** The out-of-band kind comes first: it tells the incarnation of the state that follows. */
   private subscribedKinds(): readonly string[] {
     const { session, options } = this;
-    const isSent = session.role === 'global' ? isKindSentUp : isKindSentDown;
-    const kinds = session.registry.kinds.filter((kind) => isSent(kind, session)).map(({ name }) => name);
+    const kinds = receivedKinds(session);
     return options.outOfBand ? [options.outOfBand.kind, ...kinds] : kinds;
   }
 
@@ -175,7 +188,7 @@ export class InboundHalf implements SessionHalf {
     const response = openResponse(bytes, this.context.bounds);
     const { kind } = response;
     if (kind === this.options.outOfBand?.kind) return this.takeOutOfBand(response);
-    const named = this.kinds.classify(kind);
+    const named = this.subscribed.has(kind) ? 'known' : this.kinds.classify(kind);
     if (named === 'too-many') throw new BoundsExceeded(`more than ${MAX_UNKNOWN_KINDS} kinds that are not known here`);
     if (named !== 'known') return this.refuseKind(response, named === 'first');
     await this.takeState(response);

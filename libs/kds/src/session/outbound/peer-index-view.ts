@@ -4,6 +4,7 @@ import type { OutboundSource, OutboundResource } from '@causeway/sync';
 import { type Dialect, KUMA_DIALECT } from '../../wire/dialect';
 import type { EncodedResource, ResourceEncoder } from '../../wire/resource-encoder';
 import { formatWireKey } from '../../wire/wire-resource';
+import { syncedKind } from '../synced-kinds';
 import { clusterConfig, CONFIG } from '../../kuma/kuma-incarnation';
 
 /** An encoded resource as an outbox handles it. */
@@ -53,8 +54,7 @@ export class PeerIndexView implements OutboundSource<OutboundItem> {
   ) {}
 
   *keys(kindName: string): Iterable<string> {
-    const kind = this.source.registry.kind(kindName);
-    if (!kind) return;
+    const kind = syncedKind(this.source.registry, kindName);
     for (const resource of this.source.index.ofKind(kindName)) {
       if (this.rules.isVisible(kind, resource)) yield identityKey(resource.id);
     }
@@ -62,14 +62,14 @@ export class PeerIndexView implements OutboundSource<OutboundItem> {
 
   get(key: string): OutboundItem | undefined {
     const resource = this.source.index.byIdentityKey(key);
-    const kind = resource && this.source.registry.kind(resource.id.kind);
-    if (!kind || !this.rules.isVisible(kind, resource)) return undefined;
+    if (!resource) return undefined;
+    const kind = syncedKind(this.source.registry, resource.id.kind);
+    if (!this.rules.isVisible(kind, resource)) return undefined;
     return outboundItem(this.source.encoder, resource, this.dialect);
   }
 
   *keysSince(kindName: string, revision: number): Iterable<string> {
-    const kind = this.source.registry.kind(kindName);
-    if (!kind) return;
+    const kind = syncedKind(this.source.registry, kindName);
     const { index } = this.source;
     for (const { id, revision: at } of [...index.ofKind(kindName), ...index.tombstones()]) {
       if (at > revision && id.kind === kindName && this.rules.mayHold(kind, id)) yield identityKey(id);
