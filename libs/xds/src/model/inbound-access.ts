@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
+import { asDataplane } from '@causeway/controllers';
 import { mtlsModeOf, type MeshAccess, type Meshes, type MtlsMode } from '@causeway/meshes';
 import { globalIdentity, identityKey, isJsonObject, type Resource } from '@causeway/resources';
-import type { AccessRules } from '@causeway/policies';
+import { mayBeAnonymous, type AccessRules } from '@causeway/policies';
 import type { IndexChange, IndexReader } from '@causeway/store';
+import type { InboundRules } from './inbound-rules';
 
 /** Who may call an inbound: SPIFFE ids, or `anyone` with a verified identity. Nobody is named = nobody may. */
 export type Callers = readonly string[] | 'anyone';
@@ -55,15 +57,24 @@ export class AccessTable {
   constructor(
     private readonly index: Pick<IndexReader, 'get'>,
     private readonly source: AccessSource,
+    private readonly rules: Pick<InboundRules, 'of'>,
   ) {}
 
   /** The access to one inbound of a Dataplane. */
-  ofInbound({ id, labels }: Pick<Resource, 'id' | 'labels'>, port: number): InboundAccess | 'pending' {
+  ofInbound(dataplane: Resource, port: number): InboundAccess | 'pending' {
+    const { id, labels } = dataplane;
     const decision = this.ofMesh(id.mesh);
     if (decision === 'pending') return decision;
     const { access, narrowed } = decision;
     const { maxConnectionAge: maxAge, revoked } = access;
-    return { mtls: mtlsModeOf(access, labels, port), rules: [], callers: callersOf(access), revoked, maxAge, narrowed };
+    const rules = this.rulesOf(dataplane, port, access);
+    const callers = rules.length > 0 ? 'anyone' : callersOf(access);
+    return { mtls: mtlsModeOf(access, labels, port), rules, callers, revoked, maxAge, narrowed };
+  }
+
+  private rulesOf(dataplane: Resource, port: number, { defaultAccess }: MeshAccess): readonly AccessRules[] {
+    const found = asDataplane(dataplane);
+    return found ? this.rules.of(found, port, defaultAccess) : [];
   }
 
   /**
@@ -90,11 +101,14 @@ export class AccessTable {
   }
 
   /** Whether an inbound leads connections without TLS to its process, also where clients with a proxy speak TLS to it. */
-  takesPlaintext({ id, labels }: Pick<Resource, 'id' | 'labels'>, port: number): boolean {
+  takesPlaintext(dataplane: Resource, port: number): boolean {
+    const { id, labels } = dataplane;
     const decision = this.ofMesh(id.mesh);
     if (decision === 'pending') return false;
     const { access } = decision;
-    return callersOf(access) === 'anyone' && mtlsModeOf(access, labels, port) !== 'Strict';
+    if (mtlsModeOf(access, labels, port) === 'Strict') return false;
+    const rules = this.rulesOf(dataplane, port, access);
+    return rules.length > 0 ? rules.every(mayBeAnonymous) : callersOf(access) === 'anyone';
   }
 
   /** Whether inbounds of a mesh may take both TLS and plaintext. */
