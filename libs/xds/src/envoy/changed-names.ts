@@ -74,6 +74,22 @@ export class ChangedNames {
     this.add(listener, ...targetsOf(destination));
   }
 
+  /** Other policies on how a destination is reached; its own routes say by what of a request an instance is chosen. */
+  addBackendPolicies(destination: Destination | undefined): void {
+    if (!destination) return;
+    const { name } = destination;
+    // gRPC clients have endpoints of this zone as clusters of their own.
+    this.add(cluster, name, names.localEndpointsName(name));
+    this.add(endpoints, name, names.localEndpointsName(name));
+    this.addPolicies(destination);
+    if (destination.vip !== '') this.add(cluster, `vip:${vipOf(destination)}`);
+  }
+
+  /** Other policies on what inbounds take. */
+  addInboundPolicies(inbounds: readonly Inbound[]): void {
+    this.add(listener, ...inbounds.map(({ at }) => names.inboundListenerName(at)));
+  }
+
   /** An address that an explicit outbound takes or leaves is, or was, no address of a service that is bound there. */
   addOutbounds({ listeners, clusters }: TouchedOutbounds): void {
     if (listeners.size > 0) this.isRelisting = true;

@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { identityKey, type Identity } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import { serverListeners } from '../grpc/grpc-translation';
-import type { ModelChange } from '../model/traffic-model';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
 import { ChangedNames } from './changed-names';
+import { servedInbounds } from './dataplane/inbound';
 import { declaredBackends, type BackendRef } from './dataplane/reachable-backends';
 import type { ListedNames } from './listed-names';
 import * as names from './names';
-import type { TrafficTables } from './traffic-tables';
+import type { TrafficChange, TrafficTables } from './traffic-tables';
 import type { Translation } from './translation';
 
 const { listener } = RESOURCE_TYPES;
@@ -25,7 +25,7 @@ export class DataplaneChanges {
   constructor(private readonly parts: DataplaneChangesParts) {}
 
   /** The changed names by the key of their Dataplane. */
-  of(change: ModelChange): ReadonlyMap<string, ChangedNames> {
+  of(change: TrafficChange): ReadonlyMap<string, ChangedNames> {
     const own = new Map<string, ChangedNames>();
     const { translation } = this.parts;
     const tables = this.parts.tables();
@@ -38,6 +38,7 @@ export class DataplaneChanges {
       of(id).addIngresses(translation.ingressesOf(before), translation.ingressesOf(after), tables.table);
     for (const { id, before, after } of this.withInbounds(change))
       of(id).addInbounds(translation.changedInbounds(before, after), [before, after].flatMap(serverListeners));
+    for (const dataplane of change.reselected) of(dataplane.id).addInboundPolicies(servedInbounds(dataplane).all);
     for (const each of change.dataplanes) {
       of(each.id).addOutbounds(tables.explicit.replace(each));
       this.addDeclared(each, of(each.id));
@@ -63,7 +64,7 @@ export class DataplaneChanges {
   }
 
   /** Dataplanes whose inbounds may differ: those that changed, and all of the meshes to which access did. */
-  private *withInbounds({ dataplanes, access }: ModelChange): Iterable<Pick<IndexChange, 'id' | 'before' | 'after'>> {
+  private *withInbounds({ dataplanes, access }: TrafficChange): Iterable<Pick<IndexChange, 'id' | 'before' | 'after'>> {
     yield* dataplanes;
     if (access.length === 0) return;
     const { zone } = this.parts.tables().model;

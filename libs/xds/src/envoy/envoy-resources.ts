@@ -6,7 +6,7 @@ import type { Destination } from '../model/destination';
 import type { ModelChange, TrafficModel } from '../model/traffic-model';
 import { RESOURCE_TYPES, type EncodedResource } from '../resources/encoded-resource';
 import type { Proxy, RefusedResource, ResourceSource, SourceListener } from '../server/resource-source';
-import { NO_POLICIES, type PolicyChange, type PolicySource } from '../policies/policy-source';
+import { effectiveIn, NO_POLICIES, type PolicyChange, type PolicySource } from '../policies/policy-source';
 import { ChangedNames, concernsEgress } from './changed-names';
 import { DataplaneChanges } from './dataplane-changes';
 import { policyNames } from './policy-names';
@@ -74,7 +74,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     this.policies = policies;
     this.load = load;
     this.revision = index.point?.revision ?? 0;
-    this.loader = new TrafficLoader(() => new TrafficTables(index, zone, access, policies.table), load);
+    this.loader = new TrafficLoader(() => new TrafficTables(index, zone, access, effectiveIn(policies)), load);
     this.translation = new Translation({ tables: () => this.tables, index, httpOf: (view) => this.lists.http(view) });
     this.lists = new ListedNames({
       ...{ tables: () => this.tables, index, translation: this.translation },
@@ -277,8 +277,8 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   private *tellPolicies(change: PolicyChange, since: number): Generator<undefined> {
-    for (const changed of policyNames(change, () => this.tables)) {
-      for (const [type, found] of changed) this.tell(type, found, { since });
+    for (const { changed, group } of policyNames(change, () => this.tables)) {
+      for (const [type, found] of changed) this.tell(type, found, { since, group });
       yield;
     }
   }

@@ -15,11 +15,15 @@ import { backendShares, type BackendShare, type ClusterPart } from '../routes/ba
 import { grpcClusterOf } from '../grpc/grpc-backends';
 import { grpcRoutes, type GrpcCluster, type GrpcRoutes } from '../grpc/grpc-routes';
 import { implicitCalls } from '../grpc/grpc-resources';
-import { policiesAt, type EffectiveRules } from '../policies/effective-rules';
+import { BackendPolicies } from '../policies/backend-policies';
+import { policiesAt } from '../policies/effective-rules';
+import { hashPolicies, type HashOf } from '../policies/hash-policies';
+import type { EffectivePolicies } from '../policies/policy-source';
 import type { PoliciesOf } from '../policies/rule-policies';
 import { httpRoutes, type HttpRoutes } from '../routes/http-routes';
 import type { EnvoyView } from './envoy-view';
 import { isHttp } from './messages/clusters';
+import { destinationOfLocalEndpoints } from './names';
 import { implicitRoute, retryPolicy } from './messages/outbound-listeners';
 
 /**
@@ -56,12 +60,17 @@ export class ServiceRoutes {
   private readonly told = new Map<string, Map<string, Told>>();
   /** By destination: those whose routes share weights by its instances. */
   private readonly weighing = new Map<string, Set<string>>();
+  /** By destination: those whose routes, as they were made last or before, say what of a request is hashed on its way there. */
+  private readonly hashing = new Map<string, Set<string>>();
+  private readonly backendPolicies: BackendPolicies;
 
   constructor(
     private readonly table: RouteTable,
     private readonly model: Pick<TrafficModel, 'zone' | 'namesOfService' | 'destination'>,
-    private readonly policies: EffectiveRules,
-  ) {}
+    private readonly policies: EffectivePolicies,
+  ) {
+    this.backendPolicies = new BackendPolicies(policies);
+  }
 
   /** What decides for the clients of a view; undefined where the implicit route holds. */
   bindingOf({ dataplane }: EnvoyView, { service, port }: Destination): Binding | undefined {
@@ -115,6 +124,7 @@ export class ServiceRoutes {
     const groups = [...(this.told.get(name)?.values() ?? [])];
     this.told.delete(name);
     this.weighing.delete(name);
+    this.hashing.delete(name);
     return groups.flatMap(({ backends }) => [...backends]);
   }
 
@@ -123,16 +133,24 @@ export class ServiceRoutes {
     return this.weighing.get(name) ?? NONE;
   }
 
+  /** The destinations whose routes say what of a request is hashed on its way to this one. */
+  hashedFor(name: string): Iterable<string> {
+    return this.hashing.get(name) ?? NONE;
+  }
+
   /** The routes of a destination by what is bound of HTTPRoutes or GRPCRoutes; without any, the implicit route. */
   requests(view: EnvoyView, destination: Destination): HttpRoutes {
     const binding = this.bindingOf(view, destination);
     const policiesOf = this.policiesOf(view, destination);
-    if (!binding) return { routes: [implicitRoute(destination, policiesOf())], problems: [] };
+    const hashOf = this.hashFor(destination.name);
+    if (!binding)
+      return { routes: [implicitRoute(destination, policiesOf(), hashOf([destination.name]))], problems: [] };
     return httpRoutes(binding, {
       table: this.table,
       clustersOf: this.clustersFor(destination.name),
       retryPolicy,
       policiesOf,
+      hashOf,
     });
   }
 
@@ -146,13 +164,14 @@ export class ServiceRoutes {
   calls(view: EnvoyView, frontend: Destination): GrpcRoutes {
     const binding = this.bindingOf(view, frontend);
     const policiesOf = this.policiesOf(view, frontend);
-    if (!binding) return implicitCalls(frontend, policiesOf());
+    const hashOf = this.hashFor(frontend.name);
+    if (!binding) return implicitCalls(frontend, policiesOf(), hashOf);
     const { table, model } = this;
     const { zone } = model;
     const destinationOf = (service: Destination['service'], port: number): Destination | undefined =>
       this.destinationsOf(service, port)[0];
     const clusterOf = (backend: Backend): GrpcCluster => grpcClusterOf(backend, { zone, frontend, destinationOf });
-    return grpcRoutes(binding, { table, clusterOf, policiesOf });
+    return grpcRoutes(binding, { table, clusterOf, policiesOf, hashOf });
   }
 
   /** The namespace of a view where routes of its own decide, or where it has a view of its own of the policies of `rules`. */
@@ -179,6 +198,20 @@ export class ServiceRoutes {
     const { service: frontend, port } = destination;
     const at = { frontend, port, group: this.groupOf(view, destination) };
     return (of) => policiesAt(this.policies, of ? { ...at, route: of.route.id, rule: of.rule.name } : at);
+  }
+
+  /** Of several clusters the first that chooses by a hash says of what; `of`: the destination whose routes ask. */
+  private hashFor(of: string): HashOf {
+    return (clusters) => {
+      const found = clusters.map((cluster) => {
+        const name = destinationOfLocalEndpoints(cluster) ?? cluster;
+        const destination = this.model.destination(name);
+        if (!destination) return [];
+        if (name !== of) this.hashing.set(name, (this.hashing.get(name) ?? new Set()).add(of));
+        return hashPolicies(this.backendPolicies.rulesOf(destination).balancing);
+      });
+      return found.find(({ length }) => length > 0) ?? [];
+    };
   }
 
   private destinationsOf(service: Destination['service'], port: number): readonly Destination[] {

@@ -1,17 +1,22 @@
+import type { DataplaneResource } from '@causeway/controllers';
 import { MeshRoutes } from '@causeway/meshes';
 import type { RouteTable } from '@causeway/routing';
 import type { IndexEvent, IndexReader } from '@causeway/store';
 import type { AccessSource } from '../model/inbound-access';
+import { reselected } from '../model/inbound-services';
 import { TrafficModel, type DestinationChange, type ModelChange } from '../model/traffic-model';
+import { BackendPolicies } from '../policies/backend-policies';
+import type { EffectivePolicies } from '../policies/policy-source';
 import { DestinationTable } from './destination-table';
 import { ExplicitOutbounds } from './dataplane/explicit-outbounds';
 import { ReachableBackends } from './dataplane/reachable-backends';
-import type { EffectiveRules } from '../policies/effective-rules';
 import { ServiceRoutes, type RouteChange } from './service-routes';
 
 /** What a change of the index changed of what is derived from it. */
 export interface TrafficChange extends ModelChange {
   readonly routes: readonly RouteChange[];
+  /** Dataplanes whose inbounds may serve other services than before, though they are the same. */
+  readonly reselected: Iterable<DataplaneResource>;
 }
 
 /** What is derived from one load of the index: the model, the tables of its destinations, and the routes to them. */
@@ -20,18 +25,20 @@ export class TrafficTables {
   readonly table = new DestinationTable();
   readonly backends = new ReachableBackends();
   readonly explicit: ExplicitOutbounds;
+  readonly backendPolicies: BackendPolicies;
   readonly routes: ServiceRoutes;
   private readonly bound: MeshRoutes;
 
   constructor(
-    private readonly index: IndexReader,
+    readonly index: IndexReader,
     zone: string,
     access: AccessSource,
-    policies: EffectiveRules,
+    policies: EffectivePolicies,
   ) {
     this.model = new TrafficModel(index, zone, access);
     this.bound = new MeshRoutes({ index, zone, meshes: access.meshes });
     this.routes = new ServiceRoutes(this.bound.table, this.model, policies);
+    this.backendPolicies = new BackendPolicies(policies);
     this.explicit = new ExplicitOutbounds(this.backends, zone);
   }
 
@@ -63,13 +70,14 @@ export class TrafficTables {
   /** Applies an event of the index that is no new load. */
   apply(event: IndexEvent): TrafficChange {
     const change = this.took(this.model.apply(event));
-    return { ...change, routes: [...this.routes.changes(this.bound.apply(event))] };
+    const routes = [...this.routes.changes(this.bound.apply(event))];
+    return { ...change, routes, reselected: reselected(event.changes, this.model) };
   }
 
   /** What the model says that a change outside the index has changed. */
   took(change: ModelChange): TrafficChange {
     for (const each of change.destinations) this.replace(each);
-    return { ...change, routes: [] };
+    return { ...change, routes: [], reselected: [] };
   }
 
   private replace(change: DestinationChange): void {

@@ -12,8 +12,10 @@ import { asDataplane } from '@causeway/controllers';
 import { identityKey, type Resource } from '@causeway/resources';
 import type { Destination, LocalEndpoint } from '../model/destination';
 import type { InboundAccess } from '../model/inbound-access';
+import { portsServedAt } from '../model/inbound-services';
 import type { SocketAddress } from '../model/zone-entrance';
 import { GrpcTranslation } from '../grpc/grpc-translation';
+import { rateLimitFilters } from '../policies/rate-limits';
 import { encodeResource, RESOURCE_TYPES } from '../resources/encoded-resource';
 import { destinationCluster, emptyCluster, ingressCluster, processCluster, reentryCluster } from './messages/clusters';
 import { vipOf } from './destination-table';
@@ -27,8 +29,9 @@ import {
 import { EgressTranslation } from './egress-translation';
 import { hasChains, type EnvoyView } from './envoy-view';
 import type { OutboundPlan } from './dataplane/explicit-outbounds';
-import { servedInbounds, type Inbound, type ServedInbounds } from './dataplane/inbound';
+import { selectedBy, servedInbounds, type Inbound, type ServedInbounds } from './dataplane/inbound';
 import { hostNameOf } from './messages/host-name';
+import { joinedFilters, type InboundFilters } from './messages/inbound-filters';
 import { inboundListener } from './messages/inbound-listeners';
 import { ingressListener } from './messages/ingress-listener';
 import * as names from './names';
@@ -84,8 +87,12 @@ export class Translation {
   /** The inbounds whose listeners, and the clusters behind them, may differ between two states of a Dataplane. */
   changedInbounds(before: Resource | undefined, after: Resource | undefined): readonly Inbound[] {
     const [old, now] = [servedInbounds(asDataplane(before)), servedInbounds(asDataplane(after))];
-    // Its labels decide about access.
-    const isComparable = before && after && isDeepStrictEqual(before.labels, after.labels);
+    // Its labels decide about access, and with the tags about the services that it serves and their policies.
+    const isComparable =
+      before &&
+      after &&
+      isDeepStrictEqual(before.labels, after.labels) &&
+      isDeepStrictEqual(selectedBy(asDataplane(before)), selectedBy(asDataplane(after)));
     if (!isComparable) return [...old.all, ...now.all];
     const differ = (one: ServedInbounds, other: ServedInbounds): readonly Inbound[] =>
       one.all.filter(
@@ -187,7 +194,8 @@ export class Translation {
   /** The cluster of a destination; what of it cannot be done is shown at the Dataplanes that use it. */
   private towards(view: EnvoyView, name: string, destination: Destination, scope: Plan['scope']): Plan {
     const { systemAuthorities } = view;
-    const options = { zone: this.options.tables().model.zone, systemAuthorities };
+    const { model, backendPolicies } = this.options.tables();
+    const options = { zone: model.zone, systemAuthorities, rules: backendPolicies.rulesOf(destination) };
     const isDirect = destination.external && !destination.egress;
     const problem = isDirect && problemOf(destination.external, systemAuthorities);
     const isOwn = isDirect && needsSystemAuthorities(destination);
@@ -199,7 +207,7 @@ export class Translation {
 
   /** Never absent: a cluster would wait for its endpoints. */
   private endpoints(view: EnvoyView, name: string): Plan {
-    const { model } = this.options.tables();
+    const { model, backendPolicies } = this.options.tables();
     const none: Plan = {
       ...kept('mesh', (previous) => encodeResource(ClusterLoadAssignment, noEndpoints(name), previous)),
       isKept: false,
@@ -232,7 +240,12 @@ export class Translation {
     return kept('mesh', (last) =>
       encodeResource(
         ClusterLoadAssignment,
-        destinationEndpoints(this.asSeenBy(view, destination), model.zone, entranceOf),
+        destinationEndpoints(
+          this.asSeenBy(view, destination),
+          model.zone,
+          entranceOf,
+          backendPolicies.rulesOf(destination).balancing?.locality,
+        ),
         last,
       ),
     );
@@ -247,7 +260,7 @@ export class Translation {
     const inbound = this.inbounds(view).byListener.get(name);
     if (inbound) {
       const access = this.accessTo(view, inbound);
-      return access === 'pending' ? access : made(inboundListener(inbound, access));
+      return access === 'pending' ? access : made(inboundListener(inbound, access, this.filtersAt(view, inbound)));
     }
     const explicit = name.startsWith('explicit:') ? this.explicitOutbounds(view).served.get(name) : ABSENT;
     const led = explicit && this.destination(view, explicit.destination);
@@ -279,6 +292,15 @@ export class Translation {
   private accessTo({ dataplane }: EnvoyView, { at }: Inbound): InboundAccess | 'pending' {
     const found = dataplane && this.options.index.byIdentityKey(identityKey(dataplane));
     return found ? this.options.tables().model.access.ofInbound(found, at.port) : 'pending';
+  }
+
+  /** What policies put before the process of an inbound. */
+  private filtersAt({ dataplane: id }: EnvoyView, { at }: Inbound): InboundFilters {
+    const { model, backendPolicies } = this.options.tables();
+    const dataplane = asDataplane(id && this.options.index.byIdentityKey(identityKey(id)));
+    const served = dataplane ? portsServedAt(dataplane, at.port, model.selecting(dataplane)) : [];
+    const limits = backendPolicies.limitsAt(served);
+    return joinedFilters([rateLimitFilters(names.inboundListenerName(at), limits)]);
   }
 
   private routes(view: EnvoyView, name: string): Plan | undefined {

@@ -1,7 +1,16 @@
 import type { Route, RouteAction } from '@causeway/proto-gen';
-import { FaultPolicy, HeaderPolicy, RetryPolicy, TimeoutPolicy, type Unable } from '@causeway/policies';
+import {
+  CircuitBreakerPolicy,
+  FaultPolicy,
+  HeaderPolicy,
+  LoadBalancingPolicy,
+  RetryPolicy,
+  TimeoutPolicy,
+  type Unable,
+} from '@causeway/policies';
 import type { RouteRule } from '@causeway/routing';
 import { durationOf } from '../resources/any';
+import type { BackendRules } from '../policies/cluster-rules';
 import { backoffFields, faultConfig, timesOf, type RulePolicies } from '../policies/rule-policies';
 
 type ActionFields = Parameters<typeof RouteAction.fromPartial>[0];
@@ -45,8 +54,6 @@ export function callFaults({ fault }: RulePolicies): Pick<RouteFields, 'typedPer
 
 /** What of the policies a client does not do. */
 export function lostPolicies({ timeout, retry, fault, headers }: RulePolicies): readonly string[] {
-  const told = (kind: string, found: readonly Unable[]): string[] =>
-    found.map(({ field, reason }) => `${kind}${field === '' ? '' : ` ${field}`}: ${reason}`);
   return [
     ...(timeout ? told('TimeoutPolicy', TimeoutPolicy.unable('grpc', timeout)) : []),
     ...(retry ? told('RetryPolicy', RetryPolicy.unable('grpc', retry)) : []),
@@ -54,3 +61,14 @@ export function lostPolicies({ timeout, retry, fault, headers }: RulePolicies): 
     ...(headers ? told('HeaderPolicy', HeaderPolicy.unable('grpc', headers)) : []),
   ];
 }
+
+/** What of the policies on a service a client does not do. */
+export function lostBackendPolicies({ breaker, balancing }: BackendRules): readonly string[] {
+  return [
+    ...(breaker ? told('CircuitBreakerPolicy', CircuitBreakerPolicy.unable('grpc', breaker)) : []),
+    ...(balancing ? told('LoadBalancingPolicy', LoadBalancingPolicy.unable('grpc', balancing)) : []),
+  ];
+}
+
+const told = (kind: string, found: readonly Unable[]): string[] =>
+  found.map(({ field, reason }) => `${kind}${field === '' ? '' : ` ${field}`}: ${reason}`);

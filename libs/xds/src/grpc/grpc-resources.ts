@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import {
   type Cluster,
   Cluster_DiscoveryType,
+  Cluster_LbPolicy,
   type ClusterLoadAssignment,
   DownstreamTlsContext,
   HttpConnectionManager,
@@ -18,6 +19,9 @@ import type { InboundAccess } from '../model/inbound-access';
 import type { SocketAddress, ZoneEntrance } from '../model/zone-entrance';
 import { destinationEndpoints, endpoint, socketOf } from '../envoy/messages/endpoints';
 import { FROM_ADS } from '../envoy/messages/tls';
+import { NO_RULES, type BackendRules } from '../policies/cluster-rules';
+import type { HashOf } from '../policies/hash-policies';
+import type { LocalitySpec } from '../policies/locality-rule';
 import { durationOf, pack, packFilter } from '../resources/any';
 import { FAULT_FILTER, type RulePolicies } from '../policies/rule-policies';
 import { callFaults, callFields, lostPolicies } from './grpc-policies';
@@ -64,14 +68,19 @@ export function clientListener(
 }
 
 /** Where no route holds, all calls go to the destination. */
-export function implicitCalls({ name }: Destination, policies: RulePolicies): GrpcRoutes {
+export function implicitCalls({ name }: Destination, policies: RulePolicies, hashOf: HashOf): GrpcRoutes {
   const clusterSpecifier = { $case: 'cluster' as const, value: name };
   const route = {
     match: { pathSpecifier: { $case: 'prefix' as const, value: '' } },
     ...callFaults(policies),
     action: {
       $case: 'route' as const,
-      value: { clusterSpecifier, timeout: durationOf(0), ...callFields(undefined, policies) },
+      value: {
+        clusterSpecifier,
+        hashPolicy: hashOf([name]),
+        timeout: durationOf(0),
+        ...callFields(undefined, policies),
+      },
     },
   };
   return { routes: [route], lost: lostPolicies(policies) };
@@ -137,15 +146,29 @@ function accessFilter({ callers, revoked }: Pick<ServerAccess, 'callers' | 'revo
  * TLS it has endpoints only where all of them take plaintext; without a destination it has none: a cluster that was deleted and
  * comes back unchanged would not be taken.
  */
-export function grpcCluster(name: string, destination: Destination | undefined): ClusterFields {
+export function grpcCluster(
+  name: string,
+  destination: Destination | undefined,
+  rules: BackendRules = NO_RULES,
+): ClusterFields {
   const identities = destination?.identities ?? [];
   return {
     name,
     clusterDiscoveryType: { $case: 'type', value: Cluster_DiscoveryType.EDS },
     edsClusterConfig: { edsConfig: FROM_ADS },
+    ...grpcRules(rules),
     ...(identities.length > 0 &&
       destination &&
       !isPlaintextOnly(destination) && { transportSocket: clientTls(identities) }),
+  };
+}
+
+/** What gRPC clients of Node do of policies: a limit of calls, and the ring; they refuse a cluster with another algorithm. */
+function grpcRules({ breaker, balancing }: BackendRules): Partial<ClusterFields> {
+  const maxRequests = breaker?.limits?.requests;
+  return {
+    ...(maxRequests !== undefined && { circuitBreakers: { thresholds: [{ maxRequests }] } }),
+    ...(balancing?.algorithm === 'RingHash' && { lbPolicy: Cluster_LbPolicy.RING_HASH }),
   };
 }
 
@@ -164,6 +187,13 @@ function clientTls(identities: readonly string[]) {
   });
 }
 
+/** Where clients are, and which zones a policy sends them to. */
+interface SeenFrom {
+  readonly zone: string;
+  readonly entranceOf: (mesh: string, zone: string) => ZoneEntrance | undefined;
+  readonly locality: LocalitySpec | undefined;
+}
+
 /**
  * The endpoints of a destination as gRPC takes them: IP addresses, each once, in localities that have a name and a weight, and
  * priorities without a gap.
@@ -171,8 +201,7 @@ function clientTls(identities: readonly string[]) {
 export function grpcEndpoints(
   name: string,
   destination: Destination | undefined,
-  zone: string,
-  entranceOf: (mesh: string, zone: string) => ZoneEntrance | undefined,
+  { zone, entranceOf, locality }: SeenFrom,
 ): EndpointFields {
   if (!destination) return { clusterName: name };
   // To an egress it could not say which service is meant.
@@ -182,7 +211,7 @@ export function grpcEndpoints(
   if (destination.identities.length === 0 && !isPlaintext) return { clusterName: name };
   // A cluster of gRPC speaks either TLS or plaintext.
   const local = destination.local.filter(({ plaintext }) => plaintext === isPlaintext);
-  return withoutRepeats(destinationEndpoints({ ...destination, local }, zone, entranceOf));
+  return withoutRepeats(destinationEndpoints({ ...destination, local }, zone, entranceOf, locality));
 }
 
 type External = NonNullable<Destination['external']>;

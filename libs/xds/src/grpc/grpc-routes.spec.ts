@@ -18,7 +18,7 @@ function told(kind: RouteKind, rules: RouteSpec['rules'], clusterOf = byName, po
   const { frontend } = mesh.question({});
   const binding = mesh.table.bindingFor({ namespace: 'mesh' }, frontend, 7070, 'tcp');
   if (!binding) throw new Error('nothing is bound');
-  return grpcRoutes(binding, { table: mesh.table, clusterOf, policiesOf: () => policies });
+  return grpcRoutes(binding, { table: mesh.table, clusterOf, policiesOf: () => policies, hashOf: () => [] });
 }
 
 /** The routes in words: `path /a → echo-v1`, `prefix /a/ x=1 → echo-v1 70, echo-v2 30`; the last, which takes what none matches, apart. */

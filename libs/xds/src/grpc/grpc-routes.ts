@@ -9,6 +9,7 @@ import {
   type RuleAction,
 } from '@causeway/routing';
 import { pack } from '../resources/any';
+import type { HashOf } from '../policies/hash-policies';
 import { FAULT_FILTER, type PoliciesOf, type RulePolicies } from '../policies/rule-policies';
 import { callFaults, callFields, lostPolicies, type CallFields } from './grpc-policies';
 import { grpcMatch, type MatchFields } from './grpc-match';
@@ -32,6 +33,7 @@ export interface GrpcRoutesOptions {
   readonly table: RouteTable;
   readonly clusterOf: (destination: Destination) => GrpcCluster;
   readonly policiesOf: PoliciesOf;
+  readonly hashOf: HashOf;
 }
 
 /** What the listener of a channel says of calls. */
@@ -47,19 +49,19 @@ export interface GrpcRoutes {
  * rule matches with UNIMPLEMENTED (T002-11). A filter that changes requests or answers is never left out: its calls fail and the
  * rule is in `lost`. Linear in the matches and backends.
  */
-export function grpcRoutes(binding: Binding, { table, clusterOf, policiesOf }: GrpcRoutesOptions): GrpcRoutes {
+export function grpcRoutes(binding: Binding, { table, clusterOf, policiesOf, hashOf }: GrpcRoutesOptions): GrpcRoutes {
   const lost = new Set<string>();
   const rules = new Map<Entry['rule'], Omit<RouteFields, 'match'>>();
   const ruleFields = ({ route, rule }: Entry, policies: RulePolicies, tell: Tell): Omit<RouteFields, 'match'> => {
     lostPolicies(policies).forEach(tell);
     const call = callFields(rule.rule.timeouts, policies);
-    const action = actionFields(ruleAction(table, binding, route, rule), call, { clusterOf, tell });
+    const action = actionFields(ruleAction(table, binding, route, rule), call, { clusterOf, hashOf, tell });
     return { action, ...callFaults(policies) };
   };
   if (binding.kind !== 'HTTPRoute' && binding.kind !== 'GRPCRoute') {
     const [route] = binding.routes;
     const tell: Tell = (what) => void lost.add(`${route ? nameOf(route) : binding.kind}: ${what}`);
-    const action = actionFields(connectionAction(table, binding), {}, { clusterOf, tell });
+    const action = actionFields(connectionAction(table, binding), {}, { clusterOf, hashOf, tell });
     return { routes: [{ match: EVERY_CALL, action }], lost: [...lost] };
   }
   const routes = binding.entries.flatMap((entry): RouteFields[] => {
@@ -100,7 +102,7 @@ const nameOf = ({ kind, id }: Entry['route']): string => `${kind} ${id.namespace
 
 /** Says what a client does not do. */
 type Tell = (what: string) => void;
-interface Reach extends Pick<GrpcRoutesOptions, 'clusterOf'> {
+interface Reach extends Pick<GrpcRoutesOptions, 'clusterOf' | 'hashOf'> {
   readonly tell: Tell;
 }
 
@@ -120,7 +122,7 @@ function actionFields(action: RuleAction, call: CallFields, reach: Reach): Actio
   return forwardFields(action, call, reach);
 }
 
-function forwardFields({ backends }: Forward, call: CallFields, { clusterOf, tell }: Reach): ActionFields {
+function forwardFields({ backends }: Forward, call: CallFields, { clusterOf, hashOf, tell }: Reach): ActionFields {
   const weights = new Map<string, number>();
   for (const { weight, to, filters } of backends) {
     const changing = changeOf(filters);
@@ -136,6 +138,7 @@ function forwardFields({ backends }: Forward, call: CallFields, { clusterOf, tel
     value: {
       clusterSpecifier:
         others.length === 0 ? { $case: 'cluster', value: first } : { $case: 'weightedClusters', value: { clusters } },
+      hashPolicy: hashOf([...weights.keys()]),
       ...call,
     },
   };

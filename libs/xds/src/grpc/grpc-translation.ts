@@ -6,8 +6,10 @@ import type { EnvoyView } from '../envoy/envoy-view';
 import type { Plan, TranslationOptions } from '../envoy/plan';
 import type { Destination } from '../model/destination';
 import { socketAddress, type SocketAddress } from '../model/zone-entrance';
+import { NO_RULES } from '../policies/cluster-rules';
 import { encodeResource, RESOURCE_TYPES } from '../resources/encoded-resource';
 import type { GrpcRoutes } from './grpc-routes';
+import { lostBackendPolicies } from './grpc-policies';
 import { clientListener, grpcCluster, grpcEndpoints, SERVER_LISTENER, serverListener } from './grpc-resources';
 
 /**
@@ -18,8 +20,9 @@ export class GrpcTranslation {
   constructor(private readonly options: Pick<TranslationOptions, 'index' | 'tables'>) {}
 
   plan(view: EnvoyView, type: string, name: string): Plan | 'pending' | undefined {
-    const { model, table } = this.options.tables();
+    const { model, table, backendPolicies } = this.options.tables();
     const destination = this.destination(view, name);
+    const rules = destination ? backendPolicies.rulesOf(destination) : NO_RULES;
     const made = (encode: Plan['encode'], isKept: boolean): Plan => ({ scope: 'grpc', isKept, encode });
     switch (type) {
       case RESOURCE_TYPES.listener: {
@@ -27,10 +30,17 @@ export class GrpcTranslation {
         return this.channel(view, name, table.ofTarget(view.mesh, name));
       }
       case RESOURCE_TYPES.cluster:
-        return made((last) => encodeResource(Cluster, grpcCluster(name, destination), last), destination !== undefined);
+        return withLost(
+          made(
+            (last) => encodeResource(Cluster, grpcCluster(name, destination, rules), last),
+            destination !== undefined,
+          ),
+          lostBackendPolicies(rules),
+        );
       case RESOURCE_TYPES.endpoints: {
         const entranceOf = (mesh: string, zone: string) => model.entrance(mesh, zone);
-        const fields = (): ReturnType<typeof grpcEndpoints> => grpcEndpoints(name, destination, model.zone, entranceOf);
+        const from = { zone: model.zone, entranceOf, locality: rules.balancing?.locality };
+        const fields = (): ReturnType<typeof grpcEndpoints> => grpcEndpoints(name, destination, from);
         return made((last) => encodeResource(ClusterLoadAssignment, fields(), last), destination !== undefined);
       }
       default:
@@ -50,14 +60,8 @@ export class GrpcTranslation {
   private channel(view: EnvoyView, name: string, target: Destination | undefined): Plan {
     const { routes } = this.options.tables();
     const routed: GrpcRoutes = target ? routes.calls(view, target) : { routes: [], lost: [] };
-    const [lost, ...more] = routed.lost;
-    const reason = `${lost}${more.length > 0 ? `; and ${more.length} more` : ''}`;
-    return {
-      scope: 'grpc',
-      isKept: target !== undefined,
-      ...(lost !== undefined && { problem: FieldPath.at('routes').violation(reason, 'not-allowed') }),
-      encode: (last) => encodeResource(Listener, clientListener(name, target, routed), last),
-    };
+    const encode: Plan['encode'] = (last) => encodeResource(Listener, clientListener(name, target, routed), last);
+    return withLost({ scope: 'grpc', isKept: target !== undefined, encode }, routed.lost);
   }
 
   private server({ dataplane: id }: EnvoyView, name: string): Plan | 'pending' | undefined {
@@ -73,6 +77,13 @@ export class GrpcTranslation {
       encode: (last) => encodeResource(Listener, serverListener(name, at, access), last),
     };
   }
+}
+
+/** A plan that says what clients do not do. */
+function withLost(plan: Plan, [lost, ...more]: readonly string[]): Plan {
+  if (lost === undefined) return plan;
+  const reason = `${lost}${more.length > 0 ? `; and ${more.length} more` : ''}`;
+  return { ...plan, problem: FieldPath.at('routes').violation(reason, 'not-allowed') };
 }
 
 /** Where gRPC servers of a Dataplane may listen: at its inbounds, without a proxy between. */

@@ -219,6 +219,11 @@ export function endpointsAt(
   });
 }
 
+/** Whether an inbound of a Dataplane, given by its own port, is one of those that a target port means. */
+export function isTargeted(dataplane: DataplaneResource, target: number | string, port: number): boolean {
+  return (addressedInbounds(dataplane).get(target) ?? []).some(({ inbound }) => inbound.port === port);
+}
+
 /** The inbounds of a Dataplane by port and by name; ignored ones are none. */
 function addressedInbounds(dataplane: DataplaneResource): ByTarget {
   const before = addressedBefore.get(dataplane);

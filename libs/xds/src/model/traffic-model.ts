@@ -12,18 +12,12 @@ import {
   type ServiceResource,
 } from '@causeway/controllers';
 import { meshAuthorityOf } from '@causeway/identity';
-import {
-  globalIdentity,
-  identityKey,
-  isJsonArray,
-  isJsonObject,
-  type Identity,
-  type Resource,
-} from '@causeway/resources';
+import { globalIdentity, identityKey, type Identity, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
 import { destinationsOf, hasNames, SERVICE_KINDS, type Destination } from './destination';
 import { AccessTable, type AccessSource } from './inbound-access';
 import { secretsOf } from './external-target';
+import { listedMembers } from './listed-members';
 import { portInstances, type PortInstances } from './instances';
 import { ZoneDirectory } from './zone-directory';
 import { ZoneEgressTable, type EgressChange } from './zone-egress';
@@ -73,8 +67,6 @@ const NO_DESTINATIONS: readonly DestinationChange[] = [];
 
 /** The names under which Kuma stores the certificates and keys of its authorities. */
 const AUTHORITY_SECRET = /\.ca-(builtin|provided)-|-(root-ca|private-key)$/;
-/** Most members of a MeshMultiZoneService that are read: more than zones are supported. */
-const MOST_MEMBERS = 4_096;
 
 /**
  * The traffic of all meshes as the proxies of one zone see it: destinations by name, entrances of zones, trust. Follows the
@@ -142,6 +134,15 @@ export class TrafficModel {
     if (!service) return [];
     const dataplanesOf = (each: Resource): Iterable<DataplaneResource> => this.dataplanesOf(each);
     return portInstances(service, { dataplanesOf, members: this.members(key), access: this.access, zone: this.zone });
+  }
+
+  /** The services of this zone that select a Dataplane. */
+  selecting(dataplane: DataplaneResource): readonly ServiceResource[] {
+    const found = new Set(this.matcher.setItem(identityKey(dataplane.id), dataplane, dataplane));
+    return [...found].flatMap((key) => {
+      const service = asService(this.index.byIdentityKey(key));
+      return service && selectorOf(service)?.matches(dataplane) ? [service] : [];
+    });
   }
 
   destinations(): Iterable<Destination> {
@@ -303,7 +304,8 @@ export class TrafficModel {
     }
   }
 
-  private *dataplanesOf(resource: Resource): Iterable<DataplaneResource> {
+  /** The Dataplanes of this zone that a service selects. */
+  *dataplanesOf(resource: Resource): Iterable<DataplaneResource> {
     const service = asService(resource);
     const selector = service && selectorOf(service);
     for (const key of selector ? this.matcher.candidates(selector.terms) : []) {
@@ -374,19 +376,6 @@ function isSameEndpoint(before: Resource, after: Resource): boolean {
 
 function isGroup(key: string): boolean {
   return key.startsWith('MeshMultiZoneService/');
-}
-
-/** The members as the zone's multizone loop lists them; of the service's own mesh only. */
-function listedMembers({ id: { mesh }, status }: Resource): readonly string[] {
-  const listed = status?.['meshServices'];
-  if (!isJsonArray(listed)) return [];
-  const keys = listed.slice(0, MOST_MEMBERS).flatMap((member) => {
-    if (!isJsonObject(member)) return [];
-    const { name, namespace, zone } = member;
-    if (typeof name !== 'string' || typeof namespace !== 'string' || typeof zone !== 'string') return [];
-    return [identityKey({ kind: 'MeshService', mesh, zone, namespace, name })];
-  });
-  return [...new Set(keys)];
 }
 
 function asService(resource: Resource | undefined): ServiceResource | undefined {

@@ -1,13 +1,19 @@
+import type { EffectiveBackends } from './backend-policies';
 import type { EffectiveRules } from './effective-rules';
 
-/** What a change of policies, routes or services may have changed; frontends by their keys. */
+/** What policies together say, as the table of policies of the process has it. */
+export interface EffectivePolicies extends EffectiveRules, EffectiveBackends {}
+
+/** What a change of policies, routes or services may have changed; frontends and services by their keys. */
 export interface PolicyChange {
   readonly rules: readonly { readonly kind: string; readonly frontend: string; readonly group: string }[];
+  readonly backends: readonly { readonly kind: string; readonly service: string }[];
 }
 
 /** The effective policies of a process, and what becomes of them. */
 export interface PolicySource {
-  readonly table: EffectiveRules;
+  /** Another one after a reload. */
+  readonly table: EffectivePolicies;
   /** Resolves when the policies were read once: before it nobody is to be told what they would change. */
   whenLoaded(): Promise<void>;
   /** Calls the listener after each change, until the returned function is called. */
@@ -16,7 +22,16 @@ export interface PolicySource {
 
 /** Where there are no policies. */
 export const NO_POLICIES: PolicySource = {
-  table: { effectiveOfRule: () => undefined, consumersOf: () => [] },
+  table: { effectiveOfRule: () => undefined, effectiveOfBackend: () => undefined, consumersOf: () => [] },
   whenLoaded: () => Promise.resolve(),
   subscribe: () => () => undefined,
 };
+
+/** What the table of a source says, whichever it is when it is asked. */
+export function effectiveIn(source: Pick<PolicySource, 'table'>): EffectivePolicies {
+  return {
+    effectiveOfRule: (kind, at) => source.table.effectiveOfRule(kind, at),
+    effectiveOfBackend: (kind, of) => source.table.effectiveOfBackend(kind, of),
+    consumersOf: (frontend) => source.table.consumersOf(frontend),
+  };
+}

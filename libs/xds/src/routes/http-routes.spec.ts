@@ -27,6 +27,7 @@ function told(rules: Rules, kind: RouteKind = 'HTTPRoute', policies: RulePolicie
     clustersOf,
     retryPolicy,
     policiesOf: () => policies,
+    hashOf: () => [],
   });
   const message = { name: 'echo', virtualHosts: [{ name: 'echo', domains: ['*'], routes: [...routes] }] };
   const encoded = encodeResource(RouteConfiguration, message);

@@ -14,6 +14,7 @@ import {
   type RuleAction,
   type WeightedBackend,
 } from '@causeway/routing';
+import type { HashOf } from '../policies/hash-policies';
 import { backendShares, type BackendShare, type ClustersOf } from './backend-shares';
 import {
   changesHeaders,
@@ -45,6 +46,7 @@ export interface HttpRoutesOptions {
   /** What is tried again, of every rule. */
   readonly retryPolicy: AlwaysRepeated;
   readonly policiesOf: PoliciesOf;
+  readonly hashOf: HashOf;
 }
 
 /** The routes of a binding, and what of them no Envoy can do. */
@@ -127,13 +129,14 @@ class EnvoyRule {
   }
 
   private forward(action: Forward, match: MatchFields): ActionFields {
-    const { retryPolicy, clustersOf } = this.options;
+    const { retryPolicy, clustersOf, hashOf } = this.options;
     const times = timesOf(this.entry.rule.rule.timeouts, this.policies);
     return {
       clusterSpecifier: this.clusterSpecifier(),
       clusterNotFoundResponseCode: notFoundCode(this.binding),
       ...rewriteFields(action.filters.find(({ urlRewrite }) => urlRewrite)?.urlRewrite, match),
       requestMirrorPolicies: action.mirrors.flatMap((mirror) => mirrorPolicy(mirror, clustersOf)),
+      hashPolicy: hashOf(this.shares.map(({ cluster }) => cluster)),
       ...timeFields(times),
       retryPolicy: retryFields(retryPolicy, times.attempt, this.policies.retry),
     };

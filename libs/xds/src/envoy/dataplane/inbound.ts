@@ -36,6 +36,12 @@ export function servedInbounds(dataplane: DataplaneResource | undefined): Served
   return served;
 }
 
+/** What of a Dataplane's inbounds services and their ports select by. */
+export function selectedBy(dataplane: DataplaneResource | undefined): readonly unknown[] {
+  if (!dataplane) return [];
+  return inboundsOf(dataplane).map(({ port, name, tags, state }) => [port, name, tags, state === 'Ignored']);
+}
+
 /** By the name of the listener; a process is on loopback unless the inbound says otherwise. */
 function listenersOf(dataplane: DataplaneResource): ReadonlyMap<string, Inbound> {
   const { address } = dataplane.spec.networking;

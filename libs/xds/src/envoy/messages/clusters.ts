@@ -15,6 +15,15 @@ import { durationOf, packFilter } from '../../resources/any';
 import { externalEndpoints, externalSockets, needsSystemAuthorities } from './external-sockets';
 import type { Inbound } from '../dataplane/inbound';
 import { endpoint, namedEndpoints, namedLocalEndpoints } from './endpoints';
+import {
+  balancing,
+  circuitBreakers,
+  ejection,
+  NO_RULES,
+  unreachableEndpoints,
+  type BackendRules,
+} from '../../policies/cluster-rules';
+import { isExcluded, sharesByZone, type LocalitySpec } from '../../policies/locality-rule';
 import { EGRESS_ENDPOINTS, entranceEndpointsName, localEndpointsName } from '../names';
 import { FROM_ADS, upstreamTls } from './tls';
 
@@ -26,13 +35,6 @@ const CONNECT_TIMEOUT = durationOf(5_000);
  * connections on, so only new ones reach an ingress or an instance that came later.
  */
 const CROSS_ZONE_AGE = durationOf(15 * 60_000);
-/** As good as none: Envoy’s own bounds of 1,024 connections and 3 retries would refuse traffic that the server could take. */
-const NO_BREAKER = 1_000_000;
-const circuitBreakers = {
-  thresholds: [
-    { maxConnections: NO_BREAKER, maxPendingRequests: NO_BREAKER, maxRequests: NO_BREAKER, maxRetries: NO_BREAKER },
-  ],
-};
 const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 
 /** Protocols whose connections have a connection manager: their requests follow routes. */
@@ -46,6 +48,8 @@ function isHttp2({ protocol }: Pick<Destination, 'protocol'>): boolean {
 
 interface ClusterOptions {
   readonly zone: string;
+  /** What policies say of the destination. */
+  readonly rules?: BackendRules;
   /** The file of the authorities that the proxies' machine believes; undefined where it is not known. */
   readonly systemAuthorities?: string | undefined;
 }
@@ -57,11 +61,13 @@ interface ClusterOptions {
 export function destinationCluster(
   name: string,
   destination: Destination,
-  { zone, systemAuthorities }: ClusterOptions,
+  { zone, systemAuthorities, rules = NO_RULES }: ClusterOptions,
 ): ClusterFields {
-  if (destination.egress) return throughEgress(name, destination, destination.egress);
-  if (destination.external) return externalCluster(name, destination, destination.external, systemAuthorities);
+  if (destination.egress) return throughEgress(name, destination, destination.egress, rules);
+  if (destination.external)
+    return externalCluster(name, destination, destination.external, { systemAuthorities, rules });
   const { sni, identities, remote } = destination;
+  const locality = rules.balancing?.locality;
   const local = [...destination.local, ...destination.localNames];
   const hasPlaintext = local.some(({ plaintext }) => plaintext);
   if (identities.length === 0 && !hasPlaintext) return emptyCluster(name);
@@ -78,23 +84,42 @@ export function destinationCluster(
   ];
   return {
     name,
-    ...(hasNames(destination) ? resolved(namedEndpoints(name, destination, zone)) : eds(endpointsNameOf(destination))),
+    ...(hasNames(destination)
+      ? resolved(namedEndpoints(name, destination, zone, locality), rules)
+      : eds(endpointsNameOf(destination, locality), rules)),
     ...(!isPlaintext && { transportSocket: tls }),
     ...(!isPlaintext &&
       matches.length > 0 && {
         transportSocketMatches: [...matches, { name: 'tls', match: {}, transportSocket: tls }],
       }),
     typedExtensionProtocolOptions: httpOptions(destination),
-    ...(local.length > 0 && local.length + remote.length > 1 && { outlierDetection: unreachableEndpoints }),
-    ...(destination.service.kind === 'MeshMultiZoneService' && { commonLbConfig: weightedLocalities }),
+    ...ejectionOf(destination, rules),
+    ...((destination.service.kind === 'MeshMultiZoneService' || sharesByZone(locality)) && {
+      commonLbConfig: weightedLocalities,
+    }),
   };
 }
 
-/** The name of the endpoints of a destination that is no external one. */
-export function endpointsNameOf({ name, service, local, remote }: Destination): string {
+/**
+ * Only where there are endpoints of this zone, for behind the address of another zone's ingress stand many servers, and where another
+ * endpoint can serve: a service that has just begun is not kept away.
+ */
+function ejectionOf({ local, localNames, remote }: Destination, rules: BackendRules) {
+  const here = local.length + localNames.length;
+  const usual = here > 0 && here + remote.length > 1 ? unreachableEndpoints : undefined;
+  const all = here === 0 ? 'ingresses' : remote.length === 0 ? 'instances' : 'instances and ingresses';
+  const outlierDetection = ejection(rules, all, usual);
+  return outlierDetection && { outlierDetection };
+}
+
+/**
+ * The name of the endpoints of a destination that is no external one: that of the entrance of the only zone that serves it, which all
+ * services of the zone share, unless a policy wants nothing sent there.
+ */
+export function endpointsNameOf({ name, service, local, remote }: Destination, locality?: LocalitySpec): string {
   const [first, second] = remote;
-  const shared = service.kind === 'MeshService' && local.length === 0 && first !== undefined && second === undefined;
-  return shared ? entranceEndpointsName(service.mesh, first.zone) : name;
+  const isOnly = service.kind === 'MeshService' && local.length === 0 && first !== undefined && second === undefined;
+  return isOnly && !isExcluded(first.zone, locality) ? entranceEndpointsName(service.mesh, first.zone) : name;
 }
 
 const PLAINTEXT = packFilter('raw', RawBuffer, {});
@@ -109,47 +134,31 @@ const weightedLocalities = {
   localityConfigSpecifier: { $case: 'localityWeightedLbConfig' as const, value: {} },
 };
 
-/**
- * An endpoint that cannot be reached twice in a row gets nothing for 2 s, and longer each time, up to 10 s: of the attempts of a
- * connection the later ones go elsewhere. What servers answer never counts. Only where there are endpoints of this zone, for behind the
- * address of another zone's ingress stand many servers, and where another endpoint can serve: a service that has just begun is not
- * kept away.
- */
-const unreachableEndpoints = {
-  splitExternalLocalOriginErrors: true,
-  consecutiveLocalOriginFailure: 2,
-  interval: durationOf(1_000),
-  baseEjectionTime: durationOf(2_000),
-  maxEjectionTime: durationOf(10_000),
-  maxEjectionPercent: 100,
-  enforcingConsecutive5xx: 0,
-  enforcingSuccessRate: 0,
-  enforcingLocalOriginSuccessRate: 0,
-};
-
 /** Of egresses one is always left: that one was away is no reason to wait for it. */
 const unreachableEgresses = { ...unreachableEndpoints, maxEjectionPercent: 99 };
 
-function eds(serviceName: string) {
+function eds(serviceName: string, rules: BackendRules) {
   return {
     clusterDiscoveryType: { $case: 'type' as const, value: Cluster_DiscoveryType.EDS },
     edsClusterConfig: { edsConfig: FROM_ADS, serviceName },
     connectTimeout: CONNECT_TIMEOUT,
-    circuitBreakers,
+    circuitBreakers: circuitBreakers(rules),
+    ...balancing(rules),
     commonLbConfig: noPanic,
     closeConnectionsOnHostHealthFailure: true,
   };
 }
 
 /** A cluster that holds its endpoints and asks the DNS of its machine for those with names; it keeps what it knew while none answers. */
-function resolved(loadAssignment: ReturnType<typeof namedEndpoints>) {
+function resolved(loadAssignment: ReturnType<typeof namedEndpoints>, rules: BackendRules) {
   return {
     clusterDiscoveryType: { $case: 'type' as const, value: Cluster_DiscoveryType.STRICT_DNS },
     dnsLookupFamily: Cluster_DnsLookupFamily.V4_PREFERRED,
     respectDnsTtl: true,
     loadAssignment,
     connectTimeout: CONNECT_TIMEOUT,
-    circuitBreakers,
+    circuitBreakers: circuitBreakers(rules),
+    ...balancing(rules),
     commonLbConfig: noPanic,
   };
 }
@@ -187,7 +196,7 @@ function staticCluster(name: string, at: readonly SocketAddress[]): ClusterField
     name,
     clusterDiscoveryType: { $case: 'type', value: Cluster_DiscoveryType.STATIC },
     connectTimeout: CONNECT_TIMEOUT,
-    circuitBreakers,
+    circuitBreakers: circuitBreakers(NO_RULES),
     loadAssignment: {
       clusterName: name,
       endpoints: at.length === 0 ? [] : [{ lbEndpoints: at.map((to) => endpoint(to)) }],
@@ -213,18 +222,25 @@ export function reentryCluster(name: string, listener: SocketAddress): ClusterFi
 
 /** A server name at the zone ingress: the destination's endpoints in this zone, bytes as they are. */
 export function ingressCluster(name: string, destination: Destination, zone: string): ClusterFields {
-  if (destination.localNames.length > 0) return { name, ...resolved(namedLocalEndpoints(name, destination, zone)) };
-  return { name, ...eds(localEndpointsName(destination.name)) };
+  if (destination.localNames.length > 0)
+    return { name, ...resolved(namedLocalEndpoints(name, destination, zone), NO_RULES) };
+  return { name, ...eds(localEndpointsName(destination.name), NO_RULES) };
 }
 
 /**
  * A service outside the mesh as the proxies of a zone with an egress reach it: by TLS of the mesh, to the egress and nowhere else. With
  * several egresses, one that cannot be reached is left for a while.
  */
-function throughEgress(name: string, destination: Destination, { serverName, identity }: EgressWay): ClusterFields {
+function throughEgress(
+  name: string,
+  destination: Destination,
+  { serverName, identity }: EgressWay,
+  { breaker }: BackendRules,
+): ClusterFields {
   return {
     name,
-    ...eds(EGRESS_ENDPOINTS),
+    // Which of its endpoints a service is reached at is chosen by the egress.
+    ...eds(EGRESS_ENDPOINTS, { ...(breaker && { breaker }) }),
     transportSocket: upstreamTls(serverName, identity === '' ? [] : [identity]),
     typedExtensionProtocolOptions: httpOptions(destination),
     outlierDetection: unreachableEgresses,
@@ -243,12 +259,10 @@ export function leavingCluster(
   const { external, protocol } = destination;
   if (!external) return emptyCluster(name);
   const alpn = isHttp2({ protocol }) ? ['h2'] : protocol === 'http' ? ['http/1.1'] : [];
-  const { typedExtensionProtocolOptions: _, ...cluster } = externalCluster(
-    name,
-    destination,
-    external,
+  const { typedExtensionProtocolOptions: _, ...cluster } = externalCluster(name, destination, external, {
     systemAuthorities,
-  );
+    rules: NO_RULES,
+  });
   return { ...cluster, ...(cluster.transportSocket && externalSockets(external, systemAuthorities, alpn)) };
 }
 
@@ -257,14 +271,19 @@ function externalCluster(
   name: string,
   destination: Destination,
   external: ExternalTarget,
-  systemAuthorities: string | undefined,
+  { systemAuthorities, rules }: { readonly systemAuthorities: string | undefined; readonly rules: BackendRules },
 ): ClusterFields {
+  const outlierDetection = ejection(
+    rules,
+    'instances',
+    external.endpoints.length > 1 ? unreachableEndpoints : undefined,
+  );
   if (external.endpoints.length === 0) return emptyCluster(name);
   if (systemAuthorities === undefined && needsSystemAuthorities(destination)) return emptyCluster(name);
   return {
     name,
-    ...resolved({ clusterName: name, endpoints: externalEndpoints(external) }),
-    ...(external.endpoints.length > 1 && { outlierDetection: unreachableEndpoints }),
+    ...resolved({ clusterName: name, endpoints: externalEndpoints(external) }, rules),
+    ...(outlierDetection && { outlierDetection }),
     typedExtensionProtocolOptions: httpOptions(destination),
     ...externalSockets(external, systemAuthorities),
   };

@@ -1,6 +1,7 @@
 import { type ClusterLoadAssignment, HealthStatus } from '@causeway/proto-gen';
 import type { Destination, LocalEndpoint, RemoteZone } from '../../model/destination';
 import type { SocketAddress, ZoneEntrance } from '../../model/zone-entrance';
+import { placeOf, type LocalitySpec } from '../../policies/locality-rule';
 import { EGRESS_ENDPOINTS, entranceEndpointsName, localEndpointsName } from '../names';
 
 /** The key of the endpoint metadata by which Envoy chooses one of several transport sockets. */
@@ -66,53 +67,69 @@ export function namedLocalEndpoints(clusterName: string, destination: Destinatio
 }
 
 /**
- * All endpoints of a destination: this zone's first, then those of other zones, then those of depreferred zones. Priorities
- * have no gap, for gRPC refuses one.
+ * All endpoints of a destination by the ranks of their zones: unless a policy says otherwise this zone's first, then those of other
+ * zones, then those of depreferred zones. Priorities have no gap, for gRPC refuses one.
  */
 export function destinationEndpoints(
   { name, service, local, remote }: Destination,
   zone: string,
   entranceOf: (mesh: string, zone: string) => ZoneEntrance | undefined,
+  locality?: LocalitySpec,
 ): Endpoints {
-  const of = (each: RemoteZone) => remoteLocality(each, entranceOf(service.mesh, each.zone)?.addresses ?? []);
-  return { clusterName: name, endpoints: ranked(local, zone, remote, of) };
+  const addressesOf = (each: RemoteZone) => entranceOf(service.mesh, each.zone)?.addresses ?? [];
+  return { clusterName: name, endpoints: ranked({ local, zone, remote, addressesOf, locality }) };
 }
 
 /** What `destinationEndpoints` has, and those with host names: for a cluster that resolves them. */
-export function namedEndpoints(clusterName: string, destination: Destination, zone: string): Endpoints {
-  const { local, localNames, remote } = destination;
-  const of = (each: RemoteZone) => remoteLocality(each, each.at ?? []);
-  return { clusterName, endpoints: ranked([...local, ...localNames], zone, remote, of) };
+export function namedEndpoints(
+  clusterName: string,
+  { local, localNames, remote }: Destination,
+  zone: string,
+  locality?: LocalitySpec,
+): Endpoints {
+  const addressesOf = (each: RemoteZone) => each.at ?? [];
+  return { clusterName, endpoints: ranked({ local: [...local, ...localNames], zone, remote, addressesOf, locality }) };
 }
 
-type Locality = ReturnType<typeof localLocality>;
+interface Ranked {
+  readonly local: readonly LocalEndpoint[];
+  readonly zone: string;
+  readonly remote: readonly RemoteZone[];
+  readonly addressesOf: (each: RemoteZone) => readonly SocketAddress[];
+  readonly locality: LocalitySpec | undefined;
+}
 
-function ranked(
-  local: readonly LocalEndpoint[],
-  zone: string,
-  remote: readonly RemoteZone[],
-  of: (each: RemoteZone) => readonly Locality[],
-): Locality[] {
-  const ranks = [
-    local.length > 0 ? [localLocality(local, zone)] : [],
-    ...[false, true].map((depreferred) => remote.filter((each) => each.depreferred === depreferred).flatMap(of)),
-  ].filter((localities) => localities.length > 0);
-  return ranks.flatMap((localities, priority) => localities.map((locality) => ({ ...locality, priority })));
+function ranked({ local, zone, remote, addressesOf, locality }: Ranked) {
+  const zones = [
+    { zone, isLocal: true, depreferred: false, instances: local.length, lbEndpoints: localEndpointsOf(local) },
+    ...remote.map((each) => ({ ...each, isLocal: false, lbEndpoints: remoteEndpointsOf(each, addressesOf(each)) })),
+  ];
+  const placed = zones
+    .map((each) => ({ ...each, ...placeOf(each, locality) }))
+    .filter(({ lbEndpoints, weight }) => lbEndpoints.length > 0 && weight > 0);
+  const ranks = [...new Set(placed.map(({ rank }) => rank))].sort((a, b) => a - b);
+  return ranks.flatMap((wanted, priority) =>
+    placed
+      .filter(({ rank }) => rank === wanted)
+      .map(({ zone: of, weight, lbEndpoints }) => ({
+        ...localityOf(of, priority),
+        loadBalancingWeight: weight,
+        lbEndpoints,
+      })),
+  );
 }
 
 function localLocality(local: readonly LocalEndpoint[], zone: string) {
-  return {
-    ...localityOf(zone, 0),
-    loadBalancingWeight: local.length,
-    lbEndpoints: local.map((each) => ({
-      ...endpoint(each, each.ready),
-      ...(each.plaintext && metadataOf({ tls: 'off' })),
-    })),
-  };
+  return { ...localityOf(zone, 0), loadBalancingWeight: local.length, lbEndpoints: localEndpointsOf(local) };
 }
 
-function remoteLocality({ zone, instances, sni }: RemoteZone, addresses: readonly SocketAddress[]) {
-  if (addresses.length === 0) return [];
-  const lbEndpoints = addresses.map((at) => ({ ...endpoint(at), ...(sni === 'hash' && metadataOf({ sni })) }));
-  return [{ ...localityOf(zone, 0), loadBalancingWeight: instances, lbEndpoints }];
+function localEndpointsOf(local: readonly LocalEndpoint[]) {
+  return local.map((each) => ({
+    ...endpoint(each, each.ready),
+    ...(each.plaintext && metadataOf({ tls: 'off' })),
+  }));
+}
+
+function remoteEndpointsOf({ sni }: RemoteZone, addresses: readonly SocketAddress[]) {
+  return addresses.map((at) => ({ ...endpoint(at), ...(sni === 'hash' && metadataOf({ sni })) }));
 }

@@ -31,6 +31,7 @@ import {
 } from '../../policies/rule-policies';
 import type { SocketAddress } from '../../model/zone-entrance';
 import { durationOf, packExtension, packFilter } from '../../resources/any';
+import type { HashFields } from '../../policies/hash-policies';
 import { socketOf } from './endpoints';
 import { filterChainName, OUTBOUND_LISTENER, outboundListenerName, REENTRY_LISTENER } from '../names';
 import { FROM_ADS } from './tls';
@@ -268,7 +269,11 @@ export const retryPolicy = {
 };
 
 /** Where no route holds, all requests go to the destination; unless policies say otherwise without a limit of their duration. */
-export function implicitRoute({ name, protocol }: Destination, policies: RulePolicies): RouteFields {
+export function implicitRoute(
+  { name, protocol }: Destination,
+  policies: RulePolicies,
+  hashPolicy: HashFields[],
+): RouteFields {
   const clusterSpecifier = { $case: 'cluster' as const, value: name };
   const times = timesOf(undefined, policies);
   const repeated = retryFields(retryPolicy, times.attempt, policies.retry);
@@ -276,7 +281,10 @@ export function implicitRoute({ name, protocol }: Destination, policies: RulePol
     match: { pathSpecifier: { $case: 'prefix', value: '/' } },
     ...headerFields(headerFilters(policies.headers)),
     ...faultConfig(policies.fault, protocol === 'grpc'),
-    action: { $case: 'route', value: { clusterSpecifier, ...timeFields(times), retryPolicy: repeated } },
+    action: {
+      $case: 'route',
+      value: { clusterSpecifier, hashPolicy, ...timeFields(times), retryPolicy: repeated },
+    },
   };
 }
 

@@ -1,0 +1,51 @@
+import { CircuitBreakerPolicy, LoadBalancingPolicy, RateLimitPolicy } from '@causeway/policies';
+import { identityKey, type Identity, type JsonObject } from '@causeway/resources';
+import type { Destination } from '../model/destination';
+import type { BackendRules } from './cluster-rules';
+import type { InboundLimit } from './rate-limits';
+
+/** One port of a service as policies name it. */
+export interface BackendPort {
+  readonly service: Identity;
+  readonly port: number;
+}
+
+/** What policies together say of one port of a service, by kind; undefined where none does. */
+export interface EffectiveBackends {
+  effectiveOfBackend(kind: string, of: BackendPort): { readonly spec: JsonObject } | undefined;
+}
+
+/** The kinds that callers of a service obey, and those that its instances do. */
+export const callersKinds: ReadonlySet<string> = new Set([CircuitBreakerPolicy.kind, LoadBalancingPolicy.kind]);
+export const serversKinds: ReadonlySet<string> = new Set([RateLimitPolicy.kind]);
+
+/** The policies on what serves, by their types. Costs the look-up of each kind. */
+export class BackendPolicies {
+  constructor(private readonly table: EffectiveBackends) {}
+
+  /** What the callers of a destination obey. */
+  rulesOf({ service, port }: Pick<Destination, 'service' | 'port'>): BackendRules {
+    const of = { service, port };
+    const breaker = this.read(CircuitBreakerPolicy, of);
+    const balancing = this.read(LoadBalancingPolicy, of);
+    return { ...(breaker && { breaker }), ...(balancing && { balancing }) };
+  }
+
+  /** How much an inbound takes that serves these ports of services; what several ports of one service say alike counts once. */
+  limitsAt(backends: readonly BackendPort[]): readonly InboundLimit[] {
+    const found = new Map<string, InboundLimit>();
+    for (const of of backends) {
+      const spec = this.read(RateLimitPolicy, of);
+      if (spec) found.set(`${identityKey(of.service)} ${JSON.stringify(spec)}`, { service: of.service, spec });
+    }
+    return [...found.values()];
+  }
+
+  private read<Spec>(
+    { kind, read }: { readonly kind: string; readonly read: (spec: JsonObject) => Spec | undefined },
+    of: BackendPort,
+  ): Spec | undefined {
+    const effective = this.table.effectiveOfBackend(kind, of);
+    return effective && read(effective.spec);
+  }
+}
