@@ -1,3 +1,4 @@
+import { AccessPolicy } from '@causeway/policies';
 import { identityKey, type StorePoint } from '@causeway/resources';
 import type { RouteTable } from '@causeway/routing';
 import type { IndexEvent, IndexReader } from '@causeway/store';
@@ -272,6 +273,12 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   /** In slices: a policy of a mesh is one of all its services. What nobody has asked for is made when somebody does. */
   private policiesChanged(change: PolicyChange): void {
+    const access = change.backends.flatMap(({ kind, service }) => (kind === AccessPolicy.kind ? [service] : []));
+    if (access.length > 0) {
+      // Those that are served while others are made decide by what holds now too.
+      this.model.rules.forget(access);
+      this.outside((model) => model.accessPoliciesChanged(access));
+    }
     const since = Math.max(this.revision, (this.index.point?.revision ?? 0) + this.shift);
     this.load(this.tellPolicies(change, since), () => undefined);
   }

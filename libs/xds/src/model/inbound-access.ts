@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { asDataplane } from '@causeway/controllers';
+import type { DataplaneResource } from '@causeway/controllers';
 import { mtlsModeOf, type MeshAccess, type Meshes, type MtlsMode } from '@causeway/meshes';
 import { globalIdentity, identityKey, isJsonObject, type Resource } from '@causeway/resources';
 import { mayBeAnonymous, type AccessRules } from '@causeway/policies';
@@ -61,20 +61,15 @@ export class AccessTable {
   ) {}
 
   /** The access to one inbound of a Dataplane. */
-  ofInbound(dataplane: Resource, port: number): InboundAccess | 'pending' {
+  ofInbound(dataplane: DataplaneResource, port: number): InboundAccess | 'pending' {
     const { id, labels } = dataplane;
     const decision = this.ofMesh(id.mesh);
     if (decision === 'pending') return decision;
     const { access, narrowed } = decision;
     const { maxConnectionAge: maxAge, revoked } = access;
-    const rules = this.rulesOf(dataplane, port, access);
+    const rules = this.rules.of(dataplane, port, access.defaultAccess);
     const callers = rules.length > 0 ? 'anyone' : callersOf(access);
     return { mtls: mtlsModeOf(access, labels, port), rules, callers, revoked, maxAge, narrowed };
-  }
-
-  private rulesOf(dataplane: Resource, port: number, { defaultAccess }: MeshAccess): readonly AccessRules[] {
-    const found = asDataplane(dataplane);
-    return found ? this.rules.of(found, port, defaultAccess) : [];
   }
 
   /**
@@ -101,13 +96,13 @@ export class AccessTable {
   }
 
   /** Whether an inbound leads connections without TLS to its process, also where clients with a proxy speak TLS to it. */
-  takesPlaintext(dataplane: Resource, port: number): boolean {
+  takesPlaintext(dataplane: DataplaneResource, port: number): boolean {
     const { id, labels } = dataplane;
     const decision = this.ofMesh(id.mesh);
     if (decision === 'pending') return false;
     const { access } = decision;
     if (mtlsModeOf(access, labels, port) === 'Strict') return false;
-    const rules = this.rulesOf(dataplane, port, access);
+    const rules = this.rules.of(dataplane, port, access.defaultAccess);
     return rules.length > 0 ? rules.every(mayBeAnonymous) : callersOf(access) === 'anyone';
   }
 

@@ -1,8 +1,9 @@
 import type { DataplaneResource, ServiceResource } from '@causeway/controllers';
+import { MeshService } from '@causeway/kinds';
 import { AccessPolicy, compileAccess, namespacesAsked, type AccessRules } from '@causeway/policies';
 import { identityKey, type Identity, type JsonObject } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
-import { callersIn, type CallerDirectory, type CallersChange } from './caller-directory';
+import { callersIn, CallerDirectory, type CallersChange } from './caller-directory';
 import { portsServedAt } from './inbound-services';
 
 /** The effective AccessPolicies of services. */
@@ -14,11 +15,19 @@ export interface EffectiveAccess {
 }
 
 export interface InboundRulesParts {
-  readonly index: Pick<IndexReader, 'ofKind'>;
+  readonly index: Pick<IndexReader, 'get' | 'ofKind'>;
+  readonly zone: string;
   readonly policies: EffectiveAccess;
-  readonly callers: Pick<CallerDirectory, 'of'>;
   /** The services of this zone that select a Dataplane. */
   servicesOf(dataplane: DataplaneResource): readonly ServiceResource[];
+}
+
+/** Whose inbounds may let in others than before. */
+export interface RulesChange {
+  /** Services, by identity key. */
+  readonly services: ReadonlySet<string>;
+  /** Meshes of which inbounds without a service are meant. */
+  readonly meshes: readonly string[];
 }
 
 type DefaultAccess = AccessRules['defaultAccess'];
@@ -39,7 +48,10 @@ export class InboundRules {
   /** How many AccessPolicies a mesh has. */
   private readonly counts = new Map<string, number>();
 
+  private readonly callers: CallerDirectory;
+
   constructor(private readonly parts: InboundRulesParts) {
+    this.callers = new CallerDirectory(parts.index, parts.zone);
     for (const { id } of parts.index.ofKind(AccessPolicy.kind)) this.count(id.mesh, 1);
   }
 
@@ -60,26 +72,29 @@ export class InboundRules {
     return this.counts.has(mesh);
   }
 
-  /** Meshes that got their first policy by these changes, or lost their last one. */
-  observe(changes: readonly IndexChange[]): readonly string[] {
+  /** Reads who carries which id, one resource a step. */
+  load(): Iterable<undefined> {
+    return this.callers.load();
+  }
+
+  /** Takes changes of the index; what they change of rules is compiled anew. */
+  observe(changes: readonly IndexChange[]): RulesChange {
     const meshes = new Set<string>();
-    for (const { id, before, after } of changes) {
+    const services = new Set(this.askedBy(this.callers.observe(changes)));
+    for (const { id, key, before, after } of changes) {
+      if (id.kind === MeshService.name && id.zone === this.parts.zone) services.add(key);
       if (id.kind !== AccessPolicy.kind || (before === undefined) === (after === undefined)) continue;
       const had = this.hasPolicies(id.mesh);
       this.count(id.mesh, after ? 1 : -1);
       if (this.hasPolicies(id.mesh) !== had) meshes.add(id.mesh);
     }
-    return [...meshes];
+    this.forget(services);
+    return { services, meshes: [...meshes] };
   }
 
-  /** The services, by identity key, whose rules may differ since ids are carried by others; they are compiled anew. */
-  callersChanged(change: CallersChange): ReadonlySet<string> {
-    const services =
-      change === 'all'
-        ? new Set(this.compiled.keys())
-        : new Set([...change].flatMap((each) => this.askingFor(each)));
-    this.forget(services);
-    return services;
+  /** The services whose rules ask for these ids. */
+  private askedBy(change: CallersChange): Iterable<string> {
+    return change === 'all' ? this.compiled.keys() : [...change].flatMap((each) => this.askingFor(each));
   }
 
   /** The rules of these services are compiled anew. */
@@ -106,8 +121,7 @@ export class InboundRules {
     of: { readonly service: Identity; readonly port: number },
     defaultAccess: DefaultAccess,
   ): AccessRules | undefined {
-    const { policies, callers } = this.parts;
-    const effective = policies.effectiveOfBackend(AccessPolicy.kind, of);
+    const effective = this.parts.policies.effectiveOfBackend(AccessPolicy.kind, of);
     if (!effective) return undefined;
     const { mesh } = of.service;
     const spec = AccessPolicy.read(effective.spec);
@@ -116,7 +130,7 @@ export class InboundRules {
       const by = this.asking.get(each) ?? new Set<string>();
       this.asking.set(each, by.add(identityKey(of.service)));
     }
-    return compileAccess(spec, defaultAccess, callers.of(mesh));
+    return compileAccess(spec, defaultAccess, this.callers.of(mesh));
   }
 
   private askingFor(namespace: string): readonly string[] {
