@@ -16,9 +16,9 @@ export interface TrafficSketch {
 
 /** A resource of the mesh `default` in zone `west`, unless given. */
 export function sketch(kind: string, name: string, spec: JsonObject, given: TrafficSketch = {}): Resource {
-  const isSetting = ['Zone', 'Mesh', 'MeshParameters', 'Namespace'].includes(kind);
+  const isSetting = ['Zone', 'Mesh', 'MeshParameters', 'Namespace', 'MetaresourceDefinition'].includes(kind);
   const isGlobal = isSetting || kind === 'ZoneIngress' || kind === 'ZoneEgress';
-  const namespaced = /^(MeshService|Dataplane|Gateway|ReferenceGrant|.*Route)$/.test(kind);
+  const namespaced = /^(MeshService|Dataplane|Gateway|ReferenceGrant|.*Route|.*Policy)$/.test(kind);
   const id: Identity = {
     kind,
     mesh: isGlobal ? '' : (given.mesh ?? 'default'),

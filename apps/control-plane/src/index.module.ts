@@ -5,6 +5,7 @@ import { followStore, type IndexReader, type ResourceIndex } from '@causeway/sto
 import { POSTGRES_BACKEND, type PostgresBackend, type PostgresOptions } from '@causeway/store-postgres';
 import { CORE, type ControlPlaneCore, type ModuleImports, type SharedSettings } from './core.module';
 import { retryWhileUnavailable } from './retry-while-unavailable';
+import { followPolicies, POLICIES, PoliciesFollower } from './policies-follower';
 import { followRoutes, ROUTES, RoutesFollower } from './routes-follower';
 import { bindIdentity } from './store-identity';
 
@@ -86,11 +87,13 @@ export class IndexModule {
             }),
         },
         { provide: ROUTES, inject: [CORE, INDEX, MESHES], useFactory: followRoutes },
+        { provide: POLICIES, inject: [CORE, INDEX, MESHES, ROUTES], useFactory: followPolicies },
         StoreBinding,
         IndexFollower,
         RoutesFollower,
+        PoliciesFollower,
       ],
-      exports: [INDEX, MESHES, ROUTES, StoreBinding],
+      exports: [INDEX, MESHES, ROUTES, POLICIES, StoreBinding],
     };
   }
 }

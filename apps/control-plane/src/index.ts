@@ -8,6 +8,7 @@ export { createProgram, runProgram, type Program } from './run-program';
 export { sharedHelp, sharedSettings } from './settings';
 export { CORE, CoreModule, type ControlPlaneCore, type ModuleImports, type SharedSettings } from './core.module';
 export { INDEX, IndexModule, MESHES, StoreBinding, storeOptions } from './index.module';
+export { POLICIES } from './policies-follower';
 export { ROUTES } from './routes-follower';
 export { ACCESS_POLICY, AccessModule } from './access.module';
 export { AUDIT_RECORDER, AuditModule } from './audit.module';

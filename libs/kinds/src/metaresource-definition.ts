@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import { SHIPPED_GROUP } from '@causeway/policies';
+import { definitionViolations, SHIPPED_GROUP } from '@causeway/policies';
 import { defineKind, Sync, type FieldPath, type Violation } from '@causeway/resources';
 import { declaredSchema } from './declared/declared-schema';
 import { isReservedName } from './declared/reserved-names';
@@ -86,7 +86,11 @@ export const MetaresourceDefinition = defineKind({
   spec: Spec,
   immutable: ['group', 'kind', 'plural'],
   pending: ['Accepted'],
-  validate: (spec, at) => [...nameViolations(spec, at), ...declaredSchema(spec.schema, at.field('schema')).violations],
+  validate: (spec, at) => [
+    ...nameViolations(spec, at),
+    ...definitionViolations(spec, at),
+    ...declaredSchema(spec.schema, at.field('schema')).violations,
+  ],
 });
 
 /** Names that belong to others. Whether another definition has them is no rule of a write, but a condition (`judgeDefinitions`). */

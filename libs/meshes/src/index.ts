@@ -26,6 +26,8 @@ export {
   type MeshState,
   type ZoneRanges,
 } from './meshes';
+export { FollowedPolicies, type FollowedPoliciesOptions, type PoliciesChange } from './policies/followed-policies';
+export { MeshPolicies, type MeshPoliciesOptions } from './policies/mesh-policies';
 export { PendingMeshes } from './pending-meshes';
 export { type ParseText } from './parameters';
 export {

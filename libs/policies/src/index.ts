@@ -19,7 +19,7 @@ export {
   type IdMatch,
 } from './access/access-rules';
 export { compileAccess, namespacesAsked, type CallerFacts, type IdBearer } from './access/compile-access';
-export { AccessPolicy, type AccessRequestMatch, type AccessSpec } from './shipped/access-policy';
+export { AccessPolicy, type AccessRequestMatch, type AccessRule, type AccessSpec } from './shipped/access-policy';
 export { CircuitBreakerPolicy, type CircuitBreakerSpec } from './shipped/circuit-breaker-policy';
 export { FaultPolicy, type FaultSpec } from './shipped/fault-policy';
 export { HeaderPolicy, type HeaderPolicyChanges, type HeaderSpec } from './shipped/header-policy';
@@ -30,13 +30,15 @@ export {
   type LoadBalancingSpec,
 } from './shipped/load-balancing-policy';
 export { RateLimitPolicy, type Rate, type RateLimitSpec } from './shipped/rate-limit-policy';
+export { backoffTimes } from './shipped/retry-backoff';
 export { RetryPolicy, retryConditions, type RetrySpec } from './shipped/retry-policy';
+export { shippedDefinition, shippedDefinitionName, shippedPolicies } from './shipped/shipped-policies';
 export { planes, SHIPPED_GROUP, type Plane, type ShippedPolicy, type Unable } from './shipped/shipped-policy';
 export { TimeoutPolicy, type TimeoutSpec } from './shipped/timeout-policy';
-export { type ScopeState, type Source, type Sources } from './fold/fold';
+export { type Fold, type ScopeState, type Source, type Sources } from './fold/fold';
 export { mergePatch, plainValue, tracedSpec } from './fold/traced';
 export { policyDefinition, type DeclaredTarget, type DefinitionSpec, type PolicyDefinition } from './model/definition';
-export { definitionViolations, type WrittenDefinition } from './model/definition-rules';
+export { definitionViolations, readDefinition, type WrittenDefinition } from './model/definition-rules';
 export {
   crossNamespaceRules,
   levels,
@@ -49,9 +51,16 @@ export {
   type Strategy,
 } from './model/levels';
 export { RESERVED_FIELDS, type Policy, type StoredPolicy, type TargetRef } from './model/policy';
-export { normalPolicySpec, policyViolations } from './model/read-policy';
+export { normalPolicySpec, policyViolations, readPolicy } from './model/read-policy';
 export { MOST_TARGET_REFS } from './model/target-refs';
 export { type BackendAt, type Effective, type RuleAt } from './table/effective';
 export { type PoliciesAffected } from './table/marks';
 export { type TargetObject } from './table/objects';
 export { PolicyTable } from './table/policy-table';
+export { impactOf, type ChangedPath } from './reads/impact';
+export { foldOf, pathsAt, virtualPath, type PolicyPath } from './reads/policy-path';
+export { scopesOf } from './reads/scopes';
+export { policiesOnNode, TopologyReader, type Topology } from './reads/topology';
+export { type FoundTarget } from './table/attachments';
+export { type KindTable } from './table/kind-table';
+export { virtualNode, type Node as PathNode } from './table/nodes';

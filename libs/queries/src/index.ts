@@ -23,6 +23,16 @@ export { type DoctorReport } from './inspect/doctor';
 export { KINDS_WITH_HOSTNAMES, type HostnameTableRequest } from './inspect/hostname-queries';
 export { HostnameResolution, type ResolvedEndpoint, type ResolvedHostname } from './inspect/hostname-resolution';
 export { decodeRequestQuestion, RequestQuestionSchema, type RequestQuestion } from './routes/request-question';
+export {
+  type AffectingOptions,
+  type AffectingPolicies,
+  type PolicyImpact,
+  type PolicyQuestion,
+  type PolicyScopes,
+  type TopologyAnswer,
+  type VirtualName,
+} from './policies/policy-queries';
+export { topologyDot } from './policies/topology-dot';
 export { type RequestAnswer } from './routes/route-answers';
 export { type RoutesQuestion, type ServiceRoutes } from './routes/route-queries';
 export { type ListRequest, type ListResult, type ListSnapshot } from './list/resource-queries';

@@ -1,4 +1,5 @@
 import type { FollowedRoutes, Meshes } from '@causeway/meshes';
+import type { PolicyTable } from '@causeway/policies';
 import type { ControlPlane, Registry } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 import type { AgentLeaseStore, AuditLog, IndexReader, ResourceStore } from '@causeway/store';
@@ -19,6 +20,7 @@ import { Lister } from './list/lister';
 import { ResourceJson } from './list/resource-json';
 import { ResourceQueries } from './list/resource-queries';
 import { SortedIndex } from './list/sorted-index';
+import { PolicyQueries } from './policies/policy-queries';
 import { DEFAULT_WATCH_LIMITS, Watches, type WatchLimits } from './watch/watches';
 import { RouteQueries } from './routes/route-queries';
 import { OperatorDecisions, type SyncDecisions } from './zones/operator-decisions';
@@ -49,6 +51,8 @@ export interface QuerySources {
   readonly meshes: Meshes;
   /** The routes of this control plane, bound; without it each question about routes binds its own. */
   readonly routes?: Pick<FollowedRoutes, 'table'>;
+  /** The policies of this control plane over those routes; without it no question about policies is answered. */
+  readonly policies?: { readonly table: PolicyTable };
   readonly audit: AuditLog;
   readonly clock: Clock;
   readonly program: ProgramFacts;
@@ -84,6 +88,7 @@ export interface Queries {
   readonly hostnames: HostnameQueries;
   readonly resolution: HostnameResolution;
   readonly routes: RouteQueries;
+  readonly policies: PolicyQueries;
   readonly discovery: Discovery;
   readonly doctor: Doctor;
   readonly server: ServerFacts;
@@ -122,6 +127,7 @@ export function createQueries(sources: QuerySources): Queries {
     hostnames,
     resolution: new HostnameResolution(index, hostnames),
     routes: new RouteQueries({ cp, index, meshes, freshness, hostnames, expensive, routes: sources.routes }),
+    policies: new PolicyQueries({ meshes, resources, freshness, expensive, policies: sources.policies }),
     discovery: new Discovery({ cp, index, meshes, freshness, expensive, instances: sources.instances }),
     doctor: new Doctor({
       registry,

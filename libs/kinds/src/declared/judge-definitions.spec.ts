@@ -6,7 +6,13 @@ import { isReservedName } from './reserved-names';
 import { MetaresourceDefinition } from '../metaresource-definition';
 
 const SPEC = {
-  ...{ group: 'a.io', kind: 'PaintPolicy', plural: 'paintpolicies', shortName: 'pp', hierarchy: ['Namespace', 'Rule'] },
+  ...{
+    group: 'a.io',
+    kind: 'PaintPolicy',
+    plural: 'paintpolicies',
+    shortName: 'pp',
+    hierarchy: ['Namespace', 'Service', 'Rule'],
+  },
   declaredTargets: [{ kind: 'Namespace', semantics: 'all of it' }],
   effectiveTarget: { level: 'Rule', semantics: 'what matches' },
   schema: {

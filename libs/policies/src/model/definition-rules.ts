@@ -1,4 +1,4 @@
-import { isJsonObject, ownField, type FieldPath, type JsonObject, type Violation } from '@causeway/resources';
+import { FieldPath, type Violation } from '@causeway/resources';
 import {
   bareGroup,
   crossNamespaceRules,
@@ -12,8 +12,14 @@ import {
   targetKinds,
   type Level,
 } from './levels';
-import { facetOf, hierarchyOf, policyDefinition, type DeclaredTarget, type DefinitionSpec } from './definition';
-import { RESERVED_FIELDS } from './policy';
+import {
+  facetOf,
+  hierarchyOf,
+  policyDefinition,
+  type DeclaredTarget,
+  type DefinitionSpec,
+  type PolicyDefinition,
+} from './definition';
 
 /** A definition as users write it: it fits the schema of its kind, and nothing else is known of it. */
 export type WrittenDefinition = Omit<DefinitionSpec, 'hierarchy' | 'effectiveTarget' | 'mergeStrategies'> & {
@@ -22,16 +28,14 @@ export type WrittenDefinition = Omit<DefinitionSpec, 'hierarchy' | 'effectiveTar
   readonly mergeStrategies?: readonly string[];
   /** Not chosen but computed: what is written must be true (T004-34). */
   readonly class?: string;
-  /** The JSON schema of the spec proper. */
-  readonly schema?: JsonObject;
 };
 
 /**
- * What a definition breaks besides the schema of its kind (T004-03, -12, -15, -20, -28, -34). Fields from `at`, the spec. Linear in
+ * What a definition breaks besides the schema of its kind (T004-12, -15, -20, -28, -34). Fields from `at`, the spec. Linear in
  * the spec.
  */
 export function definitionViolations(spec: WrittenDefinition, at: FieldPath): Violation[] {
-  const found = [...hierarchyViolations(spec, at), ...strategyViolations(spec, at), ...schemaViolations(spec, at)];
+  const found = [...hierarchyViolations(spec, at), ...strategyViolations(spec, at)];
   if (found.length > 0 || !isReadable(spec)) return found;
   found.push(...targetViolations(spec, at));
   if (found.length > 0 || spec.class === undefined) return found;
@@ -39,6 +43,12 @@ export function definitionViolations(spec: WrittenDefinition, at: FieldPath): Vi
   if (spec.class === computed) return found;
   const reason = `must be ${computed}, which follows from declaredTargets, effectiveTarget and mergeStrategies; got "${spec.class}"`;
   return [at.field('class').violation(reason, 'not-allowed')];
+}
+
+/** The kind that a definition defines; undefined where it breaks a rule. */
+export function readDefinition(spec: WrittenDefinition): PolicyDefinition | undefined {
+  const isValid = definitionViolations(spec, FieldPath.at('spec')).length === 0;
+  return isValid && isReadable(spec) ? policyDefinition(spec) : undefined;
 }
 
 /** True where levels and strategies are ones that we know. */
@@ -109,16 +119,6 @@ function strategyViolations({ mergeStrategies = [] }: WrittenDefinition, at: Fie
       'required',
     ),
   ];
-}
-
-/** What is reserved for the engine is no field of a spec proper (T004-03). */
-function schemaViolations({ schema }: WrittenDefinition, at: FieldPath): Violation[] {
-  const properties = schema && ownField(schema, 'properties');
-  if (!isJsonObject(properties)) return [];
-  const place = at.field('schema').field('properties');
-  return RESERVED_FIELDS.filter((name) => Object.hasOwn(properties, name)).map((name) =>
-    place.field(name).violation(`is a field of every policy: a schema must not define ${name}`, 'not-allowed'),
-  );
 }
 
 function targetViolations(spec: WrittenDefinition & DefinitionSpec, at: FieldPath): Violation[] {

@@ -43,7 +43,8 @@ const Path = Type.Object(
     value: Type.String({
       title: `a path that begins with "/": between two "/" letters, digits and !$&'()*+,.:=@_~-, neither "." nor ".." alone`,
       maxLength: 1_024,
-      pattern: "^/(?!/)(?!(.*/)?\\.\\.?(/|$))([A-Za-z0-9!$&'()*+,.:=@_~-]+/)*[A-Za-z0-9!$&'()*+,.:=@_~-]*$",
+      pattern: "^/([A-Za-z0-9!$&'()*+,.:=@_~-]+/)*[A-Za-z0-9!$&'()*+,.:=@_~-]*$",
+      not: { pattern: '/\\.\\.?(/|$)' },
     }),
   },
   strict,

@@ -78,7 +78,7 @@ export function consumersOf(
   frontend: Frontend,
   routes: RouteTable,
 ): readonly string[] {
-  if (carriers.definition.crossNamespace !== 'ClientSide' || frontend.id.kind === 'Gateway') return [];
+  if (carriers.definition.crossNamespace !== 'ClientSide' || !shape.hasPathsOf(frontend)) return [];
   const found = new Set<string>();
   const look = (key: string, namespace: string): void => {
     for (const { id } of carriers.at(key)) if (id.namespace !== namespace) found.add(id.namespace);

@@ -34,6 +34,12 @@ export class Shape {
     return this.known.has(level);
   }
 
+  /** Whether a service has paths of these levels, so that clients of one namespace may have some of their own. Gateways have none. */
+  hasPathsOf({ id, headless }: Frontend): boolean {
+    if (id.kind === 'Gateway' || this.side === 'place') return false;
+    return this.side === 'backend' || (!headless && (this.has('Service') || this.has('ServicePort')));
+  }
+
   /** The groups of a frontend that are contexts of these levels, in order. */
   groupsOf(frontend: Frontend, routes: RouteTable): readonly string[] {
     const isGateway = frontend.id.kind === 'Gateway';
@@ -42,7 +48,7 @@ export class Shape {
     if (isGateway) {
       return this.has('Gateway') || this.has('Listener') ? [`gateway:${frontend.namespace}/${frontend.id.name}`] : [];
     }
-    if (!this.has('Service') && !this.has('ServicePort')) return [];
+    if (!this.hasPathsOf(frontend)) return [];
     return [PRODUCER, ...routes.groupsOf(frontend).filter((group) => group !== PRODUCER && !isGatewayGroup(group))];
   }
 

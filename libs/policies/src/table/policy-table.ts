@@ -130,6 +130,12 @@ export class PolicyTable {
     });
   }
 
+  /** Forgets all policies of a kind, whether it is defined or not. */
+  removePoliciesOf(kind: string): PoliciesAffected {
+    this.stored.delete(kind);
+    return this.change((marks) => this.kinds.get(kind)?.clear(marks));
+  }
+
   /** Keeps a policy in place of its older version. One whose kind is not defined waits for its definition. */
   putPolicy(stored: StoredPolicy): PoliciesAffected {
     const { id } = stored;

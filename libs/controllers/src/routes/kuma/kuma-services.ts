@@ -65,7 +65,8 @@ function labelsOf({ id, labels }: Resource): Labels {
   };
 }
 
-function protocolOf({ spec }: Resource, port: number): unknown {
+/** `appProtocol` of a port of a service. */
+export function protocolOf({ spec }: Pick<Resource, 'spec'>, port: number): unknown {
   const { ports } = spec;
   const all: readonly JsonObject[] = isJsonArray(ports) ? ports.filter(isJsonObject) : [];
   return all.find((one) => one['port'] === port)?.['appProtocol'];

@@ -16,22 +16,30 @@ export function isMadeOfRoute({ id, labels }: Pick<Resource, 'id' | 'labels'>): 
   return id.zone === '' && id.name.startsWith(PREFIX) && labels[Label.derivedFrom] !== undefined;
 }
 
-/**
- * What to write so that `held`, the resource under this identity, says `spec`, or is gone without one; undefined where that is so. What
- * somebody else made stays as it is.
- */
-export function planMeshHttpRoute(
+/** As `planMade`, of a MeshHTTPRoute. */
+export const planMeshHttpRoute = (
   id: Identity,
   held: Resource | undefined,
   wanted: { readonly route: Resource; readonly spec: JsonObject } | undefined,
+): Change | undefined => planMade(id, held, wanted && { of: wanted.route, spec: wanted.spec }, isMadeOfRoute);
+
+/**
+ * What to write so that `held`, the resource under this identity, says `spec`, or is gone without one; undefined where that is so. What
+ * somebody else made (`isMade` says so) stays as it is. `of`: what it is made of.
+ */
+export function planMade(
+  id: Identity,
+  held: Resource | undefined,
+  wanted: { readonly of: Resource; readonly spec: JsonObject } | undefined,
+  isMade: (held: Resource) => boolean,
 ): Change | undefined {
-  if (held && !isMadeOfRoute(held)) return undefined;
+  if (held && !isMade(held)) return undefined;
   if (!wanted) return held && { type: 'delete', id, expect: held.revision };
   const labels = {
     [Label.displayName]: id.name,
     [Label.origin]: 'global',
     [Label.mesh]: id.mesh,
-    [Label.derivedFrom]: wanted.route.uid,
+    [Label.derivedFrom]: wanted.of.uid,
   };
   if (held && jsonEqual(held.spec, wanted.spec) && jsonEqual(held.labels, labels)) return undefined;
   return { type: 'put', id, expect: held?.revision ?? 'absent', labels, spec: wanted.spec };

@@ -1,0 +1,140 @@
+/** A node of a graph whose layers are given: `layer` 0 is drawn at the left. */
+export interface DrawnNode {
+  readonly id: string;
+  readonly layer: number;
+  /** The first line stands out. */
+  readonly lines: readonly string[];
+}
+
+/** A graph as it is drawn; edges lead to a later layer. */
+export interface DrawnGraph {
+  readonly nodes: readonly DrawnNode[];
+  readonly edges: readonly { readonly from: string; readonly to: string }[];
+  /** The names of the layers, one for each. */
+  readonly layers: readonly string[];
+}
+
+/** Sizes in px. A character of the font is as wide as this at most. */
+const CHARACTER = 7;
+const LINE = 16;
+const PADDING = 8;
+const GAP = { across: 60, down: 14 };
+const HEAD = 30;
+/** Longest line of a box, in characters; what is longer is cut. */
+const LONGEST_LINE = 48;
+/** How often the order within the layers is improved, from both sides. */
+const SWEEPS = 4;
+
+interface Box {
+  readonly node: DrawnNode;
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/**
+ * The graph as SVG: a column for each layer, its boxes in an order in which few lines cross (each as near as can be to the middle of those
+ * that it is linked to). Pure. Linear in nodes and edges, but for the sorting. All texts are escaped.
+ */
+export function topologySvg(graph: DrawnGraph): string {
+  const columns = orderedLayers(graph);
+  const boxes = new Map<string, Box>();
+  let x = PADDING;
+  const heads: string[] = [];
+  columns.forEach((column, layer) => {
+    if (column.length === 0) return;
+    const title = graph.layers[layer] ?? '';
+    const width = Math.max(...[title, ...column.flatMap(({ lines }) => lines)].map(widthOf)) + 2 * PADDING;
+    heads.push(`<text class="layer" x="${x + PADDING}" y="${HEAD - 12}">${escaped(title)}</text>`);
+    let y = HEAD;
+    for (const node of column) {
+      const height = node.lines.length * LINE + PADDING;
+      boxes.set(node.id, { node, x, y, width, height });
+      y += height + GAP.down;
+    }
+    x += width + GAP.across;
+  });
+  const height = Math.max(HEAD, ...[...boxes.values()].map((box) => box.y + box.height)) + PADDING;
+  const width = Math.max(2 * PADDING, x - GAP.across + PADDING);
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
+    STYLE,
+    ...graph.edges.flatMap((edge) => lineOf(boxes.get(edge.from), boxes.get(edge.to))),
+    ...heads,
+    ...[...boxes.values()].map(boxOf),
+    '</svg>',
+  ].join('\n');
+}
+
+const STYLE =
+  '<style>text{font:12px monospace;fill:#222}.layer{fill:#777}.first{font-weight:bold}rect{fill:#f6f8fa;stroke:#8aa}path{fill:none;stroke:#aab}</style>';
+
+/** The nodes of each layer from the top to the bottom. */
+function orderedLayers({ nodes, edges }: DrawnGraph): readonly (readonly DrawnNode[])[] {
+  const most = nodes.reduce((last, { layer }) => Math.max(last, layer), -1);
+  const columns: DrawnNode[][] = Array.from({ length: most + 1 }, () => []);
+  for (const node of nodes) columns[node.layer]?.push(node);
+  const left = linked(edges.map(({ from, to }) => [to, from]));
+  const right = linked(edges.map(({ from, to }) => [from, to]));
+  const place = new Map<string, number>();
+  const note = (column: readonly DrawnNode[]): void =>
+    column.forEach(({ id }, i) => place.set(id, (i + 0.5) / column.length));
+  columns.forEach(note);
+  for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
+    const isForth = sweep % 2 === 0;
+    const neighbours = isForth ? left : right;
+    for (const column of isForth ? columns : [...columns].reverse()) {
+      const middle = new Map(
+        column.map(({ id }) => [id, middleOf(neighbours.get(id) ?? [], place) ?? place.get(id) ?? 0]),
+      );
+      column.sort((a, b) => (middle.get(a.id) ?? 0) - (middle.get(b.id) ?? 0));
+      note(column);
+    }
+  }
+  return columns;
+}
+
+function linked(pairs: readonly (readonly [string, string])[]): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  for (const [one, other] of pairs) {
+    const known = found.get(one);
+    if (known) known.push(other);
+    else found.set(one, [other]);
+  }
+  return found;
+}
+
+function middleOf(ids: readonly string[], place: ReadonlyMap<string, number>): number | undefined {
+  return ids.length === 0 ? undefined : ids.reduce((sum, id) => sum + (place.get(id) ?? 0), 0) / ids.length;
+}
+
+function lineOf(from: Box | undefined, to: Box | undefined): string[] {
+  if (!from || !to) return [];
+  const [x1, y1] = [from.x + from.width, from.y + from.height / 2];
+  const [x2, y2] = [to.x, to.y + to.height / 2];
+  const bend = (x1 + x2) / 2;
+  return [`<path d="M${x1},${y1} C${bend},${y1} ${bend},${y2} ${x2},${y2}"/>`];
+}
+
+function boxOf({ node, x, y, width, height }: Box): string {
+  const lines = node.lines.map((line, i) => {
+    const style = i === 0 ? ' class="first"' : '';
+    return `<text${style} x="${x + PADDING}" y="${y + (i + 1) * LINE - 2}">${escaped(shortened(line))}</text>`;
+  });
+  return `<g><title>${escaped(node.lines.join('\n'))}</title><rect x="${x}" y="${y}" width="${width}" height="${height}" rx="4"/>${lines.join('')}</g>`;
+}
+
+const shortened = (line: string): string =>
+  line.length <= LONGEST_LINE ? line : `${line.slice(0, LONGEST_LINE - 1)}…`;
+const widthOf = (line: string): number => CHARACTER * Math.min(line.length, LONGEST_LINE) * 1.05;
+
+/** A text as XML 1.0 has it; what XML cannot have is left out. */
+function escaped(text: string): string {
+  return text
+    .replaceAll(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])/g, '')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}

@@ -1,0 +1,98 @@
+import { AccessPolicy } from '@causeway/policies';
+import { jsonEqual, type Identity, type JsonObject, type Labels } from '@causeway/resources';
+import type { Frontend } from '@causeway/routing';
+import type { KumaService } from '../../routes/kuma/mesh-http-route';
+import { permissionConf } from './mesh-traffic-permission';
+import type { ToldConf } from './mesh-retry';
+import type { KumaPolicyKind } from './plan-kuma-policy';
+import { toldRequests, type EffectivePolicies, type RequestSources, type ToldPort } from './request-policies';
+
+/** What zones of Kuma are not told of policies at a port, and why. */
+export interface Untold {
+  readonly port: number;
+  readonly policies: readonly string[];
+  readonly reason: string;
+}
+
+/** What one kind of Kuma says of a service: a spec, where there is something to say, and what it leaves out. */
+export interface ToldService {
+  readonly spec?: JsonObject;
+  readonly untold: readonly Untold[];
+}
+
+/** How proxies of Kuma that serve a service are found. */
+export type KumaServers =
+  { readonly ok: true; readonly targetRef: JsonObject } | { readonly ok: false; readonly reason: string };
+
+export interface ServiceSources extends RequestSources {
+  /** How zones of Kuma find a port of the service. */
+  readonly service: (port: number) => KumaService;
+  /** Undefined where none of its servers has a proxy of Kuma. */
+  readonly servers: () => KumaServers | undefined;
+  readonly defaultAccess: 'Allow' | 'Deny';
+}
+
+/** Most ports in one resource. */
+const MOST_PORTS = 64;
+
+/** What zones of Kuma are told of the policies at a service, by one kind of Kuma. Linear in ports × rules. */
+export function toldService(kind: KumaPolicyKind, frontend: Frontend, sources: ServiceSources): ToldService {
+  if (kind === 'MeshTrafficPermission') return toldAccess(frontend, sources);
+  return toldOutbound(frontend, toldRequests(frontend, sources)[kind], sources);
+}
+
+function toldOutbound(frontend: Frontend, ports: readonly ToldPort[], { service }: ServiceSources): ToldService {
+  const to: JsonObject[] = [];
+  const untold: Untold[] = [];
+  for (const { port, policies, told } of ports) {
+    const found = told.ok && told.conf ? service(port) : undefined;
+    if (!told.ok) untold.push({ port, policies, reason: told.reason });
+    else if (found?.ok === false) untold.push({ port, policies, reason: found.reason });
+    else if (to.length === MOST_PORTS) untold.push({ port, policies, reason: `it has more than ${MOST_PORTS} ports` });
+    else if (found?.ok && told.conf) to.push({ targetRef: portRef(frontend, port, found.labels), default: told.conf });
+  }
+  return { ...(to.length > 0 && { spec: { targetRef: { kind: 'Mesh' }, to } }), untold };
+}
+
+function portRef({ id, ports }: Frontend, port: number, labels: Labels): JsonObject {
+  return { kind: id.kind, labels, sectionName: ports.find((one) => one.port === port)?.name ?? String(port) };
+}
+
+/** Kuma lets callers in by proxies, not by ports of services: all ports have to say the same. */
+function toldAccess(frontend: Frontend, { policies, servers, defaultAccess }: ServiceSources): ToldService {
+  if (frontend.id.kind !== 'MeshService') return { untold: [] };
+  const ports = frontend.ports.map(({ port }) => accessAt(policies, { service: frontend.id, port }, defaultAccess));
+  if (ports.every(({ keys }) => keys.length === 0)) return { untold: [] };
+  const at = servers();
+  if (!at) return { untold: [] };
+  const [first] = ports;
+  const isSame = ports.every(({ told }) => jsonEqual(confOf(told), confOf(first?.told)));
+  const isEverywhere = ports.every(({ keys }) => keys.length > 0);
+  const refused = ports.map(({ told }) => told).find((told) => !told.ok);
+  const reason =
+    refused?.reason ??
+    (isSame && isEverywhere ? undefined : 'its ports have others, and Kuma has one for all ports of a proxy') ??
+    (at.ok ? undefined : at.reason);
+  if (reason !== undefined) {
+    return { untold: ports.flatMap(({ port, keys }) => (keys.length > 0 ? [{ port, policies: keys, reason }] : [])) };
+  }
+  const conf = confOf(first?.told);
+  if (!at.ok || Object.keys(conf).length === 0) return { untold: [] };
+  return { spec: { targetRef: at.targetRef, rules: [{ default: conf }] }, untold: [] };
+}
+
+function accessAt(
+  policies: EffectivePolicies,
+  at: { readonly service: Identity; readonly port: number },
+  defaultAccess: ServiceSources['defaultAccess'],
+): { readonly port: number; readonly keys: readonly string[]; readonly told: ToldConf } {
+  const found = policies.effectiveOfBackend(AccessPolicy.kind, at);
+  const { port } = at;
+  if (!found) return { port, keys: [], told: { ok: true } };
+  const keys = [...new Set([...found.sources.values()].map(({ policy }) => policy))].sort();
+  const spec = AccessPolicy.read(found.spec);
+  // Proxies refuse everybody where a policy cannot be read, as Kuma does without one.
+  return { port, keys, told: spec ? permissionConf(spec, defaultAccess) : { ok: true } };
+}
+
+const confOf = (told: ToldConf | undefined): JsonObject => (told?.ok && told.conf) || {};

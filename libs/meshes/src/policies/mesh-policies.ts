@@ -1,0 +1,154 @@
+import { MetaresourceDefinition, servicePorts } from '@causeway/kinds';
+import { PolicyTable, readDefinition, type PoliciesAffected, type PolicyDefinition } from '@causeway/policies';
+import { jsonEqual, Label, labelValue, type Identity, type Resource } from '@causeway/resources';
+import { routeKinds, type RouteTable } from '@causeway/routing';
+import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
+import { DeclaredKinds } from '../declared-kinds';
+import type { Meshes } from '../meshes';
+
+/** What a table of policies is derived from. */
+export interface MeshPoliciesOptions {
+  readonly index: Pick<IndexReader, 'ofKind' | 'versionOf'>;
+  readonly meshes: Pick<Meshes, 'served'>;
+}
+
+const DEFINITIONS = 'MetaresourceDefinition';
+/** Kinds of which a change may change whose a mesh is. */
+const SETTINGS: readonly string[] = ['Mesh', 'MeshParameters', 'ConfigMap'];
+const EXTERNAL = 'MeshExternalService';
+/** The kinds of a mesh that policies can name. */
+const TARGETS: readonly string[] = ['MeshService', 'MeshMultiZoneService', EXTERNAL, 'Gateway', ...routeKinds];
+
+/**
+ * The policies of all meshes over the index and the routes. Kinds of policies are what stored MetaresourceDefinitions declare; meshes
+ * that are not served have no policies here, as they have no routes. What is stored is not believed: a definition that breaks a rule
+ * defines nothing, a policy that does is not accepted. The state depends only on the index as it is, never on the order of events.
+ */
+export class MeshPolicies {
+  readonly table: PolicyTable;
+  private readonly declared: DeclaredKinds;
+  /** By kind: the definition, and the spec that it was read from. */
+  private definitions: ReadonlyMap<string, { readonly spec: Resource['spec']; readonly definition: PolicyDefinition }> =
+    new Map();
+  private served: ReadonlySet<string> = new Set();
+
+  constructor(
+    private readonly options: MeshPoliciesOptions,
+    routes: RouteTable,
+  ) {
+    this.table = new PolicyTable(routes);
+    this.declared = new DeclaredKinds(options.index);
+  }
+
+  /**
+   * Derives everything from the index, one resource or frontend a step; it is called once. Changes between two steps are applied as all
+   * others: resources that are met later are read as they are then.
+   */
+  *load(): Generator<undefined> {
+    const { index } = this.options;
+    this.served = this.servedNow();
+    this.definitions = this.definitionsNow();
+    this.table.fill(() => {
+      for (const { definition } of this.definitions.values()) this.table.setDefinition(definition);
+    });
+    for (const kind of ['Mesh', 'Namespace', ...TARGETS, ...this.definitions.keys()]) {
+      for (const resource of index.ofKind(kind)) {
+        this.table.fill(() => this.put(resource));
+        yield;
+      }
+    }
+    yield* this.table.derive();
+  }
+
+  /** Applies an event of the index that is no new load, once the index and the routes hold it. Linear in the changes and what they touch. */
+  apply({ changes }: Pick<IndexEvent, 'changes'>): PoliciesAffected {
+    return this.table.batch(() => {
+      if (changes.some(({ id }) => id.kind === DEFINITIONS)) this.readDefinitions();
+      for (const change of changes) {
+        if (change.id.kind === 'ReferenceGrant') this.table.grantsChanged(change.id.mesh, change.id.namespace);
+        else if (!this.isRead(change.id.kind) || isSameToPolicies(change)) continue;
+        else if (change.after) this.put(change.after);
+        else this.remove(change.id);
+      }
+    });
+  }
+
+  /** Whether an event is better applied by deriving everything anew, in steps. */
+  isTooMuch({ changes }: Pick<IndexEvent, 'changes'>, most: number): boolean {
+    if (changes.filter(({ id }) => this.isRead(id.kind)).length > most) return true;
+    if (changes.some(({ id }) => SETTINGS.includes(id.kind)) && !isSameSet(this.servedNow(), this.served)) return true;
+    if (!changes.some(({ id }) => id.kind === DEFINITIONS)) return false;
+    return [...this.definitionsNow().values()].some(({ definition }) => this.table.isNewShape(definition));
+  }
+
+  private isRead(kind: string): boolean {
+    return kind === 'Mesh' || kind === 'Namespace' || TARGETS.includes(kind) || this.definitions.has(kind);
+  }
+
+  private servedNow(): ReadonlySet<string> {
+    return new Set(this.options.meshes.served().map(({ name }) => name));
+  }
+
+  /** The kinds of policies that are declared now; those of unchanged specs as they were. */
+  private definitionsNow(): typeof this.definitions {
+    const found = new Map<string, { readonly spec: Resource['spec']; readonly definition: PolicyDefinition }>();
+    for (const { kind, definition } of this.declared.judged) {
+      const { spec } = definition;
+      if (!kind) continue;
+      const known = this.definitions.get(kind.name);
+      const read = known && jsonEqual(known.spec, spec) ? known.definition : definitionOf(definition);
+      if (read) found.set(kind.name, { spec, definition: read });
+    }
+    return found;
+  }
+
+  private readDefinitions(): void {
+    const before = this.definitions;
+    this.definitions = this.definitionsNow();
+    for (const kind of before.keys()) {
+      if (this.definitions.has(kind)) continue;
+      this.table.removePoliciesOf(kind);
+      this.table.removeDefinition(kind);
+    }
+    for (const [kind, { definition }] of this.definitions) {
+      if (before.get(kind)?.definition === definition) continue;
+      this.table.setDefinition(definition);
+      if (!before.has(kind)) for (const policy of this.options.index.ofKind(kind)) this.put(policy);
+    }
+  }
+
+  private put(resource: Resource): void {
+    const { id, labels } = resource;
+    if (id.kind === 'Mesh' || id.kind === 'Namespace') return void this.table.putObject({ id, labels });
+    if (!this.served.has(id.mesh)) return;
+    if (this.definitions.has(id.kind)) return void this.table.putPolicy(resource);
+    const displayName = id.kind === 'Gateway' ? id.name : labelValue(labels, Label.displayName) || id.name;
+    if (id.kind === EXTERNAL) this.table.setExternal(id, externalService(resource, displayName));
+    this.table.putObject({ id, labels, displayName });
+  }
+
+  private remove(id: Identity): void {
+    if (this.definitions.has(id.kind)) return void this.table.removePolicy(id);
+    if (id.kind === EXTERNAL) this.table.setExternal(id, undefined);
+    this.table.removeObject(id);
+  }
+}
+
+/** The definition of a stored resource; undefined where it breaks a rule. */
+const definitionOf = ({ spec }: Resource): PolicyDefinition | undefined =>
+  MetaresourceDefinition.isSpec(spec) ? readDefinition(spec) : undefined;
+
+function externalService({ id, spec }: Resource, displayName: string): Parameters<PolicyTable['setExternal']>[1] {
+  const ports = servicePorts({ spec }).map(({ number: port, section: name }) => ({ port, name }));
+  return { id, displayName, ports, headless: false };
+}
+
+/** Most changes are of a status: they move no policy. */
+function isSameToPolicies({ before, after }: IndexChange): boolean {
+  if (!before || !after || !jsonEqual(before.labels, after.labels)) return false;
+  const isSameAge = before.creationOrder === after.creationOrder && before.generation === after.generation;
+  return isSameAge && (before.spec === after.spec || jsonEqual(before.spec, after.spec));
+}
+
+const isSameSet = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean =>
+  a.size === b.size && [...a].every((one) => b.has(one));

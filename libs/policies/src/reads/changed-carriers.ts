@@ -1,0 +1,46 @@
+import { comparePolicies, type Policy } from '../model/policy';
+import type { PolicyDefinition } from '../model/definition';
+import type { FoundTarget } from '../table/attachments';
+import type { Carriers } from '../table/kind-policies';
+import type { KindTable } from '../table/kind-table';
+import type { Node } from '../table/nodes';
+
+/** What stands on nodes as it would be with one policy put in place of its older version, or without it. Nothing is kept. */
+export class ChangedCarriers implements Carriers {
+  readonly definition: PolicyDefinition;
+  /** Where the policy stands now. */
+  readonly before: readonly Node[];
+  /** Where it would stand. */
+  readonly after: readonly Node[];
+  private readonly keys: ReadonlySet<string>;
+
+  constructor(
+    private readonly kind: KindTable,
+    private readonly key: string,
+    private readonly candidate: Policy | undefined,
+  ) {
+    const { attachments } = kind.policies;
+    this.definition = kind.definition;
+    this.before = attachments.nodesOf(key);
+    this.after = candidate ? nodesFound(attachments.resolve(candidate).targets) : [];
+    this.keys = new Set(this.after.map((node) => node.key));
+  }
+
+  at(nodeKey: string): readonly Policy[] {
+    const others = this.kind.policies.attachments.at(nodeKey).filter(({ key }) => key !== this.key);
+    if (!this.candidate || !this.keys.has(nodeKey)) return others;
+    return [...others, this.candidate].sort(comparePolicies);
+  }
+
+  has(nodeKey: string): boolean {
+    return this.keys.has(nodeKey) || this.kind.policies.attachments.has(nodeKey);
+  }
+}
+
+function nodesFound(targets: readonly FoundTarget[]): Node[] {
+  const nodes = new Map<string, Node>();
+  for (const { found } of targets) {
+    for (const list of found.values()) for (const node of list) nodes.set(node.key, node);
+  }
+  return [...nodes.values()];
+}

@@ -1,0 +1,104 @@
+import { jsonEqual, type JsonObject } from '@causeway/resources';
+import { PRODUCER } from '@causeway/routing';
+import type { Fold } from '../fold/fold';
+import type { Policy } from '../model/policy';
+import { contextOf, OWN_BACKEND, type Context } from '../table/contexts';
+import { standing, type Carriers } from '../table/kind-policies';
+import type { KindTable } from '../table/kind-table';
+import { ChangedCarriers } from './changed-carriers';
+import { foldOf, isBorrowed, pathsBelowNodes, policiesAt, type PolicyPath } from './policy-path';
+
+/** A path whose effective spec a change would change; undefined where no policy is on it. */
+export interface ChangedPath {
+  readonly path: PolicyPath;
+  readonly before: Fold | undefined;
+  readonly after: Fold | undefined;
+}
+
+/**
+ * The paths whose effective spec would change if the policy `key` were gone, or were `candidate`: each once, before and after. Where a
+ * view of one namespace's clients comes or goes with the policy, the other side is what those clients have of the producer. Nothing is
+ * kept. Linear in the paths below the nodes where the policy stands or would stand. Yields undefined for a path that stays as it is, so
+ * that a caller can stop.
+ */
+export function* impactOf(
+  kind: KindTable,
+  key: string,
+  candidate: Policy | undefined,
+): Generator<ChangedPath | undefined> {
+  const changed = new ChangedCarriers(kind, key, candidate);
+  const now = kind.policies.attachments;
+  const nodes = [...new Map([...changed.before, ...changed.after].map((node) => [node.key, node])).values()];
+  const seen = new Set<string>();
+  const comesOrGoes = ofLast((context) => isBorrowed(kind, now, context) !== isBorrowed(kind, changed, context));
+  for (const [carriers, other] of [[now, changed] as const, [changed, now] as const]) {
+    const otherwise = new Otherwise(kind, other);
+    for (const path of pathsBelowNodes(kind, nodes, carriers, comesOrGoes)) {
+      if (seen.has(path.key)) continue;
+      seen.add(path.key);
+      const [own, there] = [foldOf(kind, path), otherwise.foldOf(path)];
+      const [before, after] = carriers === now ? [own, there] : [there, own];
+      yield isSame(before?.spec, after?.spec) ? undefined : { path, before, after };
+    }
+  }
+}
+
+/** A question of a context that is asked once for all its paths, which come one after the other. */
+function ofLast(ask: (context: Context) => boolean): (context: Context) => boolean {
+  let last: { readonly context: Context; readonly answer: boolean } | undefined;
+  return (context) => {
+    if (last?.context !== context) last = { context, answer: ask(context) };
+    return last.answer;
+  };
+}
+
+const isSame = (a: JsonObject | undefined, b: JsonObject | undefined): boolean =>
+  a === undefined || b === undefined ? a === b : jsonEqual(a, b);
+
+/** What paths come to with other policies. */
+class Otherwise {
+  /** Of the context that was asked for last: the paths that it has there; undefined for all. */
+  private last: { readonly context: Context; readonly own: ReadonlySet<string> | undefined } | undefined;
+
+  constructor(
+    private readonly kind: KindTable,
+    private readonly carriers: Carriers,
+  ) {}
+
+  foldOf(path: PolicyPath): Fold | undefined {
+    return foldOf(this.kind, { policies: this.policiesOf(path) });
+  }
+
+  private policiesOf(path: PolicyPath): readonly Policy[] {
+    const { context, lower } = path;
+    const [node] = lower;
+    if (!context) {
+      return node ? standing(this.carriers, node, { consumer: undefined }) : policiesAt(this.carriers, path, lower);
+    }
+    const there = this.isThere(context, path) ? context : contextOf(context.frontend, this.sharedGroup);
+    return policiesAt(this.carriers, there, lower, there);
+  }
+
+  /** Whether the context has the path there. All have what does not depend on policies. */
+  private isThere(context: Context, path: PolicyPath): boolean {
+    if (context.consumer === undefined) return true;
+    if (this.last?.context !== context) this.last = { context, own: this.ownPaths(context) };
+    const { own } = this.last;
+    return own === undefined || own.has(keyOf(path.lower));
+  }
+
+  private ownPaths(context: Context): ReadonlySet<string> | undefined {
+    const { kind, carriers } = this;
+    if (isBorrowed(kind, carriers, context)) return undefined;
+    const { shape, world } = kind.policies;
+    if (!kind.contexts.at(context.frontend.key, context.group)) return new Set();
+    return new Set(shape.pathsOf(context, world.routes, false).map(keyOf));
+  }
+
+  /** The group of the clients that have no view of their own. */
+  private get sharedGroup(): string {
+    return this.kind.policies.shape.side === 'backend' ? OWN_BACKEND : PRODUCER;
+  }
+}
+
+const keyOf = (lower: PolicyPath['lower']): string => lower.map(({ key }) => key).join('\n');

@@ -1,0 +1,19 @@
+import { goDurationMs } from '@causeway/resources';
+import type { RetrySpec } from './retry-policy';
+
+/** What Envoy takes where nothing is said, and the shortest that it takes, ms. */
+const USUAL = 25;
+const LEAST = 1;
+/** The longest wait where nothing is said of it, in first waits. */
+const MOST = 10;
+
+/** The waits between repetitions, ms: `base` before the first at most, `max` before any, which is never below `base`. */
+export function backoffTimes({ base, max }: NonNullable<RetrySpec['backoff']> = {}): {
+  readonly base: number;
+  readonly max: number;
+} {
+  const longest = max === undefined ? undefined : (goDurationMs(max) ?? 0);
+  const first = base === undefined ? Math.min(USUAL, longest ?? USUAL) : (goDurationMs(base) ?? 0);
+  const shortest = Math.max(LEAST, first);
+  return { base: shortest, max: Math.max(shortest, longest ?? shortest * MOST) };
+}

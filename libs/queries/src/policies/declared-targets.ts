@@ -1,0 +1,36 @@
+import type { FoundTarget } from '@causeway/policies';
+import type { LabelSelector } from '@causeway/resources';
+import type { AnswerWriter, NodeAnswer } from './policy-answers';
+
+/** Most objects that one reference is shown to have found; the rest is counted. */
+const MOST_FOUND = 256;
+
+/** What a policy names, and what of it there is. */
+export interface DeclaredAnswer {
+  readonly group: string;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name?: string;
+  readonly selector?: LabelSelector;
+  readonly sectionName?: string;
+  /** Why it finds nothing. */
+  readonly reason?: 'TargetNotFound' | 'RefNotPermitted';
+  readonly found: readonly NodeAnswer[];
+  readonly foundTotal: number;
+}
+
+/** A reference of a policy as answers show it. */
+export function declaredAnswer({ ref, permitted, found }: FoundTarget, writer: AnswerWriter): DeclaredAnswer {
+  const { group, kind, namespace, name, selector, sectionName } = ref;
+  const nodes = [...found.values()].flat();
+  const reason = permitted ? (nodes.length > 0 ? undefined : 'TargetNotFound') : 'RefNotPermitted';
+  return {
+    ...{ group, kind, namespace },
+    ...(name === undefined ? {} : { name }),
+    ...(selector === undefined ? {} : { selector }),
+    ...(sectionName === undefined ? {} : { sectionName }),
+    ...(reason === undefined ? {} : { reason }),
+    found: nodes.slice(0, MOST_FOUND).map((node) => writer.node(node)),
+    foundTotal: nodes.length,
+  };
+}

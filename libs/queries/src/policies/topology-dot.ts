@@ -1,0 +1,34 @@
+import type { NodeAnswer, PolicyName } from './policy-answers';
+import type { TopologyAnswer } from './policy-queries';
+
+/** The graph of targets in DOT, the language of Graphviz. Every text is quoted. Linear in the graph. */
+export function topologyDot({ mesh, nodes, edges, truncated }: TopologyAnswer): string {
+  return [
+    `digraph ${quoted(mesh)} {`,
+    '  rankdir=LR; node [shape=box, fontname=monospace];',
+    ...(truncated ? ['  label="the graph has more nodes than this";'] : []),
+    ...nodes.map((node) => `  n${node.id} [label=${quoted(nodeLines(node).join('\n'))}];`),
+    ...edges.map(({ from, to }) => `  n${from} -> n${to};`),
+    '}',
+    '',
+  ].join('\n');
+}
+
+/** What a node is, and the policies that stand on it, a line each. */
+function nodeLines({
+  policies,
+  ...node
+}: NodeAnswer & { readonly policies: readonly PolicyName[] }): readonly string[] {
+  return [nodeText(node), ...policies.map(({ kind, namespace, name }) => `${kind} ${namespace}/${name}`)];
+}
+
+/** `ServicePort store/foo:80`, of another zone with the zone; the level alone where no more may be known. */
+function nodeText({ level, zone = '', namespace = '', name, section }: NodeAnswer): string {
+  if (name === undefined) return level;
+  const place = level === 'Namespace' || level === 'Mesh' ? [name] : [zone, namespace, name];
+  return `${level} ${place.filter(Boolean).join('/')}${section === undefined ? '' : `:${section}`}`;
+}
+
+/** A string of DOT: only quotes and backslashes mean something in it. */
+const quoted = (text: string): string =>
+  `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`;
