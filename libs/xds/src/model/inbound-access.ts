@@ -68,6 +68,7 @@ export class AccessTable {
     const { access, narrowed } = decision;
     const { maxConnectionAge: maxAge, revoked } = access;
     const rules = this.rules.of(dataplane, port, access.defaultAccess);
+    if (rules === 'pending') return rules;
     const callers = rules.length > 0 ? 'anyone' : callersOf(access);
     return { mtls: mtlsModeOf(access, labels, port), rules, callers, revoked, maxAge, narrowed };
   }
@@ -103,6 +104,7 @@ export class AccessTable {
     const { access } = decision;
     if (mtlsModeOf(access, labels, port) === 'Strict') return false;
     const rules = this.rules.of(dataplane, port, access.defaultAccess);
+    if (rules === 'pending') return false;
     return rules.length > 0 ? rules.every(mayBeAnonymous) : callersOf(access) === 'anyone';
   }
 

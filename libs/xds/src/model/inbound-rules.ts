@@ -8,6 +8,8 @@ import { portsServedAt } from './inbound-services';
 
 /** The effective AccessPolicies of services. */
 export interface EffectiveAccess {
+  /** False before the first load, and while everything is derived anew: a service may be known, and its policies not yet. */
+  readonly isCurrent?: boolean | undefined;
   effectiveOfBackend(
     kind: string,
     of: { readonly service: Identity; readonly port: number },
@@ -55,8 +57,12 @@ export class InboundRules {
     for (const { id } of parts.index.ofKind(AccessPolicy.kind)) this.count(id.mesh, 1);
   }
 
-  /** The rules at one inbound of a Dataplane, all of which hold; none where no policy is about it. Linear in its services. */
-  of(dataplane: DataplaneResource, port: number, defaultAccess: DefaultAccess): readonly AccessRules[] {
+  /**
+   * The rules at one inbound of a Dataplane, all of which hold; none where no policy is about it; `pending` while the table of policies does
+   * not hold all that the index does. Linear in its services.
+   */
+  of(dataplane: DataplaneResource, port: number, defaultAccess: DefaultAccess): readonly AccessRules[] | 'pending' {
+    if (this.parts.policies.isCurrent === false) return 'pending';
     if (!this.hasPolicies(dataplane.id.mesh)) return NONE;
     const ports = portsServedAt(dataplane, port, this.parts.servicesOf(dataplane));
     if (ports.length === 0) return NOBODY;
@@ -82,7 +88,7 @@ export class InboundRules {
     const meshes = new Set<string>();
     const services = new Set(this.askedBy(this.callers.observe(changes)));
     for (const { id, key, before, after } of changes) {
-      if (id.kind === MeshService.name && id.zone === this.parts.zone) services.add(key);
+      if (id.kind === MeshService.name && id.zone === this.parts.zone && this.hasPolicies(id.mesh)) services.add(key);
       if (id.kind !== AccessPolicy.kind || (before === undefined) === (after === undefined)) continue;
       const had = this.hasPolicies(id.mesh);
       this.count(id.mesh, after ? 1 : -1);
