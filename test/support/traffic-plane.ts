@@ -1,3 +1,4 @@
+import { FollowedPolicies, FollowedRoutes, type StepsRunner } from '@causeway/meshes';
 import { Forbidden, type JsonObject, type Resource } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { EnvoyResources, XdsServer, type AdmittedProxy, type EnvoyView, type ProxyCaller } from '@causeway/xds';
@@ -5,6 +6,11 @@ import { BuiltinProxy } from './builtin-proxy';
 import { EnvoyProcess, ENVOY } from './envoy-process';
 import { TestAuthority } from './test-authority';
 import { sketch, TrafficZone } from './traffic-zone';
+
+const atOnce: StepsRunner = (steps, done) => {
+  for (const _ of steps);
+  done();
+};
 
 /** What carries traffic: a real Envoy, or the builtin plane. */
 export type ProxyKind = 'envoy' | 'builtin';
@@ -23,6 +29,8 @@ export class TrafficPlane {
   private readonly envoys: EnvoyProcess[] = [];
   private readonly builtins: BuiltinProxy[] = [];
   private readonly unfollow: () => void;
+  private readonly routes: FollowedRoutes;
+  readonly policies: FollowedPolicies;
   /** Where it serves xDS. */
   port = 0;
 
@@ -31,7 +39,11 @@ export class TrafficPlane {
     readonly state: TrafficZone,
     readonly authority: TestAuthority,
   ) {
-    this.source = new EnvoyResources(state.index, zone, state.access);
+    const { index, access } = state;
+    const { meshes } = access;
+    this.routes = new FollowedRoutes({ index, meshes, zone, run: atOnce });
+    this.policies = new FollowedPolicies({ index, meshes, routes: this.routes, run: atOnce });
+    this.source = new EnvoyResources(index, zone, access, { policies: this.policies });
     this.unfollow = this.source.follow();
     const admit = (caller: ProxyCaller): Promise<AdmittedProxy<EnvoyView>> => this.admit(caller);
     this.server = new XdsServer({
@@ -117,6 +129,8 @@ export class TrafficPlane {
   async stop(): Promise<void> {
     await Promise.all([...this.envoys, ...this.builtins].map((proxy) => proxy.stop()));
     this.unfollow();
+    this.policies.close();
+    this.routes.close();
     await this.server.close();
   }
 

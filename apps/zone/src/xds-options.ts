@@ -4,6 +4,7 @@ import type { DataplaneTokens, ZoneProxyTokens } from '@causeway/access';
 import {
   INDEX,
   MESHES,
+  POLICIES,
   PortCertificates,
   sourceForUsers,
   type CertificateSource,
@@ -13,7 +14,7 @@ import {
 import { ProxyDirectory } from '@causeway/controllers';
 import { FirstState } from '@causeway/kds';
 import { WorkloadCertificates, ZoneAuthority } from '@causeway/identity';
-import type { Meshes } from '@causeway/meshes';
+import type { FollowedPolicies, Meshes } from '@causeway/meshes';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import { XdsModule, type XdsPortOptions } from '@causeway/xds';
@@ -65,6 +66,7 @@ type XdsSources = [
   backend: PostgresBackend,
   index: IndexReader,
   meshes: Meshes,
+  policies: FollowedPolicies,
   firstState: FirstState,
   proxies: ProxyDirectory,
   dataplaneTokens: DataplaneTokens,
@@ -79,7 +81,7 @@ export function xdsModule({ imports, core }: ModuleImports & CoreOption): Dynami
   return XdsModule.forRootAsync({
     imports: [...imports, XdsCertificatesModule.forRoot({ imports, core })],
     inject: [
-      ...[POSTGRES_BACKEND, INDEX, MESHES, FirstState, ProxyDirectory],
+      ...[POSTGRES_BACKEND, INDEX, MESHES, POLICIES, FirstState, ProxyDirectory],
       ...[DATAPLANE_TOKENS, ZONE_PROXY_TOKENS, WorkloadCertificates, ZoneAuthority, XdsCertificates],
     ],
     useFactory: (...sources: XdsSources) => xdsOptions(core, ...sources),
@@ -87,12 +89,12 @@ export function xdsModule({ imports, core }: ModuleImports & CoreOption): Dynami
 }
 
 function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources): XdsPortOptions {
-  const [backend, index, meshes, firstState, proxies, ...identity] = sources;
+  const [backend, index, meshes, policies, firstState, proxies, ...identity] = sources;
   const [dataplaneTokens, zoneTokens, workloadCertificates, authority, certificates] = identity;
   const { cp, clock, logger, settings, instance } = core;
   const zone = settings.CAUSEWAY_ZONE_NAME;
   return {
-    ...{ zone, instance, index, clock, logger, dataplaneTokens, zoneTokens, workloadCertificates },
+    ...{ zone, instance, index, policies, clock, logger, dataplaneTokens, zoneTokens, workloadCertificates },
     proxies: backend.proxies,
     agentLeases: backend.agentLeases,
     leaseLength: settings.CAUSEWAY_AGENT_LEASE,

@@ -46,6 +46,7 @@ export { proxiesWithoutAuthority, type KnownProxy } from './proxies/known-proxie
 export { createKumaRouteLoop, type KumaRoutesOptions } from './routes/kuma/kuma-route-reconciler';
 export { meshHttpRouteId } from './routes/kuma/plan-mesh-http-route';
 export { type ToldPolicies } from './policies/kuma/told-policies';
+export { createPolicyStatusLoop, type PolicySource } from './policies/policy-status-reconciler';
 export { type ProgressSource } from './progress/progress';
 export { GlobalProgress } from './progress/global-progress';
 export { createProgressReporter } from './progress/progress-reporter';

@@ -53,6 +53,14 @@ export {
 export { RESERVED_FIELDS, type Policy, type StoredPolicy, type TargetRef } from './model/policy';
 export { normalPolicySpec, policyViolations, readPolicy } from './model/read-policy';
 export { MOST_TARGET_REFS } from './model/target-refs';
+export {
+  callersOf,
+  MOST_SCOPES,
+  policyVerdict,
+  type AncestorVerdict,
+  type PolicyVerdict,
+  type ScopeVerdict,
+} from './reads/verdict';
 export { type BackendAt, type Effective, type RuleAt } from './table/effective';
 export { type PoliciesAffected } from './table/marks';
 export { type TargetObject } from './table/objects';

@@ -18,6 +18,7 @@ import type { EnvoyView } from './envoy/envoy-view';
 import { xdsMetrics, type XdsMetric } from './metric-definitions';
 import type { AccessSource } from './model/inbound-access';
 import type { Destination } from './model/destination';
+import type { PolicySource } from './policies/policy-source';
 import { DataplaneRegistrar, type DataplaneRegistrarOptions } from './proxies/dataplane-registrar';
 import { PeerCertificates } from './proxies/peer-certificates';
 import { dataplaneProxyId } from './proxies/proxy-views';
@@ -38,6 +39,8 @@ export interface XdsPortOptions {
   readonly proxies: Pick<ProxySessionStore, 'report'>;
   readonly index: IndexReader;
   readonly access: AccessSource;
+  /** The policies of the meshes, made before what reads them. */
+  readonly policies: PolicySource;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly dataplaneTokens: Pick<DataplaneTokens, 'verify' | 'onChange'>;
@@ -84,8 +87,9 @@ export class XdsPort implements ObservedProxies {
   private readonly certified = new Set<(proxy: string) => void>();
 
   constructor(private readonly options: XdsPortOptions) {
-    const { zone, index, access, clock, logger, limits, scope, dataplaneTokens, zoneTokens } = options;
-    this.resources = new EnvoyResources(index, zone, access, { load: (steps, done) => this.load(steps, done) });
+    const { zone, index, access, policies, clock, logger, limits, scope, dataplaneTokens, zoneTokens } = options;
+    const load = (...given: Parameters<Loading>): void => this.load(...given);
+    this.resources = new EnvoyResources(index, zone, access, { load, policies });
     this.unfollow = this.resources.follow();
     this.proxyCertificates = new ProxyCertificates({
       ...{ clock, logger, issuer: options.workloadCertificates, authority: options.authority },

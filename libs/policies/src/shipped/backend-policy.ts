@@ -22,6 +22,7 @@ export function backendPolicy<S extends TSchema>({ does, at, ...own }: OfBackend
   const where = at === 'client' ? 'each proxy that calls it' : 'the proxy of each instance';
   return {
     ...own,
+    at,
     hierarchy: HIERARCHY,
     declaredTargets: targets(does, at),
     effectiveTarget: { level: 'BackendPort', semantics: `${does} to one port of a service, in ${where}` },

@@ -19,6 +19,7 @@ export function rulePolicy<S extends TSchema>({ does, ...own }: OfRules<S>): Shi
   const { fits } = compileSchema(own.schema);
   return {
     ...own,
+    at: 'client',
     hierarchy: HIERARCHY,
     declaredTargets: ruleTargets(does),
     effectiveTarget: { level: 'Rule', semantics: `${does} that match the rule, where the client sends them` },

@@ -29,6 +29,8 @@ export interface ShippedPolicy<S extends TSchema = TSchema> {
   readonly mergeStrategies: readonly MergeStrategy[];
   /** Whether a policy may name what is in another namespace: `ClientSide` changes what its own namespace's clients do only. */
   readonly crossNamespace: 'Forbidden' | 'ClientSide';
+  /** Whose proxies enforce it: those of the callers, or those before the instances of a service. */
+  readonly at: 'client' | 'server';
   /** Who writes instances; the owner of the namespace where it is absent. */
   readonly writer?: 'owner' | 'operator';
   /**

@@ -94,6 +94,18 @@ export class KindScopes {
     }
   }
 
+  /** The contexts in which scopes of some groups are. Linear in the contexts with policies. */
+  *contextsOf(
+    groups: ReadonlySet<ScopeGroup>,
+  ): Generator<{ readonly context: Context; readonly in: readonly ScopeGroup[] }> {
+    for (const all of this.special.values()) {
+      for (const { context, groups: own } of all.values()) {
+        const found = [...own.keys()].filter((group) => groups.has(group));
+        if (found.length > 0) yield { context, in: found };
+      }
+    }
+  }
+
   /** Counts a context anew, or forgets it where it is no more. Adds the policies whose counts may differ. Linear in its paths. */
   refresh(key: string, frontend: Frontend | undefined, group: string, changed: Set<string>): void {
     this.forget(key, group, changed);

@@ -22,6 +22,11 @@ export function namespaceNode(mesh: string, namespace: string): Node {
 }
 export const namespaceKey = (mesh: string, namespace: string): string => `namespace ${mesh}/${namespace}`;
 
+/** The mesh of the node of a Mesh or a Namespace. */
+export function meshOfNode({ key }: Pick<Node, 'key'>): string {
+  return (key.split(' ')[1] ?? '').split('/')[0] ?? '';
+}
+
 /** What of a service or Gateway policies attach to. */
 export type FrontendLevel = 'Gateway' | 'Listener' | 'Service' | 'ServicePort' | 'Backend' | 'BackendPort';
 

@@ -241,13 +241,18 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private begin(): void {
     this.loader.begin(() => {
       const since = this.revision + 1;
-      this.lists.relisted();
       this.lists.modelChanged();
-      this.shared.touchAll();
       this.moveTo(this.index.point?.revision ?? 0);
-      for (const each of this.listeners) each.reloaded(since);
+      this.tellAll(since);
       return this.index.point !== undefined;
     });
+  }
+
+  /** Any resource may be another. */
+  private tellAll(since: number): void {
+    this.lists.relisted();
+    this.shared.touchAll();
+    for (const each of this.listeners) each.reloaded(since);
   }
 
   private moveTo(revision: number): void {
@@ -272,14 +277,14 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   /** In slices: a policy of a mesh is one of all its services. What nobody has asked for is made when somebody does. */
-  private policiesChanged(change: PolicyChange): void {
-    const access = change.backends.flatMap(({ kind, service }) => (kind === AccessPolicy.kind ? [service] : []));
-    if (access.length > 0) {
-      // Those that are served while others are made decide by what holds now too.
-      this.model.rules.forget(access);
-      this.outside((model) => model.accessPoliciesChanged(access));
-    }
+  private policiesChanged(change: PolicyChange | 'reloaded'): void {
+    const access = change === 'reloaded' ? 'all' : servicesOf(change, AccessPolicy.kind);
+    // Tables that are served while others are made decide by what holds now too.
+    this.model.rules.forget(access);
+    if (change === 'reloaded' && this.model.mixesAccess()) return this.begin();
+    if (access.length > 0) this.outside((model) => model.accessPoliciesChanged(access));
     const since = Math.max(this.revision, (this.index.point?.revision ?? 0) + this.shift);
+    if (change === 'reloaded') return this.tellAll(since);
     this.load(this.tellPolicies(change, since), () => undefined);
   }
 
@@ -380,4 +385,9 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     this.views.set(view, state);
     return state;
   }
+}
+
+/** The services of which the policies of a kind may be others. */
+function servicesOf({ backends }: PolicyChange, kind: string): readonly string[] {
+  return backends.flatMap((each) => (each.kind === kind ? [each.service] : []));
 }

@@ -116,6 +116,11 @@ export class AccessTable {
     return mtls === 'Permissive' || overrides.some((each) => each.mtls === 'Permissive');
   }
 
+  /** Whether inbounds of a mesh may take plaintext. */
+  mayBePlaintext(mesh: string): boolean {
+    return this.isMixed(mesh) || this.isOff(mesh);
+  }
+
   /** Whether nobody of this SPIFFE id is believed in a mesh any more. */
   isRevoked(mesh: string, id: string): boolean {
     const decision = this.ofMesh(mesh);

@@ -74,6 +74,11 @@ export class InboundRules {
     return found.size === 0 ? NONE : [...found.values()];
   }
 
+  /** The meshes that have AccessPolicies. */
+  meshes(): Iterable<string> {
+    return this.counts.keys();
+  }
+
   hasPolicies(mesh: string): boolean {
     return this.counts.has(mesh);
   }
@@ -104,8 +109,8 @@ export class InboundRules {
   }
 
   /** The rules of these services are compiled anew. */
-  forget(services: Iterable<string>): void {
-    for (const key of services) {
+  forget(services: Iterable<string> | 'all'): void {
+    for (const key of services === 'all' ? [...this.compiled.keys()] : services) {
       if (!this.compiled.delete(key)) continue;
       for (const [asked, by] of this.asking) if (by.delete(key) && by.size === 0) this.asking.delete(asked);
     }

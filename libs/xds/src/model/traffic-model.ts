@@ -218,18 +218,20 @@ export class TrafficModel {
   }
 
   /** The AccessPolicies of these services, by identity key, may be others. */
-  accessPoliciesChanged(services: readonly string[]): ModelChange {
+  accessPoliciesChanged(services: readonly string[] | 'all'): ModelChange {
     this.rules.forget(services);
-    return {
-      ...NO_CHANGE,
-      destinations: services.flatMap((key) => (this.isMixed(key) ? this.recompute(key) : [])),
-    };
+    const mixed = services === 'all' ? [] : services.filter((key) => this.isMixed(key));
+    return { ...NO_CHANGE, destinations: mixed.flatMap((key) => this.recompute(key)) };
+  }
+
+  /** Whether policies decide about instances that may take plaintext. */
+  mixesAccess(): boolean {
+    return [...this.rules.meshes()].some((mesh) => this.access.mayBePlaintext(mesh));
   }
 
   /** Whether instances of a service may take plaintext, so that clients go by what they take. */
   private isMixed(key: string): boolean {
-    const { mesh = '' } = this.index.byIdentityKey(key)?.id ?? {};
-    return this.access.isMixed(mesh) || this.access.isOff(mesh);
+    return this.access.mayBePlaintext(this.index.byIdentityKey(key)?.id.mesh ?? '');
   }
 
   /** What decides about access besides the index has changed. */

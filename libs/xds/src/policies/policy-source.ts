@@ -19,8 +19,8 @@ export interface PolicySource {
   readonly isCurrent?: boolean;
   /** Resolves when the policies were read once: before it nobody is to be told what they would change. */
   whenLoaded(): Promise<void>;
-  /** Calls the listener after each change, until the returned function is called. */
-  subscribe(listener: (change: PolicyChange) => void): () => void;
+  /** Calls the listener after each change, or when everything was derived anew, until the returned function is called. */
+  subscribe(listener: (change: PolicyChange | 'reloaded') => void): () => void;
 }
 
 /** Where there are no policies. */

@@ -1,0 +1,64 @@
+import type { PolicyVerdict, TargetRef } from '@causeway/policies';
+import { withCondition, type Condition, type JsonObject, type Resource } from '@causeway/resources';
+import type { PatchChange } from '@causeway/store';
+import { withEntries, withShortMessage, type EntryList, type StatusWriter } from '../conditions/controller-entries';
+
+/** One entry for each targetRef, of all controllers together at most 16 (T004-44). */
+const ANCESTORS: EntryList = { field: 'ancestors', refField: 'ancestorRef', most: 16 };
+
+/** What the status of a policy is to say; conditions of other types stay as they are. */
+export interface WantedStatus {
+  readonly verdict: PolicyVerdict;
+  readonly conditions: readonly Condition[];
+}
+
+/** The patch that brings the status of a policy up to date; undefined where it is. */
+export function planPolicyStatus(
+  { id, revision, generation, status: before = {} }: Resource,
+  { verdict, conditions }: WantedStatus,
+  writer: StatusWriter,
+): PatchChange | undefined {
+  const entries = verdict.ancestors.map(({ ref, refused }) => ({
+    ref: refJson(ref),
+    conditions: [ancestorCondition(verdict, refused, generation)],
+  }));
+  const listed = withEntries(before, ANCESTORS, entries, writer);
+  const status = conditions.reduce((next, one) => withCondition(next, withShortMessage(one), writer.now), listed);
+  return status === before ? undefined : { type: 'patch', id, expect: revision, status };
+}
+
+function ancestorCondition(
+  { policy: { violation } }: PolicyVerdict,
+  refused: PolicyVerdict['ancestors'][number]['refused'],
+  observedGeneration: number,
+): Condition {
+  const of = { type: 'Accepted', observedGeneration };
+  if (violation)
+    return {
+      ...of,
+      status: 'False',
+      reason: 'Invalid',
+      message: `${violation.field} ${violation.reason} (${violation.rule})`,
+    };
+  return refused
+    ? { ...of, status: 'False', ...refused }
+    : { ...of, status: 'True', reason: 'Accepted', message: 'the policy is attached' };
+}
+
+/** A reference as the status names it, with all that a user may leave out. */
+function refJson({ group, kind, namespace, name, selector, sectionName }: TargetRef): JsonObject {
+  return {
+    ...{ group, kind },
+    ...(namespace !== '' && { namespace }),
+    ...(name !== undefined && { name }),
+    ...(selector && { selector: selectorJson(selector) }),
+    ...(sectionName !== undefined && { sectionName }),
+  };
+}
+
+function selectorJson({ matchLabels, matchExpressions }: NonNullable<TargetRef['selector']>): JsonObject {
+  return {
+    ...(matchLabels && { matchLabels: { ...matchLabels } }),
+    ...(matchExpressions && { matchExpressions: matchExpressions.map((one) => ({ ...one })) }),
+  };
+}

@@ -1,0 +1,177 @@
+import { identityKey } from '@causeway/resources';
+import { placesOf } from '@causeway/routing';
+import type { Fold, ScopeState } from '../fold/fold';
+import type { Policy, TargetRef } from '../model/policy';
+import type { FoundTarget } from '../table/attachments';
+import { standing, upperPolicies } from '../table/kind-policies';
+import type { ScopeGroup } from '../table/kind-scopes';
+import type { KindTable } from '../table/kind-table';
+import { meshOfNode, type Node } from '../table/nodes';
+import { namesOfGroups } from './scope-names';
+
+/** Why a policy does not take hold of what a reference names (T004-02, -09, -10, -24). */
+export interface TargetRefusal {
+  readonly reason: 'TargetNotFound' | 'Conflicted' | 'RefNotPermitted';
+  readonly message: string;
+}
+
+/** One reference of a policy, and whether the policy took hold of anything there. */
+export interface AncestorVerdict {
+  readonly ref: TargetRef;
+  readonly refused?: TargetRefusal;
+}
+
+/** What becomes of a policy in scopes in which the same policies meet. */
+export interface ScopeVerdict {
+  readonly state: ScopeState;
+  /** How many there are. */
+  readonly count: number;
+  /** Names of some of them, as `g1>r1>b1`; of all together never more than 16. */
+  readonly names: readonly string[];
+  /** Its values that hold there and those that do not, as JSON pointers. */
+  readonly enforced: readonly string[];
+  readonly superseded: readonly string[];
+  /** The policies that beat it, as `namespace/name`. */
+  readonly by: readonly string[];
+}
+
+/** Whose proxies obey what is left of a policy, if callers do: those of all namespaces, or of its own. */
+export type CallersOf = 'all' | 'own';
+
+/** What all policies together come to for one. */
+export interface PolicyVerdict {
+  readonly policy: Policy;
+  readonly ancestors: readonly AncestorVerdict[];
+  readonly scopes: { readonly total: number; readonly enforced: number; readonly partial: number };
+  /** Those in which it is not fully enforced. */
+  readonly beaten: readonly ScopeVerdict[];
+}
+
+/** Most scopes of a verdict that have names (T004-32). */
+export const MOST_SCOPES = 16;
+
+/** Scopes in which the same policies meet. */
+interface Counted {
+  readonly fold: Fold;
+  readonly count: number;
+  /** The group, or what to call all of them together. */
+  readonly from: ScopeGroup | string;
+}
+
+/**
+ * What becomes of a policy (T004-44 to -50); undefined where the table has none of this key. Linear in the Namespaces and in the
+ * different sets of policies that it meets, and where it is beaten in the services that have policies of their own.
+ */
+export function policyVerdict(kind: KindTable, key: string): PolicyVerdict | undefined {
+  const attached = kind.policies.attachments.get(key);
+  if (!attached) return undefined;
+  const { policy, targets } = attached;
+  const ancestors = targets.map((target) => ancestorOf(kind, policy, target));
+  const scopes = { total: 0, enforced: 0, partial: 0 };
+  const beaten: (Omit<ScopeVerdict, 'names'> & Pick<Counted, 'from'>)[] = [];
+  for (const { fold, count, from } of countedScopes(kind, policy)) {
+    const state = fold.stateOf(policy);
+    scopes.total += count;
+    if (state === 'Enforced') scopes.enforced += count;
+    else {
+      if (state === 'PartiallyEnforced') scopes.partial += count;
+      beaten.push({ state, count, from, ...fold.fieldsOf(policy), by: winnersOver(policy, fold) });
+    }
+  }
+  const groups = new Set(beaten.flatMap(({ from }) => (typeof from === 'string' ? [] : [from])));
+  const names = namesOfGroups(kind, groups, MOST_SCOPES);
+  const named = beaten.map(({ from, ...verdict }): ScopeVerdict => {
+    return { ...verdict, names: typeof from === 'string' ? [from] : (names.get(from) ?? []) };
+  });
+  return { policy, ancestors, scopes, beaten: named };
+}
+
+/** Whose proxies obey a policy where callers do. A policy of which consumers' routes alone speak is for those of its namespace. */
+export function callersOf(kind: KindTable, policy: Policy): CallersOf {
+  const { routes } = kind.policies.world;
+  const isOwn = ({ level, namespace, id }: Node): boolean => {
+    if (level === 'Route' || level === 'Rule') {
+      const route = id && routes.route(identityKey(id));
+      if (!route || namespace !== policy.id.namespace) return route !== undefined;
+      return [...placesOf(routes, route).bound].every(({ binding }) => binding.group.startsWith('consumer:'));
+    }
+    const isAbove = level === 'Mesh' || level === 'Namespace' || level === 'Virtual';
+    return !isAbove && namespace !== policy.id.namespace;
+  };
+  return kind.policies.attachments.nodesOf(policy.key).every(isOwn) ? 'own' : 'all';
+}
+
+/** All scopes of a policy, those with the same policies together. */
+function* countedScopes(kind: KindTable, policy: Policy): Generator<Counted> {
+  const { policies, scopes, contexts } = kind;
+  const seen = new Set<ScopeGroup>();
+  function* ofGroup(group: ScopeGroup): Generator<Counted> {
+    if (seen.has(group)) return;
+    seen.add(group);
+    const lower = group.lower.flatMap((key) => policies.attachments.get(key)?.policy ?? []);
+    const fold = policies.folds.of([...upperPolicies(policies.attachments, group), ...lower]);
+    if (fold?.policies.includes(policy)) yield { fold, count: group.paths, from: group };
+  }
+  function* ofPlace(mesh: string, namespace: string, count: number, name: string): Generator<Counted> {
+    const fold = count > 0 ? policies.folds.of(upperPolicies(policies.attachments, { mesh, namespace })) : undefined;
+    if (fold?.policies.includes(policy)) yield { fold, count, from: name };
+  }
+  for (const node of policies.attachments.nodesOf(policy.key)) {
+    if (node.level === 'Virtual') {
+      const on = standing(policies.attachments, node, { consumer: undefined });
+      const fold = on.includes(policy) ? policies.folds.of(on) : undefined;
+      if (fold) yield { fold, count: 1, from: node.id?.name ?? '' };
+      continue;
+    }
+    if (node.level !== 'Mesh' && node.level !== 'Namespace') continue;
+    const mesh = meshOfNode(node);
+    const below = node.level === 'Namespace' ? [node.namespace] : undefined;
+    if (policies.shape.side === 'place') {
+      const places = policies.shape.has('Namespace') ? (below ?? policies.world.objects.namespacesOf(mesh)) : [''];
+      for (const namespace of places) yield* ofPlace(mesh, namespace, 1, namespace || mesh);
+      continue;
+    }
+    const all = new Set(below ?? [...contexts.countsBelow(mesh).keys(), ...scopes.namespacesOf(mesh)]);
+    for (const namespace of all) {
+      const plain = scopes.plain(mesh, namespace);
+      yield* ofPlace(mesh, namespace, plain, `all others of namespace ${namespace}`);
+      for (const group of scopes.below(mesh, namespace)) yield* ofGroup(group);
+    }
+  }
+  for (const group of scopes.groupsOf(policy.key)) yield* ofGroup(group);
+}
+
+/** The policies whose values stand where those of another would, in the order of their names. */
+function winnersOver(policy: Policy, fold: Fold): readonly string[] {
+  const { superseded } = fold.fieldsOf(policy);
+  const direct = superseded.flatMap((pointer) => fold.sources.get(pointer)?.policy ?? []);
+  const others = direct.length === superseded.length ? direct : [...fold.sources.values()].map((one) => one.policy);
+  const keys = new Set(others);
+  const winners = fold.policies.filter(({ key }) => keys.has(key) && key !== policy.key);
+  return winners.map(({ id }) => `${id.namespace}/${id.name}`).sort();
+}
+
+function ancestorOf(kind: KindTable, policy: Policy, { ref, permitted, found }: FoundTarget): AncestorVerdict {
+  const name = describeRef(ref);
+  if (!permitted) {
+    const message = `no ReferenceGrant of namespace ${ref.namespace} lets it name ${name}`;
+    return { ref, refused: { reason: 'RefNotPermitted', message } };
+  }
+  const nodes = [...found.values()].flat();
+  const [first] = nodes;
+  if (!first) return { ref, refused: { reason: 'TargetNotFound', message: `${name} does not exist` } };
+  if (!kind.definition.strategies.includes('None')) return { ref };
+  const { attachments } = kind.policies;
+  const isHeld = nodes.some((node) => attachments.at(node.key)[0]?.key === policy.key);
+  const winner = attachments.at(first.key)[0]?.id;
+  if (isHeld || !winner) return { ref };
+  const message = `${name} has the older ${winner.namespace}/${winner.name}`;
+  return { ref, refused: { reason: 'Conflicted', message } };
+}
+
+/** A reference in words, as messages name it. */
+function describeRef({ kind, namespace, name, sectionName }: TargetRef): string {
+  const place = namespace === '' ? '' : `${namespace}/`;
+  const what = name === undefined ? `${kind} of ${place}* that is selected` : `${kind} ${place}${name}`;
+  return sectionName === undefined ? what : `${what}, section ${sectionName},`;
+}
