@@ -1,7 +1,14 @@
 import { AccessPolicy, type Authenticator } from '@causeway/access';
 import { Admission } from '@causeway/admission';
-import { kindsOf } from '@causeway/meshes';
-import { globalIdentity, type ControlPlane, type Identity, type JsonObject, type Labels } from '@causeway/resources';
+import { FollowedPolicies, FollowedRoutes, kindsOf, type StepsRunner } from '@causeway/meshes';
+import {
+  globalIdentity,
+  ownZone,
+  type ControlPlane,
+  type Identity,
+  type JsonObject,
+  type Labels,
+} from '@causeway/resources';
 import { createRestServer, type RestServer, type RestServerOptions } from '@causeway/rest';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { restAccess, type TestAccess } from '../support/rest-access';
@@ -69,6 +76,9 @@ export async function restFixture(options: FixtureOptions = {}): Promise<RestFix
   const following = followStore(store, index, { clock: systemClock, logger: silentLogger, signal: stop.signal });
   const meshes = meshesOf(index);
   const registry = kindsOf(index);
+  const followed = { index, meshes, run: atOnce };
+  const routes = new FollowedRoutes({ ...followed, zone: ownZone(cp) });
+  const policies = new FollowedPolicies({ ...followed, routes });
   const policy = new AccessPolicy({ registry, index, cp });
   const admission = new Admission({
     registry,
@@ -88,7 +98,7 @@ export async function restFixture(options: FixtureOptions = {}): Promise<RestFix
   };
   await seed({ id: meshId('default'), labels: { 'kuma.io/origin': 'global' } });
   const server = await createRestServer({
-    ...{ registry, cp, store, index, meshes, audit, admission, clock: systemClock, logger: silentLogger },
+    ...{ registry, cp, store, index, meshes, policies, audit, admission, clock: systemClock, logger: silentLogger },
     access: restAccess(policy, {
       ...access,
       ...(authenticator && { authenticator: authenticator({ cp, store, index }) }),
@@ -99,12 +109,19 @@ export async function restFixture(options: FixtureOptions = {}): Promise<RestFix
   const close = async (): Promise<void> => {
     await server.close();
     policy.close();
+    policies.close();
+    routes.close();
     stop.abort();
     await store.close();
     await following;
   };
   return { server, store, index, audit, seed, close };
 }
+
+const atOnce: StepsRunner = (steps, done) => {
+  for (const _ of steps);
+  done();
+};
 
 function zoneLabel({ zone }: Identity): Labels {
   return zone === '' ? {} : { 'kuma.io/zone': zone };

@@ -1,7 +1,7 @@
 import { Inject, Module, type DynamicModule, type FactoryProvider, type OnApplicationShutdown } from '@nestjs/common';
 import type { Authentication } from '@causeway/access';
 import { HostnameExplainer } from '@causeway/controllers';
-import type { FollowedRoutes, Meshes } from '@causeway/meshes';
+import type { FollowedPolicies, FollowedRoutes, Meshes } from '@causeway/meshes';
 import { createQueries, type Queries, type QuerySources } from '@causeway/queries';
 import type { JsonObject } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
@@ -10,6 +10,7 @@ import { AUTHENTICATION } from './authentication.module';
 import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
 import { INDEX, MESHES } from './index.module';
 import { namingInsights } from './naming-insights';
+import { POLICIES } from './policies-follower';
 import { ROUTES } from './routes-follower';
 import { VERSION } from './version';
 
@@ -24,6 +25,7 @@ interface SharedQueryParts {
   readonly authentication: Authentication;
   readonly meshes: Meshes;
   readonly routes: FollowedRoutes;
+  readonly policies: FollowedPolicies;
 }
 
 type InjectedQueryParts = [
@@ -33,6 +35,7 @@ type InjectedQueryParts = [
   authentication: Authentication,
   meshes: Meshes,
   routes: FollowedRoutes,
+  policies: FollowedPolicies,
 ];
 
 /** What the queries of every control plane read from. */
@@ -49,11 +52,11 @@ export class SharedQuerySources implements OnApplicationShutdown {
 
   /** What a program adds its own parts to. */
   get(): QuerySources {
-    const { core, backend, index, meshes, routes, authentication } = this.parts;
+    const { core, backend, index, meshes, routes, policies, authentication } = this.parts;
     const { cp, registry, clock, settings, instance, redacted } = core;
     return {
       ...{ cp, registry, clock },
-      ...{ index, meshes, routes },
+      ...{ index, meshes, routes, policies },
       store: backend.store,
       audit: backend.audit,
       program: { version: VERSION, instanceId: instance, config: configDocument(redacted) },
@@ -88,9 +91,9 @@ export class QueriesModule implements OnApplicationShutdown {
       providers: [
         {
           provide: SharedQuerySources,
-          inject: [CORE, POSTGRES_BACKEND, INDEX, AUTHENTICATION, MESHES, ROUTES],
-          useFactory: (...[core, backend, index, authentication, meshes, routes]: InjectedQueryParts) =>
-            new SharedQuerySources({ core, backend, index, authentication, meshes, routes }),
+          inject: [CORE, POSTGRES_BACKEND, INDEX, AUTHENTICATION, MESHES, ROUTES, POLICIES],
+          useFactory: (...[core, backend, index, authentication, meshes, routes, policies]: InjectedQueryParts) =>
+            new SharedQuerySources({ core, backend, index, authentication, meshes, routes, policies }),
         },
         { provide: QUERY_SOURCES, inject: [SharedQuerySources, ...inject], useFactory },
         { provide: QUERIES, inject: [QUERY_SOURCES], useFactory: createQueries },

@@ -15,6 +15,7 @@ import { AccessReviewController } from './controllers/access-review.controller';
 import { DiscoveryController } from './controllers/discovery.controller';
 import { DocsController } from './controllers/docs.controller';
 import { InspectionController } from './controllers/inspection.controller';
+import { PoliciesController } from './controllers/policies.controller';
 import { ProxiesController } from './controllers/proxies.controller';
 import { ResourceController } from './controllers/resource.controller';
 import { ResourceWriteController } from './controllers/resource-write.controller';
@@ -70,6 +71,7 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
     ServerController,
     InspectionController,
     RoutesController,
+    PoliciesController,
     AccessReviewController,
     ZoneAccessController,
     TokensController,

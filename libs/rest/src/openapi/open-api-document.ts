@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, type Registry } from '@causeway/resource
 import { APPLY_SCHEMAS, applyPaths } from './apply-paths';
 import { AUDIT_SCHEMAS, auditPaths } from './audit-paths';
 import { DISCOVERY_SCHEMAS, discoveryPaths } from './discovery-paths';
+import { policiesPaths, policySchemas } from './policies-paths';
 import { PROXY_SCHEMAS, proxiesPaths } from './proxies-paths';
 import { kindPaths } from './kind-paths';
 import { problemComponents, type OpenApiObject } from './schema-parts';
@@ -53,6 +54,7 @@ export function openApiDocument(registry: Registry, version: string): JsonObject
     proxiesPaths(),
     discoveryPaths(),
     routesPaths(),
+    policiesPaths(registry),
   ];
   const { paths, parameters } = extractParameters(asJson(merged([...own, ...registry.kinds.map(kindPaths)])));
   return {
@@ -75,7 +77,7 @@ export function openApiDocument(registry: Registry, version: string): JsonObject
     paths: withOpenOperations(paths),
     components: {
       parameters,
-      schemas: asJson(merged([...OWN_SCHEMAS, ...registry.kinds.map(kindSchemas)])),
+      schemas: asJson(merged([...OWN_SCHEMAS, policySchemas(registry), ...registry.kinds.map(kindSchemas)])),
       responses: asJson(problemComponents()),
       securitySchemes: {
         bearer: {

@@ -232,6 +232,52 @@ export const ROUTES_PARAMETERS: readonly RestQueryParameter[] = [
   FRESHNESS,
 ];
 
+const POLICY_KIND: RestQueryParameter = {
+  ...{ name: 'kind', description: 'Only policies of this kind.', schema: { type: 'string', maxLength: 63 } },
+};
+
+/** Parameters of the policies that affect something. */
+export const AFFECTING_PARAMETERS: readonly RestQueryParameter[] = [
+  POLICY_KIND,
+  {
+    ...{ name: 'representation', description: 'string: each effective spec also as JSON text.' },
+    schema: { type: 'string', enum: ['string'] },
+  },
+  ...OFFSET_PAGE_PARAMETERS,
+  FRESHNESS,
+];
+
+/** As AFFECTING_PARAMETERS, of an object that is stored nowhere. */
+export const VIRTUAL_PARAMETERS: readonly RestQueryParameter[] = [
+  {
+    ...{ name: 'namespace', description: 'Its namespace; "default" where absent.' },
+    schema: { type: 'string', maxLength: 63 },
+  },
+  ...AFFECTING_PARAMETERS,
+];
+
+/** What is done to the policy whose impact is asked for. */
+export const IMPACT_OPERATION: RestQueryParameter = {
+  ...{ name: 'op', description: 'What is done to the policy.', schema: { type: 'string', enum: ['delete'] } },
+  required: { example: 'delete' },
+};
+
+/** Parameters of the graph of targets. */
+export const TOPOLOGY_PARAMETERS: readonly RestQueryParameter[] = [
+  {
+    ...{ name: 'root', description: 'Only what stands on the paths of KIND/NAME or KIND/NAMESPACE/NAME.' },
+    schema: { type: 'string', maxLength: 512 },
+  },
+  {
+    ...{ name: 'zone', description: 'The zone where the root was made; empty means the global.' },
+    schema: { type: 'string', maxLength: 253 },
+  },
+  {
+    ...{ name: 'format', description: 'The form of the answer.' },
+    schema: { type: 'string', enum: ['json', 'dot'], default: 'json' },
+  },
+];
+
 /** Parameters of the table of hostnames. */
 export const HOSTNAME_PARAMETERS: readonly RestQueryParameter[] = [
   { name: 'name', description: 'Only hostnames that contain this text.', schema: { type: 'string', maxLength: 253 } },
