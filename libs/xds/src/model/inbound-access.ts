@@ -4,6 +4,7 @@ import { mtlsModeOf, type MeshAccess, type Meshes, type MtlsMode } from '@causew
 import { globalIdentity, identityKey, isJsonObject, type Resource } from '@causeway/resources';
 import { mayBeAnonymous, type AccessRules } from '@causeway/policies';
 import type { IndexChange, IndexReader } from '@causeway/store';
+import type { AccessFacts } from './destination';
 import type { InboundRules } from './inbound-rules';
 
 /** Who may call an inbound: SPIFFE ids, or `anyone` with a verified identity. Nobody is named = nobody may. */
@@ -49,7 +50,7 @@ const SOURCES: readonly string[] = ['Mesh', 'MeshParameters', 'ConfigMap'];
  * settings cannot be read, access is `pending`: a proxy keeps the inbounds that it has and gets no new ones, so nothing is ever
  * open because something is missing.
  */
-export class AccessTable {
+export class AccessTable implements AccessFacts {
   private readonly known = new Map<string, Decision | 'pending'>();
   /** Of each mesh that has an egress, what was last known. */
   private readonly ofEgresses = new Map<string, Decision>();

@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { asDataplane, type DataplaneResource, type ServiceResource } from '@causeway/controllers';
+import type { DataplaneResource, ServiceResource } from '@causeway/controllers';
 import { servicePorts } from '@causeway/kinds';
 import { compareIdentities, type Identity, type Resource } from '@causeway/resources';
-import type { IndexChange, IndexReader } from '@causeway/store';
+import type { IndexChange } from '@causeway/store';
 import { isTargeted } from './destination';
-import type { InboundRules, RulesChange } from './inbound-rules';
 
 /** The ports of these services that an inbound of a Dataplane serves, given by its own port; in one order. */
 export function portsServedAt(
@@ -22,7 +21,7 @@ export function portsServedAt(
 }
 
 /** What is asked for Dataplanes by the service that selects them. */
-interface Selecting {
+export interface Selecting {
   readonly zone: string;
   dataplanesOf(service: Resource): Iterable<DataplaneResource>;
 }
@@ -37,29 +36,4 @@ export function* reselected(changes: readonly IndexChange[], model: Selecting): 
     if (before && after && isDeepStrictEqual(before.spec, after.spec)) continue;
     for (const service of [before, after]) if (service) yield* model.dataplanesOf(service);
   }
-}
-
-/**
- * The Dataplanes whose inbounds may let in others, since rules or what they select by are others: the instances of these services, what
- * changed itself where a mesh has policies, and all of the meshes that got their first policy or lost their last.
- */
-export function* restricted(
-  changes: readonly IndexChange[],
-  { services, meshes }: RulesChange,
-  model: Selecting & {
-    readonly index: Pick<IndexReader, 'byIdentityKey'>;
-    readonly rules: Pick<InboundRules, 'hasPolicies'>;
-    dataplanes(): Iterable<readonly [string, DataplaneResource]>;
-  },
-): Generator<DataplaneResource> {
-  for (const key of services) {
-    const service = model.index.byIdentityKey(key);
-    if (service) yield* model.dataplanesOf(service);
-  }
-  for (const { id, after } of changes) {
-    const dataplane = id.zone === model.zone && model.rules.hasPolicies(id.mesh) ? asDataplane(after) : undefined;
-    if (dataplane) yield dataplane;
-  }
-  if (meshes.length === 0) return;
-  for (const [, dataplane] of model.dataplanes()) if (meshes.includes(dataplane.id.mesh)) yield dataplane;
 }

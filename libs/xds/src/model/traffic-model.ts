@@ -17,7 +17,7 @@ import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
 import { destinationsOf, hasNames, SERVICE_KINDS, type Destination } from './destination';
 import { AccessTable, type AccessSource } from './inbound-access';
 import { InboundRules, type EffectiveAccess } from './inbound-rules';
-import { restricted } from './inbound-services';
+import { restricted } from './restricted-inbounds';
 import { NO_POLICIES } from '../policies/policy-source';
 import { secretsOf, secretText } from './external-target';
 import { listedMembers } from './listed-members';
