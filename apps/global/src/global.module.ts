@@ -16,6 +16,7 @@ import {
   QueriesModule,
   CertificatesModule,
   restModule,
+  POLICIES,
   ROUTES,
   SharedTelemetry,
   SharedTelemetryModule,
@@ -59,7 +60,17 @@ export class GlobalModule {
     const shown = CertificatesModule.forRoot({ imports: state });
     const leader = LeaderModule.forRootAsync({
       imports: [...state, authentication, security, access],
-      inject: [POSTGRES_BACKEND, INDEX, AUTHENTICATION, ZoneSecurity, ACCESS_POLICY, MESHES, StoreBinding, ROUTES],
+      inject: [
+        POSTGRES_BACKEND,
+        INDEX,
+        AUTHENTICATION,
+        ZoneSecurity,
+        ACCESS_POLICY,
+        MESHES,
+        StoreBinding,
+        ROUTES,
+        POLICIES,
+      ],
       useFactory: leaderTermFactory(core, kuma),
     });
     const kds = KdsGlobalModule.forRootAsync({

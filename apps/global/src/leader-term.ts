@@ -11,6 +11,7 @@ import {
   createConditionsReconciler,
   createKumaRouteLoop,
   createMeshAuthorityLoop,
+  createPolicyStatusLoop,
   createRouteStatusLoop,
   createTrustCertificatesLoop,
   createTrustLoop,
@@ -19,7 +20,8 @@ import {
   runLoops,
 } from '@causeway/controllers';
 import { createZoneLifecycleLoop, unsupportedByKuma, type KumaOptions } from '@causeway/kds';
-import type { FollowedRoutes, Meshes } from '@causeway/meshes';
+import type { FollowedPolicies, FollowedRoutes, Meshes } from '@causeway/meshes';
+import type { Kind } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import type { PostgresBackend } from '@causeway/store-postgres';
 import type { GlobalSettings } from './config';
@@ -34,6 +36,7 @@ type GlobalLeaderSources = [
   meshes: Meshes,
   binding: StoreBinding,
   routes: FollowedRoutes,
+  policies: FollowedPolicies,
 ];
 
 /** What the global's leader does for a term: defaults, maintenance of the store and of tokens, lost and deleted zones, conditions. */
@@ -43,7 +46,7 @@ export function leaderTermFactory(
 ): (...sources: GlobalLeaderSources) => LeaderTermFactory {
   const { settings } = core;
   const lost = { policy: settings.CAUSEWAY_LOST_ZONE_POLICY, after: settings.CAUSEWAY_LOST_ZONE_AFTER };
-  return (...[backend, index, authentication, security, rights, meshes, binding, routes]) =>
+  return (...[backend, index, authentication, security, rights, meshes, binding, routes, policies]) =>
     (term) => {
       const context = { ...core, store: backend.store, index, meshes, term };
       const zones = createZoneLifecycleLoop({ ...context, sessions: backend.sessions, lost, rights });
@@ -56,6 +59,8 @@ export function leaderTermFactory(
       const kumaRoutes = createKumaRouteLoop({ meshes, routes, zones: kumaZones, exportDefault }, term);
       const told = kumaRoutes.told;
       const status = createRouteStatusLoop({ cp: core.cp, meshes, routes, progress, kuma: told }, term);
+      const kindOf = (name: string): Kind | undefined => core.registry.kind(name);
+      const policyStatus = createPolicyStatusLoop({ cp: core.cp, meshes, policies, kindOf, progress }, term);
       const chores = [...tokenChores(context, authentication.tokens), security.purge];
       return {
         run: async () => {
@@ -73,6 +78,7 @@ export function leaderTermFactory(
                 keys,
                 kumaRoutes.loop,
                 status,
+                policyStatus,
               ],
               context,
             ),

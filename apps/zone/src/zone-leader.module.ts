@@ -4,6 +4,7 @@ import {
   INDEX,
   maintainStore,
   MESHES,
+  POLICIES,
   ROUTES,
   StoreBinding,
   tokenChores,
@@ -33,7 +34,7 @@ import {
   type ZoneSyncFactory,
   type ZoneSyncStatus,
 } from '@causeway/kds';
-import type { FollowedRoutes, Meshes } from '@causeway/meshes';
+import type { FollowedPolicies, FollowedRoutes, Meshes } from '@causeway/meshes';
 import type { JsonObject, Resource } from '@causeway/resources';
 import type { LeaderTerm } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
@@ -68,6 +69,7 @@ type ZoneLeaderSources = [
   dataplaneTokens: DataplaneTokens,
   zoneTokens: ZoneProxyTokens,
   routes: FollowedRoutes,
+  policies: FollowedPolicies,
 ];
 
 /** How often the leader looks whether a step of the certificate authority is due, ms. */
@@ -218,7 +220,7 @@ export class ZoneLeaderModule {
           provide: ZoneLeader,
           inject: [
             ...[ProxyDirectory, POSTGRES_BACKEND, INDEX, ZONE_SYNC_FACTORY, AUTHENTICATION, MESHES, StoreBinding],
-            ...[ZoneAuthority, ZoneTrustEvidence, DATAPLANE_TOKENS, ZONE_PROXY_TOKENS, ROUTES],
+            ...[ZoneAuthority, ZoneTrustEvidence, DATAPLANE_TOKENS, ZONE_PROXY_TOKENS, ROUTES, POLICIES],
           ],
           useFactory: (...sources: ZoneLeaderSources) => new ZoneLeader(leaderOptions(core, sources)),
         },
@@ -230,9 +232,9 @@ export class ZoneLeaderModule {
 
 function leaderOptions(core: ControlPlaneCore<ZoneSettings>, sources: ZoneLeaderSources): ZoneLeaderOptions {
   const [proxies, backend, index, createSync, authentication, meshes, binding, ...identity] = sources;
-  const [authority, evidence, dataplaneTokens, zoneTokens, routes] = identity;
+  const [authority, evidence, dataplaneTokens, zoneTokens, routes, policies] = identity;
   return {
     ...{ core, proxies, backend, index, createSync, authentication, meshes, binding },
-    ...{ authority, evidence, dataplaneTokens, zoneTokens, routes },
+    ...{ authority, evidence, dataplaneTokens, zoneTokens, routes, policies },
   };
 }

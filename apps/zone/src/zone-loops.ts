@@ -2,8 +2,10 @@ import { meshLoops, type ControlPlaneCore, type StoreBinding } from '@causeway/c
 import {
   createConditionsReconciler,
   createLeaseConditionsLoop,
+  createPolicyStatusLoop,
   createProgressReporter,
   createRouteStatusLoop,
+  reportedPolicies,
   reportedRoutes,
   createSharedIdentityLoop,
   createTrustCertificatesLoop,
@@ -17,7 +19,8 @@ import {
 } from '@causeway/controllers';
 import type { AuthorityLifecycle } from '@causeway/identity';
 import type { ZoneSync } from '@causeway/kds';
-import type { FollowedRoutes, Meshes } from '@causeway/meshes';
+import type { FollowedPolicies, FollowedRoutes, Meshes } from '@causeway/meshes';
+import type { Kind } from '@causeway/resources';
 import type { LeaderTerm } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
 import { configuredRanges } from './address-ranges';
@@ -29,6 +32,7 @@ export interface LoopSources {
   readonly index: IndexReader;
   readonly meshes: Meshes;
   readonly routes: FollowedRoutes;
+  readonly policies: FollowedPolicies;
   readonly proxies: ProxyDirectory;
   readonly binding: StoreBinding;
 }
@@ -41,15 +45,20 @@ export interface TermParts {
   readonly term: LeaderTerm;
 }
 
-/** The loops of one term that say what becomes of routes: of the zone's own to their users, of the global's to the global. */
+/** The loops of one term that say what becomes of routes and policies: of the zone's own to their users, of the global's to the global. */
 function routeLoops(
-  { core: { cp }, meshes, routes, proxies }: LoopSources,
+  { core: { cp, registry }, index, meshes, routes, policies, proxies }: LoopSources,
   { sync, term }: TermParts,
 ): readonly ControlLoop[] {
-  const status = createRouteStatusLoop({ cp, meshes, routes, progress: new ZoneProgress(proxies) }, term);
-  if (cp.role !== 'zone' || !sync) return [status];
+  const kindOf = (name: string): Kind | undefined => registry.kind(name);
+  const status = [
+    createRouteStatusLoop({ cp, meshes, routes, progress: new ZoneProgress(proxies) }, term),
+    createPolicyStatusLoop({ cp, meshes, policies, kindOf, progress: new ZoneProgress(proxies) }, term),
+  ];
+  if (cp.role !== 'zone' || !sync) return status;
   const positionOf = (kind: string): ReturnType<ZoneSync['positionOf']> => sync.positionOf(kind);
-  return [status, createProgressReporter({ cp, reported: [reportedRoutes(routes)], proxies, positionOf }, term)];
+  const reported = [reportedRoutes(routes), reportedPolicies(policies, index)];
+  return [...status, createProgressReporter({ cp, reported, proxies, positionOf }, term)];
 }
 
 /** The control loops of one term. */

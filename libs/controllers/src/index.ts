@@ -45,8 +45,11 @@ export { ProxyDirectory, type ProxyDirectoryOptions } from './proxies/proxy-dire
 export { proxiesWithoutAuthority, type KnownProxy } from './proxies/known-proxies';
 export { createKumaRouteLoop, type KumaRoutesOptions } from './routes/kuma/kuma-route-reconciler';
 export { meshHttpRouteId } from './routes/kuma/plan-mesh-http-route';
+export { createKumaPolicyLoop, type KumaPoliciesOptions } from './policies/kuma/kuma-policy-reconciler';
+export { kumaPolicyId } from './policies/kuma/plan-kuma-policy';
 export { type ToldPolicies } from './policies/kuma/told-policies';
 export { createPolicyStatusLoop, type PolicySource } from './policies/policy-status-reconciler';
+export { reportedPolicies } from './policies/reported-policies';
 export { type ProgressSource } from './progress/progress';
 export { GlobalProgress } from './progress/global-progress';
 export { createProgressReporter } from './progress/progress-reporter';

@@ -1,0 +1,146 @@
+import {
+  createPolicyStatusLoop,
+  createProgressReporter,
+  reportedPolicies,
+  reportedRoutes,
+} from '@causeway/controllers';
+import type { ControlLoop, ProgressSource } from '@causeway/controllers';
+import { FollowedPolicies, kindsOf, type FollowedRoutes } from '@causeway/meshes';
+import {
+  globalIdentity,
+  isJsonArray,
+  isJsonObject,
+  ownZone,
+  type Identity,
+  type JsonObject,
+} from '@causeway/resources';
+import type { PutChange, ResourceStore } from '@causeway/store';
+import { meshesOf } from './meshes';
+import { RouteLeader } from './route-leader';
+import type { TestPlane } from './test-plane';
+
+/** What a leader that writes the status of policies has besides its plane. */
+export interface PolicyLeaderOptions {
+  readonly store?: ResourceStore;
+  readonly progress?: ProgressSource;
+  readonly isBeside?: boolean;
+  /** How long nobody is said to be waited for, and how often it is said then, ms; a second unless given. */
+  readonly patience?: { readonly first: number; readonly then: number; readonly zones?: number };
+  /** In a zone with a global: reports to it, from what is known of proxies. */
+  readonly reports?: Pick<Parameters<typeof createProgressReporter>[0], 'cp' | 'proxies' | 'positionOf'>;
+}
+
+/** A leader of one plane that writes the status of its policies, and of its routes. */
+export class PolicyLeader {
+  private constructor(
+    readonly leader: RouteLeader,
+    readonly policies: FollowedPolicies,
+  ) {}
+
+  static async lead(plane: TestPlane, holder: string, options: PolicyLeaderOptions = {}): Promise<PolicyLeader> {
+    const { progress, patience = { first: 1_000, then: 1_000 }, reports, ...more } = options;
+    const { index, cp } = plane;
+    const meshes = meshesOf(index);
+    const registry = kindsOf(index);
+    let followed: FollowedPolicies | undefined;
+    const loops = (routes: FollowedRoutes, ended: AbortController): readonly ControlLoop[] => {
+      const policies = policiesOf(plane, routes);
+      followed = policies;
+      const kindOf = registry.kind.bind(registry);
+      const status = { cp, meshes, policies, kindOf, patience, ...(progress && { progress }) };
+      const reported = [reportedRoutes(routes), reportedPolicies(policies, index)];
+      const reporter = reports ? [createProgressReporter({ ...reports, reported }, ended)] : [];
+      return [...reporter, createPolicyStatusLoop(status, ended)];
+    };
+    const leader = await RouteLeader.lead(plane, holder, { ...more, loops });
+    if (!followed) throw new Error('no policies');
+    return new PolicyLeader(leader, followed);
+  }
+
+  settle(): Promise<void> {
+    return this.leader.settle();
+  }
+
+  /** How many rows the loop of policies has written. */
+  get written(): number {
+    return this.leader.runner.stats.loops['policies']?.written ?? 0;
+  }
+
+  start(): this {
+    this.leader.start();
+    return this;
+  }
+
+  async stopped(): Promise<void> {
+    await this.leader.stopped();
+    this.policies.close();
+  }
+
+  end(): void {
+    this.leader.end();
+    this.policies.close();
+  }
+}
+
+/** The policies of a plane, derived at once. */
+export function policiesOf({ index }: Pick<TestPlane, 'index'>, routes: FollowedRoutes): FollowedPolicies {
+  const run = (steps: Iterable<unknown>, done: () => void): void => {
+    for (const _ of steps);
+    done();
+  };
+  return new FollowedPolicies({ index, meshes: meshesOf(index), routes, run });
+}
+
+/** A definition as it is stored. */
+export function definition(spec: JsonObject): PutChange {
+  const { plural, group } = spec;
+  const id = globalIdentity('MetaresourceDefinition', `${text(plural)}.${text(group)}`);
+  return { type: 'put', id, expect: 'any', labels: { 'kuma.io/origin': 'global' }, spec };
+}
+
+/** The identity of a policy of namespace `ns` that was made here. */
+export function policyId({ cp }: Pick<TestPlane, 'cp'>, kind: string, name: string, namespace = 'ns'): Identity {
+  return { kind, mesh: 'default', zone: ownZone(cp), namespace, name };
+}
+
+/** A change that puts a policy, route, service or Gateway, of namespace `ns` unless the name says `namespace/name`. */
+export function putOf(plane: Pick<TestPlane, 'cp'>, kind: string, called: string, spec: JsonObject): PutChange {
+  const [name = '', namespace = 'ns'] = called.split('/').reverse();
+  const id = policyId(plane, kind, name, namespace);
+  const origin = plane.cp.role === 'zone' ? 'zone' : 'global';
+  const labels = {
+    ...{ 'kuma.io/display-name': name, 'kuma.io/mesh': id.mesh, 'kuma.io/origin': origin },
+    ...{ 'k8s.kuma.io/namespace': namespace, 'app.example.com/name': name },
+  };
+  return { type: 'put', id, expect: 'any', labels, spec };
+}
+
+/** The conditions of a policy in a few words: `Accepted=True/Accepted …`; `-` where there are none. */
+export function conditionsOf(plane: TestPlane, id: Identity, messages = false): string {
+  return said(plane.get(id)?.status?.['conditions'], messages) || '-';
+}
+
+/** Its ancestors: the name of each, and its conditions. */
+export function ancestorsOf(plane: TestPlane, id: Identity): readonly string[] {
+  const all = plane.get(id)?.status?.['ancestors'];
+  return (isJsonArray(all) ? all.filter(isJsonObject) : []).map((entry) => {
+    const ref = isJsonObject(entry['ancestorRef']) ? entry['ancestorRef'] : {};
+    return `${text(ref['kind'])} ${text(ref['name'])} ${said(entry['conditions'], false)}`;
+  });
+}
+
+function said(conditions: unknown, messages: boolean): string {
+  const all = isJsonArray(conditions) ? conditions.filter(isJsonObject) : [];
+  return all
+    .map(({ type, status, reason, message }) =>
+      messages && status === 'True' && type !== 'Accepted'
+        ? `${text(type)}: ${text(message)}`
+        : messages
+          ? []
+          : `${text(type)}=${text(status)}/${text(reason)}`,
+    )
+    .flat()
+    .join(' ');
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '-');
