@@ -93,13 +93,20 @@ export class TrafficZone {
     this.index.apply({ revision: this.revision, changes: resources.map((resource) => ({ type: 'put', resource })) });
   }
 
-  delete(...resources: readonly Resource[]): void {
+  /** Puts and deletes in one batch. */
+  change(puts: readonly Resource[], deletes: readonly Resource[]): void {
     this.revision += 1;
     const { revision } = this;
-    const changes = resources.map(({ id }) => ({
-      type: 'delete' as const,
-      tombstone: { id, revision, deletedAt: 0, freed: [] },
-    }));
-    this.index.apply({ revision, changes });
+    this.index.apply({
+      revision,
+      changes: [
+        ...puts.map((resource) => ({ type: 'put' as const, resource })),
+        ...deletes.map(({ id }) => ({ type: 'delete' as const, tombstone: { id, revision, deletedAt: 0, freed: [] } })),
+      ],
+    });
+  }
+
+  delete(...resources: readonly Resource[]): void {
+    this.change([], resources);
   }
 }
