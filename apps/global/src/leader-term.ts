@@ -9,6 +9,7 @@ import {
 } from '@causeway/control-plane';
 import {
   createConditionsReconciler,
+  createKumaPolicyLoop,
   createKumaRouteLoop,
   createMeshAuthorityLoop,
   createPolicyStatusLoop,
@@ -60,7 +61,11 @@ export function leaderTermFactory(
       const told = kumaRoutes.told;
       const status = createRouteStatusLoop({ cp: core.cp, meshes, routes, progress, kuma: told }, term);
       const kindOf = (name: string): Kind | undefined => core.registry.kind(name);
-      const policyStatus = createPolicyStatusLoop({ cp: core.cp, meshes, policies, kindOf, progress }, term);
+      const kumaPolicies = createKumaPolicyLoop({ meshes, routes, policies, zones: kumaZones }, term);
+      const policyStatus = createPolicyStatusLoop(
+        { cp: core.cp, meshes, policies, kindOf, progress, kuma: kumaPolicies.told },
+        term,
+      );
       const chores = [...tokenChores(context, authentication.tokens), security.purge];
       return {
         run: async () => {
@@ -77,6 +82,7 @@ export function leaderTermFactory(
                 authorities,
                 keys,
                 kumaRoutes.loop,
+                kumaPolicies.loop,
                 status,
                 policyStatus,
               ],
