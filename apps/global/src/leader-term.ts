@@ -9,6 +9,7 @@ import {
 } from '@causeway/control-plane';
 import {
   createConditionsReconciler,
+  createDefinitionsLoop,
   createKumaPolicyLoop,
   createKumaRouteLoop,
   createMeshAuthorityLoop,
@@ -76,6 +77,7 @@ export function leaderTermFactory(
               [
                 ...meshLoops(core, meshes, binding),
                 conditions,
+                createDefinitionsLoop(),
                 createTrustLoop(),
                 createZoneTrustLoop(),
                 createTrustCertificatesLoop(),
