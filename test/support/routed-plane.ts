@@ -2,10 +2,9 @@ import { Agent, createServer, request, type IncomingHttpHeaders, type Server } f
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { evaluate, type Decision, type RouteKind, type RouteSpec } from '@causeway/routing';
-import { shippedDefinition, shippedDefinitionName, shippedPolicies } from '@causeway/policies';
 import { identityKey, type Identity, type JsonObject, type Resource } from '@causeway/resources';
 import { TrafficPlane } from './traffic-plane';
-import { sketch } from './traffic-zone';
+import { shippedKinds, sketch } from './traffic-zone';
 import { loopbackBlock } from './loopback-networks';
 import { httpRequest, type Asked } from './routing-mesh';
 import { ToldAnswers } from './told-answers';
@@ -53,9 +52,7 @@ export class RoutedPlane {
       sketch('MeshParameters', 'p', { mtls: 'Off' }),
       sketch('Mesh', 'default', { controllerName: 'causeway.io/control-plane', parametersRef }),
       ...['mesh', 'consumer'].map((namespace) => sketch('Namespace', namespace, {})),
-      ...shippedPolicies.map((each) =>
-        sketch('MetaresourceDefinition', shippedDefinitionName(each), shippedDefinition(each)),
-      ),
+      ...shippedKinds(),
     );
     return routed;
   }
