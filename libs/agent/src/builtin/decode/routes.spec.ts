@@ -100,7 +100,7 @@ it('limits of all sources together are not kept, and said; those of each source 
   const limitWith = (shareKey: string) => {
     const tokenBucket = { maxTokens: 2, tokensPerFill: 2, fillInterval: { seconds: 1, nanos: 0 } };
     const limit = packFilter('limit', NetworkLocalRateLimit, { statPrefix: 'in', tokenBucket, shareKey });
-    return forwardingOf({ filters: [limit, tcp].map((each) => ({ ...each, disabled: false })) } as never);
+    return forwardingOf({ filters: [limit, tcp].map((each) => ({ ...each, disabled: false })) });
   };
   const { limit, lost } = limitWith('inbound shop/web');
   expect([limit, lost]).toEqual([undefined, [expect.stringContaining('by source only')]]);
