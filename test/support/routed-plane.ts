@@ -4,9 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { evaluate, type Decision, type RouteKind, type RouteSpec } from '@causeway/routing';
 import { identityKey, type Identity, type JsonObject, type Resource } from '@causeway/resources';
 import { TrafficPlane } from './traffic-plane';
-import { sketch } from './traffic-zone';
+import { shippedKinds, sketch } from './traffic-zone';
 import { loopbackBlock } from './loopback-networks';
 import { httpRequest, type Asked } from './routing-mesh';
+import { ToldAnswers } from './told-answers';
 import { until } from './until';
 
 /** What a process got, and what came back. */
@@ -37,6 +38,8 @@ export class RoutedPlane {
   private readonly clients: string[] = [];
   private readonly processes: Server[] = [];
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 8 });
+  /** What processes do with requests. */
+  readonly answers = new ToldAnswers();
   private readonly routes = new Map<string, Resource>();
   private order = 0;
 
@@ -48,6 +51,8 @@ export class RoutedPlane {
     routed.plane.state.put(
       sketch('MeshParameters', 'p', { mtls: 'Off' }),
       sketch('Mesh', 'default', { controllerName: 'causeway.io/control-plane', parametersRef }),
+      ...['mesh', 'consumer'].map((namespace) => sketch('Namespace', namespace, {})),
+      ...shippedKinds(),
     );
     return routed;
   }
@@ -74,8 +79,11 @@ export class RoutedPlane {
   }
 
   private async process(name: string): Promise<number> {
-    const server = createServer(({ headers, url }, answer) => {
-      answer.setHeader('x-original', 'kept').end(JSON.stringify({ name, url, headers }));
+    const server = createServer((asked, response) => {
+      const { headers, url } = asked;
+      this.answers.take(asked, response, () =>
+        response.setHeader('x-original', 'kept').end(JSON.stringify({ name, url, headers })),
+      );
     });
     server.keepAliveTimeout = 60_000;
     server.listen(0, '127.0.0.1');
@@ -118,7 +126,24 @@ export class RoutedPlane {
     return made;
   }
 
-  /** Deletes all routes. */
+  /** Puts a policy of one of the kinds that are shipped, younger than all before. */
+  async policy(kind: string, name: string, spec: JsonObject, namespace = 'mesh'): Promise<Resource> {
+    this.order += 1;
+    const made = sketch(kind, name, spec, { namespace, creationOrder: this.order });
+    this.routes.set(identityKey(made.id), made);
+    this.plane.state.put(made);
+    await this.obeyed();
+    return made;
+  }
+
+  /** Deletes a route or a policy. */
+  async remove(made: Resource): Promise<void> {
+    this.routes.delete(identityKey(made.id));
+    this.plane.state.delete(made);
+    await this.obeyed();
+  }
+
+  /** Deletes all routes and policies. */
   async clear(): Promise<void> {
     if (this.routes.size > 0) this.plane.state.delete(...this.routes.values());
     this.routes.clear();

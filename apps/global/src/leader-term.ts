@@ -9,6 +9,7 @@ import {
 } from '@causeway/control-plane';
 import {
   createConditionsReconciler,
+  createDefinitionsLoop,
   createKumaRouteLoop,
   createMeshAuthorityLoop,
   createPolicyStatusLoop,
@@ -71,6 +72,7 @@ export function leaderTermFactory(
               [
                 ...meshLoops(core, meshes, binding),
                 conditions,
+                createDefinitionsLoop(),
                 createTrustLoop(),
                 createZoneTrustLoop(),
                 createTrustCertificatesLoop(),

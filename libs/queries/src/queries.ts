@@ -107,15 +107,17 @@ export interface Queries {
 
 /** Builds the queries of a process; they follow the index until `close`. */
 export function createQueries(sources: QuerySources): Queries {
-  const { registry, cp, store, index, meshes, clock, insights = {}, userAccess, zoneAccess } = sources;
+  const { registry, cp, store, index, meshes, routes, policies, clock, insights = {} } = sources;
+  const { userAccess, zoneAccess } = sources;
+  const at = { cp, index, meshes };
   const limits = { ...DEFAULT_QUERY_LIMITS, ...sources.limits };
   const freshness = new Freshness(index, store, { clock, longest: limits.revisionWait });
   const sorted = new SortedIndex(index);
   const lister = new Lister(index, sorted);
   const expensive = new ConcurrencyLimit(EXPENSIVE);
-  const resources = new ResourceQueries({ registry, cp, index, meshes, lister, freshness });
+  const resources = new ResourceQueries({ ...at, registry, lister, freshness });
   const watches = new Watches({ index, meshes, store, lister, freshness, clock, limits });
-  const hostnames = new HostnameQueries({ cp, index, meshes, freshness, resources, insights, expensive });
+  const hostnames = new HostnameQueries({ ...at, freshness, resources, insights, expensive });
   const { affected, stop } = affectedStatus(index, meshes.owner, sources.policies);
   const stops = [freshness.follow(), sorted.follow(), stop];
   return {
@@ -127,20 +129,10 @@ export function createQueries(sources: QuerySources): Queries {
     leases: new LeaseQueries(sources.agentLeases, store),
     hostnames,
     resolution: new HostnameResolution(index, hostnames),
-    routes: new RouteQueries({ cp, index, meshes, freshness, hostnames, expensive, routes: sources.routes }),
-    policies: new PolicyQueries({ meshes, resources, freshness, expensive, policies: sources.policies }),
-    discovery: new Discovery({ cp, index, meshes, freshness, expensive, instances: sources.instances }),
-    doctor: new Doctor({
-      registry,
-      cp,
-      index,
-      meshes,
-      store,
-      insights,
-      clock,
-      userTokens: userAccess,
-      zoneTokens: zoneAccess,
-    }),
+    routes: new RouteQueries({ ...at, freshness, hostnames, expensive, routes, policies }),
+    policies: new PolicyQueries({ meshes, resources, freshness, expensive, policies }),
+    discovery: new Discovery({ ...at, freshness, expensive, instances: sources.instances }),
+    doctor: new Doctor({ ...at, registry, store, insights, clock, userTokens: userAccess, zoneTokens: zoneAccess }),
     server: new ServerFacts({ registry, cp, index, program: sources.program }),
     decisions: new OperatorDecisions(sources.syncDecisions ?? {}),
     zoneTokens: new ZoneTokens(zoneAccess),

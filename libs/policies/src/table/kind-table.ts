@@ -5,7 +5,7 @@ import { isBelow, type Touch } from './attachments';
 import { contextOf } from './contexts';
 import { KindPolicies, upperPolicies } from './kind-policies';
 import { KindScopes } from './kind-scopes';
-import type { PolicyMarks } from './marks';
+import { PolicyMarks } from './marks';
 import { contextsOf } from './node-contexts';
 import type { Node } from './nodes';
 import type { KnownObject } from './objects';
@@ -53,8 +53,11 @@ export class KindTable {
 
   /** Contexts of a frontend changed below the policies, which stand where they stood. */
   contextsChanged(key: string, frontend: Frontend | undefined, groups: Iterable<string>, marks: PolicyMarks): void {
+    if (this.policies.attachments.size === 0) return;
     const all = new Set([...groups, ...this.scopes.borrowing(key, frontend)]);
-    for (const group of all) this.refresh(key, frontend, group, marks);
+    // Where there are no policies nothing differs.
+    const told = this.policies.attachments.size > 0 ? marks : new PolicyMarks();
+    for (const group of all) this.refresh(key, frontend, group, told);
   }
 
   /** Forgets all policies. */
@@ -98,7 +101,6 @@ export class KindTable {
   }
 
   private markContext(key: string, group: string, consumer: string | undefined, marks: PolicyMarks): void {
-    if (this.policies.attachments.size === 0) return;
     const { kind } = this.definition;
     if (this.policies.shape.side === 'backend') marks.markBackend(kind, key, consumer);
     else marks.markRule(kind, key, group);
