@@ -1,6 +1,6 @@
 import { globalIdentity, type Identity, type JsonObject } from '@causeway/resources';
 import { EventReader } from './event-reader';
-import { restFixture, type ParsedJson, type RestFixture } from './rest-fixture';
+import { restFixture, type ParsedJson, type RestFixture, type SeedResource } from './rest-fixture';
 
 const id = (kind: string, name: string): Identity => ({ kind, mesh: 'default', zone: 'east', namespace: 'ns', name });
 const semantics = 'colours what is sent';
@@ -14,7 +14,7 @@ const schema = {
     },
   },
 };
-const kindOf = (kind: string, plural: string, more: JsonObject): Parameters<RestFixture['seed']>[0] => ({
+const kindOf = (kind: string, plural: string, more: JsonObject): SeedResource => ({
   id: globalIdentity('MetaresourceDefinition', `${plural}.example.com`),
   spec: { group: 'example.com', kind, plural, effectiveTarget: { level: 'Backend', semantics }, schema, ...more },
 });
