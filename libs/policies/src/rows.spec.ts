@@ -185,7 +185,7 @@ describe('where policies attach', () => {
       return this.table.kind('PaintPolicy')?.policies.attachments.nodesOf(key).length ?? 0;
     }
   }
-  const painted = (spec = paint): Painted => new Painted().define(spec) as Painted;
+  const painted = (spec = paint): Painted => new Painted().define(spec);
 
   it('T004-06 by name, exactly', () => {
     const graph = painted();

@@ -62,7 +62,7 @@ const vectors: readonly Vector[] = [
 ];
 
 describe('the fold of policies', () => {
-  it.each(vectors)('T004-19 %s', (_, a, b, specs, want, flowchart) => {
+  it.each(vectors)('T004-19 %s', (...[, a, b, specs, want, flowchart]) => {
     const strategies = [...(a ? [a] : []), b, 'AtomicDefaults' as const];
     const all = specs.map((spec, i) => policy(`p${i}`, strategies[i] ?? 'AtomicDefaults', spec));
     expect(folded(...all)?.spec).toEqual(want);
