@@ -1,4 +1,4 @@
-import { applyDefaults } from '@causeway/admission';
+import { applyDefaults, applyShipped } from '@causeway/admission';
 import { aborted, errorText, type LeaderTerm, type Timer } from '@causeway/runtime';
 import type { IndexReader, ResourceStore } from '@causeway/store';
 import type { PostgresBackend } from '@causeway/store-postgres';
@@ -44,6 +44,7 @@ export async function maintainStore(
 ): Promise<void> {
   const { clock, cp } = core;
   const { store } = backend;
+  await applyShipped({ store, controlPlane: cp, fence: term });
   await applyDefaults({ store, controlPlane: cp, clock, fence: term });
   const purge: Chore = {
     failure: 'old tombstones could not be removed',

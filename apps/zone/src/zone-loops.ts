@@ -1,6 +1,7 @@
 import { meshLoops, type ControlPlaneCore, type StoreBinding } from '@causeway/control-plane';
 import {
   createConditionsReconciler,
+  createDefinitionsLoop,
   createLeaseConditionsLoop,
   createPolicyStatusLoop,
   createProgressReporter,
@@ -104,6 +105,7 @@ export function createLoops(options: LoopSources, parts: TermParts): readonly Co
     createTrustCertificatesLoop(),
     createLeaseConditionsLoop(settings.CAUSEWAY_ZONE_NAME, health),
     createConditionsReconciler({ ...core, meshes }),
+    createDefinitionsLoop(),
     ...routeLoops(options, parts),
   ];
 }

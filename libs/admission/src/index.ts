@@ -6,6 +6,7 @@
  */
 export { Admission } from './admission';
 export { applyDefaults } from './apply-defaults';
+export { applyShipped } from './apply-shipped';
 export {
   MAX_BATCH,
   MAX_BATCH_VALUES,

@@ -8,6 +8,7 @@ import {
   type Meshes,
   type MeshOwner,
 } from '@causeway/meshes';
+import { MetaresourceDefinition } from '@causeway/kinds';
 import {
   Conflict,
   FieldPath,
@@ -82,9 +83,15 @@ export function checkNewMember(kind: Kind, { mesh, namespace }: Identity, meshes
   throw new Invalid([at.violation(designation.reason, RULES[designation.rule])]);
 }
 
-/** What `checkNewMember` decides from, for a write that makes members of a mesh; nothing for another one. */
-export function membershipRead(makesMembers: boolean, revision = 0): { readonly unchanged?: ReadSet } {
-  return makesMembers ? { unchanged: { revision, kinds: MEMBERSHIP_KINDS } } : {};
+/**
+ * What a write that makes resources of these kinds was decided from: for members of meshes what `checkNewMember` reads, for declared kinds
+ * their definitions too; nothing for other kinds.
+ */
+export function membershipRead(made: readonly Kind[], revision = 0): { readonly unchanged?: ReadSet } {
+  if (!made.some(({ scope }) => scope === 'mesh')) return {};
+  const isDeclared = made.some(({ declaredBy }) => declaredBy !== '');
+  const kinds = isDeclared ? [...MEMBERSHIP_KINDS, MetaresourceDefinition.name] : MEMBERSHIP_KINDS;
+  return { unchanged: { revision, kinds } };
 }
 
 /**

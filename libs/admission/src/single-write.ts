@@ -1,10 +1,18 @@
 import type { Verb } from '@causeway/access';
+import { Mesh, MetaresourceDefinition } from '@causeway/kinds';
 import { isTerminating } from '@causeway/meshes';
 import { Conflict, FieldPath, Invalid, Label, type Resource } from '@causeway/resources';
 import type { Change, WriteRequest } from '@causeway/store';
 import type { AdmissionParts } from './admission-parts';
 import type { PlannedDocument } from './batch/batch-write';
 import type { DecodedDocument } from './document/document';
+import {
+  checkNotShipped,
+  checkStillDeclared,
+  definitionWarnings,
+  describeInstances,
+  kindOfDefinition,
+} from './definition-rules';
 import { catchUp, checkNewMember, describeMembers, InUse, membershipRead } from './mesh-rules';
 import { planWrite } from './plan-write';
 import {
@@ -80,26 +88,29 @@ export class SingleWrite {
     const written = await writeOne(
       store,
       { type: 'put', id, expect: stored?.revision ?? 'absent', labels, spec, audit: auditOf(this.options) },
-      membershipRead(!stored && kind.scope === 'mesh', index.point?.revision),
+      membershipRead(stored ? [] : [kind], index.point?.revision),
     );
     return written && { ...planned, revision: written.revision, etag: etagOf(written) };
   }
 
   /** What a write over `stored` comes to; throws if it is not allowed. */
   plan({ draft, kind, stored, meshes }: PlannedDocument): WriteOutcome {
-    const { access, controlPlane } = this.parts;
+    const { access, controlPlane, registry } = this.parts;
     const { context, ifMatch } = this.options;
     access.authorise(context.caller, stored ? UPDATE : CREATE, draft.id);
     checkPrecondition(ifMatch, stored);
+    checkNotShipped(stored);
+    checkStillDeclared(kind, registry);
     if (stored) checkMadeHere(stored, controlPlane);
     else checkNewMember(kind, draft.id, meshes);
-    return planWrite(kind, draft, stored);
+    const planned = planWrite(kind, draft, stored);
+    return { ...planned, warnings: [...planned.warnings, ...definitionWarnings(draft, stored, this.parts)] };
   }
 }
 
 /**
- * One try to delete what is stored; undefined where a concurrent write came first. A Mesh goes only without members, and
- * only if none came since they were counted (row T003-28); else InUse.
+ * One try to delete what is stored; undefined where a concurrent write came first. A Mesh goes only without members, a definition only
+ * without resources of its kind, and only if none came since they were counted (row T003-28); else InUse.
  */
 export async function deleteOnce(
   { store, registry, index, clock }: AdmissionParts,
@@ -108,13 +119,18 @@ export async function deleteOnce(
 ): Promise<DeleteOutcome | undefined> {
   const { id, revision } = stored;
   checkPrecondition(request.ifMatch, stored);
-  const isMesh = id.kind === 'Mesh';
-  if (isMesh) await catchUp(store, index, clock);
+  checkNotShipped(stored);
+  const isMesh = id.kind === Mesh.name;
+  if (isMesh || id.kind === MetaresourceDefinition.name) await catchUp(store, index, clock);
+  const declared = kindOfDefinition(stored, registry);
+  const instances = declared === undefined ? undefined : describeInstances(declared, index);
+  if (instances !== undefined) throw new InUse(instances);
   const members = isMesh ? describeMembers(id.name, registry, index) : undefined;
   if (members !== undefined) return keepMesh(store, stored, members, request);
   if (request.dryRun === true) return { outcome: 'deleted', id, revision };
   const audit = auditOf(request);
-  const read = isMesh ? { unchanged: { revision: index.point?.revision ?? 0, mesh: id.name } } : {};
+  const counted = isMesh ? { mesh: id.name } : declared !== undefined && { kinds: [declared] };
+  const read = counted ? { unchanged: { revision: index.point?.revision ?? 0, ...counted } } : {};
   const written = await writeOne(store, { type: 'delete', id, expect: revision, audit }, read);
   return written && { outcome: 'deleted', id, revision: written.revision };
 }

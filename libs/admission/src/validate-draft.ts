@@ -48,7 +48,7 @@ export function validateDraft(
   violations.merge(decoded.violations);
   violations.addAll(clashes);
   violations.addAll(checkLabels(clashes.length === 0 ? labels : Object.fromEntries(own), labelsAt));
-  violations.merge(kind.check(filled, FieldPath.at('spec')));
+  violations.merge(kind.checkAt(id, filled, FieldPath.at('spec')));
   return {
     id,
     labels,

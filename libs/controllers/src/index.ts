@@ -13,6 +13,7 @@ export { meshesOfAuthority, TrustPublisher, unspreadDomains, type TrustPublisher
 export { isTrustedHere } from './trust/believed-domains';
 export { createSharedIdentityLoop } from './trust/shared-identity-reconciler';
 export { certificatesOfTrust, readBundle } from './trust/bundle-certificates';
+export { createDefinitionsLoop } from './definitions/definitions-reconciler';
 export { createTrustCertificatesLoop } from './trust/trust-certificates-reconciler';
 export { zonesWithout } from './trust/trust-acceptance';
 export { createZoneTrustLoop, TrustAcceptanceReporter } from './trust/trust-acceptance-loops';
@@ -45,6 +46,8 @@ export { ProxyDirectory, type ProxyDirectoryOptions } from './proxies/proxy-dire
 export { proxiesWithoutAuthority, type KnownProxy } from './proxies/known-proxies';
 export { createKumaRouteLoop, type KumaRoutesOptions } from './routes/kuma/kuma-route-reconciler';
 export { meshHttpRouteId } from './routes/kuma/plan-mesh-http-route';
+export { createKumaPolicyLoop, type KumaPoliciesOptions } from './policies/kuma/kuma-policy-reconciler';
+export { kumaPolicyId } from './policies/kuma/plan-kuma-policy';
 export { type ToldPolicies } from './policies/kuma/told-policies';
 export { createPolicyStatusLoop, type PolicySource } from './policies/policy-status-reconciler';
 export { reportedPolicies } from './policies/reported-policies';

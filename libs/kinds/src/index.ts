@@ -7,7 +7,7 @@ export { AuthenticationConfiguration, MOST_REVOKED } from './authentication-conf
 export { ConfigMap, PARAMETERS_KEY } from './config-map';
 export { coreKinds } from './core-kinds';
 export { Dataplane } from './dataplane';
-export { undeclaredKind } from './declared/declared-kind';
+export { declaredKind, undeclaredKind } from './declared/declared-kind';
 export { DefinitionJudge, MOST_DECLARED_KINDS, type JudgedDefinition } from './declared/judge-definitions';
 export { defaultResources } from './default-resources';
 export { Gateway } from './gateway';

@@ -1,6 +1,13 @@
 import { Type, type Static } from 'typebox';
-import { definitionViolations, SHIPPED_GROUP } from '@causeway/policies';
-import { defineKind, Sync, type FieldPath, type Violation } from '@causeway/resources';
+import {
+  crossNamespaceRules,
+  definitionViolations,
+  levels,
+  readDefinition,
+  SHIPPED_GROUP,
+  strategies,
+} from '@causeway/policies';
+import { compileSchema, defineKind, Sync, type JsonObject, type FieldPath, type Violation } from '@causeway/resources';
 import { declaredSchema } from './declared/declared-schema';
 import { isReservedName } from './declared/reserved-names';
 import { Group } from './schema/route-parts';
@@ -25,7 +32,7 @@ const OwnGroup = Type.String({
   pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$',
 });
 const Semantics = Type.String({ minLength: 1, maxLength: 1_024 });
-const Level = Type.String({ minLength: 1, maxLength: 63 });
+const Level = Type.Enum([...levels]);
 
 const DeclaredTarget = Type.Object(
   {
@@ -44,13 +51,14 @@ const Spec = Type.Object(
     plural: Noun,
     shortName: Type.Optional(Noun),
     description: Type.Optional(Text),
-    hierarchy: Type.Union([Type.Array(Level, { minItems: 1, maxItems: 16 }), Level]),
+    hierarchy: Type.Union([
+      Type.Array(Level, { minItems: 1, maxItems: 16 }),
+      Type.Enum(['mesh', 'gateway'], { type: 'string' }),
+    ]),
     declaredTargets: Type.Array(DeclaredTarget, { minItems: 1, maxItems: 16 }),
     effectiveTarget: Type.Object({ level: Level, semantics: Semantics }, strict),
-    mergeStrategies: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 63 }), { minItems: 1, maxItems: 8 }),
-    ),
-    crossNamespace: Type.Optional(Type.Enum(['Forbidden', 'ReferenceGrant', 'ClientSide'])),
+    mergeStrategies: Type.Optional(Type.Array(Type.Enum([...strategies]), { minItems: 1, maxItems: 8 })),
+    crossNamespace: Type.Optional(Type.Enum([...crossNamespaceRules])),
     virtualTargets: Type.Optional(
       Type.Array(Type.Object({ group: OwnGroup, kind: Kind, semantics: Semantics }, strict), { maxItems: 16 }),
     ),
@@ -71,6 +79,8 @@ const Spec = Type.Object(
   },
 );
 
+const { fits } = compileSchema(Spec);
+
 export type MetaresourceDefinitionSpec = Static<typeof Spec>;
 
 /** Declares a kind of policy: its instances are resources as all others from that moment (seed GEP-713; docs/reference/policies.md). */
@@ -86,12 +96,16 @@ export const MetaresourceDefinition = defineKind({
   spec: Spec,
   immutable: ['group', 'kind', 'plural'],
   pending: ['Accepted'],
-  validate: (spec, at) => [
-    ...nameViolations(spec, at),
-    ...definitionViolations(spec, at),
-    ...declaredSchema(spec.schema, at.field('schema')).violations,
-  ],
+  derive: ({ spec }) => derivedStatus(spec),
+  validate: (spec, at) => [...nameViolations(spec, at), ...declaredSchema(spec.schema, at.field('schema')).violations],
+  validateAt: (_id, spec, at) => definitionViolations(spec, at),
 });
+
+/** The class and the strategies that hold follow from the rest (T004-29, T004-30, T004-34). */
+function derivedStatus(spec: JsonObject): JsonObject {
+  const definition = fits(spec) ? readDefinition(spec) : undefined;
+  return definition ? { class: definition.class, mergeStrategies: [...definition.strategies] } : {};
+}
 
 /** Names that belong to others. Whether another definition has them is no rule of a write, but a condition (`judgeDefinitions`). */
 function nameViolations(spec: MetaresourceDefinitionSpec, at: FieldPath): readonly Violation[] {

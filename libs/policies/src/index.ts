@@ -21,6 +21,7 @@ export {
 export { compileAccess, namespacesAsked, type CallerFacts, type IdBearer } from './access/compile-access';
 export { AccessPolicy, type AccessRequestMatch, type AccessRule, type AccessSpec } from './shipped/access-policy';
 export { CircuitBreakerPolicy, type CircuitBreakerSpec } from './shipped/circuit-breaker-policy';
+export { ColorPolicy, type ColorSpec } from './shipped/color-policy';
 export { FaultPolicy, type FaultSpec } from './shipped/fault-policy';
 export { HeaderPolicy, type HeaderPolicyChanges, type HeaderSpec } from './shipped/header-policy';
 export {
@@ -65,6 +66,7 @@ export { type BackendAt, type Effective, type RuleAt } from './table/effective';
 export { type PoliciesAffected } from './table/marks';
 export { type TargetObject } from './table/objects';
 export { PolicyTable } from './table/policy-table';
+export { affectedBy, levelsOfKind, type AffectedBy } from './reads/affected';
 export { impactOf, type ChangedPath } from './reads/impact';
 export { foldOf, pathsAt, virtualPath, type PolicyPath } from './reads/policy-path';
 export { scopesOf } from './reads/scopes';

@@ -241,8 +241,8 @@ export class BatchWrite {
     });
     if (this.written === 0) this.request.signal?.throwIfAborted();
     const isAtomic = this.request.atomic === true;
-    const makesMembers = changed.some(({ stored, decoded }) => !stored && decoded.draft.kind.scope === 'mesh');
-    const request = { changes, onRefusal: isAtomic ? 'abort' : 'skip', ...membershipRead(makesMembers, read) } as const;
+    const made = changed.flatMap(({ stored, decoded }) => (stored ? [] : [decoded.draft.kind]));
+    const request = { changes, onRefusal: isAtomic ? 'abort' : 'skip', ...membershipRead(made, read) } as const;
     return isAtomic ? this.writeTogether(changed, request) : this.writeEach(changed, request);
   }
 

@@ -81,7 +81,7 @@ function specFieldsOf(kind: Kind | undefined): readonly string[] {
 
 function readKind(registry: Registry, envelope: Envelope, target: Target, report: DocumentReport): Kind {
   const given = kindNamed(registry, envelope.type);
-  if (given && target.kind && given !== target.kind) {
+  if (given && target.kind && given.name !== target.kind.name) {
     report.refuse(envelope.at.type, `must be "${target.kind.name}", as the address says; got "${given.name}"`);
   } else if (!given) {
     const missing = envelope.type === undefined || envelope.type === null;

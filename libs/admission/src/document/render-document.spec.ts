@@ -13,6 +13,11 @@ const samples: Readonly<Record<string, object>> = {
   ConfigMap: { data: { 'parameters.yaml': 'exportDefault: None' } },
   Namespace: {},
   Zone: { enabled: true },
+  MetaresourceDefinition: {
+    ...{ group: 'a.io', kind: 'PaintPolicy', plural: 'paintpolicies', hierarchy: 'mesh', schema: { type: 'object' } },
+    declaredTargets: [{ kind: 'Mesh', semantics: 'a' }],
+    effectiveTarget: { level: 'Rule', semantics: 'b' },
+  },
   Dataplane: { networking: { address: '10.0.0.1', inbound: [{ port: 80 }] } },
   MeshService: { selector: { dataplaneRef: { name: 'a' } }, ports: [{ port: 80 }] },
   MeshMultiZoneService: { selector: { meshService: { matchLabels: { a: 'b' } } }, ports: [{ port: 80 }] },

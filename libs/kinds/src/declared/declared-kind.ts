@@ -3,7 +3,6 @@ import {
   defineKind,
   FieldPath,
   interpretSchema,
-  isJsonArray,
   isJsonObject,
   jsonShapeViolation,
   ownField,
@@ -13,15 +12,20 @@ import {
   type Schema,
   type Violation,
 } from '@causeway/resources';
+import {
+  MOST_TARGET_REFS,
+  normalPolicySpec,
+  policyDefinition,
+  policyViolations,
+  RESERVED_FIELDS,
+} from '@causeway/policies';
 import type { MetaresourceDefinitionSpec } from '../metaresource-definition';
 import { Group, KindName, NamespaceName, ObjectName, SectionName } from '../schema/route-parts';
 import { Selector, strict } from '../schema/schema-parts';
-import { declaredSchema, reservedFields } from './declared-schema';
+import { declaredSchema } from './declared-schema';
 
 /** Largest policy of a declared kind, bytes of labels and spec. */
 const POLICY_BYTES = 64 * 1024;
-/** Most targets of one policy (T004-04). */
-const MOST_TARGETS = 16;
 
 /** What all declared kinds have in common: they travel as routes do, to Causeway peers only. */
 const SHAPE = { scope: 'mesh', namespaced: true, sync: Sync.routes } as const;
@@ -29,6 +33,7 @@ const SHAPE = { scope: 'mesh', namespaced: true, sync: Sync.routes } as const;
 const TargetRef = Type.Object(
   {
     group: Type.Optional(Group),
+    version: Type.Optional(Type.String({ maxLength: 63 })),
     kind: Type.Optional(KindName),
     namespace: Type.Optional(NamespaceName),
     name: Type.Optional(ObjectName),
@@ -37,25 +42,27 @@ const TargetRef = Type.Object(
   },
   strict,
 );
-const TargetRefs = Type.Array(TargetRef, { minItems: 1, maxItems: MOST_TARGETS });
+const TargetRefs = Type.Array(TargetRef, { minItems: 1, maxItems: MOST_TARGET_REFS });
 const Strategy: Schema = { type: 'string', enum: ['atomic', 'patch'] };
 
-/** The kind that a definition declares. The definition must have passed its own rules. */
-export function declaredKind(definition: MetaresourceDefinitionSpec): Kind {
+/** The kind that the definition called `declaredBy` declares. It must have passed its own rules. */
+export function declaredKind(declaredBy: string, definition: MetaresourceDefinitionSpec): Kind {
   const { kind, plural, shortName = kind.toLowerCase(), group, writer = 'owner' } = definition;
   const { schema } = declaredSchema(definition.schema, FieldPath.at('schema'));
   const whole = policySchema(schema);
+  const policy = policyDefinition(definition);
   return defineKind({
-    ...{ name: kind, plural, shortName, apiVersion: `${group}/v1alpha1`, writer },
+    ...{ name: kind, plural, shortName, apiVersion: `${group}/v1alpha1`, writer, declaredBy },
     ...SHAPE,
     bounds: { bytes: POLICY_BYTES },
     spec: whole,
     schema: {
       ...interpretSchema(whole),
-      withDefaults: (spec) => (isJsonObject(spec) ? withTargets(spec, definition) : spec),
+      withDefaults: (spec) => (isJsonObject(spec) ? normalPolicySpec(policy, spec) : spec),
       shapeViolation: foreignShape,
     },
-    validate: (spec, at) => (isJsonObject(spec) ? formViolations(spec, schema, at) : []),
+    validateAt: (id, spec, at) =>
+      isJsonObject(spec) ? [...requiredViolations(spec, schema, at), ...policyViolations(policy, id, spec, at)] : [],
   });
 }
 
@@ -88,7 +95,7 @@ function policySchema(proper: Schema): Schema {
   const wrapped: Schema = { ...proper, properties: { ...proper.properties, strategy: Strategy } };
   return {
     ...fields,
-    ...(maxProperties === undefined ? {} : { maxProperties: maxProperties + reservedFields.length }),
+    ...(maxProperties === undefined ? {} : { maxProperties: maxProperties + RESERVED_FIELDS.length }),
     properties: {
       targetRefs: TargetRefs,
       targetRef: TargetRef,
@@ -101,40 +108,10 @@ function policySchema(proper: Schema): Schema {
   };
 }
 
-/** `targetRef` becomes `targetRefs` (T004-04), and a kind that only one target of the definition can mean is filled in (T004-05). */
-function withTargets(
-  { targetRef, ...spec }: JsonObject,
-  { declaredTargets, virtualTargets = [] }: MetaresourceDefinitionSpec,
-): JsonObject {
-  const both = targetRef !== undefined && spec['targetRefs'] !== undefined;
-  const given = both ? { targetRef, ...spec } : targetRef === undefined ? spec : { targetRefs: [targetRef], ...spec };
-  const [only, ...others] = declaredTargets;
-  const targets = ownField(given, 'targetRefs');
-  if (!only || others.length + virtualTargets.length > 0 || !isJsonArray(targets)) return given;
-  const { kind, group } = only;
-  const filled = targets.map((ref) =>
-    isJsonObject(ref) && ref['kind'] === undefined
-      ? { ...(group === undefined || ref['group'] !== undefined ? {} : { group }), kind, ...ref }
-      : ref,
-  );
-  return { ...given, targetRefs: filled };
-}
-
-/** The rules of T004-01, T004-27 and T004-31 that a schema cannot express. */
-function formViolations(spec: JsonObject, proper: Schema, at: FieldPath): readonly Violation[] {
-  const bare = Object.keys(spec).filter((key) => !reservedFields.some((one) => one === key));
-  const forms = ['defaults', 'overrides'].filter((form) => spec[form] !== undefined);
-  const given = [...forms, ...(bare.length > 0 ? ['its own fields'] : [])];
-  if (spec['targetRef'] !== undefined)
-    return [at.field('targetRef').violation('is another way to write targetRefs: give one of them', 'not-allowed')];
-  if (given.length === 0) return [at.violation('must say something besides its targets', 'required')];
-  if (given.length > 1)
-    return [
-      at.violation(
-        `must have one of defaults, overrides and fields of its own; got ${given.join(' and ')}`,
-        'not-allowed',
-      ),
-    ];
-  const missing = forms.length > 0 ? [] : (proper.required ?? []).filter((name) => !bare.includes(name));
-  return missing.map((name) => at.field(name).violation('is required', 'required'));
+/** What a schema cannot express of a spec that stands bare: the fields that its schema requires (T004-20). */
+function requiredViolations(spec: JsonObject, { required = [] }: Schema, at: FieldPath): readonly Violation[] {
+  if (spec['defaults'] !== undefined || spec['overrides'] !== undefined) return [];
+  return required
+    .filter((name) => ownField(spec, name) === undefined)
+    .map((name) => at.field(name).violation('is required', 'required'));
 }

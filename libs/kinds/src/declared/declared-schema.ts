@@ -9,6 +9,7 @@ import {
   type Schema,
   type Violation,
 } from '@causeway/resources';
+import { RESERVED_FIELDS } from '@causeway/policies';
 import { compileExpression } from '@causeway/routing';
 
 /** Deepest nesting of schemas in a schema. */
@@ -40,9 +41,6 @@ export const schemaKeywords = {
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 type SchemaType = keyof typeof schemaKeywords;
 
-/** The fields that every policy has besides those of its schema (T004-03). */
-export const reservedFields = ['targetRefs', 'targetRef', 'defaults', 'overrides', 'strategy'] as const;
-
 /** A schema as it is enforced, or what is wrong with it. */
 export interface ReadSchema {
   readonly schema: Schema;
@@ -58,14 +56,14 @@ export function declaredSchema(value: unknown, at: FieldPath): ReadSchema {
   const schema = reader.read(value, at, 1);
   if (reader.violations.length === 0 && schema.type !== 'object')
     reader.violations.push(at.field('type').violation('must be "object": a spec has fields', 'not-one-of'));
-  for (const name of reservedFields)
-    if (schema.properties && Object.hasOwn(schema.properties, name))
-      reader.violations.push(
-        at
-          .field('properties')
-          .field(name)
-          .violation(`is reserved: every policy has ${reservedFields.join(', ')}`, 'not-allowed'),
-      );
+  const { properties = {} } = schema;
+  for (const name of RESERVED_FIELDS.filter((field) => Object.hasOwn(properties, field)))
+    reader.violations.push(
+      at
+        .field('properties')
+        .field(name)
+        .violation('is a field of every policy: a schema must not define it', 'not-allowed'),
+    );
   return { schema, violations: reader.violations };
 }
 

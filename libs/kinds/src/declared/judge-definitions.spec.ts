@@ -1,20 +1,15 @@
-import { FieldPath, type JsonObject, type Resource } from '@causeway/resources';
+import { FieldPath, type JsonObject, type Kind, type Resource } from '@causeway/resources';
 import { coreKinds } from '../core-kinds';
-import { declaredKind, undeclaredKind } from './declared-kind';
+import { undeclaredKind } from './declared-kind';
 import { DefinitionJudge, MOST_DECLARED_KINDS } from './judge-definitions';
 import { isReservedName } from './reserved-names';
 import { MetaresourceDefinition } from '../metaresource-definition';
 
 const SPEC = {
-  ...{
-    group: 'a.io',
-    kind: 'PaintPolicy',
-    plural: 'paintpolicies',
-    shortName: 'pp',
-    hierarchy: ['Namespace', 'Service', 'Rule'],
-  },
+  ...{ group: 'a.io', kind: 'PaintPolicy', plural: 'paintpolicies', shortName: 'pp', hierarchy: 'mesh' },
   declaredTargets: [{ kind: 'Namespace', semantics: 'all of it' }],
   effectiveTarget: { level: 'Rule', semantics: 'what matches' },
+  mergeStrategies: ['AtomicDefaults', 'AtomicOverrides', 'PatchDefaults'],
   schema: {
     type: 'object',
     properties: { colour: { type: 'string' }, deep: { type: 'object', additionalProperties: true } },
@@ -62,7 +57,7 @@ describe('which kinds definitions declare', () => {
 
   it('leaves out what breaks a rule or is one too many', () => {
     expect(outcomes(definition('a', 1, { ...SPEC, schema: { type: 'text' } }))).toEqual({ a: 'Invalid' });
-    expect(outcomes(definition('a', 1, { ...SPEC, hierarchy: 5 }))).toEqual({ a: 'Invalid' });
+    expect(outcomes(definition('a', 1, { ...SPEC, hierarchy: ['Rule', 'Mesh'] }))).toEqual({ a: 'Invalid' });
     const many = Array.from({ length: MOST_DECLARED_KINDS + 1 }, (_, i) =>
       definition(`d${i}`, i + 1, { ...SPEC, kind: `P${i}`, plural: `ps${i}`, shortName: `s${i}` }),
     );
@@ -102,12 +97,19 @@ describe('the names that definitions may not have', () => {
   });
 });
 
+function kindOf(spec: JsonObject): Kind {
+  const [judged] = new DefinitionJudge().judge([definition('paint', 1, spec)]);
+  if (!judged?.kind) throw new Error(judged?.message);
+  return judged.kind;
+}
+
 describe('a declared kind', () => {
-  const kind = declaredKind({ ...SPEC, hierarchy: SPEC.hierarchy });
+  const kind = kindOf(SPEC);
   const at = FieldPath.at('spec');
   const faults = (spec: unknown): string[] =>
-    kind.check(kind.withDefaults(spec), at).first.map(({ field, rule }) => `${field} ${rule}`);
-  const refs = { targetRefs: [{ kind: 'Namespace', name: 'a' }] };
+    kind.checkAt(id, kind.withDefaults(spec), at).first.map(({ field, rule }) => `${field} ${rule}`);
+  const id = { kind: 'PaintPolicy', mesh: 'default', zone: '', namespace: 'default', name: 'p' };
+  const refs = { targetRefs: [{ kind: 'Namespace', name: 'default' }] };
 
   it('is made as other kinds are', () => {
     expect(kind).toMatchObject({
@@ -124,19 +126,19 @@ describe('a declared kind', () => {
     ['defaults', { ...refs, defaults: { colour: 'red', strategy: 'patch' } }, []],
     ['overrides', { ...refs, overrides: { colour: 'red' } }, []],
     ['T004-01 without targets', { colour: 'red' }, ['spec.targetRefs required']],
-    ['T004-01 without a spec proper', refs, ['spec required']],
+    ['T004-01 without a spec proper', refs, ['spec.colour required', 'spec required']],
     ['T004-04 no target', { targetRefs: [], colour: 'red' }, ['spec.targetRefs too-few']],
     [
       'T004-04 17 targets',
-      { targetRefs: Array(17).fill({ kind: 'Namespace', name: 'a' }), colour: 'red' },
+      { targetRefs: Array(17).fill({ kind: 'Namespace', name: 'default' }), colour: 'red' },
       ['spec.targetRefs too-many'],
     ],
     ['T004-04 both forms', { ...refs, targetRef: refs.targetRefs[0], colour: 'red' }, ['spec.targetRef not-allowed']],
-    ['T004-31 two forms', { ...refs, colour: 'red', defaults: { colour: 'red' } }, ['spec not-allowed']],
+    ['T004-31 two forms', { ...refs, colour: 'red', defaults: { colour: 'red' } }, ['spec.colour not-allowed']],
     [
       'T004-31 defaults and overrides',
       { ...refs, defaults: { colour: 'red' }, overrides: { colour: 'red' } },
-      ['spec not-allowed'],
+      ['spec.overrides not-allowed'],
     ],
     ['a field that is missing', { ...refs, deep: {} }, ['spec.colour required']],
     ['a field that is missing inside', { ...refs, overrides: { deep: {} } }, ['spec.overrides.colour required']],
@@ -147,9 +149,15 @@ describe('a declared kind', () => {
   });
 
   it('T004-04 stores targetRef as targetRefs; T004-05 fills in the only kind', () => {
-    expect(kind.withDefaults({ targetRef: { name: 'a' }, colour: 'red' })).toEqual({ ...refs, colour: 'red' });
-    const two = declaredKind({ ...SPEC, declaredTargets: [...SPEC.declaredTargets, { kind: 'Mesh', semantics: 'm' }] });
-    expect(two.withDefaults({ targetRefs: [{ name: 'a' }] })).toEqual({ targetRefs: [{ name: 'a' }] });
+    expect(kind.withDefaults({ targetRef: { name: 'default' }, colour: 'red' })).toEqual({
+      targetRefs: [{ group: '', ...refs.targetRefs[0] }],
+      colour: 'red',
+    });
+    const two = kindOf({
+      ...SPEC,
+      declaredTargets: [...SPEC.declaredTargets, { kind: 'Mesh', semantics: 'm' }],
+    });
+    expect(two.withDefaults({ targetRefs: [{ name: 'default' }] })).toEqual({ targetRefs: [{ name: 'default' }] });
   });
 
   it('takes from a peer what another version of the definition allows, within bounds', () => {

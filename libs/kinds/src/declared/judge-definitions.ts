@@ -1,5 +1,13 @@
 import { SHIPPED_GROUP } from '@causeway/policies';
-import { compareText, FieldPath, identityKey, jsonEqual, type Kind, type Resource } from '@causeway/resources';
+import {
+  compareText,
+  FieldPath,
+  identityKey,
+  jsonEqual,
+  type Identity,
+  type Kind,
+  type Resource,
+} from '@causeway/resources';
 import { coreKinds } from '../core-kinds';
 import { MetaresourceDefinition } from '../metaresource-definition';
 import { declaredKind } from './declared-kind';
@@ -57,16 +65,16 @@ export class DefinitionJudge {
 }
 
 /** The kind, or what is wrong with the definition: what came by sync or of another version may break rules. */
-function kindOrFault({ spec }: Resource): Kind | string {
-  const violations = definitionViolations(spec);
+function kindOrFault({ id, spec }: Resource): Kind | string {
+  const violations = violationsOf(id, spec);
   if (!MetaresourceDefinition.isSpec(spec)) return violations || 'the spec has another shape than definitions have';
-  return violations === '' ? declaredKind(spec) : violations;
+  return violations === '' ? declaredKind(id.name, spec) : violations;
 }
 
 /** What control planes bring may have the names that are reserved for it. */
-function definitionViolations(spec: Resource['spec']): string {
+function violationsOf(id: Identity, spec: Resource['spec']): string {
   const isShipped = spec['group'] === SHIPPED_GROUP;
-  const { first } = MetaresourceDefinition.check(spec, FieldPath.at('spec'));
+  const { first } = MetaresourceDefinition.checkAt(id, spec, FieldPath.at('spec'));
   const counted = first.filter(
     ({ rule, field }) => !(isShipped && rule === 'not-allowed' && OWN_NAMES.includes(field)),
   );

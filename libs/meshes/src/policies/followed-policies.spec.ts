@@ -81,6 +81,19 @@ describe('the policies of a process', () => {
     expect(told).toHaveLength(1);
   });
 
+  it('tell of the last policy that goes, and of a definition that goes with its last', () => {
+    const zone = new TrafficZone([definition, service, special]);
+    const { told } = followed(zone);
+    const gone = { rules: [{ kind: 'PaintPolicy', frontend: service.uid, group: 'producer' }], backends: [] };
+    told.length = 0;
+    zone.delete(special);
+    expect(told).toEqual([{ ...gone, policies: [] }]);
+    zone.put(special);
+    told.length = 0;
+    zone.delete(definition);
+    expect(told).toMatchObject([gone]);
+  });
+
   it('hold in meshes that are served only', () => {
     const zone = new TrafficZone([definition, service, policy]);
     const { colour } = followed(zone);

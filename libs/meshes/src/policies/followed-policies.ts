@@ -51,6 +51,11 @@ export class FollowedPolicies {
     return this.loaded;
   }
 
+  /** Whether the table holds all that the index does: not before the first load, nor while it or the routes are derived anew. */
+  get isCurrent(): boolean {
+    return this.loaded && !this.loading && this.options.routes.isCurrent;
+  }
+
   /** Resolves when index and routes were loaded and everything is derived from them. Never, where `close` comes first. */
   async whenLoaded(): Promise<void> {
     if (!this.loaded) await new Promise<void>((resolve) => this.waiting.add(resolve));

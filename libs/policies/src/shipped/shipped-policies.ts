@@ -1,6 +1,7 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
 import { AccessPolicy } from './access-policy';
 import { CircuitBreakerPolicy } from './circuit-breaker-policy';
+import { ColorPolicy } from './color-policy';
 import { FaultPolicy } from './fault-policy';
 import { HeaderPolicy } from './header-policy';
 import { LoadBalancingPolicy } from './load-balancing-policy';
@@ -19,6 +20,7 @@ export const shippedPolicies: readonly ShippedPolicy[] = [
   LoadBalancingPolicy,
   RateLimitPolicy,
   AccessPolicy,
+  ColorPolicy,
 ];
 
 /** The spec of the MetaresourceDefinition of a kind that is shipped, as it is stored. */

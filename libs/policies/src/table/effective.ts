@@ -1,6 +1,7 @@
 import { identityKey, type Identity, type JsonObject } from '@causeway/resources';
 import { PRODUCER, type Frontend } from '@causeway/routing';
 import type { Fold, Sources } from '../fold/fold';
+import type { Policy } from '../model/policy';
 import { consumerGroup, contextOf, isGatewayGroup, OWN_BACKEND, type Context } from './contexts';
 import type { KindTable } from './kind-table';
 import { frontendNode, routeNode, type Node } from './nodes';
@@ -39,15 +40,19 @@ interface Kinds {
   all(): Iterable<KindTable>;
 }
 
+/** Which policies are to count; all unless given. */
+export type IsMeant = (policy: Policy) => boolean;
+
 /**
  * The effective spec of a kind at a rule; undefined where no policy is on the path. A consumer's group in which neither routes nor
  * policies of that namespace count is the producer's. Linear in the policies on the path, the first time.
  */
-export function effectiveOfRule(table: Kinds, kind: string, at: RuleAt): Effective | undefined {
+export function effectiveOfRule(table: Kinds, kind: string, at: RuleAt, isMeant?: IsMeant): Effective | undefined {
   const found = table.kind(kind);
   const frontend = table.world.frontend(at.frontend);
   if (!found || !frontend || found.policies.attachments.size === 0) return undefined;
-  return foldAt(found, contextOf(frontend, groupAt(found, frontend, at)), ruleNodes(table, frontend, at));
+  const context = contextOf(frontend, groupAt(found, frontend, at));
+  return foldAt(found, context, ruleNodes(table, frontend, at), isMeant);
 }
 
 /** The group that counts for a kind at a port. */
@@ -83,21 +88,26 @@ export function effectiveOfBackend(
   table: Kinds,
   kind: string,
   { service, port, consumer }: BackendAt,
+  isMeant?: IsMeant,
 ): Effective | undefined {
   const found = table.kind(kind);
   const frontend = table.world.frontend(service);
   if (!found || !frontend || found.policies.attachments.size === 0) return undefined;
   const isOfConsumer = consumer !== undefined && found.policies.consumersOf(frontend).includes(consumer);
   const context = contextOf(frontend, isOfConsumer ? consumerGroup(consumer) : OWN_BACKEND);
-  return foldAt(found, context, [frontendNode('Backend', frontend), frontendNode('BackendPort', frontend, port)]);
+  const nodes = [frontendNode('Backend', frontend), frontendNode('BackendPort', frontend, port)];
+  return foldAt(found, context, nodes, isMeant);
 }
 
 /** Only the levels of the kind's paths count. */
-function foldAt({ policies }: KindTable, context: Context, nodes: readonly Node[]): Fold | undefined {
-  return policies.effective(
-    context,
-    nodes.filter(({ level }) => level !== 'Virtual' && policies.shape.has(level)),
-  );
+function foldAt(
+  { policies }: KindTable,
+  context: Context,
+  nodes: readonly Node[],
+  isMeant?: IsMeant,
+): Fold | undefined {
+  const path = nodes.filter(({ level }) => level !== 'Virtual' && policies.shape.has(level));
+  return policies.effective(context, path, isMeant);
 }
 
 /** The namespaces whose clients have a view of their own of a frontend because of policies, of any kind. In order. */

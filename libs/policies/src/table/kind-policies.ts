@@ -31,9 +31,10 @@ export class KindPolicies {
     this.shape = new Shape(definition.levels);
   }
 
-  /** What a path comes to; undefined where no policy is on it. */
-  effective(context: Context, path: LowerPath): Fold | undefined {
-    return this.folds.of(policiesOn(this.attachments, context, path));
+  /** What a path comes to, of the policies that are meant; undefined where none is on it. */
+  effective(context: Context, path: LowerPath, isMeant?: (policy: Policy) => boolean): Fold | undefined {
+    const all = policiesOn(this.attachments, context, path);
+    return this.folds.of(isMeant ? all.filter(isMeant) : all);
   }
 
   /** The namespaces that have a context at this frontend because a policy of theirs names it, or a route of it. In order. */

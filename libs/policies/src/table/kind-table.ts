@@ -5,7 +5,7 @@ import { isBelow, type Touch } from './attachments';
 import { contextOf } from './contexts';
 import { KindPolicies, upperPolicies } from './kind-policies';
 import { KindScopes } from './kind-scopes';
-import type { PolicyMarks } from './marks';
+import { PolicyMarks } from './marks';
 import { contextsOf } from './node-contexts';
 import type { Node } from './nodes';
 import type { KnownObject } from './objects';
@@ -55,7 +55,9 @@ export class KindTable {
   contextsChanged(key: string, frontend: Frontend | undefined, groups: Iterable<string>, marks: PolicyMarks): void {
     if (this.policies.attachments.size === 0) return;
     const all = new Set([...groups, ...this.scopes.borrowing(key, frontend)]);
-    for (const group of all) this.refresh(key, frontend, group, marks);
+    // Where there are no policies nothing differs.
+    const told = this.policies.attachments.size > 0 ? marks : new PolicyMarks();
+    for (const group of all) this.refresh(key, frontend, group, told);
   }
 
   /** Forgets all policies. */

@@ -9,6 +9,7 @@ import {
   effectiveOfRule,
   type BackendAt,
   type Effective,
+  type IsMeant,
   type RuleAt,
 } from './effective';
 import { KindTable } from './kind-table';
@@ -53,13 +54,13 @@ export class PolicyTable {
   }
 
   /** See `effectiveOfRule`. */
-  effectiveOfRule(kind: string, at: RuleAt): Effective | undefined {
-    return effectiveOfRule(this, kind, at);
+  effectiveOfRule(kind: string, at: RuleAt, isMeant?: IsMeant): Effective | undefined {
+    return effectiveOfRule(this, kind, at, isMeant);
   }
 
   /** See `effectiveOfBackend`. */
-  effectiveOfBackend(kind: string, at: BackendAt): Effective | undefined {
-    return effectiveOfBackend(this, kind, at);
+  effectiveOfBackend(kind: string, at: BackendAt, isMeant?: IsMeant): Effective | undefined {
+    return effectiveOfBackend(this, kind, at, isMeant);
   }
 
   /** See `consumersOf`. */

@@ -10,6 +10,7 @@ type Defaulted =
   | 'aliases'
   | 'apiVersion'
   | 'writer'
+  | 'declaredBy'
   | 'confidential'
   | 'serverOwned'
   | 'immutable'
@@ -17,6 +18,7 @@ type Defaulted =
   | 'pending'
   | 'checkName'
   | 'validate'
+  | 'validateAt'
   | 'warn';
 
 const SPEC = FieldPath.at('spec');
@@ -43,34 +45,26 @@ export function defineKind<S extends TSchema>(input: KindInput<S>): TypedKind<St
     const { value, replaced } = schema.validSubset(spec, at);
     return rules(value, at).filter(({ field }) => !replaced.concern(field));
   };
+  const check = (spec: unknown, at: FieldPath): Violations => {
+    const found = new Violations();
+    // Size first: a spec that is too large is not traversed.
+    if (jsonBytes(spec, bounds.bytes) > bounds.bytes)
+      found.add(at, 'too-large', () => `must not be larger than ${bounds.bytes} bytes of JSON`);
+    else {
+      schema.check(spec, at, found);
+      found.addAll(found.total === 0 ? rules(spec, at) : rulesOfValidSubset(spec, at));
+    }
+    return input.confidential === true ? found.map(withoutValue) : found;
+  };
   return Object.freeze({
-    name: input.name,
-    plural: input.plural,
-    shortName: input.shortName,
-    aliases: input.aliases ?? [],
-    apiVersion: input.apiVersion ?? 'kuma.io/v1alpha1',
-    scope: input.scope,
-    namespaced: input.namespaced ?? false,
-    sync: input.sync,
-    writer: input.writer ?? 'owner',
-    confidential: input.confidential ?? false,
+    ...factsOf(input),
     bounds,
     spec: input.spec,
-    serverOwned: input.serverOwned ?? [],
-    immutable: input.immutable ?? [],
-    derive: input.derive ?? (() => ({})),
-    pending: input.pending ?? [],
-    checkName: input.checkName ?? checkName,
-    check: (spec, at) => {
-      const found = new Violations();
-      // Size first: a spec that is too large is not traversed.
-      if (jsonBytes(spec, bounds.bytes) > bounds.bytes)
-        found.add(at, 'too-large', () => `must not be larger than ${bounds.bytes} bytes of JSON`);
-      else {
-        schema.check(spec, at, found);
-        found.addAll(found.total === 0 ? rules(spec, at) : rulesOfValidSubset(spec, at));
-      }
-      return input.confidential === true ? found.map(withoutValue) : found;
+    check,
+    checkAt: (id, spec, at) => {
+      const found = check(spec, at);
+      if (found.total === 0 && schema.fits(spec)) found.addAll(input.validateAt?.(id, spec, at) ?? []);
+      return found;
     },
     shapeViolation: (spec, at) => {
       const fault = schema.shapeViolation(spec, at);
@@ -82,6 +76,28 @@ export function defineKind<S extends TSchema>(input: KindInput<S>): TypedKind<St
       resource.id.kind === input.name && schema.shapeViolation(resource.spec, SPEC) === undefined,
     isSpec: (spec): spec is never => schema.shapeViolation(spec, SPEC) === undefined,
   } satisfies TypedKind<Static<S>>);
+}
+
+/** What a kind is besides its schema and rules, with the defaults filled in. */
+function factsOf<S extends TSchema>(input: KindInput<S>) {
+  return {
+    name: input.name,
+    plural: input.plural,
+    shortName: input.shortName,
+    aliases: input.aliases ?? [],
+    apiVersion: input.apiVersion ?? 'kuma.io/v1alpha1',
+    scope: input.scope,
+    namespaced: input.namespaced ?? false,
+    sync: input.sync,
+    writer: input.writer ?? 'owner',
+    declaredBy: input.declaredBy ?? '',
+    confidential: input.confidential ?? false,
+    serverOwned: input.serverOwned ?? [],
+    immutable: input.immutable ?? [],
+    derive: input.derive ?? (() => ({})),
+    pending: input.pending ?? [],
+    checkName: input.checkName ?? checkName,
+  };
 }
 
 /** A violation without the value in its reason. */

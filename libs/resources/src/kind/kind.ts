@@ -1,4 +1,5 @@
 import type { Static, TSchema } from 'typebox';
+import type { Identity } from '../identity';
 import type { JsonObject } from '../json';
 import type { Resource } from '../resource';
 import type { SyncRule } from './sync-rule';
@@ -50,6 +51,8 @@ export interface KindDefinition<S extends TSchema = TSchema> {
   readonly sync: SyncRule;
   /** The least built-in role that writes it: a service's owner, the operator of the mesh, an administrator (docs/design.md §6 Roles). */
   readonly writer: Writer;
+  /** The MetaresourceDefinition that declares it; empty for kinds of the product. */
+  readonly declaredBy: string;
   /** Its values never appear in lists or logs. */
   readonly confidential: boolean;
   /** Bounds of the whole resource; every list, text and map of the schema has its own bound besides. */
@@ -70,6 +73,8 @@ export interface KindDefinition<S extends TSchema = TSchema> {
   readonly checkName: (name: string, at: FieldPath) => readonly Violation[];
   /** Rules that a schema cannot express. Called only with a spec that fits the schema. */
   readonly validate: (spec: Static<S>, at: FieldPath) => readonly Violation[];
+  /** Rules that look at the resource's own mesh and namespace too. Called only with a spec that breaks no other rule. */
+  readonly validateAt: (id: Identity, spec: Static<S>, at: FieldPath) => readonly Violation[];
   /** Warnings about what is legal but most likely not meant. */
   readonly warn: (subject: Subject<Static<S>>) => readonly string[];
 }
@@ -88,6 +93,7 @@ export interface Kind {
   readonly namespaced: boolean;
   readonly sync: SyncRule;
   readonly writer: Writer;
+  readonly declaredBy: string;
   readonly confidential: boolean;
   readonly bounds: KindBounds;
   readonly spec: TSchema;
@@ -98,6 +104,8 @@ export interface Kind {
   readonly checkName: (name: string, at: FieldPath) => readonly Violation[];
   /** Violations of size, schema and rules; field paths begin with `at`. Linear in the spec. */
   readonly check: (spec: unknown, at: FieldPath) => Violations;
+  /** As `check`, and the rules that look at the resource's own mesh and namespace. */
+  readonly checkAt: (id: Identity, spec: unknown, at: FieldPath) => Violations;
   /**
    * The first field with a wrong JSON type or more items, entries or characters than the schema allows. This is the only
    * rule for specs received by sync. Linear in the spec.

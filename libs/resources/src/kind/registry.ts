@@ -48,9 +48,9 @@ export class Registry {
     return new Registry([...this.fixed, ...kinds.filter(({ name }) => !known.has(name))], this.declared);
   }
 
-  /** Whether the kind came from the source. */
+  /** Whether a definition of the source declares the kind that is called so. */
   isDeclared(name: string): boolean {
-    return this.current.declared.has(name);
+    return (this.kind(name)?.declaredBy ?? '') !== '';
   }
 
   /** The kind called `name` (`MeshService`, or an alias like `XMesh`), or undefined. */
@@ -95,7 +95,6 @@ type Names = Map<string, NamedKind>;
 class Tables {
   readonly version: number;
   readonly kinds: readonly Kind[];
-  readonly declared: ReadonlySet<string>;
   readonly byName: Names = new Map();
   readonly byPlural: Names = new Map();
   /** Plurals, short names, names in lower case. */
@@ -109,7 +108,6 @@ class Tables {
     }
     const declared = (source?.kinds ?? []).filter((kind) => !this.add(kind));
     this.kinds = Object.freeze([...fixed, ...declared]);
-    this.declared = new Set(declared.map(({ name }) => name));
   }
 
   /** The word of this kind that another kind has; undefined where the kind was added. */

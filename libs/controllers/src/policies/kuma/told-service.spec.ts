@@ -78,6 +78,7 @@ const V1 = { backendRefs: [{ name: 'echo' }] };
 describe('what zones of Kuma are told of the policies on requests to a service', () => {
   it('is for all proxies, each port by its name; ports of bytes are left out', () => {
     expect(told('MeshTimeout', all)).toEqual({
+      told: [{ port: 80, policies: ['top'] }],
       spec: { targetRef: { kind: 'Mesh' }, to: [entry('http', TEN)] },
       untold: [],
     });
@@ -87,9 +88,9 @@ describe('what zones of Kuma are told of the policies on requests to a service',
   });
 
   it('is nothing where no policy holds, or one says nothing', () => {
-    expect(told('MeshTimeout', {})).toEqual({ untold: [] });
-    expect(told('MeshRetry', all)).toEqual({ untold: [] });
-    expect(told('MeshTimeout', { rules: () => ['top', {}] })).toEqual({ untold: [] });
+    expect(told('MeshTimeout', {})).toEqual({ told: [], untold: [] });
+    expect(told('MeshRetry', all)).toEqual({ told: [], untold: [] });
+    expect(told('MeshTimeout', { rules: () => ['top', {}] })).toEqual({ told: [], untold: [] });
   });
 
   it('is what the rules of a route agree on', () => {
@@ -165,6 +166,7 @@ describe('what zones of Kuma are told of the policies on requests to a service',
     const mesh = echo();
     mesh.route('TCPRoute', 't', { parentRefs: [PARENT], rules: [V1] });
     expect(told('MeshTimeout', { mesh, rules: (_, at) => (at === 'producer' ? timeout('1s') : undefined) })).toEqual({
+      told: [],
       untold: [],
     });
   });
@@ -201,6 +203,7 @@ describe('what zones of Kuma are told of who may call a service', () => {
 
   it('holds for the proxies of its servers', () => {
     expect(access(() => ['acp', exact('web')])).toEqual({
+      told: [80, 8080, 443, 9090, 7070].map((port) => ({ port, policies: ['acp'] })),
       spec: {
         targetRef: SERVERS.ok ? SERVERS.targetRef : {},
         rules: [{ default: { allow: [{ spiffeID: { type: 'Exact', value: 'spiffe://td/web' } }] } }],
@@ -210,10 +213,10 @@ describe('what zones of Kuma are told of who may call a service', () => {
   });
 
   it('is nothing where no policy holds, no server has a proxy of Kuma, or nobody may call', () => {
-    expect(access(undefined)).toEqual({ untold: [] });
-    expect(access(() => ['acp', exact('web')], { servers: () => undefined })).toEqual({ untold: [] });
-    expect(access(() => ['acp', { allow: {} }])).toEqual({ untold: [] });
-    expect(access(() => ['acp', { allow: 7 }])).toEqual({ untold: [] });
+    expect(access(undefined)).toEqual({ told: [], untold: [] });
+    expect(access(() => ['acp', exact('web')], { servers: () => undefined })).toEqual({ told: [], untold: [] });
+    expect(access(() => ['acp', { allow: {} }])).toEqual({ told: [], untold: [] });
+    expect(access(() => ['acp', { allow: 7 }])).toEqual({ told: [], untold: [] });
   });
 
   it.each<[string, Effective['backends'], Partial<ServiceSources>, string]>([

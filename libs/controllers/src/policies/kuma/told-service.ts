@@ -17,6 +17,8 @@ export interface Untold {
 /** What one kind of Kuma says of a service: a spec, where there is something to say, and what it leaves out. */
 export interface ToldService {
   readonly spec?: JsonObject;
+  /** The ports of which the spec speaks, and the policies that it comes from. */
+  readonly told: readonly Omit<Untold, 'reason'>[];
   readonly untold: readonly Untold[];
 }
 
@@ -32,6 +34,7 @@ export interface ServiceSources extends RequestSources {
   readonly defaultAccess: 'Allow' | 'Deny';
 }
 
+const NOTHING_TOLD: ToldService = { told: [], untold: [] };
 /** Most ports in one resource. */
 const MOST_PORTS = 64;
 
@@ -44,14 +47,18 @@ export function toldService(kind: KumaPolicyKind, frontend: Frontend, sources: S
 function toldOutbound(frontend: Frontend, ports: readonly ToldPort[], { service }: ServiceSources): ToldService {
   const to: JsonObject[] = [];
   const untold: Untold[] = [];
+  const said: Omit<Untold, 'reason'>[] = [];
   for (const { port, policies, told } of ports) {
     const found = told.ok && told.conf ? service(port) : undefined;
     if (!told.ok) untold.push({ port, policies, reason: told.reason });
     else if (found?.ok === false) untold.push({ port, policies, reason: found.reason });
     else if (to.length === MOST_PORTS) untold.push({ port, policies, reason: `it has more than ${MOST_PORTS} ports` });
-    else if (found?.ok && told.conf) to.push({ targetRef: portRef(frontend, port, found.labels), default: told.conf });
+    else if (found?.ok && told.conf) {
+      to.push({ targetRef: portRef(frontend, port, found.labels), default: told.conf });
+      said.push({ port, policies });
+    }
   }
-  return { ...(to.length > 0 && { spec: { targetRef: { kind: 'Mesh' }, to } }), untold };
+  return { ...(to.length > 0 && { spec: { targetRef: { kind: 'Mesh' }, to } }), told: said, untold };
 }
 
 function portRef({ id, ports }: Frontend, port: number, labels: Labels): JsonObject {
@@ -60,11 +67,11 @@ function portRef({ id, ports }: Frontend, port: number, labels: Labels): JsonObj
 
 /** Kuma lets callers in by proxies, not by ports of services: all ports have to say the same. */
 function toldAccess(frontend: Frontend, { policies, servers, defaultAccess }: ServiceSources): ToldService {
-  if (frontend.id.kind !== 'MeshService') return { untold: [] };
+  if (frontend.id.kind !== 'MeshService') return NOTHING_TOLD;
   const ports = frontend.ports.map(({ port }) => accessAt(policies, { service: frontend.id, port }, defaultAccess));
-  if (ports.every(({ keys }) => keys.length === 0)) return { untold: [] };
+  if (ports.every(({ keys }) => keys.length === 0)) return NOTHING_TOLD;
   const at = servers();
-  if (!at) return { untold: [] };
+  if (!at) return NOTHING_TOLD;
   const [first] = ports;
   const isSame = ports.every(({ told }) => jsonEqual(confOf(told), confOf(first?.told)));
   const isEverywhere = ports.every(({ keys }) => keys.length > 0);
@@ -74,11 +81,15 @@ function toldAccess(frontend: Frontend, { policies, servers, defaultAccess }: Se
     (isSame && isEverywhere ? undefined : 'its ports have others, and Kuma has one for all ports of a proxy') ??
     (at.ok ? undefined : at.reason);
   if (reason !== undefined) {
-    return { untold: ports.flatMap(({ port, keys }) => (keys.length > 0 ? [{ port, policies: keys, reason }] : [])) };
+    return { told: [], untold: ports.map(({ port, keys }) => ({ port, policies: keys, reason })) };
   }
   const conf = confOf(first?.told);
-  if (!at.ok || Object.keys(conf).length === 0) return { untold: [] };
-  return { spec: { targetRef: at.targetRef, rules: [{ default: conf }] }, untold: [] };
+  if (!at.ok || Object.keys(conf).length === 0) return NOTHING_TOLD;
+  return {
+    spec: { targetRef: at.targetRef, rules: [{ default: conf }] },
+    told: ports.map(({ port, keys }) => ({ port, policies: keys })),
+    untold: [],
+  };
 }
 
 function accessAt(

@@ -11,7 +11,7 @@ import {
 } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import { isSentDown, type MeshView } from '@causeway/sync';
-import type { KumaServices } from './mesh-http-route';
+import type { KumaService, KumaServices } from './mesh-http-route';
 
 /** Protocols of a port at which Kuma takes requests apart; it counts a port without one as tcp. */
 const HTTP: readonly unknown[] = ['http', 'http2', 'grpc'];
@@ -30,23 +30,47 @@ export interface KumaServicesOptions {
  */
 export function kumaServices({ index, view, zones }: KumaServicesOptions): KumaServices {
   return (id, port, role) => {
+    const known = kumaService(index, id, port);
     const found = index.get(id);
-    const what = `${id.kind} ${id.name}`;
-    if (!found) return { ok: false, reason: `${what} is gone` };
-    if (!HTTP.includes(protocolOf(found, port))) {
-      return { ok: false, reason: `port ${port} of ${what} is not of http: appProtocol must be http, http2 or grpc` };
-    }
-    const labels = labelsOf(found);
-    const isAlone = [...index.withLabel(id.kind, Label.displayName, labels[Label.displayName] ?? '')].every(
-      (other) => other === found || other.id.mesh !== id.mesh || !labelsMatch(labels, other.labels),
-    );
-    if (!isAlone) return { ok: false, reason: `zones of Kuma cannot tell ${what} from those of other namespaces` };
+    if (!known.ok || role !== 'backend' || !found) return known;
     const kind = id.kind === MeshService.name ? MeshService : MeshMultiZoneService;
     const without = zones.find((zone) => zone !== id.zone && !isSentDown(kind, found, { zone, causeway: false }, view));
-    return role === 'backend' && without !== undefined
-      ? { ok: false, reason: `zone ${without} is not told of ${what}` }
-      : { ok: true, labels };
+    return without === undefined
+      ? known
+      : { ok: false, reason: `zone ${without} is not told of ${id.kind} ${id.name}` };
   };
+}
+
+/** How zones of Kuma find a port of requests of a service, where they are told of it. Linear in the services of its name. */
+export function kumaService(index: KumaServicesOptions['index'], id: Identity, port: number): KumaService {
+  const found = index.get(id);
+  const what = `${id.kind} ${id.name}`;
+  if (!found) return { ok: false, reason: `${what} is gone` };
+  if (!HTTP.includes(protocolOf(found, port))) {
+    return { ok: false, reason: `port ${port} of ${what} is not of http: appProtocol must be http, http2 or grpc` };
+  }
+  const labels = labelsOf(found);
+  const isAlone = namesakesOf(index, found).every((other) => !labelsMatch(labels, other.labels));
+  return isAlone
+    ? { ok: true, labels }
+    : { ok: false, reason: `zones of Kuma cannot tell ${what} from those of other namespaces` };
+}
+
+/** Other services of a kind and mesh that have the name. */
+export function namesakesOf(index: KumaServicesOptions['index'], service: Resource): readonly Resource[] {
+  const { id, labels } = service;
+  return [...index.withLabel(id.kind, Label.displayName, labels[Label.displayName] ?? '')].filter(
+    (other) => other !== service && other.id.mesh === id.mesh,
+  );
+}
+
+/** Whether its name may mean another service in another zone. */
+export function hasNamesakes(index: KumaServicesOptions['index'], service: Resource): boolean {
+  const { id, labels } = service;
+  if (id.kind === 'MeshService' && id.zone === '') return true;
+  return namesakesOf(index, service).some(
+    (other) => other.id.namespace === id.namespace && other.labels[Label.namespace] === labels[Label.namespace],
+  );
 }
 
 /** The key of services that one label can find: a change of one may change what is found of all. */

@@ -1,0 +1,70 @@
+import { declaredKind, MetaresourceDefinition } from '@causeway/kinds';
+import { SHIPPED_GROUP } from '@causeway/policies';
+import { Conflict, FieldPath, Forbidden, type Kind, type Registry, type Resource } from '@causeway/resources';
+import type { IndexReader } from '@causeway/store';
+import type { ValidatedDraft } from './validate-draft';
+
+/** Most stored policies that one write of a definition is checked against: it bounds the time of the write. */
+const MOST_CHECKED = 2_000;
+
+/** Throws Forbidden for a definition that control planes bring: it changes with their version. */
+export function checkNotShipped(stored: Resource | undefined): void {
+  if (stored?.id.kind !== MetaresourceDefinition.name || stored.spec['group'] !== SHIPPED_GROUP) return;
+  throw new Forbidden(
+    `MetaresourceDefinition "${stored.id.name}" is brought by the control plane and changes with its version; declare a kind of another group instead`,
+  );
+}
+
+/**
+ * Throws Conflict where the definition of a declared kind is not the one any more by which a document was judged. The write itself is
+ * refused by the store if it changes after the revision of the index.
+ */
+export function checkStillDeclared(kind: Kind, registry: Registry): void {
+  if (kind.declaredBy === '' || registry.kind(kind.name) === kind) return;
+  throw new Conflict(`the definition of ${kind.name} has changed at the same time; try again`);
+}
+
+/**
+ * The name of the kind whose policies need this definition: the one that it declares here, or would if it broke no rule. Undefined for
+ * other resources, and for a definition whose kind another one declares.
+ */
+export function kindOfDefinition({ id, spec }: Resource, registry: Registry): string | undefined {
+  const { kind: name } = spec;
+  if (id.kind !== MetaresourceDefinition.name || typeof name !== 'string') return undefined;
+  const known = registry.kind(name);
+  return known === undefined || known.declaredBy === id.name ? name : undefined;
+}
+
+/** How many resources of a kind there are, and where, for people; undefined where there is none. */
+export function describeInstances(name: string, index: IndexReader): string | undefined {
+  const count = index.countOf(name);
+  if (count === 0) return undefined;
+  const meshes = [...index.countByMesh(name)].map(([mesh, of]) => `${of} in mesh ${mesh}`).sort();
+  const zones = new Set([...index.ofKind(name)].map(({ id }) => id.zone).filter((zone) => zone !== ''));
+  const made = zones.size === 0 ? '' : `; made in zones: ${[...zones].sort().slice(0, 10).join(', ')}`;
+  const what = `${count} ${count === 1 ? 'resource' : 'resources'} of kind ${name}`;
+  return `${what} exist, please delete them to proceed: ${meshes.slice(0, 10).join(', ')}${made}`;
+}
+
+/** Warns of stored policies that a new definition of their kind makes invalid: they stay, and take effect no more. */
+export function definitionWarnings(
+  { id, spec }: ValidatedDraft,
+  stored: Resource | undefined,
+  { registry, index }: { readonly registry: Registry; readonly index: IndexReader },
+): readonly string[] {
+  const before = stored && kindOfDefinition(stored, registry);
+  if (!before || !MetaresourceDefinition.isSpec(spec)) return [];
+  const after = declaredKind(id.name, spec);
+  let checked = 0;
+  let invalid = 0;
+  for (const policy of index.ofKind(before)) {
+    if (checked === MOST_CHECKED) break;
+    checked += 1;
+    if (after.checkAt(policy.id, policy.spec, FieldPath.at('spec')).total > 0) invalid += 1;
+  }
+  if (invalid === 0) return [];
+  const of = checked === index.countOf(before) ? '' : ` of the first ${checked}`;
+  return [
+    `${invalid}${of} stored ${before} resources do not fit this definition: they stay, and take effect no more until they fit`,
+  ];
+}

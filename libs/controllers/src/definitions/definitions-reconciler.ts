@@ -1,0 +1,58 @@
+import { MetaresourceDefinition, type JudgedDefinition } from '@causeway/kinds';
+import { DeclaredKinds } from '@causeway/meshes';
+import { identityKey, withCondition, type Condition } from '@causeway/resources';
+import type { IndexChange, IndexReader } from '@causeway/store';
+import {
+  KeyedLoop,
+  NO_KEYS,
+  type KeyedReconciler,
+  type Keys,
+  type ReconcileResult,
+} from '../reconcile/keyed-reconciler';
+
+const KIND = MetaresourceDefinition.name;
+
+/**
+ * Writes on each MetaresourceDefinition whether it declares its kind here (docs/reference/policies.md): `Accepted`, or why not. A
+ * definition that comes, changes or goes may free or take the name of every other, so it costs a look at all of them.
+ */
+class DefinitionsReconciler implements KeyedReconciler {
+  readonly name = 'definitions';
+  private declared: { readonly of: IndexReader; readonly kinds: DeclaredKinds } | undefined;
+  private seen: readonly JudgedDefinition[] | undefined;
+  private byKey: ReadonlyMap<string, JudgedDefinition> = new Map();
+
+  *seed(index: IndexReader): Iterable<Keys> {
+    for (const { id } of index.ofKind(KIND)) yield [identityKey(id)];
+  }
+
+  keysOf({ id }: IndexChange, index: IndexReader): Keys {
+    return id.kind === KIND ? [...index.ofKind(KIND)].map((one) => identityKey(one.id)) : NO_KEYS;
+  }
+
+  reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
+    const judged = this.judgedIn(index).get(key);
+    if (!judged) return undefined;
+    const { id, revision, status: before = {} } = judged.definition;
+    const status = withCondition(before, conditionOf(judged), now);
+    return { change: status === before ? undefined : { type: 'patch', id, expect: revision, status } };
+  }
+
+  private judgedIn(index: IndexReader): ReadonlyMap<string, JudgedDefinition> {
+    if (this.declared?.of !== index) this.declared = { of: index, kinds: new DeclaredKinds(index) };
+    const { judged } = this.declared.kinds;
+    if (judged !== this.seen) this.byKey = new Map(judged.map((one) => [identityKey(one.definition.id), one]));
+    this.seen = judged;
+    return this.byKey;
+  }
+}
+
+function conditionOf({ definition, kind, reason, message }: JudgedDefinition): Condition {
+  const status = kind ? 'True' : 'False';
+  return { type: 'Accepted', status, reason, message, observedGeneration: definition.generation };
+}
+
+/** Conditions of MetaresourceDefinitions as a control loop of a leader. */
+export function createDefinitionsLoop(): KeyedLoop {
+  return new KeyedLoop(new DefinitionsReconciler());
+}
