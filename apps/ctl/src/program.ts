@@ -38,6 +38,15 @@ const groups: readonly { readonly heading: string; readonly commands: readonly C
     ],
   },
   {
+    heading: 'Policies:',
+    commands: [
+      { name: 'policies', load: async () => (await import('./commands/policies/policies.js')).registerPolicies },
+      { name: 'scopes', load: async () => (await import('./commands/policies/policies.js')).registerScopes },
+      { name: 'impact', load: async () => (await import('./commands/policies/policies.js')).registerImpact },
+      { name: 'topology', load: async () => (await import('./commands/policies/topology.js')).registerTopology },
+    ],
+  },
+  {
     heading: 'Zones and access:',
     commands: [
       { name: 'zones', load: async () => (await import('./commands/zones/zones.js')).registerZones },
