@@ -1,5 +1,4 @@
 import type { FollowedRoutes, Meshes } from '@causeway/meshes';
-import type { PolicyTable } from '@causeway/policies';
 import type { ControlPlane, Registry } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 import type { AgentLeaseStore, AuditLog, IndexReader, ResourceStore } from '@causeway/store';
@@ -20,6 +19,7 @@ import { Lister } from './list/lister';
 import { ResourceJson } from './list/resource-json';
 import { ResourceQueries } from './list/resource-queries';
 import { SortedIndex } from './list/sorted-index';
+import { affectedStatus, type AffectingSource } from './policies/affected-status';
 import { PolicyQueries } from './policies/policy-queries';
 import { DEFAULT_WATCH_LIMITS, Watches, type WatchLimits } from './watch/watches';
 import { RouteQueries } from './routes/route-queries';
@@ -52,7 +52,7 @@ export interface QuerySources {
   /** The routes of this control plane, bound; without it each question about routes binds its own. */
   readonly routes?: Pick<FollowedRoutes, 'table'>;
   /** The policies of this control plane over those routes; without it no question about policies is answered. */
-  readonly policies?: { readonly table: PolicyTable };
+  readonly policies?: AffectingSource;
   readonly audit: AuditLog;
   readonly clock: Clock;
   readonly program: ProgramFacts;
@@ -118,7 +118,8 @@ export function createQueries(sources: QuerySources): Queries {
   const resources = new ResourceQueries({ ...at, registry, lister, freshness });
   const watches = new Watches({ index, meshes, store, lister, freshness, clock, limits });
   const hostnames = new HostnameQueries({ ...at, freshness, resources, insights, expensive });
-  const stops = [freshness.follow(), sorted.follow()];
+  const { affected, stop } = affectedStatus(index, meshes.owner, sources.policies);
+  const stops = [freshness.follow(), sorted.follow(), stop];
   return {
     resources,
     defaultMesh: meshes.owner.expectedName,
@@ -140,7 +141,7 @@ export function createQueries(sources: QuerySources): Queries {
     workloadAuthority: new WorkloadAuthority(sources.authorityAccess, clock),
     audit: new AuditQueries(sources.audit, registry),
     freshness,
-    json: new ResourceJson(registry),
+    json: new ResourceJson(registry, affected),
     close: () => {
       watches.close();
       for (const stop of stops) stop();
