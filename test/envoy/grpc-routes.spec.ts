@@ -7,13 +7,14 @@ import { RESOURCE_TYPES, type EnvoyView } from '@causeway/xds';
 import { drawnFairly } from '../support/fair-draw';
 import { GrpcWorkload, looseTimers, type GrpcCall } from '../support/grpc-workload';
 import { TrafficPlane } from '../support/traffic-plane';
-import { sketch } from '../support/traffic-zone';
+import { shippedKinds, sketch } from '../support/traffic-zone';
 import { until } from '../support/until';
 
 const HOSTNAME = 'greeter.svc.mesh.local';
 const PORT = 9000;
 const DRAWS = 1_000;
 const SERVER_LISTENER = 'grpc/server?xds.resource.listening_address=';
+const WAIT = '/test.Echo/Wait';
 const SHOUT = '/test.Echo/Shout';
 const OTHER = '/test.Other/Say';
 const to = (...names: readonly string[]): Pick<RouteRule, 'backendRefs'> => ({
@@ -106,7 +107,7 @@ describe('gRPC clients (grpc-js-xds) obey routes', () => {
     register();
     stops.push(looseTimers());
     plane = await TrafficPlane.start('west');
-    plane.state.put(sketch('Mesh', 'default', { controllerName: 'causeway.io/control-plane' }));
+    plane.state.put(sketch('Mesh', 'default', { controllerName: 'causeway.io/control-plane' }), ...shippedKinds());
     for (const name of ['greeter', 'v1', 'v2']) await service(name);
     await service('empty', false);
     for (const namespace of ['mesh', 'consumer']) {
@@ -249,7 +250,33 @@ describe('gRPC clients (grpc-js-xds) obey routes', () => {
   it('a time-out ends a call', async () => {
     route('HTTPRoute', [{ timeouts: { request: '200ms' }, ...to('v1') }]);
     await answered('v1');
-    expect(await call({ path: '/test.Echo/Wait' })).toBe('DEADLINE_EXCEEDED');
+    expect(await call({ path: WAIT })).toBe('DEADLINE_EXCEEDED');
+  });
+
+  const rulePolicy = (kind: string, spec: JsonObject): void => {
+    const targetRefs = [{ kind: 'MeshService', name: 'greeter' }];
+    const made = sketch(kind, 'policy', { targetRefs, ...spec }, { namespace: 'mesh' });
+    bound.push(made);
+    plane.state.put(made);
+  };
+
+  it.each([false, true])('policies: a time-out ends a call, faults answer it; with a route: %s', async (isRouted) => {
+    if (isRouted) route('GRPCRoute', [to('v1')]);
+    rulePolicy('TimeoutPolicy', { request: '200ms' });
+    await until('a call ends', async () => (await call({ path: WAIT, within: 5_000 })) === 'DEADLINE_EXCEEDED');
+    rulePolicy('FaultPolicy', { abort: { grpcStatus: 8, status: 418, percent: 100 } });
+    await answered('RESOURCE_EXHAUSTED');
+    expect(await call()).toBe('RESOURCE_EXHAUSTED');
+  });
+
+  it('policies: a call is repeated so often by its status, without them not at all', async () => {
+    const failing = (fails: number): Promise<string> =>
+      call({ path: '/test.Echo/Fail', headers: { 'x-fails': `${fails}` } });
+    expect([await failing(0), await failing(1)]).toEqual(['greeter after 0', 'UNAVAILABLE']);
+    rulePolicy('RetryPolicy', { attempts: 2, on: ['unavailable', '5xx'], backoff: { base: '1ms' } });
+    await until('calls are repeated', async () => (await failing(1)) === 'greeter after 1');
+    expect([await failing(2), await failing(3)]).toEqual(['greeter after 2', 'UNAVAILABLE']);
+    expect(plane.problems().join()).toContain('RetryPolicy /on: gRPC clients repeat by the status of the call only');
   });
 
   it('a filter is never left out: its calls fail, and the client’s Dataplane says why', async () => {

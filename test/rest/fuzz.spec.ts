@@ -101,6 +101,8 @@ const path = fc.oneof(
     '/_resolve/hostname',
     '/meshes/default/_explain',
     '/meshes/default/_routes',
+    '/meshes/default/_policies',
+    '/meshes/default/topology',
     '/zones+insights',
     '/meshes/default/hostnames',
     '/_kri/kri_msvc_default_east__a_',

@@ -71,6 +71,9 @@ const ROUTES: Readonly<Record<string, readonly string[]>> = {
   '/_resolve/hostname': RECOGNISED,
   '/meshes/:mesh/_explain': RECOGNISED,
   '/meshes/:mesh/_routes': RECOGNISED,
+  '/meshes/:name/_policies': READERS,
+  '/meshes/:mesh/_virtual/:group/:kind/:name/_policies': READERS,
+  '/meshes/:mesh/topology': READERS,
   '/_kri/:kri': ['admin'],
   '/zones+insights': READERS,
   '/zones/_overview': READERS,
@@ -148,6 +151,8 @@ function everyCall(routes: readonly RegisteredRoute[]): readonly Call[] {
       // A kind that has no hostnames is told to everybody with any right: 404.
       if (path.endsWith('/_hostnames') && !WITH_HOSTNAMES.includes(kind.name))
         return served.map((method) => call(method, url, RECOGNISED));
+      // What is asked wrongly, or of no kind of policy, is told to everybody with any right: 400, 404.
+      if (path.endsWith('/_impact')) return served.map((method) => call(method, url, RECOGNISED));
       const places = kind.namespaced ? ['', '?namespace=payments'] : [''];
       return places.flatMap((place) =>
         served.map((method) => call(method, url + place, openOfKind(kind, method, place !== ''))),

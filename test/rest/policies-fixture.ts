@@ -27,7 +27,13 @@ export class Bakery {
       id: id('MeshService', 'baker', name),
       spec: { selector: { dataplaneTags: { app: name } }, ports: ports.map((port) => ({ port, name: `p${port}` })) },
     });
+    const dataplane = (app: string, address: string, ports: readonly number[]) => ({
+      id: id('Dataplane', 'baker', app),
+      spec: { networking: { address, inbound: ports.map((port) => ({ port, tags: { app } })) } },
+    });
     await rest.seed(
+      dataplane('baker', '10.0.0.1', [80, 81]),
+      dataplane('oven', '10.0.0.2', [80]),
       ...shippedPolicies.map((policy) => ({
         id: globalIdentity('MetaresourceDefinition', shippedDefinitionName(policy)),
         spec: shippedDefinition(policy),

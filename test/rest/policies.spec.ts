@@ -66,6 +66,43 @@ describe('what policies affect', () => {
     expect((await bakery.get(`meshservices/none/_policies${ns()}`))[0]).toBe(404);
   });
 
+  it('T004-43 an explanation of a request has the policies of its rule and of each backend, field by field', async () => {
+    await bakery.policy(
+      'RetryPolicy',
+      'cakes',
+      { attempts: 2, strategy: 'patch' },
+      { on: { kind: 'HTTPRoute', name: 'baker', sectionName: 'cakes' } },
+    );
+    await bakery.policy(
+      'CircuitBreakerPolicy',
+      'limits',
+      { limits: { requests: 7 } },
+      { on: { kind: 'MeshService', name: 'oven' } },
+    );
+    const ask = async (url: string): Promise<ParsedJson> =>
+      (
+        await bakery.post('_explain', {
+          from: { namespace: 'baker' },
+          to: url,
+          service: { namespace: 'baker', name: 'baker' },
+        })
+      )[1];
+    const retries = (policy: string, effective: object) => ({
+      ...{ kind: 'RetryPolicy', effective },
+      fields: Object.keys(effective).map((name) => ({ field: `/${name}`, policy, strategy: 'AtomicDefaults' })),
+    });
+    const breaker = {
+      ...{ kind: 'CircuitBreakerPolicy', effective: { limits: { requests: 7 } } },
+      backend: { service: { kind: 'MeshService', zone: 'east', namespace: 'baker', name: 'oven' }, port: 80 },
+      fields: [{ field: '/limits/requests', policy: 'baker/limits', strategy: 'AtomicDefaults' }],
+    };
+    const cakes = { ...retries('baker/cakes', { attempts: 2 }) };
+    const patched = { ...cakes, fields: cakes.fields.map((field) => ({ ...field, strategy: 'PatchDefaults' })) };
+    expect((await ask('http://baker/cakes')).policies).toEqual([breaker, patched]);
+    expect((await ask('http://baker/')).policies).toEqual([retries('baker/retries', { attempts: 4, on: ['5xx'] })]);
+    expect((await ask('http://baker:81/')).policies).toEqual([retries('baker/retries', { attempts: 4, on: ['5xx'] })]);
+  });
+
   it('T004-59 the effective spec is given as text too, where that is asked for', async () => {
     const [, said] = await bakery.get(`httproutes/baker/_policies${ns('&representation=string')}`, ANA);
     for (const item of said.items) expect(JSON.parse(item.representation)).toEqual(item.effective);

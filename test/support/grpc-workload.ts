@@ -21,15 +21,20 @@ const asIs = (bytes: Buffer): Buffer => bytes;
 const SAY = '/test.Echo/Say';
 /** Never answered. */
 const WAIT = '/test.Echo/Wait';
+/** Is UNAVAILABLE for as many attempts of a call as its header `x-fails` says; then the answer has the attempts before it. */
+const FAIL = '/test.Echo/Fail';
 const unary = { requestStream: false, responseStream: false } as const;
 const bytes = {
   ...{ requestSerialize: asIs, requestDeserialize: asIs, responseSerialize: asIs, responseDeserialize: asIs },
 } as const;
 /** What every server has, by path. */
 const METHODS = Object.fromEntries(
-  [SAY, '/test.Echo/Shout', '/test.Other/Say', WAIT].map((path) => [path, { path, ...unary, ...bytes }]),
+  [SAY, '/test.Echo/Shout', '/test.Other/Say', WAIT, FAIL].map((path) => [path, { path, ...unary, ...bytes }]),
 );
-type Answer = (error: null, answer: Buffer) => void;
+type Answer = (error: { readonly code: status } | null, answer?: Buffer) => void;
+interface Received {
+  readonly metadata: Metadata;
+}
 
 /** A call: of a method, with headers, with a deadline so many ms from now. */
 export interface GrpcCall {
@@ -129,8 +134,13 @@ export async function plainCall(at: string): Promise<string> {
 
 function bind(server: Server, name: string, at: string, using: ServerCredentials): Promise<number> {
   const echo = (_: unknown, done: Answer): void => done(null, Buffer.from(name));
-  const handlers = Object.keys(METHODS).map((path) => [path, path === WAIT ? () => undefined : echo] as const);
-  server.addService(METHODS, Object.fromEntries(handlers));
+  const fail = ({ metadata }: Received, done: Answer): void => {
+    const [before = 0, fails = 0] = ['grpc-previous-rpc-attempts', 'x-fails'].map((each) => Number(metadata.get(each)));
+    if (before < fails) done({ code: status.UNAVAILABLE });
+    else done(null, Buffer.from(`${name} after ${before}`));
+  };
+  const handlers = Object.fromEntries(Object.keys(METHODS).map((path) => [path, echo]));
+  server.addService(METHODS, { ...handlers, [WAIT]: () => undefined, [FAIL]: fail });
   return new Promise((resolve, reject) =>
     server.bindAsync(at, using, (error, port) => (error ? reject(error) : resolve(port))),
   );

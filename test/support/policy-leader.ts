@@ -1,4 +1,5 @@
 import {
+  createKumaPolicyLoop,
   createPolicyStatusLoop,
   createProgressReporter,
   reportedPolicies,
@@ -26,6 +27,8 @@ export interface PolicyLeaderOptions {
   readonly isBeside?: boolean;
   /** How long nobody is said to be waited for, and how often it is said then, ms; a second unless given. */
   readonly patience?: { readonly first: number; readonly then: number; readonly zones?: number };
+  /** The zones of Kuma, for which policies are translated; without it none is. */
+  readonly kuma?: () => readonly string[];
   /** In a zone with a global: reports to it, from what is known of proxies. */
   readonly reports?: Pick<Parameters<typeof createProgressReporter>[0], 'cp' | 'proxies' | 'positionOf'>;
 }
@@ -38,7 +41,7 @@ export class PolicyLeader {
   ) {}
 
   static async lead(plane: TestPlane, holder: string, options: PolicyLeaderOptions = {}): Promise<PolicyLeader> {
-    const { progress, patience = { first: 1_000, then: 1_000 }, reports, ...more } = options;
+    const { progress, patience = { first: 1_000, then: 1_000 }, reports, kuma: zones, ...more } = options;
     const { index, cp } = plane;
     const meshes = meshesOf(index);
     const registry = kindsOf(index);
@@ -47,10 +50,12 @@ export class PolicyLeader {
       const policies = policiesOf(plane, routes);
       followed = policies;
       const kindOf = registry.kind.bind(registry);
-      const status = { cp, meshes, policies, kindOf, patience, ...(progress && { progress }) };
+      const kuma = zones && createKumaPolicyLoop({ meshes, routes, policies, zones }, ended);
+      const known = { ...(progress && { progress }), ...(kuma && { kuma: kuma.told }) };
+      const status = { cp, meshes, policies, kindOf, patience, ...known };
       const reported = [reportedRoutes(routes), reportedPolicies(policies, index)];
       const reporter = reports ? [createProgressReporter({ ...reports, reported }, ended)] : [];
-      return [...reporter, createPolicyStatusLoop(status, ended)];
+      return [...reporter, ...(kuma ? [kuma.loop] : []), createPolicyStatusLoop(status, ended)];
     };
     const leader = await RouteLeader.lead(plane, holder, { ...more, loops });
     if (!followed) throw new Error('no policies');

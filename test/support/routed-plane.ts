@@ -2,10 +2,9 @@ import { Agent, createServer, request, type IncomingHttpHeaders, type Server } f
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { evaluate, type Decision, type RouteKind, type RouteSpec } from '@causeway/routing';
-import { shippedDefinition, shippedDefinitionName, shippedPolicies } from '@causeway/policies';
 import { identityKey, type Identity, type JsonObject, type Resource } from '@causeway/resources';
 import { TrafficPlane } from './traffic-plane';
-import { sketch } from './traffic-zone';
+import { shippedKinds, sketch } from './traffic-zone';
 import { loopbackBlock } from './loopback-networks';
 import { httpRequest, type Asked } from './routing-mesh';
 import { ToldAnswers } from './told-answers';
@@ -53,9 +52,7 @@ export class RoutedPlane {
       sketch('MeshParameters', 'p', { mtls: 'Off' }),
       sketch('Mesh', 'default', { controllerName: 'causeway.io/control-plane', parametersRef }),
       ...['mesh', 'consumer'].map((namespace) => sketch('Namespace', namespace, {})),
-      ...shippedPolicies.map((each) =>
-        sketch('MetaresourceDefinition', shippedDefinitionName(each), shippedDefinition(each)),
-      ),
+      ...shippedKinds(),
     );
     return routed;
   }
@@ -96,26 +93,27 @@ export class RoutedPlane {
   }
 
   /**
-   * Starts the Envoy of a client in a namespace. The first is bound at the addresses of the services; the others have all services as
+   * Starts the Envoy of a client in a namespace. The first is bound at the addresses of all services; the others have these as
    * explicit outbounds at addresses of their own.
    */
-  async client(namespace: string): Promise<void> {
-    const isFirst = this.clients.push(namespace) === 1;
+  async client(namespace: string, isBound = this.clients.length === 0): Promise<void> {
+    this.clients.push(namespace);
     const outbound = this.services.flatMap((name) =>
       Object.values(PORTS).map((port) => ({
         ...{ address: this.addressOf(name, namespace), port },
         backendRef: { kind: 'MeshService', name, port },
       })),
     );
-    const networking: JsonObject = { address: this.host(2), inbound: [], ...(!isFirst && { outbound }) };
+    const networking: JsonObject = { address: this.host(2), inbound: [], ...(!isBound && { outbound }) };
     const own = sketch('Dataplane', 'client', { networking }, { namespace });
     this.plane.state.put(own);
     const view = { mesh: 'default', listed: new Set<string>(), dataplane: own.id };
-    await this.plane.envoy(namespace, isFirst ? { ...view, listed: 'all', capture: { type: 'bind' } } : view);
+    await this.plane.envoy(namespace, isBound ? { ...view, listed: 'all', capture: { type: 'bind' } } : view);
     await this.obeyed();
   }
 
-  private addressOf(service: string, client = this.clients[0] ?? ''): string {
+  /** Where a client reaches a service. */
+  addressOf(service: string, client = this.clients[0] ?? ''): string {
     return this.host(10 + 20 * Math.max(0, this.clients.indexOf(client)) + this.services.indexOf(service));
   }
 

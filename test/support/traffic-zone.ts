@@ -1,6 +1,7 @@
 import { identityKey, type Identity, type JsonObject, type Labels, type Resource } from '@causeway/resources';
 import { parse } from 'yaml';
 import { DEFAULT_MESH_OWNER, Meshes } from '@causeway/meshes';
+import { shippedDefinition, shippedDefinitionName, shippedPolicies } from '@causeway/policies';
 import { ResourceIndex } from '@causeway/store';
 import type { AccessSource } from '@causeway/xds';
 
@@ -40,6 +41,13 @@ export function sketch(kind: string, name: string, spec: JsonObject, given: Traf
     origin: { incarnation: 'test', revision: 1, committedAt: 0 },
     freed: [],
   };
+}
+
+/** The definitions of the kinds of policies that are shipped. */
+export function shippedKinds(): readonly Resource[] {
+  return shippedPolicies.map((each) =>
+    sketch('MetaresourceDefinition', shippedDefinitionName(each), shippedDefinition(each)),
+  );
 }
 
 /** An index that a test writes, one batch a call. */
@@ -85,13 +93,20 @@ export class TrafficZone {
     this.index.apply({ revision: this.revision, changes: resources.map((resource) => ({ type: 'put', resource })) });
   }
 
-  delete(...resources: readonly Resource[]): void {
+  /** Puts and deletes in one batch. */
+  change(puts: readonly Resource[], deletes: readonly Resource[]): void {
     this.revision += 1;
     const { revision } = this;
-    const changes = resources.map(({ id }) => ({
-      type: 'delete' as const,
-      tombstone: { id, revision, deletedAt: 0, freed: [] },
-    }));
-    this.index.apply({ revision, changes });
+    this.index.apply({
+      revision,
+      changes: [
+        ...puts.map((resource) => ({ type: 'put' as const, resource })),
+        ...deletes.map(({ id }) => ({ type: 'delete' as const, tombstone: { id, revision, deletedAt: 0, freed: [] } })),
+      ],
+    });
+  }
+
+  delete(...resources: readonly Resource[]): void {
+    this.change([], resources);
   }
 }

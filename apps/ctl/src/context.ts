@@ -25,7 +25,10 @@ export interface ProgramContext {
 export interface CommandContext extends ProgramContext {
   /** The control plane that flags, environment and context name; `other` flags stand for those of the program. */
   readonly api: (other?: ConnectionFlags) => Promise<ApiClient>;
+  /** Our kinds, and those of `learnKinds`. */
   readonly registry: Registry;
+  /** Where a noun names no kind of `registry`: asks the control plane for those that it declares. Throws ApiError. */
+  readonly learnKinds: (nouns: readonly string[]) => Promise<void>;
 }
 
 /** Wrong usage, found before the server is asked; printed as one line, exit code 2. */

@@ -1,23 +1,24 @@
 import { ApiError, connectApi, ConnectionError, type ApiClient, type ConnectionProblem } from '@causeway/api-client';
 import { coreKinds } from '@causeway/kinds';
+import { Registry } from '@causeway/resources';
 import { UsageError, type CommandContext, type ProgramContext } from './context';
+import { DeclaredKinds } from './declared-kinds';
 import { DocumentError } from './documents';
 import { connectionOf } from './settings/connection';
 
 /** The context of commands that ask a control plane. A control plane is connected to once, and when it is first asked. */
 export function createCommandContext(context: ProgramContext): CommandContext {
   const clients = new Map<string, Promise<ApiClient>>();
-  return {
-    ...context,
-    registry: coreKinds,
-    api: (other) => {
-      const flags = other ?? context.flags();
-      const key = JSON.stringify(flags);
-      const client = clients.get(key) ?? connectTo(context, flags);
-      clients.set(key, client);
-      return client;
-    },
+  const declared = new DeclaredKinds();
+  const registry = new Registry(coreKinds.kinds, declared);
+  const api: CommandContext['api'] = (other) => {
+    const flags = other ?? context.flags();
+    const key = JSON.stringify(flags);
+    const client = clients.get(key) ?? connectTo(context, flags);
+    clients.set(key, client);
+    return client;
   };
+  return { ...context, registry, api, learnKinds: (nouns) => declared.learn(registry, nouns, api) };
 }
 
 async function connectTo(context: ProgramContext, flags: ReturnType<ProgramContext['flags']>): Promise<ApiClient> {

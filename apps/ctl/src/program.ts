@@ -38,6 +38,15 @@ const groups: readonly { readonly heading: string; readonly commands: readonly C
     ],
   },
   {
+    heading: 'Policies:',
+    commands: [
+      { name: 'policies', load: async () => (await import('./commands/policies/policies.js')).registerPolicies },
+      { name: 'scopes', load: async () => (await import('./commands/policies/policies.js')).registerScopes },
+      { name: 'impact', load: async () => (await import('./commands/policies/policies.js')).registerImpact },
+      { name: 'topology', load: async () => (await import('./commands/policies/topology.js')).registerTopology },
+    ],
+  },
+  {
     heading: 'Zones and access:',
     commands: [
       { name: 'zones', load: async () => (await import('./commands/zones/zones.js')).registerZones },
@@ -123,6 +132,9 @@ export async function addCommands(parts: ProgramParts, argv: readonly string[]):
     }
   }
   program.hook('preAction', (_, command) => useMeshOfContext(parts, command));
+  if (word !== undefined && OF_RESOURCES.includes(word)) {
+    program.hook('preAction', (_, command) => learnKinds(parts, command));
+  }
   addHelp(program);
 }
 
@@ -133,6 +145,23 @@ async function useMeshOfContext({ context }: ProgramParts, command: Command): Pr
   const mesh = meshOf(context.config, context.flags());
   if (mesh !== undefined) command.setOptionValueWithSource('mesh', mesh, 'config');
 }
+
+/** Commands whose operands are kinds and resources. */
+const OF_RESOURCES: readonly string[] = [
+  ...['get', 'describe', 'apply', 'delete', 'edit', 'label', 'wait', 'policies', 'scopes', 'impact'],
+];
+
+/** Documents may be of any kind; those that are only applied are not looked into. */
+async function learnKinds({ commandContext }: ProgramParts, command: Command): Promise<void> {
+  const { nounsIn } = await import('./declared-kinds.js');
+  const { filename, prune } = command.opts<{ readonly filename?: unknown; readonly prune?: boolean }>();
+  const readsFiles = filename !== undefined && (command.name() !== 'apply' || prune === true);
+  const nouns = readsFiles ? [ANY_KIND] : nounsIn(command.args);
+  await (await commandContext()).learnKinds(nouns);
+}
+
+/** No noun. */
+const ANY_KIND = '*';
 
 /** Adds `help [COMMAND...]` to a command and to its subcommands. An unknown command is an error of usage. */
 function addHelp(command: Command): void {

@@ -10,6 +10,7 @@ import {
 import {
   createConditionsReconciler,
   createDefinitionsLoop,
+  createKumaPolicyLoop,
   createKumaRouteLoop,
   createMeshAuthorityLoop,
   createPolicyStatusLoop,
@@ -56,12 +57,8 @@ export function leaderTermFactory(
       const keys = authentication.createKeyPublisher();
       const progress = new GlobalProgress({ index, zones: () => zones.zones() });
       const exportDefault = settings.CAUSEWAY_EXPORT_DEFAULT;
-      const kumaZones = (): readonly string[] | undefined => zones.zones()?.kuma;
-      const kumaRoutes = createKumaRouteLoop({ meshes, routes, zones: kumaZones, exportDefault }, term);
-      const told = kumaRoutes.told;
-      const status = createRouteStatusLoop({ cp: core.cp, meshes, routes, progress, kuma: told }, term);
-      const kindOf = (name: string): Kind | undefined => core.registry.kind(name);
-      const policyStatus = createPolicyStatusLoop({ cp: core.cp, meshes, policies, kindOf, progress }, term);
+      const attached = { ...core, meshes, routes, policies, progress, exportDefault };
+      const ofKuma = (): readonly string[] | undefined => zones.zones()?.kuma;
       const chores = [...tokenChores(context, authentication.tokens), security.purge];
       return {
         run: async () => {
@@ -78,9 +75,7 @@ export function leaderTermFactory(
                 createTrustCertificatesLoop(),
                 authorities,
                 keys,
-                kumaRoutes.loop,
-                status,
-                policyStatus,
+                ...attachedLoops(attached, ofKuma, term),
               ],
               context,
             ),
@@ -88,4 +83,31 @@ export function leaderTermFactory(
         },
       };
     };
+}
+
+interface Attached extends Pick<ControlPlaneCore<GlobalSettings>, 'cp' | 'registry'> {
+  readonly meshes: Meshes;
+  readonly routes: FollowedRoutes;
+  readonly policies: FollowedPolicies;
+  readonly progress: GlobalProgress;
+  readonly exportDefault: GlobalSettings['CAUSEWAY_EXPORT_DEFAULT'];
+}
+
+/** What becomes of routes and policies: what zones of Kuma are told of them, and their status. */
+function attachedLoops(
+  options: Attached,
+  zones: () => readonly string[] | undefined,
+  term: Parameters<LeaderTermFactory>[0],
+) {
+  const { cp, registry, meshes, routes, policies, progress } = options;
+  const kumaRoutes = createKumaRouteLoop({ ...options, zones }, term);
+  const kumaPolicies = createKumaPolicyLoop({ ...options, zones }, term);
+  const known = { cp, meshes, progress };
+  const kindOf = (name: string): Kind | undefined => registry.kind(name);
+  return [
+    kumaRoutes.loop,
+    kumaPolicies.loop,
+    createRouteStatusLoop({ ...known, routes, kuma: kumaRoutes.told }, term),
+    createPolicyStatusLoop({ ...known, policies, kindOf, kuma: kumaPolicies.told }, term),
+  ];
 }

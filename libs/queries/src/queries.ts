@@ -1,5 +1,4 @@
 import type { FollowedRoutes, Meshes } from '@causeway/meshes';
-import type { PolicyTable } from '@causeway/policies';
 import type { ControlPlane, Registry } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 import type { AgentLeaseStore, AuditLog, IndexReader, ResourceStore } from '@causeway/store';
@@ -20,6 +19,7 @@ import { Lister } from './list/lister';
 import { ResourceJson } from './list/resource-json';
 import { ResourceQueries } from './list/resource-queries';
 import { SortedIndex } from './list/sorted-index';
+import { affectedStatus, type AffectingSource } from './policies/affected-status';
 import { PolicyQueries } from './policies/policy-queries';
 import { DEFAULT_WATCH_LIMITS, Watches, type WatchLimits } from './watch/watches';
 import { RouteQueries } from './routes/route-queries';
@@ -52,7 +52,7 @@ export interface QuerySources {
   /** The routes of this control plane, bound; without it each question about routes binds its own. */
   readonly routes?: Pick<FollowedRoutes, 'table'>;
   /** The policies of this control plane over those routes; without it no question about policies is answered. */
-  readonly policies?: { readonly table: PolicyTable };
+  readonly policies?: AffectingSource;
   readonly audit: AuditLog;
   readonly clock: Clock;
   readonly program: ProgramFacts;
@@ -107,16 +107,19 @@ export interface Queries {
 
 /** Builds the queries of a process; they follow the index until `close`. */
 export function createQueries(sources: QuerySources): Queries {
-  const { registry, cp, store, index, meshes, clock, insights = {}, userAccess, zoneAccess } = sources;
+  const { registry, cp, store, index, meshes, routes, policies, clock, insights = {} } = sources;
+  const { userAccess, zoneAccess } = sources;
+  const at = { cp, index, meshes };
   const limits = { ...DEFAULT_QUERY_LIMITS, ...sources.limits };
   const freshness = new Freshness(index, store, { clock, longest: limits.revisionWait });
   const sorted = new SortedIndex(index);
   const lister = new Lister(index, sorted);
   const expensive = new ConcurrencyLimit(EXPENSIVE);
-  const resources = new ResourceQueries({ registry, cp, index, meshes, lister, freshness });
+  const resources = new ResourceQueries({ ...at, registry, lister, freshness });
   const watches = new Watches({ index, meshes, store, lister, freshness, clock, limits });
-  const hostnames = new HostnameQueries({ cp, index, meshes, freshness, resources, insights, expensive });
-  const stops = [freshness.follow(), sorted.follow()];
+  const hostnames = new HostnameQueries({ ...at, freshness, resources, insights, expensive });
+  const { affected, stop } = affectedStatus(index, meshes.owner, sources.policies);
+  const stops = [freshness.follow(), sorted.follow(), stop];
   return {
     resources,
     defaultMesh: meshes.owner.expectedName,
@@ -126,20 +129,10 @@ export function createQueries(sources: QuerySources): Queries {
     leases: new LeaseQueries(sources.agentLeases, store),
     hostnames,
     resolution: new HostnameResolution(index, hostnames),
-    routes: new RouteQueries({ cp, index, meshes, freshness, hostnames, expensive, routes: sources.routes }),
-    policies: new PolicyQueries({ meshes, resources, freshness, expensive, policies: sources.policies }),
-    discovery: new Discovery({ cp, index, meshes, freshness, expensive, instances: sources.instances }),
-    doctor: new Doctor({
-      registry,
-      cp,
-      index,
-      meshes,
-      store,
-      insights,
-      clock,
-      userTokens: userAccess,
-      zoneTokens: zoneAccess,
-    }),
+    routes: new RouteQueries({ ...at, freshness, hostnames, expensive, routes, policies }),
+    policies: new PolicyQueries({ meshes, resources, freshness, expensive, policies }),
+    discovery: new Discovery({ ...at, freshness, expensive, instances: sources.instances }),
+    doctor: new Doctor({ ...at, registry, store, insights, clock, userTokens: userAccess, zoneTokens: zoneAccess }),
     server: new ServerFacts({ registry, cp, index, program: sources.program }),
     decisions: new OperatorDecisions(sources.syncDecisions ?? {}),
     zoneTokens: new ZoneTokens(zoneAccess),
@@ -148,7 +141,7 @@ export function createQueries(sources: QuerySources): Queries {
     workloadAuthority: new WorkloadAuthority(sources.authorityAccess, clock),
     audit: new AuditQueries(sources.audit, registry),
     freshness,
-    json: new ResourceJson(registry),
+    json: new ResourceJson(registry, affected),
     close: () => {
       watches.close();
       for (const stop of stops) stop();

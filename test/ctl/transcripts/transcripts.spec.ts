@@ -11,14 +11,14 @@ const ROOT = join(__dirname, '..', '..', '..');
 const UPDATE = process.env['UPDATE_GOLDEN'] === '1';
 
 /** The pages whose transcripts run, each from top to bottom against a global and the zones east and west of its own. */
-const PAGES = ['docs/reference/cli.md', 'docs/reference/cli-operations.md'];
+const PAGES = ['docs/reference/cli.md', 'docs/reference/cli-operations.md', 'docs/guides/policies.md'];
 
 /** The servers of the quickstart, which the pages name. */
 const SHOWN = { global: 'http://127.0.0.1:5681', east: 'http://127.0.0.1:6681', west: 'http://127.0.0.1:7681' };
 
 /** Commands that change nothing: their output may take a moment to become what the page says. */
 const LOOK =
-  /^causeway (get|describe|instances|hostnames|explain|dig|vips|doctor|audit|diff|zones( -.*)?$|sync diff|auth|tokens list)/;
+  /^causeway (--context \S+ )?(get|describe|policies|scopes|impact|topology|instances|hostnames|explain|dig|vips|doctor|audit|diff|zones( -.*)?$|sync diff|auth|tokens list)/;
 
 /** ms without a change after which an output counts as final when a page is written. */
 const SETTLED = 2_000;

@@ -21,7 +21,7 @@ export interface BuiltinPlaneOptions {
 /** Changes of these may be such that it cannot do what they say; how long later it is looked, ms. */
 const LOSING: ReadonlySet<string> = new Set([RESOURCE_TYPES.listener, RESOURCE_TYPES.routes]);
 const LOOK = 200;
-const PRESET: PlaneLimits = { mostConnections: 20_000, drain: 1_000, share: 1 };
+const PRESET: PlaneLimits = { mostConnections: 20_000, drain: 500, share: 1 };
 
 /**
  * The builtin plane of one Dataplane or ingress: what Envoy does with bytes, by the same resources, on the same wire. What it is told of

@@ -1,5 +1,5 @@
 import { coreKinds } from '@causeway/kinds';
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, type Kind } from '@causeway/resources';
 import type {
   ApiClient,
   ApplyOptions,
@@ -28,10 +28,13 @@ import { resumingWatch } from '../resuming-watch';
 import { HttpClient, itemsOf, PAGE, problemError } from './http';
 import type { RestCalls } from './rest-calls';
 
+type KindPlace = Pick<Kind, 'plural' | 'scope'>;
+
 /** A control plane over REST. Lists are read page by page; a watch from their token repeats what changed in between. */
 export class RestApiClient implements ApiClient {
   readonly server: URL;
   private readonly http: HttpClient;
+  private readonly declared = new Map<string, KindPlace>();
 
   constructor(connection: Connection) {
     this.server = connection.server;
@@ -159,14 +162,27 @@ export class RestApiClient implements ApiClient {
     return `/meshes/${encodeURIComponent(mesh || (await this.http.expectedMesh()))}`;
   }
 
-  /** The path of a list, or of one resource. Throws ApiError for a kind that this client does not know. */
+  /** The path of a list, or of one resource. Throws ApiError for a kind that neither this client nor the control plane knows. */
   private async pathOf({ kind: named, mesh, name }: ResourceSelection & { readonly name?: string }): Promise<string> {
-    const kind = coreKinds.kind(named);
+    const kind = coreKinds.kind(named) ?? (await this.declaredKind(named));
     if (!kind) throw new ApiError('invalid', `there is no kind ${named}`);
     const inMesh = kind.scope === 'mesh' && (mesh !== undefined || name !== undefined);
     const place = inMesh ? await this.meshPath(mesh) : '';
     const list = `${place}/${kind.plural}`;
     return name === undefined ? list : `${list}/${encodeURIComponent(name)}`;
+  }
+
+  /** Where a kind is that the control plane declares; it is asked again for a kind that it did not have. */
+  private async declaredKind(name: string): Promise<KindPlace | undefined> {
+    if (!this.declared.has(name)) {
+      const { resources } = await this.http.json({ path: '/_resources' });
+      for (const each of isJsonArray(resources) ? resources.filter(isJsonObject) : []) {
+        const { name: known, path, scope } = each;
+        if (typeof known !== 'string' || typeof path !== 'string') continue;
+        this.declared.set(known, { plural: path, scope: scope === 'Mesh' ? 'mesh' : 'global' });
+      }
+    }
+    return this.declared.get(name);
   }
 
   private async *watchOnce(

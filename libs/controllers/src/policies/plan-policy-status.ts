@@ -1,6 +1,7 @@
 import type { PolicyVerdict, TargetRef } from '@causeway/policies';
-import { withCondition, type Condition, type JsonObject, type Resource } from '@causeway/resources';
+import { withCondition, withoutConditions, type Condition, type JsonObject, type Resource } from '@causeway/resources';
 import type { PatchChange } from '@causeway/store';
+import { UNSUPPORTED_BY_KUMA } from '../routes/programmed';
 import { withEntries, withShortMessage, type EntryList, type StatusWriter } from '../conditions/controller-entries';
 
 /** One entry for each targetRef, of all controllers together at most 16 (T004-44). */
@@ -10,12 +11,14 @@ const ANCESTORS: EntryList = { field: 'ancestors', refField: 'ancestorRef', most
 export interface WantedStatus {
   readonly verdict: PolicyVerdict;
   readonly conditions: readonly Condition[];
+  /** What zones of Kuma are not told; `absent` where there is nothing to say, undefined where what was said stays. */
+  readonly untold?: Condition | 'absent' | undefined;
 }
 
 /** The patch that brings the status of a policy up to date; undefined where it is. */
 export function planPolicyStatus(
   { id, revision, generation, status: before = {} }: Resource,
-  { verdict, conditions }: WantedStatus,
+  { verdict, conditions, untold }: WantedStatus,
   writer: StatusWriter,
 ): PatchChange | undefined {
   const entries = verdict.ancestors.map(({ ref, refused }) => ({
@@ -23,7 +26,9 @@ export function planPolicyStatus(
     conditions: [ancestorCondition(verdict, refused, generation)],
   }));
   const listed = withEntries(before, ANCESTORS, entries, writer);
-  const status = conditions.reduce((next, one) => withCondition(next, withShortMessage(one), writer.now), listed);
+  const known = untold === 'absent' ? withoutConditions(listed, [UNSUPPORTED_BY_KUMA]) : listed;
+  const all = untold && untold !== 'absent' ? [...conditions, untold] : conditions;
+  const status = all.reduce((next, one) => withCondition(next, withShortMessage(one), writer.now), known);
   return status === before ? undefined : { type: 'patch', id, expect: revision, status };
 }
 

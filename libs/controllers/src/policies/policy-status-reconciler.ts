@@ -29,6 +29,8 @@ import {
   type Keys,
   type ReconcileResult,
 } from '../reconcile/keyed-reconciler';
+import { UntoldCondition } from './kuma/untold-condition';
+import type { ToldPolicies } from './kuma/told-policies';
 import { planPolicyStatus } from './plan-policy-status';
 import { policyConditions, rankOf, writtenRank, type Enforcement } from './policy-conditions';
 import { policyDemand, type PolicyDemand } from './policy-progress';
@@ -58,6 +60,8 @@ export interface PolicyStatusOptions {
   readonly kindOf: (name: string) => Kind | undefined;
   /** Without it nothing is known of who has applied policies. */
   readonly progress?: ProgressSource;
+  /** Which policies zones of Kuma are told. Without it nothing is said of them. */
+  readonly kuma?: ToldPolicies;
   /** How long nobody is said to be waited for, how often it is said then, and how long zones take to learn what changed, ms. */
   readonly patience?: { readonly first: number; readonly then: number; readonly zones?: number };
 }
@@ -87,10 +91,12 @@ export class PolicyStatusReconciler implements KeyedReconciler {
   /** Keys of those that not all are known to have applied. */
   private readonly waiting = new Set<string>();
   private readonly movement: Movement;
+  private readonly untold: UntoldCondition;
   private index: IndexReader | undefined;
 
   constructor(private readonly options: PolicyStatusOptions) {
     this.movement = new Movement(options.progress);
+    this.untold = new UntoldCondition(options.progress, options.kuma);
   }
 
   /** Takes note of what changes touch until the returned function is called. */
@@ -126,9 +132,10 @@ export class PolicyStatusReconciler implements KeyedReconciler {
   outsideKeys(): readonly (string | typeof RESCAN)[] {
     const { isReloaded } = this;
     this.isReloaded = false;
+    const untold = this.untold.stale();
     if (isReloaded) return [RESCAN];
-    if (!this.movement.hasMoved()) return NO_KEYS;
-    return [...this.waiting, ...(this.options.progress?.refusals.take() ?? [])];
+    if (!this.movement.hasMoved()) return untold;
+    return [...untold, ...this.waiting, ...(this.options.progress?.refusals.take() ?? [])];
   }
 
   reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
@@ -147,10 +154,8 @@ export class PolicyStatusReconciler implements KeyedReconciler {
     this.known.set(key, known);
     const { conditions, dueAt } = this.judge(known, resource, now);
     const { controllerName } = meshes.owner;
-    return {
-      change: planPolicyStatus(resource, { verdict: known.verdict, conditions }, { controllerName, now }),
-      dueAt,
-    };
+    const wanted = { verdict: known.verdict, conditions, untold: this.untold.of(resource) };
+    return { change: planPolicyStatus(resource, wanted, { controllerName, now }), dueAt };
   }
 
   private read(kind: KindTable, resource: Resource, index: IndexReader, now: number): Known | undefined {

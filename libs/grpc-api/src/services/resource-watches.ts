@@ -62,9 +62,10 @@ export class ResourceWatches {
   }
 }
 
-function watchEncoder(json: Pick<Queries['json'], 'listed'>): EventEncoder {
-  const puts = new EncodedPuts((resource) =>
-    encoded({ $case: 'put', value: resourceMessage(resource, json.listed(resource)) }),
+function watchEncoder(json: Pick<Queries['json'], 'listed' | 'overlayOf'>): EventEncoder {
+  const puts = new EncodedPuts(
+    (resource) => encoded({ $case: 'put', value: resourceMessage(resource, json.listed(resource)) }),
+    (resource) => json.overlayOf(resource),
   );
   const bookmarks = new BookmarkedEvents((point) =>
     encoded({ $case: 'bookmark', value: { resumeToken: encodeResumePoint(point), revision: point.revision } }),

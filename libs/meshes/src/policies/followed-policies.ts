@@ -13,11 +13,11 @@ export interface FollowedPoliciesOptions extends Omit<MeshPoliciesOptions, 'inde
   readonly routes: FollowedRoutes;
   /** How everything is derived from the index. */
   readonly run: StepsRunner;
-  /** An event or a change of routes that touches more than this is applied by deriving everything anew, in steps. */
+  /** An event of more changes than this, or a change of routes with twice as many, is applied by deriving everything anew, in steps. */
   readonly mostAtOnce?: number;
 }
 
-const MOST_AT_ONCE = 500;
+const MOST_AT_ONCE = 1_000;
 
 /**
  * The one table of policies of a process, kept equal to the index and the routes until `close`. While everything is derived anew, the
@@ -51,6 +51,11 @@ export class FollowedPolicies {
     return this.loaded;
   }
 
+  /** Whether the table holds all that the index does: not before the first load, nor while it or the routes are derived anew. */
+  get isCurrent(): boolean {
+    return this.loaded && !this.loading && this.options.routes.isCurrent;
+  }
+
   /** Resolves when index and routes were loaded and everything is derived from them. Never, where `close` comes first. */
   async whenLoaded(): Promise<void> {
     if (!this.loaded) await new Promise<void>((resolve) => this.waiting.add(resolve));
@@ -72,8 +77,8 @@ export class FollowedPolicies {
 
   private routesChanged(change: RoutesChange): void {
     if (change === 'reloaded') return this.begin();
-    const { groups, frontends, routes } = change;
-    if (groups.length + frontends.length + routes.length > this.most) return this.begin();
+    const { groups, frontends } = change;
+    if (groups.length + frontends.length > 2 * this.most) return this.begin();
     this.change((policies) => policies.table.routesChanged(change));
   }
 

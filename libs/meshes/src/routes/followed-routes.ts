@@ -47,6 +47,11 @@ export class FollowedRoutes {
     return this.loaded;
   }
 
+  /** Whether the table holds all that the index does: not before the first load, nor while everything is derived anew. */
+  get isCurrent(): boolean {
+    return this.hasLoaded && !this.loading;
+  }
+
   /** Resolves when the index was loaded and everything is derived from it. Never, where `close` comes first. */
   async whenLoaded(): Promise<void> {
     if (!this.loaded) await new Promise<void>((resolve) => this.waiting.add(resolve));

@@ -109,7 +109,7 @@ function readRef(
   text('version');
   const target = targetOf(definition, { group, kind }, { at, found });
   const selector = readSelector(ownField(item, 'selector'), { at: at.field('selector'), found });
-  if ((name === undefined || name === '') === (selector === undefined)) {
+  if ((name === undefined || name === '') === (ownField(item, 'selector') === undefined)) {
     found.push(at.field('name').violation('must be given, or selector in its place, and not both', 'required'));
   }
   if (sectionName !== undefined && target && !target.section) {

@@ -86,6 +86,12 @@ export function policyVerdict(kind: KindTable, key: string): PolicyVerdict | und
   return { policy, ancestors, scopes, beaten: named };
 }
 
+/** Whether any value of a policy holds anywhere. Ends with the first that does. */
+export function hasEffect(kind: KindTable, policy: Policy): boolean {
+  for (const { fold } of countedScopes(kind, policy)) if (fold.surviving(policy) > 0) return true;
+  return false;
+}
+
 /** Whose proxies obey a policy where callers do. A policy of which consumers' routes alone speak is for those of its namespace. */
 export function callersOf(kind: KindTable, policy: Policy): CallersOf {
   const { routes } = kind.policies.world;

@@ -94,7 +94,7 @@ describe('policies on what serves', () => {
     const limits = { requests: { count: 1 }, connections: { count: 1 } };
     expect(planes.map((plane) => fieldsOf(RateLimitPolicy.unable(plane, limits)))).toEqual([
       [],
-      ['/requests'],
+      [''],
       [''],
       [''],
       [''],

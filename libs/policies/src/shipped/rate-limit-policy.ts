@@ -34,7 +34,7 @@ export const RateLimitPolicy = backendPolicy({
   does: 'limits how much each instance takes of what is sent',
   schema: Spec,
   unable: unableBy<RateLimitSpec>({
-    builtin: [['/requests', 'the builtin proxy passes requests on as bytes', ({ requests }) => requests !== undefined]],
+    builtin: [['', 'the builtin proxy passes requests on as bytes, and counts connections by source only', () => true]],
     grpc: [['', 'gRPC servers of Node know no limits', () => true]],
     direct: [['', KERNEL, () => true]],
     'kuma-dp': [['', FOREIGN, () => true]],

@@ -67,6 +67,21 @@ export class Shape {
     return [...found.values()];
   }
 
+  /** How many paths a context has that no policy made; the same as `pathsOf` finds, for most kinds without making them. */
+  countOf(context: Context, routes: RouteTable): number {
+    const { frontend, group } = context;
+    if (this.side === 'backend') return this.has('BackendPort') ? frontend.ports.length : 1;
+    const isOfRules = this.has('ServicePort') && this.has('Rule') && !this.has('Backend') && !this.has('BackendPort');
+    if (!isOfRules || isGatewayGroup(group)) return this.pathsOf(context, routes, false).length;
+    let count = 0;
+    for (const { port } of frontend.ports) {
+      const bindings = bindingsAt(routes, { frontend, group, borrowed: false }, port);
+      if (bindings === 'implicit') count += 1;
+      else for (const binding of bindings) count += countRules(binding);
+    }
+    return count;
+  }
+
   private backendPaths(frontend: Frontend, add: (nodes: LowerPath) => void): void {
     const backend = frontendNode('Backend', frontend);
     if (!this.has('BackendPort')) return add([backend]);
@@ -144,6 +159,15 @@ function* rulesOf({ kind, routes }: Binding): Generator<readonly [CompiledRoute,
   for (const route of all ? routes : routes.slice(0, 1)) {
     for (const rule of all ? route.rules : route.rules.slice(0, 1)) yield [route, rule];
   }
+}
+
+/** How many rules take requests, each name of a route once. */
+function countRules({ kind, routes }: Binding): number {
+  if (!looksIntoRequests(kind)) return Math.min(routes[0]?.rules.length ?? 0, 1);
+  return routes.reduce(
+    (sum, { rules }) => sum + (rules.length < 2 ? rules.length : new Set(rules.map(({ name }) => name)).size),
+    0,
+  );
 }
 
 /** Where a rule sends requests to; nothing that does not resolve, and nothing of weight 0. */

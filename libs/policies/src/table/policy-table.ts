@@ -187,12 +187,13 @@ export class PolicyTable {
   /** The table of routes changed, and this is what it says of it. Linear in what that names. */
   routesChanged({ groups, routes, frontends }: Affected): PoliciesAffected {
     return this.change((marks) => {
+      // While the table is filled nothing is counted: `derive` does that, with what stands then.
       const whole = new Set(frontends);
       const parts = new Map<string, Set<string>>();
       for (const { frontend, group } of groups) {
         if (!whole.has(frontend)) entry(parts, frontend, () => new Set<string>()).add(group);
       }
-      for (const contexts of this.shapes.values()) {
+      for (const contexts of this.filling ? [] : this.shapes.values()) {
         for (const key of whole) {
           const frontend = this.frontendAt(key);
           this.refresh(contexts, { key, frontend, groups: contexts.refreshAll(key, frontend) }, marks);
@@ -210,8 +211,6 @@ export class PolicyTable {
   }
 
   private refresh(contexts: ShapeContexts, { key, frontend, groups }: Changed, marks: PolicyMarks): void {
-    // `derive` counts what stands then; what would be counted now could fall before it.
-    if (this.filling) return;
     for (const kind of this.kinds.values()) {
       if (kind.contexts === contexts) kind.contextsChanged(key, frontend, groups, marks);
     }

@@ -60,7 +60,7 @@ export class ShapeContexts {
 
   private keep(key: string, frontend: Frontend, group: string): void {
     const context = contextOf(frontend, group);
-    const counted = { ...context, paths: this.shape.pathsOf(context, this.routes, false).length };
+    const counted = { ...context, paths: this.shape.countOf(context, this.routes) };
     const { mesh, namespace } = context;
     entry(this.byFrontend, key, () => new Map<string, CountedContext>()).set(group, counted);
     const places = entry(this.byMesh, mesh, () => new Map<string, Set<CountedContext>>());

@@ -66,7 +66,7 @@ export class ServerFacts {
       path: kind.plural,
       shortName: kind.shortName,
       singularDisplayName: spaced,
-      pluralDisplayName: /s$/.test(spaced) ? `${spaced}es` : `${spaced}s`,
+      pluralDisplayName: pluralOf(spaced),
       readOnly: !isWritable(kind, this.sources.cp),
       writtenOn: kind.sync.writtenOn,
       includeInFederation: kind.sync.down !== 'nothing',
@@ -88,4 +88,10 @@ export function redactSecrets(value: JsonValue | undefined, name = ''): JsonValu
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, redactSecrets(item, key)]));
   if (SECRET_NAME.test(name) && typeof value === 'string' && value !== '') return '*****';
   return typeof value === 'string' ? value.replace(/(\/\/[^/:@\s]*:)[^/@\s]*@/g, '$1*****@') : value;
+}
+
+/** As Kuma's own lists are called: Meshes, Policies, Routes. */
+function pluralOf(word: string): string {
+  if (/[^aeiou]y$/.test(word)) return `${word.slice(0, -1)}ies`;
+  return /(s|sh|ch|x)$/.test(word) ? `${word}es` : `${word}s`;
 }

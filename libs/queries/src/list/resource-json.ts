@@ -1,6 +1,7 @@
 import { toDocument, type DocumentFormat } from '@causeway/admission';
 import { undeclaredKind } from '@causeway/kinds';
 import { isJsonObject, type JsonObject, type Registry, type Resource } from '@causeway/resources';
+import { withAffected, type AffectedOverlay, type AffectedStatus } from '../policies/affected-status';
 
 /** Longer texts are not cached: large resources would take their memory twice. */
 const LONGEST_CACHED = 64 * 1024;
@@ -10,17 +11,30 @@ const LONGEST_CACHED = 64 * 1024;
  * cached as long as the object lives; a list of thousands is then a join of strings.
  */
 export class ResourceJson {
-  private readonly cache = new WeakMap<Resource, string>();
+  private readonly cache = new WeakMap<
+    Resource,
+    { readonly text: string; readonly overlay: AffectedOverlay | undefined }
+  >();
 
-  constructor(private readonly registry: Registry) {}
+  /** `affected` knows what of the resources policies affect; without it nothing is shown of that. */
+  constructor(
+    private readonly registry: Registry,
+    private readonly affected?: Pick<AffectedStatus, 'of'>,
+  ) {}
+
+  /** What is shown of a resource besides what is stored: a text is as it was while this is the same object. */
+  overlayOf(resource: Resource): AffectedOverlay | undefined {
+    return this.affected?.of(resource);
+  }
 
   /** As lists and watches show a resource: without the values of confidential kinds (docs/design.md §6). */
   listed(resource: Resource, format: DocumentFormat = {}): string {
     if (format.form === 'k8s') return this.encode(resource, { ...format, redacted: true });
     const cached = this.cache.get(resource);
-    if (cached !== undefined) return cached;
+    const overlay = this.overlayOf(resource);
+    if (cached && cached.overlay === overlay) return cached.text;
     const text = this.encode(resource, { redacted: true });
-    if (text.length <= LONGEST_CACHED) this.cache.set(resource, text);
+    if (text.length <= LONGEST_CACHED) this.cache.set(resource, { text, overlay });
     return text;
   }
 
@@ -32,7 +46,7 @@ export class ResourceJson {
   private document(resource: Resource, format: DocumentFormat): JsonObject {
     // A watch may show the last resources of a kind whose definition has gone.
     const kind = this.registry.kind(resource.id.kind) ?? undeclaredKind(resource.id.kind);
-    const document = toDocument(kind, resource, format);
+    const document = withAffected(toDocument(kind, resource, format), this.overlayOf(resource));
     return isJsonObject(document['status']) ? { ...document, status: withConnected(document['status']) } : document;
   }
 }

@@ -10,6 +10,8 @@ import {
   type Share,
 } from '@causeway/routing';
 
+import type { ShapedBy } from '../policies/request-policies';
+
 /** A resource as answers name it. */
 export type Named = Pick<Identity, 'kind' | 'zone' | 'namespace' | 'name'>;
 
@@ -61,6 +63,8 @@ export interface RequestAnswer {
   readonly requestTimeout?: number;
   /** ms */
   readonly backendTimeout?: number;
+  /** What policies make of the rule and of each backend, where this control plane knows the zone's; field by field whose it is. */
+  readonly policies?: readonly ShapedBy[];
   readonly lost: readonly {
     readonly route: string;
     readonly rule: string;

@@ -1,5 +1,6 @@
 import { targetOf, type CallerRights } from '@causeway/access';
 import type { FollowedRoutes, Meshes } from '@causeway/meshes';
+import type { PolicyTable } from '@causeway/policies';
 import {
   compareIdentities,
   FieldPath,
@@ -12,13 +13,22 @@ import {
   type ControlPlane,
   type Resource,
 } from '@causeway/resources';
-import { explain, TooCostly, type Client, type Frontend, type RouteTable } from '@causeway/routing';
+import {
+  explain,
+  TooCostly,
+  type Client,
+  type Explanation,
+  type Frontend,
+  type Question,
+  type RouteTable,
+} from '@causeway/routing';
 import type { IndexReader } from '@causeway/store';
 import type { ConcurrencyLimit } from '../concurrency-limit';
 import type { HostnameQueries } from '../inspect/hostname-queries';
 import { virtualIpsOf, winnerOf } from '../inspect/hostname-resolution';
 import type { Freshness } from '../list/freshness';
 import { requireMesh } from '../list/resource-queries';
+import { policiesOfRequest } from '../policies/request-policies';
 import { dataplaneAt, readiness } from './readiness';
 import { isAddress, type RequestQuestion } from './request-question';
 import {
@@ -41,6 +51,8 @@ export interface RouteQueriesSources {
   readonly expensive: ConcurrencyLimit;
   /** The table of this control plane; without it each question makes its own. */
   readonly routes?: Pick<FollowedRoutes, 'table'> | undefined;
+  /** Policies as this control plane sees them; without it explanations name none. */
+  readonly policies?: { readonly table: PolicyTable } | undefined;
 }
 
 /** Whose routes to which service. */
@@ -113,13 +125,15 @@ export class RouteQueries {
       if (!frontend.ports.some((one) => one.port === port))
         throw new NotFound(`${describe(service)} has no port ${port}`);
       checkRoutes(table, frontend, rights);
-      const explained = within(() => explain(table, { client, frontend, port, request }, readiness(index)));
+      const asked = { client, frontend, port, request };
+      const explained = within(() => explain(table, asked, readiness(index)));
       const decision = decisionAnswer(explained);
       return {
         ...{ mesh, zone, steps: [...found.steps, ...explained.steps] },
         to: { service: named(service.id), port, virtualIps: virtualIpsOf(service) },
         ...outcomeAnswer(explained.outcome),
         ...(decision ? { decision } : {}),
+        ...this.policiesOf(zone, asked, explained),
         ...{ lost: explained.lost, lostTotal: explained.lostTotal, notes: [...explained.notes, ...this.notes()] },
       };
     }, signal);
@@ -149,6 +163,13 @@ export class RouteQueries {
       });
       return { mesh, zone, service: named(service.id), tables, total: bindings.length };
     }, signal);
+  }
+
+  /** Which policies shaped a request; nothing for another zone's view, whose policies are not known here. */
+  private policiesOf(zone: string, asked: Question, explained: Explanation): Pick<RequestAnswer, 'policies'> {
+    const { cp, policies } = this.sources;
+    if (!policies || zone !== ownZone(cp)) return {};
+    return { policies: policiesOfRequest(policies.table, asked, explained) };
   }
 
   private direct({ mesh, zone }: Place, { host, port }: RequestQuestion, rights: CallerRights): RequestAnswer {

@@ -42,27 +42,32 @@ const CACHED = { bytes: 8 * 1024 * 1024, events: 4_096 } as const;
  * it. The newest buffers are cached, at most 8 MiB and one event.
  */
 export class EncodedPuts {
-  private readonly cache = new Map<Resource, Buffer>();
+  private readonly cache = new Map<Resource, { readonly encoded: Buffer; readonly as: unknown }>();
   private bytes = 0;
 
-  constructor(private readonly encode: (resource: Resource) => Buffer) {}
+  /** A buffer holds while `asOf` gives the same for its resource: what is shown of it besides what is stored. */
+  constructor(
+    private readonly encode: (resource: Resource) => Buffer,
+    private readonly asOf: (resource: Resource) => unknown = () => undefined,
+  ) {}
 
   /** The buffer of a resource. */
   of(resource: Resource): Buffer {
     const cached = this.cache.get(resource);
-    if (cached) return cached;
+    const as = this.asOf(resource);
+    if (cached?.as === as && cached) return cached.encoded;
     const encoded = this.encode(resource);
-    this.cache.set(resource, encoded);
-    this.bytes += encoded.length;
+    this.cache.set(resource, { encoded, as });
+    this.bytes += encoded.length - (cached?.encoded.length ?? 0);
     this.evict();
     return encoded;
   }
 
   private evict(): void {
-    for (const [resource, { length }] of this.cache) {
+    for (const [resource, { encoded }] of this.cache) {
       if (this.cache.size <= 1 || (this.bytes <= CACHED.bytes && this.cache.size <= CACHED.events)) return;
       this.cache.delete(resource);
-      this.bytes -= length;
+      this.bytes -= encoded.length;
     }
   }
 }

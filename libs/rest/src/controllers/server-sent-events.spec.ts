@@ -8,7 +8,7 @@ const RESOURCE = {
 };
 
 describe('server-sent events', () => {
-  const encoder = eventStreamEncoder({ listed: () => '{"name":"redis"}' });
+  const encoder = eventStreamEncoder({ listed: () => '{"name":"redis"}', overlayOf: () => undefined });
 
   it('have a name, data on one line, and an id only where a reader can resume', () => {
     expect(String(encoder.put(RESOURCE))).toBe('event: put\ndata: {"name":"redis"}\n\n');

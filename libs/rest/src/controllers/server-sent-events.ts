@@ -11,8 +11,11 @@ type WatchEventType = 'put' | 'delete' | 'bookmark' | 'relist' | 'error';
 const HEARTBEAT = ': heartbeat\n\n';
 
 /** Watch events as server-sent events; one encoder a server, so that readers share buffers. */
-export function eventStreamEncoder(json: Pick<Queries['json'], 'listed'>): EventEncoder {
-  const puts = new EncodedPuts((resource) => Buffer.from(eventText('put', json.listed(resource))));
+export function eventStreamEncoder(json: Pick<Queries['json'], 'listed' | 'overlayOf'>): EventEncoder {
+  const puts = new EncodedPuts(
+    (resource) => Buffer.from(eventText('put', json.listed(resource))),
+    (resource) => json.overlayOf(resource),
+  );
   const bookmarks = new BookmarkedEvents((point) => eventText('bookmark', `{"revision":${point.revision}}`, point));
   return {
     put: (resource) => puts.of(resource),

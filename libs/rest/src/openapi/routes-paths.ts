@@ -23,6 +23,14 @@ const rule = object(
   },
   ['route', 'rule', 'match', 'action'],
 );
+const shapedBy = object(
+  {
+    ...{ kind: text, backend: object({ service: named, port: integer }, ['service', 'port']), effective: anyObject },
+    fields: list(object({ field: text, policy: text, strategy: text }, ['field', 'policy', 'strategy'])),
+  },
+  ['kind', 'effective', 'fields'],
+  { description: 'What policies of a kind make of the rule, or of a backend, and whose each value is.' },
+);
 
 /** The schemas of questions about routes and of their answers. */
 export const ROUTE_SCHEMAS: OpenApiObject = {
@@ -41,6 +49,7 @@ export const ROUTE_SCHEMAS: OpenApiObject = {
       mirrors: list(object({ share: number, destination, reason: text }, ['share'])),
       ...{ status: integer, grpcStatus: integer, reason: text, location: text, responseHeaders: list(anyObject) },
       ...{ requestTimeout: integer, backendTimeout: integer },
+      policies: list(shapedBy),
       ...{ lost: list(lost), lostTotal: integer, notes: list(text) },
     },
     ['mesh', 'zone', 'steps', 'outcome', 'lost', 'lostTotal', 'notes'],

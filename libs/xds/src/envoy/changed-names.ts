@@ -85,8 +85,9 @@ export class ChangedNames {
     if (destination.vip !== '') this.add(cluster, `vip:${vipOf(destination)}`);
   }
 
-  /** Other policies on what inbounds take. */
-  addInboundPolicies(inbounds: readonly Inbound[]): void {
+  /** Other policies on what these inbounds take, and what these gRPC servers do in place of a proxy's inbound. */
+  addInboundPolicies(inbounds: readonly Inbound[], servers: readonly string[]): void {
+    this.add(listener, ...servers);
     this.add(listener, ...inbounds.map(({ at }) => names.inboundListenerName(at)));
   }
 

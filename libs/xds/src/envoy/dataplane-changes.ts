@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { asDataplane } from '@causeway/controllers';
 import { identityKey, type Identity } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import { serverListeners } from '../grpc/grpc-translation';
@@ -37,8 +38,12 @@ export class DataplaneChanges {
     for (const { id, before, after } of change.dataplanes)
       of(id).addIngresses(translation.ingressesOf(before), translation.ingressesOf(after), tables.table);
     for (const { id, before, after } of this.withInbounds(change))
-      of(id).addInbounds(translation.changedInbounds(before, after), [before, after].flatMap(serverListeners));
-    for (const dataplane of change.reselected) of(dataplane.id).addInboundPolicies(servedInbounds(dataplane).all);
+      of(id).addInbounds(
+        translation.changedInbounds(before, after),
+        [before, after].flatMap((each) => serverListeners(asDataplane(each))),
+      );
+    for (const dataplane of change.reselected)
+      of(dataplane.id).addInboundPolicies(servedInbounds(dataplane).all, serverListeners(dataplane));
     for (const each of change.dataplanes) {
       of(each.id).addOutbounds(tables.explicit.replace(each));
       this.addDeclared(each, of(each.id));

@@ -1,3 +1,4 @@
+import { AccessPolicy } from '@causeway/policies';
 import { identityKey, type StorePoint } from '@causeway/resources';
 import type { RouteTable } from '@causeway/routing';
 import type { IndexEvent, IndexReader } from '@causeway/store';
@@ -277,6 +278,11 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   /** In slices: a policy of a mesh is one of all its services. What nobody has asked for is made when somebody does. */
   private policiesChanged(change: PolicyChange | 'reloaded'): void {
+    const access = change === 'reloaded' ? 'all' : servicesOf(change, AccessPolicy.kind);
+    // Tables that are served while others are made decide by what holds now too.
+    this.model.rules.forget(access);
+    if (change === 'reloaded' && this.model.mixesAccess()) return this.begin();
+    if (access.length > 0) this.outside((model) => model.accessPoliciesChanged(access));
     const since = Math.max(this.revision, (this.index.point?.revision ?? 0) + this.shift);
     if (change === 'reloaded') return this.tellAll(since);
     this.load(this.tellPolicies(change, since), () => undefined);
@@ -379,4 +385,9 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     this.views.set(view, state);
     return state;
   }
+}
+
+/** The services of which the policies of a kind may be others. */
+function servicesOf({ backends }: PolicyChange, kind: string): readonly string[] {
+  return backends.flatMap((each) => (each.kind === kind ? [each.service] : []));
 }

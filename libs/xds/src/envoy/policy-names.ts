@@ -2,6 +2,7 @@ import { identityKey } from '@causeway/resources';
 import { callersKinds, serversKinds } from '../policies/backend-policies';
 import { ruleKinds } from '../policies/effective-rules';
 import type { PolicyChange } from '../policies/policy-source';
+import { serverListeners } from '../grpc/grpc-translation';
 import { ChangedNames } from './changed-names';
 import { servedInbounds } from './dataplane/inbound';
 import type { TrafficTables } from './traffic-tables';
@@ -61,7 +62,7 @@ function* inboundsOf(service: string, { index, model }: TrafficTables): Generato
   if (!resource) return;
   for (const dataplane of model.dataplanesOf(resource)) {
     const changed = new ChangedNames();
-    changed.addInboundPolicies(servedInbounds(dataplane).all);
+    changed.addInboundPolicies(servedInbounds(dataplane).all, serverListeners(dataplane));
     yield { changed, group: identityKey(dataplane.id) };
   }
 }

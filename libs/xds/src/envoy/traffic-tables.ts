@@ -35,7 +35,7 @@ export class TrafficTables {
     access: AccessSource,
     policies: EffectivePolicies,
   ) {
-    this.model = new TrafficModel(index, zone, access);
+    this.model = new TrafficModel(index, zone, access, policies);
     this.bound = new MeshRoutes({ index, zone, meshes: access.meshes });
     this.routes = new ServiceRoutes(this.bound.table, this.model, policies);
     this.backendPolicies = new BackendPolicies(policies);
@@ -71,7 +71,7 @@ export class TrafficTables {
   apply(event: IndexEvent): TrafficChange {
     const change = this.took(this.model.apply(event));
     const routes = [...this.routes.changes(this.bound.apply(event))];
-    return { ...change, routes, reselected: reselected(event.changes, this.model) };
+    return { ...change, routes, reselected: [...reselected(event.changes, this.model), ...change.restricted] };
   }
 
   /** What the model says that a change outside the index has changed. */

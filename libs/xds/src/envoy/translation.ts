@@ -290,7 +290,7 @@ export class Translation {
   }
 
   private accessTo({ dataplane }: EnvoyView, { at }: Inbound): InboundAccess | 'pending' {
-    const found = dataplane && this.options.index.byIdentityKey(identityKey(dataplane));
+    const found = asDataplane(dataplane && this.options.index.byIdentityKey(identityKey(dataplane)));
     return found ? this.options.tables().model.access.ofInbound(found, at.port) : 'pending';
   }
 

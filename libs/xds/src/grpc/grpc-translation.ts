@@ -1,6 +1,6 @@
 import { Cluster, ClusterLoadAssignment, Listener } from '@causeway/proto-gen';
 import { asDataplane, inboundsOf, type DataplaneResource } from '@causeway/controllers';
-import { FieldPath, identityKey, type Resource } from '@causeway/resources';
+import { FieldPath, identityKey } from '@causeway/resources';
 import { destinationOfLocalEndpoints, hostPort } from '../envoy/names';
 import type { EnvoyView } from '../envoy/envoy-view';
 import type { Plan, TranslationOptions } from '../envoy/plan';
@@ -96,7 +96,6 @@ function serversOf(dataplane: DataplaneResource): readonly SocketAddress[] {
 }
 
 /** The listeners of the gRPC servers of a Dataplane, by name. */
-export function serverListeners(resource: Resource | undefined): readonly string[] {
-  const dataplane = asDataplane(resource);
+export function serverListeners(dataplane: DataplaneResource | undefined): readonly string[] {
   return dataplane ? serversOf(dataplane).map((at) => SERVER_LISTENER + hostPort(at)) : [];
 }

@@ -58,7 +58,7 @@ export class CallerDirectory {
     const touched = changes.flatMap(({ id, key, before, after }) => {
       if (id.kind !== 'Dataplane' && id.kind !== 'MeshService') return [];
       if (before && after && before.spec === after.spec && before.labels === after.labels) return [];
-      return this.set(key, after) ? [callersIn(id.mesh, id.namespace)] : [];
+      return this.set(key, after).map((namespace) => callersIn(id.mesh, namespace));
     });
     return touched.length === 0 ? NOTHING : new Set(touched);
   }
@@ -86,8 +86,8 @@ export class CallerDirectory {
     return known;
   }
 
-  /** Whether a resource, gone where it is undefined, carries other ids than before. */
-  private set(key: string, resource: Resource | undefined): boolean {
+  /** The namespaces of all that carries what ids a resource, gone where it is undefined, carries now and did not, or no longer does. */
+  private set(key: string, resource: Resource | undefined): readonly string[] {
     const [, mesh = '', , namespace = '', name = ''] = key.split('/');
     const isService = key.startsWith('MeshService/');
     const bearer = isService ? { namespace, service: name } : { namespace };
@@ -114,7 +114,7 @@ class MeshCallers {
   /** By id: what carries it, by identity key. */
   private readonly bearers = new Map<string, Map<string, IdBearer>>();
   private readonly byNamespace = new Map<string, Map<string, number>>();
-  private readonly idsByKey = new Map<string, readonly string[]>();
+  private readonly idsByKey = new Map<string, ReadonlySet<string>>();
 
   ids(): Iterable<string> {
     return this.bearers.keys();
@@ -128,15 +128,17 @@ class MeshCallers {
     return [...(this.bearers.get(id)?.values() ?? [])];
   }
 
-  /** Whether the ids are others. */
-  set(key: string, bearer: IdBearer, ids: readonly string[]): boolean {
-    const before = this.idsByKey.get(key) ?? [];
-    if (before.length === ids.length && before.every((id, n) => id === ids[n])) return false;
-    for (const id of before) this.remove(id, key, bearer);
-    for (const id of new Set(ids)) this.add(id, key, bearer);
-    if (ids.length > 0) this.idsByKey.set(key, ids);
+  /** Returns the namespaces in which the ids that came or went are carried. */
+  set(key: string, bearer: IdBearer, ids: readonly string[]): readonly string[] {
+    const [before, after] = [this.idsByKey.get(key) ?? new Set<string>(), new Set(ids)];
+    const gone = [...before].filter((id) => !after.has(id));
+    const come = ids.filter((id) => !before.has(id));
+    for (const id of gone) this.remove(id, key, bearer);
+    for (const id of come) this.add(id, key, bearer);
+    if (after.size > 0) this.idsByKey.set(key, after);
     else this.idsByKey.delete(key);
-    return true;
+    const others = [...gone, ...come].flatMap((id) => this.bearersOf(id).map(({ namespace }) => namespace));
+    return gone.length + come.length === 0 ? [] : [bearer.namespace, ...others];
   }
 
   private add(id: string, key: string, bearer: IdBearer): void {

@@ -2,7 +2,6 @@ import { inboundsOf, type DataplaneInbound, type DataplaneResource } from '@caus
 import { servicePorts, type ServicePort } from '@causeway/kinds';
 import { isIP } from 'node:net';
 import { Label, isJsonArray, isJsonObject, type Identity, type Labels, type Resource } from '@causeway/resources';
-import type { AccessTable } from './inbound-access';
 import { externalTarget, type ExternalTarget, type SecretText } from './external-target';
 import { hashSni, kriSni, type ServiceShortName } from './sni';
 import type { EgressWay } from './zone-egress';
@@ -77,6 +76,14 @@ export function isPlaintextOnly({
   return here.length > 0 && remote.length === 0 && here.every(({ plaintext }) => plaintext);
 }
 
+/** What of access decides about destinations. */
+export interface AccessFacts {
+  isPlaintext(dataplane: DataplaneResource, port: number): boolean;
+  takesPlaintext(dataplane: DataplaneResource, port: number): boolean;
+  isOff(mesh: string): boolean;
+  isRevoked(mesh: string, id: string): boolean;
+}
+
 /** What the destinations of a service are made of, besides the service. */
 export interface ServiceFacts {
   readonly zone: string;
@@ -85,7 +92,7 @@ export interface ServiceFacts {
   /** The MeshServices that a MeshMultiZoneService stands for. */
   readonly membersOf: (service: Resource) => readonly Resource[];
   readonly entranceOf: (mesh: string, zone: string) => ZoneEntrance | undefined;
-  readonly access: Pick<AccessTable, 'isPlaintext' | 'takesPlaintext' | 'isOff' | 'isRevoked'>;
+  readonly access: AccessFacts;
   readonly secretText: SecretText;
   readonly egressOf: (mesh: string, name: string) => EgressWay | undefined;
 }

@@ -1,4 +1,5 @@
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
+import { isJsonArray, isJsonObject, type Identity, type JsonObject, type JsonValue } from '@causeway/resources';
+import type { IndexReader } from '@causeway/store';
 import { isPort } from './zone-entrance';
 
 /** Where a MeshExternalService is, outside the mesh. */
@@ -144,4 +145,21 @@ function pemOf(text: string): string | { readonly reason: string } {
 /** Kuma has base64 where it says "inline"; PEM as it is is understood too. */
 function decoded(text: string): string {
   return text.includes('-----BEGIN ') ? text : Buffer.from(text, 'base64').toString('utf8');
+}
+
+/** The names under which Kuma stores the certificates and keys of its authorities. */
+const AUTHORITY_SECRET = /\.ca-(builtin|provided)-|-(root-ca|private-key)$/;
+
+/** Secrets come from the global; those of a zone that has none are its own. Keys of authorities are given to no service. */
+export function secretText(
+  index: Pick<IndexReader, 'get'>,
+  own: string,
+  { mesh, name }: Pick<Identity, 'mesh' | 'name'>,
+): string | undefined {
+  if (AUTHORITY_SECRET.test(name)) return undefined;
+  for (const zone of ['', own]) {
+    const found = index.get({ kind: 'Secret', mesh, zone, namespace: '', name })?.spec['data'];
+    if (typeof found === 'string') return found;
+  }
+  return undefined;
 }

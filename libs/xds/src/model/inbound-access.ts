@@ -1,8 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { DataplaneResource } from '@causeway/controllers';
 import { mtlsModeOf, type MeshAccess, type Meshes, type MtlsMode } from '@causeway/meshes';
 import { globalIdentity, identityKey, isJsonObject, type Resource } from '@causeway/resources';
-import type { AccessRules } from '@causeway/policies';
+import { mayBeAnonymous, type AccessRules } from '@causeway/policies';
 import type { IndexChange, IndexReader } from '@causeway/store';
+import type { AccessFacts } from './destination';
+import type { InboundRules } from './inbound-rules';
 
 /** Who may call an inbound: SPIFFE ids, or `anyone` with a verified identity. Nobody is named = nobody may. */
 export type Callers = readonly string[] | 'anyone';
@@ -47,7 +50,7 @@ const SOURCES: readonly string[] = ['Mesh', 'MeshParameters', 'ConfigMap'];
  * settings cannot be read, access is `pending`: a proxy keeps the inbounds that it has and gets no new ones, so nothing is ever
  * open because something is missing.
  */
-export class AccessTable {
+export class AccessTable implements AccessFacts {
   private readonly known = new Map<string, Decision | 'pending'>();
   /** Of each mesh that has an egress, what was last known. */
   private readonly ofEgresses = new Map<string, Decision>();
@@ -55,15 +58,20 @@ export class AccessTable {
   constructor(
     private readonly index: Pick<IndexReader, 'get'>,
     private readonly source: AccessSource,
+    private readonly rules: Pick<InboundRules, 'of'>,
   ) {}
 
   /** The access to one inbound of a Dataplane. */
-  ofInbound({ id, labels }: Pick<Resource, 'id' | 'labels'>, port: number): InboundAccess | 'pending' {
+  ofInbound(dataplane: DataplaneResource, port: number): InboundAccess | 'pending' {
+    const { id, labels } = dataplane;
     const decision = this.ofMesh(id.mesh);
     if (decision === 'pending') return decision;
     const { access, narrowed } = decision;
     const { maxConnectionAge: maxAge, revoked } = access;
-    return { mtls: mtlsModeOf(access, labels, port), rules: [], callers: callersOf(access), revoked, maxAge, narrowed };
+    const rules = this.rules.of(dataplane, port, access.defaultAccess);
+    if (rules === 'pending') return rules;
+    const callers = rules.length > 0 ? 'anyone' : callersOf(access);
+    return { mtls: mtlsModeOf(access, labels, port), rules, callers, revoked, maxAge, narrowed };
   }
 
   /**
@@ -90,11 +98,15 @@ export class AccessTable {
   }
 
   /** Whether an inbound leads connections without TLS to its process, also where clients with a proxy speak TLS to it. */
-  takesPlaintext({ id, labels }: Pick<Resource, 'id' | 'labels'>, port: number): boolean {
+  takesPlaintext(dataplane: DataplaneResource, port: number): boolean {
+    const { id, labels } = dataplane;
     const decision = this.ofMesh(id.mesh);
     if (decision === 'pending') return false;
     const { access } = decision;
-    return callersOf(access) === 'anyone' && mtlsModeOf(access, labels, port) !== 'Strict';
+    if (mtlsModeOf(access, labels, port) === 'Strict') return false;
+    const rules = this.rules.of(dataplane, port, access.defaultAccess);
+    if (rules === 'pending') return false;
+    return rules.length > 0 ? rules.every(mayBeAnonymous) : callersOf(access) === 'anyone';
   }
 
   /** Whether inbounds of a mesh may take both TLS and plaintext. */
@@ -103,6 +115,11 @@ export class AccessTable {
     if (decision === 'pending') return false;
     const { mtls, overrides } = decision.access;
     return mtls === 'Permissive' || overrides.some((each) => each.mtls === 'Permissive');
+  }
+
+  /** Whether inbounds of a mesh may take plaintext. */
+  mayBePlaintext(mesh: string): boolean {
+    return this.isMixed(mesh) || this.isOff(mesh);
   }
 
   /** Whether nobody of this SPIFFE id is believed in a mesh any more. */

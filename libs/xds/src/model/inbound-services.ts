@@ -21,7 +21,7 @@ export function portsServedAt(
 }
 
 /** What is asked for Dataplanes by the service that selects them. */
-interface Selecting {
+export interface Selecting {
   readonly zone: string;
   dataplanesOf(service: Resource): Iterable<DataplaneResource>;
 }

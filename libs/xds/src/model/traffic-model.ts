@@ -16,7 +16,10 @@ import { globalIdentity, identityKey, type Identity, type Resource } from '@caus
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
 import { destinationsOf, hasNames, SERVICE_KINDS, type Destination } from './destination';
 import { AccessTable, type AccessSource } from './inbound-access';
-import { secretsOf } from './external-target';
+import { InboundRules, type EffectiveAccess } from './inbound-rules';
+import { restricted } from './restricted-inbounds';
+import { NO_POLICIES } from '../policies/policy-source';
+import { secretsOf, secretText } from './external-target';
 import { listedMembers } from './listed-members';
 import { portInstances, type PortInstances } from './instances';
 import { ZoneDirectory } from './zone-directory';
@@ -49,6 +52,8 @@ export interface ModelChange {
   readonly access: readonly string[];
   /** The zone's egress is at other addresses. */
   readonly isEgressMoved: boolean;
+  /** Dataplanes whose inbounds may let in others than before, by AccessPolicies; one may be named twice. */
+  readonly restricted: Iterable<DataplaneResource>;
   /** Dataplanes of this zone that came, changed or went. */
   readonly dataplanes: readonly IndexChange[];
 }
@@ -60,13 +65,11 @@ const NO_CHANGE: ModelChange = {
   readdressed: [],
   access: [],
   isEgressMoved: false,
+  restricted: [],
   dataplanes: [],
 };
 
 const NO_DESTINATIONS: readonly DestinationChange[] = [];
-
-/** The names under which Kuma stores the certificates and keys of its authorities. */
-const AUTHORITY_SECRET = /\.ca-(builtin|provided)-|-(root-ca|private-key)$/;
 
 /**
  * The traffic of all meshes as the proxies of one zone see it: destinations by name, entrances of zones, trust. Follows the
@@ -83,15 +86,18 @@ export class TrafficModel {
   private readonly groupsOf = new Map<string, Set<string>>();
   private readonly membersOf = new Map<string, readonly string[]>();
   private readonly zones: ZoneDirectory;
+  readonly rules: InboundRules;
   readonly access: AccessTable;
   readonly egress: ZoneEgressTable;
 
   constructor(
-    private readonly index: IndexReader,
+    readonly index: IndexReader,
     readonly zone: string,
     access: AccessSource,
+    policies: EffectiveAccess = NO_POLICIES.table,
   ) {
-    this.access = new AccessTable(index, access);
+    this.rules = new InboundRules({ index, zone, policies, servicesOf: (dataplane) => this.selecting(dataplane) });
+    this.access = new AccessTable(index, access, this.rules);
     this.egress = new ZoneEgressTable(index, zone);
     this.egress.load();
     this.zones = new ZoneDirectory((name) => index.get(globalIdentity('Zone', name)));
@@ -102,6 +108,7 @@ export class TrafficModel {
    * applied as all others: services that are met later are read as they are then.
    */
   *load(): Generator<readonly DestinationChange[]> {
+    for (const _ of this.rules.load()) yield NO_DESTINATIONS;
     for (const kind of ['MeshZoneAddress', 'ZoneIngress'])
       for (const after of this.index.ofKind(kind)) {
         const zone = this.zones.observe({ id: after.id, key: identityKey(after.id), after });
@@ -175,6 +182,8 @@ export class TrafficModel {
     const access = this.access.refresh(changes);
     const egress = this.egress.refresh(changes);
     const services = new Set<string>(access.length > 0 ? this.servicesOf(access) : []);
+    const rules = this.rules.observe(changes);
+    for (const key of rules.services) if (this.isMixed(key)) services.add(key);
     for (const key of this.externalsOf(egress)) services.add(key);
     const trust = new Set<string>();
     const touched = new Set<string>();
@@ -203,8 +212,26 @@ export class TrafficModel {
       readdressed: [...readdressed].flatMap((key) => this.namesOf.get(key) ?? []),
       access,
       isEgressMoved: egress.isMoved,
+      restricted: restricted(changes, rules, this),
       dataplanes: changes.filter(({ id }) => id.kind === 'Dataplane' && id.zone === this.zone),
     };
+  }
+
+  /** The AccessPolicies of these services, by identity key, may be others. */
+  accessPoliciesChanged(services: readonly string[] | 'all'): ModelChange {
+    this.rules.forget(services);
+    const mixed = services === 'all' ? [] : services.filter((key) => this.isMixed(key));
+    return { ...NO_CHANGE, destinations: mixed.flatMap((key) => this.recompute(key)) };
+  }
+
+  /** Whether policies decide about instances that may take plaintext. */
+  mixesAccess(): boolean {
+    return [...this.rules.meshes()].some((mesh) => this.access.mayBePlaintext(mesh));
+  }
+
+  /** Whether instances of a service may take plaintext, so that clients go by what they take. */
+  private isMixed(key: string): boolean {
+    return this.access.mayBePlaintext(this.index.byIdentityKey(key)?.id.mesh ?? '');
   }
 
   /** What decides about access besides the index has changed. */
@@ -272,16 +299,6 @@ export class TrafficModel {
       if (meshes === 'all' || meshes.has(id.mesh)) yield identityKey(id);
   }
 
-  /** Secrets come from the global; those of a zone that has none are its own. Keys of authorities are given to no service. */
-  private secretText(mesh: string, name: string): string | undefined {
-    if (AUTHORITY_SECRET.test(name)) return undefined;
-    for (const zone of ['', this.zone]) {
-      const found = this.index.get({ kind: 'Secret', mesh, zone, namespace: '', name })?.spec['data'];
-      if (typeof found === 'string') return found;
-    }
-    return undefined;
-  }
-
   private withGroups(keys: readonly string[]): readonly string[] {
     return keys.flatMap((key) => [key, ...(this.groupsOf.get(key) ?? [])]);
   }
@@ -297,7 +314,7 @@ export class TrafficModel {
     return service?.id.zone === this.zone ? (selectorOf(service)?.terms ?? []) : [];
   }
 
-  private *dataplanes(): Iterable<readonly [string, DataplaneResource]> {
+  *dataplanes(): Iterable<readonly [string, DataplaneResource]> {
     for (const resource of this.index.ofKind('Dataplane')) {
       const dataplane = resource.id.zone === this.zone ? asDataplane(resource) : undefined;
       if (dataplane) yield [identityKey(dataplane.id), dataplane];
@@ -325,7 +342,7 @@ export class TrafficModel {
           dataplanesOf: (each) => this.dataplanesOf(each),
           membersOf: () => this.members(key),
           access: this.access,
-          secretText: (name) => this.secretText(service.id.mesh, name),
+          secretText: (name) => secretText(this.index, this.zone, { mesh: service.id.mesh, name }),
           egressOf: (mesh, name) => this.egress.wayOf(mesh, name),
           entranceOf: (mesh, zone) => {
             entered.add(zone);

@@ -1,4 +1,4 @@
-import { CircuitBreakerPolicy, LoadBalancingPolicy, RateLimitPolicy } from '@causeway/policies';
+import { AccessPolicy, CircuitBreakerPolicy, LoadBalancingPolicy, RateLimitPolicy } from '@causeway/policies';
 import { identityKey, type Identity, type JsonObject } from '@causeway/resources';
 import type { Destination } from '../model/destination';
 import type { BackendRules } from './cluster-rules';
@@ -17,7 +17,7 @@ export interface EffectiveBackends {
 
 /** The kinds that callers of a service obey, and those that its instances do. */
 export const callersKinds: ReadonlySet<string> = new Set([CircuitBreakerPolicy.kind, LoadBalancingPolicy.kind]);
-export const serversKinds: ReadonlySet<string> = new Set([RateLimitPolicy.kind]);
+export const serversKinds: ReadonlySet<string> = new Set([AccessPolicy.kind, RateLimitPolicy.kind]);
 
 /** The policies on what serves, by their types. Costs the look-up of each kind. */
 export class BackendPolicies {

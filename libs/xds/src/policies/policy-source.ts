@@ -1,8 +1,9 @@
+import type { EffectiveAccess } from '../model/inbound-rules';
 import type { EffectiveBackends } from './backend-policies';
 import type { EffectiveRules } from './effective-rules';
 
 /** What policies together say, as the table of policies of the process has it. */
-export interface EffectivePolicies extends EffectiveRules, EffectiveBackends {}
+export interface EffectivePolicies extends EffectiveRules, EffectiveBackends, Pick<EffectiveAccess, 'isCurrent'> {}
 
 /** What a change of policies, routes or services may have changed; frontends and services by their keys. */
 export interface PolicyChange {
@@ -14,6 +15,8 @@ export interface PolicyChange {
 export interface PolicySource {
   /** Another one after a reload. */
   readonly table: EffectivePolicies;
+  /** False while the table does not hold all that the index does. */
+  readonly isCurrent?: boolean;
   /** Resolves when the policies were read once: before it nobody is to be told what they would change. */
   whenLoaded(): Promise<void>;
   /** Calls the listener after each change, or when everything was derived anew, until the returned function is called. */
@@ -28,10 +31,13 @@ export const NO_POLICIES: PolicySource = {
 };
 
 /** What the table of a source says, whichever it is when it is asked. */
-export function effectiveIn(source: Pick<PolicySource, 'table'>): EffectivePolicies {
+export function effectiveIn(source: Pick<PolicySource, 'table' | 'isCurrent'>): EffectivePolicies {
   return {
     effectiveOfRule: (kind, at) => source.table.effectiveOfRule(kind, at),
     effectiveOfBackend: (kind, of) => source.table.effectiveOfBackend(kind, of),
     consumersOf: (frontend) => source.table.consumersOf(frontend),
+    get isCurrent() {
+      return source.isCurrent;
+    },
   };
 }

@@ -1,6 +1,13 @@
 import { FractionalPercent_DenominatorType, HTTPFault, type Any, type RetryPolicy } from '@causeway/proto-gen';
 import { goDurationMs } from '@causeway/resources';
-import type { FaultSpec, HeaderPolicyChanges, HeaderSpec, RetrySpec, TimeoutSpec } from '@causeway/policies';
+import {
+  backoffTimes,
+  type FaultSpec,
+  type HeaderPolicyChanges,
+  type HeaderSpec,
+  type RetrySpec,
+  type TimeoutSpec,
+} from '@causeway/policies';
 import type { Entry, Filter, HeaderChanges, RouteRule } from '@causeway/routing';
 import { durationOf, pack } from '../resources/any';
 
@@ -66,21 +73,10 @@ export function retryFields(always: AlwaysRepeated, attempt: number, retry: Retr
   };
 }
 
-/** The shortest that Envoy takes, ms, and what it takes where nothing is said. */
-const LEAST_BACKOFF = 1;
-const USUAL_BACKOFF = 25;
-/** The longest wait, in first waits. */
-const MOST_BACKOFFS = 10;
-
-/** Before the first repetition at most `base`; `max` is never below it. */
+/** How long Envoy and gRPC wait between repetitions; without the policy's word as they do by themselves. */
 export function backoffFields(backoff: RetrySpec['backoff']): Pick<RetryFields, 'retryBackOff'> {
   if (backoff?.base === undefined && backoff?.max === undefined) return {};
-  const longest = backoff.max === undefined ? Infinity : msOf(backoff.max);
-  const base = Math.max(
-    LEAST_BACKOFF,
-    backoff.base === undefined ? Math.min(USUAL_BACKOFF, longest) : msOf(backoff.base),
-  );
-  const max = Math.max(base, Math.min(longest, longest === Infinity ? base * MOST_BACKOFFS : longest));
+  const { base, max } = backoffTimes(backoff);
   return { retryBackOff: { baseInterval: durationOf(base), maxInterval: durationOf(max) } };
 }
 

@@ -153,9 +153,49 @@ const parentsOf = (item: JsonObject): string[] =>
     return `${textAt(ref, 'kind') || 'Gateway'} ${of}${textAt(ref, 'name')}${port === '' ? '' : `:${port}`}`;
   });
 
+const conditionsOf = (of: JsonObject): ReadonlyMap<string, JsonObject> =>
+  new Map(listAt(of, 'conditions').map((each) => [textAt(each, 'type'), each]));
+
+/** Of each parent the first condition that does not hold, by its reason; `Programmed` where all do. */
+function routeState(item: JsonObject): string {
+  const states = listAt(objectAt(item, 'status'), 'parents').map((parent) => {
+    const conditions = conditionsOf(parent);
+    const wanting = ['Accepted', 'ResolvedRefs', 'Programmed'].find(
+      (type) => textAt(conditions.get(type) ?? {}, 'status') !== 'True',
+    );
+    return wanting === undefined ? 'Programmed' : textAt(conditions.get(wanting) ?? {}, 'reason') || 'Pending';
+  });
+  return [...new Set(states)].join(', ');
+}
+
+/** What becomes of a policy: the one condition that is True, or why none is. */
+function policyState(item: JsonObject): string {
+  const conditions = conditionsOf(objectAt(item, 'status'));
+  const accepted = conditions.get('Accepted');
+  if (accepted && textAt(accepted, 'status') !== 'True') return textAt(accepted, 'reason');
+  const holds = ['Enforced', 'PartiallyEnforced', 'Overridden'].find(
+    (type) => textAt(conditions.get(type) ?? {}, 'status') === 'True',
+  );
+  return holds ?? textAt(conditions.get('Enforced') ?? {}, 'reason');
+}
+
+/** What a policy attaches to: `MeshService foo`, with the section after a colon. */
+const targetsOf = (item: JsonObject): string[] =>
+  listAt(objectAt(item, 'spec'), 'targetRefs').map((ref) => {
+    const [of, section] = [textAt(ref, 'namespace'), textAt(ref, 'sectionName')];
+    const name = textAt(ref, 'name') || '(by labels)';
+    return `${textAt(ref, 'kind')} ${of === '' ? '' : `${of}/`}${name}${section === '' ? '' : `:${section}`}`;
+  });
+
+const policy: readonly Column[] = [
+  { title: 'TARGETS', cell: (item) => shortened(targetsOf(item), 2), wideCell: (item) => targetsOf(item).join(', ') },
+  { title: 'STATUS', cell: policyState },
+];
+
 const route: readonly Column[] = [
   { title: 'PARENTS', cell: (item) => shortened(parentsOf(item), 2), wideCell: (item) => parentsOf(item).join(', ') },
   { title: 'RULES', cell: (item) => String(listAt(objectAt(item, 'spec'), 'rules').length), onlyWide: true },
+  { title: 'STATUS', cell: routeState },
 ];
 
 const listeners = (item: JsonObject): string[] =>
@@ -209,6 +249,11 @@ const special: Readonly<Record<string, readonly Column[]>> = {
   ],
   ZoneIngress: [{ title: 'ENTRANCE', cell: entrance }],
   ZoneEgress: [{ title: 'ADDRESS', cell: entrance }],
+  MetaresourceDefinition: [
+    { title: 'KIND', cell: (item) => textAt(item, 'spec', 'kind') },
+    { title: 'GROUP', cell: (item) => textAt(item, 'spec', 'group') },
+    { title: 'STATUS', cell: (item) => textAt(conditionsOf(objectAt(item, 'status')).get('Accepted') ?? {}, 'reason') },
+  ],
   Zone: [{ title: 'ENABLED', cell: (item) => textAt(item, 'spec', 'enabled') || 'true' }],
   RoleBinding: [
     { title: 'ROLE', cell: (item) => textAt(item, 'spec', 'role') },
@@ -223,7 +268,7 @@ export function columnsOf(kind: Kind, { wide, allMeshes }: TableForm): readonly 
     ...(kind.sync.zoneInIdentity ? [zone] : []),
     ...(kind.namespaced ? [namespace] : []),
     name,
-    ...(special[kind.name] ?? []),
+    ...(kind.declaredBy === '' ? (special[kind.name] ?? []) : policy),
   ];
   if (!wide) return columns.filter(({ onlyWide }) => !onlyWide);
   return columns.map((column) => ({ ...column, cell: column.wideCell ?? column.cell }));

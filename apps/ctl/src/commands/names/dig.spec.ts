@@ -32,6 +32,7 @@ async function causeway(...args: string[]): Promise<{ readonly code: number; rea
   const context = {
     api: () => connectApi({ server: new URL(server) }),
     registry: coreKinds,
+    learnKinds: () => Promise.resolve(),
     print: (line: string) => void lines.push(line),
     printError: (line: string) => void lines.push(line),
     stdin: () => Promise.resolve(''),

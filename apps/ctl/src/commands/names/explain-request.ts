@@ -1,6 +1,7 @@
 import type { JsonObject } from '@causeway/resources';
 import { isJsonArray } from '@causeway/resources';
 import { UsageError, type CommandContext } from '../../context';
+import { valueAt } from '../policies/policy-paths';
 import { listAt, objectAt, structured, table, textAt, type Output } from '../../render';
 
 /** A request as its options write it. */
@@ -78,6 +79,7 @@ function inWords(context: CommandContext, answer: JsonObject): void {
     const to = textAt(mirror, 'reason') || destinationText(objectAt(mirror, 'destination'));
     context.print(`${percent(Number(textAt(mirror, 'share')))} are copied to ${to}`);
   }
+  printPolicies(context, listAt(answer, 'policies'));
   const lost = listAt(answer, 'lost');
   if (lost.length > 0) {
     const rows = lost.map((one) => [
@@ -91,6 +93,20 @@ function inWords(context: CommandContext, answer: JsonObject): void {
   const more = Number(textAt(answer, 'lostTotal')) - lost.length;
   if (more > 0) context.print(`and ${more} more`);
   for (const note of textsAt(answer, 'notes')) context.print(`note: ${note}`);
+}
+
+/** What policies make of the rule and of each backend, and whose each value is. */
+function printPolicies(context: CommandContext, policies: readonly JsonObject[]): void {
+  const rows = policies.flatMap((one) => {
+    const backend = objectAt(one, 'backend');
+    const at =
+      textAt(backend, 'port') === '' ? 'the rule' : `${named(objectAt(backend, 'service'))}:${textAt(backend, 'port')}`;
+    return listAt(one, 'fields').map((field) => [
+      ...[textAt(one, 'kind'), at, textAt(field, 'field')],
+      ...[valueAt(objectAt(one, 'effective'), textAt(field, 'field')), textAt(field, 'policy')],
+    ]);
+  });
+  if (rows.length > 0) context.print(`\n${table(['POLICY KIND', 'AT', 'FIELD', 'VALUE', 'POLICY'], rows)}`);
 }
 
 function outcomeText(answer: JsonObject): string {

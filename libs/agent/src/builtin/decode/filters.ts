@@ -3,6 +3,7 @@ import {
   type Filter,
   type FilterChain,
   HttpConnectionManager,
+  HttpLocalRateLimit,
   HttpRbac,
   NetworkLocalRateLimit,
   NetworkRbac,
@@ -60,6 +61,7 @@ const HTTP_PAUSE = { base: 25, cap: 250 };
 const CHOSEN_CLUSTER = 'envoy.tcp_proxy.cluster';
 const BY_SERVER_NAME = '%REQUESTED_SERVER_NAME%';
 
+type HttpFilter = HttpConnectionManager['httpFilters'][number];
 type Draft = { -readonly [K in keyof Forwarding]?: Forwarding[K] } & { prefix?: string };
 
 /** What the filters of a chain do together. @throws UnsupportedConfig for a filter that is not known. */
@@ -78,6 +80,7 @@ function addFilter(draft: Draft, filter: Filter): void {
   const state = asMessage(SetFilterState, config);
   if (state) return void (draft.prefix = serverNamePrefix(state));
   const rate = asMessage(NetworkLocalRateLimit, config);
+  if (rate && rate.shareKey !== '') return lose(draft, LIMITED);
   if (rate) return void (draft.limit = { ...limitOf(draft), ...rateOf(rate) });
   const most = asMessage(ConnectionLimit, config);
   if (most) return void (draft.limit = { ...limitOf(draft), connections: most.maxConnections ?? Infinity });
@@ -86,6 +89,13 @@ function addFilter(draft: Draft, filter: Filter): void {
   const http = asMessage(HttpConnectionManager, config);
   if (http) return addHttp(draft, http);
   throw new UnsupportedConfig(filter.name, `${config.typeUrl} is not known`);
+}
+
+/** Of all sources together, as a policy asks; an ingress has limits of each source. */
+const LIMITED = 'the number of connections is not limited: this plane counts them by source only';
+
+function lose(draft: Draft, what: string): void {
+  draft.lost = [...(draft.lost ?? []), what];
 }
 
 /** All filters of a chain must let a caller pass; they count as the first. */
@@ -151,6 +161,10 @@ function inlineChoice({ clusters }: RoutePlan): ClusterChoice | undefined {
   return others.length === 0 ? { type: 'fixed', cluster: only.cluster } : { type: 'weighted', clusters };
 }
 
+function isRequestLimit({ configType }: HttpFilter): boolean {
+  return configType?.$case === 'typedConfig' && asMessage(HttpLocalRateLimit, configType.value) !== undefined;
+}
+
 /** Its bytes are passed on: what the manager would do with requests is named. */
 function addHttp(draft: Draft, http: HttpConnectionManager): void {
   const { statPrefix, routeSpecifier, commonHttpProtocolOptions, httpFilters, setCurrentClientCertDetails } = http;
@@ -174,6 +188,8 @@ function addHttp(draft: Draft, http: HttpConnectionManager): void {
     attempts: HTTP_ATTEMPTS,
     pause: HTTP_PAUSE,
     lost: [
+      ...(draft.lost ?? []),
+      ...(httpFilters.some(isRequestLimit) ? ['the number of requests is not limited'] : []),
       ...(inline?.lost === undefined ? [] : [inline.lost]),
       ...(access.some(({ isOfRequests }) => isOfRequests)
         ? [

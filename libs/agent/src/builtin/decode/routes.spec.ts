@@ -1,4 +1,4 @@
-import { RouteConfiguration, TcpProxy } from '@causeway/proto-gen';
+import { NetworkLocalRateLimit, RouteConfiguration, TcpProxy } from '@causeway/proto-gen';
 import { packFilter } from '@causeway/xds';
 import { forwardingOf } from './filters';
 import { decodeRoutes, type RoutePlan } from './routes';
@@ -93,4 +93,16 @@ describe('shares of connections', () => {
       ],
     });
   });
+});
+
+it('limits of all sources together are not kept, and said; those of each source are', () => {
+  const tcp = packFilter('tcp', TcpProxy, { statPrefix: 'in', clusterSpecifier: { $case: 'cluster', value: 'a' } });
+  const limitWith = (shareKey: string) => {
+    const tokenBucket = { maxTokens: 2, tokensPerFill: 2, fillInterval: { seconds: 1, nanos: 0 } };
+    const limit = packFilter('limit', NetworkLocalRateLimit, { statPrefix: 'in', tokenBucket, shareKey });
+    return forwardingOf({ filters: [limit, tcp].map((each) => ({ ...each, disabled: false })) });
+  };
+  const { limit, lost } = limitWith('inbound shop/web');
+  expect([limit, lost]).toEqual([undefined, [expect.stringContaining('by source only')]]);
+  expect(limitWith('')).toMatchObject({ limit: { burst: 2 }, lost: [] });
 });

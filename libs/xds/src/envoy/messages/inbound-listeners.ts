@@ -190,6 +190,8 @@ function httpToProcess(
     httpFilters: [...filters, packFilter('router', Router, {})],
     commonHttpProtocolOptions: { maxConnectionDuration: durationOf(maxAge) },
     normalizePath: true,
+    // The caller's proxy decides how long a request may say nothing, and TimeoutPolicies.
+    streamIdleTimeout: durationOf(0),
     upgradeConfigs: [{ upgradeType: 'websocket' }],
     // Who called is said by this proxy, never by the caller.
     forwardClientCertDetails: isTls ? SANITIZE_SET : SANITIZE,

@@ -1,0 +1,100 @@
+import type { Effective, PolicyTable } from '@causeway/policies';
+import { compareText, identityKey, type Identity, type JsonObject } from '@causeway/resources';
+import { looksIntoRequests, PRODUCER, type Explanation, type Question } from '@causeway/routing';
+
+/** A value of an effective spec, and whose it is. */
+export interface ShapedField {
+  /** A JSON pointer. */
+  readonly field: string;
+  /** `namespace/name` of the policy. */
+  readonly policy: string;
+  readonly strategy: string;
+}
+
+/** What policies of one kind make of a request: of its rule, or at a backend to which it goes. */
+export interface ShapedBy {
+  readonly kind: string;
+  /** Where the request may go to; absent where the kind says something of the rule. */
+  readonly backend?: {
+    readonly service: Pick<Identity, 'kind' | 'zone' | 'namespace' | 'name'>;
+    readonly port: number;
+  };
+  readonly effective: JsonObject;
+  readonly fields: readonly ShapedField[];
+}
+
+/** Most backends of one request whose policies are named: copies of services in as many zones. */
+const MOST_BACKENDS = 64;
+
+/**
+ * What the policies of each kind make of a request that was explained: once for its rule, and once for each backend to which a share of
+ * equal requests goes. Linear in the kinds and backends.
+ */
+export function policiesOfRequest(
+  table: PolicyTable,
+  { client, frontend, port }: Question,
+  explained: Explanation,
+): readonly ShapedBy[] {
+  const group =
+    'gateway' in client
+      ? `gateway:${client.gateway}`
+      : client.namespace === frontend.namespace
+        ? PRODUCER
+        : `consumer:${client.namespace}`;
+  const at = { frontend: frontend.id, port, group, ...ruleOf(explained) };
+  const consumer = 'gateway' in client ? {} : { consumer: client.namespace };
+  const backends = backendsOf(explained).slice(0, MOST_BACKENDS);
+  return [...table.all()]
+    .sort((a, b) => compareText(a.definition.kind, b.definition.kind))
+    .flatMap(({ definition: { kind }, policies: { shape } }): readonly ShapedBy[] => {
+      if (shape.side === 'place') return [];
+      const isAtRule = shape.side === 'route' && !shape.has('Backend') && !shape.has('BackendPort');
+      if (isAtRule) return shapedBy(kind, table.effectiveOfRule(kind, at));
+      return backends.flatMap((backend) => {
+        const effective =
+          shape.side === 'backend'
+            ? table.effectiveOfBackend(kind, { ...backend, ...consumer })
+            : table.effectiveOfRule(kind, { ...at, backend });
+        const { kind: of, zone, namespace, name } = backend.service;
+        return shapedBy(kind, effective, { service: { kind: of, zone, namespace, name }, port: backend.port });
+      });
+    });
+}
+
+function shapedBy(
+  kind: string,
+  effective: Effective | undefined,
+  backend?: NonNullable<ShapedBy['backend']>,
+): readonly ShapedBy[] {
+  if (!effective) return [];
+  const fields = [...effective.sources].map(([field, { policy, strategy }]) => {
+    const [, , , namespace = '', name = ''] = policy.split('/');
+    return { field, policy: `${namespace}/${name}`, strategy };
+  });
+  return [{ kind, ...(backend ? { backend } : {}), effective: effective.spec, fields }];
+}
+
+/** The rule that decided; of connections the first of the route that carries all. */
+function ruleOf({ binding, entry }: Explanation): { readonly route?: Identity; readonly rule?: string } {
+  if (entry) return { route: entry.route.id, rule: entry.rule.name };
+  const [route] = binding?.routes ?? [];
+  if (!route || looksIntoRequests(route.kind)) return {};
+  const [rule] = route.rules;
+  return { route: route.id, ...(rule ? { rule: rule.name } : {}) };
+}
+
+interface Backend {
+  readonly service: Identity;
+  readonly port: number;
+}
+
+function backendsOf({ outcome }: Explanation): readonly Backend[] {
+  if (outcome.type !== 'routed' && outcome.type !== 'implicit') return [];
+  const found = new Map<string, Backend>();
+  for (const { result } of outcome.shares) {
+    if (result.type === 'refused') continue;
+    const { services, port } = result.destination;
+    for (const service of services) found.set(`${identityKey(service)} ${port}`, { service, port });
+  }
+  return [...found.values()];
+}

@@ -1,0 +1,157 @@
+import type { DataplaneResource, ServiceResource } from '@causeway/controllers';
+import { MeshService } from '@causeway/kinds';
+import { AccessPolicy, compileAccess, namespacesAsked, type AccessRules } from '@causeway/policies';
+import { identityKey, type Identity, type JsonObject } from '@causeway/resources';
+import type { IndexChange, IndexReader } from '@causeway/store';
+import { callersIn, CallerDirectory, type CallersChange } from './caller-directory';
+import { portsServedAt } from './inbound-services';
+
+/** The effective AccessPolicies of services. */
+export interface EffectiveAccess {
+  /** False before the first load, and while everything is derived anew: a service may be known, and its policies not yet. */
+  readonly isCurrent?: boolean | undefined;
+  effectiveOfBackend(
+    kind: string,
+    of: { readonly service: Identity; readonly port: number },
+  ): { readonly spec: JsonObject } | undefined;
+}
+
+export interface InboundRulesParts {
+  readonly index: Pick<IndexReader, 'get' | 'ofKind'>;
+  readonly zone: string;
+  readonly policies: EffectiveAccess;
+  /** The services of this zone that select a Dataplane. */
+  servicesOf(dataplane: DataplaneResource): readonly ServiceResource[];
+}
+
+/** Whose inbounds may let in others than before. */
+export interface RulesChange {
+  /** Services, by identity key. */
+  readonly services: ReadonlySet<string>;
+  /** Meshes of which inbounds without a service are meant. */
+  readonly meshes: readonly string[];
+}
+
+type DefaultAccess = AccessRules['defaultAccess'];
+
+/** Refuses everybody. */
+const NOBODY: readonly AccessRules[] = [{ deny: [], allow: [], defaultAccess: 'Deny' }];
+const NONE: readonly AccessRules[] = [];
+
+/**
+ * What AccessPolicies say of inbounds. Behind an inbound stand the ports of services that lead there: what one of them refuses is refused,
+ * and those without a policy say nothing where another has one. Before an inbound without a service no policy can stand, so in a mesh
+ * that has policies nobody may call it. Rules are compiled once for a port, and again where a policy or the ids that it asks for change.
+ */
+export class InboundRules {
+  private readonly compiled = new Map<string, Map<string, AccessRules | undefined>>();
+  /** The services whose rules ask for the ids of a namespace, by `callersIn`; of all namespaces of a mesh by the mesh. */
+  private readonly asking = new Map<string, Set<string>>();
+  /** How many AccessPolicies a mesh has. */
+  private readonly counts = new Map<string, number>();
+
+  private readonly callers: CallerDirectory;
+
+  constructor(private readonly parts: InboundRulesParts) {
+    this.callers = new CallerDirectory(parts.index, parts.zone);
+    for (const { id } of parts.index.ofKind(AccessPolicy.kind)) this.count(id.mesh, 1);
+  }
+
+  /**
+   * The rules at one inbound of a Dataplane, all of which hold; none where no policy is about it; `pending` while the table of policies does
+   * not hold all that the index does. Linear in its services.
+   */
+  of(dataplane: DataplaneResource, port: number, defaultAccess: DefaultAccess): readonly AccessRules[] | 'pending' {
+    if (this.parts.policies.isCurrent === false) return 'pending';
+    if (!this.hasPolicies(dataplane.id.mesh)) return NONE;
+    const ports = portsServedAt(dataplane, port, this.parts.servicesOf(dataplane));
+    if (ports.length === 0) return NOBODY;
+    const found = new Map<string, AccessRules>();
+    for (const each of ports) {
+      const rules = this.ofPort(each, defaultAccess);
+      if (rules) found.set(JSON.stringify(rules), rules);
+    }
+    return found.size === 0 ? NONE : [...found.values()];
+  }
+
+  /** The meshes that have AccessPolicies. */
+  meshes(): Iterable<string> {
+    return this.counts.keys();
+  }
+
+  hasPolicies(mesh: string): boolean {
+    return this.counts.has(mesh);
+  }
+
+  /** Reads who carries which id, one resource a step. */
+  load(): Iterable<undefined> {
+    return this.callers.load();
+  }
+
+  /** Takes changes of the index; what they change of rules is compiled anew. */
+  observe(changes: readonly IndexChange[]): RulesChange {
+    const meshes = new Set<string>();
+    const services = new Set(this.askedBy(this.callers.observe(changes)));
+    for (const { id, key, before, after } of changes) {
+      if (id.kind === MeshService.name && id.zone === this.parts.zone && this.hasPolicies(id.mesh)) services.add(key);
+      if (id.kind !== AccessPolicy.kind || (before === undefined) === (after === undefined)) continue;
+      const had = this.hasPolicies(id.mesh);
+      this.count(id.mesh, after ? 1 : -1);
+      if (this.hasPolicies(id.mesh) !== had) meshes.add(id.mesh);
+    }
+    this.forget(services);
+    return { services, meshes: [...meshes] };
+  }
+
+  /** The services whose rules ask for these ids. */
+  private askedBy(change: CallersChange): Iterable<string> {
+    return change === 'all' ? this.compiled.keys() : [...change].flatMap((each) => this.askingFor(each));
+  }
+
+  /** The rules of these services are compiled anew. */
+  forget(services: Iterable<string> | 'all'): void {
+    for (const key of services === 'all' ? [...this.compiled.keys()] : services) {
+      if (!this.compiled.delete(key)) continue;
+      for (const [asked, by] of this.asking) if (by.delete(key) && by.size === 0) this.asking.delete(asked);
+    }
+  }
+
+  private ofPort(
+    of: { readonly service: Identity; readonly port: number },
+    defaultAccess: DefaultAccess,
+  ): AccessRules | undefined {
+    const key = identityKey(of.service);
+    const known = this.compiled.get(key) ?? new Map<string, AccessRules | undefined>();
+    this.compiled.set(key, known);
+    const slot = `${of.port} ${defaultAccess}`;
+    if (!known.has(slot)) known.set(slot, this.compile(of, defaultAccess));
+    return known.get(slot);
+  }
+
+  private compile(
+    of: { readonly service: Identity; readonly port: number },
+    defaultAccess: DefaultAccess,
+  ): AccessRules | undefined {
+    const effective = this.parts.policies.effectiveOfBackend(AccessPolicy.kind, of);
+    if (!effective) return undefined;
+    const { mesh } = of.service;
+    const spec = AccessPolicy.read(effective.spec);
+    const asked = spec ? namespacesAsked(spec) : new Set<string>();
+    for (const each of asked === 'all' ? [mesh] : [...asked].map((namespace) => callersIn(mesh, namespace))) {
+      const by = this.asking.get(each) ?? new Set<string>();
+      this.asking.set(each, by.add(identityKey(of.service)));
+    }
+    return compileAccess(spec, defaultAccess, this.callers.of(mesh));
+  }
+
+  private askingFor(namespace: string): readonly string[] {
+    const [mesh = ''] = namespace.split('/');
+    return [namespace, mesh].flatMap((each) => [...(this.asking.get(each) ?? [])]);
+  }
+
+  private count(mesh: string, by: number): void {
+    const count = (this.counts.get(mesh) ?? 0) + by;
+    if (count > 0) this.counts.set(mesh, count);
+    else this.counts.delete(mesh);
+  }
+}

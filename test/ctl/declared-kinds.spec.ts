@@ -1,0 +1,63 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { restFixture, type RestFixture } from '../rest/rest-fixture';
+import { runCauseway, type Ran } from './run-causeway';
+
+const DEFINITION = `
+type: MetaresourceDefinition
+name: paintpolicies.a.io
+spec:
+  group: a.io
+  kind: PaintPolicy
+  plural: paintpolicies
+  shortName: pp
+  hierarchy: [Namespace, Service]
+  declaredTargets: [{kind: Namespace, semantics: paints all of it}]
+  effectiveTarget: {level: Service, semantics: is painted}
+  schema: {type: object, properties: {colour: {type: string}}}
+`;
+const POLICY = `
+type: PaintPolicy
+mesh: default
+name: all
+spec: {targetRef: {name: default}, colour: red}
+`;
+
+describe('kinds that the control plane declares, as nouns of the command line', () => {
+  let fixture: RestFixture;
+  let server: string;
+  let folder: string;
+
+  beforeAll(async () => {
+    fixture = await restFixture({ cp: { role: 'global' } });
+    server = `http://127.0.0.1:${await fixture.server.listen('127.0.0.1', 0)}`;
+    folder = mkdtempSync(join(tmpdir(), 'causeway-kinds-'));
+    writeFileSync(join(folder, 'policy.yaml'), POLICY);
+  });
+
+  afterAll(async () => {
+    rmSync(folder, { recursive: true });
+    await fixture.close();
+  });
+
+  const causeway = (args: readonly string[], stdin = ''): Promise<Ran> => runCauseway(server, args, stdin);
+
+  it('are known from the moment of their definition until it goes', async () => {
+    expect(await causeway(['get', 'paintpolicies'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('"paintpolicies" is no kind'),
+    });
+    expect(await causeway(['apply', '-f', '-'], DEFINITION)).toMatchObject({ code: 0 });
+    expect(await causeway(['apply', '-f', join(folder, 'policy.yaml')])).toMatchObject({ code: 0 });
+    for (const noun of ['paintpolicies', 'pp', 'PaintPolicy', 'msvc,pp']) {
+      const { code, out } = await causeway(['get', noun]);
+      expect([noun, code, /all +Namespace default/.test(out)]).toEqual([noun, 0, true]);
+    }
+    expect((await causeway(['describe', 'pp/all'])).out).toContain('colour: red');
+    expect((await causeway(['get', 'paintpolicys'])).err).toContain('did you mean paintpolicies?');
+    expect(await causeway(['delete', '-f', join(folder, 'policy.yaml'), '--yes'])).toMatchObject({ code: 0 });
+    expect(await causeway(['delete', 'mrd/paintpolicies.a.io', '--yes'])).toMatchObject({ code: 0 });
+    expect(await causeway(['get', 'pp'])).toMatchObject({ code: 2 });
+  });
+});
