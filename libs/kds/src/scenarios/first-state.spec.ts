@@ -1,3 +1,4 @@
+import { AccessPolicy, shippedDefinition, shippedDefinitionName } from '@causeway/policies';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import { until } from '../../../../test/support/until';
@@ -24,6 +25,8 @@ describe('the first state of a zone', () => {
     global = new TestGlobal();
     west = new TestZone('west');
     await global.put('MeshParameters', 'strict', { defaultAccess: 'Deny' });
+    await global.put('MetaresourceDefinition', shippedDefinitionName(AccessPolicy), shippedDefinition(AccessPolicy));
+    await global.put('AccessPolicy', 'nobody', { targetRefs: [{ kind: 'Mesh', name: 'default' }], allow: {} });
     await global.put('Mesh', 'default', {
       parametersRef: { group: 'causeway.io', kind: 'MeshParameters', name: 'strict' },
     });
@@ -39,11 +42,11 @@ describe('the first state of a zone', () => {
     const gate = gateOf(west);
     expect(gate.isReady()).toBe(false);
     const held: unknown[] = [];
-    gate.onReady(() => held.push(west.names('MeshParameters'), west.names('Mesh')));
+    gate.onReady(() => held.push(west.names('MeshParameters'), west.names('Mesh'), west.names('AccessPolicy')));
     await west.join(global);
     await until('the first state', () => gate.isReady());
-    expect(held).toEqual([west.names('MeshParameters'), west.names('Mesh')]);
-    expect(held[0]).toHaveLength(1);
+    expect(held).toEqual([west.names('MeshParameters'), west.names('Mesh'), west.names('AccessPolicy')]);
+    expect(held.map((names) => (names as readonly string[]).length)).toEqual([1, 1, 1]);
     await west.leave();
     await global.cut();
     const restarted = gateOf(west);
@@ -72,6 +75,7 @@ describe('what is noted of a session', () => {
       fence,
       logger: silentLogger,
       causeway: true,
+      declares: false,
       hadWhole: () => false,
       ...given,
     };
@@ -85,6 +89,16 @@ describe('what is noted of a session', () => {
     for (const kind of ['MeshParameters', 'Mesh']) complete(kind);
     await turn();
     expect(written).toMatchObject([{ fence, notes: [{ area: 'zone', key: 'first-state' }] }]);
+  });
+
+  it('of a global that declares kinds waits for the policies that say who may call, which are asked for after their definition', async () => {
+    const { written, complete } = session({ declares: true });
+    for (const kind of ['ConfigMap', 'MeshTrust', 'Mesh', 'MeshParameters', 'MetaresourceDefinition']) complete(kind);
+    await turn();
+    expect(written).toEqual([]);
+    complete('AccessPolicy');
+    await turn();
+    expect(written).toHaveLength(1);
   });
 
   it('counts what earlier sessions had whole; a Kuma global has no settings', async () => {

@@ -1,8 +1,11 @@
+import { AccessPolicy } from '@causeway/policies';
 import { errorText, type Clock, type Logger } from '@causeway/runtime';
 import { waitUntilCaughtUp, type IndexReader, type ResourceStore } from '@causeway/store';
 
 /** Kinds of the global that decide who may call in a zone; of Kuma's, only Meshes do. */
 const DECISIVE = ['Mesh', 'MeshParameters', 'ConfigMap', 'MeshTrust'];
+/** Besides, where the global sends kinds that definitions declare: the definition comes first, then what it declares is asked for. */
+const DECISIVE_DECLARED = ['MetaresourceDefinition', AccessPolicy.kind];
 const DECISIVE_OF_KUMA = ['Mesh'];
 
 const NOTE = { area: 'zone', key: 'first-state' } as const;
@@ -15,6 +18,8 @@ export interface FirstStateReport {
   readonly fence: { readonly epoch: number; readonly holder: string };
   readonly logger: Logger;
   readonly causeway: boolean;
+  /** Whether the global sends kinds that definitions declare. */
+  readonly declares: boolean;
   /** Whether the whole state of a kind was stored in an earlier session. */
   readonly hadWhole: (kind: string) => boolean;
 }
@@ -28,9 +33,11 @@ export function reportFirstState({
   fence,
   logger,
   causeway,
+  declares,
   hadWhole,
 }: FirstStateReport): (kind: string) => void {
-  const awaited = new Set((causeway ? DECISIVE : DECISIVE_OF_KUMA).filter((kind) => !hadWhole(kind)));
+  const decisive = [...(causeway ? DECISIVE : DECISIVE_OF_KUMA), ...(declares ? DECISIVE_DECLARED : [])];
+  const awaited = new Set(decisive.filter((kind) => !hadWhole(kind)));
   let isNoted = false;
   const note = (): void => {
     if (isNoted || awaited.size > 0) return;
@@ -64,7 +71,7 @@ export interface FirstStateOptions {
 }
 
 /**
- * Whether this zone has ever stored a complete first state of what decides who may call: Meshes, their settings, and trust. Until then
+ * Whether this zone has ever stored a complete first state of what decides who may call: Meshes, their settings, trust, and AccessPolicies. Until then
  * a zone cannot know what it must refuse. Once complete it stays so, over restarts and on every replica; a zone that is cut
  * off from its global goes on with what it has.
  */

@@ -12,7 +12,7 @@ import type { PeerStream } from '../session/peer-stream';
 import type { ResumePointSigner } from '../session/resume-points';
 import type { Session } from '../session/session';
 import { syncedKind } from '../session/synced-kinds';
-import { dialectOf } from '../wire/dialect';
+import { dialectOf, Extension } from '../wire/dialect';
 import type { IncomingResponse } from '../wire/response';
 import { ResourceEncoder } from '../wire/resource-encoder';
 import { InsightView } from './insight-view';
@@ -43,6 +43,7 @@ export function inboundHalf(
 ): InboundHalf {
   const { store, term, version, logger, onPropagated, sealing, hold = DEFAULT_ABSENCE_HOLD } = options;
   const { causeway } = session;
+  const declares = session.extensions.includes(Extension.kinds);
   const hadWhole = (kind: string): boolean => peerState.resumePoints().has(kind);
   const fence = { epoch: term.epoch, holder: term.holder };
   return new InboundHalf(session, {
@@ -50,7 +51,7 @@ export function inboundHalf(
     write: (changes, notes) => store.write({ changes, notes, onRefusal: 'skip', fence }),
     node: { version, config: '{}', controlPlaneId: term.holder },
     ...(causeway ? {} : fromKuma(new KumaIncarnation())),
-    onComplete: reportFirstState({ store, fence, logger, causeway, hadWhole }),
+    onComplete: reportFirstState({ store, fence, logger, causeway, declares, hadWhole }),
     ...(onPropagated ? { onPropagated } : {}),
     ...(sealing ? { sealing } : {}),
   });

@@ -23,7 +23,7 @@ export interface ExplainRequestRequest {
   mesh: string;
   /** The zone whose view is asked for: required on the global, empty on a zone. */
   zone: string;
-  /** The question as JSON: RequestQuestion of the OpenAPI document, at most 1 MiB. */
+  /** The question as JSON: RequestQuestion of the OpenAPI document, at most 64 KiB. */
   questionJson: string;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
