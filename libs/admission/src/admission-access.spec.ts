@@ -1,7 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import { AccessDenied, AccessPolicy, type Caller } from '@causeway/access';
 import { coreKinds } from '@causeway/kinds';
+import { kindsOf } from '@causeway/meshes';
 import { wireName } from '@causeway/naming';
+import { AccessPolicy as CallerRules, shippedDefinition, shippedDefinitionName } from '@causeway/policies';
 import { globalIdentity, type ControlPlane, type Identity, type JsonObject, type Kind } from '@causeway/resources';
 import { FakeClock, silentLogger, systemClock } from '@causeway/runtime';
 import { followStore, MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
@@ -41,13 +43,14 @@ afterAll(() => ended.abort());
 class Fixture {
   readonly store = new MemoryStore(new MemoryDisk({ clock: new FakeClock(1_000) }));
   readonly index = new ResourceIndex();
+  readonly registry = kindsOf(this.index);
   readonly admission: Admission;
 
   constructor(controlPlane: ControlPlane) {
-    const { store, index } = this;
-    const access = new AccessPolicy({ registry: coreKinds, index, cp: controlPlane });
+    const { store, index, registry } = this;
+    const access = new AccessPolicy({ registry, index, cp: controlPlane });
     this.admission = new Admission({
-      ...{ registry: coreKinds, store, index, meshes: meshesOf(index), controlPlane, access },
+      ...{ registry, store, index, meshes: meshesOf(index), controlPlane, access },
       clock: new FakeClock(1_000),
     });
     void followStore(store, index, { clock: systemClock, logger: silentLogger, signal: ended.signal });
@@ -93,6 +96,15 @@ function said(write: Promise<{ readonly outcome: string }>): Promise<string> {
   );
 }
 
+/** A policy on who may call, of the namespace `shop`. */
+const callers = (kind: string, name: string): JsonObject => ({
+  ...{ type: CallerRules.kind, name: 'callers', namespace: 'shop' },
+  spec: { targetRefs: [{ kind, name }], allow: {} },
+});
+const callersId: Identity = {
+  ...{ kind: CallerRules.kind, mesh: 'default', zone: 'east', namespace: 'shop', name: 'callers' },
+};
+
 const WRITES = ['create', 'update', 'delete'];
 const MAY_NOT = 'denied: no RoleBinding lets user "anna"';
 
@@ -129,6 +141,34 @@ describe('who may write', () => {
     expect(await fixture.put(service('pay'), redis('pay'))).toMatch(/^denied/);
     expect(await fixture.put(service('pay'), redis('shop'))).toMatch(/^Invalid: .*namespace/);
     expect(await fixture.put({ ...service(), labels: { 'k8s.kuma.io/namespace': 'pay' } })).toMatch(/^denied/);
+  });
+
+  it('of a policy on the whole mesh is decided by the right to change the Mesh, for its deletion too', async () => {
+    const mesh = 'denied: no RoleBinding lets user "anna" update Mesh in mesh "default"';
+    for (const [role, denied] of [
+      ['service-owner', true],
+      ['mesh-operator', false],
+    ] as const) {
+      const fixture = await Fixture.open(role);
+      const definition = globalIdentity('MetaresourceDefinition', shippedDefinitionName(CallerRules));
+      await fixture.hold(definition, shippedDefinition(CallerRules));
+      expect(await fixture.put(callers('Mesh', 'default'))).toMatch(denied ? new RegExp(`^${mesh}`) : /^created$/);
+      const held = callers('Mesh', 'default')['spec'] as JsonObject;
+      await fixture.hold(callersId, held, { 'kuma.io/zone': 'east', 'kuma.io/origin': 'zone' });
+      const kind = fixture.registry.kind(CallerRules.kind);
+      if (!kind) throw new Error('the definition declares no kind');
+      const address = { kind, name: 'callers', namespace: 'shop' };
+      // Neither by turning it to something else, nor by a patch.
+      expect(await fixture.put(callers('Namespace', 'shop'), address)).toMatch(denied ? /^denied/ : /^updated$/);
+      await fixture.hold(callersId, held, { 'kuma.io/zone': 'east', 'kuma.io/origin': 'zone' });
+      expect(await fixture.patch(address)).toMatch(denied ? /^denied/ : /^updated$/);
+      expect(await fixture.remove(address)).toMatch(denied ? /^denied/ : /^deleted$/);
+      expect(await fixture.put(callers('Namespace', 'shop'), address)).toMatch(denied ? /^denied/ : /^created$/);
+    }
+    const owner = await Fixture.open('service-owner', { namespaces: ['shop'] });
+    const definition = globalIdentity('MetaresourceDefinition', shippedDefinitionName(CallerRules));
+    await owner.hold(definition, shippedDefinition(CallerRules));
+    expect(await owner.put(callers('Namespace', 'shop'))).toBe('created');
   });
 
   it('says the same of what exists and what does not', async () => {

@@ -1,6 +1,6 @@
 import { declaredKind, MetaresourceDefinition } from '@causeway/kinds';
 import { SHIPPED_GROUP } from '@causeway/policies';
-import { Conflict, FieldPath, Forbidden, type Kind, type Registry, type Resource } from '@causeway/resources';
+import { Conflict, FieldPath, Forbidden, Invalid, type Kind, type Registry, type Resource } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import type { ValidatedDraft } from './validate-draft';
 
@@ -13,6 +13,13 @@ export function checkNotShipped(stored: Resource | undefined): void {
   throw new Forbidden(
     `MetaresourceDefinition "${stored.id.name}" is brought by the control plane and changes with its version; declare a kind of another group instead`,
   );
+}
+
+/** Throws Invalid for a definition of a user in the group of those that control planes bring. */
+export function checkOwnGroup({ id, spec }: Pick<Resource, 'id' | 'spec'>): void {
+  if (id.kind !== MetaresourceDefinition.name || spec['group'] !== SHIPPED_GROUP) return;
+  const group = FieldPath.at('spec').field('group');
+  throw new Invalid([group.violation(`${SHIPPED_GROUP} has the kinds that control planes bring`, 'not-allowed')]);
 }
 
 /**

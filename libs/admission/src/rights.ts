@@ -1,10 +1,14 @@
-import { auditSourceOf, type Caller, type CallerOrigin } from '@causeway/access';
+import { auditSourceOf, type AccessPolicy, type Caller, type CallerOrigin } from '@causeway/access';
 import {
   describeIdentity,
   Forbidden,
+  globalIdentity,
+  isJsonArray,
+  isJsonObject,
   isMadeHere,
   type ControlPlane,
   type Identity,
+  type JsonObject,
   type Kind,
   type Labels,
 } from '@causeway/resources';
@@ -62,4 +66,23 @@ export function checkMadeHere(resource: { readonly id: Identity; readonly labels
 /** The hint on the global for a copy that it may not change. */
 function otherwise(cp: ControlPlane, id: Identity | undefined): string {
   return cp.role === 'global' && id && id.zone !== '' ? `, or keep it away: ${quarantineCommand(id)}` : '';
+}
+
+/**
+ * A policy on a Mesh takes effect in namespaces that its writer may not write: whoever makes, changes or deletes one must be one who may
+ * change the Mesh. Throws AccessDenied. `specs`: the policy as it is stored, and as it is to be.
+ */
+export function checkMayReachMesh(
+  kind: Kind,
+  { mesh }: Identity,
+  specs: readonly (JsonObject | undefined)[],
+  { access, caller }: { readonly access: Pick<AccessPolicy, 'authorise'>; readonly caller: Caller },
+): void {
+  if (kind.declaredBy === '' || !specs.some(namesMesh)) return;
+  access.authorise(caller, ['update'], globalIdentity('Mesh', mesh));
+}
+
+function namesMesh(spec: JsonObject | undefined): boolean {
+  const refs = spec?.['targetRefs'];
+  return isJsonArray(refs) && refs.some((ref) => isJsonObject(ref) && ref['kind'] === 'Mesh');
 }

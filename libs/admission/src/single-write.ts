@@ -8,6 +8,7 @@ import type { PlannedDocument } from './batch/batch-write';
 import type { DecodedDocument } from './document/document';
 import {
   checkNotShipped,
+  checkOwnGroup,
   checkStillDeclared,
   definitionWarnings,
   describeInstances,
@@ -23,7 +24,7 @@ import {
   type WriteOptions,
   type WriteOutcome,
 } from './requests';
-import { auditOf, checkMadeHere } from './rights';
+import { auditOf, checkMadeHere, checkMayReachMesh } from './rights';
 import type { ValidatedDraft } from './validate-draft';
 
 /** Most tries of one request against concurrent writes; each try checks If-Match against what it read. */
@@ -98,8 +99,10 @@ export class SingleWrite {
     const { access, controlPlane, registry } = this.parts;
     const { context, ifMatch } = this.options;
     access.authorise(context.caller, stored ? UPDATE : CREATE, draft.id);
+    checkMayReachMesh(kind, draft.id, [stored?.spec, draft.spec], { access, caller: context.caller });
     checkPrecondition(ifMatch, stored);
     checkNotShipped(stored);
+    checkOwnGroup(draft);
     checkStillDeclared(kind, registry);
     if (stored) checkMadeHere(stored, controlPlane);
     else checkNewMember(kind, draft.id, meshes);
@@ -113,11 +116,13 @@ export class SingleWrite {
  * without resources of its kind, and only if none came since they were counted (row T003-28); else InUse.
  */
 export async function deleteOnce(
-  { store, registry, index, clock }: AdmissionParts,
+  { store, registry, index, clock, access }: AdmissionParts,
   stored: Resource,
   request: DeleteRequest,
 ): Promise<DeleteOutcome | undefined> {
   const { id, revision } = stored;
+  const kind = registry.kind(id.kind);
+  if (kind) checkMayReachMesh(kind, id, [stored.spec], { access, caller: request.context.caller });
   checkPrecondition(request.ifMatch, stored);
   checkNotShipped(stored);
   const isMesh = id.kind === Mesh.name;

@@ -1,12 +1,5 @@
 import { Type, type Static } from 'typebox';
-import {
-  crossNamespaceRules,
-  definitionViolations,
-  levels,
-  readDefinition,
-  SHIPPED_GROUP,
-  strategies,
-} from '@causeway/policies';
+import { crossNamespaceRules, definitionViolations, levels, readDefinition, strategies } from '@causeway/policies';
 import { compileSchema, defineKind, Sync, type JsonObject, type FieldPath, type Violation } from '@causeway/resources';
 import { declaredSchema } from './declared/declared-schema';
 import { isReservedName } from './declared/reserved-names';
@@ -109,7 +102,7 @@ function derivedStatus(spec: JsonObject): JsonObject {
 
 /** Names that belong to others. Whether another definition has them is no rule of a write, but a condition (`judgeDefinitions`). */
 function nameViolations(spec: MetaresourceDefinitionSpec, at: FieldPath): readonly Violation[] {
-  const words = (['kind', 'plural', 'shortName'] as const).flatMap((field) => {
+  return (['kind', 'plural', 'shortName'] as const).flatMap((field) => {
     const word = spec[field];
     if (word === undefined || !isReservedName(word)) return [];
     return [
@@ -118,9 +111,4 @@ function nameViolations(spec: MetaresourceDefinitionSpec, at: FieldPath): readon
         .violation(`is reserved: Mesh…, kinds of this control plane and of Kuma; got "${word}"`, 'not-allowed'),
     ];
   });
-  if (spec.group !== SHIPPED_GROUP) return words;
-  return [
-    ...words,
-    at.field('group').violation(`${SHIPPED_GROUP} has the kinds that control planes bring`, 'not-allowed'),
-  ];
 }

@@ -85,15 +85,10 @@ describe('the names that definitions may not have', () => {
   });
 
   it('are refused where they are written', () => {
-    const spec = { ...SPEC, kind: 'Gateway', plural: 'meshpaints', shortName: 'dp', group: 'policies.causeway.io' };
+    const spec = { ...SPEC, kind: 'Gateway', plural: 'meshpaints', shortName: 'dp' };
     expect(
       MetaresourceDefinition.check(spec, FieldPath.at('spec')).first.map(({ field, rule }) => `${field} ${rule}`),
-    ).toEqual([
-      'spec.kind not-allowed',
-      'spec.plural not-allowed',
-      'spec.shortName not-allowed',
-      'spec.group not-allowed',
-    ]);
+    ).toEqual(['spec.kind not-allowed', 'spec.plural not-allowed', 'spec.shortName not-allowed']);
   });
 });
 

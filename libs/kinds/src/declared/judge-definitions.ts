@@ -71,17 +71,10 @@ function kindOrFault({ id, spec }: Resource): Kind | string {
   return violations === '' ? declaredKind(id.name, spec) : violations;
 }
 
-/** What control planes bring may have the names that are reserved for it. */
 function violationsOf(id: Identity, spec: Resource['spec']): string {
-  const isShipped = spec['group'] === SHIPPED_GROUP;
   const { first } = MetaresourceDefinition.checkAt(id, spec, FieldPath.at('spec'));
-  const counted = first.filter(
-    ({ rule, field }) => !(isShipped && rule === 'not-allowed' && OWN_NAMES.includes(field)),
-  );
-  return counted.map(({ field, reason }) => `${field}: ${reason}`).join('; ');
+  return first.map(({ field, reason }) => `${field}: ${reason}`).join('; ');
 }
-
-const OWN_NAMES = ['spec.group', 'spec.kind', 'spec.plural', 'spec.shortName'];
 
 function wordsOf({ name, plural, shortName }: Kind): readonly string[] {
   return [name.toLowerCase(), plural, shortName];
