@@ -1,86 +1,23 @@
-import {
-  createProgressReporter,
-  GlobalProgress,
-  ProxyDirectory,
-  reportedRoutes,
-  ZoneProgress,
-} from '@causeway/controllers';
+import { createProgressReporter, GlobalProgress, reportedRoutes, ZoneProgress } from '@causeway/controllers';
 import { isJsonArray, isJsonObject, type Identity, type JsonObject } from '@causeway/resources';
-import { silentLogger, systemClock } from '@causeway/runtime';
-import { MemoryProxySessions, type ProxyFacts } from '@causeway/store';
+import { ProxyZone } from '../support/proxy-zone';
 import { parentsOf, RouteLeader } from '../support/route-leader';
-import { TestGlobal, TestZone } from '../support/sync-mesh';
+import { TestGlobal } from '../support/sync-mesh';
 import type { TestPlane } from '../support/test-plane';
 import { until } from '../support/until';
 
 const ROUTE = { parentRefs: [{ kind: 'Service', name: 'foo' }], rules: [{ backendRefs: [{ name: 'foo', port: 80 }] }] };
-const NO_INSIGHTS = { isLoaded: true, insightOf: () => undefined, subscribe: () => () => undefined };
-
-/** A zone with a leader, whose proxies say what the test says. */
-class ProxyZone {
-  readonly plane: TestZone;
-  readonly sessions: MemoryProxySessions;
-  readonly directory: ProxyDirectory;
-  private readonly stop = new AbortController();
-  private readonly reading: Promise<void>;
-  private leader: RouteLeader | undefined;
-  private version = 0;
-
-  constructor(readonly name: string) {
-    this.plane = new TestZone(name, { insights: NO_INSIGHTS });
-    this.sessions = new MemoryProxySessions(this.plane.disk);
-    this.directory = new ProxyDirectory({ store: this.sessions, clock: systemClock, logger: silentLogger });
-    this.reading = this.directory.run(this.stop.signal);
-  }
-
-  async join(global: TestGlobal): Promise<void> {
-    const { plane, directory: proxies } = this;
-    await plane.join(global);
-    const cp = { role: 'zone', zone: this.name, federated: true } as const;
-    const positionOf = (kind: string) => plane.sync?.positionOf(kind);
-    const leader = await RouteLeader.lead(plane, this.name, {
+/** A zone whose leader writes the status of routes, and reports. */
+const proxyZone = (name: string): ProxyZone =>
+  new ProxyZone(name, (plane, { cp, proxies, positionOf }) =>
+    RouteLeader.lead(plane, name, {
       isBeside: true,
       progress: new ZoneProgress(proxies),
       loops: (routes, ended) => [
         createProgressReporter({ cp, reported: [reportedRoutes(routes)], proxies, positionOf }, ended),
       ],
-    });
-    this.leader = leader.start();
-  }
-
-  /** The proxies of the zone, with the revision up to which each has applied everything. */
-  async report(applied: Readonly<Record<string, number>>, more: Partial<ProxyFacts> = {}): Promise<void> {
-    const point = this.plane.index.point ?? { incarnation: '', revision: 0 };
-    const sessions = Object.entries(applied).map(([name, revision]) => ({
-      ...{ proxy: `default/${name}`, connected: true },
-      facts: { ...factsOf(this.plane.id('Dataplane', name)), applied: revision, ...more },
-    }));
-    await this.sessions.report({ instance: 'a', version: ++this.version, ...point, isEnd: false, sessions });
-    // Else a route that comes at once would be judged by what the proxies said before.
-    await until('the report is read', () => {
-      const known = new Map([...this.directory.all()].map(({ proxy, facts }) => [proxy, facts.applied]));
-      return sessions.every(({ proxy, facts }) => known.get(proxy) === facts.applied);
-    });
-  }
-
-  get revision(): number {
-    return this.plane.index.point?.revision ?? 0;
-  }
-
-  async close(): Promise<void> {
-    await this.leader?.stopped();
-    this.stop.abort();
-    await this.reading;
-    await this.plane.close();
-  }
-}
-
-function factsOf(owner: Identity): ProxyFacts {
-  return {
-    ...{ kind: 'dataplane', owner, node: owner.name, address: '', userAgent: 'envoy 1.40.0', form: 'delta', since: 1 },
-    ...{ streams: 1, types: [], isSettled: true, rejected: [], refused: [] },
-  };
-}
+    }),
+  );
 
 function programmed(plane: TestPlane, id: Identity): JsonObject | undefined {
   const parents = plane.get(id)?.status?.['parents'];
@@ -100,7 +37,7 @@ describe('Programmed of routes', () => {
 
   beforeEach(async () => {
     global = new TestGlobal();
-    [east, west] = [new ProxyZone('east'), new ProxyZone('west')];
+    [east, west] = [proxyZone('east'), proxyZone('west')];
     await global.put('Mesh', 'default', {});
     await global.serve();
     await Promise.all([east.join(global), west.join(global)]);
