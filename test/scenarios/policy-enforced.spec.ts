@@ -136,7 +136,9 @@ describe('Enforced of policies', () => {
       ...['web', 'other'].map((name) => putOf(plane, 'MeshService', name, service(name))),
     ]);
     const limited = (name: string, on: JsonObject): Promise<number> =>
-      plane.write([putOf(plane, 'RateLimitPolicy', name, { targetRefs: [{ ...on }], requests: { count: 1, per: '1s' } })]);
+      plane.write([
+        putOf(plane, 'RateLimitPolicy', name, { targetRefs: [{ ...on }], requests: { count: 1, per: '1s' } }),
+      ]);
     await limited('limit', { kind: 'MeshService', name: 'web' });
     await limited('wide', { kind: 'Namespace', name: 'ns' });
     await east.report({ web: LATE }, { owner: policyId(plane, 'Dataplane', 'web') });
