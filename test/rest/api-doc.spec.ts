@@ -1,3 +1,4 @@
+import { shippedDefinition, shippedDefinitionName, TimeoutPolicy } from '@causeway/policies';
 import { globalIdentity } from '@causeway/resources';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -60,6 +61,14 @@ describe('docs/reference/api.md', () => {
     const instances = { instancesOf: () => [] };
     fixtures.set(6681, await namingFixture(ZONE_EAST, { ...shared, ...workloads, instances }));
     await fixtures.get(5681)?.seed({ id: globalIdentity('Zone', 'east') });
+    await fixtures.get(5681)?.seed({
+      id: globalIdentity('MetaresourceDefinition', shippedDefinitionName(TimeoutPolicy)),
+      spec: shippedDefinition(TimeoutPolicy),
+    });
+    await fixtures.get(5681)?.seed({
+      id: { kind: TimeoutPolicy.kind, mesh: 'default', zone: '', namespace: 'default', name: 'quick' },
+      spec: { targetRefs: [{ kind: 'Namespace', name: 'default' }], request: '2s' },
+    });
     await fixtures.get(6681)?.seed({
       id: { ...globalIdentity('HostnameGenerator', 'local-universal-mesh-service'), zone: 'east' },
       labels: { 'kuma.io/origin': 'zone' },
