@@ -5,6 +5,7 @@ import { RoughZone } from '../../../../test/support/rough-zone';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import { encodeZoneHeaders } from '../wire/headers';
 import { encodeRequest } from '../wire/request';
+import { MAX_UNKNOWN_KINDS } from '../session/peer-limits';
 import { kdsSyncService } from '../wire/kds-service';
 
 const SPEC = { ports: [{ port: 6379, appProtocol: 'tcp' }], state: 'Available' };
@@ -143,14 +144,14 @@ describe('a zone that floods', () => {
     expect(await flood.ended).toMatchObject({ code: status.RESOURCE_EXHAUSTED, details: /more than 20100 parts/ });
   });
 
-  it('that invents kinds is ended at the 65th, and none of them is remembered', async () => {
+  it('that invents kinds is ended at one too many, and none of them is remembered', async () => {
     const stream = await flood.openUp();
-    for (let i = 0; i < 70; i++) {
+    for (let i = 0; i < MAX_UNKNOWN_KINDS + 6; i++) {
       flood.say(stream, flood.response([{ ...flood.service('a', 1), kind: `Invented${i}` }], { kind: `Invented${i}` }));
     }
     expect(await flood.ended).toMatchObject({
       code: status.RESOURCE_EXHAUSTED,
-      details: 'more than 64 kinds that are not known here',
+      details: `more than ${MAX_UNKNOWN_KINDS} kinds that are not known here`,
     });
     const notes = await global.store.notes('sync/flood');
     expect(notes.filter(({ key }) => key.includes('Invented'))).toEqual([]);
@@ -166,9 +167,9 @@ describe('a zone that floods', () => {
     await until(() => ports().length === 1);
   });
 
-  it('that asks for kinds that nobody knows is ended at the 65th', async () => {
+  it('that asks for kinds that nobody knows is ended at one too many', async () => {
     const stream = flood.openDown();
-    for (let i = 0; i < 70; i++) {
+    for (let i = 0; i < MAX_UNKNOWN_KINDS + 6; i++) {
       flood.say(stream, encodeRequest({ type: 'subscribe', kind: `Invented${i}`, zone: 'flood', held: {} }));
     }
     expect(await flood.ended).toMatchObject({ code: status.RESOURCE_EXHAUSTED });

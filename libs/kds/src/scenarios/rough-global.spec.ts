@@ -5,6 +5,7 @@ import type { Change } from '@causeway/store';
 import { KumaGlobal } from '../../../../test/support/kuma-global';
 import { kumaResponse } from '../../../../test/support/kuma-zone';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
+import { MAX_UNKNOWN_KINDS } from '../session/peer-limits';
 import { encodeRequest } from '../wire/request';
 import { kdsSyncService } from '../wire/kds-service';
 
@@ -80,12 +81,12 @@ it('a global that floods is not read while its messages cannot be written', asyn
 });
 
 it('a global that invents kinds loses its session, and the zone goes on', async () => {
-  const inventions = Array.from({ length: 70 }, (_, i) => kumaResponse(`Invented${i}`, i + 1, []));
+  const inventions = Array.from({ length: MAX_UNKNOWN_KINDS + 6 }, (_, i) => kumaResponse(`Invented${i}`, i + 1, []));
   const [zone, rough] = [new TestZone('west'), new RoughGlobal(inventions)];
   await rough.serve();
   await zone.join(rough);
   await until(() => rough.ends.length > 0);
-  await until(() => zone.sync?.status().lastError?.includes('more than 64 kinds') === true);
+  await until(() => zone.sync?.status().lastError?.includes(`more than ${MAX_UNKNOWN_KINDS} kinds`) === true);
   await zone.leave();
   rough.close();
   const kuma = new KumaGlobal();
