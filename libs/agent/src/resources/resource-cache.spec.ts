@@ -115,7 +115,7 @@ describe('the cache of what a zone told', () => {
     cache.connected(false);
     clock.advance(999);
     expect([cache.get(cluster, 'vip:1'), told]).toEqual(['pending', []]);
-    clock.advance(1);
+    clock.advance(3);
     expect(cache.get(cluster, 'vip:1')).toBeUndefined();
     expect(told).toEqual([{ type: cluster, names: ['vip:1'] }]);
     // There it is told that there is none, or what it is.

@@ -191,7 +191,7 @@ export class ResourceCache implements ResourceReader {
   connected(isConnected: boolean): void {
     if (this.isConnected && !isConnected) this.restartPatience();
     this.isConnected = isConnected;
-    if (!isConnected) this.options.clock.after(this.limits.patience, () => this.giveUpWaiting());
+    if (!isConnected) this.awaitPatience();
   }
 
   /** Name and version of what is held, for the first request of a stream. */
@@ -250,7 +250,7 @@ export class ResourceCache implements ResourceReader {
     if (asked.length === 0) return;
     this.note({ type: 'want', of: type, names: asked });
     this.client?.subscribe(type, asked);
-    if (!this.isConnected) this.options.clock.after(this.limits.patience, () => this.giveUpWaiting());
+    if (!this.isConnected) this.awaitPatience();
     void this.flush();
   }
 
@@ -274,6 +274,11 @@ export class ResourceCache implements ResourceReader {
       if (names.length === 0) continue;
       this.drop(type, names);
     }
+  }
+
+  /** A timer fires up to 1 ms early by the clock of `elapsed`; a name that is looked at then would be waited for without end. */
+  private awaitPatience(): void {
+    this.options.clock.after(this.limits.patience + 2, () => this.giveUpWaiting());
   }
 
   private restartPatience(): void {
