@@ -113,9 +113,9 @@ describe('the cache of what a zone told', () => {
     clock.advance(60_000);
     expect(cache.get(cluster, 'vip:1')).toBe('pending');
     cache.connected(false);
-    clock.advance(999);
+    clock.advance(998);
     expect([cache.get(cluster, 'vip:1'), told]).toEqual(['pending', []]);
-    clock.advance(3);
+    clock.advance(2);
     expect(cache.get(cluster, 'vip:1')).toBeUndefined();
     expect(told).toEqual([{ type: cluster, names: ['vip:1'] }]);
     // There it is told that there is none, or what it is.

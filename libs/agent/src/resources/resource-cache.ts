@@ -45,8 +45,7 @@ export interface CacheLimits {
 const DEFAULT_LIMITS: CacheLimits = { names: 40_000, bytes: 256 * 1024 * 1024, patience: 1_000 };
 
 /** The file is written anew when it is this many times larger than what it holds, and larger than a minimum. */
-const GARBAGE = 3;
-const SMALLEST_REWRITE = 4 * 1024 * 1024;
+const [GARBAGE, SMALLEST_REWRITE] = [3, 4 * 1024 * 1024];
 /** Entries of a record. */
 const BATCH = 1_000;
 const REWRITE_RETRY = 10_000;
@@ -126,7 +125,8 @@ export class ResourceCache implements ResourceReader {
     if (held) return held;
     const since = state?.wanted.get(name);
     if (since === undefined) return undefined;
-    const isLate = !this.isConnected && this.options.clock.elapsed() - since >= this.limits.patience;
+    // `giveUpWaiting` must find it late, and a timer fires up to 1 ms early by the clock of `elapsed`.
+    const isLate = !this.isConnected && this.options.clock.elapsed() - since >= this.limits.patience - 1;
     return isLate ? undefined : 'pending';
   }
 
@@ -191,7 +191,7 @@ export class ResourceCache implements ResourceReader {
   connected(isConnected: boolean): void {
     if (this.isConnected && !isConnected) this.restartPatience();
     this.isConnected = isConnected;
-    if (!isConnected) this.awaitPatience();
+    if (!isConnected) this.options.clock.after(this.limits.patience, () => this.giveUpWaiting());
   }
 
   /** Name and version of what is held, for the first request of a stream. */
@@ -250,7 +250,7 @@ export class ResourceCache implements ResourceReader {
     if (asked.length === 0) return;
     this.note({ type: 'want', of: type, names: asked });
     this.client?.subscribe(type, asked);
-    if (!this.isConnected) this.awaitPatience();
+    if (!this.isConnected) this.options.clock.after(this.limits.patience, () => this.giveUpWaiting());
     void this.flush();
   }
 
@@ -274,11 +274,6 @@ export class ResourceCache implements ResourceReader {
       if (names.length === 0) continue;
       this.drop(type, names);
     }
-  }
-
-  /** A timer fires up to 1 ms early by the clock of `elapsed`; a name that is looked at then would be waited for without end. */
-  private awaitPatience(): void {
-    this.options.clock.after(this.limits.patience + 2, () => this.giveUpWaiting());
   }
 
   private restartPatience(): void {
