@@ -49,8 +49,8 @@ export function describeInstances(name: string, index: IndexReader): string | un
   const meshes = [...index.countByMesh(name)].map(([mesh, of]) => `${of} in mesh ${mesh}`).sort();
   const zones = new Set([...index.ofKind(name)].map(({ id }) => id.zone).filter((zone) => zone !== ''));
   const made = zones.size === 0 ? '' : `; made in zones: ${[...zones].sort().slice(0, 10).join(', ')}`;
-  const what = `${count} ${count === 1 ? 'resource' : 'resources'} of kind ${name}`;
-  return `${what} exist, please delete them to proceed: ${meshes.slice(0, 10).join(', ')}${made}`;
+  const what = count === 1 ? `1 resource of kind ${name} exists` : `${count} resources of kind ${name} exist`;
+  return `${what}, please delete them to proceed: ${meshes.slice(0, 10).join(', ')}${made}`;
 }
 
 /** Warns of stored policies that a new definition of their kind makes invalid: they stay, and take effect no more. */

@@ -42,7 +42,8 @@ async function scopes(context: CommandContext, words: readonly string[], options
         `on ${kind} ${[name || 'by labels', section].filter(Boolean).join(' ')}${reason ? `: ${reason}` : ''}`,
       );
     }
-    context.print(`counts on ${textAt(answer, 'count')} paths`);
+    const count = textAt(answer, 'count');
+    context.print(`counts on ${count} ${count === '1' ? 'path' : 'paths'}`);
     const rows = listAt(answer, 'items').map((item) => [
       pathText(item),
       textAt(item, 'state'),
