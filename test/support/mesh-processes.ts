@@ -105,9 +105,10 @@ export function ask(
   port: number,
   path = '/',
   headers: Record<string, string> = {},
+  method = 'GET',
 ): Promise<HttpAnswer> {
   return new Promise((resolve) => {
-    const options = { host: address, port, path, headers: { connection: 'close', ...headers }, agent: false };
+    const options = { host: address, port, path, method, headers: { connection: 'close', ...headers }, agent: false };
     const sent = request(options, (answer) => {
       let text = '';
       answer.on('data', (part: Buffer) => (text += part.toString()));

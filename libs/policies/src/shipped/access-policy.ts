@@ -96,6 +96,7 @@ export const AccessPolicy: ShippedPolicy<typeof Spec> = {
       'Says who may call services: by identity, namespace, zone and service of the caller, by method and path.',
     at: 'server',
     does: 'says who may send',
+    isAtEgress: true,
     schema: Spec,
     unable,
   }),

@@ -14,17 +14,24 @@ type OfBackends<S extends TSchema> = Pick<
   readonly at: 'client' | 'server';
   /** What the policy does, as the beginning of a sentence: "limits connections and requests". */
   readonly does: string;
+  /** Of what servers enforce: at services outside the mesh the zone egress does. */
+  readonly isAtEgress?: boolean;
 };
 
 /** A policy on what serves: its targets, from the mesh down to one port of a service, are always these. */
-export function backendPolicy<S extends TSchema>({ does, at, ...own }: OfBackends<S>): ShippedPolicy<S> {
+export function backendPolicy<S extends TSchema>({
+  does,
+  at,
+  isAtEgress = false,
+  ...own
+}: OfBackends<S>): ShippedPolicy<S> {
   const { fits } = compileSchema(own.schema);
   const where = at === 'client' ? 'each proxy that calls it' : 'the proxy of each instance';
   return {
     ...own,
     at,
     hierarchy: HIERARCHY,
-    declaredTargets: targets(does, at),
+    declaredTargets: targets({ does, at, isAtEgress }),
     effectiveTarget: { level: 'BackendPort', semantics: `${does} to one port of a service, in ${where}` },
     mergeStrategies,
     crossNamespace: 'Forbidden',
@@ -32,7 +39,11 @@ export function backendPolicy<S extends TSchema>({ does, at, ...own }: OfBackend
   };
 }
 
-function targets(does: string, at: OfBackends<TSchema>['at']): readonly DeclaredTarget[] {
+function targets({
+  does,
+  at,
+  isAtEgress,
+}: Required<Pick<OfBackends<TSchema>, 'does' | 'at' | 'isAtEgress'>>): readonly DeclaredTarget[] {
   const service = (kind: string): DeclaredTarget => ({
     kind,
     facet: 'backend',
@@ -44,5 +55,8 @@ function targets(does: string, at: OfBackends<TSchema>['at']): readonly Declared
     service('MeshService'),
     // What several zones or nobody's proxy serve has no server's side of its own.
     ...(at === 'client' ? [service('MeshMultiZoneService'), service('MeshExternalService')] : []),
+    ...(isAtEgress
+      ? [{ ...service('MeshExternalService'), semantics: `${does} to the service, by the zone egress` }]
+      : []),
   ];
 }

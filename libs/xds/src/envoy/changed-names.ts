@@ -38,7 +38,7 @@ export class ChangedNames {
       if (!each) continue;
       this.add(cluster, ...serverNames(each).map(names.ingressClusterName));
       this.add(listener, ...targetsOf(each));
-      if (each.egress) this.add(cluster, names.egressClusterName(each.egress.serverName));
+      if (each.egress) this.add(cluster, ...names.egressClusterNames(each.egress.serverName));
       if (each.vip === '') continue;
       const vip = vipOf(each);
       this.add(cluster, `vip:${vip}`);
@@ -91,6 +91,14 @@ export class ChangedNames {
     this.add(listener, ...inbounds.map(({ at }) => names.inboundListenerName(at)));
   }
 
+  /** Other policies on who may leave for these destinations: the egress may have them under the other of their names. */
+  addEgressPolicies(destinations: readonly (Destination | undefined)[], egresses: readonly SocketAddress[]): void {
+    for (const each of destinations)
+      if (each?.egress) this.add(cluster, ...names.egressClusterNames(each.egress.serverName));
+    this.isRelisting = true;
+    this.add(listener, ...egresses.map(names.egressListenerName));
+  }
+
   /** An address that an explicit outbound takes or leaves is, or was, no address of a service that is bound there. */
   addOutbounds({ listeners, clusters }: TouchedOutbounds): void {
     if (listeners.size > 0) this.isRelisting = true;
@@ -139,8 +147,11 @@ function isListedOtherwise({ before, after }: DestinationChange): boolean {
 }
 
 /** Whether what the egress of the zone listens for may differ after a change. */
-export function concernsEgress({ isEgressMoved, access, destinations }: ModelChange): boolean {
+export function concernsEgress({ isEgressMoved, isEgressRuled, access, destinations }: ModelChange): boolean {
   return (
-    isEgressMoved || access.length > 0 || destinations.some(({ before, after }) => before?.egress ?? after?.egress)
+    isEgressMoved ||
+    isEgressRuled ||
+    access.length > 0 ||
+    destinations.some(({ before, after }) => before?.egress ?? after?.egress)
   );
 }

@@ -75,9 +75,9 @@ export class DestinationTable {
     return this.byEgress.get(serverName);
   }
 
-  /** All server names of this zone's egress. */
-  egressServerNames(): Iterable<string> {
-    return this.byEgress.keys();
+  /** All destinations that are reached through this zone's egress. */
+  throughEgresses(): Iterable<Destination> {
+    return this.byEgress.values();
   }
 
   leaves(mesh: string): boolean {

@@ -34,8 +34,17 @@ export class EgressTranslation {
     }
   }
 
+  /** The clusters of all that it leads to. */
+  *clusterNames(): Iterable<string> {
+    const { table, model } = this.options.tables();
+    for (const each of table.throughEgresses()) {
+      const isRuled = model.egressRules.of(each) !== undefined;
+      if (each.egress) yield names.egressClusterName(each.egress.serverName, isRuled);
+    }
+  }
+
   /** The meshes that it serves: those with something to reach, where it has an identity and access is known. */
-  leavingMeshes(): readonly LeavingMesh[] {
+  leavingMeshes(): readonly Omit<LeavingMesh, 'ruled'>[] {
     return this.options
       .tables()
       .table.leavingMeshes()
@@ -49,7 +58,7 @@ export class EgressTranslation {
     return unservedMeshes(at, meshes);
   }
 
-  private leavingMesh(mesh: string): LeavingMesh | undefined {
+  private leavingMesh(mesh: string): Omit<LeavingMesh, 'ruled'> | undefined {
     const { table, model } = this.options.tables();
     if (!table.leaves(mesh) || model.egress.identityOf(mesh) === '') return ABSENT;
     const access = model.access.ofEgress(mesh);
@@ -57,9 +66,11 @@ export class EgressTranslation {
   }
 
   private cluster(view: EgressView, name: string): Plan | undefined {
-    const serverName = names.serverNameOfEgressCluster(name);
-    const destination = serverName === undefined ? ABSENT : this.options.tables().table.throughEgress(serverName);
+    const { table, model } = this.options.tables();
+    const named = names.egressCluster(name);
+    const destination = named && table.throughEgress(named.serverName);
     if (!destination?.external) return ABSENT;
+    if ((model.egressRules.of(destination) !== undefined) !== named?.isRuled) return ABSENT;
     const problem = problemOf(destination.external, view.systemAuthorities);
     const plan = kept('view', (last) => encodeResource(Cluster, leavingCluster(name, destination, view), last));
     return problem === undefined ? plan : { ...plan, problem };
@@ -67,7 +78,10 @@ export class EgressTranslation {
 
   private listener({ egress: { at }, sourceLimits }: EgressView, name: string): Plan | undefined {
     if (names.egressListenerName(at) !== name) return ABSENT;
-    const fields = egressListener(at, this.leavingMeshes(), sourceLimits);
+    const { table, model } = this.options.tables();
+    const ruled = model.egressRules.group(table.throughEgresses());
+    const meshes = this.leavingMeshes().map((each) => ({ ...each, ruled: ruled.get(each.mesh) ?? [] }));
+    const fields = egressListener(at, meshes, sourceLimits);
     return kept('view', (last) => encodeResource(Listener, fields, last));
   }
 

@@ -290,6 +290,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   private *tellPolicies(change: PolicyChange, since: number): Generator<undefined> {
     for (const { changed, group } of policyNames(change, () => this.tables)) {
+      if (changed.isRelisting) this.lists.relisted();
       for (const [type, found] of changed) this.tell(type, found, { since, group });
       yield;
     }

@@ -98,8 +98,7 @@ export class ListedNames {
 
   private *clusters(view: EnvoyView): Iterable<string> {
     for (const sni of this.parts.translation.serverNames(view)) yield names.ingressClusterName(sni);
-    if (view.egress)
-      for (const name of this.parts.tables().table.egressServerNames()) yield names.egressClusterName(name);
+    if (view.egress) yield* this.parts.translation.egress.clusterNames();
     yield* this.parts.translation.inbounds(view).byCluster.keys();
     for (const { destination } of this.parts.translation.explicitOutbounds(view).served.values())
       yield* this.withBackends(view, destination);

@@ -19,6 +19,8 @@ export const EGRESS_ENDPOINTS = 'egress';
 const VIP = 'vip:';
 const INGRESS = 'in:';
 const EGRESS = 'out:';
+/** The same, of what policies decide who may leave for. */
+const RULED_EGRESS = 'out-ruled:';
 
 /** `address:port`, as Envoy's `%DOWNSTREAM_LOCAL_ADDRESS%` writes it. */
 export function hostPort({ address, port }: SocketAddress): string {
@@ -104,14 +106,27 @@ export function egressListenerName(at: SocketAddress): string {
   return `egress:${hostPort(at)}`;
 }
 
-/** The cluster of a server name at the zone egress; the prefix is Envoy's, as at the ingress. */
-export function egressClusterName(serverName: string): string {
-  return EGRESS + serverName;
+/**
+ * The cluster of a server name at the zone egress; the prefix is Envoy's, as at the ingress. One that policies decide about has another name:
+ * a filter chain that knows nothing of the policies leads nowhere then.
+ */
+export function egressClusterName(serverName: string, isRuled: boolean): string {
+  return (isRuled ? RULED_EGRESS : EGRESS) + serverName;
 }
 
-/** The server name of a cluster named by `egressClusterName`; undefined for other clusters. */
-export function serverNameOfEgressCluster(name: string): string | undefined {
-  return name.startsWith(EGRESS) ? name.slice(EGRESS.length) : undefined;
+/** Both names. */
+export function egressClusterNames(serverName: string): readonly string[] {
+  return [false, true].map((isRuled) => egressClusterName(serverName, isRuled));
+}
+
+/** What a cluster named by `egressClusterName` is of; undefined for other clusters. */
+export function egressCluster(name: string): { readonly serverName: string; readonly isRuled: boolean } | undefined {
+  for (const [prefix, isRuled] of [
+    [EGRESS, false],
+    [RULED_EGRESS, true],
+  ] as const)
+    if (name.startsWith(prefix)) return { serverName: name.slice(prefix.length), isRuled };
+  return undefined;
 }
 
 /** The names of the certificate of the zone egress in one mesh, and of the authorities of that mesh. */

@@ -2,6 +2,7 @@ import { identityKey } from '@causeway/resources';
 import { callersKinds, serversKinds } from '../policies/backend-policies';
 import { ruleKinds } from '../policies/effective-rules';
 import type { PolicyChange } from '../policies/policy-source';
+import { isExternal } from '../model/services';
 import { serverListeners } from '../grpc/grpc-translation';
 import { ChangedNames } from './changed-names';
 import { servedInbounds } from './dataplane/inbound';
@@ -19,7 +20,7 @@ export interface NamesToTell {
 /**
  * The names of the resources that other policies make others, some services at a time. Policies on rules: the routes of a service's
  * ports, the listeners of gRPC channels to them; on backends: clusters, endpoints, and the routes that lead there; on what instances
- * take: their inbounds. Linear in the change, and in the instances of the latter.
+ * take: their inbounds, and the egress before services outside the mesh. Linear in the change, and in the instances of the latter.
  */
 export function* policyNames({ rules, backends }: PolicyChange, tables: () => TrafficTables): Generator<NamesToTell> {
   const of = (kinds: ReadonlySet<string>): readonly string[] => [
@@ -37,7 +38,13 @@ export function* policyNames({ rules, backends }: PolicyChange, tables: () => Tr
       for (const hashed of routes.hashedFor(name)) changed.addPolicies(model.destination(hashed));
     }
   });
-  for (const service of of(serversKinds)) yield* inboundsOf(service, tables());
+  const served = of(serversKinds);
+  yield* someAtOnce(served.filter(isExternal), (service, changed) => {
+    const { model } = tables();
+    const destinations = model.namesOfService(service).map((name) => model.destination(name));
+    changed.addEgressPolicies(destinations, model.egress.listening);
+  });
+  for (const service of served) if (!isExternal(service)) yield* inboundsOf(service, tables());
 }
 
 function* someAtOnce(

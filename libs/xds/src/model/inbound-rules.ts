@@ -1,5 +1,5 @@
 import type { DataplaneResource, ServiceResource } from '@causeway/controllers';
-import { MeshService } from '@causeway/kinds';
+import { MeshExternalService, MeshService } from '@causeway/kinds';
 import { AccessPolicy, compileAccess, namespacesAsked, type AccessRules } from '@causeway/policies';
 import { identityKey, type Identity, type JsonObject } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
@@ -74,6 +74,14 @@ export class InboundRules {
     return found.size === 0 ? NONE : [...found.values()];
   }
 
+  /** The rules of one port of a service that no Dataplane serves; undefined where no policy is about it; `pending` as of an inbound. */
+  ofService(
+    of: { readonly service: Identity; readonly port: number },
+    defaultAccess: DefaultAccess,
+  ): AccessRules | undefined | 'pending' {
+    return this.parts.policies.isCurrent === false ? 'pending' : this.ofPort(of, defaultAccess);
+  }
+
   /** The meshes that have AccessPolicies. */
   meshes(): Iterable<string> {
     return this.counts.keys();
@@ -94,6 +102,7 @@ export class InboundRules {
     const services = new Set(this.askedBy(this.callers.observe(changes)));
     for (const { id, key, before, after } of changes) {
       if (id.kind === MeshService.name && id.zone === this.parts.zone && this.hasPolicies(id.mesh)) services.add(key);
+      if (id.kind === MeshExternalService.name) this.forget([key]);
       if (id.kind !== AccessPolicy.kind || (before === undefined) === (after === undefined)) continue;
       const had = this.hasPolicies(id.mesh);
       this.count(id.mesh, after ? 1 : -1);

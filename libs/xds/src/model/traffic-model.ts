@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { MeshService } from '@causeway/kinds';
 import {
   asDataplane,
   dataplaneValues,
@@ -16,11 +15,13 @@ import { globalIdentity, identityKey, type Identity, type Resource } from '@caus
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
 import { destinationsOf, hasNames, SERVICE_KINDS, type Destination } from './destination';
 import { AccessTable, type AccessSource } from './inbound-access';
+import { EgressRules } from './egress-rules';
 import { InboundRules, type EffectiveAccess } from './inbound-rules';
 import { restricted } from './restricted-inbounds';
 import { NO_POLICIES } from '../policies/policy-source';
 import { secretsOf, secretText } from './external-target';
 import { listedMembers } from './listed-members';
+import { asService, isExternal, isGroup, isSameEndpoint } from './services';
 import { portInstances, type PortInstances } from './instances';
 import { ZoneDirectory } from './zone-directory';
 import { ZoneEgressTable, type EgressChange } from './zone-egress';
@@ -52,6 +53,8 @@ export interface ModelChange {
   readonly access: readonly string[];
   /** The zone's egress is at other addresses. */
   readonly isEgressMoved: boolean;
+  /** Others than before may call services outside the mesh, by AccessPolicies. */
+  readonly isEgressRuled: boolean;
   /** Dataplanes whose inbounds may let in others than before, by AccessPolicies; one may be named twice. */
   readonly restricted: Iterable<DataplaneResource>;
   /** Dataplanes of this zone that came, changed or went. */
@@ -65,6 +68,7 @@ const NO_CHANGE: ModelChange = {
   readdressed: [],
   access: [],
   isEgressMoved: false,
+  isEgressRuled: false,
   restricted: [],
   dataplanes: [],
 };
@@ -89,6 +93,7 @@ export class TrafficModel {
   readonly rules: InboundRules;
   readonly access: AccessTable;
   readonly egress: ZoneEgressTable;
+  readonly egressRules: EgressRules;
 
   constructor(
     readonly index: IndexReader,
@@ -100,6 +105,7 @@ export class TrafficModel {
     this.access = new AccessTable(index, access, this.rules);
     this.egress = new ZoneEgressTable(index, zone);
     this.egress.load();
+    this.egressRules = new EgressRules(this.rules, this.access);
     this.zones = new ZoneDirectory((name) => index.get(globalIdentity('Zone', name)));
   }
 
@@ -212,6 +218,7 @@ export class TrafficModel {
       readdressed: [...readdressed].flatMap((key) => this.namesOf.get(key) ?? []),
       access,
       isEgressMoved: egress.isMoved,
+      isEgressRuled: [...rules.services].some(isExternal),
       restricted: restricted(changes, rules, this),
       dataplanes: changes.filter(({ id }) => id.kind === 'Dataplane' && id.zone === this.zone),
     };
@@ -385,16 +392,4 @@ export class TrafficModel {
     else this.membersOf.delete(key);
     for (const member of members) this.groupsOf.set(member, (this.groupsOf.get(member) ?? new Set()).add(key));
   }
-}
-
-function isSameEndpoint(before: Resource, after: Resource): boolean {
-  return before.spec === after.spec && before.labels === after.labels;
-}
-
-function isGroup(key: string): boolean {
-  return key.startsWith('MeshMultiZoneService/');
-}
-
-function asService(resource: Resource | undefined): ServiceResource | undefined {
-  return resource && MeshService.is(resource) ? resource : undefined;
 }

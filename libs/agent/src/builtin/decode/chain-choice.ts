@@ -47,12 +47,14 @@ function byTree({ matcherType, onNoMatch }: Node): ChainChoice {
   if (treeType?.$case !== 'exactMatchMap') throw new UnsupportedConfig('filterChainMatcher', 'is not an exact match');
   const config = input?.typedConfig;
   const isTransport = asMessage(TransportProtocolInput, config) !== undefined;
-  if (!isTransport && !asMessage(ApplicationProtocolInput, config))
+  const isServerName = asMessage(ServerNameInput, config) !== undefined;
+  if (!isTransport && !isServerName && !asMessage(ApplicationProtocolInput, config))
     throw new UnsupportedConfig('filterChainMatcher', `${config?.typeUrl ?? 'nothing'} is not known`);
   const branches = new Map(Object.entries(treeType.value.map).map(([value, on]) => [value, byMatch(on)]));
   return (opening) => {
-    const value = isTransport ? transportOf(opening) : opening.alpn.map((name) => `'${name}'`).join(',');
-    return (branches.get(value) ?? otherwise)(opening);
+    const { serverName, alpn } = opening;
+    const offered = isServerName ? serverName : alpn.map((name) => `'${name}'`).join(',');
+    return (branches.get(isTransport ? transportOf(opening) : offered) ?? otherwise)(opening);
   };
 }
 

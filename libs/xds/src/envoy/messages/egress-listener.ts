@@ -7,12 +7,14 @@ import {
   TrafficDirection,
   TransportProtocolInput,
 } from '@causeway/proto-gen';
+import { hashOf, type RuledServices } from '../../model/egress-rules';
 import type { InboundAccess } from '../../model/inbound-access';
 import { egressServerNamesOf } from '../../model/sni';
 import type { SocketAddress } from '../../model/zone-entrance';
 import { durationOf, packExtension, packFilter } from '../../resources/any';
+import { accessFilters, handshakeNames } from './access-filters';
 import { accessFilter } from './inbound-listeners';
-import { egressListenerName, egressSecretNames } from '../names';
+import { egressClusterName, egressListenerName, egressSecretNames } from '../names';
 import { addressOf, chooseCluster, closedChain, exactly, tcpProxy } from './outbound-listeners';
 import { bySourceGroup, DEFAULT_SOURCE_LIMITS, limitFilters, type SourceLimits } from './source-limits';
 import { downstreamTls } from './tls';
@@ -23,6 +25,8 @@ type ChainFields = Parameters<typeof FilterChain.fromPartial>[0];
 /** A mesh whose proxies leave it through the egress, and who of them may. */
 export interface LeavingMesh extends Omit<InboundAccess, 'mtls' | 'rules'> {
   readonly mesh: string;
+  /** Services that AccessPolicies decide about. */
+  readonly ruled: readonly RuledServices[];
 }
 
 /** The prefix of the egress's counters: all meshes count together. */
@@ -34,18 +38,24 @@ const HANDSHAKE = 10_000;
 /** Groups of source addresses, by hash, in each mesh: so many that all meshes together have no more chains than this, but one each. */
 const MOST_CHAINS = 256;
 const GROUPS = [64, 16, 4];
+/** The same for services that policies decide about: each of their names is compared in each group. */
+const RULED_GROUPS = [4];
 
 /**
  * The zone egress (docs/reference/xds-translation.md, The zone egress): TLS of the mesh, whose certificate of the caller is checked
  * against the authorities of the mesh that the server name ends with; then the connection goes to the service of that name. Who
- * may not call is refused by the handshake, and nothing is dialled.
+ * may not call is refused by the handshake, and nothing is dialled. Services that AccessPolicies decide about are taken by chains of
+ * their own, one for all with equal rules, so that other rules end no other connections; requests are bytes there.
  */
 export function egressListener(
   at: SocketAddress,
   meshes: readonly LeavingMesh[],
   limits: SourceLimits = DEFAULT_SOURCE_LIMITS,
 ): ListenerFields {
-  const groups = GROUPS.find((count) => count * meshes.length <= MOST_CHAINS) ?? 1;
+  const groups = groupsOf(meshes.length, GROUPS);
+  const ruledGroups = groupsOf(meshes.flatMap(({ ruled }) => ruled).length, RULED_GROUPS);
+  const inGroups = (count: number, chainOf: (group: number) => ChainFields) =>
+    Array.from({ length: count }, (_, group) => chainOf(group));
   return {
     name: egressListenerName(at),
     address: addressOf(at),
@@ -55,36 +65,66 @@ export function egressListener(
     ...(meshes.length === 0
       ? { filterChains: [closedChain('none')] }
       : {
-          filterChains: meshes.flatMap((each) =>
-            Array.from({ length: groups }, (_, group) => chain(each, group, limits)),
-          ),
-          filterChainMatcher: chooseChain(meshes, groups),
+          filterChains: meshes.flatMap((each) => [
+            ...inGroups(groups, (group) => chain(each, { group, limits })),
+            ...each.ruled.flatMap((ruled) => inGroups(ruledGroups, (group) => chain(each, { group, limits, ruled }))),
+          ]),
+          filterChainMatcher: chooseChain(meshes, groups, ruledGroups),
         }),
   };
 }
 
-/** A chain that changes is closed with its connections: its name changes with each narrowing. */
-function chainName({ mesh, narrowed }: LeavingMesh, group: number): string {
-  return `${mesh}:${narrowed}:${group}`;
+function groupsOf(chains: number, counts: readonly number[]): number {
+  return counts.find((count) => count * chains <= MOST_CHAINS) ?? 1;
 }
 
-function chain(of: LeavingMesh, group: number, limits: SourceLimits): ChainFields {
-  const { mesh, callers, revoked, maxAge } = of;
+/**
+ * A chain that changes is closed with its connections: its name changes with each narrowing, and with the rules. That of services without
+ * rules changes with the list of those that have some, for a service may have left it.
+ */
+function chainName({ mesh, narrowed, ruled }: LeavingMesh, group: number, one?: RuledServices): string {
+  const parts =
+    ruled.length === 0
+      ? []
+      : [
+          one?.id ??
+            hashOf(
+              ruled
+                .flatMap((each) => each.serverNames)
+                .sort()
+                .join(' '),
+            ),
+        ];
+  return [mesh, narrowed, group, ...parts].join(':');
+}
+
+interface ChainOptions {
+  readonly group: number;
+  readonly limits: SourceLimits;
+  readonly ruled?: RuledServices;
+}
+
+function chain(of: LeavingMesh, { group, limits, ruled }: ChainOptions): ChainFields {
+  const { mesh, revoked, maxAge } = of;
+  const rules = ruled ? [ruled.rules] : [];
+  const callers = ruled ? 'anyone' : of.callers;
+  const { network } = accessFilters(rules)({ statPrefix: COUNTERS, isTls: true, isHttp: false });
   return {
-    name: chainName(of, group),
-    transportSocket: downstreamTls(callers, egressSecretNames(mesh)),
+    name: chainName(of, group, ruled),
+    transportSocket: downstreamTls(handshakeNames(rules) ?? callers, egressSecretNames(mesh)),
     transportSocketConnectTimeout: durationOf(HANDSHAKE),
     filters: [
       ...limitFilters(COUNTERS, limits),
       accessFilter(COUNTERS, { callers, revoked }),
-      chooseCluster('out:%REQUESTED_SERVER_NAME%'),
+      ...network,
+      chooseCluster(egressClusterName('%REQUESTED_SERVER_NAME%', ruled !== undefined)),
       tcpProxy('none', { statPrefix: COUNTERS, maxAge, afterHandshake: true }),
     ],
   };
 }
 
-/** By the mesh that the server name ends with, then by the group of the source. */
-function chooseChain(meshes: readonly LeavingMesh[], groups: number) {
+/** By the server name where policies decide about its service, else by the mesh that it ends with; then by the group of the source. */
+function chooseChain(meshes: readonly LeavingMesh[], groups: number, ruledGroups: number) {
   const input = packExtension('server-name', ServerNameInput, {});
   const matchers = meshes.map((each) => {
     const matchPattern = { $case: 'suffix' as const, value: `.${egressServerNamesOf(each.mesh)}` };
@@ -94,10 +134,20 @@ function chooseChain(meshes: readonly LeavingMesh[], groups: number) {
       onMatch: bySourceGroup(groups, (group) => chainName(each, group)),
     };
   });
+  const ruled = meshes.flatMap((each) =>
+    each.ruled.flatMap((services) => {
+      const toChain = bySourceGroup(ruledGroups, (group) => chainName(each, group, services));
+      return services.serverNames.map((name) => [name, toChain] as const);
+    }),
+  );
   const byMesh = { matcherType: { $case: 'matcherList' as const, value: { matchers } } };
+  const byName = {
+    matcherType: exactly(input, ruled),
+    onNoMatch: { onMatch: { $case: 'matcher' as const, value: byMesh } },
+  };
   return MatcherTree.fromPartial({
     matcherType: exactly(packExtension('transport-protocol', TransportProtocolInput, {}), [
-      ['tls', { onMatch: { $case: 'matcher' as const, value: byMesh } }],
+      ['tls', { onMatch: { $case: 'matcher' as const, value: ruled.length > 0 ? byName : byMesh } }],
     ]),
   });
 }
