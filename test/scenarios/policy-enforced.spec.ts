@@ -125,6 +125,31 @@ describe('Enforced of policies', () => {
     await says(east.plane, policyId(east.plane, 'TimeoutPolicy', 'own'), 'Enforced', { status: 'Unknown' });
   });
 
+  it('of an AccessPolicy holds outside the mesh where an egress stands before it, which sees connections only', async () => {
+    const external = { match: { port: 443, protocol: 'tcp' }, endpoints: [{ address: '192.0.2.1', port: 443 }] };
+    await global.write([putOf(global, 'MeshExternalService', '/api', external)]);
+    await east.plane.holds(policyId(global, 'MeshExternalService', 'api', ''));
+    const access = (rules: JsonObject): Promise<number> =>
+      east.plane.write([
+        putOf(east.plane, 'AccessPolicy', 'own', { targetRefs: [{ kind: 'Mesh', name: 'default' }], ...rules }),
+      ]);
+    await east.report({ a: LATE });
+    await access({ allow: { all: {} } });
+    const own = policyId(east.plane, 'AccessPolicy', 'own');
+    const lacks = async (): Promise<unknown> => {
+      await says(east.plane, own, 'PartiallyEnforced', { status: 'True', reason: 'NotSupported' });
+      return of(east.plane, own, 'PartiallyEnforced')?.['message'];
+    };
+    expect(await lacks()).toContain('MeshExternalServices (no zone egress is connected) cannot obey all of it');
+    const owner = { kind: 'ZoneEgress', mesh: '', zone: 'east', namespace: '', name: 'out' };
+    await east.report({ a: LATE });
+    await east.report({ out: LATE }, { kind: 'egress', owner });
+    await says(east.plane, own, 'Enforced', { status: 'True' });
+    expect(of(east.plane, own, 'Enforced')?.['message']).toContain('applied by 2 of 2 proxies');
+    await access({ allow: { all: {}, gets: { to: [{ methods: ['GET'] }] } } });
+    expect(await lacks()).toContain('zone egress: /allow/gets/to the zone egress passes requests on as bytes');
+  });
+
   it("concerns the proxies of a service's instances where they enforce it", async () => {
     const { plane } = east;
     const dataplane = (app: string): JsonObject => ({

@@ -10,7 +10,7 @@ import {
 import { identityKey, type Identity, type Resource } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import { asDataplane, selectorOf, type DataplaneResource } from '../matching/dataplane-selector';
-import { MeshService } from '@causeway/kinds';
+import { MeshExternalService, MeshService } from '@causeway/kinds';
 import { planeLabels, type ProxyPlane } from '../progress/planes';
 import { planesNamed, type Concerned, type Needs, type ResourceProgress } from '../progress/progress';
 
@@ -35,8 +35,10 @@ export function policyDemand(kind: KindTable, key: string, index: IndexReader): 
   return { concerned: concernedBy(kind, policy, shipped, index), ...neededBy(shipped, policy) };
 }
 
-function concernedBy(kind: KindTable, policy: Policy, { at }: ShippedPolicy, index: IndexReader): Concerned {
-  if (at === 'server') return serversOf(kind, policy, index);
+function concernedBy(kind: KindTable, policy: Policy, shipped: ShippedPolicy, index: IndexReader): Concerned {
+  if (shipped.at === 'server') {
+    return { ...serversOf(kind, policy, index), leaves: leavesMesh(kind, policy, shipped, index) };
+  }
   const { mesh, namespace } = policy.id;
   return callersOf(kind, policy) === 'own' ? { mesh, namespace } : { mesh };
 }
@@ -52,7 +54,9 @@ export function shippedKind({
   return group === SHIPPED_GROUP ? shippedPolicies.find((shipped) => shipped.kind === kind) : undefined;
 }
 
-const PLANES: readonly ProxyPlane[] = ['grpc', 'builtin', 'direct', 'envoy'];
+/** Where what has no namespace stands. */
+const DEFAULT_NAMESPACE = 'default';
+const PLANES: readonly ProxyPlane[] = ['grpc', 'builtin', 'direct', 'envoy', 'egress'];
 
 function neededBy(shipped: ShippedPolicy, { spec }: Policy): Omit<PolicyDemand, 'concerned'> {
   const unable = new Map(
@@ -100,6 +104,18 @@ function serversOf(kind: KindTable, policy: Policy, index: IndexReader): Concern
     );
   };
   return { mesh, namespace, some: { key: [...services.keys()].sort().join(' '), has } };
+}
+
+/** Whether some of what a policy names, or of what is below that, is outside the mesh, and the egress is to obey it there. */
+function leavesMesh(kind: KindTable, policy: Policy, { declaredTargets }: ShippedPolicy, index: IndexReader): boolean {
+  if (!declaredTargets.some((target) => target.kind === MeshExternalService.name)) return false;
+  const { mesh, namespace } = policy.id;
+  return kind.policies.attachments.nodesOf(policy.key).some(({ level, id }) => {
+    if (level !== 'Mesh' && level !== 'Namespace') return id?.kind === MeshExternalService.name;
+    if (level === 'Namespace' && namespace !== DEFAULT_NAMESPACE) return false;
+    for (const external of index.ofKind(MeshExternalService.name)) if (external.id.mesh === mesh) return true;
+    return false;
+  });
 }
 
 const selectors = new WeakMap<Resource, ReturnType<typeof selectorOf> | 'none'>();

@@ -30,6 +30,8 @@ export interface Concerned {
   readonly namespace?: string | undefined;
   /** Some of them: by the identity key of the Dataplane, `key` naming which. */
   readonly some?: { readonly key: string; readonly has: (owner: string) => boolean } | undefined;
+  /** Also the egresses of the zone: some of what it is about is outside the mesh. */
+  readonly leaves?: boolean | undefined;
 }
 
 /** What a proxy must be able to do. Equal keys mean the same. */
@@ -92,7 +94,7 @@ export function namesOf({ waitingFor, acked, total }: Progress, all = total - ac
 }
 
 /** A proxy that cannot obey something: its name, what it is, and why it passes on everything as bytes. */
-export function unableName(proxy: string, facts: Pick<ProxyFacts, 'userAgent' | 'bytesOnly'>): string {
+export function unableName(proxy: string, facts: Pick<ProxyFacts, 'userAgent' | 'bytesOnly' | 'kind'>): string {
   const label = planeLabels[planeOf(facts)];
   return facts.bytesOnly === undefined ? `${proxy} (${label})` : `${proxy} (${label}, ${facts.bytesOnly})`;
 }
@@ -102,4 +104,4 @@ export function planesNamed({ waitingFor }: Progress): readonly ProxyPlane[] {
   return PLANES.filter((plane) => waitingFor.some((name) => new RegExp(`\\(${planeLabels[plane]}[,)]`).test(name)));
 }
 
-const PLANES: readonly ProxyPlane[] = ['grpc', 'builtin', 'direct', 'envoy'];
+const PLANES: readonly ProxyPlane[] = ['grpc', 'builtin', 'direct', 'envoy', 'egress'];

@@ -18,6 +18,8 @@ interface View {
 }
 
 const MOST_WAITING = 3;
+/** Who is named where nothing stands between callers and what is outside the mesh. */
+const NO_EGRESS = 'MeshExternalServices (no zone egress is connected)';
 
 /**
  * Who in a zone has applied something, by what replicas report of its proxies. A view, of those that something concerns and what it
@@ -26,6 +28,7 @@ const MOST_WAITING = 3;
 export class ProxyProgress {
   private readonly views = new Map<string, View>();
   private byMesh = new Map<string, KnownProxy[]>();
+  private egresses: KnownProxy[] = [];
   private readAt: number | undefined;
 
   constructor(private readonly proxies: Pick<ProxyDirectory, 'isLoaded' | 'all' | 'storeNow'>) {}
@@ -48,12 +51,13 @@ export class ProxyProgress {
     const key = viewKey(concerned, needs);
     const known = this.views.get(key);
     if (known) return known;
-    const { mesh, namespace, some } = concerned;
+    const { mesh, namespace, some, leaves = false } = concerned;
     const inView = (this.byMesh.get(mesh) ?? []).filter(({ facts: { owner } }) => {
       if (!owner || (namespace !== undefined && owner.namespace !== namespace)) return false;
       return some === undefined || some.has(identityKey(owner));
     });
-    const view = viewOf(inView, needs);
+    const isUnguarded = leaves && this.egresses.length === 0;
+    const view = viewOf([...inView, ...(leaves ? this.egresses : [])], needs, isUnguarded ? [NO_EGRESS] : []);
     this.views.set(key, view);
     return view;
   }
@@ -64,8 +68,10 @@ export class ProxyProgress {
     this.readAt = storeNow;
     this.views.clear();
     this.byMesh = new Map();
+    this.egresses = [];
     for (const known of this.proxies.all()) {
       const { connected, facts } = known;
+      if (connected && facts.kind === 'egress') this.egresses.push(known);
       if (!connected || facts.kind !== 'dataplane' || !facts.owner) continue;
       const others = this.byMesh.get(facts.owner.mesh);
       if (others) others.push(known);
@@ -75,13 +81,14 @@ export class ProxyProgress {
 }
 
 /** What names a view. */
-export function viewKey({ mesh, namespace = '', some }: Concerned, { key }: Needs): string {
-  return `${mesh} ${namespace} ${some?.key ?? ''} ${key}`;
+export function viewKey({ mesh, namespace = '', some, leaves = false }: Concerned, { key }: Needs): string {
+  return `${mesh} ${namespace} ${some?.key ?? ''} ${leaves} ${key}`;
 }
 
-function viewOf(proxies: readonly KnownProxy[], { isAble }: Needs): View {
+/** `lacking`: the names of what cannot obey although it is no proxy. */
+function viewOf(proxies: readonly KnownProxy[], { isAble }: Needs, lacking: readonly string[]): View {
   const able: Applied[] = [];
-  const unable: string[] = [];
+  const unable: string[] = [...lacking];
   for (const { proxy, facts, revision } of proxies) {
     if (!isAble(planeOf(facts), facts)) unable.push(unableName(proxy, facts));
     else able.push({ name: proxy, revision: facts.isSettled ? (facts.applied ?? revision) : -1 });

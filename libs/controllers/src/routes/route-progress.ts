@@ -11,6 +11,7 @@ const OBEYED: Readonly<Record<ProxyPlane, readonly RouteKind[]>> = {
   builtin: ['TCPRoute'],
   direct: [],
   envoy: ['HTTPRoute', 'GRPCRoute', 'TLSRoute', 'TCPRoute'],
+  egress: [],
 };
 
 const NEEDS: ReadonlyMap<string, Needs> = new Map(routeKinds.map((kind) => [kind, needsOf(kind)]));

@@ -103,13 +103,13 @@ export const AccessPolicy: ShippedPolicy<typeof Spec> = {
   read: (spec) => (fits(spec) ? spec : undefined),
 };
 
-/** The builtin proxy sees connections, not requests; it refuses what it cannot judge. */
+/** The builtin proxy and the egress see connections, not requests; they refuse what they cannot judge. */
 function unable(plane: Plane, { allow = {}, deny = {} }: AccessSpec): readonly Unable[] {
   if (plane === 'direct')
     return [{ field: '', reason: 'connections that the kernel leads have no identity: the inbound is refused' }];
   if (plane === 'kuma-dp') return [{ field: '', reason: 'proxies of Kuma zones are configured there' }];
-  if (plane !== 'builtin') return [];
-  const bytes = 'the builtin proxy passes requests on as bytes';
+  if (plane !== 'builtin' && plane !== 'egress') return [];
+  const bytes = `the ${plane === 'egress' ? 'zone egress' : 'builtin proxy'} passes requests on as bytes`;
   return [
     ...namesWithTo(deny).map((name) => ({
       field: `/deny/${name}/to`,

@@ -5,9 +5,9 @@ import type { Level, MergeStrategy } from '../model/levels';
 
 /**
  * What obeys policies: Envoy by our xDS; the builtin proxy; connections that the kernel leads itself; clients of gRPC without a
- * proxy; the proxies of Kuma's zones.
+ * proxy; the proxies of Kuma's zones; the egress of a zone.
  */
-export const planes = ['envoy', 'builtin', 'direct', 'grpc', 'kuma-dp'] as const;
+export const planes = ['envoy', 'builtin', 'direct', 'grpc', 'kuma-dp', 'egress'] as const;
 export type Plane = (typeof planes)[number];
 
 /** What of a spec a plane cannot enforce: the field as a JSON pointer, empty for all of it, and why. */
