@@ -27,9 +27,11 @@ const unary = { requestStream: false, responseStream: false } as const;
 const bytes = {
   ...{ requestSerialize: asIs, requestDeserialize: asIs, responseSerialize: asIs, responseDeserialize: asIs },
 } as const;
+/** Answered when the test says so. */
+const HOLD = '/test.Echo/Hold';
 /** What every server has, by path. */
 const METHODS = Object.fromEntries(
-  [SAY, '/test.Echo/Shout', '/test.Other/Say', WAIT, FAIL].map((path) => [path, { path, ...unary, ...bytes }]),
+  [SAY, '/test.Echo/Shout', '/test.Other/Say', WAIT, FAIL, HOLD].map((path) => [path, { path, ...unary, ...bytes }]),
 );
 type Answer = (error: { readonly code: status } | null, answer?: Buffer) => void;
 interface Received {
@@ -124,6 +126,33 @@ export async function plainGrpc(name: string): Promise<{ readonly port: number; 
   return { port, stop: () => server.forceShutdown() };
 }
 
+/** A gRPC server that does not know xDS, and holds calls of `/test.Echo/Hold`. */
+export interface HoldingServer {
+  /** How many calls it holds. */
+  readonly held: () => number;
+  /** Answers what it holds. */
+  release(): void;
+  stop(): void;
+}
+
+/** A gRPC server with mutual TLS that says `name` to each call: where a server of the mesh, or an ingress, would be. */
+export async function tlsGrpc(
+  name: string,
+  at: string,
+  { chain, key }: TestCertificate,
+  authority: string,
+): Promise<HoldingServer> {
+  const held = new Set<Answer>();
+  const server = new Server();
+  const pair = { cert_chain: Buffer.from(chain), private_key: Buffer.from(key) };
+  await bind(server, name, at, ServerCredentials.createSsl(Buffer.from(authority), [pair], true), held);
+  const release = (): void => {
+    for (const done of held) done(null, Buffer.from(name));
+    held.clear();
+  };
+  return { held: () => held.size, release, stop: () => server.forceShutdown() };
+}
+
 /** A call in plain text to an address: the answer, or the code of its failure. */
 export async function plainCall(at: string): Promise<string> {
   const client = new Client(at, credentials.createInsecure());
@@ -132,7 +161,13 @@ export async function plainCall(at: string): Promise<string> {
   return answer;
 }
 
-function bind(server: Server, name: string, at: string, using: ServerCredentials): Promise<number> {
+function bind(
+  server: Server,
+  name: string,
+  at: string,
+  using: ServerCredentials,
+  held = new Set<Answer>(),
+): Promise<number> {
   const echo = (_: unknown, done: Answer): void => done(null, Buffer.from(name));
   const fail = ({ metadata }: Received, done: Answer): void => {
     const [before = 0, fails = 0] = ['grpc-previous-rpc-attempts', 'x-fails'].map((each) => Number(metadata.get(each)));
@@ -140,7 +175,12 @@ function bind(server: Server, name: string, at: string, using: ServerCredentials
     else done(null, Buffer.from(`${name} after ${before}`));
   };
   const handlers = Object.fromEntries(Object.keys(METHODS).map((path) => [path, echo]));
-  server.addService(METHODS, { ...handlers, [WAIT]: () => undefined, [FAIL]: fail });
+  server.addService(METHODS, {
+    ...handlers,
+    [WAIT]: () => undefined,
+    [FAIL]: fail,
+    [HOLD]: (_: unknown, done: Answer) => void held.add(done),
+  });
   return new Promise((resolve, reject) =>
     server.bindAsync(at, using, (error, port) => (error ? reject(error) : resolve(port))),
   );
