@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   type ChannelOptions,
+  type UntypedServiceImplementation as Handlers,
   Client,
   credentials,
   Metadata,
@@ -73,7 +74,7 @@ export class GrpcProgram {
   async serve(name: string, at: string): Promise<void> {
     const server = new XdsServer({ [BOOTSTRAP]: this.config });
     this.ends.push(() => server.forceShutdown());
-    await bind(server, name, at, new XdsServerCredentials(ServerCredentials.createInsecure()));
+    await bind(server, handlersOf(name), at, new XdsServerCredentials(ServerCredentials.createInsecure()));
   }
 
   stop(): void {
@@ -122,7 +123,7 @@ export function looseTimers(): () => void {
 /** A gRPC server in plain text that says `name` to each call. */
 export async function plainGrpc(name: string): Promise<{ readonly port: number; stop(): void }> {
   const server = new Server();
-  const port = await bind(server, name, '127.0.0.1:0', ServerCredentials.createInsecure());
+  const port = await bind(server, handlersOf(name), '127.0.0.1:0', ServerCredentials.createInsecure());
   return { port, stop: () => server.forceShutdown() };
 }
 
@@ -145,7 +146,8 @@ export async function tlsGrpc(
   const held = new Set<Answer>();
   const server = new Server();
   const pair = { cert_chain: Buffer.from(chain), private_key: Buffer.from(key) };
-  await bind(server, name, at, ServerCredentials.createSsl(Buffer.from(authority), [pair], true), held);
+  const using = ServerCredentials.createSsl(Buffer.from(authority), [pair], true);
+  await bind(server, handlersOf(name, held), at, using);
   const release = (): void => {
     for (const done of held) done(null, Buffer.from(name));
     held.clear();
@@ -161,29 +163,24 @@ export async function plainCall(at: string): Promise<string> {
   return answer;
 }
 
-function bind(
-  server: Server,
-  name: string,
-  at: string,
-  using: ServerCredentials,
-  held = new Set<Answer>(),
-): Promise<number> {
+function bind(server: Server, handlers: Handlers, at: string, using: ServerCredentials): Promise<number> {
+  server.addService(METHODS, handlers);
+  return new Promise((resolve, reject) =>
+    server.bindAsync(at, using, (error, port) => (error ? reject(error) : resolve(port))),
+  );
+}
+
+/** Answers `name`; calls of `HOLD` are put among the held ones. */
+function handlersOf(name: string, held = new Set<Answer>()): Handlers {
   const echo = (_: unknown, done: Answer): void => done(null, Buffer.from(name));
   const fail = ({ metadata }: Received, done: Answer): void => {
     const [before = 0, fails = 0] = ['grpc-previous-rpc-attempts', 'x-fails'].map((each) => Number(metadata.get(each)));
     if (before < fails) done({ code: status.UNAVAILABLE });
     else done(null, Buffer.from(`${name} after ${before}`));
   };
+  const hold = (_: unknown, done: Answer): void => void held.add(done);
   const handlers = Object.fromEntries(Object.keys(METHODS).map((path) => [path, echo]));
-  server.addService(METHODS, {
-    ...handlers,
-    [WAIT]: () => undefined,
-    [FAIL]: fail,
-    [HOLD]: (_: unknown, done: Answer) => void held.add(done),
-  });
-  return new Promise((resolve, reject) =>
-    server.bindAsync(at, using, (error, port) => (error ? reject(error) : resolve(port))),
-  );
+  return { ...handlers, [WAIT]: () => undefined, [FAIL]: fail, [HOLD]: hold };
 }
 
 function callOn(client: Client, { path = SAY, headers = {}, within = 30_000 }: GrpcCall = {}): Promise<string> {
