@@ -59,15 +59,13 @@ const route: fc.Arbitrary<Route> = fc
     implicit: fc.boolean(),
   })
   .chain(({ kind, namespace, name, creationOrder, parentRefs, implicit }) =>
-    fc
-      .array(rule(kind === 'GRPCRoute' ? grpcMatch : match), { minLength: 1, maxLength: 3 })
-      .map((rules) => ({
-        id: id(kind, namespace, name),
-        creationOrder,
-        generation: 1,
-        implicit,
-        spec: { parentRefs, rules },
-      })),
+    fc.array(rule(kind === 'GRPCRoute' ? grpcMatch : match), { minLength: 1, maxLength: 3 }).map((rules) => ({
+      id: id(kind, namespace, name),
+      creationOrder,
+      generation: 1,
+      implicit,
+      spec: { parentRefs, rules },
+    })),
   );
 const service: fc.Arbitrary<Service> = fc.record({
   id: fc.tuple(fc.constantFrom('a', 'b'), fc.constantFrom(...NAMES)).map(([ns, name]) => id('MeshService', ns, name)),
