@@ -1,7 +1,7 @@
 import { planeOf, type ProxyDirectory } from '@causeway/controllers';
 import type { AccessFacts } from '@causeway/queries';
 import { identityKey } from '@causeway/resources';
-import type { XdsPort } from '@causeway/xds';
+import { idsOfDataplane, judgedInstances, type XdsPort } from '@causeway/xds';
 
 const KERNEL = 'the kernel of its machine leads the connections: whoever needs an identity is refused';
 
@@ -11,9 +11,9 @@ export function accessFacts(
   proxies: Pick<ProxyDirectory, 'ofOwner'>,
 ): AccessFacts {
   return {
-    idsOf: (dataplane) => (resources.loader.hasLoaded ? resources.model.idsOf(dataplane) : undefined),
+    idsOf: (dataplane) => (resources.loader.hasLoaded ? idsOfDataplane(resources.model, dataplane) : undefined),
     instancesOf: (of) => {
-      const instances = resources.loader.hasLoaded ? resources.model.judgedInstances(of) : 'pending';
+      const instances = resources.loader.hasLoaded ? judgedInstances(resources.model, of) : 'pending';
       if (instances === 'pending') return instances;
       return instances.map(({ dataplane, isHttp, ...instance }) => {
         const proxy = proxies.ofOwner(identityKey(dataplane));

@@ -21,7 +21,7 @@ export interface JudgedInstance extends Omit<JudgedInbound, 'seesRequests'> {
 interface JudgedModel extends Selecting {
   readonly index: Pick<IndexReader, 'byIdentityKey'>;
   readonly access: Pick<AccessTable, 'ofInbound' | 'isPlaintext'>;
-  readonly rules: Pick<InboundRules, 'behind'>;
+  readonly rules: Pick<InboundRules, 'behind' | 'callers'>;
 }
 
 /** Most instances of a port that are looked at: they differ by their other services and by modes only. */
@@ -53,4 +53,10 @@ export function judgedInstances(
     if (found.length >= MOST_INSTANCES) break;
   }
   return found;
+}
+
+/** The SPIFFE ids that a Dataplane of this zone shows; none where it has no identity, undefined where it is not there. */
+export function idsOfDataplane({ index, rules }: JudgedModel, id: Identity): readonly string[] | undefined {
+  const dataplane = index.byIdentityKey(identityKey(id));
+  return dataplane && rules.callers.idsOf(dataplane);
 }

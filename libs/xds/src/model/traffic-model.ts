@@ -16,8 +16,7 @@ import { globalIdentity, identityKey, type Identity, type Resource } from '@caus
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
 import { destinationsOf, hasNames, SERVICE_KINDS, type Destination } from './destination';
 import { AccessTable, type AccessSource } from './inbound-access';
-import { InboundRules, type EffectiveAccess, type ServicePort } from './inbound-rules';
-import { judgedInstances, type JudgedInstance } from './judged-instances';
+import { InboundRules, type EffectiveAccess } from './inbound-rules';
 import { restricted } from './restricted-inbounds';
 import { NO_POLICIES } from '../policies/policy-source';
 import { secretsOf, secretText } from './external-target';
@@ -142,17 +141,6 @@ export class TrafficModel {
     if (!service) return [];
     const dataplanesOf = (each: Resource): Iterable<DataplaneResource> => this.dataplanesOf(each);
     return portInstances(service, { dataplanesOf, members: this.members(key), access: this.access, zone: this.zone });
-  }
-
-  /** The instances behind a port of a service of this zone, as their inbounds are told who may call. */
-  judgedInstances(of: ServicePort): readonly JudgedInstance[] | 'pending' {
-    return judgedInstances(this, of);
-  }
-
-  /** The SPIFFE ids that a Dataplane of this zone shows; none where it has no identity, undefined where it is not there. */
-  idsOf(id: Identity): readonly string[] | undefined {
-    const dataplane = this.index.byIdentityKey(identityKey(id));
-    return dataplane && this.rules.callers.idsOf(dataplane);
   }
 
   /** The services of this zone that select a Dataplane. */
