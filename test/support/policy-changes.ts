@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { JsonObject } from '@causeway/resources';
-import { sketch } from './traffic-zone';
+import { trafficResource } from './traffic-changes';
+import { shippedKinds, sketch } from './traffic-zone';
 
 /** A spec proper of each shipped kind, as its values vary; none of them is one that Envoy refuses. */
 const specs: Readonly<Record<string, fc.Arbitrary<JsonObject>>> = {
@@ -8,7 +9,10 @@ const specs: Readonly<Record<string, fc.Arbitrary<JsonObject>>> = {
     { request: fc.constantFrom('1s', '2s'), backendRequest: fc.constant('1s'), idle: fc.constantFrom('5s', '9s') },
     { requiredKeys: ['request'] },
   ),
-  RetryPolicy: fc.record({ attempts: fc.integer({ min: 1, max: 3 }), on: fc.constant({ '5xx': true, reset: true }) }),
+  RetryPolicy: fc.record({
+    attempts: fc.integer({ min: 1, max: 3 }),
+    on: fc.constantFrom(['5xx', 'reset'], ['unavailable']),
+  }),
   FaultPolicy: fc.record(
     {
       delay: fc.record({ duration: fc.constant('1s'), percent: fc.nat(100) }),
@@ -36,7 +40,9 @@ const specs: Readonly<Record<string, fc.Arbitrary<JsonObject>>> = {
     fc.record({ locality: fc.record({ failover: fc.constantFrom(['east'], ['north', 'east']) }) }),
     fc.constant({ locality: { weights: { west: 2, east: 1 } } }),
   ),
-  RateLimitPolicy: fc.record({ requests: fc.record({ count: fc.integer({ min: 1, max: 3 }), per: fc.constant('1s') }) }),
+  RateLimitPolicy: fc.record({
+    requests: fc.record({ count: fc.integer({ min: 1, max: 3 }), per: fc.constant('1s') }),
+  }),
   AccessPolicy: fc.record(
     {
       allow: fc.constantFrom({ all: {} }, { some: { from: [{ namespace: 'clients' }] } }),
@@ -76,7 +82,7 @@ const targets: Readonly<Record<string, fc.Arbitrary<JsonObject>>> = {
 const namespace = fc.constantFrom('default', 'default', 'clients');
 
 /** A policy of one of the shipped kinds: on a Mesh, a Namespace, a service, a port, a route or a rule. */
-export const shippedPolicy = fc.constantFrom(...Object.keys(specs)).chain((kind) =>
+const shippedPolicy = fc.constantFrom(...Object.keys(specs)).chain((kind) =>
   fc
     .record({
       called: fc.constantFrom('p', 'q'),
@@ -96,3 +102,16 @@ export const shippedPolicy = fc.constantFrom(...Object.keys(specs)).chain((kind)
       return sketch(kind, called, { targetRefs, ...proper }, place);
     }),
 );
+
+/** Some resources of a zone, policies and now and then the definition of a kind among them, which are written, or deleted, at once. */
+export const policyOrTraffic = fc.record({
+  resources: fc.array(
+    fc.oneof(
+      { weight: 10, arbitrary: trafficResource },
+      { weight: 9, arbitrary: shippedPolicy },
+      { weight: 1, arbitrary: fc.constantFrom(...shippedKinds()) },
+    ),
+    { minLength: 1, maxLength: 3 },
+  ),
+  gone: fc.boolean(),
+});

@@ -1,4 +1,3 @@
-import { AccessPolicy } from '@causeway/policies';
 import { identityKey, type StorePoint } from '@causeway/resources';
 import type { RouteTable } from '@causeway/routing';
 import type { IndexEvent, IndexReader } from '@causeway/store';
@@ -7,7 +6,13 @@ import type { Destination } from '../model/destination';
 import type { DestinationChange, ModelChange, TrafficModel } from '../model/traffic-model';
 import { RESOURCE_TYPES, type EncodedResource } from '../resources/encoded-resource';
 import type { Proxy, RefusedResource, ResourceSource, SourceListener } from '../server/resource-source';
-import { effectiveIn, NO_POLICIES, type PolicyChange, type PolicySource } from '../policies/policy-source';
+import {
+  effectiveIn,
+  NO_POLICIES,
+  servicesOfAccess,
+  type PolicyChange,
+  type PolicySource,
+} from '../policies/policy-source';
 import { ChangedNames, changesBetween, concernsEgress, lostNames } from './changed-names';
 import { DataplaneChanges } from './dataplane-changes';
 import { policyNames } from './policy-names';
@@ -286,7 +291,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   /** In slices: a policy of a mesh is one of all its services. What nobody has asked for is made when somebody does. */
   private policiesChanged(change: PolicyChange | 'reloaded'): void {
-    const access = change === 'reloaded' ? 'all' : servicesOf(change, AccessPolicy.kind);
+    const access = change === 'reloaded' ? 'all' : servicesOfAccess(change, this.index);
     // Tables that are served while others are made decide by what holds now too.
     this.model.rules.forget(access);
     if (change === 'reloaded' && this.model.mixesAccess()) return this.begin();
@@ -395,9 +400,4 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     this.views.set(view, state);
     return state;
   }
-}
-
-/** The services of which the policies of a kind may be others. */
-function servicesOf({ backends }: PolicyChange, kind: string): readonly string[] {
-  return backends.flatMap((each) => (each.kind === kind ? [each.service] : []));
 }
