@@ -137,8 +137,8 @@ test('what followed every change is what a fresh start makes, every difference w
         relisted: () => undefined,
         reloaded: () => (isAllTold = true),
       });
+      let before = views.map((view) => everything(source, view));
       for (const { resources, gone } of changes) {
-        const before = views.map((view) => everything(source, view));
         const wasListed = views.map((view) => listedBy(source, view));
         const listedOwn = views.map((view) => source.listsOwn(view));
         told.clear();
@@ -163,6 +163,7 @@ test('what followed every change is what a fresh start makes, every difference w
               expect(keys.some((each) => told.has(each)) || `${key} was not told`).toBe(true);
             }
         });
+        before = after;
       }
       const again = new TrafficZone([...held.values()].reverse());
       const fresh = sourceOf(again);
