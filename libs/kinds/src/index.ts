@@ -8,7 +8,12 @@ export { ConfigMap, PARAMETERS_KEY } from './config-map';
 export { coreKinds } from './core-kinds';
 export { Dataplane } from './dataplane';
 export { declaredKind, undeclaredKind } from './declared/declared-kind';
-export { DefinitionJudge, MOST_DECLARED_KINDS, type JudgedDefinition } from './declared/judge-definitions';
+export {
+  DefinitionJudge,
+  MOST_DECLARED_KINDS,
+  type DefinitionParts,
+  type JudgedDefinition,
+} from './declared/judge-definitions';
 export { defaultResources } from './default-resources';
 export { Gateway } from './gateway';
 export { GRPCRoute } from './grpc-route';
