@@ -154,7 +154,9 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     const state = this.stateOf(view);
     if (this.awaitsChain(view, vip)) return 'pending';
     const consumers = this.translation.consumersOf(view, type, name);
-    if (consumers === undefined) this.leaveConsumers(view, type, name);
+    // What the view's namespace decided before, and what was wrong with it, is gone.
+    const left = consumers === undefined && view.dataplane && consumerScope(view, view.dataplane.namespace);
+    if (left && this.shared.hasScope(left)) this.shared.forget(type, [name], [left]);
     const scopes = consumers === undefined ? scopesOf(view) : [consumerScope(view, consumers)];
     const known = this.shared.fresh(scopes, type, name);
     if (known) return known;
@@ -171,12 +173,6 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     const trusting = type === secret ? trustedMeshOf(view, name) : undefined;
     if (resource && trusting !== undefined) this.authorities.served(trusting, resource, this.model.trust(trusting));
     return resource;
-  }
-
-  /** Routes and policies of the view's namespace decide about this name no more: what they made, and what was wrong with it, is gone. */
-  private leaveConsumers(view: EnvoyView, type: string, name: string): void {
-    const scope = view.dataplane && consumerScope(view, view.dataplane.namespace);
-    if (scope !== undefined && this.shared.hasScope(scope)) this.shared.forget(type, [name], [scope]);
   }
 
   names({ view }: Proxy<EnvoyView>, type: string): ReadonlySet<string> {
