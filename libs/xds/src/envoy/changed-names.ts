@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Destination } from '../model/destination';
-import type { DestinationChange, ModelChange } from '../model/traffic-model';
+import type { DestinationChange, ModelChange, TrafficModel } from '../model/traffic-model';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
 import type { SocketAddress } from '../model/zone-entrance';
 import type { TouchedOutbounds } from './dataplane/explicit-outbounds';
@@ -91,10 +91,10 @@ export class ChangedNames {
     this.add(listener, ...inbounds.map(({ at }) => names.inboundListenerName(at)));
   }
 
-  /** Other policies on who may leave for these destinations: the egress may have them under the other of their names. */
-  addEgressPolicies(destinations: readonly (Destination | undefined)[], egresses: readonly SocketAddress[]): void {
-    for (const each of destinations)
-      if (each?.egress) this.add(cluster, ...names.egressClusterNames(each.egress.serverName));
+  /** Other policies on who may leave for a destination: the egress may have it under the other of its names. */
+  addEgressPolicies(destination: Destination | undefined, egresses: readonly SocketAddress[]): void {
+    if (!destination?.egress) return;
+    this.add(cluster, ...names.egressClusterNames(destination.egress.serverName));
     this.isRelisting = true;
     this.add(listener, ...egresses.map(names.egressListenerName));
   }
@@ -136,6 +136,30 @@ export class ChangedNames {
 
   *[Symbol.iterator](): Iterator<readonly [type: string, changed: readonly string[]]> {
     for (const [type, changed] of this.byType) if (changed.size > 0) yield [type, [...changed]];
+  }
+}
+
+type Destinations = Pick<TrafficModel, 'destination' | 'destinations'>;
+
+/** The destinations of one model, and what became of them in another. */
+export function* changesBetween(before: Destinations, after: Destinations): Generator<DestinationChange> {
+  for (const each of before.destinations()) {
+    const { name } = each;
+    yield { name, before: each, after: after.destination(name) };
+  }
+}
+
+/** The names under which destinations were and are no more. */
+export function* lostNames(
+  changes: Iterable<DestinationChange>,
+): Generator<readonly [type: string, lost: readonly string[]]> {
+  for (const { name, before, after } of changes) {
+    if (!before || (after && !isListedOtherwise({ name, before, after }))) continue;
+    const [had, has] = [new ChangedNames(), new ChangedNames()];
+    had.addDestination({ name, before, after: undefined });
+    if (after) has.addDestination({ name, before: undefined, after });
+    const kept = new Map(has);
+    for (const [type, found] of had) yield [type, found.filter((each) => kept.get(type)?.includes(each) !== true)];
   }
 }
 
