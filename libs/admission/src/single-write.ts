@@ -14,6 +14,7 @@ import {
   describeInstances,
   kindOfDefinition,
 } from './definition-rules';
+import { checkNotClaimed, checkNotGenerated } from './generated-rules';
 import { catchUp, checkNewMember, describeMembers, InUse, membershipRead } from './mesh-rules';
 import { planWrite } from './plan-write';
 import {
@@ -102,6 +103,8 @@ export class SingleWrite {
     checkMayReachMesh(kind, draft.id, [stored?.spec, draft.spec], { access, caller: context.caller });
     checkPrecondition(ifMatch, stored);
     checkNotShipped(stored);
+    checkNotGenerated(stored);
+    checkNotClaimed(draft);
     checkOwnGroup(draft);
     checkStillDeclared(kind, registry);
     if (stored) checkMadeHere(stored, controlPlane);
@@ -125,6 +128,7 @@ export async function deleteOnce(
   if (kind) checkMayReachMesh(kind, id, [stored.spec], { access, caller: request.context.caller });
   checkPrecondition(request.ifMatch, stored);
   checkNotShipped(stored);
+  checkNotGenerated(stored);
   const isMesh = id.kind === Mesh.name;
   if (isMesh || id.kind === MetaresourceDefinition.name) await catchUp(store, index, clock);
   const declared = kindOfDefinition(stored, registry);

@@ -7,7 +7,7 @@
  */
 export { nodeViolations } from './compile/compile-node';
 export { routerViolations } from './compile/compile-router';
-export { isGeneratedFrom, type Generated } from './compile/generated';
+export { type Generated } from './compile/generated';
 export {
   APP_MESH_GROUP,
   listenerProtocols,
@@ -19,7 +19,7 @@ export {
   type VirtualRouterSpec,
   type VirtualServiceSpec,
 } from './model';
-export { AWS_NAME_LABEL, derivedAwsName, frontendName, GENERATED_FROM, nodeServiceName } from './names';
+export { AWS_NAME_LABEL, derivedAwsName, nodeServiceName } from './names';
 export { AppMeshTable, type Compiled, type Reachable, type Touched } from './table/app-mesh-table';
 export { type Membership } from './table/members';
 export { MEMBERSHIP_CONFLICT } from './table/verdict';

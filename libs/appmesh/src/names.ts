@@ -1,8 +1,6 @@
 import type { Identity } from '@causeway/resources';
 import type { ObjectRef, SourceKind } from './model';
 
-/** On what is generated: the kind of what it was generated from; its name is in the generated name. */
-export const GENERATED_FROM = 'causeway.io/managed-by';
 /** On a generated MeshService: the name at App Mesh of its VirtualService, by which names are generated. */
 export const AWS_NAME_LABEL = 'appmesh.k8s.aws/aws-name';
 
@@ -11,9 +9,8 @@ export function derivedAwsName(kind: SourceKind, { name, namespace }: Pick<Ident
   return kind === 'VirtualService' ? `${name}.${namespace}` : `${name}_${namespace}`;
 }
 
-/** The MeshService of a node, and of a service, stand in its namespace under these names. */
+/** The MeshService of a node stands in its namespace under this name; that of a service under `frontendOfVirtualService`. */
 export const nodeServiceName = (node: string): string => `vn-${node}`;
-export const frontendName = (service: string): string => `vs-${service}`;
 
 /** What a reference names: its namespace and name, literally (T003-11). */
 export function resolvedRef(

@@ -212,7 +212,7 @@ describe('what is generated', () => {
     });
     expect(mesh.compiled('VirtualNode', 'a/n').service).toEqual({
       id: { kind: 'MeshService', mesh: 'm', zone: '', namespace: 'a', name: 'vn-n' },
-      labels: { 'causeway.io/managed-by': 'VirtualNode' },
+      labels: { 'causeway.io/managed-by': 'VirtualNode', 'causeway.io/managed-by-name': 'n' },
       spec: {
         selector: { dataplaneLabels: { matchLabels: { app: 'x' } } },
         ports: [

@@ -1,6 +1,6 @@
-import { isLabelValue, type Identity, type JsonObject } from '@causeway/resources';
+import { frontendOfVirtualService, isLabelValue, type Identity, type JsonObject } from '@causeway/resources';
 import type { PortMapping, Protocol, VirtualNodeSpec } from '../model';
-import { AWS_NAME_LABEL, frontendName, nodeServiceName, resolvedRef } from '../names';
+import { AWS_NAME_LABEL, nodeServiceName, resolvedRef } from '../names';
 import { portsOf } from './compile-node';
 import type { CompiledRouter, RouterRule } from './compile-router';
 import { generated, policyOf, type Generated } from './generated';
@@ -32,7 +32,7 @@ const GATEWAY_API = 'gateway.networking.k8s.io';
  * rules gets none, and nothing answers there. Linear in the provider's rules.
  */
 export function compileService(id: Identity, awsName: string, provider: Provider): CompiledService {
-  const name = frontendName(id.name);
+  const name = frontendOfVirtualService(id.name);
   const ports = provider.type === 'none' ? [] : portsOf(listenersOf(provider).map((portMapping) => ({ portMapping })));
   const labels = isLabelValue(awsName) ? { [AWS_NAME_LABEL]: awsName } : {};
   const spec = { ports, export: { mode: 'None' } };
@@ -58,7 +58,7 @@ function routeOf(
   provider: Exclude<Provider, { type: 'none' }>,
 ): readonly Generated[] {
   const kind = ROUTE_KINDS[protocol];
-  const frontend = frontendName(id.name);
+  const frontend = frontendOfVirtualService(id.name);
   const name = `${frontend}-${port}`;
   const rules = rulesAt(port, provider);
   if (rules.length === 0) return [];

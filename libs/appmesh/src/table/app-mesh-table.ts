@@ -1,9 +1,9 @@
-import { identityKey, type Condition, type Identity } from '@causeway/resources';
+import { frontendOfVirtualService, identityKey, type Condition, type Identity } from '@causeway/resources';
 import { compileRouter } from '../compile/compile-router';
 import { compileService, type Provider } from '../compile/compile-service';
 import type { Generated } from '../compile/generated';
 import type { Member, Source } from '../model';
-import { frontendName, resolvedRef } from '../names';
+import { resolvedRef } from '../names';
 import { Members, type Membership } from './members';
 import { nameOf, Sources, type Named, type Row } from './sources';
 import { compiledNode, conditionsOf, listed, MEMBERSHIP_CONFLICT, refusalOf, resolve } from './verdict';
@@ -131,7 +131,7 @@ export class AppMeshTable {
     const { node } = membership;
     return (node.spec.backends ?? []).map(({ virtualService }) => {
       const { namespace, name } = resolvedRef(node.id, virtualService.virtualServiceRef);
-      return { namespace, name: frontendName(name) };
+      return { namespace, name: frontendOfVirtualService(name) };
     });
   }
 
