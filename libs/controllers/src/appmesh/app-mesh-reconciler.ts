@@ -12,10 +12,16 @@ import {
 import { routeKinds } from '@causeway/routing';
 import { onAbort } from '@causeway/runtime';
 import type { IndexChange, IndexReader } from '@causeway/store';
-import { KeyedLoop, NO_KEYS, type KeyedReconciler, type Keys, type ReconcileResult } from '../reconcile/keyed-reconciler';
+import {
+  KeyedLoop,
+  NO_KEYS,
+  type KeyedReconciler,
+  type Keys,
+  type ReconcileResult,
+} from '../reconcile/keyed-reconciler';
 import { GeneratedObjects } from './generated-objects';
 import { planGenerated } from './plan-generated';
-import { planSourceStatus, ROUTED, routedCondition } from './source-status';
+import { planSourceStatus, routedCondition } from './source-status';
 
 /** What the objects of App Mesh are made from. */
 export interface AppMeshOptions {
@@ -52,7 +58,10 @@ export class AppMeshReconciler implements KeyedReconciler {
   /** Takes note of changed bindings until the returned function is called. */
   follow(): () => void {
     return this.options.routes.subscribe((change) => {
-      const moved = change === 'reloaded' ? [...this.objects.sources()] : change.routes.flatMap((key) => [...this.objects.sourcesOf(key)]);
+      const moved =
+        change === 'reloaded'
+          ? [...this.objects.sources()]
+          : change.routes.flatMap((key) => [...this.objects.sourcesOf(key)]);
       for (const key of moved) this.stale.add(key);
     });
   }
@@ -97,24 +106,25 @@ export class AppMeshReconciler implements KeyedReconciler {
   reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
     const existing = index.byIdentityKey(key);
     if (isSource(key.slice(0, key.indexOf('/')))) return this.reconcileSource(key, existing, now);
-    if (this.pending.size > 0) return { dueAt: now };
+    if (this.pending.size > 0) {
+      this.stale.add(key);
+      return undefined;
+    }
     return { change: planGenerated(this.objects.get(key), existing, this.options.cp) };
   }
 
-  private reconcileSource(key: string, source: Resource | undefined, now: number): ReconcileResult {
+  private reconcileSource(key: string, source: Resource | undefined, now: number): ReconcileResult | undefined {
     const { cp, routes } = this.options;
     this.pending.delete(key);
     const compiled = this.table.compile(key);
     const changed = this.objects.update(key, source, compiled);
     for (const object of changed) this.stale.add(object);
-    // What became stale is asked for again at once.
-    const due = changed.length > 0 ? { dueAt: now } : {};
-    if (!source || !compiled || !isMadeHere(source, cp)) return due;
+    if (!source || !compiled || !isMadeHere(source, cp)) return undefined;
     const generated = compiled.rules.filter(({ id }) => routeKinds.some((kind) => kind === id.kind));
     const keys = generated.map(({ id }) => identityKey(id));
     const routed = routes.hasLoaded ? routedCondition(keys, routes.table, source.generation) : undefined;
     const stored = routed ? [routed] : [];
-    return { change: planSourceStatus(source, [...compiled.conditions, ...stored], now), ...due };
+    return { change: planSourceStatus(source, [...compiled.conditions, ...stored], now) };
   }
 
   /** Takes over a Dataplane or a source; one that cannot be read is as one that is not there. */

@@ -22,7 +22,9 @@ export class GeneratedObjects {
     const objects = source && compiled ? this.objectsOf(source, compiled) : [];
     const next = new Map(objects.map((one) => [identityKey(one.id), one]));
     const before = this.made.get(key) ?? [];
-    const stale = [...new Set([...before, ...next.keys()])].filter((object) => this.replace(object, key, next.get(object)));
+    const stale = [...new Set([...before, ...next.keys()])].filter((object) =>
+      this.replace(object, key, next.get(object)),
+    );
     if (next.size === 0) this.made.delete(key);
     else this.made.set(key, [...next.keys()]);
     return stale;

@@ -4,7 +4,7 @@ import { parentStatuses, ROUTED_BY_XROUTE, type RouteTable } from '@causeway/rou
 import type { PatchChange } from '@causeway/store';
 
 /** True on a VirtualService at whose ports routes that somebody wrote are bound in place of what its provider says. */
-export const ROUTED = `causeway.io/${ROUTED_BY_XROUTE}`;
+const ROUTED = `causeway.io/${ROUTED_BY_XROUTE}`;
 
 /** Those that are absent while they are not true. */
 const OPTIONAL = [MEMBERSHIP_CONFLICT, ROUTED];
