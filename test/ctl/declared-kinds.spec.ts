@@ -60,4 +60,27 @@ describe('kinds that the control plane declares, as nouns of the command line', 
     expect(await causeway(['delete', 'mrd/paintpolicies.a.io', '--yes'])).toMatchObject({ code: 0 });
     expect(await causeway(['get', 'pp'])).toMatchObject({ code: 2 });
   });
+
+  it('come and go with their resources by one file: the definition stands first, and goes last', async () => {
+    const file = join(folder, 'both.yaml');
+    writeFileSync(file, `${DEFINITION}---${POLICY}`);
+    const dry = await causeway(['apply', '--dry-run', '-f', file]);
+    expect([dry.code, dry.err]).toEqual([0, '']);
+    for (const flags of [[], ['--atomic']]) {
+      expect(await causeway(['apply', ...flags, '-f', file])).toMatchObject({ code: 0, err: '' });
+      expect((await causeway(['get', 'pp'])).out).toContain('all');
+      const kept = await causeway(['delete', 'mrd/paintpolicies.a.io', '--yes']);
+      expect([kept.code, kept.err]).toEqual([1, expect.stringContaining('1 resource of kind PaintPolicy exists')]);
+      const gone = await causeway(['delete', '-f', file, '--yes']);
+      expect([gone.code, gone.out.trimEnd().split('\n')]).toEqual([
+        0,
+        [
+          expect.stringMatching(/^PaintPolicy.*all deleted$/),
+          expect.stringMatching(/^MetaresourceDefinition.* deleted$/),
+        ],
+      ]);
+    }
+    const again = await causeway(['delete', '-f', file, '--yes', '--ignore-not-found']);
+    expect([again.code, again.err]).toEqual([0, '']);
+  });
 });

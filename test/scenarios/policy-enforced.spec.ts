@@ -8,6 +8,8 @@ import type { TestPlane } from '../support/test-plane';
 import { until } from '../support/until';
 
 const LATE = Number.MAX_SAFE_INTEGER;
+/** As grpc-js-xds names itself. */
+const GRPC = { userAgent: 'gRPC Node Pure JS 1.14.1' };
 const BUILTIN = { userAgent: 'causeway-agent 0.1.0+builtin' };
 
 const proxyZone = (name: string): ProxyZone =>
@@ -82,6 +84,31 @@ describe('Enforced of policies', () => {
     // It is replaced by one that can.
     await east.report({ c: LATE });
     await says(east.plane, own, 'Enforced', { status: 'True', message: `${said}; applied by 3 of 3 proxies` });
+  });
+
+  it.each<[string, JsonObject, JsonObject, string]>([
+    [
+      'LoadBalancingPolicy',
+      { algorithm: 'RingHash', hash: [{ header: 'x-user' }] },
+      { algorithm: 'Maglev' },
+      '/algorithm',
+    ],
+    ['LoadBalancingPolicy', { locality: { failover: ['west'] } }, { hash: [{ sourceAddress: true }] }, '/hash'],
+    ['CircuitBreakerPolicy', { limits: { requests: 1 } }, { limits: { connections: 1 } }, '/limits/connections'],
+    ['CircuitBreakerPolicy', { limits: { requests: 2 } }, { ejection: {} }, '/ejection'],
+  ])('T004-47: %s %j is done by gRPC clients, %j is not: then it is partial', async (kind, able, unable, field) => {
+    const { plane } = east;
+    const targetRefs = [{ kind: 'Mesh', name: 'default' }];
+    const own = policyId(plane, kind, 'own');
+    await east.report({ a: LATE });
+    await east.report({ c: LATE }, GRPC);
+    await plane.write([putOf(plane, kind, 'own', { targetRefs, ...able })]);
+    await says(plane, own, 'Enforced', { status: 'True', observedGeneration: 1 });
+    await plane.write([putOf(plane, kind, 'own', { targetRefs, ...unable })]);
+    await says(plane, own, 'PartiallyEnforced', { status: 'True', reason: 'NotSupported', observedGeneration: 2 });
+    expect(of(plane, own, 'PartiallyEnforced')?.['message']).toContain(
+      `default/c (gRPC) cannot obey all of it: gRPC: ${field}`,
+    );
   });
 
   it("T004-46: of the global's policy waits for the proxies of every zone, for each generation anew", async () => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   type ChannelOptions,
+  type UntypedServiceImplementation as Handlers,
   Client,
   credentials,
   Metadata,
@@ -27,9 +28,11 @@ const unary = { requestStream: false, responseStream: false } as const;
 const bytes = {
   ...{ requestSerialize: asIs, requestDeserialize: asIs, responseSerialize: asIs, responseDeserialize: asIs },
 } as const;
+/** Answered when the test says so. */
+const HOLD = '/test.Echo/Hold';
 /** What every server has, by path. */
 const METHODS = Object.fromEntries(
-  [SAY, '/test.Echo/Shout', '/test.Other/Say', WAIT, FAIL].map((path) => [path, { path, ...unary, ...bytes }]),
+  [SAY, '/test.Echo/Shout', '/test.Other/Say', WAIT, FAIL, HOLD].map((path) => [path, { path, ...unary, ...bytes }]),
 );
 type Answer = (error: { readonly code: status } | null, answer?: Buffer) => void;
 interface Received {
@@ -71,7 +74,7 @@ export class GrpcProgram {
   async serve(name: string, at: string): Promise<void> {
     const server = new XdsServer({ [BOOTSTRAP]: this.config });
     this.ends.push(() => server.forceShutdown());
-    await bind(server, name, at, new XdsServerCredentials(ServerCredentials.createInsecure()));
+    await bind(server, handlersOf(name), at, new XdsServerCredentials(ServerCredentials.createInsecure()));
   }
 
   stop(): void {
@@ -120,8 +123,36 @@ export function looseTimers(): () => void {
 /** A gRPC server in plain text that says `name` to each call. */
 export async function plainGrpc(name: string): Promise<{ readonly port: number; stop(): void }> {
   const server = new Server();
-  const port = await bind(server, name, '127.0.0.1:0', ServerCredentials.createInsecure());
+  const port = await bind(server, handlersOf(name), '127.0.0.1:0', ServerCredentials.createInsecure());
   return { port, stop: () => server.forceShutdown() };
+}
+
+/** A gRPC server that does not know xDS, and holds calls of `/test.Echo/Hold`. */
+export interface HoldingServer {
+  /** How many calls it holds. */
+  readonly held: () => number;
+  /** Answers what it holds. */
+  release(): void;
+  stop(): void;
+}
+
+/** A gRPC server with mutual TLS that says `name` to each call: where a server of the mesh, or an ingress, would be. */
+export async function tlsGrpc(
+  name: string,
+  at: string,
+  { chain, key }: TestCertificate,
+  authority: string,
+): Promise<HoldingServer> {
+  const held = new Set<Answer>();
+  const server = new Server();
+  const pair = { cert_chain: Buffer.from(chain), private_key: Buffer.from(key) };
+  const using = ServerCredentials.createSsl(Buffer.from(authority), [pair], true);
+  await bind(server, handlersOf(name, held), at, using);
+  const release = (): void => {
+    for (const done of held) done(null, Buffer.from(name));
+    held.clear();
+  };
+  return { held: () => held.size, release, stop: () => server.forceShutdown() };
 }
 
 /** A call in plain text to an address: the answer, or the code of its failure. */
@@ -132,18 +163,24 @@ export async function plainCall(at: string): Promise<string> {
   return answer;
 }
 
-function bind(server: Server, name: string, at: string, using: ServerCredentials): Promise<number> {
+function bind(server: Server, handlers: Handlers, at: string, using: ServerCredentials): Promise<number> {
+  server.addService(METHODS, handlers);
+  return new Promise((resolve, reject) =>
+    server.bindAsync(at, using, (error, port) => (error ? reject(error) : resolve(port))),
+  );
+}
+
+/** Answers `name`; calls of `HOLD` are put among the held ones. */
+function handlersOf(name: string, held = new Set<Answer>()): Handlers {
   const echo = (_: unknown, done: Answer): void => done(null, Buffer.from(name));
   const fail = ({ metadata }: Received, done: Answer): void => {
     const [before = 0, fails = 0] = ['grpc-previous-rpc-attempts', 'x-fails'].map((each) => Number(metadata.get(each)));
     if (before < fails) done({ code: status.UNAVAILABLE });
     else done(null, Buffer.from(`${name} after ${before}`));
   };
+  const hold = (_: unknown, done: Answer): void => void held.add(done);
   const handlers = Object.fromEntries(Object.keys(METHODS).map((path) => [path, echo]));
-  server.addService(METHODS, { ...handlers, [WAIT]: () => undefined, [FAIL]: fail });
-  return new Promise((resolve, reject) =>
-    server.bindAsync(at, using, (error, port) => (error ? reject(error) : resolve(port))),
-  );
+  return { ...handlers, [WAIT]: () => undefined, [FAIL]: fail, [HOLD]: hold };
 }
 
 function callOn(client: Client, { path = SAY, headers = {}, within = 30_000 }: GrpcCall = {}): Promise<string> {

@@ -20,6 +20,7 @@ export {
 } from './access/access-rules';
 export { compileAccess, namespacesAsked, type CallerFacts, type IdBearer } from './access/compile-access';
 export { AccessPolicy, type AccessRequestMatch, type AccessRule, type AccessSpec } from './shipped/access-policy';
+export { isUnseenByGrpc } from './shipped/grpc-headers';
 export { CircuitBreakerPolicy, type CircuitBreakerSpec } from './shipped/circuit-breaker-policy';
 export { ColorPolicy, type ColorSpec } from './shipped/color-policy';
 export { FaultPolicy, type FaultSpec } from './shipped/fault-policy';

@@ -90,6 +90,7 @@ describe('policies on what serves', () => {
       [''],
     ]);
     expect(fieldsOf(unable('grpc', { algorithm: 'Maglev', hash: [{ cookie: 'a' }] }))).toEqual(['/algorithm', '/hash']);
+    expect(fieldsOf(unable('grpc', { hash: [{ header: 'User-Agent' }, { header: 'x-user' }] }))).toEqual(['/hash']);
     expect(fieldsOf(unable('builtin', { algorithm: 'LeastRequest' }))).toEqual([]);
     const limits = { requests: { count: 1 }, connections: { count: 1 } };
     expect(planes.map((plane) => fieldsOf(RateLimitPolicy.unable(plane, limits)))).toEqual([

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { backendPolicy } from './backend-policy';
+import { isUnseenByGrpc } from './grpc-headers';
 import { Optionals, Period } from './schema-parts';
 import { unableBy } from './unable';
 
@@ -81,6 +82,11 @@ export const LoadBalancingPolicy = backendPolicy({
         'gRPC clients hash headers only (gRPC proposal A42)',
         ({ hash = [] }) =>
           hash.some(({ cookie, sourceAddress, queryParameter }) => cookie ?? sourceAddress ?? queryParameter),
+      ],
+      [
+        '/hash',
+        'gRPC clients do not see headers such as user-agent, grpc-… and …-bin',
+        ({ hash = [] }) => hash.some(({ header }) => header !== undefined && isUnseenByGrpc(header)),
       ],
     ],
     direct: [

@@ -1,3 +1,4 @@
+import { isUnseenByGrpc } from '@causeway/policies';
 import type { RouteMatch } from '@causeway/proto-gen';
 import type { Entry } from '@causeway/routing';
 
@@ -16,16 +17,13 @@ export type GrpcMatch =
 
 const EVERY_CALL: PathFields = { $case: 'prefix', value: '' };
 
-/** Headers that are made below the place where a client chooses a route, or that gRPC forbids it to look at. */
-const UNSEEN = /^(?:host|te|user-agent|content-length|grpc-.*|.*-bin)$/;
-
 /**
  * The matches of an entry as gRPC's xDS knows them: path, and headers that the program itself sends (gRPC proposal A28). A call is a
  * POST to `/<service>/<method>` without a query, so a match of another method or of a parameter takes no call. Linear in the match.
  */
 export function grpcMatch({ route, match: { given } }: Pick<Entry, 'route' | 'match'>): GrpcMatch {
   const headers = given.headers ?? [];
-  const unseen = headers.find(({ name }) => UNSEEN.test(name.toLowerCase()));
+  const unseen = headers.find(({ name }) => isUnseenByGrpc(name));
   const isForCalls =
     route.kind === 'GRPCRoute' || ((given.queryParams ?? []).length === 0 && (given.method ?? 'POST') === 'POST');
   if (!isForCalls) return { ok: true, matches: [] };

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import type { LoadBalancingSpec } from '@causeway/policies';
 import {
   type Cluster,
   Cluster_DiscoveryType,
@@ -19,9 +20,8 @@ import type { InboundAccess } from '../model/inbound-access';
 import type { SocketAddress, ZoneEntrance } from '../model/zone-entrance';
 import { destinationEndpoints, endpoint, socketOf } from '../envoy/messages/endpoints';
 import { FROM_ADS } from '../envoy/messages/tls';
-import { NO_RULES, type BackendRules } from '../policies/cluster-rules';
+import { NO_BREAKER, NO_RULES, type BackendRules } from '../policies/cluster-rules';
 import type { HashOf } from '../policies/hash-policies';
-import type { LocalitySpec } from '../policies/locality-rule';
 import { durationOf, pack, packFilter } from '../resources/any';
 import { FAULT_FILTER, type RulePolicies } from '../policies/rule-policies';
 import { callFaults, callFields, lostPolicies } from './grpc-policies';
@@ -163,11 +163,14 @@ export function grpcCluster(
   };
 }
 
-/** What gRPC clients of Node do of policies: a limit of calls, and the ring; they refuse a cluster with another algorithm. */
+/**
+ * What gRPC clients of Node do of policies: a limit of calls, and the ring; they refuse a cluster with another algorithm. Told no limit,
+ * they have one of 1,024 calls.
+ */
 function grpcRules({ breaker, balancing }: BackendRules): Partial<ClusterFields> {
-  const maxRequests = breaker?.limits?.requests;
+  const maxRequests = breaker?.limits?.requests ?? NO_BREAKER;
   return {
-    ...(maxRequests !== undefined && { circuitBreakers: { thresholds: [{ maxRequests }] } }),
+    circuitBreakers: { thresholds: [{ maxRequests }] },
     ...(balancing?.algorithm === 'RingHash' && { lbPolicy: Cluster_LbPolicy.RING_HASH }),
   };
 }
@@ -191,7 +194,7 @@ function clientTls(identities: readonly string[]) {
 interface SeenFrom {
   readonly zone: string;
   readonly entranceOf: (mesh: string, zone: string) => ZoneEntrance | undefined;
-  readonly locality: LocalitySpec | undefined;
+  readonly balancing: LoadBalancingSpec | undefined;
 }
 
 /**
@@ -201,7 +204,7 @@ interface SeenFrom {
 export function grpcEndpoints(
   name: string,
   destination: Destination | undefined,
-  { zone, entranceOf, locality }: SeenFrom,
+  { zone, entranceOf, balancing }: SeenFrom,
 ): EndpointFields {
   if (!destination) return { clusterName: name };
   // To an egress it could not say which service is meant.
@@ -211,7 +214,26 @@ export function grpcEndpoints(
   if (destination.identities.length === 0 && !isPlaintext) return { clusterName: name };
   // A cluster of gRPC speaks either TLS or plaintext.
   const local = destination.local.filter(({ plaintext }) => plaintext === isPlaintext);
-  return withoutRepeats(destinationEndpoints({ ...destination, local }, zone, entranceOf, locality));
+  const found = withoutRepeats(destinationEndpoints({ ...destination, local }, zone, entranceOf, balancing?.locality));
+  return balancing?.algorithm === 'RingHash' ? withRingWeights(found) : found;
+}
+
+/** Of a locality with the greatest share of an endpoint. */
+const RING_WEIGHT = 1_000_000;
+
+/**
+ * On the ring each endpoint has the weight of its locality (gRPC proposal A42), so that a locality would have it as often as it has
+ * endpoints: the weight is divided among them.
+ */
+function withRingWeights({ clusterName, endpoints = [] }: EndpointFields): EndpointFields {
+  const shareOf = ({ loadBalancingWeight = 1, lbEndpoints = [] }: (typeof endpoints)[number]): number =>
+    loadBalancingWeight / lbEndpoints.length;
+  const greatest = endpoints.reduce((most, each) => Math.max(most, shareOf(each)), 0);
+  const weightOf = (share: number): number => Math.max(1, Math.round((share / greatest) * RING_WEIGHT));
+  return {
+    clusterName,
+    endpoints: endpoints.map((each) => ({ ...each, loadBalancingWeight: weightOf(shareOf(each)) })),
+  };
 }
 
 type External = NonNullable<Destination['external']>;

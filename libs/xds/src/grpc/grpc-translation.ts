@@ -39,7 +39,7 @@ export class GrpcTranslation {
         );
       case RESOURCE_TYPES.endpoints: {
         const entranceOf = (mesh: string, zone: string) => model.entrance(mesh, zone);
-        const from = { zone: model.zone, entranceOf, locality: rules.balancing?.locality };
+        const from = { zone: model.zone, entranceOf, balancing: rules.balancing };
         const fields = (): ReturnType<typeof grpcEndpoints> => grpcEndpoints(name, destination, from);
         return made((last) => encodeResource(ClusterLoadAssignment, fields(), last), destination !== undefined);
       }

@@ -15,7 +15,7 @@ type ClusterFields = Parameters<typeof Cluster.fromPartial>[0];
 type OutlierFields = Parameters<typeof OutlierDetection.fromPartial>[0];
 
 /** As good as none: Envoy’s own bounds of 1,024 connections and 3 retries would refuse traffic that the server could take. */
-const NO_BREAKER = 1_000_000;
+export const NO_BREAKER = 1_000_000;
 
 /** The limits of a cluster. No route of ours has another priority than the usual one. */
 export function circuitBreakers({ breaker }: BackendRules): Parameters<typeof CircuitBreakers.fromPartial>[0] {
