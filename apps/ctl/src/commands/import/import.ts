@@ -76,7 +76,7 @@ function printDocuments({ print }: CommandContext, { documents }: ImportedAppMes
 
 /** What was understood, changed, left out, refused and skipped, and which instances need a Dataplane. */
 function tell({ documents, notes, instances }: ImportedAppMesh, say: (line: string) => void): void {
-  say(`understood: ${documents.length} documents`);
+  say(`understood: ${documents.length} document${documents.length === 1 ? '' : 's'}`);
   for (const outcome of ['changed', 'left out'] as const) {
     for (const line of joined(notes.filter((note) => note.outcome === outcome))) say(`${outcome}: ${line}`);
   }
