@@ -149,11 +149,7 @@ describe('the schema of a definition', () => {
     ['crossed bounds', { type: 'integer', minimum: 9, maximum: 3 }, 'must not be above maximum, which is 3; got 9'],
     ['a value', { type: 'integer', enum: ['a'] }, 'must be of the type integer; got "a"'],
     ['null', { const: null }, 'must be a text, a number, true or false; got null'],
-    [
-      'what is long',
-      { type: 'string', pattern: Array(99).fill('x') },
-      `must be a text; got ["x"${',"x"'.repeat(18)}...`,
-    ],
+    ['what is long', { type: 'string', pattern: ['x'.repeat(99)] }, `must be a text; got ["${'x'.repeat(75)}...`],
   ])('names the value that it refuses: %s', (_, schema, want) => {
     const [violation] = declaredSchema(object({ a: schema }), at).violations;
     expect(violation?.reason).toBe(want);
