@@ -3,6 +3,8 @@ import { conditionOf, type ControlPlane, type Identity, type JsonObject, type Re
 import type { Change } from '@causeway/store';
 import { dataplane, EAST, idOf, LoopHarness, put, remove, type Replica } from '../../../../test/support/loop-harness';
 import { meshesOf } from '../../../../test/support/meshes';
+import type { ControlLoop } from '../runner/control-loop';
+import { createZoneReconcilers } from '../zone-reconcilers';
 import { createAppMeshLoop } from './app-mesh-reconciler';
 
 const http = { portMapping: { port: 9080, protocol: 'http' } };
@@ -30,7 +32,7 @@ describe('the loop of App Mesh', () => {
   let replica: Replica;
   const ends: (() => void)[] = [];
 
-  const lead = async (one: Replica, cp: ControlPlane = EAST): Promise<void> => {
+  const lead = async (one: Replica, cp: ControlPlane = EAST, others: readonly ControlLoop[] = []): Promise<void> => {
     const { index } = one;
     const run = (steps: Iterable<unknown>, done: () => void): void => {
       for (const _ of steps);
@@ -42,7 +44,7 @@ describe('the loop of App Mesh', () => {
       term.abort();
       routes.close();
     });
-    await one.lead([createAppMeshLoop({ cp, routes }, term)]);
+    await one.lead([...others, createAppMeshLoop({ cp, routes }, term)]);
     await one.settle();
   };
 
@@ -174,6 +176,30 @@ describe('the loop of App Mesh', () => {
     expect((await harness.get(idOf('VirtualNode', 'blue', place)))?.status).toBeUndefined();
     await apply(remove(idOf('Dataplane', 'pod')));
     expect(await names()).toEqual(['MeshService vs-front']);
+  });
+
+  it('beside the other loops of a zone: addresses, names by awsName and states come with it, and nobody writes twice', async () => {
+    const others = (): readonly ControlLoop[] =>
+      createZoneReconcilers({ cp: EAST, ranges: { MeshService: '241.0.0.0/24' }, meshes: meshesOf(replica.index) });
+    await lead(replica, EAST, others());
+    const generator = idOf('HostnameGenerator', 'aws-names', { mesh: '', namespace: '' });
+    const named = {
+      selector: { meshService: { matchLabels: { 'causeway.io/managed-by': 'VirtualService' } } },
+      template: '{{ label "appmesh.k8s.aws/aws-name" }}',
+    };
+    await apply(
+      ...[node('blue'), router(1), service(), dataplane('pod', [{ port: 9080 }], { app: 'blue' })],
+      put(generator, named),
+    );
+    const front = await harness.get(idOf('MeshService', 'vs-front'));
+    expect(front?.status).toMatchObject({
+      vip: { type: 'Kuma' },
+      addresses: [{ hostname: 'front.default', status: 'Available' }],
+    });
+    expect((await harness.get(idOf('MeshService', 'vn-blue')))?.spec).toMatchObject({ state: 'Available' });
+    const { revision } = harness;
+    await lead(replica, EAST, others());
+    expect(harness.revision).toBe(revision);
   });
 
   it('the global makes the routes of what was made there, and leaves what zones made to them', async () => {
