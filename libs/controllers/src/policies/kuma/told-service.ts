@@ -45,7 +45,7 @@ export function toldService(kind: KumaPolicyKind, frontend: Frontend, sources: S
 }
 
 function toldOutbound(frontend: Frontend, ports: readonly ToldPort[], { service }: ServiceSources): ToldService {
-  const to: JsonObject[] = [];
+  const to: { readonly targetRef: JsonObject; readonly default: JsonObject }[] = [];
   const untold: Untold[] = [];
   const said: Omit<Untold, 'reason'>[] = [];
   for (const { port, policies, told } of ports) {
@@ -58,7 +58,23 @@ function toldOutbound(frontend: Frontend, ports: readonly ToldPort[], { service 
       said.push({ port, policies });
     }
   }
-  return { ...(to.length > 0 && { spec: { targetRef: { kind: 'Mesh' }, to } }), told: said, untold };
+  if (to.length === 0) return { told: said, untold };
+  return { spec: { targetRef: { kind: 'Mesh' }, to: ofWhole(frontend, to) }, told: said, untold };
+}
+
+/**
+ * Of the whole service where all its ports say the same: an outbound that names a port by number, as `networking.outbound` of
+ * Kuma 2.14 does, does not find what is said of a port with a name.
+ */
+function ofWhole<Entry extends { readonly targetRef: JsonObject; readonly default: JsonObject }>(
+  { ports }: Frontend,
+  to: readonly Entry[],
+): readonly JsonObject[] {
+  const [first] = to;
+  const isSame = to.length === ports.length && to.every((each) => jsonEqual(each.default, first?.default ?? null));
+  if (!first || !isSame) return [...to];
+  const { kind, labels } = first.targetRef;
+  return [{ targetRef: { kind, labels }, default: first.default }] as readonly JsonObject[];
 }
 
 function portRef({ id, ports }: Frontend, port: number, labels: Labels): JsonObject {
