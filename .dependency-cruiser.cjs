@@ -5,7 +5,7 @@
 const { existsSync, readdirSync, readFileSync } = require('node:fs');
 const { join } = require('node:path');
 
-const DOMAIN = 'resources|naming|ipam|sync|routing|policies|kinds';
+const DOMAIN = 'resources|naming|ipam|sync|routing|policies|appmesh|kinds';
 const ENGINE = 'runtime|store|identity|meshes|controllers|admission|queries|access';
 const ADAPTERS = 'store-postgres|leader-redis|kds|xds|dns|rest|grpc-api|api-client|telemetry';
 
@@ -50,8 +50,8 @@ module.exports = {
     ),
     rule(
       'domain-siblings',
-      'naming, ipam, sync and routing know libs/resources only.',
-      { path: '^libs/(naming|ipam|sync|routing)/src/', pathNot: TESTS },
+      'naming, ipam, sync, routing and appmesh know libs/resources only.',
+      { path: '^libs/(naming|ipam|sync|routing|appmesh)/src/', pathNot: TESTS },
       { path: '^libs/', pathNot: '^libs/(resources|$1)/src/' },
     ),
     rule(
@@ -62,9 +62,9 @@ module.exports = {
     ),
     rule(
       'kinds-on-top',
-      'Kinds are built of resources, naming, ipam, routing and policies.',
+      'Kinds are built of resources, naming, ipam, routing, appmesh and policies.',
       { path: libs('kinds'), pathNot: TESTS },
-      { path: '^libs/', pathNot: libs('resources|naming|ipam|routing|policies|kinds') },
+      { path: '^libs/', pathNot: libs('resources|naming|ipam|routing|appmesh|policies|kinds') },
     ),
     rule(
       'engine-without-adapters',

@@ -85,11 +85,16 @@ export class RoutingMesh {
     kind: RouteKind,
     name: string,
     spec: RouteSpec,
-    given: { readonly namespace?: string; readonly zone?: string; readonly order?: number } = {},
+    given: {
+      readonly namespace?: string;
+      readonly zone?: string;
+      readonly order?: number;
+      readonly implicit?: boolean;
+    } = {},
   ): Identity {
-    const { namespace = 'mesh', zone = '', order = ++this.order } = given;
+    const { namespace = 'mesh', zone = '', order = ++this.order, implicit = false } = given;
     const id = { kind, mesh: 'default', zone, namespace, name };
-    this.table.putRoute({ id, creationOrder: order, generation: 1, spec });
+    this.table.putRoute({ id, creationOrder: order, generation: 1, implicit, spec });
     return id;
   }
 

@@ -67,13 +67,18 @@ export function namedBy(registry: Registry, word: string): NamedResource {
 export function refOfDocument(registry: Registry, value: unknown, place: Place): ResourceRef | undefined {
   if (!isJsonObject(value)) return undefined;
   const metadata = objectAt(value, 'metadata');
-  const kind = registry.kind(textAt(value, 'type') || textAt(value, 'kind'));
+  const kind = registry.kind(typeOf(value));
   const name = textAt(value, 'name') || textAt(metadata, 'name');
   if (!kind || name === '') return undefined;
   const labelled = textAt(value, 'labels', 'kuma.io/mesh') || textAt(metadata, 'labels', 'kuma.io/mesh');
   const namespace = textAt(value, 'namespace') || textAt(metadata, 'namespace') || place.namespace;
   const mesh = textAt(value, 'mesh') || labelled || place.mesh;
   return refTo({ kind, name }, { mesh, namespace: kind.namespaced ? namespace : undefined });
+}
+
+/** The type of a document, of either form; empty where it has none. */
+export function typeOf(document: JsonObject): string {
+  return textAt(document, 'type') || textAt(document, 'kind');
 }
 
 /** The resource that an item of a list shows. */

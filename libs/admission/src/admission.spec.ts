@@ -129,6 +129,22 @@ describe('Admission.put', () => {
     expect((await fixture.store.head()).revision).toBe(1);
   });
 
+  it('refuses to change or delete what is generated, with the name of what to edit', async () => {
+    const fixture = await Fixture.open(east);
+    const origin = { 'causeway.io/managed-by': 'VirtualNode', 'causeway.io/managed-by-name': 'n' };
+    await fixture.hold({ ...eastRedis, name: 'vn-n' }, { ...origin, 'kuma.io/origin': 'zone' });
+    const refusal = 'MeshService "vn-n" is generated from the VirtualNode "n" of its namespace; edit that instead';
+    await expect(fixture.put(service('vn-n'))).rejects.toThrow(new Forbidden(refusal));
+    const gone = fixture.admission.delete({
+      context: anybody,
+      address: at('MeshService', 'vn-n', { mesh: 'default' }),
+    });
+    await expect(gone).rejects.toThrow(new Forbidden(refusal));
+    await expect(fixture.put(service('mine', 80, { labels: origin }))).rejects.toThrow(
+      'is set by control planes only; leave it out',
+    );
+  });
+
   it('lists no more than a hundred violations, and says how many there are', async () => {
     const fixture = await Fixture.open(east);
     const nonsense = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`nonsense${i}`, 1]));

@@ -76,8 +76,8 @@ export class Admission {
 
   /**
    * Creates or replaces many resources as one write, in the order of the documents: all or none of them (`atomic`), or each
-   * by itself as `put` does. What a document breaks is in its result. A Mesh counts for the documents behind it; a right
-   * that a RoleBinding of the batch gives does not. Documents of the same resource are all refused. Throws Invalid for a
+   * by itself as `put` does. What a document breaks is in its result. A Mesh, and a MetaresourceDefinition, count for the documents
+   * behind them; a right that a RoleBinding of the batch gives does not. Documents of the same resource are all refused. Throws Invalid for a
    * batch that is too long, and Unavailable where nothing, or of an atomic batch nothing or all, was written.
    */
   apply(request: BatchRequest): Promise<BatchOutcome> {
@@ -124,7 +124,7 @@ export class Admission {
   private authoriseDraft({ draft }: DecodedDocument, { context }: Pick<WriteOptions, 'context'>): void {
     const { access, controlPlane } = this.parts;
     checkWritable(draft.kind, controlPlane);
-    access.authorise(context.caller, PUT_VERBS, draftIdentity(draft, ownZone(controlPlane)));
+    access.authorise(context.caller, PUT_VERBS, draftIdentity(draft, ownZone(controlPlane)), draft.kind);
   }
 
   /** The identity that an address means. A wire name counts only if the caller may write the resource that has it. */

@@ -46,9 +46,9 @@ function checkImmutable(
   { id, spec }: ValidatedDraft,
   stored: Resource,
 ): Violation[] {
-  const derived = derive({ name: id.name, spec: stored.spec });
+  const derived = derive({ ...id, spec: stored.spec });
   const before = { ...stored.spec, ...derived };
-  const after = { ...spec, ...derive({ name: id.name, spec }) };
+  const after = { ...spec, ...derive({ ...id, spec }) };
   return immutable.flatMap((field) => {
     const [was, next] = [before[field], after[field]];
     if (was === undefined || was === next) return [];

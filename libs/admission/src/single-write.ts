@@ -14,6 +14,7 @@ import {
   describeInstances,
   kindOfDefinition,
 } from './definition-rules';
+import { checkNotClaimed, checkNotGenerated } from './generated-rules';
 import { catchUp, checkNewMember, describeMembers, InUse, membershipRead } from './mesh-rules';
 import { planWrite } from './plan-write';
 import {
@@ -57,11 +58,11 @@ export class SingleWrite {
    * "nothing to write" are not decided here (undefined), but from the primary at the next try.
    */
   async byIndex(document: DecodedDocument, draft: ValidatedDraft): Promise<WriteOutcome | undefined> {
-    const { index, meshes } = this.parts;
+    const { index, meshes, registry } = this.parts;
     const { kind } = document.draft;
     const stored = index.get(draft.id);
     try {
-      if (this.plan({ draft, kind, stored, meshes }).outcome === 'unchanged') return undefined;
+      if (this.plan({ draft, kind, stored, meshes, registry }).outcome === 'unchanged') return undefined;
     } catch {
       return undefined;
     }
@@ -82,8 +83,8 @@ export class SingleWrite {
     { draft: { kind } }: DecodedDocument,
     draft: ValidatedDraft,
   ): Promise<WriteOutcome | undefined> {
-    const { store, index, meshes } = this.parts;
-    const planned = this.plan({ draft, kind, stored, meshes });
+    const { store, index, meshes, registry } = this.parts;
+    const planned = this.plan({ draft, kind, stored, meshes, registry });
     if (planned.outcome === 'unchanged' || this.options.dryRun === true) return planned;
     const { id, labels, spec } = planned;
     const written = await writeOne(
@@ -95,19 +96,21 @@ export class SingleWrite {
   }
 
   /** What a write over `stored` comes to; throws if it is not allowed. */
-  plan({ draft, kind, stored, meshes }: PlannedDocument): WriteOutcome {
-    const { access, controlPlane, registry } = this.parts;
+  plan({ draft, kind, stored, meshes, registry }: PlannedDocument): WriteOutcome {
+    const { access, controlPlane, index } = this.parts;
     const { context, ifMatch } = this.options;
-    access.authorise(context.caller, stored ? UPDATE : CREATE, draft.id);
+    access.authorise(context.caller, stored ? UPDATE : CREATE, draft.id, kind);
     checkMayReachMesh(kind, draft.id, [stored?.spec, draft.spec], { access, caller: context.caller });
     checkPrecondition(ifMatch, stored);
     checkNotShipped(stored);
+    checkNotGenerated(stored);
+    checkNotClaimed(draft);
     checkOwnGroup(draft);
     checkStillDeclared(kind, registry);
     if (stored) checkMadeHere(stored, controlPlane);
     else checkNewMember(kind, draft.id, meshes);
     const planned = planWrite(kind, draft, stored);
-    return { ...planned, warnings: [...planned.warnings, ...definitionWarnings(draft, stored, this.parts)] };
+    return { ...planned, warnings: [...planned.warnings, ...definitionWarnings(draft, stored, { registry, index })] };
   }
 }
 
@@ -125,6 +128,7 @@ export async function deleteOnce(
   if (kind) checkMayReachMesh(kind, id, [stored.spec], { access, caller: request.context.caller });
   checkPrecondition(request.ifMatch, stored);
   checkNotShipped(stored);
+  checkNotGenerated(stored);
   const isMesh = id.kind === Mesh.name;
   if (isMesh || id.kind === MetaresourceDefinition.name) await catchUp(store, index, clock);
   const declared = kindOfDefinition(stored, registry);

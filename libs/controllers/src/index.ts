@@ -51,6 +51,7 @@ export { kumaPolicyId } from './policies/kuma/plan-kuma-policy';
 export { type ToldPolicies } from './policies/kuma/told-policies';
 export { createPolicyStatusLoop, type PolicySource } from './policies/policy-status-reconciler';
 export { reportedPolicies } from './policies/reported-policies';
+export { planeOf, type ProxyPlane } from './progress/planes';
 export { type ProgressSource } from './progress/progress';
 export { GlobalProgress } from './progress/global-progress';
 export { createProgressReporter } from './progress/progress-reporter';

@@ -24,6 +24,9 @@ import { Secret } from './secret';
 import { TCPRoute } from './tcp-route';
 import { TLSRoute } from './tls-route';
 import { UDPRoute } from './udp-route';
+import { VirtualNode } from './virtual-node';
+import { VirtualRouter } from './virtual-router';
+import { VirtualService } from './virtual-service';
 import { Zone } from './zone';
 import { ZoneEgress } from './zone-egress';
 import { ZoneIngress } from './zone-ingress';
@@ -47,6 +50,9 @@ export const coreKinds = new Registry([
   UDPRoute,
   Gateway,
   ReferenceGrant,
+  VirtualNode,
+  VirtualRouter,
+  VirtualService,
   MeshIdentity,
   MeshTrust,
   MeshZoneAddress,

@@ -8,7 +8,12 @@ export { ConfigMap, PARAMETERS_KEY } from './config-map';
 export { coreKinds } from './core-kinds';
 export { Dataplane } from './dataplane';
 export { declaredKind, undeclaredKind } from './declared/declared-kind';
-export { DefinitionJudge, MOST_DECLARED_KINDS, type JudgedDefinition } from './declared/judge-definitions';
+export {
+  DefinitionJudge,
+  MOST_DECLARED_KINDS,
+  type DefinitionParts,
+  type JudgedDefinition,
+} from './declared/judge-definitions';
 export { defaultResources } from './default-resources';
 export { Gateway } from './gateway';
 export { GRPCRoute } from './grpc-route';
@@ -35,6 +40,9 @@ export { protocols } from './schema/schema-parts';
 export { TCPRoute } from './tcp-route';
 export { TLSRoute } from './tls-route';
 export { UDPRoute } from './udp-route';
+export { VirtualNode, type VirtualNodeSpec } from './virtual-node';
+export { VirtualRouter, type VirtualRouterSpec } from './virtual-router';
+export { VirtualService, type VirtualServiceSpec } from './virtual-service';
 export { Zone } from './zone';
 export { ZoneEgress } from './zone-egress';
 export { ZoneIngress } from './zone-ingress';

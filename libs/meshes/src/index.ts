@@ -28,6 +28,7 @@ export {
 } from './meshes';
 export { FollowedPolicies, type FollowedPoliciesOptions, type PoliciesChange } from './policies/followed-policies';
 export { MeshPolicies, type MeshPoliciesOptions } from './policies/mesh-policies';
+export { PendingKinds } from './pending-kinds';
 export { PendingMeshes } from './pending-meshes';
 export { type ParseText } from './parameters';
 export {

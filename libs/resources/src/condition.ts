@@ -74,7 +74,7 @@ export function statusAsRead(
   { derive, pending }: Pick<Kind, 'derive' | 'pending'>,
   { id, spec, status }: Pick<Resource, 'id' | 'spec' | 'status'>,
 ): JsonObject | undefined {
-  const derived = derive({ name: id.name, spec });
+  const derived = derive({ name: id.name, mesh: id.mesh, namespace: id.namespace, spec });
   const waiting = pending.filter((type) => !conditionOf(status, type)).map(pendingCondition);
   if (waiting.length === 0 && Object.keys(derived).length === 0) return status;
   const conditions = waiting.length === 0 ? {} : { conditions: [...waiting, ...conditionsOf(status)] };

@@ -25,6 +25,7 @@ export {
   withoutConditions,
   type Condition,
 } from './condition';
+export { frontendOfVirtualService, isGeneratedFrom } from './generated';
 export { durationMs, goDurationMs } from './duration';
 export { Conflict, DomainError, Forbidden, Invalid, NotFound, Unavailable } from './domain-error';
 export {

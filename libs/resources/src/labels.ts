@@ -28,6 +28,9 @@ export const Label = {
   madeWith: 'causeway.io/made-with',
   /** On a Mesh: `"true"` takes no new members. */
   terminating: 'causeway.io/terminating',
+  /** On what is generated from a VirtualNode or a VirtualService: the kind and, where it fits a label, the name of that. */
+  generatedFrom: 'causeway.io/managed-by',
+  generatedFromName: 'causeway.io/managed-by-name',
   /** On a Dataplane: at which port of its address the metrics of its agent are. */
   metricsPort: 'causeway.io/metrics-port',
 } as const;

@@ -95,6 +95,8 @@ export interface RouteSpec {
 
 /** A stored route: the part of a resource that routing reads. `creationOrder` 0 is unknown and ranks last. */
 export interface Route extends Pick<Resource<RouteSpec>, 'id' | 'creationOrder' | 'generation' | 'spec'> {
+  /** What a service does where no other route of its group is bound at that port: generated from what the service comes from. */
+  readonly implicit?: boolean;
   /** By index: rules that cannot be read, for another zone or an older store may have brought anything. They are dropped. */
   readonly unreadable?: ReadonlyMap<number, Violation>;
 }

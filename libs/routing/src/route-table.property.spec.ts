@@ -56,11 +56,16 @@ const route: fc.Arbitrary<Route> = fc
     name: fc.constantFrom('r', 's', 't'),
     creationOrder: fc.integer({ min: 0, max: 3 }),
     parentRefs: fc.array(parent, { minLength: 1, maxLength: 2 }),
+    implicit: fc.boolean(),
   })
-  .chain(({ kind, namespace, name, creationOrder, parentRefs }) =>
-    fc
-      .array(rule(kind === 'GRPCRoute' ? grpcMatch : match), { minLength: 1, maxLength: 3 })
-      .map((rules) => ({ id: id(kind, namespace, name), creationOrder, generation: 1, spec: { parentRefs, rules } })),
+  .chain(({ kind, namespace, name, creationOrder, parentRefs, implicit }) =>
+    fc.array(rule(kind === 'GRPCRoute' ? grpcMatch : match), { minLength: 1, maxLength: 3 }).map((rules) => ({
+      id: id(kind, namespace, name),
+      creationOrder,
+      generation: 1,
+      implicit,
+      spec: { parentRefs, rules },
+    })),
   );
 const service: fc.Arbitrary<Service> = fc.record({
   id: fc.tuple(fc.constantFrom('a', 'b'), fc.constantFrom(...NAMES)).map(([ns, name]) => id('MeshService', ns, name)),
@@ -95,7 +100,9 @@ function naive(routes: readonly Route[], frontend: Service, one: Asked): string 
     );
   const bound = routes.filter((r) => names(r) && r.id.kind !== 'UDPRoute');
   const of = (namespace: string): Route[] => bound.filter((r) => r.id.namespace === namespace);
-  const group = of(one.from).length > 0 ? of(one.from) : of(frontend.id.namespace);
+  const all = of(one.from).length > 0 ? of(one.from) : of(frontend.id.namespace);
+  const written = all.filter((r) => r.implicit !== true);
+  const group = written.length > 0 ? written : all;
   const kind = routeKinds.find((known) => group.some((r) => r.id.kind === known));
   if (!kind) return 'implicit';
   const candidates = group.filter((r) => r.id.kind === kind);

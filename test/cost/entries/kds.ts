@@ -64,6 +64,7 @@ function takeIn(bytes: Buffer, dialect: Dialect): unknown {
   const steps = decodeMessage(openResponse(bytes, bounds), {
     ...{ receiver, index, dialect, bounds },
     kindOf: (name) => coreKinds.kind(name),
+    hasSeen: () => true,
     now: () => 1,
   });
   for (let step = steps.next(); ; step = steps.next()) {

@@ -1,19 +1,20 @@
 import { identityKey, type Registry } from '@causeway/resources';
-import { CAUSEWAY_DIALECT, copyOf, decodeRequest, decodeResponse, type Sender } from '../../../libs/kds/src/testing';
+import {
+  CAUSEWAY_DIALECT,
+  copyOf,
+  decodeRequest,
+  decodeResponse,
+  type Copy,
+  type Sender,
+} from '../../../libs/kds/src/testing';
 import type { Said } from '../engine/network';
-import type { WatchedDisk } from '../engine/watched-disk';
+import type { Row, WatchedDisk } from '../engine/watched-disk';
+import { sameContent } from './copies';
 import type { Report } from './violation';
-
-/** A version of a resource that one side has sent. */
-interface Sent {
-  readonly key: string;
-  readonly incarnation: string;
-  readonly revision: number;
-}
 
 /** I9 between peers: what is acknowledged is stored, so that no death of the receiver loses it. */
 export class AnswerCheck {
-  private readonly sent = new WeakMap<object, Map<string, readonly Sent[]>>();
+  private readonly sent = new WeakMap<object, Map<string, readonly Copy[]>>();
 
   constructor(
     private readonly diskOf: (name: string) => WatchedDisk,
@@ -32,11 +33,11 @@ export class AnswerCheck {
     const { kind: kindName, nonce, resources } = decodeResponse(bytes, CAUSEWAY_DIALECT);
     const kind = this.registry.kind(kindName);
     const sender: Sender = direction === 'down' ? { role: 'global' } : { role: 'zone', zone };
-    const sent = resources.flatMap((received): Sent[] => {
+    const sent = resources.flatMap((received): readonly Copy[] => {
       const made = received.ok && kind ? copyOf(received.resource, kind, sender) : undefined;
-      return made?.ok ? [{ key: identityKey(made.copy.id), ...made.copy.facts.origin }] : [];
+      return made?.ok ? [made.copy] : [];
     });
-    const byNonce = this.sent.get(stream) ?? new Map<string, readonly Sent[]>();
+    const byNonce = this.sent.get(stream) ?? new Map<string, readonly Copy[]>();
     this.sent.set(stream, byNonce.set(nonce, sent));
   }
 
@@ -44,10 +45,21 @@ export class AnswerCheck {
     const request = decodeRequest(bytes);
     if (request.type !== 'ack') return;
     const receiver = direction === 'down' ? zone : 'global';
-    for (const { key, incarnation, revision } of this.sent.get(stream)?.get(request.nonce) ?? []) {
-      const held = this.diskOf(receiver).rows.get(key)?.origin;
-      if (held && (held.incarnation !== incarnation || held.revision >= revision)) continue;
-      this.report('I9', `${receiver} acknowledged ${key} of revision ${revision} and has ${held?.revision ?? 'none'}`);
+    for (const copy of this.sent.get(stream)?.get(request.nonce) ?? []) {
+      const key = identityKey(copy.id);
+      const row = this.diskOf(receiver).rows.get(key);
+      if (row && holds(row, copy)) continue;
+      const { revision } = copy.facts.origin;
+      const has = row?.origin.revision ?? 'none';
+      this.report('I9', `${receiver} acknowledged ${key} of revision ${revision} and has ${has}`);
     }
   }
+}
+
+/** Whether a row has all that was sent, or something newer. A relayed copy keeps its place where what it has did not change. */
+function holds(row: Row, { labels, spec, status, facts }: Copy): boolean {
+  const { incarnation, revision } = facts.origin;
+  if (row.origin.incarnation !== incarnation || row.origin.revision >= revision) return true;
+  const isSame = row.deletedAt === undefined && row.uid === facts.uid && row.generation === facts.generation;
+  return isSame && status === undefined && sameContent(row, { labels, spec });
 }

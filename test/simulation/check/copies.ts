@@ -67,7 +67,9 @@ export class CopyCheck {
   }
 }
 
+type Content = Pick<Row, 'labels' | 'spec'>;
+
 /** Whether two rows have the same spec and labels, wherever they are held. */
-export function sameContent(a: Row, b: Row): boolean {
+export function sameContent(a: Content, b: Content): boolean {
   return jsonEqual(a.spec, b.spec) && jsonEqual(sharedLabels(a), sharedLabels(b));
 }

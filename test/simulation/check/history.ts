@@ -157,7 +157,7 @@ export function isOrigin(disk: string, { id }: Row): boolean {
 }
 
 /** Labels as they are everywhere: `kuma.io/origin` says where the holder is. */
-export function sharedLabels({ labels }: Row): Readonly<Record<string, string>> {
+export function sharedLabels({ labels }: Pick<Row, 'labels'>): Readonly<Record<string, string>> {
   const { [Label.origin]: _origin, ...shared } = labels;
   return shared;
 }

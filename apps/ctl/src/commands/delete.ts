@@ -1,11 +1,13 @@
 import { createInterface } from 'node:readline/promises';
 import { ApiError, ConnectionError, type ResourceRef } from '@causeway/api-client';
+import { isJsonObject } from '@causeway/resources';
 import type { Command } from 'commander';
 import { UsageError, type CommandContext } from '../context';
 import { messageOf } from '../control-plane';
 import { readDocuments } from '../documents';
 import { meshOption, nouns, type SetExitCode } from '../options';
-import { refOfDocument, refsOf, titleOf } from '../refs';
+import { refOfDocument, refsOf, titleOf, typeOf } from '../refs';
+import { textAt } from '../render';
 import { selectedResources } from '../selected-resources';
 
 export interface DeleteOptions {
@@ -67,12 +69,20 @@ async function fromFiles(
   options: DeleteOptions,
 ): Promise<ResourceRef[]> {
   const documents = await readDocuments(files, context.stdin);
-  return documents.map(({ file, line, value }) => {
+  // Where their definition is gone, so are the resources of its kind.
+  const declared = new Set(options.ignoreNotFound ? documents.map(({ value }) => kindDeclaredBy(value)) : []);
+  return documents.flatMap(({ file, line, value }) => {
     const ref = refOfDocument(context.registry, value, options);
+    if (!ref && isJsonObject(value) && declared.has(typeOf(value))) return [];
     if (!ref)
       throw new UsageError(`${file}:${line}: the document names no known type, or has no name; nothing was deleted`);
-    return ref;
+    return [ref];
   });
+}
+
+/** The name of the kind that a document declares; undefined for any but a MetaresourceDefinition. */
+function kindDeclaredBy(value: unknown): string | undefined {
+  return isJsonObject(value) && typeOf(value) === 'MetaresourceDefinition' ? textAt(value, 'spec', 'kind') : undefined;
 }
 
 /** Asks a person at a terminal before more than one resource is deleted. */

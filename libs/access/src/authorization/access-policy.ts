@@ -1,4 +1,4 @@
-import type { ControlPlane, Identity, Registry } from '@causeway/resources';
+import type { ControlPlane, Identity, Kind, Registry } from '@causeway/resources';
 import type { IndexEvent, IndexReader } from '@causeway/store';
 import { AccessDenied } from './access-denied';
 import { ADMINS, type Caller } from './caller';
@@ -108,10 +108,13 @@ export class AccessPolicy {
 
   /**
    * Throws AccessDenied unless the caller may do at least one of `verbs` to the resource. The message names caller, verbs,
-   * kind and place, never whether the resource exists.
+   * kind and place, never whether the resource exists. A kind that the registry does not have yet is in the roles that always exist by
+   * its `writer`.
    */
-  authorise(caller: Caller, verbs: readonly Verb[], id: Identity): void {
-    const { allowed, reason } = this.decideAny(caller, verbs, targetOf(id));
+  authorise(caller: Caller, verbs: readonly Verb[], id: Identity, kind?: Pick<Kind, 'writer'>): void {
+    const isNew = kind && !this.sources.registry.kind(id.kind);
+    const target = { ...targetOf(id), ...(isNew && { writer: kind.writer }) };
+    const { allowed, reason } = this.decideAny(caller, verbs, target);
     if (!allowed) throw new AccessDenied(caller, reason);
   }
 

@@ -3,6 +3,7 @@ import {
   type Identity,
   type JsonObject,
   type JsonValue,
+  type Kind,
   type Registry,
   type Resource,
 } from '@causeway/resources';
@@ -18,6 +19,8 @@ export interface AccessTarget {
   readonly kind: string;
   readonly mesh?: string | undefined;
   readonly namespace?: string | undefined;
+  /** Of a kind that the registry does not have yet: the roles that always exist have it by this. */
+  readonly writer?: Kind['writer'];
 }
 
 /** A resource as a target. A Mesh belongs to itself as a mesh, a Namespace to itself as a namespace. */
@@ -56,6 +59,8 @@ export const activities = {
 export interface Rule {
   readonly verbs: ReadonlySet<string> | undefined;
   readonly kinds: ReadonlySet<string> | undefined;
+  /** Whose kinds that the registry does not have yet are also allowed; none where it is left out. */
+  readonly writers?: readonly Kind['writer'][];
   readonly meshes: ReadonlySet<string> | undefined;
   readonly namespaces: ReadonlySet<string> | undefined;
 }
@@ -74,19 +79,21 @@ const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
 
 /** The roles that always exist, made from the registry: a new kind is in them by its `writer`. */
 export function builtInRules(registry: Registry): ReadonlyMap<string, readonly Rule[]> {
-  const kindsOf = (...writers: readonly string[]): ReadonlySet<string> =>
-    new Set([
-      ...registry.kinds.filter(({ writer }) => writers.includes(writer)).map(({ name }) => name),
-      ...Object.entries(activities)
-        .filter(([, writer]) => writers.includes(writer))
-        .map(([name]) => name),
-    ]);
+  const writtenBy = (...writers: readonly Kind['writer'][]): Rule => {
+    const acts = Object.entries(activities).filter(([, writer]) => writers.includes(writer));
+    const kinds = registry.kinds.filter(({ writer }) => writers.includes(writer));
+    return {
+      ...EVERYTHING,
+      kinds: new Set([...kinds.map(({ name }) => name), ...acts.map(([name]) => name)]),
+      writers,
+    };
+  };
   const open = new Set(registry.kinds.filter(({ confidential }) => !confidential).map(({ name }) => name));
   const reads: Rule = { ...EVERYTHING, verbs: READS, kinds: open };
   return new Map([
     ['viewer', [reads]],
-    ['service-owner', [{ ...EVERYTHING, kinds: kindsOf('owner') }]],
-    ['mesh-operator', [reads, { ...EVERYTHING, kinds: kindsOf('owner', 'operator') }]],
+    ['service-owner', [writtenBy('owner')]],
+    ['mesh-operator', [reads, writtenBy('owner', 'operator')]],
     ['admin', [EVERYTHING]],
   ]);
 }
@@ -121,10 +128,10 @@ export function allows({ rules, within }: Grant, verb: Verb, target: AccessTarge
   return matches(within, verb, target) && rules.some((rule) => matches(rule, verb, target));
 }
 
-function matches({ verbs, kinds, meshes, namespaces }: Rule, verb: Verb, target: AccessTarget): boolean {
+function matches({ verbs, kinds, writers = [], meshes, namespaces }: Rule, verb: Verb, target: AccessTarget): boolean {
   return (
     (!verbs || verbs.has(verb)) &&
-    (!kinds || kinds.has(target.kind)) &&
+    (!kinds || kinds.has(target.kind) || (target.writer !== undefined && writers.includes(target.writer))) &&
     (!meshes || (target.mesh !== undefined && meshes.has(target.mesh))) &&
     (!namespaces || (target.namespace !== undefined && namespaces.has(target.namespace)))
   );

@@ -46,6 +46,7 @@ const MESH_KINDS = ['Mesh', 'MeshParameters', 'ConfigMap', 'Namespace'];
 const SERVICE_KINDS = [
   ...['Dataplane', 'MeshService', 'MeshMultiZoneService', 'MeshExternalService'],
   ...['HTTPRoute', 'GRPCRoute', 'TLSRoute', 'TCPRoute', 'UDPRoute', 'ReferenceGrant'],
+  ...['VirtualNode', 'VirtualRouter', 'VirtualService'],
 ];
 
 const anna: Caller = { user: 'anna', groups: ['causeway:authenticated'], by: 'user-token' };

@@ -1,4 +1,5 @@
-import { PendingMeshes, type MeshMembership } from '@causeway/meshes';
+import { MetaresourceDefinition } from '@causeway/kinds';
+import { PendingKinds, PendingMeshes, type MeshMembership } from '@causeway/meshes';
 import {
   Conflict,
   FieldPath,
@@ -8,6 +9,7 @@ import {
   Unavailable,
   type Identity,
   type Kind,
+  type Registry,
   type Resource,
 } from '@causeway/resources';
 import { inTimedSlices } from '@causeway/runtime';
@@ -38,8 +40,9 @@ export interface PlannedDocument {
   readonly draft: ValidatedDraft;
   readonly kind: Kind;
   readonly stored: Resource | undefined;
-  /** The Meshes as the documents before it leave them. */
+  /** The Meshes, and the kinds, as the documents before it leave them. */
   readonly meshes: MeshMembership;
+  readonly registry: Registry;
 }
 
 /** A document of which everything is known but perhaps the mesh. */
@@ -62,6 +65,7 @@ export class BatchWrite {
   private readonly results: BatchResults;
   /** By index of the document; of one that names no mesh, where it would be made. */
   private readonly ids = new Map<number, Identity>();
+  private readonly kinds: PendingKinds;
   private checked = 0;
   private written = 0;
   private revision = 0;
@@ -72,6 +76,7 @@ export class BatchWrite {
     private readonly request: BatchRequest,
   ) {
     this.results = new BatchResults(request.documents);
+    this.kinds = new PendingKinds(parts.registry, parts.index);
   }
 
   /** Throws Invalid for a batch that is too long, Unavailable where nothing is written, and the signal's reason. */
@@ -100,21 +105,33 @@ export class BatchWrite {
   }
 
   private *decode(into: DecodedEntry[]): Generator<void> {
-    const { registry, controlPlane } = this.parts;
-    const target = this.request.mesh === undefined ? {} : { meshIfAbsent: this.request.mesh };
-    for (const [index, { body }] of this.request.documents.entries()) {
+    for (const index of this.request.documents.keys()) {
       this.results.orRefuse(
         index,
         () => undefined,
         () => {
-          if (body instanceof Unparsable) throw body;
-          const decoded = decodeDocument(registry, body, target);
-          this.ids.set(index, draftIdentity(decoded.draft, ownZone(controlPlane)));
+          const decoded = this.decoded(index);
+          this.ids.set(index, draftIdentity(decoded.draft, ownZone(this.parts.controlPlane)));
           into.push({ index, decoded });
+          if (decoded.draft.kind === MetaresourceDefinition) this.expectKind(decoded);
         },
       );
       yield;
     }
+  }
+
+  /** A document by the kinds as those before it leave them. */
+  private decoded(index: number): DecodedDocument {
+    const { mesh, documents } = this.request;
+    const body = documents[index]?.body;
+    if (body instanceof Unparsable) throw body;
+    return decodeDocument(this.kinds.registry, body, mesh === undefined ? {} : { meshIfAbsent: mesh });
+  }
+
+  /** Lets a definition that keeps its own rules count for what is decoded behind it; whether it may be written is seen where it is planned. */
+  private expectKind(decoded: DecodedDocument): void {
+    const draft = validateDraft(decoded, this.parts.controlPlane);
+    if (draft.violations.total === 0) this.kinds.take(draft);
   }
 
   /** Refuses all documents of one resource where there are several: nobody knows which of them is meant. */
@@ -181,9 +198,10 @@ export class BatchWrite {
     return raced;
   }
 
-  /** In the order of the documents: a Mesh, and the labels of a Namespace, count for the documents behind it. */
+  /** In the order of the documents: a Mesh, the labels of a Namespace, and a definition count for the documents behind them. */
   private *plan(entries: readonly DecodedEntry[], into: PlannedEntry[], isFirst: boolean): Generator<void> {
     const meshes = new PendingMeshes(this.parts.meshes);
+    this.kinds.reset();
     for (const { index, decoded } of entries) {
       this.results.orRefuse(
         index,
@@ -191,6 +209,7 @@ export class BatchWrite {
         () => {
           const entry = this.planned({ index, decoded }, meshes);
           meshes.take(entry.outcome);
+          this.kinds.take(entry.outcome);
           into.push(entry);
         },
       );
@@ -199,13 +218,17 @@ export class BatchWrite {
     }
   }
 
-  private planned({ index, decoded }: DecodedEntry, meshes: PendingMeshes): PlannedEntry {
+  private planned({ index, decoded: before }: DecodedEntry, meshes: PendingMeshes): PlannedEntry {
+    const { registry } = this.kinds;
+    const isCurrent = registry.kind(before.draft.kind.name) === before.draft.kind;
+    // Its definition was refused, or changed meanwhile.
+    const decoded = isCurrent ? before : this.decoded(index);
     const document = placed(decoded, this.parts, meshes);
     this.ids.set(index, draftIdentity(document.draft, ownZone(this.parts.controlPlane)));
     const draft = this.validated(document, meshes);
     const stored = this.parts.index.get(draft.id);
     const { kind } = document.draft;
-    return { index, decoded, outcome: this.rules.plan({ draft, kind, stored, meshes }), stored };
+    return { index, decoded, outcome: this.rules.plan({ draft, kind, stored, meshes, registry }), stored };
   }
 
   private validated(decoded: DecodedDocument, meshes: MeshMembership): ValidatedDraft {

@@ -6,7 +6,7 @@ import {
   type SelectionMessage,
 } from '@causeway/proto-gen';
 import { InvalidQuery, parseLabelSelector, type ListScope } from '@causeway/queries';
-import { FieldPath, type Identity, type Kind, type Registry, type Resource } from '@causeway/resources';
+import { FieldPath, shortened, type Identity, type Kind, type Registry, type Resource } from '@causeway/resources';
 
 /** Longest label selector, in characters; the same as a query of REST. */
 const LONGEST_SELECTOR = 8_192;
@@ -74,5 +74,8 @@ export function refused(field: string, reason: string): InvalidQuery {
 function kindOf(registry: Registry, name: string, field: string): Kind {
   const kind = registry.kind(name);
   if (kind) return kind;
-  throw refused(field, `must be one of ${registry.kinds.map((one) => one.name).join(', ')}`);
+  if (name === '') throw refused(field, 'must be given');
+  const guess = registry.suggestKind(name);
+  const hint = guess === undefined ? '' : `, did you mean "${guess}"?`;
+  throw refused(field, `is not a kind known here; got "${shortened(name, 80)}"${hint}`);
 }

@@ -15,8 +15,11 @@ describe('a zone that comes back', () => {
     west = new TestZone('west', features ? { features } : {});
     await global.put('Mesh', 'default', {});
     await global.serve();
-    await Promise.all([east.join(global), west.join(global)]);
+    // The point of a first state is noted with it, those of later changes once a second at most.
     for (const name of NAMES) await east.put('MeshService', name, SPEC);
+    await east.join(global);
+    await global.until(() => global.names('MeshService').length === NAMES.length);
+    await west.join(global);
     await west.until(() => west.names('MeshService').length === NAMES.length);
     await global.report('west', 'MeshService');
     await leave(east, west);

@@ -6,7 +6,7 @@ export { DEFAULT_ATTEMPTS } from '../global/attempt-limits';
 export type { IncomingStream } from '../global/stream-handler';
 export type { ZoneLifecycleLoop, ZoneLifecycleOptions } from '../global/zones/zone-lifecycle-loop';
 export type { EndReason, ListenedStream, StreamListener } from '../session/peer-stream';
-export { copyOf, type Sender } from '../wire/copy';
+export { copyOf, type Copy, type Sender } from '../wire/copy';
 export { CAUSEWAY_DIALECT, Extension, KUMA_DIALECT, type Dialect } from '../wire/dialect';
 export { decodeZoneHeaders, encodeZoneHeaders, type ZoneHeaders } from '../wire/headers';
 export { kdsSyncService } from '../wire/kds-service';

@@ -15,9 +15,12 @@ import { declaredKind } from './declared-kind';
 /** Most kinds that definitions declare in one control plane. */
 export const MOST_DECLARED_KINDS = 128;
 
+/** What a definition is judged by. */
+export type DefinitionParts = Pick<Resource, 'id' | 'labels' | 'spec' | 'creationOrder'>;
+
 /** What a definition comes to beside the others. */
-export interface JudgedDefinition {
-  readonly definition: Resource;
+export interface JudgedDefinition<Definition extends DefinitionParts = Resource> {
+  readonly definition: Definition;
   /** The kind that it declares; undefined where it declares none. */
   readonly kind?: Kind;
   readonly reason: 'Accepted' | 'Invalid' | 'Conflicted' | 'TooManyKinds';
@@ -34,7 +37,9 @@ export class DefinitionJudge {
   private kinds = new Map<string, { readonly spec: Resource['spec']; readonly kind: Kind | string }>();
 
   /** Every definition, the ones that win first. */
-  judge(definitions: Iterable<Resource>): readonly JudgedDefinition[] {
+  judge<Definition extends DefinitionParts>(
+    definitions: Iterable<Definition>,
+  ): readonly JudgedDefinition<Definition>[] {
     const known = this.kinds;
     this.kinds = new Map();
     const takenBy = new Map<string, string>();
@@ -55,7 +60,7 @@ export class DefinitionJudge {
     });
   }
 
-  private kindOf(definition: Resource, known: typeof this.kinds): Kind | string {
+  private kindOf(definition: DefinitionParts, known: typeof this.kinds): Kind | string {
     const key = identityKey(definition.id);
     const before = known.get(key);
     const kind = before && jsonEqual(before.spec, definition.spec) ? before.kind : kindOrFault(definition);
@@ -65,7 +70,7 @@ export class DefinitionJudge {
 }
 
 /** The kind, or what is wrong with the definition: what came by sync or of another version may break rules. */
-function kindOrFault({ id, spec }: Resource): Kind | string {
+function kindOrFault({ id, spec }: DefinitionParts): Kind | string {
   const violations = violationsOf(id, spec);
   if (!MetaresourceDefinition.isSpec(spec)) return violations || 'the spec has another shape than definitions have';
   return violations === '' ? declaredKind(id.name, spec) : violations;
@@ -90,16 +95,16 @@ function takenWord(kind: Kind, takenBy: ReadonlyMap<string, string>): string | u
   return undefined;
 }
 
-function byPrecedence(a: Resource, b: Resource): number {
+function byPrecedence(a: DefinitionParts, b: DefinitionParts): number {
   return rankOf(a) - rankOf(b) || ageOf(a) - ageOf(b) || compareText(a.id.name, b.id.name);
 }
 
-function rankOf({ spec, labels }: Resource): number {
+function rankOf({ spec, labels }: DefinitionParts): number {
   if (spec['group'] === SHIPPED_GROUP) return 0;
   return labels['kuma.io/origin'] === 'zone' ? 2 : 1;
 }
 
 /** An unknown age ranks last, as everywhere. */
-function ageOf({ creationOrder }: Resource): number {
+function ageOf({ creationOrder }: DefinitionParts): number {
   return creationOrder || Number.MAX_SAFE_INTEGER;
 }

@@ -11,8 +11,9 @@ const KINDS = [
   ],
   ...['HTTPRoute', 'MetaresourceDefinition', 'Namespace', 'ReferenceGrant', 'Role', 'RoleBinding', 'RouteInsight'],
   ...['Secret', 'TCPRoute', 'TLSRoute', 'UDPRoute', 'XMesh', 'Zone', 'ZoneEgress', 'ZoneIngress'],
-  // Aliases of the kinds of other meshes.
-  ...['GatewayRoute', 'VirtualGateway', 'VirtualNode', 'VirtualRouter', 'VirtualService'],
+  ...['VirtualNode', 'VirtualRouter', 'VirtualService'],
+  // Kinds of other meshes.
+  ...['GatewayRoute', 'VirtualGateway'],
   // Kuma's, which zones of Kuma send.
   ...['DataplaneInsight', 'ZoneIngressInsight', 'ZoneEgressInsight', 'ZoneInsight', 'Config', 'ExternalService'],
   // Kubernetes' words for what ours have other names for.
@@ -43,6 +44,7 @@ const WORDS = [
   ...['mtrust', 'mza', 'mzsvc', 'ns', 'rb', 'refgrant', 'rinsight', 'routeinsights', 'sec', 'xmeshes', 'z', 'ze', 'zi'],
   ...['authenticationconfigurations', 'configmaps', 'dataplanes', 'gateways', 'globalsecrets', 'grpcroutes'],
   ...['hostnamegenerators', 'httproutes', 'namespaces', 'referencegrants', 'rolebindings', 'roles', 'secrets'],
+  ...['virtualnodes', 'virtualrouters', 'virtualservices', 'vn', 'vr', 'vs'],
   ...['tcproutes', 'tlsroutes', 'udproutes', 'zoneegresses', 'zoneingresses', 'zones'],
   ...['dpinsight', 'dataplaneinsights', 'ziinsight', 'zoneingressinsights', 'zeinsight', 'zoneegressinsights'],
   ...[

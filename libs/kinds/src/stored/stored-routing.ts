@@ -11,6 +11,7 @@ import {
 import {
   compileSchema,
   FieldPath,
+  isGeneratedFrom,
   isJsonArray,
   isJsonObject,
   Label,
@@ -59,7 +60,7 @@ const RULES = FieldPath.at('spec').field('rules');
  * A stored route as routing reads it. Nothing that is stored is believed: a rule that does not fit its schema is in
  * `unreadable`, a parentRef or host name that does not is left out. Linear in the document; never throws.
  */
-export function storedRoute({ id, creationOrder, generation, spec }: Resource): Route | undefined {
+export function storedRoute({ id, creationOrder, generation, labels, spec }: Resource): Route | undefined {
   const kind = routeKinds.find((known) => known === id.kind);
   if (!kind) return undefined;
   const { rules, unreadable } = rulesOf(kind, ownField(spec, 'rules'));
@@ -71,6 +72,7 @@ export function storedRoute({ id, creationOrder, generation, spec }: Resource): 
       ...(rules && { rules }),
     },
     ...(unreadable.size > 0 && { unreadable }),
+    ...(isGeneratedFrom(labels) && { implicit: true }),
   };
 }
 

@@ -7,6 +7,7 @@ import { FieldPath, Violations, type Violation } from '../violation';
 
 type Defaulted =
   | 'namespaced'
+  | 'meshFrom'
   | 'aliases'
   | 'apiVersion'
   | 'writer'
@@ -87,6 +88,7 @@ function factsOf<S extends TSchema>(input: KindInput<S>) {
     aliases: input.aliases ?? [],
     apiVersion: input.apiVersion ?? 'kuma.io/v1alpha1',
     scope: input.scope,
+    meshFrom: input.meshFrom ?? 'user',
     namespaced: input.namespaced ?? false,
     sync: input.sync,
     writer: input.writer ?? 'owner',

@@ -5,11 +5,14 @@ import type { Resource } from '../resource';
 import type { SyncRule } from './sync-rule';
 import type { FieldPath, Violation, Violations } from '../violation';
 
-/** What `warn` and `derive` see of a resource; never other resources. */
+/** What `warn` sees of a resource; never other resources. */
 export interface Subject<Spec> {
   readonly name: string;
   readonly spec: Spec;
 }
+
+/** What `derive` sees of a resource; never other resources. Mesh and namespace are empty for kinds without them. */
+export interface DerivedFrom extends Subject<JsonObject>, Pick<Identity, 'mesh' | 'namespace'> {}
 
 /** The largest size of a resource of a kind, on REST, gRPC and sync (docs/reference/bounds.md). */
 export interface KindBounds {
@@ -47,6 +50,11 @@ export interface KindDefinition<S extends TSchema = TSchema> {
   /** `apiVersion` of its Kubernetes form. */
   readonly apiVersion: string;
   readonly scope: 'global' | 'mesh';
+  /**
+   * Who says in which mesh a new resource is: `user`, whose document, path or default must agree with a mesh that selects the namespace, or
+   * only the one mesh that selects it, whatever a document says (T003-24, T003-25).
+   */
+  readonly meshFrom: 'user' | 'namespace';
   readonly namespaced: boolean;
   readonly sync: SyncRule;
   /** The least built-in role that writes it: a service's owner, the operator of the mesh, an administrator (docs/design.md §6 Roles). */
@@ -63,10 +71,10 @@ export interface KindDefinition<S extends TSchema = TSchema> {
   /** Spec fields that keep the value they were created with; where a status is derived of that name, its value. */
   readonly immutable: readonly string[];
   /**
-   * Status fields that follow from the name and the spec as stored, which by sync may break rules (row T003-04). Readers
+   * Status fields that follow from identity and spec as stored, which by sync may break rules (row T003-04). Readers
    * see them; they are never stored nor sent to peers.
    */
-  readonly derive: (subject: Subject<JsonObject>) => JsonObject;
+  readonly derive: (subject: DerivedFrom) => JsonObject;
   /** Types of the conditions that readers see as Unknown, reason Pending, until a controller writes them (row T000-25). */
   readonly pending: readonly string[];
   /** Violations of the rule for names; by default names are RFC 1123 subdomains (docs/design.md §1, Names). */
@@ -90,6 +98,7 @@ export interface Kind {
   readonly aliases: readonly KindAlias[];
   readonly apiVersion: string;
   readonly scope: 'global' | 'mesh';
+  readonly meshFrom: 'user' | 'namespace';
   readonly namespaced: boolean;
   readonly sync: SyncRule;
   readonly writer: Writer;
@@ -99,7 +108,7 @@ export interface Kind {
   readonly spec: TSchema;
   readonly serverOwned: readonly string[];
   readonly immutable: readonly string[];
-  readonly derive: (subject: Subject<JsonObject>) => JsonObject;
+  readonly derive: (subject: DerivedFrom) => JsonObject;
   readonly pending: readonly string[];
   readonly checkName: (name: string, at: FieldPath) => readonly Violation[];
   /** Violations of size, schema and rules; field paths begin with `at`. Linear in the spec. */

@@ -48,6 +48,11 @@ export class Registry {
     return new Registry([...this.fixed, ...kinds.filter(({ name }) => !known.has(name))], this.declared);
   }
 
+  /** The same fixed kinds beside those of another source. */
+  declaring(source: KindSource): Registry {
+    return new Registry(this.fixed, source);
+  }
+
   /** Whether a definition of the source declares the kind that is called so. */
   isDeclared(name: string): boolean {
     return (this.kind(name)?.declaredBy ?? '') !== '';

@@ -8,13 +8,18 @@ import { entry } from './maps';
 export class AttachedGroup {
   private readonly byRoute = new Map<string, Attachment>();
   private readonly kinds = new Map<RouteKind, number>();
+  private implicit = 0;
 
   get size(): number {
     return this.byRoute.size;
   }
 
-  /** Whether the status of a route here depends on the others: kinds compete, and connections go to the oldest route only. */
+  /**
+   * Whether the status of a route here depends on the others: kinds compete, connections go to the oldest route only, and an implicit
+   * route gives way.
+   */
   get competes(): boolean {
+    if (this.implicit > 0) return this.size > 1;
     if (this.kinds.size > 1) return true;
     const [kind] = this.kinds.keys();
     return this.size > 1 && kind !== undefined && !looksIntoRequests(kind);
@@ -31,12 +36,15 @@ export class AttachedGroup {
   put(at: Attachment): void {
     this.remove(at.route.key);
     this.byRoute.set(at.route.key, at);
+    if (at.route.implicit) this.implicit += 1;
     this.kinds.set(at.route.kind, (this.kinds.get(at.route.kind) ?? 0) + 1);
   }
 
   remove(key: string): void {
-    const kind = this.byRoute.get(key)?.route.kind;
-    if (kind === undefined) return;
+    const route = this.byRoute.get(key)?.route;
+    if (!route) return;
+    const { kind } = route;
+    if (route.implicit) this.implicit -= 1;
     this.byRoute.delete(key);
     const left = (this.kinds.get(kind) ?? 0) - 1;
     if (left > 0) this.kinds.set(kind, left);

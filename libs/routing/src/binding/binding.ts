@@ -61,7 +61,7 @@ export interface Verdict {
   readonly refusal?: Refusal;
   /** Ports at which the route is part of the binding. */
   readonly ports: readonly number[];
-  /** Ports that another kind of route took. */
+  /** Ports that another kind of route took, or of an implicit route any other. */
   readonly lost: readonly { readonly port: number; readonly winner: RouteKind }[];
   /** Ports at which an older route of the same kind carries all traffic (TCPRoute, TLSRoute, UDPRoute). */
   readonly idle: readonly number[];
@@ -93,8 +93,8 @@ interface Candidate {
 }
 
 /**
- * Binds all routes of one group to one frontend: first each by itself, then port by port the strongest kind (T002-24). A
- * route that is not accepted competes with none (T002-42). Linear in routes × ports, but for the order by age.
+ * Binds all routes of one group to one frontend: first each by itself, then port by port the strongest kind (T002-24); an
+ * implicit route where no other is. A route that is not accepted competes with none (T002-42). Linear in routes × ports, but for the order by age.
  */
 export function bindGroup(
   frontend: Frontend,
@@ -134,18 +134,21 @@ function decidePort(
   candidates: readonly Candidate[],
   verdicts: Map<string, Verdict>,
 ): Binding | undefined {
-  const winner = routeKinds.find((kind) => candidates.some(({ route }) => route.kind === kind));
+  const isReplaced = candidates.some(({ route }) => !route.implicit);
+  const competing = isReplaced ? candidates.filter(({ route }) => !route.implicit) : candidates;
+  const winner = routeKinds.find((kind) => competing.some(({ route }) => route.kind === kind));
   const [first] = candidates;
   if (!winner || !first) return undefined;
   const port = first.port.port;
-  const routes = [...new Set(candidates.map(({ route }) => route))]
+  const routes = [...new Set(competing.map(({ route }) => route))]
     .filter(({ kind }) => kind === winner)
     .sort(compareAges);
   const matching = winner === 'HTTPRoute' || winner === 'GRPCRoute';
   for (const { route, index } of candidates) {
     const key = verdictKey(route, index);
     const so = verdicts.get(key) ?? { ports: [], lost: [], idle: [] };
-    if (route.kind !== winner) verdicts.set(key, { ...so, lost: [...so.lost, { port, winner }] });
+    if (route.kind !== winner || (isReplaced && route.implicit))
+      verdicts.set(key, { ...so, lost: [...so.lost, { port, winner }] });
     else if (matching || route === routes[0]) verdicts.set(key, { ...so, ports: [...so.ports, port] });
     else verdicts.set(key, { ...so, ports: [...so.ports, port], idle: [...so.idle, port] });
   }

@@ -1,4 +1,4 @@
-import { identityKey, selectsLabels, type Identity, type Labels } from '@causeway/resources';
+import { frontendOfVirtualService, identityKey, selectsLabels, type Identity, type Labels } from '@causeway/resources';
 import type { AllowedRoutes, Gateway, ObjectRef, ParentRef, Service } from '../model';
 import { looksIntoRequests, type CompiledRoute } from '../rules/compiled-route';
 
@@ -22,9 +22,14 @@ export const GATEWAY_GROUP = 'gateway.networking.k8s.io';
 
 const groupOf = ({ group }: { readonly group?: string }): string | undefined => group?.replace(/\/.*$/, '');
 
+/** A VirtualService is bound to by the MeshService that answers for it. */
+const isVirtualService = (ref: ObjectRef): boolean =>
+  ref.kind === 'VirtualService' && groupOf(ref) === 'appmesh.k8s.aws';
+
 function targetKind(ref: ObjectRef, preset: string): TargetKind | undefined {
   const group = groupOf(ref) ?? '';
   const kind = ref.kind ?? preset;
+  if (isVirtualService(ref)) return 'MeshService';
   if (kind === 'Gateway') return group === '' || group === GATEWAY_GROUP ? 'Gateway' : undefined;
   if (!serviceGroups.includes(group)) return undefined;
   if (kind === 'Service') return group === 'kuma.io' ? undefined : 'MeshService';
@@ -40,7 +45,8 @@ function target(route: Identity, ref: ObjectRef, preset: string): Target | undef
   const kind = targetKind(ref, preset);
   if (!kind) return undefined;
   const namespace = kind === 'MeshMultiZoneService' ? NO_NAMESPACE : ref.namespace || route.namespace;
-  return { key: targetKey(kind, route.mesh, namespace, ref.name), kind, namespace, name: ref.name };
+  const name = isVirtualService(ref) ? frontendOfVirtualService(ref.name) : ref.name;
+  return { key: targetKey(kind, route.mesh, namespace, name), kind, namespace, name };
 }
 
 /** What a parentRef names; undefined for kinds that no route binds to (T002-16, T002-20). A Gateway unless `kind` says so. */
@@ -49,7 +55,7 @@ export const parentTarget = (route: Identity, ref: ParentRef): Target | undefine
 /** What a backendRef names; undefined for kinds that nothing sends to. A Service unless `kind` says so. */
 export function backendTarget(route: Identity, ref: ObjectRef): Target | undefined {
   const found = target(route, ref, 'Service');
-  return found?.kind === 'Gateway' ? undefined : found;
+  return found?.kind === 'Gateway' || isVirtualService(ref) ? undefined : found;
 }
 
 /** The group that decides for whom a route counts (GEP-1426, Namespace boundaries). */

@@ -8,6 +8,9 @@ import type { RouteTable } from './route-table';
 /** True where another kind of route took some of the ports that a route wanted (T002-29). */
 export const PORT_CONFLICTED = 'causeway.io/PortConflicted';
 
+/** Why an implicit route is not bound: routes that were written for its service are. */
+export const ROUTED_BY_XROUTE = 'RoutedByXRoute';
+
 /** What a route's status says of one parent. */
 export interface ParentStatus {
   readonly parentRef: ParentRef;
@@ -48,6 +51,7 @@ function parentStatus(table: RouteTable, route: CompiledRoute, parent: Parent): 
   const refusal = refusalOf(
     verdicts.map(([, verdict]) => verdict),
     target,
+    route,
   );
   const lost = lostPorts(verdicts.map(([, verdict]) => verdict));
   const resolved = unresolvedRef(
@@ -69,12 +73,12 @@ function parentStatus(table: RouteTable, route: CompiledRoute, parent: Parent): 
     ...(!refusal && lost !== '' ? [condition(PORT_CONFLICTED, 'True', 'Conflicted', lost)] : []),
   ];
   const { sectionName, port } = ref;
-  const { kind, namespace, name } = target;
+  const { kind, namespace } = target;
   const parentRef = {
     group: ref.group ?? (kind === 'Gateway' ? 'gateway.networking.k8s.io' : ''),
     kind: ref.kind ?? 'Gateway',
     namespace,
-    name,
+    name: ref.name,
     ...(sectionName === undefined ? {} : { sectionName }),
     ...(port === undefined ? {} : { port }),
   };
@@ -82,12 +86,17 @@ function parentStatus(table: RouteTable, route: CompiledRoute, parent: Parent): 
 }
 
 /** Why no frontend takes the route; undefined where one does at one port at least. */
-function refusalOf(verdicts: readonly Verdict[], { kind, namespace, name }: Target): Refusal | undefined {
+function refusalOf(
+  verdicts: readonly Verdict[],
+  { kind, namespace, name }: Target,
+  { implicit }: CompiledRoute,
+): Refusal | undefined {
   if (verdicts.length === 0) {
     return { reason: 'NoMatchingParent', message: `there is no ${kind} ${namespace}/${name}` };
   }
   if (verdicts.some(({ ports }) => ports.length > 0)) return undefined;
   const refused = verdicts.find(({ refusal }) => refusal)?.refusal;
+  if (!refused && implicit) return { reason: ROUTED_BY_XROUTE, message: lostPorts(verdicts) };
   return refused ?? { reason: 'Conflicted', message: `RouteReasonConflicted: ${lostPorts(verdicts)}` };
 }
 

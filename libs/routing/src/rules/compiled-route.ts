@@ -26,6 +26,7 @@ export interface DroppedRule {
 export interface CompiledRoute extends Route {
   readonly key: string;
   readonly kind: RouteKind;
+  readonly implicit: boolean;
   readonly rules: readonly CompiledRule[];
   readonly dropped: readonly DroppedRule[];
 }
@@ -48,7 +49,7 @@ const RULES = FieldPath.at('spec').field('rules');
 export function compileRoute(route: Route): CompiledRoute {
   const kind = routeKindOf(route.id.kind);
   if (!kind) throw new TypeError(`${route.id.kind} is no kind of route`);
-  const { id, creationOrder, generation, spec, unreadable } = route;
+  const { id, creationOrder, generation, spec, unreadable, implicit = false } = route;
   const rules: CompiledRule[] = [];
   const dropped: DroppedRule[] = [];
   let characters = 0;
@@ -62,7 +63,7 @@ export function compileRoute(route: Route): CompiledRoute {
     if (found.length === 0) rules.push({ index, name, rule, matches });
     else dropped.push(droppedRule(name, found));
   });
-  return { key: identityKey(id), kind, id, creationOrder, generation, spec, rules, dropped };
+  return { key: identityKey(id), kind, id, creationOrder, generation, spec, implicit, rules, dropped };
 }
 
 function compileRule(kind: RouteKind, rule: RouteRule, at: FieldPath, found: Violation[]): CompiledMatch[] {

@@ -201,6 +201,30 @@ const route: readonly Column[] = [
 const listeners = (item: JsonObject): string[] =>
   listAt(objectAt(item, 'spec'), 'listeners').map((each) => `${textAt(each, 'port')}/${textAt(each, 'protocol')}`);
 
+/** Ports of a node or router of App Mesh. */
+const mappedPorts = (item: JsonObject): string[] =>
+  listAt(objectAt(item, 'spec'), 'listeners')
+    .map((each) => objectAt(each, 'portMapping'))
+    .map((each) => `${textAt(each, 'port')}/${textAt(each, 'protocol')}`);
+
+const awsName: Column = { title: 'AWS NAME', cell: (item) => textAt(item, 'status', 'awsName') };
+const appMeshPorts: Column = {
+  title: 'PORTS',
+  cell: (item) => shortened(mappedPorts(item), 2),
+  wideCell: (item) => mappedPorts(item).join(','),
+};
+
+/** `VirtualNode node-v1`: what answers a VirtualService. */
+function provider(item: JsonObject): string {
+  const given = objectAt(item, 'spec', 'provider');
+  const [kind, ref] =
+    given['virtualNode'] === undefined
+      ? ['VirtualRouter', objectAt(given, 'virtualRouter', 'virtualRouterRef')]
+      : ['VirtualNode', objectAt(given, 'virtualNode', 'virtualNodeRef')];
+  const [of, refName] = [textAt(ref, 'namespace'), textAt(ref, 'name')];
+  return refName === '' ? '' : `${kind} ${of === '' ? '' : `${of}/`}${refName}`;
+}
+
 const special: Readonly<Record<string, readonly Column[]>> = {
   MeshService: [
     { title: 'STATE', cell: (item) => textAt(item, 'spec', 'state') },
@@ -239,6 +263,13 @@ const special: Readonly<Record<string, readonly Column[]>> = {
   TCPRoute: route,
   UDPRoute: route,
   Gateway: [{ title: 'LISTENERS', cell: (item) => shortened(listeners(item), 3) }],
+  VirtualNode: [awsName, appMeshPorts],
+  VirtualRouter: [
+    awsName,
+    appMeshPorts,
+    { title: 'ROUTES', cell: (item) => String(listAt(objectAt(item, 'spec'), 'routes').length) },
+  ],
+  VirtualService: [awsName, { title: 'PROVIDER', cell: provider }],
   MeshIdentity: [
     { title: 'PROVIDER', cell: (item) => textAt(item, 'spec', 'provider', 'type') },
     { title: 'PATH', cell: (item) => textAt(item, 'spec', 'spiffeID', 'path'), onlyWide: true },

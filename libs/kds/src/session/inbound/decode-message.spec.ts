@@ -33,6 +33,7 @@ function received(resources: readonly WireResource[], dialect: Dialect = CAUSEWA
     receiver: { role: 'global', from: 'east' },
     kindOf: (name) => withRelayedKinds(coreKinds).kind(name),
     index: new ResourceIndex(),
+    hasSeen: () => true,
     dialect,
     bounds: UNBOUNDED,
     now: () => 0,

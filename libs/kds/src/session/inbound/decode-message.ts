@@ -30,6 +30,8 @@ export interface MessageContext {
   /** The kind of what the peer sends; undefined for kinds that were not asked for. */
   readonly kindOf: (name: string) => Kind | undefined;
   readonly index: IndexReader;
+  /** Whether the index contains what this stream wrote last of the resource with this identity key. */
+  readonly hasSeen: (key: string) => boolean;
   readonly dialect: Dialect;
   readonly now: () => number;
   /** Why the operator refuses a resource; undefined where the operator does not. */
@@ -130,7 +132,8 @@ function senderOf(receiver: Receiver): Sender {
 }
 
 function putOf({ id, labels, spec: sent, status, facts }: Copy, context: MessageContext): CopyPut {
-  const held = context.index.byIdentityKey(identityKey(id));
+  const key = identityKey(id);
+  const held = context.index.byIdentityKey(key);
   const isOfKuma = !context.dialect.json && context.receiver.role === 'global' && id.kind === 'MeshService';
   const counted = isOfKuma ? withToldInstances(sent, status ?? {}, held?.spec) : sent;
   const spec = isInsightKind(id.kind) ? withoutCounters(counted, held?.spec) : counted;
@@ -142,7 +145,8 @@ function putOf({ id, labels, spec: sent, status, facts }: Copy, context: Message
   // Resources that Kuma created have no age, whichever peer sends them (docs/design.md §4 Creation order).
   if (context.dialect.meta && facts.createdAt > 0) {
     const isRelayed = context.receiver.role === 'zone' && goes === undefined;
-    const origin = isRelayed && held ? unmovedOrigin(held, { labels, spec, facts }) : facts.origin;
+    const origin =
+      isRelayed && held && context.hasSeen(key) ? unmovedOrigin(held, { labels, spec, facts }) : facts.origin;
     return { ...put, ...told, copy: { ...facts, origin } };
   }
   const ages = countedHere({ labels, spec }, held, context.now());
@@ -152,7 +156,8 @@ function putOf({ id, labels, spec: sent, status, facts }: Copy, context: Message
 
 /**
  * The origin of a relayed copy. Where only the origin's status has changed, of which the copy has nothing, it stays as it is: a session
- * that resumes before such a change is told of it, and must not make a write of it.
+ * that resumes before such a change is told of it, and must not make a write of it. `held` must be what is stored: the store refuses
+ * the origin of an older one.
  */
 function unmovedOrigin(held: Resource, { labels, spec, facts }: Pick<Copy, 'labels' | 'spec' | 'facts'>): CopyOrigin {
   const { origin, generation, creationOrder, uid } = held;

@@ -1,3 +1,4 @@
+import { identityKey } from '@causeway/resources';
 import { TokenBucket, type Clock, type Rate } from '@causeway/runtime';
 import type { Change, IndexReader, WriteResult } from '@causeway/store';
 import type { ListenedStream } from '../peer-stream';
@@ -140,7 +141,7 @@ const WINDOW = 500;
 export interface InboundShareOptions {
   /** The peer that has the share. */
   readonly peer: string;
-  readonly index: Pick<IndexReader, 'reached'>;
+  readonly index: Pick<IndexReader, 'reached' | 'point'>;
   readonly channel: InboundChannel;
 }
 
@@ -149,6 +150,8 @@ export class InboundShare {
   private revision = 0;
   /** Changes written since the index was last waited for. */
   private unseen = 0;
+  /** Identity keys of what these changes are of. */
+  private readonly unseenKeys = new Set<string>();
 
   constructor(private readonly options: InboundShareOptions) {}
 
@@ -179,11 +182,24 @@ export class InboundShare {
     if (due) await due;
     if (this.unseen > 0 && this.unseen + changes.length > WINDOW) {
       await index.reached(this.revision, lifetime.signal);
-      this.unseen = 0;
+      this.seeAll();
     }
     const result = await scheduler.write(peer, changes.length, work);
     this.revision = Math.max(this.revision, result.revision);
     this.unseen += changes.length;
+    for (const { id } of changes) this.unseenKeys.add(identityKey(id));
     return result;
+  }
+
+  /** Whether the index contains what the peer wrote last of the resource with this identity key. */
+  hasSeen(key: string): boolean {
+    const { point } = this.options.index;
+    if (this.unseen > 0 && point && point.revision >= this.revision) this.seeAll();
+    return !this.unseenKeys.has(key);
+  }
+
+  private seeAll(): void {
+    this.unseen = 0;
+    this.unseenKeys.clear();
   }
 }

@@ -104,6 +104,7 @@ export class InboundHalf implements SessionHalf {
     this.context = {
       ...{ receiver, index },
       kindOf: (name) => registry.kind(name) ?? (this.subscribed.has(name) ? syncedKind(registry, name) : undefined),
+      hasSeen: (key) => this.share.hasSeen(key),
       dialect: dialectOf(extensions),
       now: () => clock.now(),
       bounds: extensions.includes(Extension.chunk) ? CHUNKED_BOUNDS : KUMA_BOUNDS,

@@ -1,0 +1,125 @@
+import { FieldPath, type Identity, type JsonObject, type Violation } from '@causeway/resources';
+import { selectorOf, type NodeListener, type VirtualNodeSpec } from '../model';
+import { nodeServiceName } from '../names';
+import { period } from './durations';
+import { checkFields, type FieldRules } from './known-fields';
+import { generated, policyOf, type Generated } from './generated';
+
+/** What a node becomes; with violations nothing of it. */
+export interface CompiledNode {
+  /** The MeshService of its Dataplanes, in each zone that has some. */
+  readonly service: Generated;
+  readonly policies: readonly Generated[];
+  readonly violations: readonly Violation[];
+}
+
+const SERVER_SIDE = 'limits of a CircuitBreakerPolicy count what one caller sends, this counts what one instance takes';
+const CERTIFICATES = 'certificates are those of the mesh';
+const NODE = {
+  // Instances are the Dataplanes that are selected, however others found them; backendDefaults without tls says nothing.
+  known: [
+    ...['awsName', 'meshRef', 'podSelector', 'dataplaneSelector', 'listeners', 'backends', 'backendDefaults'],
+    'serviceDiscovery',
+  ],
+  refused: { logging: 'access logs are configured for the whole zone', backendGroups: 'list the services in backends' },
+};
+const CLIENT = { known: ['clientPolicy'], refused: {} };
+const CLIENT_POLICY = { known: [], refused: { tls: CERTIFICATES } };
+const LISTENER = {
+  known: ['portMapping', 'outlierDetection'],
+  refused: {
+    healthCheck: 'instances are healthy as their Dataplanes say',
+    connectionPool: SERVER_SIDE,
+    timeout: 'a TimeoutPolicy ends requests where they are sent; give it to the route',
+    tls: CERTIFICATES,
+  },
+};
+const EJECTION = {
+  known: ['maxServerErrors', 'interval', 'baseEjectionDuration', 'maxEjectionPercent'],
+  refused: {},
+};
+
+/** Compiles a node: its MeshService with the ports of its listeners (T003-37), and what its listeners say besides. Linear in the spec. */
+export function compileNode(id: Identity, spec: VirtualNodeSpec, at = FieldPath.at('spec')): CompiledNode {
+  const found: Violation[] = [];
+  checkFields(spec, NODE, at, found);
+  const { listeners = [], backends = [], backendDefaults } = spec;
+  const selector = selectorOf(spec);
+  if (selector?.matchExpressions?.length) {
+    const place = at.field(spec.podSelector ? 'podSelector' : 'dataplaneSelector').field('matchExpressions');
+    found.push(place.violation('is not supported: MeshServices select by matchLabels', 'not-allowed'));
+  }
+  if (backendDefaults) checkClient(backendDefaults, CLIENT, { at: at.field('backendDefaults'), found });
+  backends.forEach(({ virtualService }, i) => {
+    const place = at.field('backends').index(i).field('virtualService');
+    const known = ['virtualServiceRef', 'clientPolicy'];
+    checkClient(virtualService, { known, refused: {} }, { at: place, found });
+  });
+  const name = nodeServiceName(id.name);
+  const policies = listeners.flatMap((listener, i) => {
+    const place = at.field('listeners').index(i);
+    checkFields(listener, LISTENER, place, found);
+    return ejectionOf(listener, { name, id, at: place.field('outlierDetection'), found });
+  });
+  const selected = selector && { selector: { dataplaneLabels: { matchLabels: { ...selector.matchLabels } } } };
+  const ports = portsOf(listeners);
+  const service = generated(id, { kind: 'MeshService', name, from: 'VirtualNode' }, { ...selected, ports });
+  return { service, policies, violations: found };
+}
+
+/** How a node calls; what it says of TLS is refused. */
+function checkClient(
+  given: { readonly clientPolicy?: object },
+  rules: FieldRules,
+  { at, found }: { readonly at: FieldPath; readonly found: Violation[] },
+): void {
+  checkFields(given, rules, at, found);
+  if (given.clientPolicy) checkFields(given.clientPolicy, CLIENT_POLICY, at.field('clientPolicy'), found);
+}
+
+/** What of a node's spec cannot be compiled exactly, by field; for admission. */
+export function nodeViolations(spec: VirtualNodeSpec, at: FieldPath): readonly Violation[] {
+  return compileNode({ kind: 'VirtualNode', mesh: '', zone: '', namespace: '', name: '' }, spec, at).violations;
+}
+
+/** The ports of a MeshService, one for each number, named by it. */
+export function portsOf(listeners: readonly Pick<NodeListener, 'portMapping'>[]): readonly JsonObject[] {
+  const ports = new Map<number, JsonObject>();
+  for (const { portMapping } of listeners) {
+    const { port, protocol } = portMapping;
+    if (!ports.has(port)) ports.set(port, { name: String(port), port, targetPort: port, appProtocol: protocol });
+  }
+  return [...ports.values()];
+}
+
+function ejectionOf(
+  { portMapping: { port }, outlierDetection }: NodeListener,
+  {
+    name,
+    id,
+    at,
+    found,
+  }: { readonly name: string; readonly id: Identity; readonly at: FieldPath; readonly found: Violation[] },
+): readonly Generated[] {
+  if (!outlierDetection) return [];
+  checkFields(outlierDetection, EJECTION, at, found);
+  const { maxServerErrors, maxEjectionPercent } = outlierDetection;
+  const times = (['interval', 'baseEjectionDuration'] as const).map((field) => {
+    const given = outlierDetection[field];
+    const text = given && period(given);
+    if (given && text === undefined)
+      found.push(at.field(field).violation('must be 100ms to 24h in whole seconds, minutes or hours', 'out-of-range'));
+    return text;
+  });
+  const [interval, time] = times;
+  const ejection = {
+    ...(maxServerErrors === undefined ? {} : { consecutiveErrors: maxServerErrors }),
+    ...(interval === undefined ? {} : { interval }),
+    ...(time === undefined ? {} : { time }),
+    ...(maxEjectionPercent === undefined ? {} : { maxPercent: maxEjectionPercent }),
+  };
+  const target = { group: 'kuma.io', kind: 'MeshService', name, sectionName: String(port) };
+  return [
+    policyOf(id, { kind: 'CircuitBreakerPolicy', name: `${name}-${port}`, from: 'VirtualNode' }, target, { ejection }),
+  ];
+}

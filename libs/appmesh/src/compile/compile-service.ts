@@ -1,0 +1,102 @@
+import { frontendOfVirtualService, isLabelValue, type Identity, type JsonObject } from '@causeway/resources';
+import type { PortMapping, Protocol, VirtualNodeSpec } from '../model';
+import { AWS_NAME_LABEL, nodeServiceName, resolvedRef } from '../names';
+import { portsOf } from './compile-node';
+import type { CompiledRouter, RouterRule } from './compile-router';
+import { generated, policyOf, type Generated } from './generated';
+
+/** What answers for a service: a node, a router with its rules, or nothing. */
+export type Provider =
+  | { readonly type: 'node'; readonly id: Identity; readonly spec: VirtualNodeSpec }
+  | { readonly type: 'router'; readonly id: Identity; readonly router: CompiledRouter }
+  | { readonly type: 'none' };
+
+/** What a service becomes. */
+export interface CompiledService {
+  /** Its frontend, in each zone. No other zone is told of it: what it routes by is known where the service is. */
+  readonly service: Generated;
+  /** Its implicit routes and what the router says besides, where the service was made. */
+  readonly rules: readonly Generated[];
+}
+
+const ROUTE_KINDS: Readonly<Record<Protocol, 'HTTPRoute' | 'GRPCRoute' | 'TCPRoute'>> = {
+  http: 'HTTPRoute',
+  http2: 'HTTPRoute',
+  grpc: 'GRPCRoute',
+  tcp: 'TCPRoute',
+};
+const GATEWAY_API = 'gateway.networking.k8s.io';
+
+/**
+ * Compiles a service: a MeshService with the ports of its provider, and for each of its listeners one route. A listener without
+ * rules gets none, and nothing answers there. Linear in the provider's rules.
+ */
+export function compileService(id: Identity, awsName: string, provider: Provider): CompiledService {
+  const name = frontendOfVirtualService(id.name);
+  const ports = provider.type === 'none' ? [] : portsOf(listenersOf(provider).map((portMapping) => ({ portMapping })));
+  const labels = isLabelValue(awsName) ? { [AWS_NAME_LABEL]: awsName } : {};
+  const spec = { ports, export: { mode: 'None' } };
+  return {
+    service: generated(id, { kind: 'MeshService', name, from: 'VirtualService' }, spec, labels),
+    rules: provider.type === 'none' ? [] : distinct(listenersOf(provider)).flatMap((one) => routeOf(id, one, provider)),
+  };
+}
+
+function listenersOf(provider: Exclude<Provider, { type: 'none' }>): readonly PortMapping[] {
+  return provider.type === 'node'
+    ? (provider.spec.listeners ?? []).map(({ portMapping }) => portMapping)
+    : provider.router.listeners.map(({ listener }) => listener);
+}
+
+/** Of two listeners of one port the first counts, as among the ports of its MeshService. */
+const distinct = (listeners: readonly PortMapping[]): readonly PortMapping[] =>
+  listeners.filter(({ port }, i) => listeners.findIndex((one) => one.port === port) === i);
+
+function routeOf(
+  id: Identity,
+  { port, protocol }: PortMapping,
+  provider: Exclude<Provider, { type: 'none' }>,
+): readonly Generated[] {
+  const kind = ROUTE_KINDS[protocol];
+  const frontend = frontendOfVirtualService(id.name);
+  const name = `${frontend}-${port}`;
+  const rules = rulesAt(port, provider);
+  if (rules.length === 0) return [];
+  const parentRefs = [{ group: 'kuma.io', kind: 'MeshService', name: frontend, port }];
+  const spec = {
+    parentRefs,
+    rules: rules.map(({ section, rule, targets }) => ({
+      name: section,
+      ...rule,
+      backendRefs: targets.map(({ virtualNodeRef, weight, port: targetPort }) => {
+        const node = resolvedRef(provider.id, virtualNodeRef);
+        const backend = {
+          group: 'kuma.io',
+          kind: 'MeshService',
+          namespace: node.namespace,
+          name: nodeServiceName(node.name),
+        };
+        return { ...backend, weight, ...(targetPort === undefined ? {} : { port: targetPort }) };
+      }),
+    })),
+  };
+  const policies = rules.flatMap(({ section, timeout, retry }) => {
+    const target = { group: GATEWAY_API, kind, name, sectionName: section };
+    const policy = (policyKind: string, policySpec: JsonObject | undefined): readonly Generated[] =>
+      policySpec === undefined
+        ? []
+        : [policyOf(id, { kind: policyKind, name: `${name}-${section}`, from: 'VirtualService' }, target, policySpec)];
+    return [...policy('TimeoutPolicy', timeout), ...policy('RetryPolicy', retry)];
+  });
+  return [generated(id, { kind, name, from: 'VirtualService' }, spec), ...policies];
+}
+
+type RuleParts = Pick<RouterRule, 'section' | 'rule' | 'targets' | 'timeout' | 'retry'>;
+
+/** A node as provider takes all requests (T003-17). */
+function rulesAt(port: number, provider: Exclude<Provider, { type: 'none' }>): readonly RuleParts[] {
+  if (provider.type === 'router')
+    return provider.router.listeners.find(({ listener }) => listener.port === port)?.rules ?? [];
+  const virtualNodeRef = { namespace: provider.id.namespace, name: provider.id.name };
+  return [{ section: 'node', rule: {}, targets: [{ virtualNodeRef, weight: 1, port }] }];
+}

@@ -1,0 +1,20 @@
+import type { FieldPath, Violation } from '@causeway/resources';
+
+/** The fields of an object that are compiled, and those that are not, with the reason. */
+export interface FieldRules {
+  readonly known: readonly string[];
+  readonly refused: Readonly<Record<string, string>>;
+}
+
+/**
+ * Adds a violation for each field that would be lost: nothing that a user writes is dropped. A field that is neither known nor refused
+ * came from a newer peer.
+ */
+export function checkFields(object: object, { known, refused }: FieldRules, at: FieldPath, found: Violation[]): void {
+  for (const [field, value] of Object.entries(object)) {
+    if (value === undefined || value === null || known.includes(field)) continue;
+    const why = Object.hasOwn(refused, field) ? refused[field] : undefined;
+    if (why === undefined) found.push(at.field(field).violation('is not known here', 'unknown-field'));
+    else found.push(at.field(field).violation(`is not supported: ${why}`, 'not-allowed'));
+  }
+}

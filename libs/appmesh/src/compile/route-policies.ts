@@ -1,0 +1,86 @@
+import type { FieldPath, JsonObject, Violation } from '@causeway/resources';
+import type { RouterRoute, RetryEvents, Protocol } from '../model';
+import { gatewayDuration } from './durations';
+import { checkFields } from './known-fields';
+
+/** What RetryPolicy calls the events of App Mesh, or the statuses that they are. */
+const HTTP_EVENTS: Readonly<Record<string, { readonly on?: string; readonly statuses?: readonly number[] }>> = {
+  'server-error': { statuses: [500, 501, 502, 503, 504, 505, 506, 507, 508, 510, 511] },
+  'gateway-error': { statuses: [502, 503, 504] },
+  'client-error': { statuses: [409] },
+  'stream-error': { on: 'refused-stream' },
+};
+const GRPC_EVENTS = ['cancelled', 'deadline-exceeded', 'internal', 'resource-exhausted', 'unavailable'];
+const RETRY = {
+  known: ['httpRetryEvents', 'tcpRetryEvents', 'grpcRetryEvents', 'maxRetries', 'perRetryTimeout'],
+  refused: {},
+};
+const MOST_RETRIES = 10;
+
+type Timeouts = NonNullable<NonNullable<RouterRoute['http']>['timeout']>;
+
+/**
+ * The time-outs of a route: `rule` is what the rule says itself, `policy` the spec of the TimeoutPolicy of the rest. A GRPCRoute has no
+ * time-outs of its own, and connections have none that anything here ends.
+ */
+export function timeoutsOf(
+  timeout: Timeouts,
+  protocol: Protocol,
+  { at, found }: { readonly at: FieldPath; readonly found: Violation[] },
+): { readonly rule?: JsonObject; readonly policy?: JsonObject } {
+  checkFields(timeout, { known: ['perRequest', 'idle'], refused: {} }, at, found);
+  const { perRequest, idle } = timeout;
+  if (protocol === 'tcp') {
+    if (idle || perRequest)
+      found.push(at.violation('is not supported: connections are ended by their ends only', 'not-allowed'));
+    return {};
+  }
+  const request = perRequest && { request: gatewayDuration(perRequest) };
+  const ownRule = protocol !== 'grpc' && request ? { rule: request } : {};
+  const rest = { ...(protocol === 'grpc' && request), ...(idle && { idle: gatewayDuration(idle) }) };
+  return { ...ownRule, ...(Object.keys(rest).length > 0 && { policy: rest }) };
+}
+
+/** The spec of the RetryPolicy of a route; undefined where nothing is repeated. */
+export function retryOf(
+  retry: RetryEvents,
+  protocol: Protocol,
+  { at, found }: { readonly at: FieldPath; readonly found: Violation[] },
+): JsonObject | undefined {
+  checkFields(retry, RETRY, at, found);
+  if (protocol === 'tcp') {
+    found.push(at.violation('is not supported: connections are not repeated', 'not-allowed'));
+    return undefined;
+  }
+  const { httpRetryEvents = [], tcpRetryEvents = [], grpcRetryEvents = [], maxRetries, perRetryTimeout } = retry;
+  const on = new Set<string>();
+  const statuses = new Set<number>();
+  httpRetryEvents.forEach((event, i) => {
+    const means = Object.hasOwn(HTTP_EVENTS, event) ? HTTP_EVENTS[event] : undefined;
+    if (!means) found.push(unknownEvent(at.field('httpRetryEvents').index(i), event, Object.keys(HTTP_EVENTS)));
+    if (means?.on !== undefined) on.add(means.on);
+    for (const status of means?.statuses ?? []) statuses.add(status);
+  });
+  tcpRetryEvents.forEach((event, i) => {
+    if (event === 'connection-error') on.add('connect-failure');
+    else found.push(unknownEvent(at.field('tcpRetryEvents').index(i), event, ['connection-error']));
+  });
+  grpcRetryEvents.forEach((event, i) => {
+    if (GRPC_EVENTS.includes(event)) on.add(event);
+    else found.push(unknownEvent(at.field('grpcRetryEvents').index(i), event, GRPC_EVENTS));
+  });
+  if (maxRetries !== undefined && (maxRetries < 1 || maxRetries > MOST_RETRIES)) {
+    const reason = `must be 1 to ${MOST_RETRIES}: what no server has begun is repeated in any case; got ${maxRetries}`;
+    found.push(at.field('maxRetries').violation(reason, 'out-of-range'));
+  }
+  if (on.size + statuses.size === 0) return undefined;
+  return {
+    ...(maxRetries === undefined ? {} : { attempts: maxRetries }),
+    ...(perRetryTimeout && { perTryTimeout: gatewayDuration(perRetryTimeout) }),
+    ...(on.size > 0 && { on: [...on] }),
+    ...(statuses.size > 0 && { statuses: [...statuses].sort((a, b) => a - b) }),
+  };
+}
+
+const unknownEvent = (at: FieldPath, event: string, known: readonly string[]): Violation =>
+  at.violation(`must be one of ${known.join(', ')}; got "${event}"`, 'not-one-of');

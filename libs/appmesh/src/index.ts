@@ -1,0 +1,25 @@
+/**
+ * Nodes, routers and services of App Mesh v1beta2, compiled to MeshServices, routes and policies (docs/plans/app-mesh.md).
+ *
+ *   VirtualNode, VirtualRouter, VirtualService, Dataplanes → AppMeshTable → Compiled: objects to exist, conditions, membership
+ *
+ * Pure and incremental; it knows no kind, no store and no wire.
+ */
+export { nodeViolations } from './compile/compile-node';
+export { routerViolations } from './compile/compile-router';
+export { type Generated } from './compile/generated';
+export {
+  APP_MESH_GROUP,
+  listenerProtocols,
+  sourceKinds,
+  type Member,
+  type Source,
+  type SourceKind,
+  type VirtualNodeSpec,
+  type VirtualRouterSpec,
+  type VirtualServiceSpec,
+} from './model';
+export { AWS_NAME_LABEL, derivedAwsName, nodeServiceName } from './names';
+export { AppMeshTable, type Compiled, type Reachable, type Touched } from './table/app-mesh-table';
+export { type Membership } from './table/members';
+export { MEMBERSHIP_CONFLICT } from './table/verdict';

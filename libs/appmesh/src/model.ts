@@ -1,0 +1,158 @@
+import type { LabelSelector, Resource } from '@causeway/resources';
+
+/** The kinds that are compiled. */
+export const sourceKinds = ['VirtualNode', 'VirtualRouter', 'VirtualService'] as const;
+export type SourceKind = (typeof sourceKinds)[number];
+
+/** The group of the kinds. */
+export const APP_MESH_GROUP = 'appmesh.k8s.aws';
+
+/** What a listener speaks. */
+export const listenerProtocols = ['http', 'http2', 'grpc', 'tcp'] as const;
+export type Protocol = (typeof listenerProtocols)[number];
+
+/** A typed reference; without a namespace, or with an empty one, it means that of what refers (T003-10). */
+export interface ObjectRef {
+  readonly name: string;
+  readonly namespace?: string;
+}
+
+export interface Duration {
+  readonly unit: 's' | 'ms';
+  readonly value: number;
+}
+
+export interface PortMapping {
+  readonly port: number;
+  readonly protocol: Protocol;
+}
+
+/** When an instance that fails gets nothing for a while, decided by each caller. */
+export interface OutlierDetection {
+  readonly maxServerErrors?: number;
+  readonly interval?: Duration;
+  readonly baseEjectionDuration?: Duration;
+  readonly maxEjectionPercent?: number;
+}
+
+export interface NodeListener {
+  readonly portMapping: PortMapping;
+  readonly outlierDetection?: OutlierDetection;
+}
+
+/** How a node calls. */
+interface Client {
+  readonly clientPolicy?: object;
+}
+
+export interface VirtualNodeSpec {
+  readonly awsName?: string;
+  /** Dataplanes of its own namespace; both absent select none, `{}` all (T003-30, T003-31). */
+  readonly podSelector?: LabelSelector;
+  /** The same by our word. */
+  readonly dataplaneSelector?: LabelSelector;
+  readonly listeners?: readonly NodeListener[];
+  readonly backends?: readonly { readonly virtualService: Client & { readonly virtualServiceRef: ObjectRef } }[];
+  readonly backendDefaults?: Client;
+}
+
+/** What a header, a piece of metadata or a query parameter must be; without one it must be there. */
+export interface TextMatch {
+  readonly exact?: string;
+  readonly prefix?: string;
+  readonly suffix?: string;
+  readonly regex?: string;
+}
+
+export interface NamedMatch {
+  readonly name: string;
+  readonly match?: TextMatch;
+}
+
+export interface HttpMatch {
+  readonly prefix?: string;
+  readonly path?: { readonly exact?: string; readonly regex?: string };
+  readonly method?: string;
+  readonly headers?: readonly NamedMatch[];
+  readonly queryParameters?: readonly NamedMatch[];
+  readonly port?: number;
+}
+
+export interface GrpcMatch {
+  readonly serviceName?: string;
+  readonly methodName?: string;
+  readonly metadata?: readonly NamedMatch[];
+  readonly port?: number;
+}
+
+export interface WeightedTarget {
+  readonly virtualNodeRef: ObjectRef;
+  readonly weight: number;
+  readonly port?: number;
+}
+
+export interface RetryEvents {
+  readonly httpRetryEvents?: readonly string[];
+  readonly tcpRetryEvents?: readonly string[];
+  readonly grpcRetryEvents?: readonly string[];
+  readonly maxRetries?: number;
+  readonly perRetryTimeout?: Duration;
+}
+
+interface RouteBody<Match> {
+  readonly match?: Match;
+  readonly action?: { readonly weightedTargets?: readonly WeightedTarget[] };
+  readonly timeout?: { readonly perRequest?: Duration; readonly idle?: Duration };
+  readonly retryPolicy?: RetryEvents;
+}
+
+export type HttpRouteBody = RouteBody<HttpMatch>;
+export type GrpcRouteBody = RouteBody<GrpcMatch>;
+export type TcpRouteBody = RouteBody<{ readonly port?: number }>;
+
+/** One route: exactly one of the four protocols, each under its name in the seed or the one of later versions (T003-18). */
+export interface RouterRoute {
+  readonly name: string;
+  /** The smaller first; absent comes last. */
+  readonly priority?: number;
+  readonly http?: HttpRouteBody;
+  readonly httpRoute?: HttpRouteBody;
+  readonly http2?: HttpRouteBody;
+  readonly http2Route?: HttpRouteBody;
+  readonly grpc?: GrpcRouteBody;
+  readonly grpcRoute?: GrpcRouteBody;
+  readonly tcp?: TcpRouteBody;
+  readonly tcpRoute?: TcpRouteBody;
+}
+
+export interface VirtualRouterSpec {
+  readonly awsName?: string;
+  readonly listeners?: readonly { readonly portMapping: PortMapping }[];
+  readonly routes?: readonly RouterRoute[];
+}
+
+export interface VirtualServiceSpec {
+  readonly awsName?: string;
+  readonly provider?: {
+    readonly virtualNode?: { readonly virtualNodeRef: ObjectRef };
+    readonly virtualRouter?: { readonly virtualRouterRef: ObjectRef };
+  };
+}
+
+type Stored<Spec> = Pick<Resource<Spec>, 'id' | 'creationOrder' | 'generation' | 'spec'>;
+
+/** A stored VirtualNode, VirtualRouter or VirtualService: what of it is compiled. `creationOrder` 0 is unknown and ranks last. */
+export type Source =
+  | (Stored<VirtualNodeSpec> & { readonly kind: 'VirtualNode' })
+  | (Stored<VirtualRouterSpec> & { readonly kind: 'VirtualRouter' })
+  | (Stored<VirtualServiceSpec> & { readonly kind: 'VirtualService' });
+
+/** A Dataplane as nodes select it. */
+export interface Member extends Pick<Resource, 'id' | 'labels'> {
+  /** The node that it is bound to, as `namespace/name`; it stays so while that node selects it (T003-33). */
+  readonly boundTo?: string;
+}
+
+/** The selector of a node, by either word (T003-30). */
+export const selectorOf = ({ podSelector, dataplaneSelector }: VirtualNodeSpec): LabelSelector | undefined =>
+  podSelector ?? dataplaneSelector;

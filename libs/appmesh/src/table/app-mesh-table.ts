@@ -1,0 +1,231 @@
+import { frontendOfVirtualService, identityKey, type Condition, type Identity } from '@causeway/resources';
+import { compileRouter } from '../compile/compile-router';
+import { compileService, type Provider } from '../compile/compile-service';
+import type { Generated } from '../compile/generated';
+import type { Member, Source } from '../model';
+import { resolvedRef } from '../names';
+import { Members, type Membership } from './members';
+import { nameOf, Sources, type Named, type Row } from './sources';
+import { compiledNode, conditionsOf, listed, MEMBERSHIP_CONFLICT, refusalOf, resolve } from './verdict';
+
+/** What a change may have changed, by keys: what sources become and what is said of them, and to which nodes Dataplanes belong. */
+export interface Touched {
+  readonly sources: ReadonlySet<string>;
+  readonly members: ReadonlySet<string>;
+}
+
+/** What a node, a router or a service becomes. */
+export interface Compiled {
+  readonly awsName: string;
+  /** The MeshService, of each zone; absent of routers and of what is not accepted. That of a node of the global is of zones with members. */
+  readonly service?: Generated;
+  /** Routes and policies, of where the source was made. */
+  readonly rules: readonly Generated[];
+  readonly conditions: readonly Condition[];
+  /** How many Dataplanes a node selects. */
+  readonly members: number;
+}
+
+/** What the Dataplanes of a node may call within App Mesh: frontends by namespace and name (T003-35). */
+export type Reachable = readonly { readonly namespace: string; readonly name: string }[];
+
+interface Marks {
+  readonly sources: Set<string>;
+  readonly members: Set<string>;
+}
+
+/**
+ * All nodes, routers, services and Dataplanes that a control plane knows. Incremental: a change marks what it touches, and what
+ * is marked is compiled when it is read. The state depends only on the current resources, never on the order in which they came.
+ */
+export class AppMeshTable {
+  private readonly sources = new Sources();
+  private readonly memberTable = new Members();
+  private readonly compiled = new Map<string, Compiled>();
+  private open: Marks | undefined;
+
+  /** Does several changes as one. Nothing may be read before it returns. */
+  batch(changes: () => void): Touched {
+    return this.change(changes);
+  }
+
+  /** Keeps a node, a router or a service in place of its older version. */
+  put(source: Source): Touched {
+    return this.change((marks) => {
+      const key = identityKey(source.id);
+      const before = this.sources.get(key);
+      if (before) this.mark(before, marks, false);
+      const row = this.sources.put(source);
+      this.mark(row, marks, !before);
+      if (source.kind === 'VirtualNode') {
+        this.markMembers(this.memberTable.putNode(source), marks);
+        if (!haveSameBackends(before, row))
+          for (const member of this.memberTable.selectedBy(key)) marks.members.add(member);
+      }
+    });
+  }
+
+  /** Forgets a node, a router or a service. */
+  remove(id: Identity): Touched {
+    return this.change((marks) => {
+      const key = identityKey(id);
+      const row = this.sources.get(key);
+      if (!row) return;
+      this.mark(row, marks, true);
+      this.sources.remove(key);
+      this.markMembers(this.memberTable.removeNode(key), marks);
+    });
+  }
+
+  /** Keeps a Dataplane in place of its older version. */
+  putMember(member: Member): Touched {
+    return this.change((marks) => {
+      marks.members.add(identityKey(member.id));
+      for (const node of this.memberTable.putMember(member)) marks.sources.add(node);
+    });
+  }
+
+  removeMember(id: Identity): Touched {
+    return this.change((marks) => {
+      marks.members.add(identityKey(id));
+      for (const node of this.memberTable.removeMember(identityKey(id))) marks.sources.add(node);
+    });
+  }
+
+  /** Keys of all nodes, routers and services. */
+  *keys(): Generator<string> {
+    for (const { key } of this.sources.all()) yield key;
+  }
+
+  /** What a source becomes; undefined where there is none. Kept until something touches it. */
+  compile(key: string): Compiled | undefined {
+    const known = this.compiled.get(key);
+    const row = this.sources.get(key);
+    if (known || !row) return known;
+    const made = this.compileRow(row);
+    this.compiled.set(key, made);
+    return made;
+  }
+
+  /** To which node a Dataplane belongs. */
+  membership(id: Identity): Membership {
+    return this.memberTable.membership(identityKey(id));
+  }
+
+  /** As `membership`, of a Dataplane that is to be stored; where it has several nodes, why it is refused (T003-32). */
+  admit(member: Member): { readonly membership: Membership; readonly refusal?: string } {
+    const membership = this.memberTable.wouldBe(member);
+    if (membership.type !== 'conflict') return { membership };
+    const { namespace, name } = member.id;
+    const nodes = membership.nodes
+      .map(({ id }) => `${id.namespace}/${id.name}`)
+      .sort()
+      .join(',');
+    return { membership, refusal: `found multiple matching VirtualNodes for Dataplane ${namespace}/${name}: ${nodes}` };
+  }
+
+  /** What a Dataplane may call of App Mesh; undefined where it belongs to no node and may call everything. */
+  reachable(id: Identity): Reachable | undefined {
+    const membership = this.membership(id);
+    if (membership.type === 'plain') return undefined;
+    const { node } = membership;
+    return (node.spec.backends ?? []).map(({ virtualService }) => {
+      const { namespace, name } = resolvedRef(node.id, virtualService.virtualServiceRef);
+      return { namespace, name: frontendOfVirtualService(name) };
+    });
+  }
+
+  private change(work: (marks: Marks) => void): Touched {
+    if (this.open) {
+      work(this.open);
+      return this.open;
+    }
+    const marks: Marks = { sources: new Set(), members: new Set() };
+    this.open = marks;
+    try {
+      work(marks);
+    } finally {
+      this.open = undefined;
+      for (const key of marks.sources) this.compiled.delete(key);
+    }
+    return marks;
+  }
+
+  /**
+   * A source, those that want its name, and what refers to any of them: a node counts in the services of its routers. Where a
+   * service came or went, its nodes may be accepted now, or no longer (T003-12).
+   */
+  private mark(row: Row, marks: Marks, comesOrGoes: boolean): void {
+    for (const rival of this.sources.rivals(row)) {
+      marks.sources.add(rival.key);
+      for (const first of this.sources.referringTo(nameOf(rival))) {
+        marks.sources.add(first.key);
+        if (first.source.kind === 'VirtualRouter') this.markReferring(first, marks);
+        else if (first.source.kind === 'VirtualNode' && comesOrGoes) this.markUsers(first, marks);
+      }
+    }
+  }
+
+  /** The routers and services that send to a node. */
+  private markUsers(node: Row, marks: Marks): void {
+    for (const user of this.sources.referringTo(nameOf(node))) {
+      marks.sources.add(user.key);
+      if (user.source.kind === 'VirtualRouter') this.markReferring(user, marks);
+    }
+  }
+
+  private markReferring(row: Row, { sources }: Marks): void {
+    for (const { key } of this.sources.referringTo(nameOf(row))) sources.add(key);
+  }
+
+  private markMembers(keys: readonly string[], marks: Marks): void {
+    for (const key of keys) {
+      marks.members.add(key);
+      for (const node of this.memberTable.selecting(key)) marks.sources.add(node);
+    }
+  }
+
+  private compileRow(row: Row): Compiled {
+    const { source, awsName } = row;
+    const conflict = this.conflictOf(row);
+    const conditions = [...conditionsOf(row, this.sources), ...(conflict ? [conflict] : [])];
+    const members = source.kind === 'VirtualNode' ? this.memberTable.selectedBy(row.key).size : 0;
+    const said = { awsName, conditions, members };
+    if (source.kind === 'VirtualRouter' || refusalOf(row, this.sources)) return { ...said, rules: [] };
+    if (source.kind === 'VirtualNode') {
+      const { service, policies } = compiledNode(row, source.spec);
+      return { ...said, service, rules: policies };
+    }
+    return { ...said, ...compileService(source.id, awsName, this.providerOf(row)) };
+  }
+
+  private providerOf(row: Row): Provider {
+    const [ref] = row.refs;
+    const found = ref && resolve(row, ref, this.sources);
+    if (!found?.ok) return { type: 'none' };
+    const { source } = found.row;
+    if (source.kind === 'VirtualNode') return { type: 'node', id: source.id, spec: source.spec };
+    if (source.kind === 'VirtualRouter') return { type: 'router', id: source.id, router: compileRouter(source.spec) };
+    return { type: 'none' };
+  }
+
+  private conflictOf({ key, source: { kind, generation } }: Row): Condition | undefined {
+    if (kind !== 'VirtualNode') return undefined;
+    const shared = [...this.memberTable.selectedBy(key)].filter(
+      (member) => this.memberTable.selecting(member).size > 1,
+    );
+    if (shared.length === 0) return undefined;
+    const names = shared.sort().map((member) => member.slice(member.lastIndexOf('/') + 1));
+    const message = `other VirtualNodes select these Dataplanes too: ${listed(names)}`;
+    const reason = 'SelectorsOverlap';
+    return { type: MEMBERSHIP_CONFLICT, status: 'True', reason, message, observedGeneration: generation };
+  }
+}
+
+/** Whether two versions of a node let their Dataplanes call the same. */
+function haveSameBackends(a: Row | undefined, b: Row): boolean {
+  const [before, after] = [a?.refs ?? [], b.refs];
+  return before.length === after.length && before.every((ref, i) => namesSame(ref, after[i]));
+}
+
+const namesSame = (a: Named, b: Named | undefined): boolean => a.namespace === b?.namespace && a.name === b.name;

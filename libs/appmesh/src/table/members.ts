@@ -1,0 +1,179 @@
+import {
+  effectiveLabel,
+  identityKey,
+  selectsLabels,
+  Label,
+  type Identity,
+  type Labels,
+  type LabelSelector,
+} from '@causeway/resources';
+import { selectorOf, type Member, type Source } from '../model';
+import { entry, MultiMap } from './maps';
+import { compareRanks, meet } from './rank';
+
+type Node = Extract<Source, { kind: 'VirtualNode' }>;
+
+/** Which of the nodes a Dataplane belongs to (T003-32). */
+export type Membership =
+  | { readonly type: 'plain' }
+  | { readonly type: 'bound'; readonly node: Node }
+  /** Several select it. It stays with the node that it was bound to, else it goes with the one that ranks first (T003-33). */
+  | { readonly type: 'conflict'; readonly node: Node; readonly nodes: readonly Node[] };
+
+/** Labels that selectors may name and nobody stores. */
+const IMPLIED = [Label.namespace, Label.serviceName];
+/** In place of a pair, for selectors without one. */
+const ANY = '';
+
+/**
+ * Dataplanes and the nodes that select them, both ways and incrementally: a Dataplane that changes asks the nodes that name one of its
+ * labels, a node asks the Dataplanes that have the rarest label that it names.
+ */
+export class Members {
+  private readonly members = new Map<string, { readonly member: Member; readonly labels: Labels }>();
+  private readonly nodes = new Map<string, { readonly node: Node; readonly term: string }>();
+  private readonly membersByTerm = new MultiMap<string>();
+  private readonly nodesByTerm = new MultiMap<string>();
+  /** By Dataplane the nodes that select it, and the other way round. */
+  private readonly nodesOf = new Map<string, Set<string>>();
+  private readonly membersOf = new Map<string, Set<string>>();
+
+  /** Keeps a Dataplane; returns the keys of all nodes that select it, or did. */
+  putMember(member: Member): readonly string[] {
+    const key = identityKey(member.id);
+    const before = this.removeMember(key);
+    const labels = labelsOf(member);
+    this.members.set(key, { member, labels });
+    for (const term of termsOf(member.id, labels)) this.membersByTerm.add(term, key);
+    const asked = termsOf(member.id, labels).flatMap((term) => [...this.nodesByTerm.get(term)]);
+    for (const each of asked) this.join(each, key);
+    return [...new Set([...before, ...(this.nodesOf.get(key) ?? [])])];
+  }
+
+  removeMember(key: string): readonly string[] {
+    const known = this.members.get(key);
+    if (!known) return [];
+    for (const term of termsOf(known.member.id, known.labels)) this.membersByTerm.delete(term, key);
+    const nodes = [...(this.nodesOf.get(key) ?? [])];
+    for (const node of nodes) this.membersOf.get(node)?.delete(key);
+    this.nodesOf.delete(key);
+    this.members.delete(key);
+    return nodes;
+  }
+
+  /** Keeps a node; returns the keys of all Dataplanes that it selects, or did; none where it selects and ranks as before. */
+  putNode(node: Node): readonly string[] {
+    const key = identityKey(node.id);
+    const known = this.nodes.get(key);
+    if (known && selectsAsBefore(known.node, node)) {
+      this.nodes.set(key, { ...known, node });
+      return [];
+    }
+    const before = this.removeNode(key);
+    const selector = selectorOf(node.spec);
+    if (!selector) return before;
+    const term = this.rarestOf(node.id, selector);
+    this.nodes.set(key, { node, term });
+    this.nodesByTerm.add(term, key);
+    for (const member of this.membersByTerm.get(term)) this.join(key, member);
+    return [...new Set([...before, ...(this.membersOf.get(key) ?? [])])];
+  }
+
+  removeNode(key: string): readonly string[] {
+    const known = this.nodes.get(key);
+    if (!known) return [];
+    this.nodesByTerm.delete(known.term, key);
+    const members = [...(this.membersOf.get(key) ?? [])];
+    for (const member of members) this.nodesOf.get(member)?.delete(key);
+    this.membersOf.delete(key);
+    this.nodes.delete(key);
+    return members;
+  }
+
+  /** Keys of the Dataplanes that a node selects. */
+  selectedBy(node: string): ReadonlySet<string> {
+    return this.membersOf.get(node) ?? NONE;
+  }
+
+  /** Keys of the nodes that select a Dataplane. */
+  selecting(member: string): ReadonlySet<string> {
+    return this.nodesOf.get(member) ?? NONE;
+  }
+
+  /** To which node a Dataplane belongs. */
+  membership(member: string): Membership {
+    const known = this.members.get(member)?.member;
+    const nodes = this.rowsOf(this.selecting(member));
+    return known ? membershipAmong(nodes, known) : { type: 'plain' };
+  }
+
+  /** As `membership`, of a Dataplane as it is going to be stored. */
+  wouldBe(member: Member): Membership {
+    const labels = labelsOf(member);
+    const asked = termsOf(member.id, labels).flatMap((term) => [...this.nodesByTerm.get(term)]);
+    const nodes = this.rowsOf(asked).filter((node) => selects(node, member.id, labels));
+    return membershipAmong(nodes, member);
+  }
+
+  private rowsOf(keys: Iterable<string>): Node[] {
+    return [...keys].flatMap((key) => this.nodes.get(key)?.node ?? []);
+  }
+
+  private join(nodeKey: string, memberKey: string): void {
+    const [node, member] = [this.nodes.get(nodeKey), this.members.get(memberKey)];
+    if (!node || !member || !selects(node.node, member.member.id, member.labels)) return;
+    entry(this.nodesOf, memberKey, () => new Set<string>()).add(nodeKey);
+    entry(this.membersOf, nodeKey, () => new Set<string>()).add(memberKey);
+  }
+
+  /** The pair that fewest nodes are kept under, so that a change of a Dataplane asks few. */
+  private rarestOf(id: Identity, { matchLabels = {} }: LabelSelector): string {
+    const terms = Object.entries(matchLabels).map(([key, value]) => termOf(id, key, value));
+    const size = (term: string): number => this.nodesByTerm.get(term).size;
+    return (
+      terms.reduce<string | undefined>(
+        (best, term) => (best === undefined || size(term) < size(best) ? term : best),
+        undefined,
+      ) ?? termOf(id, ANY, '')
+    );
+  }
+}
+
+const selectsAsBefore = (a: Node, b: Node): boolean => compareRanks(a, b) === 0 && selectorText(a) === selectorText(b);
+
+const selectorText = ({ spec }: Node): string => JSON.stringify(selectorOf(spec) ?? null);
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** To which of the nodes that select a Dataplane it belongs. Pure. */
+function membershipAmong(nodes: readonly Node[], { boundTo }: Member): Membership {
+  const ranked = [...nodes].sort(compareRanks);
+  const [first, second] = ranked;
+  if (!first) return { type: 'plain' };
+  if (!second) return { type: 'bound', node: first };
+  const kept = ranked.find(({ id }) => `${id.namespace}/${id.name}` === boundTo);
+  return { type: 'conflict', node: kept ?? first, nodes: ranked };
+}
+
+/** A node selects in its own mesh and namespace, and in its zone where it has one. */
+function selects({ id, spec }: Node, member: Identity, labels: Labels): boolean {
+  const isNear = id.mesh === member.mesh && id.namespace === member.namespace && meet(id.zone, member.zone);
+  const selector = isNear ? selectorOf(spec) : undefined;
+  return selector !== undefined && selectsLabels(selector, labels);
+}
+
+function labelsOf(member: Member): Labels {
+  const implied = IMPLIED.flatMap((key): [string, string][] => {
+    const value = effectiveLabel(member, key);
+    return value === undefined ? [] : [[key, value]];
+  });
+  return { ...Object.fromEntries(implied), ...member.labels };
+}
+
+const termOf = ({ mesh, namespace }: Identity, key: string, value: string): string =>
+  `${mesh}/${namespace} ${key}=${value}`;
+
+const termsOf = (id: Identity, labels: Labels): string[] => [
+  termOf(id, ANY, ''),
+  ...Object.entries(labels).map(([key, value]) => termOf(id, key, value)),
+];

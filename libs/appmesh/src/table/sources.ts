@@ -1,0 +1,118 @@
+import { identityKey } from '@causeway/resources';
+import type { ObjectRef, RouterRoute, Source, SourceKind, VirtualRouterSpec } from '../model';
+import { derivedAwsName, resolvedRef } from '../names';
+import { MultiMap } from './maps';
+import { compareRanks, meet } from './rank';
+
+/** What a reference names: a kind, a namespace and a name. */
+export interface Named {
+  readonly kind: SourceKind;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** What a source is looked up by. */
+export interface Row {
+  readonly key: string;
+  readonly source: Source;
+  readonly awsName: string;
+  readonly refs: readonly Named[];
+}
+
+const nameKey = ({ kind, namespace, name }: Named): string => `${kind}/${namespace}/${name}`;
+const awsKey = ({ source: { kind, id }, awsName }: Row): string => `${kind}/${id.mesh}/${awsName}`;
+
+/** Nodes, routers and services by name, by what they refer to, and by their names at App Mesh. */
+export class Sources {
+  private readonly rows = new Map<string, Row>();
+  private readonly named = new MultiMap<Row>();
+  private readonly referring = new MultiMap<Row>();
+  private readonly wanting = new MultiMap<Row>();
+
+  get(key: string): Row | undefined {
+    return this.rows.get(key);
+  }
+
+  all(): Iterable<Row> {
+    return this.rows.values();
+  }
+
+  put(source: Source): Row {
+    const key = identityKey(source.id);
+    this.remove(key);
+    const awsName = source.spec.awsName || derivedAwsName(source.kind, source.id);
+    const row: Row = { key, source, awsName, refs: refsOf(source) };
+    this.rows.set(key, row);
+    this.named.add(nameKey(nameOf(row)), row);
+    this.wanting.add(awsKey(row), row);
+    for (const ref of row.refs) this.referring.add(nameKey(ref), row);
+    return row;
+  }
+
+  remove(key: string): Row | undefined {
+    const row = this.rows.get(key);
+    if (!row) return undefined;
+    this.rows.delete(key);
+    this.named.delete(nameKey(nameOf(row)), row);
+    this.wanting.delete(awsKey(row), row);
+    for (const ref of row.refs) this.referring.delete(nameKey(ref), row);
+    return row;
+  }
+
+  /** What refers to something of this name. */
+  referringTo(named: Named): Iterable<Row> {
+    return this.referring.get(nameKey(named));
+  }
+
+  /** All that want the name at App Mesh that this one wants, itself included. */
+  rivals(row: Row): Iterable<Row> {
+    return this.wanting.get(awsKey(row));
+  }
+
+  /** Who holds the name at App Mesh that `row` wants, as its own zone sees it: `row` itself, or one that ranks before (T003-08). */
+  holder(row: Row): Row {
+    let best = row;
+    for (const rival of this.rivals(row)) {
+      const isSeen = meet(rival.source.id.zone, row.source.id.zone);
+      if (isSeen && compareRanks(rival.source, best.source) < 0) best = rival;
+    }
+    return best;
+  }
+
+  /**
+   * What a reference of `from` finds: what was made where `from` was, else on the global, of its own mesh. Without it, the mesh in
+   * which there is something of this name, if any (T003-12).
+   */
+  find(from: Source, named: Named): Row | { readonly elsewhere: string } | undefined {
+    let found: Row | undefined;
+    let elsewhere: string | undefined;
+    for (const row of this.named.get(nameKey(named))) {
+      const { mesh, zone } = row.source.id;
+      if (zone !== '' && zone !== from.id.zone) continue;
+      if (mesh !== from.id.mesh) elsewhere = elsewhere === undefined || mesh < elsewhere ? mesh : elsewhere;
+      else if (!found || zone !== '') found = row;
+    }
+    return found ?? (elsewhere === undefined ? undefined : { elsewhere });
+  }
+}
+
+export const nameOf = ({ source: { kind, id } }: Row): Named => ({ kind, namespace: id.namespace, name: id.name });
+
+function refsOf(source: Source): readonly Named[] {
+  const to = (kind: SourceKind, ref: ObjectRef): Named => ({ kind, ...resolvedRef(source.id, ref) });
+  if (source.kind === 'VirtualNode')
+    return (source.spec.backends ?? []).map(({ virtualService }) =>
+      to('VirtualService', virtualService.virtualServiceRef),
+    );
+  if (source.kind === 'VirtualRouter') return targetsOf(source.spec).map((ref) => to('VirtualNode', ref));
+  const { virtualNode, virtualRouter } = source.spec.provider ?? {};
+  if (virtualNode) return [to('VirtualNode', virtualNode.virtualNodeRef)];
+  return virtualRouter ? [to('VirtualRouter', virtualRouter.virtualRouterRef)] : [];
+}
+
+function targetsOf({ routes = [] }: VirtualRouterSpec): readonly ObjectRef[] {
+  const bodies = ({ http, httpRoute, http2, http2Route, grpc, grpcRoute, tcp, tcpRoute }: RouterRoute) =>
+    [http, httpRoute, http2, http2Route, grpc, grpcRoute, tcp, tcpRoute].flatMap((body) => (body ? [body] : []));
+  const refs = routes.flatMap(bodies).flatMap(({ action }) => action?.weightedTargets ?? []);
+  return refs.map(({ virtualNodeRef }) => virtualNodeRef);
+}

@@ -1,0 +1,94 @@
+import type { Condition } from '@causeway/resources';
+import { compileNode, type CompiledNode } from '../compile/compile-node';
+import { compileRouter } from '../compile/compile-router';
+import type { VirtualNodeSpec } from '../model';
+import { describe } from '../names';
+import type { Named, Row, Sources } from './sources';
+
+/** True on nodes that select one Dataplane together; the message names the Dataplanes (T003-33). */
+export const MEMBERSHIP_CONFLICT = 'causeway.io/MembershipConflict';
+
+/** Why something is not compiled, as the condition Accepted says it. */
+export interface Refusal {
+  readonly reason: 'AwsNameConflict' | 'ReferenceNotInMesh' | 'UnsupportedValue';
+  readonly message: string;
+}
+
+const nodes = new WeakMap<Row, CompiledNode>();
+
+/** A node, compiled once until it changes. */
+export function compiledNode(row: Row, spec: VirtualNodeSpec): CompiledNode {
+  const known = nodes.get(row) ?? compileNode(row.source.id, spec);
+  nodes.set(row, known);
+  return known;
+}
+
+/** Why `row` is not compiled; undefined where it is. Linear in its references and in those that want its name. */
+export function refusalOf(row: Row, sources: Sources): Refusal | undefined {
+  const { source, awsName } = row;
+  const holder = sources.holder(row);
+  if (holder !== row) {
+    const who = describe(source.kind, holder.source.id);
+    const where = holder.source.id.zone === source.id.zone ? '' : whereMade(holder.source.id.zone);
+    return { reason: 'AwsNameConflict', message: `awsName "${awsName}" is held by ${who}${where}` };
+  }
+  const [violation] = violationsOf(row);
+  if (violation) return { reason: 'UnsupportedValue', message: `${violation.field} ${violation.reason}` };
+  for (const ref of row.refs) {
+    const found = sources.find(source, ref);
+    if (!found || 'key' in found) continue;
+    const kind = ref.kind.charAt(0).toLowerCase() + ref.kind.slice(1);
+    const message = `${kind} ${ref.namespace}/${ref.name} didn't belong to mesh ${source.id.mesh}`;
+    return { reason: 'ReferenceNotInMesh', message };
+  }
+  return undefined;
+}
+
+const whereMade = (zone: string): string => (zone === '' ? ' of the global' : ` of zone ${zone}`);
+
+function violationsOf(row: Row) {
+  const { source } = row;
+  if (source.kind === 'VirtualNode') return compiledNode(row, source.spec).violations;
+  return source.kind === 'VirtualRouter' ? compileRouter(source.spec).violations : [];
+}
+
+/** What a reference leads to; `why` where that is nothing that is compiled (T003-13). */
+export function resolve(
+  row: Row,
+  ref: Named,
+  sources: Sources,
+): { readonly ok: true; readonly row: Row } | { readonly ok: false; readonly why: string } {
+  const found = sources.find(row.source, ref);
+  if (!found || !('key' in found)) return { ok: false, why: `there is no ${describe(ref.kind, ref)}` };
+  const refusal = refusalOf(found, sources);
+  return refusal
+    ? { ok: false, why: `${describe(ref.kind, ref)} is not accepted: ${refusal.reason}` }
+    : { ok: true, row: found };
+}
+
+/** The conditions that follow from the sources: whether it is compiled, and whether what it refers to is there. */
+export function conditionsOf(row: Row, sources: Sources): readonly Condition[] {
+  const { generation: observedGeneration } = row.source;
+  const refusal = refusalOf(row, sources);
+  const accepted: Condition = refusal
+    ? { type: 'Accepted', status: 'False', ...refusal, observedGeneration }
+    : { type: 'Accepted', status: 'True', reason: 'Accepted', message: '', observedGeneration };
+  const unresolved = row.refs.map((ref) => resolve(row, ref, sources)).flatMap((one) => (one.ok ? [] : [one.why]));
+  const resolved: Condition = {
+    type: 'ResolvedRefs',
+    ...(unresolved.length === 0
+      ? { status: 'True', reason: 'ResolvedRefs', message: 'all references resolve' }
+      : { status: 'False', reason: 'BackendNotFound', message: listed(unresolved) }),
+    observedGeneration,
+  };
+  return [accepted, resolved];
+}
+
+const MOST_NAMED = 5;
+
+/** The first of several, and how many there are more. */
+export function listed(all: readonly string[]): string {
+  const distinct = [...new Set(all)];
+  const more = distinct.length - MOST_NAMED;
+  return distinct.slice(0, MOST_NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}

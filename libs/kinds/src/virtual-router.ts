@@ -1,0 +1,80 @@
+import { Type, type Static } from 'typebox';
+import { defineKind, type FieldPath, type Violation } from '@causeway/resources';
+import {
+  appMeshKind,
+  appMeshStatus,
+  AwsName,
+  distinctListeners,
+  MeshRef,
+  PortMapping,
+  refuseMeshRef,
+} from './app-mesh/parts';
+import { Route, routePlace, routeViolations } from './app-mesh/route';
+import { strict } from './schema/schema-parts';
+
+const Listener = Type.Object({ portMapping: PortMapping }, strict);
+
+const Spec = Type.Object(
+  {
+    awsName: Type.Optional(AwsName),
+    listeners: Type.Array(Listener, { minItems: 1, maxItems: 64 }),
+    routes: Type.Optional(Type.Array(Route, { maxItems: 128 })),
+    meshRef: Type.Optional(MeshRef),
+  },
+  {
+    ...strict,
+    examples: [
+      {
+        listeners: [{ portMapping: { port: 9080, protocol: 'http' } }],
+        routes: [
+          {
+            name: 'route-to-auth',
+            httpRoute: {
+              match: { prefix: '/auth' },
+              action: { weightedTargets: [{ virtualNodeRef: { name: 'node-v1' }, weight: 1 }] },
+            },
+          },
+        ],
+      },
+    ],
+  },
+);
+
+export type VirtualRouterSpec = Static<typeof Spec>;
+
+/** The routes of the VirtualServices that it provides, by which requests go to nodes (seed App Mesh v1beta2, T003-01, T003-18). */
+export const VirtualRouter = defineKind({
+  ...appMeshKind('VirtualRouter', 'vr'),
+  spec: Spec,
+  derive: ({ name, namespace, mesh, spec }) => appMeshStatus(spec['awsName'], `${name}_${namespace}`, mesh),
+  validate: (spec, at) => [
+    ...refuseMeshRef(spec.meshRef, at.field('meshRef')),
+    ...distinctListeners(spec.listeners, at.field('listeners')),
+    ...distinctNames(spec.routes ?? [], at.field('routes')),
+    ...(spec.routes ?? []).flatMap((route, i) => routeViolations(route, at.field('routes').index(i))),
+  ],
+  warn: ({ spec: { listeners, routes = [] } }) => routes.flatMap((route, i) => placeWarnings(route, i, listeners)),
+});
+
+function distinctNames(routes: readonly Route[], at: FieldPath): Violation[] {
+  const first = new Map<string, number>();
+  return routes.flatMap(({ name }, i) => {
+    const earlier = first.get(name);
+    if (earlier === undefined) first.set(name, i);
+    const field = at.index(i).field('name');
+    if (earlier === undefined) return [];
+    return [field.violation(`must be unique; "${name}" is already at index ${earlier}`, 'not-unique')];
+  });
+}
+
+/** Warns of a route that no listener can use. */
+function placeWarnings(route: Route, i: number, listeners: VirtualRouterSpec['listeners']): string[] {
+  const place = routePlace(route);
+  if (!place) return [];
+  const { protocol, port } = place;
+  const isThere = listeners.some(
+    ({ portMapping }) => portMapping.protocol === protocol && (port === undefined || portMapping.port === port),
+  );
+  const at = port === undefined ? '' : ` at port ${port}`;
+  return isThere ? [] : [`spec.routes[${i}]: no listener speaks ${protocol}${at}, so no request takes this route`];
+}

@@ -1,0 +1,63 @@
+import { Type, type Static } from 'typebox';
+import { defineKind, type FieldPath, type Violation } from '@causeway/resources';
+import {
+  appMeshKind,
+  appMeshStatus,
+  AwsName,
+  AwsText,
+  MeshRef,
+  refuse,
+  refuseAwsName,
+  refuseMeshRef,
+  TypedRef,
+} from './app-mesh/parts';
+import { Optionals, strict } from './schema/schema-parts';
+
+/** Nested, so that later fields of a provider have their place (seed App Mesh v1beta2, "Decouple VirtualRouter"). */
+const Provider = Optionals({
+  virtualNode: Type.Object({ virtualNodeRef: TypedRef, virtualNodeARN: Type.Optional(AwsText) }, strict),
+  virtualRouter: Type.Object({ virtualRouterRef: TypedRef, virtualRouterARN: Type.Optional(AwsText) }, strict),
+});
+
+const Spec = Type.Partial(Type.Object({ awsName: AwsName, provider: Provider, meshRef: MeshRef }), {
+  ...strict,
+  examples: [{ provider: { virtualRouter: { virtualRouterRef: { name: 'svc-a-router' } } } }],
+});
+
+export type VirtualServiceSpec = Static<typeof Spec>;
+
+/** Longest value of the label by which a VirtualService gets a hostname. */
+const LONGEST_LABEL = 63;
+
+/** What clients ask: a node, or the routes of a router; without a provider it answers 503 (seed App Mesh v1beta2, T003-01, T003-15). */
+export const VirtualService = defineKind({
+  ...appMeshKind('VirtualService', 'vs'),
+  spec: Spec,
+  derive: ({ name, namespace, mesh, spec }) => appMeshStatus(spec['awsName'], `${name}.${namespace}`, mesh),
+  validate: (spec, at) => [
+    ...refuseMeshRef(spec.meshRef, at.field('meshRef')),
+    ...providerViolations(spec.provider ?? {}, at.field('provider')),
+  ],
+  warn: ({ spec: { awsName = '', provider } }) => [
+    ...(Object.keys(provider ?? {}).length === 0 ? ['spec.provider: there is none, so every request gets 503'] : []),
+    ...(awsName.length > LONGEST_LABEL
+      ? [`spec.awsName: has more than ${LONGEST_LABEL} characters, so no hostname is made of it`]
+      : []),
+  ],
+});
+
+function providerViolations({ virtualNode, virtualRouter }: Static<typeof Provider>, at: FieldPath): Violation[] {
+  const [node, router] = [at.field('virtualNode'), at.field('virtualRouter')];
+  const both = virtualNode !== undefined && virtualRouter !== undefined;
+  return [
+    ...(both ? [at.violation('must have only one of virtualNode, virtualRouter')] : []),
+    ...refuse(virtualNode?.virtualNodeARN, node.field('virtualNodeARN'), 'name the node with virtualNodeRef'),
+    ...(virtualNode ? refuseAwsName(virtualNode.virtualNodeRef, node.field('virtualNodeRef')) : []),
+    ...refuse(
+      virtualRouter?.virtualRouterARN,
+      router.field('virtualRouterARN'),
+      'name the router with virtualRouterRef',
+    ),
+    ...(virtualRouter ? refuseAwsName(virtualRouter.virtualRouterRef, router.field('virtualRouterRef')) : []),
+  ];
+}

@@ -1,0 +1,83 @@
+import {
+  AppMeshTable,
+  type Compiled,
+  type Membership,
+  type Reachable,
+  type Source,
+  type SourceKind,
+} from '@causeway/appmesh';
+import { identityKey, type Condition, type Identity, type JsonObject, type Labels } from '@causeway/resources';
+
+type Place = Partial<Pick<Identity, 'mesh' | 'zone'>>;
+
+/** Writes nodes, routers, services and Dataplanes as `namespace/name` into a table, each younger than the one before. */
+export class AppMesh {
+  readonly table = new AppMeshTable();
+  private order = 0;
+
+  /** Keeps its age where it is there. */
+  put(kind: SourceKind, name: string, spec: JsonObject, place: Place = {}): this {
+    const id = idOf(kind, name, place);
+    const key = identityKey(id);
+    const creationOrder = this.ages.get(key) ?? (this.order += 1);
+    this.ages.set(key, creationOrder);
+    this.table.put(asSource({ id, creationOrder, generation: 1, spec, kind }));
+    return this;
+  }
+
+  remove(kind: SourceKind, name: string, place: Place = {}): this {
+    const id = idOf(kind, name, place);
+    this.ages.delete(identityKey(id));
+    this.table.remove(id);
+    return this;
+  }
+
+  member(name: string, labels: Labels, more: { readonly boundTo?: string } = {}): this {
+    this.table.putMember({ id: idOf('Dataplane', name, { zone: 'east' }), labels, ...more });
+    return this;
+  }
+
+  admit(name: string, labels: Labels): ReturnType<AppMeshTable['admit']> {
+    return this.table.admit({ id: idOf('Dataplane', name, { zone: 'east' }), labels });
+  }
+
+  /** The node of a Dataplane as `namespace/name`; empty where it has none. */
+  nodeOf(name: string): string {
+    const membership: Membership = this.table.membership(idOf('Dataplane', name, { zone: 'east' }));
+    return membership.type === 'plain' ? '' : `${membership.node.id.namespace}/${membership.node.id.name}`;
+  }
+
+  reachable(name: string): Reachable | undefined {
+    return this.table.reachable(idOf('Dataplane', name, { zone: 'east' }));
+  }
+
+  compiled(kind: SourceKind, name: string, place: Place = {}): Compiled {
+    const found = this.table.compile(identityKey(idOf(kind, name, place)));
+    if (!found) throw new Error(`there is no ${kind} ${name}`);
+    return found;
+  }
+
+  /** What a VirtualService makes of a kind. */
+  rules(name: string, kind: string): Compiled['rules'] {
+    return this.compiled('VirtualService', name).rules.filter(({ id }) => id.kind === kind);
+  }
+
+  condition(kind: SourceKind, name: string, type: string, place: Place = {}): Condition | undefined {
+    return this.compiled(kind, name, place).conditions.find((condition) => condition.type === type);
+  }
+
+  private readonly ages = new Map<string, number>();
+}
+
+function idOf(kind: string, text: string, { mesh = 'm', zone = '' }: Place): Identity {
+  const [namespace = '', name = ''] = text.split('/');
+  return { kind, mesh, zone, namespace, name };
+}
+
+/** The spec is as good as its test writes it. */
+function asSource(
+  stored: Omit<Source, 'kind' | 'spec'> & { readonly kind: SourceKind; readonly spec: JsonObject },
+): Source {
+  const source: unknown = stored;
+  return source as Source;
+}
