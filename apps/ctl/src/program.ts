@@ -21,6 +21,7 @@ const groups: readonly { readonly heading: string; readonly commands: readonly C
     heading: 'Change:',
     commands: [
       { name: 'apply', load: async () => (await import('./commands/apply/apply.js')).registerApply },
+      { name: 'import', load: async () => (await import('./commands/import/import.js')).registerImport },
       { name: 'diff', load: async () => (await import('./commands/diff.js')).registerDiff },
       { name: 'edit', load: async () => (await import('./commands/edit.js')).registerEdit },
       { name: 'label', load: async () => (await import('./commands/label.js')).registerLabel },

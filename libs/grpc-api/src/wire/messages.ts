@@ -11,6 +11,9 @@ import { FieldPath, shortened, type Identity, type Kind, type Registry, type Res
 /** Longest label selector, in characters; the same as a query of REST. */
 const LONGEST_SELECTOR = 8_192;
 
+/** Longest name of a zone, a namespace, a kind or a service, in characters, as in a query of REST. */
+const LONGEST_NAME = 253;
+
 /** A resource as it is sent; `json` is its document. */
 export function resourceMessage(resource: Resource, json: string): ResourceMessage {
   const { id, uid, generation, revision } = resource;
@@ -64,6 +67,12 @@ export function scopeOf(registry: Registry, selection: SelectionMessage | undefi
 /** A revision that a request asks for; 0 is none. */
 export function revisionOf(minRevision: number): number | undefined {
   return minRevision === 0 ? undefined : minRevision;
+}
+
+/** A name of a request; undefined where it is left out. Throws InvalidQuery for one that is too long. */
+export function nameOf(field: string, text: string): string | undefined {
+  if (text.length > LONGEST_NAME) throw refused(field, `must not be longer than ${LONGEST_NAME} characters`);
+  return text || undefined;
 }
 
 /** A request that is wrong at one field, whatever is stored. */
