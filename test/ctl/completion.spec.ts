@@ -9,6 +9,13 @@ import { globalIdentity } from '@causeway/resources';
 import { restFixture, serviceId, type RestFixture } from '../rest/rest-fixture';
 import { PROGRAM, runCauseway } from './run-causeway';
 
+const PAINT = {
+  ...{ group: 'a.io', kind: 'PaintPolicy', plural: 'paintpolicies', shortName: 'paint', hierarchy: 'mesh' },
+  declaredTargets: [{ kind: 'Namespace', semantics: 'paints its services' }],
+  effectiveTarget: { level: 'Rule', semantics: 'is painted' },
+  schema: { type: 'object', properties: { colour: { type: 'string' } } },
+};
+
 /** Completes `words` in a real shell, which reads `$COMPLETION`: what it would offer for the last one. */
 const DRIVERS = {
   bash: `
@@ -44,6 +51,8 @@ describe('causeway completion', () => {
     fixture = await restFixture();
     server = `http://127.0.0.1:${await fixture.server.listen('127.0.0.1', 0)}`;
     for (const name of ['redis', 'redis-cache', 'web']) await fixture.seed({ id: serviceId(name) });
+    await fixture.seed({ id: globalIdentity('MetaresourceDefinition', 'paint'), spec: PAINT });
+    await fixture.seed({ id: { ...serviceId('of-all'), kind: 'PaintPolicy' }, spec: { targetRefs: [] } });
     for (const name of ['east', 'west']) await fixture.seed({ id: globalIdentity('Zone', name) });
     folder = mkdtempSync(join(tmpdir(), 'causeway-completion-'));
     writeFileSync(join(folder, 'services.yaml'), '');
@@ -89,6 +98,10 @@ describe('causeway completion', () => {
       ['names of a kind', ['describe', 'msvc', 'red'], ['redis', 'redis-cache']],
       ['names that are not named yet', ['delete', 'msvc', 'redis', 'red'], ['redis-cache']],
       ['KIND/NAME', ['edit', 'msvc/w'], ['msvc/web']],
+      ['kinds that the server declares', ['get', 'paint'], ['paintpolicies']],
+      ['kinds that the server declares, as values', ['auth', 'can-i', 'list', 'paintp'], ['paintpolicies']],
+      ['names of a kind that the server declares', ['scopes', 'paint', 'of'], ['of-all']],
+      ['KIND/NAME of a kind that the server declares', ['delete', 'paint/o'], ['paint/of-all']],
       ['zones', ['zones', 'adopt', ''], ['east', 'west']],
       ['zones as values', ['get', 'msvc', '-z', 'e'], ['east']],
       ['meshes', ['get', 'msvc', '--mesh', ''], ['default']],
@@ -118,11 +131,14 @@ describe('causeway completion', () => {
       silent.close();
     });
 
-    it('offers nothing, says nothing, and ends', async () => {
+    it('offers what it knows itself, says nothing, and ends', async () => {
       const { port } = silent.address() as AddressInfo;
       for (const at of [`http://127.0.0.1:${port}`, 'http://127.0.0.1:9', 'ftp://x']) {
         const ran = await runCauseway(at, ['__complete', 'bash', '--', 'describe', 'msvc', '']);
         expect(ran).toEqual({ code: 0, out: '', err: '' });
+        // Kinds of the program need no server.
+        const kinds = await runCauseway(at, ['__complete', 'bash', '--', 'get', 'meshser']);
+        expect(kinds).toEqual({ code: 0, out: 'meshservices\n', err: '' });
       }
     });
   });

@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { shippedDefinition, shippedDefinitionName, shippedPolicies } from '@causeway/policies';
+import { globalIdentity } from '@causeway/resources';
 import { restFixture, type RestFixture } from '../rest/rest-fixture';
 import { runCauseway, type Ran } from './run-causeway';
 
@@ -82,5 +84,22 @@ describe('kinds that the control plane declares, as nouns of the command line', 
     }
     const again = await causeway(['delete', '-f', file, '--yes', '--ignore-not-found']);
     expect([again.code, again.err]).toEqual([0, '']);
+  });
+
+  it('that control planes bring are not changed or deleted, and say why', async () => {
+    const policy = shippedPolicies.find(({ kind }) => kind === 'TimeoutPolicy');
+    if (!policy) throw new Error('no TimeoutPolicy');
+    const name = shippedDefinitionName(policy);
+    const spec = shippedDefinition(policy);
+    await fixture.seed({ id: globalIdentity('MetaresourceDefinition', name), spec });
+    const why = `MetaresourceDefinition "${name}" is brought by the control plane and changes with its version; declare a kind of another group instead`;
+    const gone = await causeway(['delete', `mrd/${name}`, '--yes']);
+    expect([gone.code, gone.err]).toEqual([1, expect.stringContaining(why)]);
+    const changed = { type: 'MetaresourceDefinition', name, spec: { ...spec, description: 'mine' } };
+    for (const command of [['apply'], ['diff']]) {
+      const ran = await causeway([...command, '-f', '-'], JSON.stringify(changed));
+      expect([ran.code, ran.err]).toEqual([expect.any(Number), expect.stringContaining(why)]);
+      expect(ran.code).not.toBe(0);
+    }
   });
 });

@@ -28,6 +28,9 @@ describe.each(PROXY_KINDS)('AccessPolicy, by %s,', (kind) => {
       statuses[each] = await mesh.ask(each);
     }
     const asked = CALLERS.filter((each) => statuses[each] === 200);
+    // What `_explain` says is what happens.
+    expect(CALLERS.filter((each) => mesh.isSaidToGetIn(each, 'redis'))).toEqual(callers);
+    expect(CALLERS.filter((each) => mesh.isSaidToGetIn(each, 'web'))).toEqual(asked);
     // Who is known by nobody is refused by the handshake.
     const refused = CALLERS.filter((each) => statuses[each] === 403);
     return { callers, asked, refused };
@@ -101,6 +104,8 @@ describe.each(PROXY_KINDS)('AccessPolicy, by %s,', (kind) => {
     for (const [as, path, method] of asked) statuses.push(await mesh.ask(as, { path, method }));
     const want = [200, ...asked.slice(1).map(() => 403)];
     expect(statuses).toEqual(kind === 'envoy' ? want : asked.map(() => undefined));
+    const said = asked.map(([as, path, method]) => mesh.isSaidToGetIn(as, 'web', { path, method }));
+    expect(said).toEqual(statuses.map((status) => status === 200));
     await mesh.delete(policy);
   });
 

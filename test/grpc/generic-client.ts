@@ -17,6 +17,13 @@ import {
 } from '@causeway/proto-gen';
 import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
 
+/** A call whose answers go on. */
+export interface Watching {
+  /** What ended it; undefined where the server did without an error. */
+  readonly ended: Promise<ServiceError | undefined>;
+  readonly cancel: () => void;
+}
+
 const asIs = (bytes: Buffer): Buffer => bytes;
 
 /** A client that has no proto at hand: it asks reflection for the schema, and speaks JSON with its user. */
@@ -78,6 +85,18 @@ export class GenericClient {
         stream.write(Buffer.from(toBinary(method.input, fromJson(method.input, request, { registry: this.registry }))));
       stream.end();
     });
+  }
+
+  /** Calls `package.Service/Method` with one message in JSON, and is told of each answer; resolves with the error that ends the call. */
+  watch(path: string, request: JsonValue, told: (answer: JsonValue) => void): Watching {
+    const method = this.methodOf(path);
+    const message = Buffer.from(toBinary(method.input, fromJson(method.input, request, { registry: this.registry })));
+    const stream = this.client.makeServerStreamRequest(`/${path}`, asIs, asIs, message);
+    stream.on('data', (bytes: Buffer) => told(toJson(method.output, fromBinary(method.output, bytes))));
+    const ended = new Promise<ServiceError | undefined>((resolve) =>
+      stream.on('error', resolve).on('end', () => resolve(undefined)),
+    );
+    return { ended, cancel: () => stream.cancel() };
   }
 
   /** The details of the error that ended a call, in JSON. */

@@ -11,9 +11,9 @@ import { Admission } from '@causeway/admission';
 import { namingInsights } from '@causeway/control-plane';
 import { HostnameExplainer } from '@causeway/controllers';
 import { GrpcApiServer } from '@causeway/grpc-api';
-import { kindsOf } from '@causeway/meshes';
+import { FollowedPolicies, FollowedRoutes, kindsOf, type StepsRunner } from '@causeway/meshes';
 import { createQueries, type Queries, type QueryLimits } from '@causeway/queries';
-import { globalIdentity, type ControlPlane } from '@causeway/resources';
+import { globalIdentity, ownZone, type ControlPlane } from '@causeway/resources';
 import { silentLogger, systemClock, type Clock } from '@causeway/runtime';
 import { followStore, MemoryAudit, MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
 import type { ConnectionLimits } from '@causeway/grpc-server';
@@ -42,6 +42,11 @@ export interface GrpcFixtureOptions {
 export const OPERATOR_TOKEN = 'the-operator-token-of-tests';
 const EAST: ControlPlane = { role: 'zone', zone: 'east', federated: false };
 
+const atOnce: StepsRunner = (steps, done) => {
+  for (const _ of steps);
+  done();
+};
+
 /** The gRPC API over a memory store with everything real behind it; a mesh `default` exists. */
 export class GrpcFixture {
   readonly store = new MemoryStore(new MemoryDisk());
@@ -52,6 +57,8 @@ export class GrpcFixture {
   readonly server: GrpcApiServer;
   readonly audit = new MemoryAudit(this.store.disk);
   private readonly explainer: HostnameExplainer;
+  private readonly routes: FollowedRoutes;
+  private readonly policies: FollowedPolicies;
   private readonly recorder = new AuditRecorder({ log: this.audit, clock: systemClock, logger: silentLogger });
   port = 0;
   private readonly stop = new AbortController();
@@ -64,8 +71,12 @@ export class GrpcFixture {
     this.policy = new AccessPolicy(shared);
     this.explainer = new HostnameExplainer(index, cp);
     this.admission = new Admission({ ...shared, controlPlane: cp, access: this.policy });
+    const { meshes } = shared;
+    this.routes = new FollowedRoutes({ index, meshes, zone: ownZone(cp), run: atOnce });
+    this.policies = new FollowedPolicies({ index, meshes, routes: this.routes, run: atOnce });
     this.queries = createQueries({
       ...shared,
+      policies: this.policies,
       audit,
       limits,
       insights: namingInsights({ cp }, this.explainer),
@@ -110,6 +121,8 @@ export class GrpcFixture {
   async close(): Promise<void> {
     await this.server.close();
     this.queries.close();
+    this.policies.close();
+    this.routes.close();
     this.explainer.close();
     await this.recorder.close();
     this.policy.close();

@@ -36,6 +36,7 @@ describe('the gRPC API', () => {
       'causeway.v1.ResourceService',
       'causeway.v1.NamingService',
       'causeway.v1.RoutingService',
+      'causeway.v1.PolicyService',
       'grpc.health.v1.Health',
       'grpc.reflection.v1.ServerReflection',
       'grpc.reflection.v1alpha.ServerReflection',

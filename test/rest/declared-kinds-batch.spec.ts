@@ -89,6 +89,9 @@ describe('a batch with a definition', () => {
     const late = { ...paints(), name: 'late', spec: { ...paints().spec, kind: 'LatePolicy' } };
     const results = await apply([late, { ...policy('a'), type: 'LatePolicy' }, policy('b')]);
     expect(outcomes(results)).toEqual(['created', 'refused', 'created']);
+    const taken =
+      'declares no kind: "paintpolicies" is taken by the MetaresourceDefinition paintpolicies.policies.example.com';
+    expect(results[0].warnings).toEqual([taken]);
   });
 
   it('needs the rights of each document: those of its writer for a kind that nobody knows yet', async () => {

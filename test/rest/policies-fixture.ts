@@ -1,7 +1,7 @@
 import { shippedDefinition, shippedDefinitionName, shippedPolicies } from '@causeway/policies';
 import { globalIdentity, type Identity, type JsonObject } from '@causeway/resources';
 import { plainTokens } from '../support/rest-access';
-import { restFixture, type ParsedJson, type RestFixture } from './rest-fixture';
+import { restFixture, type FixtureOptions, type ParsedJson, type RestFixture } from './rest-fixture';
 
 const id = (kind: string, namespace: string, name: string): Identity => ({
   ...{ kind, mesh: 'default', zone: 'east', namespace, name },
@@ -21,8 +21,8 @@ interface PolicyTraits {
 export class Bakery {
   private constructor(readonly rest: RestFixture) {}
 
-  static async open(): Promise<Bakery> {
-    const rest = await restFixture({ access: { verifiers: [plainTokens], localhostIsAdmin: false } });
+  static async open(options: Pick<FixtureOptions, 'callers'> = {}): Promise<Bakery> {
+    const rest = await restFixture({ ...options, access: { verifiers: [plainTokens], localhostIsAdmin: false } });
     const service = (name: string, ports = [80]) => ({
       id: id('MeshService', 'baker', name),
       spec: { selector: { dataplaneTags: { app: name } }, ports: ports.map((port) => ({ port, name: `p${port}` })) },

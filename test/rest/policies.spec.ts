@@ -66,6 +66,22 @@ describe('what policies affect', () => {
     expect((await bakery.get(`meshservices/none/_policies${ns()}`))[0]).toBe(404);
   });
 
+  it('T004-40 an external service has the policies of what goes out to it', async () => {
+    await bakery.rest.seed({
+      id: { kind: 'MeshExternalService', mesh: 'default', zone: '', namespace: '', name: 'mill' },
+      spec: {
+        match: { type: 'HostnameGenerator', port: 443, protocol: 'tcp' },
+        endpoints: [{ address: 'mill.example.com', port: 443 }],
+      },
+    });
+    const on = { kind: 'MeshExternalService', name: 'mill' };
+    await bakery.policy('CircuitBreakerPolicy', 'limits', { limits: { requests: 7 } }, { namespace: 'default', on });
+    const [status, said] = await bakery.get('meshexternalservices/mill/_policies?zone=');
+    expect([status, said.total]).toEqual([200, 1]);
+    expect(said.items[0]).toMatchObject({ effective: { limits: { requests: 7 } }, policies: [{ state: 'Enforced' }] });
+    expect(levels(said.items[0]).slice(-1)).toEqual(['BackendPort mill 443']);
+  });
+
   it('T004-43 an explanation of a request has the policies of its rule and of each backend, field by field', async () => {
     await bakery.policy(
       'RetryPolicy',

@@ -1,6 +1,7 @@
 import { AccessPolicy, type Authenticator } from '@causeway/access';
 import { Admission } from '@causeway/admission';
-import { FollowedPolicies, FollowedRoutes, kindsOf, type StepsRunner } from '@causeway/meshes';
+import { FollowedPolicies, FollowedRoutes, kindsOf, type Meshes, type StepsRunner } from '@causeway/meshes';
+import type { AccessFacts } from '@causeway/queries';
 import {
   globalIdentity,
   ownZone,
@@ -53,9 +54,18 @@ export type FixtureOptions = Partial<
 > & {
   readonly cp?: ControlPlane;
   readonly access?: TestAccess;
+  /** Makes what says who calls whom from what the server answers from, and its end. */
+  readonly callers?: (parts: CallerParts) => { readonly facts: AccessFacts; readonly close: () => void };
   /** Makes the authenticator from what the server answers from. */
   readonly authenticator?: (parts: AuthenticatorParts) => Authenticator;
 };
+
+/** What the traffic of a fixture is derived from. */
+export interface CallerParts {
+  readonly index: ResourceIndex;
+  readonly meshes: Meshes;
+  readonly policies: FollowedPolicies;
+}
 
 /** What an authenticator of a fixture reads from. */
 export interface AuthenticatorParts {
@@ -68,7 +78,7 @@ export const ZONE_EAST: ControlPlane = { role: 'zone', zone: 'east', federated: 
 
 /** Starts a fixture; a mesh `default` exists. */
 export async function restFixture(options: FixtureOptions = {}): Promise<RestFixture> {
-  const { cp = ZONE_EAST, access = {}, authenticator, ...rest } = options;
+  const { cp = ZONE_EAST, access = {}, authenticator, callers, ...rest } = options;
   const store = new MemoryStore(new MemoryDisk());
   const audit = new MemoryAudit(store.disk);
   const index = new ResourceIndex();
@@ -79,6 +89,7 @@ export async function restFixture(options: FixtureOptions = {}): Promise<RestFix
   const followed = { index, meshes, run: atOnce };
   const routes = new FollowedRoutes({ ...followed, zone: ownZone(cp) });
   const policies = new FollowedPolicies({ ...followed, routes });
+  const known = callers?.({ index, meshes, policies });
   const policy = new AccessPolicy({ registry, index, cp });
   const admission = new Admission({
     registry,
@@ -103,11 +114,13 @@ export async function restFixture(options: FixtureOptions = {}): Promise<RestFix
       ...access,
       ...(authenticator && { authenticator: authenticator({ cp, store, index }) }),
     }),
+    ...(known && { callers: known.facts }),
     program: { version: '0.1.0', instanceId: 'test-1', config: {} },
     ...rest,
   });
   const close = async (): Promise<void> => {
     await server.close();
+    known?.close();
     policy.close();
     policies.close();
     routes.close();

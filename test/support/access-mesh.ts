@@ -1,7 +1,14 @@
 import { Agent, request } from 'node:https';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
-import { shippedDefinition, shippedDefinitionName, shippedPolicies } from '@causeway/policies';
+import {
+  judgeCall,
+  shippedDefinition,
+  shippedDefinitionName,
+  shippedPolicies,
+  type AccessRequest,
+} from '@causeway/policies';
 import type { JsonObject, Resource } from '@causeway/resources';
+import { judgedInstances } from '@causeway/xds';
 import type { BuiltinProxy } from './builtin-proxy';
 import type { EnvoyProcess } from './envoy-process';
 import { echo, httpService, type ServiceProcess } from './mesh-processes';
@@ -34,13 +41,14 @@ export class AccessMesh {
   proxy: EnvoyProcess | BuiltinProxy | undefined;
 
   private constructor(
+    private readonly kind: ProxyKind,
     readonly plane: TrafficPlane,
     /** Where the server listens. */
     readonly host: string,
   ) {}
 
   static async start(kind: ProxyKind, host: string): Promise<AccessMesh> {
-    const mesh = new AccessMesh(await TrafficPlane.start('east'), host);
+    const mesh = new AccessMesh(kind, await TrafficPlane.start('east'), host);
     const west = await TestAuthority.create('west');
     const { plane } = mesh;
     const [redis, web] = [await echo('redis'), await httpService('web')];
@@ -152,6 +160,20 @@ export class AccessMesh {
     const open = await this.say(as);
     open.end();
     return open.answer;
+  }
+
+  /** Whether an explanation says that a caller may call, of `web` with this request. */
+  isSaidToGetIn(as: string, name: 'redis' | 'web', asked: AccessRequest = { method: 'GET', path: '/' }): boolean {
+    const { model } = this.plane.source;
+    const service = { kind: 'MeshService', mesh: 'default', zone: 'east', namespace: 'shop', name };
+    const instances = judgedInstances(model, { service, port: name === 'redis' ? TCP_PORT : HTTP_PORT });
+    const [west, own] = [`spiffe://${OTHER_DOMAIN}/workload/client`, this.plane.spiffeId(as)];
+    const id = as === 'none' ? undefined : as === 'west' ? west : own;
+    if (instances === 'pending' || instances.length !== 1) throw new Error(`${name} has no instance to be judged`);
+    const isBuiltin = this.kind !== 'envoy';
+    return instances.every(
+      ({ isHttp, ...each }) => judgeCall({ ...each, seesRequests: isHttp && !isBuiltin }, id, asked).isAllowed,
+    );
   }
 
   /** The status of a request to web; undefined where the connection ends before. With `isKept` its connection is for the next one too. */

@@ -214,14 +214,7 @@ const route = fc
     return sketch(kind, name, { parentRefs: [parent], rules: [{ backendRefs, ...more }] }, place);
   });
 
-/** Some resources of a zone that its traffic depends on, which are written, or deleted, at once. */
-export const trafficChange = fc.record({
-  resources: fc.array(
-    fc.oneof(service, service, dataplane, multizone, external, entrance, zone, trust, meshes, parameters, route, route),
-    {
-      minLength: 1,
-      maxLength: 3,
-    },
-  ),
-  gone: fc.boolean(),
-});
+/** A resource of a zone that its traffic depends on. */
+export const trafficResource = fc.oneof(
+  ...[service, service, dataplane, multizone, external, entrance, zone, trust, meshes, parameters, route, route],
+);

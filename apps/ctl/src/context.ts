@@ -27,8 +27,8 @@ export interface CommandContext extends ProgramContext {
   readonly api: (other?: ConnectionFlags) => Promise<ApiClient>;
   /** Our kinds, and those of `learnKinds`. */
   readonly registry: Registry;
-  /** Where a noun names no kind of `registry`: asks the control plane for those that it declares. Throws ApiError. */
-  readonly learnKinds: (nouns: readonly string[]) => Promise<void>;
+  /** Where a noun names no kind of `registry`: asks the control plane, or the one of `from`, for those that it declares. Throws ApiError. */
+  readonly learnKinds: (nouns: readonly string[], from?: () => Promise<ApiClient>) => Promise<void>;
 }
 
 /** Wrong usage, found before the server is asked; printed as one line, exit code 2. */

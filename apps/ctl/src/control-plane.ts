@@ -18,7 +18,7 @@ export function createCommandContext(context: ProgramContext): CommandContext {
     clients.set(key, client);
     return client;
   };
-  return { ...context, registry, api, learnKinds: (nouns) => declared.learn(registry, nouns, api) };
+  return { ...context, registry, api, learnKinds: (nouns, from = api) => declared.learn(registry, nouns, from) };
 }
 
 async function connectTo(context: ProgramContext, flags: ReturnType<ProgramContext['flags']>): Promise<ApiClient> {

@@ -50,6 +50,9 @@ function kindOf(document: JsonObject): Kind | undefined {
   return isRefused || !MetaresourceDefinition.isSpec(spec) ? undefined : declaredKind(textAt(document, 'name'), spec);
 }
 
+/** No noun: all declared kinds are to be known. */
+export const ANY_KIND = '*';
+
 /** The words of a command line that may be nouns: `KIND[,KIND...] NAME...`, or `KIND/NAME...`. */
 export function nounsIn(operands: readonly string[]): readonly string[] {
   const [first = ''] = operands;

@@ -20,21 +20,28 @@ export interface SourceDocument {
 /** A file that is not YAML; the message has file, line, column and, if known, what to do. */
 export class DocumentError extends Error {}
 
-/** Reads files, folders (their .yaml, .yml, .json, .ndjson and .jsonl files, by name) and `-` for standard input. */
-export async function readDocuments(paths: readonly string[], stdin: () => Promise<string>): Promise<SourceDocument[]> {
-  const files = (await Promise.all(paths.map(expand))).flat();
+/** The files of a folder that are read. */
+const DOCUMENTS = /\.(ya?ml|json|ndjson|jsonl)$/;
+
+/** Reads files, folders (their files of names that fit, in order) and `-` for standard input. */
+export async function readDocuments(
+  paths: readonly string[],
+  stdin: () => Promise<string>,
+  names: RegExp = DOCUMENTS,
+): Promise<SourceDocument[]> {
+  const files = (await Promise.all(paths.map((path) => expand(path, names)))).flat();
   const all = await Promise.all(
     files.map(async (file) => parseDocuments(file, file === '-' ? await stdin() : await readFile(file, 'utf8'))),
   );
   return all.flat();
 }
 
-async function expand(path: string): Promise<string[]> {
+async function expand(path: string, fitting: RegExp): Promise<string[]> {
   if (path === '-') return [path];
   const found = await stat(path).catch(() => undefined);
   if (!found) throw new DocumentError(`${path}: no such file or folder`);
   if (!found.isDirectory()) return [path];
-  const names = (await readdir(path)).filter((name) => /\.(ya?ml|json|ndjson|jsonl)$/.test(name));
+  const names = (await readdir(path)).filter((name) => fitting.test(name));
   return names.sort().map((name) => join(path, name));
 }
 

@@ -21,6 +21,7 @@ const groups: readonly { readonly heading: string; readonly commands: readonly C
     heading: 'Change:',
     commands: [
       { name: 'apply', load: async () => (await import('./commands/apply/apply.js')).registerApply },
+      { name: 'import', load: async () => (await import('./commands/import/import.js')).registerImport },
       { name: 'diff', load: async () => (await import('./commands/diff.js')).registerDiff },
       { name: 'edit', load: async () => (await import('./commands/edit.js')).registerEdit },
       { name: 'label', load: async () => (await import('./commands/label.js')).registerLabel },
@@ -114,7 +115,7 @@ async function addCompletion(parts: ProgramParts): Promise<void> {
     const program = createProgram(silent);
     const command = await parts.commandContext();
     await addCommands({ ...parts, program }, words.slice(0, -1));
-    return { program, registry: command.registry };
+    return { program, command };
   })(parts.program, parts.context, parts.finish);
 }
 
@@ -153,15 +154,12 @@ const OF_RESOURCES: readonly string[] = [
 
 /** Documents may be of any kind; those that are only applied are not looked into. */
 async function learnKinds({ commandContext }: ProgramParts, command: Command): Promise<void> {
-  const { nounsIn } = await import('./declared-kinds.js');
+  const { ANY_KIND, nounsIn } = await import('./declared-kinds.js');
   const { filename, prune } = command.opts<{ readonly filename?: unknown; readonly prune?: boolean }>();
   const readsFiles = filename !== undefined && (command.name() !== 'apply' || prune === true);
   const nouns = readsFiles ? [ANY_KIND] : nounsIn(command.args);
   await (await commandContext()).learnKinds(nouns);
 }
-
-/** No noun. */
-const ANY_KIND = '*';
 
 /** Adds `help [COMMAND...]` to a command and to its subcommands. An unknown command is an error of usage. */
 function addHelp(command: Command): void {

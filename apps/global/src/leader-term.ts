@@ -14,6 +14,7 @@ import {
   createKumaRouteLoop,
   createMeshAuthorityLoop,
   createPolicyStatusLoop,
+  createAppMeshLoop,
   createRouteStatusLoop,
   createTrustCertificatesLoop,
   createTrustLoop,
@@ -107,6 +108,7 @@ function attachedLoops(
   return [
     kumaRoutes.loop,
     kumaPolicies.loop,
+    createAppMeshLoop({ cp, routes }, term),
     createRouteStatusLoop({ ...known, routes, kuma: kumaRoutes.told }, term),
     createPolicyStatusLoop({ ...known, policies, kindOf, kuma: kumaPolicies.told }, term),
   ];

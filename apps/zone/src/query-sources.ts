@@ -6,6 +6,7 @@ import { dataplaneInsight, type QuerySources, type ZoneAccess } from '@causeway/
 import { identityKey, Unavailable } from '@causeway/resources';
 import type { XdsPort } from '@causeway/xds';
 import type { PostgresBackend } from '@causeway/store-postgres';
+import { accessFacts } from './access-facts';
 import type { RotationOperation } from './workload-identity.module';
 import type { ZoneLeader } from './zone-leader.module';
 
@@ -55,6 +56,7 @@ export function zoneQuerySources(...sources: ZoneQuerySources): QuerySources {
         return xds.resources.model.instancesOf(identityKey(service));
       },
     },
+    callers: accessFacts(xds, proxies),
     dataplaneAccess: dataplaneTokens.tokens,
     ...(zoneTokens.tokens && { zoneAccess: zoneAccessOf(zoneTokens.tokens) }),
     authorityAccess: rotation,

@@ -53,14 +53,24 @@ export function describeInstances(name: string, index: IndexReader): string | un
   return `${what}, please delete them to proceed: ${meshes.slice(0, 10).join(', ')}${made}`;
 }
 
-/** Warns of stored policies that a new definition of their kind makes invalid: they stay, and take effect no more. */
+/**
+ * Warns where another definition has a name of this one, which then declares no kind, and of stored policies that a new definition of their
+ * kind makes invalid: they stay, and take effect no more.
+ */
 export function definitionWarnings(
   { id, spec }: ValidatedDraft,
   stored: Resource | undefined,
   { registry, index }: { readonly registry: Registry; readonly index: IndexReader },
 ): readonly string[] {
+  if (id.kind !== MetaresourceDefinition.name || !MetaresourceDefinition.isSpec(spec)) return [];
+  const { kind, plural, shortName = kind } = spec;
+  for (const word of [kind, plural, shortName]) {
+    const winner = registry.noun(word.toLowerCase())?.declaredBy ?? id.name;
+    if (winner !== id.name)
+      return [`declares no kind: "${word.toLowerCase()}" is taken by the MetaresourceDefinition ${winner}`];
+  }
   const before = stored && kindOfDefinition(stored, registry);
-  if (!before || !MetaresourceDefinition.isSpec(spec)) return [];
+  if (!before) return [];
   const after = declaredKind(id.name, spec);
   let checked = 0;
   let invalid = 0;

@@ -107,7 +107,7 @@ it('after random changes a table is as one built from nothing, and what changed 
       for (const one of [...sources.values()].reverse()) fresh.put(one);
       expect(whole(fresh, members.values())).toEqual(before);
     }),
-    { numRuns: 500 },
+    { numRuns: 1_000 },
   );
 });
 

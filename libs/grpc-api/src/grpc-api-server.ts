@@ -1,6 +1,7 @@
 import { DEFAULT_CONNECTIONS, GrpcListener, Http2Streams, tlsServerCredentials } from '@causeway/grpc-server';
 import {
   NamingServiceService,
+  PolicyServiceService,
   ResourceServiceService,
   RoutingServiceService,
   ServerReflectionService,
@@ -15,6 +16,7 @@ import { ActiveCalls } from './calls/active-calls';
 import type { GrpcApiOptions } from './grpc-api-options';
 import { HealthHandlers } from './services/health-service';
 import { NamingServiceHandlers } from './services/naming-service';
+import { PolicyServiceHandlers } from './services/policy-service';
 import { Reflection } from './services/reflection-service';
 import { ResourceReads } from './services/resource-reads';
 import { ResourceWatches } from './services/resource-watches';
@@ -22,7 +24,12 @@ import { ResourceWrites } from './services/resource-writes';
 import { RoutingServiceHandlers } from './services/routing-service';
 
 /** The services that callers need rights for. */
-const API = ['causeway.v1.ResourceService', 'causeway.v1.NamingService', 'causeway.v1.RoutingService'] as const;
+const API = [
+  'causeway.v1.ResourceService',
+  'causeway.v1.NamingService',
+  'causeway.v1.RoutingService',
+  'causeway.v1.PolicyService',
+] as const;
 const SERVICES = [
   ...API,
   'grpc.health.v1.Health',
@@ -101,6 +108,7 @@ export class GrpcApiServer {
     ];
     const naming = new NamingServiceHandlers(options.queries);
     const routing = new RoutingServiceHandlers(options.queries);
+    const policies = new PolicyServiceHandlers(options);
     const reflection = new Reflection(SERVICES);
     const server = new Server({ ...BOUNDS, interceptors: [streams.interceptor, callers.interceptor] });
     server.addService(resourceService, {
@@ -117,6 +125,12 @@ export class GrpcApiServer {
     server.addService(RoutingServiceService, {
       explainRequest: handlers.unary(routing.explainRequest.bind(routing)),
       listRoutes: handlers.unary(routing.listRoutes.bind(routing)),
+    });
+    server.addService(PolicyServiceService, {
+      listPolicies: handlers.unary(policies.listPolicies.bind(policies)),
+      listScopes: handlers.unary(policies.listScopes.bind(policies)),
+      getImpact: handlers.unary(policies.getImpact.bind(policies)),
+      getTopology: handlers.unary(policies.getTopology.bind(policies)),
     });
     server.addService(health.definition, { check: health.check, watch: health.watch });
     server.addService(ServerReflectionService, { serverReflectionInfo: reflection.info });

@@ -1,5 +1,5 @@
 /**
- * The gRPC API: causeway.v1.ResourceService, NamingService and RoutingService, health and reflection. It translates only: queries answer reads,
+ * The gRPC API: causeway.v1.ResourceService, NamingService, RoutingService and PolicyService, health and reflection. It translates only: queries answer reads,
  * admission takes writes, access says who calls and what they may do.
  *
  *   call → CallAuthenticator → HandlerFactory → services → Queries | Admission;   error → google.rpc.Status

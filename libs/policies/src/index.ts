@@ -19,6 +19,7 @@ export {
   type IdMatch,
 } from './access/access-rules';
 export { compileAccess, namespacesAsked, type CallerFacts, type IdBearer } from './access/compile-access';
+export { judgeCall, type InboundVerdict, type JudgedInbound } from './access/judge-inbound';
 export { AccessPolicy, type AccessRequestMatch, type AccessRule, type AccessSpec } from './shipped/access-policy';
 export { isUnseenByGrpc } from './shipped/grpc-headers';
 export { CircuitBreakerPolicy, type CircuitBreakerSpec } from './shipped/circuit-breaker-policy';

@@ -98,6 +98,20 @@ export {
   RoutingServiceClient,
   RoutingServiceService,
 } from './gen/causeway/v1/routing_service';
+export {
+  GetImpactRequest,
+  GetImpactResponse,
+  GetTopologyRequest,
+  GetTopologyResponse,
+  ListPoliciesRequest,
+  ListPoliciesResponse,
+  ListScopesRequest,
+  ListScopesResponse,
+  PolicyPage,
+  PolicyServiceClient,
+  PolicyServiceService,
+  VirtualName,
+} from './gen/causeway/v1/policy_service';
 export { FILE_DESCRIPTOR_SET } from './gen/descriptors';
 export { fieldViolation, reasonOf } from './field-violation';
 export { BadRequest, ErrorInfo, PreconditionFailure, RetryInfo } from './gen/google/rpc/error_details';

@@ -32,6 +32,7 @@ export {
   type TopologyAnswer,
   type VirtualName,
 } from './policies/policy-queries';
+export { type AccessAnswer, type AccessFacts, type AccessInstance } from './policies/access-verdicts';
 export { topologyDot } from './policies/topology-dot';
 export { type RequestAnswer } from './routes/route-answers';
 export { type RoutesQuestion, type ServiceRoutes } from './routes/route-queries';

@@ -20,6 +20,7 @@ import { ResourceJson } from './list/resource-json';
 import { ResourceQueries } from './list/resource-queries';
 import { SortedIndex } from './list/sorted-index';
 import { affectedStatus, type AffectingSource } from './policies/affected-status';
+import type { AccessFacts } from './policies/access-verdicts';
 import { PolicyQueries } from './policies/policy-queries';
 import { DEFAULT_WATCH_LIMITS, Watches, type WatchLimits } from './watch/watches';
 import { RouteQueries } from './routes/route-queries';
@@ -70,6 +71,8 @@ export interface QuerySources {
   readonly instances?: InstanceSource;
   /** On a zone. */
   readonly dataplaneAccess?: DataplaneAccess;
+  /** Where it is known who calls whom: in a zone. */
+  readonly callers?: AccessFacts;
   /** On a zone. */
   readonly authorityAccess?: AuthorityAccess;
   /** Where this control plane is one of several. */
@@ -129,7 +132,7 @@ export function createQueries(sources: QuerySources): Queries {
     leases: new LeaseQueries(sources.agentLeases, store),
     hostnames,
     resolution: new HostnameResolution(index, hostnames),
-    routes: new RouteQueries({ ...at, freshness, hostnames, expensive, routes, policies }),
+    routes: new RouteQueries({ ...at, freshness, hostnames, expensive, routes, policies, callers: sources.callers }),
     policies: new PolicyQueries({ meshes, resources, freshness, expensive, policies }),
     discovery: new Discovery({ ...at, freshness, expensive, instances: sources.instances }),
     doctor: new Doctor({ ...at, registry, store, insights, clock, userTokens: userAccess, zoneTokens: zoneAccess }),

@@ -1,6 +1,6 @@
 import type { FieldPath, JsonObject, Violation } from '@causeway/resources';
 import type { RouterRoute, RetryEvents, Protocol } from '../model';
-import { gatewayDuration } from './durations';
+import { gatewayDuration, millisecondsOf } from './durations';
 import { checkFields } from './known-fields';
 
 /** What RetryPolicy calls the events of App Mesh, or the statuses that they are. */
@@ -16,6 +16,9 @@ const RETRY = {
   refused: {},
 };
 const MOST_RETRIES = 10;
+/** The longest duration of policies and routes: 99,999 hours, ms. */
+const LONGEST = 99_999 * 3_600_000;
+const TOO_LONG = 'must be at most 99999 hours';
 
 type Timeouts = NonNullable<NonNullable<RouterRoute['http']>['timeout']>;
 
@@ -35,6 +38,11 @@ export function timeoutsOf(
       found.push(at.violation('is not supported: connections are ended by their ends only', 'not-allowed'));
     return {};
   }
+  for (const [field, given] of [
+    ['perRequest', perRequest],
+    ['idle', idle],
+  ] as const)
+    if (given && millisecondsOf(given) > LONGEST) found.push(at.field(field).violation(TOO_LONG, 'out-of-range'));
   const request = perRequest && { request: gatewayDuration(perRequest) };
   const ownRule = protocol !== 'grpc' && request ? { rule: request } : {};
   const rest = { ...(protocol === 'grpc' && request), ...(idle && { idle: gatewayDuration(idle) }) };
@@ -73,6 +81,8 @@ export function retryOf(
     const reason = `must be 1 to ${MOST_RETRIES}: what no server has begun is repeated in any case; got ${maxRetries}`;
     found.push(at.field('maxRetries').violation(reason, 'out-of-range'));
   }
+  if (perRetryTimeout && millisecondsOf(perRetryTimeout) > LONGEST)
+    found.push(at.field('perRetryTimeout').violation(TOO_LONG, 'out-of-range'));
   if (on.size + statuses.size === 0) return undefined;
   return {
     ...(maxRetries === undefined ? {} : { attempts: maxRetries }),

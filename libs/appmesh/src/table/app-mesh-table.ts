@@ -152,30 +152,18 @@ export class AppMeshTable {
   }
 
   /**
-   * A source, those that want its name, and what refers to any of them: a node counts in the services of its routers. Where a
-   * service came or went, its nodes may be accepted now, or no longer (T003-12).
+   * A source and those that want its name, and what refers to any of them: that says whether they are accepted. Where the source came
+   * or went, what refers to it may be accepted now, or no longer (T003-12), and that is said by what refers to those.
    */
-  private mark(row: Row, marks: Marks, comesOrGoes: boolean): void {
+  private mark(row: Row, { sources }: Marks, comesOrGoes: boolean): void {
     for (const rival of this.sources.rivals(row)) {
-      marks.sources.add(rival.key);
+      sources.add(rival.key);
       for (const first of this.sources.referringTo(nameOf(rival))) {
-        marks.sources.add(first.key);
-        if (first.source.kind === 'VirtualRouter') this.markReferring(first, marks);
-        else if (first.source.kind === 'VirtualNode' && comesOrGoes) this.markUsers(first, marks);
+        sources.add(first.key);
+        if (!comesOrGoes || rival !== row) continue;
+        for (const second of this.sources.referringTo(nameOf(first))) sources.add(second.key);
       }
     }
-  }
-
-  /** The routers and services that send to a node. */
-  private markUsers(node: Row, marks: Marks): void {
-    for (const user of this.sources.referringTo(nameOf(node))) {
-      marks.sources.add(user.key);
-      if (user.source.kind === 'VirtualRouter') this.markReferring(user, marks);
-    }
-  }
-
-  private markReferring(row: Row, { sources }: Marks): void {
-    for (const { key } of this.sources.referringTo(nameOf(row))) sources.add(key);
   }
 
   private markMembers(keys: readonly string[], marks: Marks): void {

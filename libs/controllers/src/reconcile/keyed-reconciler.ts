@@ -48,8 +48,8 @@ export interface KeyedReconciler {
   /** The keys that one change of the index makes stale. Called also while the seed is walked. Does no I/O. */
   keysOf(change: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[];
   /**
-   * The keys that something derived from the same index has made stale since the call before; asked for before each batch. `keysOf`
-   * has then been called for all changes of the index.
+   * The keys that something derived from the same index has made stale since the call before, `reconcile` included; asked for before and
+   * after each batch. `keysOf` has then been called for all changes of the index.
    */
   derivedKeys?(): Keys;
   /** `outsideKeys` is asked. */
@@ -101,13 +101,15 @@ export class KeyedLoop implements ControlLoop {
     if (!index) return { changes: [] };
     if (!this.seeding.advance()) return { changes: [], more: true };
     for (const key of this.delayed.dueAt(now)) this.stale.add(key);
-    for (const key of this.reconciler.derivedKeys?.() ?? NO_KEYS) this.stale.add(key);
+    this.takeDerived();
     if (this.lookOutside(index, now)) return { changes: [], more: true };
-    const plan = planBatch(this.stale, { changes: CHANGES_PER_PLAN }, (key) => {
+    const batch = planBatch(this.stale, { changes: CHANGES_PER_PLAN }, (key) => {
       const result = this.reconciler.reconcile(key, index, now);
       this.delayed.set(key, result?.dueAt);
       return result?.change;
     });
+    this.takeDerived();
+    const plan = { ...batch, more: this.stale.size > 0 };
     const outside = this.reconciler.looksOutside === true ? this.nextLook : Infinity;
     const wakeAt = Math.min(this.delayed.nextDue ?? Infinity, outside);
     return wakeAt === Infinity ? plan : { ...plan, wakeAt };
@@ -117,6 +119,10 @@ export class KeyedLoop implements ControlLoop {
     const keys =
       this.reconciler.recheckWritten === true ? changes.map(({ id }) => identityKey(id)) : refusedKeys(changes, result);
     for (const key of keys) this.stale.add(key);
+  }
+
+  private takeDerived(): void {
+    for (const key of this.reconciler.derivedKeys?.() ?? NO_KEYS) this.stale.add(key);
   }
 
   /** True where the seed is to be walked again. */

@@ -6,13 +6,10 @@ import type {
 } from '@causeway/proto-gen';
 import { decodeRequestQuestion, type Queries } from '@causeway/queries';
 import type { CallContext } from '../calls/handler-factory';
-import { refused, revisionOf } from '../wire/messages';
+import { nameOf, refused, revisionOf } from '../wire/messages';
 
 /** Longest question, in characters: more than its headers and its URL may have together. */
 const LONGEST_QUESTION = 64 * 1024;
-/** Longest name of a zone, a namespace or a service, in characters, as in a query of REST. */
-const LONGEST_NAME = 253;
-
 /** ExplainRequest and ListRoutes; their answers are the documents of REST. */
 export class RoutingServiceHandlers {
   constructor(private readonly queries: Pick<Queries, 'defaultMesh' | 'routes'>) {}
@@ -50,12 +47,6 @@ export class RoutingServiceHandlers {
   private meshOf(mesh: string): string {
     return nameOf('mesh', mesh) ?? this.queries.defaultMesh;
   }
-}
-
-/** A name of a request; undefined where it is left out. Throws InvalidQuery for one that is too long. */
-function nameOf(field: string, text: string): string | undefined {
-  if (text.length > LONGEST_NAME) throw refused(field, `must not be longer than ${LONGEST_NAME} characters`);
-  return text || undefined;
 }
 
 function questionOf(json: string): unknown {

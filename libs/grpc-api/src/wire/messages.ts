@@ -6,10 +6,13 @@ import {
   type SelectionMessage,
 } from '@causeway/proto-gen';
 import { InvalidQuery, parseLabelSelector, type ListScope } from '@causeway/queries';
-import { FieldPath, type Identity, type Kind, type Registry, type Resource } from '@causeway/resources';
+import { FieldPath, shortened, type Identity, type Kind, type Registry, type Resource } from '@causeway/resources';
 
 /** Longest label selector, in characters; the same as a query of REST. */
 const LONGEST_SELECTOR = 8_192;
+
+/** Longest name of a zone, a namespace, a kind or a service, in characters, as in a query of REST. */
+const LONGEST_NAME = 253;
 
 /** A resource as it is sent; `json` is its document. */
 export function resourceMessage(resource: Resource, json: string): ResourceMessage {
@@ -66,6 +69,12 @@ export function revisionOf(minRevision: number): number | undefined {
   return minRevision === 0 ? undefined : minRevision;
 }
 
+/** A name of a request; undefined where it is left out. Throws InvalidQuery for one that is too long. */
+export function nameOf(field: string, text: string): string | undefined {
+  if (text.length > LONGEST_NAME) throw refused(field, `must not be longer than ${LONGEST_NAME} characters`);
+  return text || undefined;
+}
+
 /** A request that is wrong at one field, whatever is stored. */
 export function refused(field: string, reason: string): InvalidQuery {
   return new InvalidQuery(`${field} ${reason}`, [FieldPath.at(field).violation(reason)]);
@@ -74,5 +83,8 @@ export function refused(field: string, reason: string): InvalidQuery {
 function kindOf(registry: Registry, name: string, field: string): Kind {
   const kind = registry.kind(name);
   if (kind) return kind;
-  throw refused(field, `must be one of ${registry.kinds.map((one) => one.name).join(', ')}`);
+  if (name === '') throw refused(field, 'must be given');
+  const guess = registry.suggestKind(name);
+  const hint = guess === undefined ? '' : `, did you mean "${guess}"?`;
+  throw refused(field, `is not a kind known here; got "${shortened(name, 80)}"${hint}`);
 }

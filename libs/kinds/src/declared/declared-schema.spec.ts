@@ -1,5 +1,5 @@
 import { FieldPath, interpretSchema, Violations } from '@causeway/resources';
-import { declaredSchema, DEEPEST_SCHEMA, MOST_SCHEMAS, schemaKeywords } from './declared-schema';
+import { declaredSchema, DEFAULT_SCHEMA_BOUNDS, DEEPEST_SCHEMA, MOST_SCHEMAS, schemaKeywords } from './declared-schema';
 
 const at = FieldPath.at('schema');
 const faultsOf = (schema: unknown): string[] =>
@@ -83,7 +83,11 @@ describe('the schema of a definition', () => {
     ['no type', {}, ['schema.type required']],
     ['another type at its top', { type: 'string' }, ['schema.type not-one-of']],
     ['several types', object({ a: { type: ['string', 'null'] } }), ['schema.properties.a.type not-one-of']],
-    ['$ref', object({ a: { $ref: '#/$defs/b' } }), ['schema.properties.a.type required']],
+    [
+      '$ref',
+      object({ a: { $ref: '#/$defs/b' } }),
+      ['schema.properties.a["$ref"] unknown-field', 'schema.properties.a.type required'],
+    ],
     ['format', object({ a: { type: 'string', format: 'uri' } }), ['schema.properties.a.format unknown-field']],
     ['a default', object({ a: { type: 'string', default: 'x' } }), ['schema.properties.a.default not-allowed']],
     [
@@ -92,7 +96,7 @@ describe('the schema of a definition', () => {
       ['schema.properties.a.pattern wrong-form'],
     ],
     ['a list without items', object({ a: { type: 'array' } }), ['schema.properties.a.items required']],
-    ['a required field that is none', object({}, { required: ['b'] }), ['schema.required not-one-of']],
+    ['a required field that is none', object({}, { required: ['b'] }), ['schema.required[0] not-one-of']],
     [
       'a bound above the largest',
       object({ a: { type: 'string', maxLength: 1e9 } }),
@@ -103,10 +107,52 @@ describe('the schema of a definition', () => {
       object({ a: { type: 'integer', minimum: '1' } }),
       ['schema.properties.a.minimum wrong-type'],
     ],
+    [
+      'bounds that nothing fits',
+      object({
+        a: { type: 'string', minLength: 9, maxLength: 3 },
+        b: { type: 'number', minimum: 0.5, maximum: 0 },
+        c: { type: 'array', items: { type: 'string' }, minItems: 2, maxItems: 1 },
+        d: { type: 'string', minLength: DEFAULT_SCHEMA_BOUNDS.maxLength + 1 },
+        e: { type: 'string', minLength: 3, maxLength: 3 },
+      }),
+      [
+        'schema.properties.a.minLength out-of-range',
+        'schema.properties.b.minimum out-of-range',
+        'schema.properties.c.minItems out-of-range',
+        'schema.properties.d.minLength out-of-range',
+      ],
+    ],
+    [
+      'values of another type',
+      object({
+        a: { type: 'integer', enum: [1, 1.5, 'x'] },
+        b: { type: 'string', const: 3 },
+        c: { type: 'number', enum: [1.5] },
+      }),
+      [
+        'schema.properties.a.enum[1] wrong-type',
+        'schema.properties.a.enum[2] wrong-type',
+        'schema.properties.b.const wrong-type',
+      ],
+    ],
     ['an empty enum', object({ a: { enum: [] } }), ['schema.properties.a.enum wrong-type']],
     ['null as a value', object({ a: { const: null } }), ['schema.properties.a.const wrong-type']],
   ])('refuses %s', (_, schema, want) => {
     expect(faultsOf(schema)).toEqual(want);
+  });
+
+  it.each<[string, object, string]>([
+    ['a type', { type: 'strng' }, 'must be one of object, array, string, integer, number, boolean; got "strng"'],
+    ['a bound', { type: 'integer', minimum: '1' }, 'must be a number; got "1"'],
+    ['a required field', object({}, { required: ['b'] }), 'must name a field of properties; got "b"'],
+    ['crossed bounds', { type: 'integer', minimum: 9, maximum: 3 }, 'must not be above maximum, which is 3; got 9'],
+    ['a value', { type: 'integer', enum: ['a'] }, 'must be of the type integer; got "a"'],
+    ['null', { const: null }, 'must be a text, a number, true or false; got null'],
+    ['what is long', { type: 'string', pattern: ['x'.repeat(99)] }, `must be a text; got ["${'x'.repeat(75)}...`],
+  ])('names the value that it refuses: %s', (_, schema, want) => {
+    const [violation] = declaredSchema(object({ a: schema }), at).violations;
+    expect(violation?.reason).toBe(want);
   });
 
   it.each(['targetRefs', 'targetRef', 'defaults', 'overrides', 'strategy'])('T004-03 refuses the field %s', (name) => {

@@ -3,6 +3,7 @@ import {
   isJsonArray,
   nearest,
   PATTERN_TEST,
+  shortened,
   type FieldPath,
   type JsonObject,
   type JsonValue,
@@ -55,7 +56,9 @@ export function declaredSchema(value: unknown, at: FieldPath): ReadSchema {
   const reader = new SchemaReader();
   const schema = reader.read(value, at, 1);
   if (reader.violations.length === 0 && schema.type !== 'object')
-    reader.violations.push(at.field('type').violation('must be "object": a spec has fields', 'not-one-of'));
+    reader.violations.push(
+      at.field('type').violation(`must be "object": a spec has fields${got(schema.type)}`, 'not-one-of'),
+    );
   const { properties = {} } = schema;
   for (const name of RESERVED_FIELDS.filter((field) => Object.hasOwn(properties, field)))
     reader.violations.push(
@@ -78,7 +81,7 @@ class SchemaReader {
     if (this.schemas > MOST_SCHEMAS) return {};
     if (depth > DEEPEST_SCHEMA)
       return this.refuse(at, `must not be nested deeper than ${DEEPEST_SCHEMA} schemas`, 'too-deep');
-    if (!isJsonObject(value)) return this.refuse(at, 'must be a schema: an object', 'wrong-type');
+    if (!isJsonObject(value)) return this.refuse(at, `must be a schema: an object${got(value)}`, 'wrong-type');
     const text = this.annotations(value, at);
     if (value['anyOf'] !== undefined) return { ...text, ...this.alternatives(value, at, depth) };
     if (value['enum'] !== undefined) return { ...text, ...this.values(value, at) };
@@ -126,7 +129,7 @@ class SchemaReader {
     const { anyOf } = value;
     const field = at.field('anyOf');
     if (!isJsonArray(anyOf) || anyOf.length === 0 || anyOf.length > MOST_ALTERNATIVES)
-      return this.refuse(field, `must be a list of 1 to ${MOST_ALTERNATIVES} schemas`, 'wrong-type');
+      return this.refuse(field, `must be a list of 1 to ${MOST_ALTERNATIVES} schemas${got(anyOf)}`, 'wrong-type');
     return { anyOf: anyOf.map((one, i) => this.read(one, field.index(i), depth + 1)) };
   }
 
@@ -137,9 +140,10 @@ class SchemaReader {
     if (!isFine)
       return this.refuse(
         at.field('enum'),
-        `must be a list of 1 to ${MOST_VALUES} texts, numbers, true or false`,
+        `must be a list of 1 to ${MOST_VALUES} texts, numbers, true or false${got(values)}`,
         'wrong-type',
       );
+    values.forEach((one, i) => this.fits(one, value['type'], at.field('enum').index(i)));
     return { ...this.typeOfValues(value, at), enum: values };
   }
 
@@ -147,23 +151,38 @@ class SchemaReader {
     this.only(value, ['type', 'const'], at);
     const { const: only } = value;
     if (!isScalar(only ?? null))
-      return this.refuse(at.field('const'), 'must be a text, a number, true or false', 'wrong-type');
+      return this.refuse(at.field('const'), `must be a text, a number, true or false${got(only)}`, 'wrong-type');
+    this.fits(only, value['type'], at.field('const'));
     return { ...this.typeOfValues(value, at), const: only };
   }
 
   private typeOfValues({ type }: JsonObject, at: FieldPath): Schema {
     if (type === undefined) return {};
-    return isSchemaType(type) ? { type } : this.refuse(at.field('type'), `must be one of ${TYPES}`, 'not-one-of');
+    return isSchemaType(type)
+      ? { type }
+      : this.refuse(at.field('type'), `must be one of ${TYPES}${got(type)}`, 'not-one-of');
+  }
+
+  /** Refuses a value of another type than its schema has: nothing would fit. */
+  private fits(value: JsonValue | undefined, type: JsonValue | undefined, at: FieldPath): void {
+    if (!isSchemaType(type)) return;
+    const isNumber =
+      typeof value === 'number' && (type === 'number' || (type === 'integer' && Number.isInteger(value)));
+    if (!isNumber && typeof value !== type) this.refuse(at, `must be of the type ${type}${got(value)}`, 'wrong-type');
   }
 
   private typed(value: JsonObject, at: FieldPath, depth: number): Schema {
     const { type } = value;
-    if (!isSchemaType(type))
+    if (!isSchemaType(type)) {
+      this.only(value, ['type', 'enum', 'const', 'anyOf', ...Object.values(schemaKeywords).flat()], at);
       return this.refuse(
         at.field('type'),
-        type === undefined ? `is required, or enum, const, anyOf; one of ${TYPES}` : `must be one of ${TYPES}`,
+        type === undefined
+          ? `is required, or enum, const, anyOf; one of ${TYPES}`
+          : `must be one of ${TYPES}${got(type)}`,
         type === undefined ? 'required' : 'not-one-of',
       );
+    }
     this.only(value, ['type', ...schemaKeywords[type]], at);
     switch (type) {
       case 'object':
@@ -174,7 +193,10 @@ class SchemaReader {
         return { type, ...this.text(value, at, 'maxLength') };
       case 'integer':
       case 'number':
-        return { type, ...this.numbers(value, ['minimum', 'maximum', 'multipleOf'], at) };
+        return {
+          type,
+          ...this.ordered(this.numbers(value, ['minimum', 'maximum', 'multipleOf'], at), 'minimum', 'maximum', at),
+        };
       case 'boolean':
         return { type };
     }
@@ -183,7 +205,7 @@ class SchemaReader {
   private object(value: JsonObject, at: FieldPath, depth: number): Schema {
     const { properties = {}, required, additionalProperties = false } = value;
     if (!isJsonObject(properties))
-      return this.refuse(at.field('properties'), 'must be an object of schemas', 'wrong-type');
+      return this.refuse(at.field('properties'), `must be an object of schemas${got(properties)}`, 'wrong-type');
     const fields = Object.entries(properties).map(([name, inner]): [string, Schema] => {
       const field = at.field('properties').field(name);
       if (name.length > LARGEST_SCHEMA_BOUNDS.keyLength || name === '')
@@ -208,9 +230,12 @@ class SchemaReader {
   private required(value: JsonValue | undefined, known: readonly string[], isMap: boolean, at: FieldPath): Schema {
     if (value === undefined) return {};
     if (!isJsonArray(value) || value.length > LARGEST_SCHEMA_BOUNDS.maxProperties)
-      return this.refuse(at, 'must be a list of names of fields', 'wrong-type');
+      return this.refuse(at, `must be a list of names of fields${got(value)}`, 'wrong-type');
     const names = value.filter((name): name is string => typeof name === 'string' && (isMap || known.includes(name)));
-    if (names.length < value.length) this.refuse(at, 'must name fields of properties', 'not-one-of');
+    value.forEach((name, i) => {
+      if (typeof name !== 'string' || !(isMap || known.includes(name)))
+        this.refuse(at.index(i), `must name a field of properties${got(name)}`, 'not-one-of');
+    });
     return { required: names };
   }
 
@@ -220,7 +245,7 @@ class SchemaReader {
     if (!isJsonObject(given)) return this.refuse(at, 'must be a schema: an object', 'wrong-type');
     this.only(given, ['type', ...schemaKeywords.string], at);
     if (given['type'] !== undefined && given['type'] !== 'string')
-      this.refuse(at.field('type'), 'must be "string"', 'not-one-of');
+      this.refuse(at.field('type'), `must be "string"${got(given['type'])}`, 'not-one-of');
     return { type: 'string', ...this.annotations(given, at), ...this.text(given, at, 'keyLength') };
   }
 
@@ -236,10 +261,9 @@ class SchemaReader {
     const { not } = value;
     const lengths = this.whole(value, ['minLength', 'maxLength'], LARGEST_SCHEMA_BOUNDS[bound], at);
     if (not !== undefined && (!isJsonObject(not) || Object.keys(not).join() !== 'pattern'))
-      this.refuse(at.field('not'), 'must be an object with one field, pattern', 'wrong-type');
+      this.refuse(at.field('not'), `must be an object with one field, pattern${got(not)}`, 'wrong-type');
     return {
-      maxLength: DEFAULT_SCHEMA_BOUNDS[bound],
-      ...lengths,
+      ...this.ordered({ maxLength: DEFAULT_SCHEMA_BOUNDS[bound], ...lengths }, 'minLength', 'maxLength', at),
       ...this.pattern(value['pattern'], at.field('pattern')),
       ...(isJsonObject(not) ? { not: this.pattern(not['pattern'], at.field('not').field('pattern')) } : {}),
     };
@@ -248,7 +272,7 @@ class SchemaReader {
   /** The pattern is searched for in the text, as JSON Schema says; `^` and `$` bind it to the ends. */
   private pattern(value: JsonValue | undefined, at: FieldPath): Schema {
     if (value === undefined) return {};
-    if (typeof value !== 'string') return this.refuse(at, 'must be a text', 'wrong-type');
+    if (typeof value !== 'string') return this.refuse(at, `must be a text${got(value)}`, 'wrong-type');
     const alone = compileExpression(value);
     if (!alone.ok) return this.refuse(at, alone.reason, 'wrong-form');
     const anywhere = compileExpression(`(?s:.*)(?:${value})(?s:.*)`);
@@ -263,7 +287,20 @@ class SchemaReader {
     bound: number | undefined,
   ): Schema {
     const given = this.whole(value, [least, most], LARGEST_SCHEMA_BOUNDS[most], at);
-    return bound === undefined ? given : { [most]: bound, ...given };
+    return this.ordered(bound === undefined ? given : { [most]: bound, ...given }, least, most, at);
+  }
+
+  /** Refuses a lower bound above the upper one, given or not: nothing would fit. */
+  private ordered(
+    bounds: Schema,
+    least: 'minLength' | 'minItems' | 'minProperties' | 'minimum',
+    most: 'maxLength' | 'maxItems' | 'maxProperties' | 'maximum',
+    at: FieldPath,
+  ): Schema {
+    const [low, high] = [bounds[least], bounds[most]];
+    if (low !== undefined && high !== undefined && low > high)
+      this.refuse(at.field(least), `must not be above ${most}, which is ${high}; got ${low}`, 'out-of-range');
+    return bounds;
   }
 
   /** Whole numbers from 0 to `largest`. */
@@ -286,7 +323,7 @@ class SchemaReader {
       if (typeof number === 'number' && (name !== 'multipleOf' || number > 0)) return [[name, number]];
       this.refuse(
         at.field(name),
-        name === 'multipleOf' ? 'must be a number above 0' : 'must be a number',
+        `must be a number${name === 'multipleOf' ? ' above 0' : ''}${got(number)}`,
         'wrong-type',
       );
       return [];
@@ -296,6 +333,11 @@ class SchemaReader {
 }
 
 const TYPES = Object.keys(schemaKeywords).join(', ');
+
+/** A value for a message. */
+function got(value: unknown): string {
+  return value === undefined ? '' : `; got ${shortened(JSON.stringify(value), 80)}`;
+}
 
 function isSchemaType(type: unknown): type is SchemaType {
   return typeof type === 'string' && Object.hasOwn(schemaKeywords, type);

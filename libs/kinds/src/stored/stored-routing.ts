@@ -19,7 +19,6 @@ import {
   ownField,
   Violations,
   type CompiledSchema,
-  type JsonObject,
   type JsonValue,
   type Resource,
   type Violation,
@@ -30,6 +29,7 @@ import { HttpRule } from '../http-route';
 import { From, To } from '../reference-grant';
 import { ConnectionRule, ParentRef } from '../schema/route-parts';
 import { servicePorts } from './service-ports';
+import { withoutNulls } from './without-nulls';
 
 /** What is read of lists whose length another zone or an older store may have chosen: what kinds allow. */
 const MOST_RULES = 16;
@@ -37,8 +37,6 @@ const MOST_PARENTS = 32;
 const MOST_HOSTNAMES = 1_024;
 const MOST_LISTENERS = 64;
 const MOST_GRANTED = 16;
-/** No document of a kind is nested so deeply. */
-const DEEPEST = 32;
 
 type Fit<T> = { readonly value: T } | { readonly violation: Violation };
 
@@ -135,20 +133,10 @@ function fitting<S extends TSchema>(schema: CompiledSchema<S>, value: JsonValue 
 /** A value without the nulls by which peers say that a field is absent, or what is wrong with it. */
 function fit<S extends TSchema>(schema: CompiledSchema<S>, given: JsonValue, at: FieldPath): Fit<Static<S>> {
   if (schema.fits(given)) return { value: given };
-  const value = withoutNulls(given, DEEPEST);
+  const value = withoutNulls(given);
   if (schema.fits(value)) return { value };
   const found = new Violations(1);
   schema.check(value, at, found);
   const [violation = at.violation('does not fit its schema', 'invalid')] = found.first;
   return { violation };
-}
-
-function withoutNulls(value: JsonValue, depth: number): JsonValue {
-  if (depth === 0) return value;
-  if (isJsonArray(value)) return value.map((item) => withoutNulls(item, depth - 1));
-  if (!isJsonObject(value)) return value;
-  const kept = Object.entries(value).filter(([, item]) => item !== null && item !== undefined);
-  return Object.fromEntries(
-    kept.map(([key, item]): [string, JsonValue] => [key, withoutNulls(item ?? '', depth - 1)]),
-  ) satisfies JsonObject;
 }

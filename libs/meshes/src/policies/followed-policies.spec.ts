@@ -74,6 +74,7 @@ describe('the policies of a process', () => {
     expect(told).toContainEqual({
       rules: [{ kind: 'PaintPolicy', frontend: service.uid, group: 'producer' }],
       backends: [],
+      meshes: [],
       policies: [policy.uid],
     });
     policies.close();
@@ -84,7 +85,11 @@ describe('the policies of a process', () => {
   it('tell of the last policy that goes, and of a definition that goes with its last', () => {
     const zone = new TrafficZone([definition, service, special]);
     const { told } = followed(zone);
-    const gone = { rules: [{ kind: 'PaintPolicy', frontend: service.uid, group: 'producer' }], backends: [] };
+    const gone = {
+      rules: [{ kind: 'PaintPolicy', frontend: service.uid, group: 'producer' }],
+      backends: [],
+      meshes: [],
+    };
     told.length = 0;
     zone.delete(special);
     expect(told).toEqual([{ ...gone, policies: [] }]);
@@ -92,6 +97,21 @@ describe('the policies of a process', () => {
     told.length = 0;
     zone.delete(definition);
     expect(told).toMatchObject([gone]);
+  });
+
+  it('tell of the mesh alone where a policy stands on it, also to a headless service', () => {
+    const headless = sketch('MeshService', 'shop', { ...service.spec, selector: { dataplaneRef: { name: 'a' } } });
+    const semantic = { ...definition.spec, declaredTargets: [{ kind: 'Mesh', semantics }] };
+    const zone = new TrafficZone([{ ...definition, spec: semantic }]);
+    const { told, colour, policies } = followed(zone);
+    zone.put(headless);
+    const wide = sketch('PaintPolicy', 'p', { targetRefs: [{ kind: 'Mesh', name: 'default' }], colour: 'red' });
+    zone.put(wide);
+    const meshes = [{ kind: 'PaintPolicy', mesh: 'default' }];
+    expect(told).toEqual([{ rules: [], backends: [], meshes, policies: [wide.uid] }]);
+    expect(colour()).toBe('red');
+    const kind = policies.table.kind('PaintPolicy');
+    expect(kind?.scopes.plain('default', 'default')).toBe(1);
   });
 
   it('hold in meshes that are served only', () => {

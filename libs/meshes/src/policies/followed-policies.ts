@@ -97,8 +97,9 @@ export class FollowedPolicies {
   private change(apply: (policies: MeshPolicies) => PoliciesAffected): void {
     const next = this.loading ?? this.current;
     const affected = apply(next);
-    const { rules, backends, policies } = affected;
-    if (next === this.current && rules.length + backends.length + policies.length > 0) this.tell(affected);
+    const { rules, backends, meshes, policies } = affected;
+    const touched = rules.length + backends.length + meshes.length + policies.length;
+    if (next === this.current && touched > 0) this.tell(affected);
   }
 
   private begin(): void {

@@ -48,10 +48,11 @@ export function* pathsAt(kind: KindTable, object: Identity, carriers: Carriers):
     yield* pathsBelow(kind, carriers, object.mesh, object.name);
     return;
   }
-  const { routes } = kind.policies.world;
+  const { world } = kind.policies;
   const key = identityKey(object);
-  const frontend = routes.frontend(object);
-  const route = routes.route(key);
+  // Of external services too, which routes do not know.
+  const frontend = world.frontend(object);
+  const route = world.routes.route(key);
   const nodes = frontend
     ? (['Service', 'Backend'] as const).map((level) => frontendNode(level, frontend))
     : route

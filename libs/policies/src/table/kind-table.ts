@@ -7,7 +7,7 @@ import { KindPolicies, upperPolicies } from './kind-policies';
 import { KindScopes } from './kind-scopes';
 import { PolicyMarks } from './marks';
 import { contextsOf } from './node-contexts';
-import type { Node } from './nodes';
+import { meshOfNode, type Node } from './nodes';
 import type { KnownObject } from './objects';
 import type { ShapeContexts } from './shape-contexts';
 import type { World } from './targets';
@@ -106,17 +106,19 @@ export class KindTable {
     else marks.markRule(kind, key, group);
   }
 
-  /** Everything below a Mesh, a Namespace, or a virtual node. */
+  /** Everything below a Mesh, by its name alone; below a Namespace, or a virtual node. */
   private markAbove({ level, key, namespace }: Node, marks: PolicyMarks): void {
     const { attachments } = this.policies;
     if (level === 'Virtual') {
       for (const policy of attachments.at(key)) marks.policies.add(policy.key);
       return;
     }
-    const mesh = key.split(' ')[1]?.split('/')[0] ?? '';
-    const below = level === 'Namespace' ? namespace : undefined;
-    for (const contexts of [this.contexts.below(mesh, below), this.scopes.madeByPolicies(mesh, below)]) {
-      for (const { frontend, group, consumer } of contexts) this.markContext(frontend.key, group, consumer, marks);
+    const mesh = meshOfNode({ key });
+    if (level === 'Mesh') marks.markMesh(this.definition.kind, mesh);
+    else {
+      for (const contexts of [this.contexts.below(mesh, namespace), this.scopes.madeByPolicies(mesh, namespace)]) {
+        for (const { frontend, group, consumer } of contexts) this.markContext(frontend.key, group, consumer, marks);
+      }
     }
     this.markMesh(mesh, marks);
   }

@@ -6,15 +6,18 @@ export interface PoliciesAffected {
   readonly rules: readonly { readonly kind: string; readonly frontend: string; readonly group: string }[];
   /** `consumer` is the namespace whose clients alone are meant, where a policy of theirs made a view of its own. */
   readonly backends: readonly { readonly kind: string; readonly service: string; readonly consumer?: string }[];
+  /** Of a kind, all rules and backends of a mesh, in place of each of them: what stands on the Mesh itself changed. */
+  readonly meshes: readonly { readonly kind: string; readonly mesh: string }[];
   readonly policies: readonly string[];
 }
 
-export const NOTHING_AFFECTED: PoliciesAffected = { rules: [], backends: [], policies: [] };
+export const NOTHING_AFFECTED: PoliciesAffected = { rules: [], backends: [], meshes: [], policies: [] };
 
 /** Collects what one change touches, or several done as one. */
 export class PolicyMarks {
   private readonly rules = new Map<string, PoliciesAffected['rules'][number]>();
   private readonly backends = new Map<string, PoliciesAffected['backends'][number]>();
+  private readonly meshes = new Map<string, PoliciesAffected['meshes'][number]>();
   readonly policies = new Set<string>();
 
   markRule(kind: string, frontend: string, group: string): void {
@@ -29,8 +32,17 @@ export class PolicyMarks {
     });
   }
 
+  markMesh(kind: string, mesh: string): void {
+    this.meshes.set(`${kind} ${mesh}`, { kind, mesh });
+  }
+
   get affected(): PoliciesAffected {
-    const { rules, backends, policies } = this;
-    return { rules: [...rules.values()], backends: [...backends.values()], policies: [...policies] };
+    const { rules, backends, meshes, policies } = this;
+    return {
+      rules: [...rules.values()],
+      backends: [...backends.values()],
+      meshes: [...meshes.values()],
+      policies: [...policies],
+    };
   }
 }

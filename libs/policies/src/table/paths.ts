@@ -35,16 +35,16 @@ export class Shape {
   }
 
   /** Whether a service has paths of these levels, so that clients of one namespace may have some of their own. Gateways have none. */
-  hasPathsOf({ id, headless }: Frontend): boolean {
+  hasPathsOf({ id }: Frontend): boolean {
     if (id.kind === 'Gateway' || this.side === 'place') return false;
-    return this.side === 'backend' || (!headless && (this.has('Service') || this.has('ServicePort')));
+    return this.side === 'backend' || this.has('Service') || this.has('ServicePort');
   }
 
-  /** The groups of a frontend that are contexts of these levels, in order. */
+  /** The groups of a frontend that are contexts of these levels, in order. A headless service has no routes, so implicit ones only. */
   groupsOf(frontend: Frontend, routes: RouteTable): readonly string[] {
     const isGateway = frontend.id.kind === 'Gateway';
     if (this.side === 'backend') return isGateway ? [] : [OWN_BACKEND];
-    if (this.side === 'place' || frontend.headless) return [];
+    if (this.side === 'place') return [];
     if (isGateway) {
       return this.has('Gateway') || this.has('Listener') ? [`gateway:${frontend.namespace}/${frontend.id.name}`] : [];
     }

@@ -1,6 +1,7 @@
 import type { Effective, PolicyTable } from '@causeway/policies';
 import { compareText, identityKey, type Identity, type JsonObject } from '@causeway/resources';
 import { looksIntoRequests, PRODUCER, type Explanation, type Question } from '@causeway/routing';
+import { backendsOf, type Backend } from './request-backends';
 
 /** A value of an effective spec, and whose it is. */
 export interface ShapedField {
@@ -23,9 +24,6 @@ export interface ShapedBy {
   readonly fields: readonly ShapedField[];
 }
 
-/** Most backends of one request whose policies are named: copies of services in as many zones. */
-const MOST_BACKENDS = 64;
-
 /**
  * What the policies of each kind make of a request that was explained: once for its rule, and once for each backend to which a share of
  * equal requests goes. Linear in the kinds and backends.
@@ -43,7 +41,7 @@ export function policiesOfRequest(
         : `consumer:${client.namespace}`;
   const at = { frontend: frontend.id, port, group, ...ruleOf(explained) };
   const consumer = 'gateway' in client ? {} : { consumer: client.namespace };
-  const backends = backendsOf(explained).slice(0, MOST_BACKENDS);
+  const backends = distinct(backendsOf(explained));
   return [...table.all()]
     .sort((a, b) => compareText(a.definition.kind, b.definition.kind))
     .flatMap(({ definition: { kind }, policies: { shape } }): readonly ShapedBy[] => {
@@ -83,18 +81,10 @@ function ruleOf({ binding, entry }: Explanation): { readonly route?: Identity; r
   return { route: route.id, ...(rule ? { rule: rule.name } : {}) };
 }
 
-interface Backend {
-  readonly service: Identity;
-  readonly port: number;
-}
-
-function backendsOf({ outcome }: Explanation): readonly Backend[] {
-  if (outcome.type !== 'routed' && outcome.type !== 'implicit') return [];
-  const found = new Map<string, Backend>();
-  for (const { result } of outcome.shares) {
-    if (result.type === 'refused') continue;
-    const { services, port } = result.destination;
-    for (const service of services) found.set(`${identityKey(service)} ${port}`, { service, port });
-  }
+/** Each service and port once, in whatever form requests get there. */
+function distinct(backends: readonly Backend[]): readonly Pick<Backend, 'service' | 'port'>[] {
+  const found = new Map(
+    backends.map(({ service, port }) => [`${identityKey(service)} ${port}`, { service, port }] as const),
+  );
   return [...found.values()];
 }

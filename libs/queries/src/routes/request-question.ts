@@ -19,11 +19,16 @@ export const RequestQuestionSchema = Type.Object(
   {
     from: Type.Optional(
       Type.Object(
-        { namespace: Type.Optional(Name), dataplane: Type.Optional(Name), gateway: Type.Optional(Name) },
+        {
+          ...{ namespace: Type.Optional(Name), dataplane: Type.Optional(Name), gateway: Type.Optional(Name) },
+          spiffeId: Type.Optional(
+            Type.String({ maxLength: 2_048, pattern: '^spiffe://[!-~]+$', title: 'a SPIFFE id: spiffe://…' }),
+          ),
+        },
         {
           ...strict,
           description:
-            'Who sends: a Dataplane, any of a namespace ("default" where none is named), or a Gateway of that namespace.',
+            'Who sends: a Dataplane, any of a namespace ("default" where none is named), or a Gateway of that namespace. Whether AccessPolicies let it in is said of a Dataplane, or of the spiffeId that it shows: a caller of another zone, say.',
         },
       ),
     ),
@@ -80,6 +85,8 @@ export interface RequestQuestion {
   readonly client: Client;
   /** The Dataplane that sends, where one is named. */
   readonly dataplane?: { readonly namespace: string; readonly name: string };
+  /** The id that the sender shows, where it is named. */
+  readonly spiffeId?: string;
   readonly service?: NonNullable<Static<typeof RequestQuestionSchema>['service']>;
   /** Host of the URL: a name, or an IP address without brackets. */
   readonly host: string;
@@ -97,6 +104,10 @@ export function decodeRequestQuestion(body: unknown): RequestQuestion {
   if (from.gateway !== undefined && from.dataplane !== undefined) {
     violations.push(FieldPath.at('from').field('gateway').violation('must be absent beside dataplane', 'invalid'));
   }
+  if (from.spiffeId !== undefined && (from.dataplane ?? from.gateway) !== undefined) {
+    const reason = 'must be absent beside dataplane and gateway, which have ids of their own';
+    violations.push(FieldPath.at('from').field('spiffeId').violation(reason, 'invalid'));
+  }
   const characters = headers.reduce((sum, { name, value }) => sum + name.length + value.length, 0);
   if (characters > MOST_HEADER_CHARACTERS) {
     const reason = `must have at most ${MOST_HEADER_CHARACTERS} characters in all; have ${characters}`;
@@ -110,6 +121,7 @@ export function decodeRequestQuestion(body: unknown): RequestQuestion {
   return {
     client: from.gateway === undefined ? { namespace } : { gateway: `${namespace}/${from.gateway}` },
     ...(from.dataplane === undefined ? {} : { dataplane: { namespace, name: from.dataplane } }),
+    ...(from.spiffeId === undefined ? {} : { spiffeId: from.spiffeId }),
     ...(service ? { service } : {}),
     host: url.hostname,
     port: url.port,

@@ -10,6 +10,7 @@ import {
   type Share,
 } from '@causeway/routing';
 
+import type { AccessAnswer } from '../policies/access-verdicts';
 import type { ShapedBy } from '../policies/request-policies';
 
 /** A resource as answers name it. */
@@ -65,6 +66,8 @@ export interface RequestAnswer {
   readonly backendTimeout?: number;
   /** What policies make of the rule and of each backend, where this control plane knows the zone's; field by field whose it is. */
   readonly policies?: readonly ShapedBy[];
+  /** Whether AccessPolicies let the caller in, at each backend, where this control plane knows the zone's callers. */
+  readonly access?: readonly AccessAnswer[];
   readonly lost: readonly {
     readonly route: string;
     readonly rule: string;

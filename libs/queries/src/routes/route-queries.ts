@@ -28,6 +28,8 @@ import type { HostnameQueries } from '../inspect/hostname-queries';
 import { virtualIpsOf, winnerOf } from '../inspect/hostname-resolution';
 import type { Freshness } from '../list/freshness';
 import { requireMesh } from '../list/resource-queries';
+import { accessOfBackend, callerOf, type AccessFacts } from '../policies/access-verdicts';
+import { backendsOf } from '../policies/request-backends';
 import { policiesOfRequest } from '../policies/request-policies';
 import { dataplaneAt, readiness } from './readiness';
 import { isAddress, type RequestQuestion } from './request-question';
@@ -53,6 +55,8 @@ export interface RouteQueriesSources {
   readonly routes?: Pick<FollowedRoutes, 'table'> | undefined;
   /** Policies as this control plane sees them; without it explanations name none. */
   readonly policies?: { readonly table: PolicyTable } | undefined;
+  /** Who calls whom, in a zone; without it explanations say nothing of access. */
+  readonly callers?: AccessFacts | undefined;
 }
 
 /** Whose routes to which service. */
@@ -134,6 +138,7 @@ export class RouteQueries {
         ...outcomeAnswer(explained.outcome),
         ...(decision ? { decision } : {}),
         ...this.policiesOf(zone, asked, explained),
+        ...this.accessOf(place, question, explained),
         ...{ lost: explained.lost, lostTotal: explained.lostTotal, notes: [...explained.notes, ...this.notes()] },
       };
     }, signal);
@@ -172,6 +177,16 @@ export class RouteQueries {
     return { policies: policiesOfRequest(policies.table, asked, explained) };
   }
 
+  /** Whether the caller may call what the request goes to; nothing for another zone's view, whose callers are not known here. */
+  private accessOf(place: Place, question: RequestQuestion, explained: Explanation): Pick<RequestAnswer, 'access'> {
+    const { cp, policies, callers: facts } = this.sources;
+    const { zone } = place;
+    if (!policies || !facts || zone !== ownZone(cp)) return {};
+    const caller = callerOf(facts, place, question);
+    const sources = { zone, facts, table: policies.table };
+    return { access: backendsOf(explained).flatMap((backend) => accessOfBackend(backend, caller, sources)) };
+  }
+
   private direct({ mesh, zone }: Place, { host, port }: RequestQuestion, rights: CallerRights): RequestAnswer {
     const dataplane = dataplaneAt(this.sources.index, mesh, { address: host, port });
     if (dataplane) rights.check('get', targetOf(dataplane));
@@ -189,7 +204,11 @@ export class RouteQueries {
 
   private notes(): readonly string[] {
     const isGlobal = this.sources.cp.role === 'global';
-    return isGlobal ? ['computed by the global of what it holds: export rules and lost zones are ignored'] : [];
+    if (!isGlobal) return [];
+    return [
+      'computed by the global of what it holds: export rules and lost zones are ignored',
+      'which policies shape the request, and whether they let the caller in, is said by the control plane of the zone: ask it',
+    ];
   }
 
   private viewed(zone: string | undefined): string {

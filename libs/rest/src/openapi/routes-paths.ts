@@ -32,6 +32,19 @@ const shapedBy = object(
   { description: 'What policies of a kind make of the rule, or of a backend, and whose each value is.' },
 );
 
+const accessVerdict = object(
+  {
+    backend: object({ service: named, port: integer }, ['service', 'port']),
+    verdict: { enum: ['allowed', 'refused', 'unknown'] },
+    ...{ caller: text, by: text, policies: list(text), message: text, instances: integer },
+  },
+  ['backend', 'verdict', 'policies', 'message'],
+  {
+    description:
+      'Whether AccessPolicies let the caller in at a backend. by: allow/RULE, deny/RULE, allow (no rule of it fits), defaultAccess, path, mtls, identity or revoked; caller: the SPIFFE id that was judged; instances: about how many of them it is said, where they differ.',
+  },
+);
+
 /** The schemas of questions about routes and of their answers. */
 export const ROUTE_SCHEMAS: OpenApiObject = {
   RequestQuestion: RequestQuestionSchema,
@@ -50,6 +63,7 @@ export const ROUTE_SCHEMAS: OpenApiObject = {
       ...{ status: integer, grpcStatus: integer, reason: text, location: text, responseHeaders: list(anyObject) },
       ...{ requestTimeout: integer, backendTimeout: integer },
       policies: list(shapedBy),
+      access: list(accessVerdict),
       ...{ lost: list(lost), lostTotal: integer, notes: list(text) },
     },
     ['mesh', 'zone', 'steps', 'outcome', 'lost', 'lostTotal', 'notes'],

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Destination } from '../model/destination';
-import type { DestinationChange, ModelChange } from '../model/traffic-model';
+import type { DestinationChange, ModelChange, TrafficModel } from '../model/traffic-model';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
 import type { SocketAddress } from '../model/zone-entrance';
 import type { TouchedOutbounds } from './dataplane/explicit-outbounds';
@@ -128,6 +128,30 @@ export class ChangedNames {
 
   *[Symbol.iterator](): Iterator<readonly [type: string, changed: readonly string[]]> {
     for (const [type, changed] of this.byType) if (changed.size > 0) yield [type, [...changed]];
+  }
+}
+
+type Destinations = Pick<TrafficModel, 'destination' | 'destinations'>;
+
+/** The destinations of one model, and what became of them in another. */
+export function* changesBetween(before: Destinations, after: Destinations): Generator<DestinationChange> {
+  for (const each of before.destinations()) {
+    const { name } = each;
+    yield { name, before: each, after: after.destination(name) };
+  }
+}
+
+/** The names under which destinations were and are no more. */
+export function* lostNames(
+  changes: Iterable<DestinationChange>,
+): Generator<readonly [type: string, lost: readonly string[]]> {
+  for (const { name, before, after } of changes) {
+    if (!before || (after && !isListedOtherwise({ name, before, after }))) continue;
+    const [had, has] = [new ChangedNames(), new ChangedNames()];
+    had.addDestination({ name, before, after: undefined });
+    if (after) has.addDestination({ name, before: undefined, after });
+    const kept = new Map(has);
+    for (const [type, found] of had) yield [type, found.filter((each) => kept.get(type)?.includes(each) !== true)];
   }
 }
 

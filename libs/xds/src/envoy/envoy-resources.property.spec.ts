@@ -1,12 +1,13 @@
 import fc from 'fast-check';
-import { identityKey, type Resource } from '@causeway/resources';
-import { trafficChange } from '../../../../test/support/traffic-changes';
-import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';
+import { identityKey } from '@causeway/resources';
+import { FollowedPolicies, FollowedRoutes, type StepsRunner } from '@causeway/meshes';
+import { policyOrTraffic } from '../../../../test/support/policy-changes';
+import { sketch, shippedKinds, TrafficZone } from '../../../../test/support/traffic-zone';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
 import type { RefusedResource } from '../server/resource-source';
 import { ClusterLoadAssignment } from '@causeway/proto-gen';
 import { targetsOf } from './destination-table';
-import { EnvoyResources } from './envoy-resources';
+import { EnvoyResources, type LoadOptions } from './envoy-resources';
 import type { EnvoyView } from './envoy-view';
 import type { Loading } from './traffic-tables';
 
@@ -52,6 +53,19 @@ const views: EnvoyView[] = [
 ];
 
 const cluster = RESOURCE_TYPES.cluster;
+
+const atOnce: StepsRunner = (steps, done) => {
+  for (const _ of steps);
+  done();
+};
+
+/** Resources of a zone with its policies, as a process has them. */
+function sourceOf({ index, access }: TrafficZone, options: LoadOptions = {}): EnvoyResources {
+  const { meshes } = access;
+  const routes = new FollowedRoutes({ index, zone: 'west', meshes, run: atOnce });
+  const policies = new FollowedPolicies({ index, meshes, routes, run: atOnce });
+  return new EnvoyResources(index, 'west', access, { ...options, policies });
+}
 
 function listedBy(source: EnvoyResources, view: EnvoyView): ReadonlySet<string> {
   const types = [cluster, RESOURCE_TYPES.listener];
@@ -111,10 +125,10 @@ function checkGrpcEndpoints(resource: ReturnType<EnvoyResources['get']>): void {
 test('what followed every change is what a fresh start makes, every difference was told, and Envoy’s rules hold', () => {
   fc.assert(
     // With 0, a change of access makes everything be derived anew.
-    fc.property(fc.array(trafficChange, { maxLength: 12 }), fc.constantFrom(0, Infinity), (changes, mostAtOnce) => {
-      const held = new Map<string, Resource>();
-      const followed = new TrafficZone();
-      const source = new EnvoyResources(followed.index, 'west', followed.access, { mostAtOnce });
+    fc.property(fc.array(policyOrTraffic, { maxLength: 12 }), fc.constantFrom(0, Infinity), (changes, mostAtOnce) => {
+      const held = new Map(shippedKinds().map((each) => [identityKey(each.id), each]));
+      const followed = new TrafficZone(shippedKinds());
+      const source = sourceOf(followed, { mostAtOnce });
       source.follow();
       const told = new Set<string>();
       let isAllTold = false;
@@ -123,8 +137,8 @@ test('what followed every change is what a fresh start makes, every difference w
         relisted: () => undefined,
         reloaded: () => (isAllTold = true),
       });
+      let before = views.map((view) => everything(source, view));
       for (const { resources, gone } of changes) {
-        const before = views.map((view) => everything(source, view));
         const wasListed = views.map((view) => listedBy(source, view));
         const listedOwn = views.map((view) => source.listsOwn(view));
         told.clear();
@@ -149,9 +163,10 @@ test('what followed every change is what a fresh start makes, every difference w
               expect(keys.some((each) => told.has(each)) || `${key} was not told`).toBe(true);
             }
         });
+        before = after;
       }
       const again = new TrafficZone([...held.values()].reverse());
-      const fresh = new EnvoyResources(again.index, 'west', again.access);
+      const fresh = sourceOf(again);
       expect([...source.model.destinations()].sort(byName)).toEqual([...fresh.model.destinations()].sort(byName));
       for (const view of views) expect(everything(source, view)).toEqual(everything(fresh, view));
       for (const view of views) {
@@ -183,11 +198,11 @@ test('a route that makes a service without an address one of requests tells its 
 test('a load in slices, with changes between its steps, gives what a fresh start makes, and is told at its end', () => {
   fc.assert(
     fc.property(
-      fc.array(trafficChange, { maxLength: 12 }),
+      fc.array(policyOrTraffic, { maxLength: 12 }),
       fc.array(fc.nat(6), { maxLength: 12 }),
       (changes, pauses) => {
-        const held = new Map<string, Resource>();
-        const store = new TrafficZone();
+        const held = new Map(shippedKinds().map((each) => [identityKey(each.id), each]));
+        const store = new TrafficZone(shippedKinds());
         const write = ({ resources, gone }: (typeof changes)[number]): void => {
           const distinct = [...new Map(resources.map((each) => [identityKey(each.id), each])).values()];
           if (gone) store.delete(...distinct);
@@ -205,7 +220,7 @@ test('a load in slices, with changes between its steps, gives what a fresh start
           steps.push(work[Symbol.iterator]());
           ends.push(done);
         };
-        const source = new EnvoyResources(store.index, 'west', store.access, { load });
+        const source = sourceOf(store, { load });
         source.follow();
         const told: number[] = [];
         source.subscribe({ changed: () => undefined, relisted: () => undefined, reloaded: (at) => void told.push(at) });
@@ -216,11 +231,14 @@ test('a load in slices, with changes between its steps, gives what a fresh start
           // What is served, and up to which revision, stays as it was.
           expect([source.revision, [...source.model.destinations()]]).toEqual([before, []]);
         });
-        while (steps[0]?.next().done === false);
-        ends[0]?.();
-        expect([told, source.revision]).toEqual([[before + 1], store.index.point?.revision]);
+        // Policies that were derived anew meanwhile make a load of their own.
+        for (let n = 0; n < steps.length; n++) {
+          while (steps[n]?.next().done === false);
+          ends[n]?.();
+        }
+        expect([told.at(-1), source.revision]).toEqual([before + 1, store.index.point?.revision]);
         const again = new TrafficZone([...held.values()].reverse());
-        const fresh = new EnvoyResources(again.index, 'west', again.access);
+        const fresh = sourceOf(again);
         expect([...source.model.destinations()].sort(byName)).toEqual([...fresh.model.destinations()].sort(byName));
         for (const view of views) expect(everything(source, view)).toEqual(everything(fresh, view));
       },

@@ -1,14 +1,19 @@
-import { AccessPolicy } from '@causeway/policies';
 import { identityKey, type StorePoint } from '@causeway/resources';
 import type { RouteTable } from '@causeway/routing';
 import type { IndexEvent, IndexReader } from '@causeway/store';
 import type { AccessSource } from '../model/inbound-access';
 import type { Destination } from '../model/destination';
-import type { ModelChange, TrafficModel } from '../model/traffic-model';
+import type { DestinationChange, ModelChange, TrafficModel } from '../model/traffic-model';
 import { RESOURCE_TYPES, type EncodedResource } from '../resources/encoded-resource';
 import type { Proxy, RefusedResource, ResourceSource, SourceListener } from '../server/resource-source';
-import { effectiveIn, NO_POLICIES, type PolicyChange, type PolicySource } from '../policies/policy-source';
-import { ChangedNames, concernsEgress } from './changed-names';
+import {
+  effectiveIn,
+  NO_POLICIES,
+  servicesOfAccess,
+  type PolicyChange,
+  type PolicySource,
+} from '../policies/policy-source';
+import { ChangedNames, changesBetween, concernsEgress, lostNames } from './changed-names';
 import { DataplaneChanges } from './dataplane-changes';
 import { policyNames } from './policy-names';
 import { hasChains, trustedMeshOf, type EnvoyView } from './envoy-view';
@@ -149,6 +154,9 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     const state = this.stateOf(view);
     if (this.awaitsChain(view, vip)) return 'pending';
     const consumers = this.translation.consumersOf(view, type, name);
+    // What the view's namespace decided before, and what was wrong with it, is gone.
+    const left = consumers === undefined && view.dataplane && consumerScope(view, view.dataplane.namespace);
+    if (left && this.shared.hasScope(left)) this.shared.forget(type, [name], [left]);
     const scopes = consumers === undefined ? scopesOf(view) : [consumerScope(view, consumers)];
     const known = this.shared.fresh(scopes, type, name);
     if (known) return known;
@@ -239,8 +247,9 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   /** Derives everything anew from the index; what was derived before is served meanwhile. */
   private begin(): void {
-    this.loader.begin(() => {
+    this.loader.begin((before) => {
       const since = this.revision + 1;
+      this.forgetLost(changesBetween(before.model, this.model));
       this.lists.modelChanged();
       this.moveTo(this.index.point?.revision ?? 0);
       this.tellAll(since);
@@ -278,7 +287,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   /** In slices: a policy of a mesh is one of all its services. What nobody has asked for is made when somebody does. */
   private policiesChanged(change: PolicyChange | 'reloaded'): void {
-    const access = change === 'reloaded' ? 'all' : servicesOf(change, AccessPolicy.kind);
+    const access = change === 'reloaded' ? 'all' : servicesOfAccess(change, this.index);
     // Tables that are served while others are made decide by what holds now too.
     this.model.rules.forget(access);
     if (change === 'reloaded' && this.model.mixesAccess()) return this.begin();
@@ -307,6 +316,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   /** `since`: the first revision that holds the change; `before`: `httpVersion` before it. */
   private applied(change: TrafficChange, { since, before }: { readonly since: number; readonly before: number }): void {
     this.lists.modelChanged();
+    this.forgetLost(change.destinations);
     const changed = new ChangedNames();
     for (const each of change.destinations) changed.addDestination(each);
     for (const each of change.destinations) changed.addOutbounds(this.tables.explicit.touchedBy(each));
@@ -327,10 +337,11 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     for (const [type, found] of changed) this.tell(type, found, { since });
     for (const [group, names] of own) for (const [type, found] of names) this.tell(type, found, { since, group });
     if (change.trust.length > 0) this.tell(secret, [names.TRUST_SECRET], { since, meshes: change.trust });
-    // What is kept of destinations that are gone: nobody may ask for it again.
-    const gone = new ChangedNames();
-    for (const each of change.destinations) if (!each.after) gone.addDestination(each);
-    for (const [type, found] of gone) this.shared.forget(type, found);
+  }
+
+  /** What is kept under names that destinations had and have no more: nobody may ask for it again. */
+  private forgetLost(changes: Iterable<DestinationChange>): void {
+    for (const [type, lost] of lostNames(changes)) this.shared.forget(type, lost);
   }
 
   /** What other routes change, and other instances of what routes lead to; a destination that is gone takes what it led to with it. */
@@ -385,9 +396,4 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     this.views.set(view, state);
     return state;
   }
-}
-
-/** The services of which the policies of a kind may be others. */
-function servicesOf({ backends }: PolicyChange, kind: string): readonly string[] {
-  return backends.flatMap((each) => (each.kind === kind ? [each.service] : []));
 }

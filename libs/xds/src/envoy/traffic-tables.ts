@@ -119,18 +119,19 @@ export class TrafficLoader {
   }
 
   /**
-   * Makes new tables; an earlier making is given up. `swapped` is called when they are the current ones, and says whether the index
-   * was loaded.
+   * Makes new tables; an earlier making is given up. `swapped` is called when they are the current ones, with those that were; it says
+   * whether the index was loaded.
    */
-  begin(swapped: () => boolean): void {
+  begin(swapped: (before: TrafficTables) => boolean): void {
     const next = this.make();
     this.loading = next;
     this.load(this.stepsOf(next), () => {
       if (this.loading !== next) return;
       next.finish();
       this.loading = undefined;
+      const before = this.current;
       this.current = next;
-      this.isLoaded = swapped();
+      this.isLoaded = swapped(before);
       if (!this.isLoaded) return;
       for (const resolve of this.waiting) resolve();
       this.waiting.clear();

@@ -94,7 +94,8 @@ export class CallerDirectory {
     return this.ofMesh(mesh).set(key, bearer, resource ? this.idsOf(resource) : []);
   }
 
-  private idsOf(resource: Resource): readonly string[] {
+  /** What a resource says of ids: a Dataplane of this zone those that it shows, a MeshService those of its instances. */
+  idsOf(resource: Resource): readonly string[] {
     const { mesh, zone } = resource.id;
     const dataplane = asDataplane(resource);
     if (dataplane) return zone === this.zone ? this.ids.idsOf(dataplane) : [];

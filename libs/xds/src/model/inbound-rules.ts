@@ -10,10 +10,13 @@ import { portsServedAt } from './inbound-services';
 export interface EffectiveAccess {
   /** False before the first load, and while everything is derived anew: a service may be known, and its policies not yet. */
   readonly isCurrent?: boolean | undefined;
-  effectiveOfBackend(
-    kind: string,
-    of: { readonly service: Identity; readonly port: number },
-  ): { readonly spec: JsonObject } | undefined;
+  effectiveOfBackend(kind: string, of: ServicePort): { readonly spec: JsonObject } | undefined;
+}
+
+/** A port of a service. */
+export interface ServicePort {
+  readonly service: Identity;
+  readonly port: number;
 }
 
 export interface InboundRulesParts {
@@ -50,7 +53,7 @@ export class InboundRules {
   /** How many AccessPolicies a mesh has. */
   private readonly counts = new Map<string, number>();
 
-  private readonly callers: CallerDirectory;
+  readonly callers: CallerDirectory;
 
   constructor(private readonly parts: InboundRulesParts) {
     this.callers = new CallerDirectory(parts.index, parts.zone);
@@ -72,6 +75,14 @@ export class InboundRules {
       if (rules) found.set(JSON.stringify(rules), rules);
     }
     return found.size === 0 ? NONE : [...found.values()];
+  }
+
+  /** The ports of services whose policies are these rules at an inbound, which `of` gave. Linear in its services. */
+  behind(dataplane: DataplaneResource, port: number, rules: AccessRules): readonly ServicePort[] {
+    const text = JSON.stringify(rules);
+    return portsServedAt(dataplane, port, this.parts.servicesOf(dataplane)).filter(
+      (each) => JSON.stringify(this.ofPort(each, rules.defaultAccess)) === text,
+    );
   }
 
   /** The meshes that have AccessPolicies. */
@@ -116,10 +127,7 @@ export class InboundRules {
     }
   }
 
-  private ofPort(
-    of: { readonly service: Identity; readonly port: number },
-    defaultAccess: DefaultAccess,
-  ): AccessRules | undefined {
+  private ofPort(of: ServicePort, defaultAccess: DefaultAccess): AccessRules | undefined {
     const key = identityKey(of.service);
     const known = this.compiled.get(key) ?? new Map<string, AccessRules | undefined>();
     this.compiled.set(key, known);
@@ -128,10 +136,7 @@ export class InboundRules {
     return known.get(slot);
   }
 
-  private compile(
-    of: { readonly service: Identity; readonly port: number },
-    defaultAccess: DefaultAccess,
-  ): AccessRules | undefined {
+  private compile(of: ServicePort, defaultAccess: DefaultAccess): AccessRules | undefined {
     const effective = this.parts.policies.effectiveOfBackend(AccessPolicy.kind, of);
     if (!effective) return undefined;
     const { mesh } = of.service;

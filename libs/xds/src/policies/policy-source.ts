@@ -1,3 +1,7 @@
+import { MeshService } from '@causeway/kinds';
+import { AccessPolicy } from '@causeway/policies';
+import { identityKey } from '@causeway/resources';
+import type { IndexReader } from '@causeway/store';
 import type { EffectiveAccess } from '../model/inbound-rules';
 import type { EffectiveBackends } from './backend-policies';
 import type { EffectiveRules } from './effective-rules';
@@ -9,6 +13,8 @@ export interface EffectivePolicies extends EffectiveRules, EffectiveBackends, Pi
 export interface PolicyChange {
   readonly rules: readonly { readonly kind: string; readonly frontend: string; readonly group: string }[];
   readonly backends: readonly { readonly kind: string; readonly service: string }[];
+  /** Of a kind, all rules and backends of a mesh. */
+  readonly meshes: readonly { readonly kind: string; readonly mesh: string }[];
 }
 
 /** The effective policies of a process, and what becomes of them. */
@@ -40,4 +46,18 @@ export function effectiveIn(source: Pick<PolicySource, 'table' | 'isCurrent'>): 
       return source.isCurrent;
     },
   };
+}
+
+/** The services of which AccessPolicies may be others, by identity key. Linear in all services where a policy of a Mesh is. */
+export function servicesOfAccess(
+  { backends, meshes }: PolicyChange,
+  index: Pick<IndexReader, 'ofKind'>,
+): readonly string[] {
+  const isAccess = ({ kind }: { readonly kind: string }): boolean => kind === AccessPolicy.kind;
+  const wide = new Set(meshes.filter(isAccess).map(({ mesh }) => mesh));
+  const found = new Set(backends.filter(isAccess).map(({ service }) => service));
+  if (wide.size > 0) {
+    for (const { id } of index.ofKind(MeshService.name)) if (wide.has(id.mesh)) found.add(identityKey(id));
+  }
+  return [...found];
 }

@@ -15,10 +15,15 @@ export interface NameSource {
   /** Names of resources of a kind that contain `part`. */
   resources(plural: string, part: string, typed: TypedLine): Promise<readonly string[]>;
   contexts(): readonly string[];
+  /** The kinds of the program; those that the server declares too, as far as it answers, unless `noun` names one of the program's. */
+  kinds(typed: TypedLine, noun?: string): Promise<Registry>;
 }
 
 /** Commands whose first operand is a kind, or `KIND/NAME`. */
-const OF_RESOURCES: readonly string[] = ['get', 'describe', 'delete', 'edit', 'wait', 'label'];
+const OF_RESOURCES: readonly string[] = [
+  ...['get', 'describe', 'delete', 'edit', 'wait', 'label'],
+  ...['policies', 'scopes', 'impact'],
+];
 /** Commands whose operand is a context. */
 const OF_CONTEXTS: readonly string[] = ['config use-context', 'config delete-context', 'config set-context'];
 /** Commands whose first operand is a zone. */
@@ -29,7 +34,7 @@ const VERBS: readonly string[] = ['get', 'list', 'watch', 'create', 'update', 'd
 export async function candidatesOf(
   program: Command,
   words: readonly string[],
-  known: { readonly registry: Registry; readonly names: NameSource },
+  names: NameSource,
 ): Promise<readonly Candidate[] | 'files'> {
   const current = words.at(-1) ?? '';
   const typed = readTypedLine(program, words.slice(0, -1));
@@ -38,14 +43,14 @@ export async function candidatesOf(
   const option = typed.pending ?? inline;
   if (option) {
     const prefix = typed.pending ? '' : `${equals}=`;
-    const values = await valuesOf(option, { ...known, typed, part: current.slice(prefix.length) });
+    const values = await valuesOf(option, { names, typed, part: current.slice(prefix.length) });
     return values === 'files' ? values : matching(values, current, prefix);
   }
   if (current.startsWith('-')) return matching(flagsOf(typed.command), current);
   const below = typed.command.commands.filter((each) => each.name() !== '__complete');
   const commands =
     typed.operands.length === 0 ? below.map((each) => ({ value: each.name(), description: each.description() })) : [];
-  return matching([...commands, ...(await operandsOf(typed, { ...known, current }))], current);
+  return matching([...commands, ...(await operandsOf(typed, { names, current }))], current);
 }
 
 function matching(all: readonly Candidate[], current: string, prefix = ''): readonly Candidate[] {
@@ -60,14 +65,9 @@ function flagsOf(command: Command): readonly Candidate[] {
   return [...options, { value: '--help', description: 'shows how the command is used' }];
 }
 
-interface Known {
-  readonly registry: Registry;
-  readonly names: NameSource;
-}
-
 async function valuesOf(
   option: Option,
-  { registry, names, typed, part }: Known & { readonly typed: TypedLine; readonly part: string },
+  { names, typed, part }: { readonly names: NameSource; readonly typed: TypedLine; readonly part: string },
 ): Promise<readonly Candidate[] | 'files'> {
   if (option.argChoices) return option.argChoices.map((value) => ({ value }));
   const plain = (all: readonly string[]): readonly Candidate[] => all.map((value) => ({ value }));
@@ -87,7 +87,7 @@ async function valuesOf(
     case 'zoneContext':
       return plain(names.contexts());
     case 'kind':
-      return kindsOf(registry);
+      return kindsOf(await names.kinds(typed));
     case 'for':
       return [{ value: 'condition=', open: true }, { value: 'delete' }, { value: 'create' }];
     default:
@@ -101,15 +101,15 @@ function kindsOf({ kinds }: Registry): readonly Candidate[] {
 
 async function operandsOf(
   typed: TypedLine,
-  { registry, names, current }: Known & { readonly current: string },
+  { names, current }: { readonly names: NameSource; readonly current: string },
 ): Promise<readonly Candidate[]> {
   const [first] = typed.operands;
-  if (OF_RESOURCES.includes(typed.path)) return resourceWords(typed, { registry, names, current });
+  if (OF_RESOURCES.includes(typed.path)) return resourceWords(typed, { names, current });
   if (typed.path === 'auth can-i') {
     return first === undefined
       ? VERBS.map((value) => ({ value }))
       : typed.operands.length === 1
-        ? kindsOf(registry)
+        ? kindsOf(await names.kinds(typed))
         : [];
   }
   if (first !== undefined) return [];
@@ -121,18 +121,19 @@ async function operandsOf(
 /** A kind, the names of a kind, or `KIND/NAME`. */
 async function resourceWords(
   typed: TypedLine,
-  { registry, names, current }: Known & { readonly current: string },
+  { names, current }: { readonly names: NameSource; readonly current: string },
 ): Promise<readonly Candidate[]> {
   const [first] = typed.operands;
-  const pluralOf = (noun: string): string | undefined => registry.noun(noun.toLowerCase())?.plural;
+  const pluralOf = async (noun: string): Promise<string | undefined> =>
+    (await names.kinds(typed, noun)).noun(noun.toLowerCase())?.plural;
   const slash = current.indexOf('/');
   if (slash > 0) {
-    const plural = pluralOf(current.slice(0, slash));
+    const plural = await pluralOf(current.slice(0, slash));
     const found = plural === undefined ? [] : await names.resources(plural, current.slice(slash + 1), typed);
     return found.map((name) => ({ value: `${current.slice(0, slash)}/${name}` }));
   }
-  if (first === undefined) return kindsOf(registry);
-  const plural = pluralOf(first);
+  if (first === undefined) return kindsOf(await names.kinds(typed));
+  const plural = await pluralOf(first);
   const found = plural === undefined ? [] : await names.resources(plural, current, typed);
   return found.filter((name) => !typed.operands.includes(name)).map((value) => ({ value }));
 }

@@ -1,9 +1,9 @@
-import { connectApi } from '@causeway/api-client';
-import type { Registry } from '@causeway/resources';
+import { connectApi, type ApiClient } from '@causeway/api-client';
 import type { Command } from 'commander';
 import type { ConnectionFlags } from '../../config';
-import { kindOf, type ProgramContext } from '../../context';
+import { kindOf, type CommandContext, type ProgramContext } from '../../context';
 import type { RegisterLightCommand } from '../../options';
+import { ANY_KIND } from '../../declared-kinds';
 import { selectionOf } from '../../refs';
 import { textAt } from '../../render';
 import { connectionOf } from '../../settings/connection';
@@ -17,10 +17,10 @@ const PATIENCE = 1_000;
 /** Names that are offered at most. */
 const MOST_NAMES = 200;
 
-/** The commands that a line can have, with what the program knows without a server. */
+/** The commands that a line can have, and what they would ask a control plane with. */
 export type CommandTree = (
   words: readonly string[],
-) => Promise<{ readonly program: Command; readonly registry: Registry }>;
+) => Promise<{ readonly program: Command; readonly command: Pick<CommandContext, 'registry' | 'learnKinds'> }>;
 
 /**
  * `causeway __complete SHELL -- WORDS...`: what the scripts of `causeway completion` call. Prints what the last word can
@@ -44,8 +44,8 @@ async function complete(
   { shell, words, tree }: { readonly shell: Shell; readonly words: readonly string[]; readonly tree: CommandTree },
 ): Promise<void> {
   const split = shell === 'bash' ? joinWords(words) : { words, prefix: '' };
-  const { program, registry } = await tree(split.words);
-  const found = await candidatesOf(program, split.words, { registry, names: nameSource(context, registry) });
+  const { program, command } = await tree(split.words);
+  const found = await candidatesOf(program, split.words, nameSource(context, command));
   if (found === 'files') return context.print(':files');
   for (const each of found) context.print(lineOf(each, shell, split.prefix));
   if (found.length > 0 && found.every(({ open }) => open)) context.print(':nospace');
@@ -58,13 +58,22 @@ function lineOf({ value, description }: Candidate, shell: Shell, prefix: string)
   return shell === 'zsh' ? `${value.replaceAll(':', '\\:')}:${about}` : `${value}\t${about}`;
 }
 
-function nameSource(context: ProgramContext, registry: Registry): NameSource {
+function nameSource(
+  context: ProgramContext,
+  { registry, learnKinds }: Pick<CommandContext, 'registry' | 'learnKinds'>,
+): NameSource {
+  const signal = AbortSignal.timeout(PATIENCE);
+  const connected = async ({ options }: TypedLine): Promise<ApiClient> =>
+    connectApi({ ...connectionOf(context.config, flagsOf(options)), signal });
   return {
     contexts: () => Object.keys(readContexts(context.config.contextsFile).contexts).sort(),
-    resources: async (plural, part, { options }: TypedLine) => {
-      const connection = connectionOf(context.config, flagsOf(options));
-      const api = await connectApi({ ...connection, signal: AbortSignal.timeout(PATIENCE) });
-      const selection = selectionOf(kindOf(registry, plural), { mesh: options['mesh'] ?? '' });
+    kinds: async (typed, noun = ANY_KIND) => {
+      await learnKinds([noun], () => connected(typed)).catch(() => undefined);
+      return registry;
+    },
+    resources: async (plural, part, typed) => {
+      const api = await connected(typed);
+      const selection = selectionOf(kindOf(registry, plural), { mesh: typed.options['mesh'] ?? '' });
       const wanted = { ...selection, ...(part === '' ? {} : { nameContains: part }) };
       const { documents } = await api.list(wanted, { most: MOST_NAMES });
       return [...new Set(documents.map((item) => textAt(item, 'name')))];

@@ -8,6 +8,7 @@ import { listAt, objectAt, structured, table, textAt, type Output } from '../../
 export interface AskedRequest {
   readonly to?: string;
   readonly from?: string;
+  readonly identity?: string;
   readonly service?: string;
   readonly method?: string;
   readonly header?: readonly string[];
@@ -32,12 +33,21 @@ export async function explainRequest(context: CommandContext, options: ExplainRe
   return 0;
 }
 
-function bodyOf({ to, from, service, method, header = [] }: AskedRequest): JsonObject {
+function bodyOf({ to, from, identity, service, method, header = [] }: AskedRequest): JsonObject {
   if (to === undefined) throw new UsageError('explain request: --to says where the request goes, as a URL');
   const [namespace = '', dataplane] = (from ?? '').split('/');
   if (from !== undefined && (namespace === '' || dataplane === '' || from.split('/').length > 2)) {
     throw new UsageError(`--from ${from}: is neither NAMESPACE nor NAMESPACE/DATAPLANE`);
   }
+  if (identity !== undefined && dataplane !== undefined) {
+    throw new UsageError(
+      'explain request: --identity stands beside a namespace, not beside a Dataplane, which has its own',
+    );
+  }
+  const sender = {
+    ...(from === undefined ? {} : { namespace, ...(dataplane === undefined ? {} : { dataplane }) }),
+    ...(identity === undefined ? {} : { spiffeId: identity }),
+  };
   const headers = header.map((text) => {
     const colon = text.indexOf(':');
     if (colon < 1) throw new UsageError(`--header ${text}: is not NAME:VALUE`);
@@ -45,7 +55,7 @@ function bodyOf({ to, from, service, method, header = [] }: AskedRequest): JsonO
   });
   return {
     to,
-    ...(from === undefined ? {} : { from: { namespace, ...(dataplane === undefined ? {} : { dataplane }) } }),
+    ...(Object.keys(sender).length > 0 ? { from: sender } : {}),
     ...(service === undefined ? {} : { service: serviceOf(service) }),
     ...(method === undefined ? {} : { method }),
     ...(headers.length > 0 ? { headers } : {}),
@@ -79,6 +89,7 @@ function inWords(context: CommandContext, answer: JsonObject): void {
     const to = textAt(mirror, 'reason') || destinationText(objectAt(mirror, 'destination'));
     context.print(`${percent(Number(textAt(mirror, 'share')))} are copied to ${to}`);
   }
+  printAccess(context, listAt(answer, 'access'));
   printPolicies(context, listAt(answer, 'policies'));
   const lost = listAt(answer, 'lost');
   if (lost.length > 0) {
@@ -93,6 +104,18 @@ function inWords(context: CommandContext, answer: JsonObject): void {
   const more = Number(textAt(answer, 'lostTotal')) - lost.length;
   if (more > 0) context.print(`and ${more} more`);
   for (const note of textsAt(answer, 'notes')) context.print(`note: ${note}`);
+}
+
+/** Whether the caller may call each backend, and why. */
+function printAccess(context: CommandContext, verdicts: readonly JsonObject[]): void {
+  const rows = verdicts.map((one) => {
+    const backend = objectAt(one, 'backend');
+    const instances = textAt(one, 'instances');
+    const at = `${named(objectAt(backend, 'service'))}:${textAt(backend, 'port')}`;
+    const part = instances === '' ? at : `${at}, ${instances === '1' ? '1 instance' : `${instances} instances`}`;
+    return [part, textAt(one, 'verdict'), textAt(one, 'caller') || '-', textAt(one, 'message')];
+  });
+  if (rows.length > 0) context.print(`\n${table(['CALLS TO', 'ARE', 'CALLER', 'BECAUSE'], rows)}`);
 }
 
 /** What policies make of the rule and of each backend, and whose each value is. */

@@ -31,7 +31,9 @@ export async function explain(
     if (words.length > 1) throw new UsageError('explain request takes no name: --to says where the request goes');
     return explainRequest(context, { ...options, zone: await zoneOfView(context, options.zone) });
   }
-  const given = (['from', 'to', 'service', 'method', 'header'] as const).find((name) => options[name] !== undefined);
+  const given = (['from', 'identity', 'to', 'service', 'method', 'header'] as const).find(
+    (name) => options[name] !== undefined,
+  );
   if (given !== undefined) throw new UsageError(`--${given} is of explain request`);
   const { what, sought } = questionOf(words);
   if (what === 'vip') return explainVip(context, sought, options);
@@ -175,6 +177,7 @@ export function registerExplain(program: Command, context: CommandContext, finis
     .optionsGroup('Of a request:')
     .option('--to <url>', 'where it goes: http, grpc, tcp, tls or udp, and a hostname or an address')
     .option('--from <namespace/dataplane>', 'who sends: a Dataplane, or a namespace alone')
+    .option('--identity <spiffe-id>', 'the identity that the sender shows, where no Dataplane is named')
     .option('--service <[kind/][namespace/]name>', 'the service that it goes to, whatever host the URL has')
     .option('--method <method>', 'its method; GET, of grpc POST')
     .option('-H, --header <name:value>', 'a header; may be given more than once', collected)

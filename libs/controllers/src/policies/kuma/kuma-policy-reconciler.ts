@@ -218,11 +218,21 @@ export class KumaPolicyReconciler implements KeyedReconciler, ToldPolicies {
       if (OF_REQUESTS.includes(kind)) this.move(frontend, ['MeshTimeout', 'MeshRetry']);
     for (const { kind, service } of change.backends)
       if (kind === AccessPolicy.kind) this.move(service, ['MeshTrafficPermission']);
+    for (const { kind, mesh } of change.meshes) {
+      if (OF_REQUESTS.includes(kind)) this.moveServices(mesh, ['MeshTimeout', 'MeshRetry']);
+      if (kind === AccessPolicy.kind) this.moveServices(mesh, ['MeshTrafficPermission']);
+    }
   }
 
   private noteRoutes(change: RoutesChange): void {
     if (change === 'reloaded') this.isReloaded = true;
     else for (const { frontend } of change.groups) this.move(frontend, ['MeshTimeout', 'MeshRetry']);
+  }
+
+  private moveServices(mesh: string, kinds: readonly KumaPolicyKind[]): void {
+    for (const service of SERVICES)
+      for (const { id } of this.index?.ofKind(service) ?? [])
+        if (id.mesh === mesh) for (const kind of kinds) this.moved.add(this.file(kind, id));
   }
 
   private move(service: string, kinds: readonly KumaPolicyKind[]): void {

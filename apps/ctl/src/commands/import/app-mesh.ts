@@ -1,0 +1,250 @@
+import {
+  isJsonArray,
+  isJsonObject,
+  selectsLabels,
+  type JsonObject,
+  type Labels,
+  type LabelSelector,
+} from '@causeway/resources';
+import type { SourceDocument } from '../../documents';
+import { listAt, objectAt, textAt, textsAt } from '../../render';
+import { leftOutFields, withoutFields } from './left-out-fields';
+import { fillVariables } from './variables';
+
+/** What became of a part of a file. `changed` and `left out` are applied all the same, `refused` is not. */
+export type Outcome = 'changed' | 'left out' | 'refused' | 'skipped';
+
+/** One thing to say of a document. */
+export interface ImportNote {
+  readonly document: SourceDocument;
+  readonly outcome: Outcome;
+  /** `VirtualNode shop/front`. */
+  readonly who: string;
+  /** Empty: the document as a whole. */
+  readonly field: string;
+  readonly reason: string;
+}
+
+/** Instances that a file of Kubernetes tells of: each needs a Dataplane, which an agent registers. */
+export interface Instances {
+  readonly workload: string;
+  readonly namespace: string;
+  readonly labels: Labels;
+  readonly ports: readonly number[];
+  /** The VirtualNodes of the files that select them. */
+  readonly nodes: readonly string[];
+}
+
+/** What files of App Mesh come to. */
+export interface ImportedAppMesh {
+  /** In the order in which they are applied. */
+  readonly documents: readonly SourceDocument[];
+  readonly notes: readonly ImportNote[];
+  readonly instances: readonly Instances[];
+}
+
+const GROUP = 'appmesh.k8s.aws';
+/** The order of writing: a member needs its Mesh and the labels of its Namespace. */
+const WRITTEN = ['Mesh', 'Namespace', 'VirtualNode', 'VirtualRouter', 'VirtualService'];
+const WORKLOADS = ['Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'Pod'];
+
+/** Kinds of the group that nothing here stands for. */
+const REFUSED: Readonly<Record<string, string>> = {
+  VirtualGateway: 'traffic from outside needs a Gateway, which Causeway stores and does not run',
+  GatewayRoute: 'routes of a VirtualGateway: write an HTTPRoute with a Gateway as its parent',
+};
+
+/** Why documents of Kubernetes are skipped, where more is to be said than that they are. */
+const SKIPPED: Readonly<Record<string, string>> = {
+  Service: 'names come from VirtualServices and HostnameGenerators',
+};
+
+/**
+ * Turns documents of App Mesh (v1beta2, as its controller for Kubernetes takes them) into the resources that are stored here, and says of
+ * each what was changed, left out or refused. What is left out changes nothing that a request meets, or its note says what does
+ * the same here; a document with anything else that cannot be held is refused by the control plane, as a whole. `${NAME}` in texts is
+ * filled in from `variables`. Linear in the documents, but for the instances, which are compared with the nodes of their namespace.
+ */
+export function importAppMesh(
+  given: readonly SourceDocument[],
+  variables: ReadonlyMap<string, string> = new Map(),
+): ImportedAppMesh {
+  const notes: ImportNote[] = [];
+  const all = given.flatMap(itemsOf).map((one) => readManifest(one, variables));
+  const groups = new Map(all.filter(isBackendGroup).map((one) => [one.who, one]));
+  const kept = all.flatMap((one): Manifest[] => {
+    const refusal = refusalOf(one);
+    if (refusal) notes.push(noteOf(one, refusal.outcome, refusal.reason));
+    return refusal || isBackendGroup(one) ? [] : [translate(one, groups, (note) => notes.push(note))];
+  });
+  const documents = kept
+    .sort((a, b) => WRITTEN.indexOf(a.kind) - WRITTEN.indexOf(b.kind))
+    .map(({ document }) => document);
+  const nodes = kept.filter(({ kind }) => kind === 'VirtualNode');
+  return { documents, notes, instances: all.flatMap((one) => instancesOf(one, nodes)) };
+}
+
+/** A document with what is read of it. */
+interface Manifest {
+  readonly document: SourceDocument;
+  readonly value: JsonObject;
+  readonly kind: string;
+  readonly group: string;
+  readonly version: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly who: string;
+  /** Variables that nothing fills in. */
+  readonly unset: readonly string[];
+}
+
+function readManifest(document: SourceDocument, variables: ReadonlyMap<string, string>): Manifest {
+  const unset = new Set<string>();
+  const filled = fillVariables(isJsonObject(document.value) ? document.value : {}, variables, (name) =>
+    unset.add(name),
+  );
+  const value = isJsonObject(filled) ? filled : {};
+  const [version = '', group = ''] = textAt(value, 'apiVersion').split('/').reverse();
+  const [kind, name] = [textAt(value, 'kind'), textAt(value, 'metadata', 'name')];
+  const isPlaceless = kind === 'Mesh' || kind === 'Namespace';
+  const namespace = isPlaceless ? '' : textAt(value, 'metadata', 'namespace') || 'default';
+  const who = `${kind || 'a document'} ${namespace === '' ? '' : `${namespace}/`}${name}`.trim();
+  return { document: { ...document, value }, value, kind, group, version, namespace, name, who, unset: [...unset] };
+}
+
+/** The items of a List, as `kubectl get -o yaml` prints them; other documents as they are. */
+function itemsOf(document: SourceDocument): readonly SourceDocument[] {
+  const { value } = document;
+  if (!isJsonObject(value) || value['kind'] !== 'List' || !isJsonArray(value['items'])) return [document];
+  return value['items'].map((item, i) => {
+    const inside = (field: string): string => (field === '' ? `items[${i}]` : `items[${i}].${field}`);
+    return {
+      ...document,
+      line: document.lineOf(inside('')),
+      value: item,
+      lineOf: (field) => document.lineOf(inside(field)),
+      placeOf: (field) => document.placeOf(inside(field)),
+    };
+  });
+}
+
+const isBackendGroup = ({ kind, group }: Manifest): boolean => group === GROUP && kind === 'BackendGroup';
+
+function isWritten({ kind, group }: Manifest): boolean {
+  return kind === 'Namespace' ? group === '' : group === GROUP && WRITTEN.includes(kind);
+}
+
+/** Why a document is not applied; undefined where it is. */
+function refusalOf(
+  manifest: Manifest,
+): { readonly outcome: 'refused' | 'skipped'; readonly reason: string } | undefined {
+  const { kind, group, version, unset } = manifest;
+  if (group !== GROUP && kind !== 'Namespace') {
+    return { outcome: 'skipped', reason: SKIPPED[kind] ?? 'no part of App Mesh' };
+  }
+  const refused = (reason: string) => ({ outcome: 'refused', reason }) as const;
+  if (group === GROUP && version === 'v1beta1') return refused('its fields are those of v1beta1; write it as v1beta2');
+  if (unset.length > 0) {
+    const names = unset.map((name) => `--set ${name}=VALUE`);
+    return refused(`nothing says what \${${unset.join('}, ${')}} is: give ${names.join(' ')}`);
+  }
+  if (isBackendGroup(manifest) || (isWritten(manifest) && !isBareNode(manifest))) return undefined;
+  if (kind === 'VirtualNode') {
+    return refused(
+      'without a podSelector no instances are found; write a MeshExternalService for a host outside the mesh',
+    );
+  }
+  return refused(REFUSED[kind] ?? `no kind of ${GROUP} that is known here`);
+}
+
+/** A node whose endpoints only the DNS or Cloud Map knows. */
+function isBareNode({ kind, value }: Manifest): boolean {
+  const spec = objectAt(value, 'spec');
+  return (
+    kind === 'VirtualNode' && 'serviceDiscovery' in spec && !('podSelector' in spec) && !('dataplaneSelector' in spec)
+  );
+}
+
+function translate(
+  manifest: Manifest,
+  groups: ReadonlyMap<string, Manifest>,
+  note: (note: ImportNote) => void,
+): Manifest {
+  const { value, reports } = withoutFields(manifest.value, leftOutFields(manifest.kind));
+  for (const { field, outcome, reason } of reports) note({ ...noteOf(manifest, outcome, reason), field });
+  if (manifest.kind !== 'VirtualNode') return withValue(manifest, value);
+  return withValue(manifest, withBackendGroups({ ...manifest, value }, groups, note));
+}
+
+/** Writes the backends of a node's groups out. */
+function withBackendGroups(
+  node: Manifest,
+  groups: ReadonlyMap<string, Manifest>,
+  note: (note: ImportNote) => void,
+): JsonObject {
+  const { backendGroups, ...spec } = objectAt(node.value, 'spec');
+  if (backendGroups === undefined) return node.value;
+  const backends = [...listAt(spec, 'backends')];
+  const known = new Set(
+    backends.map((backend) => serviceOf(objectAt(backend, 'virtualService', 'virtualServiceRef'), node)),
+  );
+  for (const ref of listAt({ backendGroups }, 'backendGroups')) {
+    const name = `BackendGroup ${textAt(ref, 'namespace') || node.namespace}/${textAt(ref, 'name')}`;
+    const group = groups.get(name);
+    const services = group ? listAt(objectAt(group.value, 'spec'), 'virtualservices') : [];
+    const added = services.filter((service) => !known.has(serviceOf(service, group ?? node)));
+    for (const service of added) {
+      const at = serviceOf(service, group ?? node);
+      const [namespace = '', serviceName = ''] = at.split('/');
+      known.add(at);
+      backends.push({ virtualService: { virtualServiceRef: { namespace, name: serviceName } } });
+    }
+    const reason = group ? `the services of ${name} are written out as backends` : `${name} is in none of the files`;
+    note({ ...noteOf(node, group ? 'changed' : 'left out', reason), field: 'spec.backendGroups' });
+  }
+  return { ...node.value, spec: { ...spec, backends } };
+}
+
+const serviceOf = (ref: JsonObject, { namespace }: Manifest): string =>
+  `${textAt(ref, 'namespace') || namespace}/${textAt(ref, 'name')}`;
+
+/** The instances that a workload of Kubernetes runs, where nodes select them. */
+function instancesOf({ kind, group, value, namespace, who }: Manifest, nodes: readonly Manifest[]): Instances[] {
+  if (group === GROUP || !WORKLOADS.includes(kind)) return [];
+  const template = kind === 'Pod' ? value : objectAt(value, 'spec', 'template');
+  const labels = textsIn(objectAt(template, 'metadata', 'labels'));
+  const selecting = nodes.filter((node) => {
+    const selector = selectorOf(objectAt(node.value, 'spec'));
+    return node.namespace === namespace && selector !== undefined && selectsLabels(selector, labels);
+  });
+  if (selecting.length === 0) return [];
+  const containers = listAt(objectAt(template, 'spec'), 'containers');
+  const ports = containers.flatMap((one) => listAt(one, 'ports').map((port) => Number(textAt(port, 'containerPort'))));
+  return [{ workload: who, namespace, labels, ports, nodes: selecting.map((node) => node.who) }];
+}
+
+/** The selector of a node. What is not written as selectors are is left to the control plane, which says what is wrong. */
+function selectorOf(spec: JsonObject): LabelSelector | undefined {
+  const given = spec['podSelector'] ?? spec['dataplaneSelector'];
+  if (!isJsonObject(given)) return undefined;
+  const matchLabels = textsIn(objectAt(given, 'matchLabels'));
+  const matchExpressions = listAt(given, 'matchExpressions').flatMap((expression) => {
+    const operator = OPERATORS.find((one) => one === expression['operator']);
+    return operator ? [{ key: textAt(expression, 'key'), operator, values: textsAt(expression, 'values') }] : [];
+  });
+  return { matchLabels, matchExpressions };
+}
+
+const OPERATORS = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const;
+
+function textsIn(object: JsonObject): Labels {
+  return Object.fromEntries(Object.keys(object).map((key) => [key, textAt(object, key)]));
+}
+
+function noteOf({ document, who }: Manifest, outcome: Outcome, reason: string): ImportNote {
+  return { document, outcome, who, field: '', reason };
+}
+
+function withValue(manifest: Manifest, value: JsonObject): Manifest {
+  return { ...manifest, value, document: { ...manifest.document, value } };
+}

@@ -1,0 +1,132 @@
+import type { Command } from 'commander';
+import { UsageError, type CommandContext } from '../../context';
+import { readDocuments } from '../../documents';
+import type { SetExitCode } from '../../options';
+import { structured } from '../../render';
+import { ApplyReport, ProgressLine } from '../apply/apply-report';
+import { applyDocuments } from '../apply/batches';
+import { importAppMesh, type ImportedAppMesh, type ImportNote } from './app-mesh';
+
+/** Options of `causeway import app-mesh`. */
+export interface ImportOptions {
+  readonly filename: readonly string[];
+  readonly set?: readonly string[];
+  readonly dryRun?: boolean;
+  /** Print the resources and apply nothing. */
+  readonly output?: 'yaml' | 'json';
+}
+
+/** Files of a folder that are read: templates of walkthroughs too. */
+const MANIFESTS = /\.(ya?ml|json)(\.template)?$/;
+
+/** `causeway import app-mesh`: the exit code is 0 if nothing was refused, here or by the control plane. */
+export async function importFiles(context: CommandContext, options: ImportOptions): Promise<number> {
+  const variables = new Map((options.set ?? []).map(variableOf));
+  const given = await readDocuments(options.filename, context.stdin, MANIFESTS);
+  if (given.length === 0) throw new UsageError('nothing to import: the files hold no documents');
+  const imported = importAppMesh(given, variables);
+  // What is printed to be applied goes to standard output alone.
+  const say = options.output ? context.printError : context.print;
+  tell(imported, say);
+  const refused = imported.notes.filter(({ outcome }) => outcome === 'refused').length;
+  if (options.output) printDocuments(context, imported, options.output);
+  else if (imported.documents.length === 0) context.printError('nothing to apply');
+  else if ((await applyAll(context, imported, options)) > 0) return 1;
+  return refused > 0 ? 1 : 0;
+}
+
+function variableOf(text: string): readonly [string, string] {
+  const [, name, value] = /^([A-Za-z_]\w*)=(.*)$/s.exec(text) ?? [];
+  if (name === undefined || value === undefined) throw new UsageError(`--set takes NAME=VALUE; got "${text}"`);
+  return [name, value];
+}
+
+async function applyAll(
+  context: CommandContext,
+  { documents }: ImportedAppMesh,
+  { dryRun = false }: ImportOptions,
+): Promise<number> {
+  const report = new ApplyReport(context, documents.length, dryRun);
+  const progress = new ProgressLine();
+  try {
+    await applyDocuments(
+      context,
+      documents,
+      { mesh: '', dryRun },
+      {
+        progress: (far) => progress.show(far),
+        result: (told) => {
+          progress.clear();
+          return report.result(told, () => Promise.resolve());
+        },
+      },
+    );
+  } finally {
+    progress.clear();
+    report.end();
+  }
+  return report.failures;
+}
+
+function printDocuments({ print }: CommandContext, { documents }: ImportedAppMesh, output: 'yaml' | 'json'): void {
+  const values = documents.map(({ value }) => value);
+  if (output === 'json') print(structured(values, 'json'));
+  else print(values.map((value) => structured(value, 'yaml')).join('\n---\n'));
+}
+
+/** What was understood, changed, left out, refused and skipped, and which instances need a Dataplane. */
+function tell({ documents, notes, instances }: ImportedAppMesh, say: (line: string) => void): void {
+  say(`understood: ${documents.length} document${documents.length === 1 ? '' : 's'}`);
+  for (const outcome of ['changed', 'left out'] as const) {
+    for (const line of joined(notes.filter((note) => note.outcome === outcome))) say(`${outcome}: ${line}`);
+  }
+  for (const note of notes.filter(({ outcome }) => outcome === 'refused')) {
+    say(`refused: ${note.document.file}:${note.document.placeOf('metadata.name')}: ${note.who}: ${note.reason}`);
+  }
+  for (const line of joined(notes.filter(({ outcome }) => outcome === 'skipped'))) say(`skipped: ${line}`);
+  for (const { workload, namespace, labels, ports, nodes } of instances) {
+    const texts = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+    const where = ports.length === 0 ? '' : `, port ${ports.join(', ')}`;
+    const what = `namespace ${namespace}, labels ${texts.join(',')}${where}`;
+    say(`to do: each instance of ${workload} registers a Dataplane: ${what} (${nodes.join(', ')})`);
+  }
+}
+
+/** Notes of one field and one reason on one line, with all whom they are about. */
+function joined(notes: readonly ImportNote[]): readonly string[] {
+  const groups = new Map<string, string[]>();
+  for (const { who, field, reason } of notes) {
+    const what = field === '' ? reason : `${field.replace(/\[\d+\]/g, '[]')}: ${reason}`;
+    const known = groups.get(what);
+    if (!known) groups.set(what, [who]);
+    else if (known.at(-1) !== who) known.push(who);
+  }
+  return [...groups].map(([what, all]) => `${what} (${listed(all)})`);
+}
+
+/** Most names on one line. */
+const MOST_NAMES = 6;
+
+function listed(names: readonly string[]): string {
+  const more = names.length - MOST_NAMES;
+  return names.slice(0, MOST_NAMES).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
+/** `causeway import`. */
+export function registerImport(program: Command, context: CommandContext, finish: SetExitCode): void {
+  const group = program.command('import').description('takes over what another mesh was configured with');
+  group
+    .command('app-mesh')
+    .description('applies manifests of App Mesh (appmesh.k8s.aws/v1beta2), and says what of them it left out')
+    .requiredOption('-f, --filename <path...>', 'files, folders, or -')
+    .option('--set <name=value...>', 'the value of ${NAME} in the files; can be given more than once')
+    .option('--dry-run', 'check everything, show what would change, write nothing')
+    .option('-o, --output <form>', 'print the resources as yaml or json instead of applying them')
+    .action(async (options: ImportOptions) => finish(await importFiles(context, checked(options))));
+}
+
+function checked(options: ImportOptions): ImportOptions {
+  const { output } = options;
+  if (output === undefined || ['yaml', 'json'].includes(output)) return options;
+  throw new UsageError(`--output is yaml or json; got "${String(output)}"`);
+}

@@ -1,0 +1,26 @@
+import { planeOf, type ProxyDirectory } from '@causeway/controllers';
+import type { AccessFacts } from '@causeway/queries';
+import { identityKey } from '@causeway/resources';
+import { idsOfDataplane, judgedInstances, type XdsPort } from '@causeway/xds';
+
+const KERNEL = 'the kernel of its machine leads the connections: whoever needs an identity is refused';
+
+/** Who calls whom in this zone: what proxies are told, and of each proxy whether it sees requests. */
+export function accessFacts(
+  { resources }: Pick<XdsPort, 'resources'>,
+  proxies: Pick<ProxyDirectory, 'ofOwner'>,
+): AccessFacts {
+  return {
+    idsOf: (dataplane) => (resources.loader.hasLoaded ? idsOfDataplane(resources.model, dataplane) : undefined),
+    instancesOf: (of) => {
+      const instances = resources.loader.hasLoaded ? judgedInstances(resources.model, of) : 'pending';
+      if (instances === 'pending') return instances;
+      return instances.map(({ dataplane, isHttp, ...instance }) => {
+        const proxy = proxies.ofOwner(identityKey(dataplane));
+        const plane = proxy ? planeOf(proxy.facts) : 'envoy';
+        const unjudged = plane === 'direct' ? { unjudged: KERNEL } : {};
+        return { ...instance, seesRequests: isHttp && plane !== 'builtin', ...unjudged };
+      });
+    },
+  };
+}

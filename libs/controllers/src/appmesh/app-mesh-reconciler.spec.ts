@@ -1,0 +1,245 @@
+import { FollowedRoutes } from '@causeway/meshes';
+import { conditionOf, type ControlPlane, type Identity, type JsonObject, type Resource } from '@causeway/resources';
+import type { Change } from '@causeway/store';
+import { dataplane, EAST, idOf, LoopHarness, put, remove, type Replica } from '../../../../test/support/loop-harness';
+import { meshesOf } from '../../../../test/support/meshes';
+import type { ControlLoop } from '../runner/control-loop';
+import { createZoneReconcilers } from '../zone-reconcilers';
+import { createAppMeshLoop } from './app-mesh-reconciler';
+
+const http = { portMapping: { port: 9080, protocol: 'http' } };
+const node = (name: string, more: JsonObject = {}, place: Partial<Identity> = {}): Change =>
+  put(idOf('VirtualNode', name, place), { podSelector: { matchLabels: { app: name } }, listeners: [http], ...more });
+const router = (weight: number): Change =>
+  put(idOf('VirtualRouter', 'r'), {
+    listeners: [http],
+    routes: [
+      {
+        name: 'main',
+        http: {
+          match: { prefix: '/' },
+          action: { weightedTargets: [{ virtualNodeRef: { name: 'blue' }, weight }] },
+          retryPolicy: { maxRetries: 2, httpRetryEvents: ['gateway-error'], perRetryTimeout: { unit: 's', value: 1 } },
+        },
+      },
+    ],
+  });
+const byRouter = { provider: { virtualRouter: { virtualRouterRef: { name: 'r' } } } };
+const service = (name = 'front', spec: JsonObject = byRouter): Change => put(idOf('VirtualService', name), spec);
+
+describe('the loop of App Mesh', () => {
+  let harness: LoopHarness;
+  let replica: Replica;
+  const ends: (() => void)[] = [];
+
+  const lead = async (one: Replica, cp: ControlPlane = EAST, others: readonly ControlLoop[] = []): Promise<void> => {
+    const { index } = one;
+    const run = (steps: Iterable<unknown>, done: () => void): void => {
+      for (const _ of steps);
+      done();
+    };
+    const routes = new FollowedRoutes({ index, meshes: meshesOf(index), zone: 'east', run });
+    const term = new AbortController();
+    ends.push(() => {
+      term.abort();
+      routes.close();
+    });
+    await one.lead([...others, createAppMeshLoop({ cp, routes }, term)]);
+    await one.settle();
+  };
+
+  beforeEach(async () => {
+    harness = new LoopHarness();
+    replica = harness.replica();
+    await harness.write(put({ kind: 'Mesh', mesh: '', zone: '', namespace: '', name: 'default' }, {}));
+    await lead(replica);
+  });
+  afterEach(async () => {
+    for (const end of ends.splice(0)) end();
+    await harness.stop();
+  });
+
+  const apply = async (...changes: Change[]): Promise<void> => {
+    await harness.write(...changes);
+    await replica.settle();
+  };
+  const generated = async (): Promise<readonly Resource[]> =>
+    (await harness.rows()).filter(({ labels }) => labels['causeway.io/managed-by'] !== undefined);
+  const names = async (): Promise<readonly string[]> =>
+    (await generated()).map(({ id }) => `${id.kind} ${id.name}`).sort();
+  const condition = async (id: Identity, type: string): Promise<JsonObject | undefined> =>
+    conditionOf((await harness.get(id))?.status, type);
+
+  it('makes what nodes, routers and services say, says that they are accepted, and then writes nothing more', async () => {
+    await apply(node('blue'), router(1), service());
+    expect(await names()).toEqual([
+      'HTTPRoute vs-front-9080',
+      'MeshService vn-blue',
+      'MeshService vs-front',
+      'RetryPolicy vs-front-9080-main',
+    ]);
+    for (const id of [idOf('VirtualNode', 'blue'), idOf('VirtualRouter', 'r'), idOf('VirtualService', 'front')]) {
+      expect(await condition(id, 'Accepted')).toMatchObject({ status: 'True', observedGeneration: 1 });
+      expect(await condition(id, 'ResolvedRefs')).toMatchObject({ status: 'True' });
+    }
+    expect((await harness.get(idOf('MeshService', 'vs-front')))?.labels).toMatchObject({
+      'appmesh.k8s.aws/aws-name': 'front.default',
+      'causeway.io/managed-by': 'VirtualService',
+      'causeway.io/managed-by-name': 'front',
+      'kuma.io/display-name': 'vs-front',
+      'kuma.io/zone': 'east',
+    });
+    const { revision } = harness;
+    await lead(replica);
+    await lead(harness.replica('b'));
+    expect(harness.revision).toBe(revision);
+  });
+
+  it('one change writes what it changes, and nothing else is written again', async () => {
+    await apply(node('blue'), node('green'), router(1), service(), service('other', {}));
+    const before = new Map((await harness.rows()).map(({ id, revision }) => [`${id.kind} ${id.name}`, revision]));
+    await apply(router(2));
+    const moved = (await harness.rows()).filter(({ id, revision }) => before.get(`${id.kind} ${id.name}`) !== revision);
+    expect(moved.map(({ id }) => `${id.kind} ${id.name}`).sort()).toEqual([
+      'HTTPRoute vs-front-9080',
+      'VirtualRouter r',
+    ]);
+    expect((await harness.get(idOf('HTTPRoute', 'vs-front-9080')))?.spec).toMatchObject({
+      rules: [{ backendRefs: [{ name: 'vn-blue', weight: 2 }] }],
+    });
+  });
+
+  it('keeps what other loops say of a generated service', async () => {
+    await apply(node('blue'));
+    const id = idOf('MeshService', 'vn-blue');
+    const found = await harness.get(id);
+    await harness.write({
+      ...{ type: 'patch', id, expect: found?.revision ?? 0 },
+      ...{ spec: { ...found?.spec, state: 'Available', instances: 3 } },
+    });
+    await apply(node('blue', { listeners: [http, { portMapping: { port: 80, protocol: 'tcp' } }] }));
+    const spec = (await harness.get(id))?.spec;
+    expect(spec).toMatchObject({ state: 'Available', instances: 3, ports: [{ port: 9080 }, { port: 80 }] });
+  });
+
+  it('what is generated goes with its source, also where that went while nobody led', async () => {
+    await apply(node('blue'), router(1), service());
+    await apply(remove(idOf('VirtualService', 'front')));
+    expect(await names()).toEqual(['MeshService vn-blue']);
+    const next = harness.replica('b');
+    await harness.write(remove(idOf('VirtualNode', 'blue')));
+    await lead(next);
+    expect(await names()).toEqual([]);
+  });
+
+  it('makes anew what was deleted or changed behind its back, and never touches what somebody wrote under its name', async () => {
+    await harness.write(put(idOf('MeshService', 'vn-green'), { ports: [{ port: 1 }] }));
+    await apply(node('blue'), node('green'));
+    await apply(remove(idOf('MeshService', 'vn-blue')));
+    expect(await names()).toEqual(['MeshService vn-blue']);
+    expect((await harness.get(idOf('MeshService', 'vn-green')))?.spec).toEqual({ ports: [{ port: 1 }] });
+    await apply(remove(idOf('MeshService', 'vn-green')));
+    expect(await names()).toEqual(['MeshService vn-blue', 'MeshService vn-green']);
+  });
+
+  it('after a crash before the write the next leader makes it, and a leader that was replaced changes nothing', async () => {
+    const other = harness.replica('b');
+    await harness.write(node('blue'), router(1), service());
+    await lead(other);
+    const { revision } = harness;
+    expect(await names()).toHaveLength(4);
+    // It learns that it was replaced by the refusal of its write, or has nothing to write any more.
+    await replica.settle().catch(() => undefined);
+    expect(harness.revision).toBe(revision);
+  });
+
+  it('T003-08 a source that loses its name loses its objects, and gets them back when the holder goes', async () => {
+    await apply(node('blue'), service('first', { awsName: 'x' }));
+    await apply(service('second', { awsName: 'x' }));
+    expect(await names()).toEqual(['MeshService vn-blue', 'MeshService vs-first']);
+    expect(await condition(idOf('VirtualService', 'second'), 'Accepted')).toMatchObject({ reason: 'AwsNameConflict' });
+    await apply(remove(idOf('VirtualService', 'first')));
+    expect(await names()).toEqual(['MeshService vn-blue', 'MeshService vs-second']);
+    expect(await condition(idOf('VirtualService', 'second'), 'Accepted')).toMatchObject({ status: 'True' });
+  });
+
+  it('a node of the global has a service in the zones that have its Dataplanes; its routes are made on the global', async () => {
+    const place = { zone: '' };
+    await apply(
+      node('blue', {}, place),
+      put(idOf('VirtualService', 'front', place), { provider: { virtualNode: { virtualNodeRef: { name: 'blue' } } } }),
+    );
+    expect(await names()).toEqual(['MeshService vs-front']);
+    await apply(dataplane('pod', [{ port: 9080 }], { app: 'blue' }));
+    expect(await names()).toEqual(['MeshService vn-blue', 'MeshService vs-front']);
+    expect((await generated()).map(({ id }) => id.zone)).toEqual(['east', 'east']);
+    expect((await harness.get(idOf('VirtualNode', 'blue', place)))?.status).toBeUndefined();
+    await apply(remove(idOf('Dataplane', 'pod')));
+    expect(await names()).toEqual(['MeshService vs-front']);
+  });
+
+  it('beside the other loops of a zone: addresses, names by awsName and states come with it, and nobody writes twice', async () => {
+    const others = (): readonly ControlLoop[] =>
+      createZoneReconcilers({ cp: EAST, ranges: { MeshService: '241.0.0.0/24' }, meshes: meshesOf(replica.index) });
+    await lead(replica, EAST, others());
+    const generator = idOf('HostnameGenerator', 'aws-names', { mesh: '', namespace: '' });
+    const named = {
+      selector: { meshService: { matchLabels: { 'causeway.io/managed-by': 'VirtualService' } } },
+      template: '{{ label "appmesh.k8s.aws/aws-name" }}',
+    };
+    await apply(
+      ...[node('blue'), router(1), service(), dataplane('pod', [{ port: 9080 }], { app: 'blue' })],
+      put(generator, named),
+    );
+    const front = await harness.get(idOf('MeshService', 'vs-front'));
+    expect(front?.status).toMatchObject({
+      vip: { type: 'Kuma' },
+      addresses: [{ hostname: 'front.default', status: 'Available' }],
+    });
+    expect((await harness.get(idOf('MeshService', 'vn-blue')))?.spec).toMatchObject({ state: 'Available' });
+    const { revision } = harness;
+    await lead(replica, EAST, others());
+    expect(harness.revision).toBe(revision);
+  });
+
+  it('the global makes the routes of what was made there, and leaves what zones made to them', async () => {
+    const other = harness.replica('b');
+    await lead(other, { role: 'global' });
+    const place = { zone: '' };
+    const provider = { virtualNode: { virtualNodeRef: { name: 'blue' } } };
+    await harness.write(node('blue', {}, place), put(idOf('VirtualService', 'front', place), { provider }));
+    await harness.write(
+      node('red'),
+      service('back', { provider: { virtualNode: { virtualNodeRef: { name: 'red' } } } }),
+    );
+    await other.settle();
+    expect((await generated()).map(({ id }) => `${id.zone}/${id.kind} ${id.name}`)).toEqual([
+      '/HTTPRoute vs-front-9080',
+    ]);
+    expect(await condition(idOf('VirtualNode', 'blue', place), 'Accepted')).toMatchObject({ status: 'True' });
+    expect((await harness.get(idOf('VirtualNode', 'red')))?.status).toBeUndefined();
+  });
+
+  it('a service says which of its ports the routes of others have taken, until those go', async () => {
+    await apply(node('blue'), router(1), service());
+    const id = idOf('VirtualService', 'front');
+    expect(await condition(id, 'causeway.io/RoutedByXRoute')).toBeUndefined();
+    const parentRefs = [{ group: 'appmesh.k8s.aws', kind: 'VirtualService', name: 'front' }];
+    await apply(put(idOf('HTTPRoute', 'mine'), { parentRefs, rules: [{ backendRefs: [{ name: 'vn-blue' }] }] }));
+    expect(await condition(id, 'causeway.io/RoutedByXRoute')).toMatchObject({
+      ...{ status: 'True', reason: 'RoutedByXRoute' },
+      message: 'port 9080 is taken by a HTTPRoute',
+    });
+    await apply(remove(idOf('HTTPRoute', 'mine')));
+    expect(await condition(id, 'causeway.io/RoutedByXRoute')).toBeUndefined();
+  });
+
+  it('T003-33 nodes that select one Dataplane say so until they do not', async () => {
+    await apply(node('blue'), node('green', { podSelector: {} }), dataplane('pod', [{ port: 80 }], { app: 'blue' }));
+    expect(await condition(idOf('VirtualNode', 'green'), 'causeway.io/MembershipConflict')).toMatchObject({
+      message: 'other VirtualNodes select these Dataplanes too: pod',
+    });
+    await apply(dataplane('pod', [{ port: 80 }], { app: 'other' }));
+    expect(await condition(idOf('VirtualNode', 'green'), 'causeway.io/MembershipConflict')).toBeUndefined();
+  });
+});

@@ -1,0 +1,149 @@
+import { AppMeshTable, sourceKinds, type Touched } from '@causeway/appmesh';
+import { storedSource } from '@causeway/kinds';
+import type { FollowedRoutes } from '@causeway/meshes';
+import {
+  identityKey,
+  isGeneratedFrom,
+  isMadeHere,
+  jsonEqual,
+  type ControlPlane,
+  type Resource,
+} from '@causeway/resources';
+import { routeKinds } from '@causeway/routing';
+import { onAbort } from '@causeway/runtime';
+import type { IndexChange, IndexReader } from '@causeway/store';
+import {
+  KeyedLoop,
+  NO_KEYS,
+  type KeyedReconciler,
+  type Keys,
+  type ReconcileResult,
+} from '../reconcile/keyed-reconciler';
+import { GeneratedObjects } from './generated-objects';
+import { planGenerated } from './plan-generated';
+import { planSourceStatus, routedCondition } from './source-status';
+
+/** What the objects of App Mesh are made from. */
+export interface AppMeshOptions {
+  readonly cp: ControlPlane;
+  /** The routes of this replica, of the same index. */
+  readonly routes: Pick<FollowedRoutes, 'table' | 'hasLoaded' | 'subscribe'>;
+}
+
+/** The kinds of which objects are generated. */
+const GENERATED_KINDS: readonly string[] = [
+  ...['MeshService', 'HTTPRoute', 'GRPCRoute', 'TCPRoute'],
+  ...['TimeoutPolicy', 'RetryPolicy', 'CircuitBreakerPolicy'],
+];
+const isSource = (kind: string): boolean => sourceKinds.some((known) => known === kind);
+
+/**
+ * Makes MeshServices, routes and policies of VirtualNodes and VirtualServices, and writes the conditions of those that were made here
+ * (docs/plans/app-mesh.md). A change costs what it touches. Objects are decided on only when everything that was touched is
+ * compiled, so that none is deleted while its source waits.
+ */
+export class AppMeshReconciler implements KeyedReconciler {
+  readonly name = 'app-mesh';
+  private table = new AppMeshTable();
+  private readonly objects: GeneratedObjects;
+  /** Keys of sources that were touched and are not compiled yet; each is queued. */
+  private readonly pending = new Set<string>();
+  /** Keys of objects and sources that are to be looked at. */
+  private stale = new Set<string>();
+
+  constructor(private readonly options: AppMeshOptions) {
+    this.objects = new GeneratedObjects(options.cp);
+  }
+
+  /** Takes note of changed bindings until the returned function is called. */
+  follow(): () => void {
+    return this.options.routes.subscribe((change) => {
+      const moved =
+        change === 'reloaded'
+          ? [...this.objects.sources()]
+          : change.routes.flatMap((key) => [...this.objects.sourcesOf(key)]);
+      for (const key of moved) this.stale.add(key);
+    });
+  }
+
+  *seed(index: IndexReader, reason: 'reset' | 'rescan'): Iterable<Keys> {
+    if (reason === 'reset') {
+      this.table = new AppMeshTable();
+      this.objects.clear();
+      this.pending.clear();
+      this.stale.clear();
+    }
+    for (const kind of ['Dataplane', ...sourceKinds]) {
+      for (const resource of index.ofKind(kind)) yield this.apply(resource);
+    }
+    for (const kind of GENERATED_KINDS) {
+      for (const { id, labels } of index.ofKind(kind)) yield isGeneratedFrom(labels) ? [identityKey(id)] : NO_KEYS;
+    }
+  }
+
+  keysOf({ id, key, before, after }: IndexChange): Keys {
+    if (id.kind === 'Dataplane') {
+      if (before && after && jsonEqual(before.labels, after.labels)) return NO_KEYS;
+      return this.touch(after ? this.table.putMember(after) : this.table.removeMember(id));
+    }
+    if (isSource(id.kind)) {
+      const isSame = before && after && before.generation === after.generation && jsonEqual(before.spec, after.spec);
+      if (isSame) return [key];
+      return after ? this.apply(after) : [...this.touch(this.table.remove(id)), key];
+    }
+    if (!GENERATED_KINDS.includes(id.kind)) return NO_KEYS;
+    const concerns = [before, after].some((one) => one && isGeneratedFrom(one.labels)) || this.objects.get(key);
+    return concerns ? [key] : NO_KEYS;
+  }
+
+  derivedKeys(): Keys {
+    if (this.stale.size === 0) return NO_KEYS;
+    const keys = [...this.stale];
+    this.stale = new Set();
+    return keys;
+  }
+
+  reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
+    const existing = index.byIdentityKey(key);
+    if (isSource(key.slice(0, key.indexOf('/')))) return this.reconcileSource(key, existing, now);
+    if (this.pending.size > 0) {
+      this.stale.add(key);
+      return undefined;
+    }
+    return { change: planGenerated(this.objects.get(key), existing, this.options.cp) };
+  }
+
+  private reconcileSource(key: string, source: Resource | undefined, now: number): ReconcileResult | undefined {
+    const { cp, routes } = this.options;
+    this.pending.delete(key);
+    const compiled = this.table.compile(key);
+    const changed = this.objects.update(key, source, compiled);
+    for (const object of changed) this.stale.add(object);
+    if (!source || !compiled || !isMadeHere(source, cp)) return undefined;
+    const generated = compiled.rules.filter(({ id }) => routeKinds.some((kind) => kind === id.kind));
+    const keys = generated.map(({ id }) => identityKey(id));
+    const routed = routes.hasLoaded ? routedCondition(keys, routes.table, source.generation) : undefined;
+    const stored = routed ? [routed] : [];
+    return { change: planSourceStatus(source, [...compiled.conditions, ...stored], now) };
+  }
+
+  /** Takes over a Dataplane or a source; one that cannot be read is as one that is not there. */
+  private apply(resource: Resource): Keys {
+    if (resource.id.kind === 'Dataplane') return this.touch(this.table.putMember(resource));
+    const source = storedSource(resource);
+    const touched = this.touch(source ? this.table.put(source) : this.table.remove(resource.id));
+    return [...touched, identityKey(resource.id)];
+  }
+
+  private touch({ sources }: Touched): Keys {
+    for (const key of sources) this.pending.add(key);
+    return [...sources];
+  }
+}
+
+/** The objects and conditions of App Mesh as a control loop for one term, which ends with `signal`. */
+export function createAppMeshLoop(options: AppMeshOptions, { signal }: { readonly signal: AbortSignal }): KeyedLoop {
+  const reconciler = new AppMeshReconciler(options);
+  onAbort(signal, reconciler.follow());
+  return new KeyedLoop(reconciler);
+}

@@ -1,0 +1,69 @@
+import type { Compiled, Generated } from '@causeway/appmesh';
+import { identityKey, isMadeHere, jsonEqual, ownZone, type ControlPlane, type Resource } from '@causeway/resources';
+
+/**
+ * What is to be generated here, by the key of each object and what it comes from. MeshServices are of zones: a zone makes those of its
+ * own sources and of the global's, that of a node of the global only where the node has Dataplanes, for one without would hide the
+ * other zones' from its callers. Routes and policies are made where their source was, and known where that is.
+ */
+export class GeneratedObjects {
+  private readonly wanted = new Map<string, Map<string, Generated>>();
+  private readonly made = new Map<string, readonly string[]>();
+
+  constructor(private readonly cp: ControlPlane) {}
+
+  clear(): void {
+    this.wanted.clear();
+    this.made.clear();
+  }
+
+  /** Takes over what a source becomes, nothing where it is gone; returns the keys of the objects that changed by that. */
+  update(key: string, source: Resource | undefined, compiled: Compiled | undefined): readonly string[] {
+    const objects = source && compiled ? this.objectsOf(source, compiled) : [];
+    const next = new Map(objects.map((one) => [identityKey(one.id), one]));
+    const before = this.made.get(key) ?? [];
+    const stale = [...new Set([...before, ...next.keys()])].filter((object) =>
+      this.replace(object, key, next.get(object)),
+    );
+    if (next.size === 0) this.made.delete(key);
+    else this.made.set(key, [...next.keys()]);
+    return stale;
+  }
+
+  /** The object as it is to be. Where two sources want one, that of the zone counts. */
+  get(object: string): Generated | undefined {
+    const candidates = this.wanted.get(object);
+    const [first] = [...(candidates?.keys() ?? [])].sort().reverse();
+    return first === undefined ? undefined : candidates?.get(first);
+  }
+
+  /** Keys of what an object comes from. */
+  sourcesOf(object: string): Iterable<string> {
+    return this.wanted.get(object)?.keys() ?? [];
+  }
+
+  /** Keys of all sources that something is generated from. */
+  sources(): Iterable<string> {
+    return this.made.keys();
+  }
+
+  private objectsOf(source: Resource, { service, rules, members }: Compiled): readonly Generated[] {
+    const { cp } = this;
+    const isOurs = isMadeHere(source, cp);
+    const here = cp.role === 'zone' && (isOurs || source.id.kind !== 'VirtualNode' || members > 0);
+    const services = service && here ? [{ ...service, id: { ...service.id, zone: ownZone(cp) } }] : [];
+    return [...services, ...(isOurs ? rules : [])];
+  }
+
+  /** True where that changed anything. */
+  private replace(object: string, key: string, next: Generated | undefined): boolean {
+    const candidates = this.wanted.get(object) ?? new Map<string, Generated>();
+    const before = candidates.get(key);
+    if (before && next && jsonEqual(before.spec, next.spec) && jsonEqual(before.labels, next.labels)) return false;
+    if (next) candidates.set(key, next);
+    else candidates.delete(key);
+    if (candidates.size === 0) this.wanted.delete(object);
+    else this.wanted.set(object, candidates);
+    return true;
+  }
+}

@@ -1,0 +1,38 @@
+import type { Generated } from '@causeway/appmesh';
+import { HTTPRoute, MeshService } from '@causeway/kinds';
+import {
+  computedLabels,
+  isGeneratedFrom,
+  isMadeHere,
+  jsonEqual,
+  type ControlPlane,
+  type JsonObject,
+  type Resource,
+} from '@causeway/resources';
+import type { Change } from '@causeway/store';
+
+/** What of a generated MeshService its source decides; the rest is of other loops. */
+const OWN_FIELDS = ['selector', 'ports', 'export'];
+
+/**
+ * What to do with one object. What somebody wrote by hand under its name is never changed, and what is as it should be is not written
+ * again. Each change expects what it was planned from: of two leaders one is refused, and after a crash the plan is made again.
+ */
+export function planGenerated(
+  wanted: Generated | undefined,
+  existing: Resource | undefined,
+  cp: ControlPlane,
+): Change | undefined {
+  if (existing && (!isGeneratedFrom(existing.labels) || !isMadeHere(existing, cp))) return undefined;
+  if (!wanted) return existing && { type: 'delete', id: existing.id, expect: existing.revision };
+  const { id } = wanted;
+  // All kinds that are generated have the scope of these two.
+  const kind = id.kind === MeshService.name ? MeshService : HTTPRoute;
+  const labels = { ...wanted.labels, ...computedLabels(kind, id, cp) };
+  const spec = { ...(existing && id.kind === MeshService.name ? ofOthers(existing.spec) : {}), ...wanted.spec };
+  if (existing && jsonEqual(existing.labels, labels) && jsonEqual(existing.spec, spec)) return undefined;
+  return { type: 'put', id, expect: existing?.revision ?? 'absent', labels, spec };
+}
+
+const ofOthers = (spec: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(spec).filter(([field]) => !OWN_FIELDS.includes(field)));

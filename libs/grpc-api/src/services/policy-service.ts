@@ -1,0 +1,104 @@
+import type { Admission, NameQuery } from '@causeway/admission';
+import type {
+  GetImpactRequest,
+  GetImpactResponse,
+  GetTopologyRequest,
+  GetTopologyResponse,
+  ListPoliciesRequest,
+  ListPoliciesResponse,
+  ListScopesRequest,
+  ListScopesResponse,
+  PolicyPage,
+  VirtualName,
+} from '@causeway/proto-gen';
+import { PAGE_SIZE, type AffectingOptions, type PolicyQuestion, type Queries } from '@causeway/queries';
+import type { Registry } from '@causeway/resources';
+import type { PageRange } from '@causeway/runtime';
+import type { CallContext } from '../calls/handler-factory';
+import { parseDocument } from '../wire/apply-messages';
+import { nameOf, nameQueryOf, refused, revisionOf } from '../wire/messages';
+
+/** What PolicyService is answered from. */
+export interface PolicyServiceParts {
+  readonly registry: Registry;
+  readonly queries: Pick<Queries, 'defaultMesh' | 'policies'>;
+  readonly admission: Pick<Admission, 'put'>;
+}
+
+/** ListPolicies, ListScopes, GetImpact and GetTopology; their answers are the documents of REST. */
+export class PolicyServiceHandlers {
+  constructor(private readonly parts: PolicyServiceParts) {}
+
+  async listPolicies(request: ListPoliciesRequest, context: CallContext): Promise<ListPoliciesResponse> {
+    const { policies } = this.parts.queries;
+    const options: AffectingOptions = {
+      kind: nameOf('kind', request.kind),
+      representation: request.representation,
+      minRevision: revisionOf(request.minRevision),
+    };
+    const question = questionOf(request.page, context);
+    const answer =
+      request.of?.$case === 'virtual'
+        ? await policies.affectingVirtual(this.virtualOf(request.of.value), options, question)
+        : await policies.affecting(this.named(request.of?.value), options, question);
+    return { answerJson: JSON.stringify(answer) };
+  }
+
+  async listScopes(request: ListScopesRequest, context: CallContext): Promise<ListScopesResponse> {
+    const question = questionOf(request.page, context);
+    const name = this.named(request.name);
+    const answer = await this.parts.queries.policies.scopes(name, revisionOf(request.minRevision), question);
+    return { answerJson: JSON.stringify(answer) };
+  }
+
+  /** Of a candidate admission decides as of a write; nothing is written. */
+  async getImpact(request: GetImpactRequest, context: CallContext): Promise<GetImpactResponse> {
+    const { queries, registry, admission } = this.parts;
+    const { document, minRevision, page } = request;
+    const question = questionOf(page, context);
+    const address = this.named(request.name);
+    if (document === undefined) {
+      const answer = await queries.policies.impactOfDeletion(address, revisionOf(minRevision), question);
+      return { answerJson: JSON.stringify(answer) };
+    }
+    if (!registry.isDeclared(address.kind.name)) throw refused('name.kind', 'must be a kind of policy');
+    if (minRevision !== 0) throw refused('min_revision', 'is for a deletion');
+    const body = parseDocument(document);
+    const { id, spec } = await admission.put({ address, body, dryRun: true, context: context.write });
+    return { answerJson: JSON.stringify(await queries.policies.impactOfWrite(id, spec, question)) };
+  }
+
+  async getTopology({ mesh, root }: GetTopologyRequest, context: CallContext): Promise<GetTopologyResponse> {
+    const { queries } = this.parts;
+    const named = nameOf('mesh', mesh) ?? queries.defaultMesh;
+    if (root && root.mesh !== '' && root.mesh !== named) throw refused('root.mesh', 'must be that of mesh, or empty');
+    const query = root && nameQueryOf(this.parts.registry, root, named);
+    return { answerJson: JSON.stringify(await queries.policies.topology(named, query, context)) };
+  }
+
+  private named(name: Parameters<typeof nameQueryOf>[1]): NameQuery {
+    return nameQueryOf(this.parts.registry, name, this.parts.queries.defaultMesh);
+  }
+
+  private virtualOf({ mesh, namespace, group, kind, name }: VirtualName) {
+    const field = (of: string, text: string): string => {
+      const given = nameOf(`virtual.${of}`, text);
+      if (given === undefined) throw refused(`virtual.${of}`, 'must be given');
+      return given;
+    };
+    return {
+      mesh: nameOf('virtual.mesh', mesh) ?? this.parts.queries.defaultMesh,
+      namespace: nameOf('virtual.namespace', namespace) ?? 'default',
+      ...{ group: field('group', group), kind: field('kind', kind), name: field('name', name) },
+    };
+  }
+}
+
+function questionOf(page: PolicyPage | undefined, { rights, signal }: CallContext): PolicyQuestion {
+  return { rights, signal, range: rangeOf(page) };
+}
+
+function rangeOf({ size, offset }: PolicyPage = { size: 0, offset: 0 }): PageRange {
+  if (size > PAGE_SIZE.maximum) throw refused('page.size', `must be at most ${PAGE_SIZE.maximum}; got ${size}`);
+  return { size: size || PAGE_SIZE.default, offset };
+}

@@ -1,0 +1,120 @@
+import fc from 'fast-check';
+import { identityKey, type Identity, type Resource } from '@causeway/resources';
+import { foldOf, pathsAt, type PolicyTable } from '@causeway/policies';
+import { meshesOf } from '../../../../test/support/meshes';
+import { policyOrTraffic } from '../../../../test/support/policy-changes';
+import { TrafficZone } from '../../../../test/support/traffic-zone';
+import { FollowedRoutes, type StepsRunner } from '../routes/followed-routes';
+import { FollowedPolicies } from './followed-policies';
+
+const MESHES = ['default', 'other'].map((name): Identity => ({
+  kind: 'Mesh',
+  mesh: '',
+  zone: '',
+  namespace: '',
+  name,
+}));
+
+/** Loads that a test takes a step at a time. */
+class Steps {
+  private readonly loads: { readonly steps: Iterator<unknown>; readonly done: () => void }[] = [];
+
+  readonly run: StepsRunner = (steps, done) => void this.loads.push({ steps: steps[Symbol.iterator](), done });
+
+  /** Takes one step of the oldest load. */
+  take(): void {
+    const [first] = this.loads;
+    if (!first || first.steps.next().done !== true) return;
+    this.loads.shift();
+    first.done();
+  }
+
+  finish(): void {
+    while (this.loads.length > 0) this.take();
+  }
+}
+
+/** What a table says: the effective spec of each path with policies, and where each policy stands. */
+function said(table: PolicyTable): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const kind of table.all()) {
+    const { kind: name } = kind.definition;
+    for (const mesh of MESHES) {
+      for (const path of pathsAt(kind, mesh, kind.policies.attachments)) {
+        const fold = foldOf(kind, path);
+        if (fold) found.set(`${name} ${path.key}`, JSON.stringify([fold.spec, [...fold.sources]]));
+      }
+    }
+    for (const { policy, targets } of kind.policies.attachments.all()) {
+      found.set(policy.key, JSON.stringify(targets.map((each) => [each.permitted, [...each.found.keys()].sort()])));
+    }
+  }
+  return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function followed(zone: TrafficZone, run: StepsRunner, mostAtOnce?: number) {
+  const options = {
+    index: zone.index,
+    meshes: meshesOf(zone.index),
+    run,
+    ...(mostAtOnce !== undefined && { mostAtOnce }),
+  };
+  const routes = new FollowedRoutes({ ...options, zone: 'west' });
+  return { routes, policies: new FollowedPolicies({ ...options, routes }) };
+}
+
+const change = fc.record({ what: policyOrTraffic, steps: fc.nat(12) });
+
+describe('the policies of a process', () => {
+  it('are those of the index, whatever changed between the steps of its loads, and nothing is told of a table that nobody sees', () => {
+    fc.assert(
+      fc.property(
+        fc.array(policyOrTraffic, { maxLength: 6 }),
+        fc.array(change, { maxLength: 16 }),
+        fc.constantFrom(0, 1, undefined),
+        (before, changes, mostAtOnce) => {
+          const held = new Map<string, Resource>();
+          const write = (zone: TrafficZone, { resources, gone }: (typeof before)[number]): void => {
+            const distinct = [...new Map(resources.map((each) => [identityKey(each.id), each])).values()];
+            if (gone) zone.delete(...distinct);
+            else zone.put(...distinct);
+            for (const each of distinct) {
+              if (gone) held.delete(identityKey(each.id));
+              else held.set(identityKey(each.id), each);
+            }
+          };
+          const zone = new TrafficZone();
+          for (const each of before) write(zone, each);
+          const steps = new Steps();
+          const { policies } = followed(zone, steps.run, mostAtOnce);
+          let shown = said(policies.table);
+          let isTold = false;
+          policies.subscribe(() => (isTold = true));
+          const look = (): void => {
+            const now = said(policies.table);
+            if (!isTold) expect(now).toEqual(shown);
+            [shown, isTold] = [now, false];
+          };
+          for (const { what, steps: count } of changes) {
+            for (let n = 0; n < count; n++) steps.take();
+            look();
+            write(zone, what);
+            look();
+          }
+          steps.finish();
+          look();
+          const again = new TrafficZone([...held.values()].reverse());
+          const fresh = followed(again, (all, done) => {
+            for (const _ of all);
+            done();
+          });
+          expect(policies.isCurrent).toBe(true);
+          expect(new Set(policies.table.definitions)).toEqual(new Set(fresh.policies.table.definitions));
+          expect(said(policies.table)).toEqual(said(fresh.policies.table));
+          policies.close();
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+});

@@ -1,0 +1,45 @@
+import { mayBeAnonymous, mayCall, type AccessRequest, type AccessRules } from './access-rules';
+
+/** All by which the proxy before an instance decides who may call it. */
+export interface JudgedInbound {
+  readonly mtls: 'Strict' | 'Permissive' | 'Off';
+  /** Of AccessPolicies: a call must be let pass by all of these. */
+  readonly rules: readonly AccessRules[];
+  /** Who may call whatever the rules say; nobody is named = nobody may. */
+  readonly callers: readonly string[] | 'anyone';
+  /** SPIFFE ids that may not call whoever else may. */
+  readonly revoked: readonly string[];
+  /** Whether the proxy looks at requests, not at connections only. */
+  readonly seesRequests: boolean;
+}
+
+/**
+ * What decided about a call: a rule (`deny/x`, `allow/x`), that no rule of `allow` fits, `defaultAccess`, a path that can be read in two ways,
+ * TLS of the mesh that is missing (`mtls`), an identity that is missing where policies ask for one, or one that is revoked.
+ */
+export interface InboundVerdict {
+  readonly isAllowed: boolean;
+  /** One for each of the rules that let a call pass, or the one that refuses. `rules`: of which it is said, an index. */
+  readonly by: readonly { readonly rules: number | undefined; readonly what: string }[];
+}
+
+/**
+ * What the proxy before an instance does with a call: the handshake, who is revoked, then AccessPolicies (docs/reference/policies-shipped.md,
+ * AccessPolicy). `id`: the SPIFFE id of the caller, undefined where it has none. Linear in the rules.
+ */
+export function judgeCall(inbound: JudgedInbound, id: string | undefined, request?: AccessRequest): InboundVerdict {
+  const { mtls, rules, callers, revoked, seesRequests } = inbound;
+  const shown = mtls === 'Off' ? undefined : id;
+  const refused = (what: string, at?: number): InboundVerdict => ({ isAllowed: false, by: [{ rules: at, what }] });
+  if (callers !== 'anyone' && (shown === undefined || !callers.includes(shown))) return refused('defaultAccess');
+  if (shown === undefined) {
+    if (mtls === 'Strict') return refused('mtls');
+    if (!rules.every(mayBeAnonymous)) return refused('identity');
+  } else if (revoked.includes(shown)) return refused('revoked');
+  const said = rules.map((each) => mayCall(each, shown, seesRequests ? request : undefined));
+  const at = said.findIndex(({ isAllowed }) => !isAllowed);
+  const by = said[at]?.by;
+  if (by !== undefined) return refused(by, at);
+  if (said.length === 0) return { isAllowed: true, by: [{ rules: undefined, what: 'defaultAccess' }] };
+  return { isAllowed: true, by: said.map((each, n) => ({ rules: n, what: each.by })) };
+}

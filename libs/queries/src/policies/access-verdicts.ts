@@ -1,0 +1,171 @@
+import {
+  AccessPolicy,
+  judgeCall,
+  type AccessRequest,
+  type InboundVerdict,
+  type JudgedInbound,
+  type PolicyTable,
+} from '@causeway/policies';
+import type { Identity } from '@causeway/resources';
+import type { RequestQuestion } from '../routes/request-question';
+import { accessMessage } from './access-messages';
+import type { Backend } from './request-backends';
+
+/** An instance of a service, and what its proxy decides by who may call it. */
+export interface AccessInstance extends JudgedInbound {
+  /** Of each of `rules`: the ports of services whose AccessPolicies they are. */
+  readonly behind: readonly (readonly Omit<Backend, 'request'>[])[];
+  /** Why nothing can be said of it. */
+  readonly unjudged?: string;
+}
+
+/** Where it is known who calls whom: in a zone, of its own Dataplanes and services. */
+export interface AccessFacts {
+  /** The SPIFFE ids that a Dataplane shows; none where it has no identity, undefined where it is not there. */
+  idsOf(dataplane: Identity): readonly string[] | undefined;
+  /** The instances behind a port of a service; `pending` while it is not known who may call them. */
+  instancesOf(of: { readonly service: Identity; readonly port: number }): readonly AccessInstance[] | 'pending';
+}
+
+/** Who calls, as far as a question says it. */
+export type AskedCaller =
+  | { readonly ids: readonly string[] }
+  /** Why it cannot be said. */
+  | { readonly unknown: string };
+
+/** Whether the caller of a request may call a backend to which it goes, and by what. */
+export interface AccessAnswer {
+  readonly backend: {
+    readonly service: Pick<Identity, 'kind' | 'zone' | 'namespace' | 'name'>;
+    readonly port: number;
+  };
+  readonly verdict: 'allowed' | 'refused' | 'unknown';
+  /** The SPIFFE id that was judged; absent where the caller shows none, or nobody was judged. */
+  readonly caller?: string;
+  /** What decided: `allow/RULE`, `deny/RULE`, `allow` (no rule of it fits), `defaultAccess`, `path`, `mtls`, `identity`, `revoked`. */
+  readonly by?: string;
+  /** `namespace/name` of the AccessPolicies that say it. */
+  readonly policies: readonly string[];
+  readonly message: string;
+  /** Instances about which it is said, where it is not the same of all. */
+  readonly instances?: number;
+}
+
+type Said = Pick<AccessAnswer, 'verdict' | 'caller' | 'policies'> & {
+  readonly by: string;
+  readonly seesBytes: boolean;
+};
+
+interface AccessSources {
+  /** Whose view it is. */
+  readonly zone: string;
+  readonly facts: AccessFacts;
+  readonly table: Pick<PolicyTable, 'effectiveOfBackend'>;
+}
+
+/**
+ * Who may call decides before the instances of a service, so what is said is what their proxies do: of each backend once, or once for
+ * instances that decide alike. Linear in the instances that `facts` gives.
+ */
+export function accessOfBackend(
+  { service, port, request }: Backend,
+  caller: AskedCaller,
+  { zone, facts, table }: AccessSources,
+): readonly AccessAnswer[] {
+  const { kind, zone: of, namespace, name } = service;
+  const backend = { service: { kind, zone: of, namespace, name }, port };
+  const unknown = (message: string): AccessAnswer => ({ backend, verdict: 'unknown', policies: [], message });
+  if (kind !== 'MeshService') return [unknown(`a ${kind} has no instances here whose AccessPolicies could be judged`)];
+  if (of !== zone) return [unknown(`zone ${of || 'of the global'} decides who may call its services: ask it`)];
+  const instances = facts.instancesOf({ service, port });
+  if (instances === 'pending') return [unknown('who may call is not known here yet; its proxies let in whom they did')];
+  if (instances.length === 0) return [unknown('it has no instances that could let a caller in')];
+  const groups = new Map<string, { readonly said: Said | string; count: number }>();
+  for (const instance of instances) {
+    const said = saidBy(instance, caller, request, table);
+    const key = JSON.stringify(said);
+    const group = groups.get(key) ?? { said, count: 0 };
+    group.count += 1;
+    groups.set(key, group);
+  }
+  return [...groups.values()].map(({ said, count }) => {
+    const part = groups.size > 1 ? { instances: count } : {};
+    if (typeof said === 'string') return { ...unknown(said), ...part };
+    const { seesBytes: _, ...answer } = said;
+    return { backend, ...answer, message: accessMessage(said), ...part };
+  });
+}
+
+/** What is said of one instance, or why nothing can be. */
+function saidBy(
+  instance: AccessInstance,
+  caller: AskedCaller,
+  request: AccessRequest | undefined,
+  table: AccessSources['table'],
+): Said | string {
+  if (instance.unjudged !== undefined) return instance.unjudged;
+  if ('unknown' in caller) {
+    const isAlike = instance.rules.length === 0 && (instance.callers === 'anyone' || instance.callers.length === 0);
+    if (!isAlike) return caller.unknown;
+    const verdict = instance.callers === 'anyone' ? 'allowed' : 'refused';
+    return { verdict, by: 'defaultAccess', policies: [], seesBytes: false };
+  }
+  const ids = caller.ids.length === 0 ? [undefined] : caller.ids;
+  const [first, ...others] = ids.map((id) => verdictOf(instance, id, request, table));
+  if (!first || others.some(({ verdict }) => verdict !== first.verdict)) {
+    return `the caller shows several identities (${ids.join(', ')}), about which different things are said`;
+  }
+  return first;
+}
+
+function verdictOf(
+  instance: AccessInstance,
+  caller: string | undefined,
+  request: AccessRequest | undefined,
+  table: AccessSources['table'],
+): Said {
+  const { isAllowed, by }: InboundVerdict = judgeCall(instance, caller, request);
+  const { rules, behind, seesRequests } = instance;
+  const policies = by.flatMap(({ rules: of, what }) => {
+    const those = of === undefined ? (what === 'identity' ? behind.flat() : []) : (behind[of] ?? []);
+    return those.flatMap((port) => policiesSaying(what, port, table));
+  });
+  const namesRequests = rules.some(({ deny, allow = [] }) => [...deny, ...allow].some(({ to }) => to));
+  return {
+    verdict: isAllowed ? 'allowed' : 'refused',
+    by: [...new Set(by.map(({ what }) => what))].join(', '),
+    policies: [...new Set(policies)].sort(),
+    seesBytes: request !== undefined && !seesRequests && namesRequests,
+    ...(caller === undefined ? {} : { caller }),
+  };
+}
+
+/** The policies of which the rule is that decided; of `allow` those that have one, of `path` and `identity` all. */
+function policiesSaying(
+  what: string,
+  at: { readonly service: Identity; readonly port: number },
+  table: AccessSources['table'],
+): readonly string[] {
+  if (what === 'defaultAccess') return [];
+  const field = what === 'path' || what === 'identity' ? '' : `/${what}`;
+  return [...(table.effectiveOfBackend(AccessPolicy.kind, at)?.sources ?? [])].flatMap(([pointer, { policy }]) => {
+    const [, , , namespace = '', name = ''] = policy.split('/');
+    return pointer === field || pointer.startsWith(`${field}/`) ? [`${namespace}/${name}`] : [];
+  });
+}
+
+/** Who sends a request, by the ids that are known of it. */
+export function callerOf(
+  facts: AccessFacts,
+  { mesh, zone }: { readonly mesh: string; readonly zone: string },
+  { client, dataplane, spiffeId }: Pick<RequestQuestion, 'client' | 'dataplane' | 'spiffeId'>,
+): AskedCaller {
+  if (spiffeId !== undefined) return { ids: [spiffeId] };
+  if ('gateway' in client) return { unknown: 'it is not known which identity the proxies of a Gateway show' };
+  if (!dataplane) {
+    const how = 'name the Dataplane that calls (from.dataplane), or the identity that it shows (from.spiffeId)';
+    return { unknown: `it depends on who of namespace ${client.namespace} calls: ${how}` };
+  }
+  const ids = facts.idsOf({ kind: 'Dataplane', mesh, zone, ...dataplane });
+  return ids ? { ids } : { unknown: `Dataplane ${dataplane.namespace}/${dataplane.name} is not known here` };
+}

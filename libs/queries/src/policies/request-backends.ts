@@ -1,0 +1,31 @@
+import type { AccessRequest } from '@causeway/policies';
+import { identityKey, type Identity } from '@causeway/resources';
+import type { Explanation } from '@causeway/routing';
+
+/** Where a share of equal requests goes, and as what. */
+export interface Backend {
+  readonly service: Identity;
+  readonly port: number;
+  /** As the service gets it; undefined for connections. */
+  readonly request?: AccessRequest;
+}
+
+/** Most backends of one request of which something is said: copies of services in as many zones. */
+const MOST_BACKENDS = 64;
+
+/** The backends to which an explained request may go, each once for each form in which it gets there; the first 64. */
+export function backendsOf({ outcome }: Explanation): readonly Backend[] {
+  if (outcome.type !== 'routed' && outcome.type !== 'implicit') return [];
+  const found = new Map<string, Backend>();
+  for (const { result } of outcome.shares) {
+    if (result.type === 'refused') continue;
+    const { services, port } = result.destination;
+    const sent = result.request;
+    const request = sent?.protocol === 'http' ? { method: sent.method, path: sent.path } : undefined;
+    for (const service of services) {
+      const key = `${identityKey(service)} ${port} ${request?.method ?? ''} ${request?.path ?? ''}`;
+      found.set(key, { service, port, ...(request ? { request } : {}) });
+    }
+  }
+  return [...found.values()].slice(0, MOST_BACKENDS);
+}
