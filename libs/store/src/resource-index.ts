@@ -33,6 +33,8 @@ export interface IndexReader {
   /** All resources of a kind, in no meaningful order. Copy them before writing to the store. */
   ofKind(kind: string): Iterable<Resource>;
   countOf(kind: string): number;
+  /** The kinds of which there are resources, whether or not a definition declares them now; in no meaningful order. */
+  kindNames(): Iterable<string>;
   /** The number of resources of a kind by mesh; meshes without any are not in it. */
   countByMesh(kind: string): ReadonlyMap<string, number>;
   /** A number that grows whenever a resource of the kind came, changed or went: equal numbers mean equal resources. */
@@ -99,6 +101,10 @@ export class ResourceIndex implements IndexReader {
 
   countOf(kind: string): number {
     return this.byKind.get(kind)?.size ?? 0;
+  }
+
+  *kindNames(): Iterable<string> {
+    for (const [kind, { size }] of this.byKind) if (size > 0) yield kind;
   }
 
   countByMesh(kind: string): ReadonlyMap<string, number> {

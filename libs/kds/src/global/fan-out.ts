@@ -117,11 +117,12 @@ export class FanOut {
     const meshes = new Set(this.view.meshesChangedSince(before));
     const relabelled = this.view.isRelabelledSince(before);
     if (zones.size === 0 && meshes.size === 0 && !relabelled) return;
-    for (const kind of this.source.registry.kinds) {
-      for (const resource of this.source.index.ofKind(kind.name)) {
+    const { index } = this.source;
+    for (const kind of index.kindNames()) {
+      for (const resource of index.ofKind(kind)) {
         const ruled = relabelled && resource.spec['export'] !== undefined;
         if (!ruled && !zones.has(resource.id.zone) && !meshes.has(resource.id.mesh)) continue;
-        this.markAll(kind.name, identityKey(resource.id), resource, before);
+        this.markAll(kind, identityKey(resource.id), resource, before);
       }
     }
   }

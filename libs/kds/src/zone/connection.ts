@@ -97,7 +97,10 @@ async function shakeHands(
     features: [...(options.features ?? Object.values(Extension))],
     instance: options.term.holder,
     version: options.version,
-    resumePoints: [...peerState.resumePoints()].map(([kind, point]) => ({ kind, mac: '', ...point })),
+    resumePoints: [...peerState.resumePoints()]
+      // Kinds whose definitions have gone would add up over the years.
+      .filter(([kind]) => options.registry.kind(kind) !== undefined)
+      .map(([kind, point]) => ({ kind, mac: '', ...point })),
   });
   const { zone, version, token } = options;
   const value = token?.();

@@ -67,7 +67,7 @@ export function createZoneLifecycleLoop(options: ZoneLifecycleOptions): ZoneLife
   const liveness = new ZoneLivenessTracker(clock);
   const registry = withRelayedKinds(options.registry);
   const quarantines = new Quarantines(options.index, registry);
-  const forbidden = new ForbiddenCopies(options.index, registry, options.rights, () => wake.abort());
+  const forbidden = new ForbiddenCopies(options.index, options.rights, () => wake.abort());
   let wake = new AbortController();
   // True at the start of a term, after the deletion of a Zone, and where a copy comes of a zone that has none.
   let orphansLikely = true;
@@ -199,9 +199,10 @@ async function isMade(store: ResourceStore, name: string): Promise<boolean> {
   return (await store.get(globalIdentity('Zone', name))) !== undefined;
 }
 
-function* ofZones({ index, registry }: ZoneLifecycleOptions): Iterable<Resource> {
-  for (const kind of withRelayedKinds(registry).kinds) {
-    for (const resource of index.ofKind(kind.name)) if (resource.id.zone !== '') yield resource;
+/** Also those of kinds that no definition declares any more. */
+function* ofZones({ index }: ZoneLifecycleOptions): Iterable<Resource> {
+  for (const kind of index.kindNames()) {
+    for (const resource of index.ofKind(kind)) if (resource.id.zone !== '') yield resource;
   }
 }
 

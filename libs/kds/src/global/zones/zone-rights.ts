@@ -1,5 +1,5 @@
 import { targetOf, type AccessPolicy } from '@causeway/access';
-import { identityKey, type Identity, type Registry } from '@causeway/resources';
+import { identityKey, type Identity } from '@causeway/resources';
 import type { IndexEvent, IndexReader } from '@causeway/store';
 
 /** What RoleBindings let zones send (docs/design.md §6 Roles). */
@@ -26,7 +26,6 @@ export class ForbiddenCopies {
   /** `onFound` is called when there may be such copies. */
   constructor(
     private readonly index: IndexReader,
-    private readonly registry: Registry,
     private readonly rights: ZoneRights | undefined,
     onFound: () => void,
   ) {
@@ -50,8 +49,8 @@ export class ForbiddenCopies {
     const found = new Map(this.suspects);
     const isStale = ({ zone }: Identity): boolean => zone !== '' && (!zones || zones.has(zone));
     if (!zones || zones.size > 0)
-      for (const { name } of this.registry.kinds)
-        for (const { id } of this.index.ofKind(name)) if (isStale(id)) found.set(identityKey(id), id);
+      for (const kind of this.index.kindNames())
+        for (const { id } of this.index.ofKind(kind)) if (isStale(id)) found.set(identityKey(id), id);
     this.zones = new Set();
     this.suspects.clear();
     return [...found.values()].filter((id) => this.index.get(id) && zoneRefusal(this.rights, id) !== undefined);

@@ -133,6 +133,7 @@ export class InboundHalf implements SessionHalf {
   /** Messages are taken and the subscriptions sent from now on. */
   open(): void {
     this.begin();
+    if (this.closed) return; // the stream ended meanwhile
     const { index, registry } = this.session;
     this.subscribe();
     let known = registry.version;
@@ -172,6 +173,7 @@ export class InboundHalf implements SessionHalf {
   /** Takes no further message; resolves when no write is under way. */
   async close(): Promise<void> {
     this.closed = true;
+    this.begin(); // what waits for it is not taken
     this.unfollow();
     this.acks.close();
     await Promise.all([this.applier.close(), this.working]);

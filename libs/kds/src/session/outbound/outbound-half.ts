@@ -64,6 +64,7 @@ export class OutboundHalf implements SessionHalf {
   private readonly logger: Logger;
   private readonly kinds: SubscribedKinds;
   private opened = false;
+  private closed = false;
   private floor = Infinity;
   /** Subscribed kinds that must wait. */
   private readonly early = new Set<string>();
@@ -94,6 +95,7 @@ export class OutboundHalf implements SessionHalf {
   }
 
   open(floor: number): void {
+    if (this.closed) return; // the stream ended meanwhile
     this.floor = floor;
     this.opened = true;
     this.resume();
@@ -196,6 +198,7 @@ export class OutboundHalf implements SessionHalf {
   /** Nothing is written beside `message` and `pump`. */
   close(): Promise<void> {
     this.opened = false;
+    this.closed = true;
     this.pause?.cancel();
     this.wait?.cancel();
     return Promise.resolve();
