@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { coreKinds } from '@causeway/kinds';
+import { MOST_FOUND, MOST_TOPOLOGY_NODES, MOST_VALUES } from '@causeway/queries';
 import { DEFAULT_LIMITS } from '@causeway/rest';
 
 const FILE = join(__dirname, '..', '..', 'docs', 'reference', 'bounds.md');
@@ -46,11 +47,29 @@ function restTable(): string {
   return ['| limit | value |', '| --- | --- |', ...rows].join('\n');
 }
 
+function policiesTable(): string {
+  const rows = [
+    ['nodes of one topology', MOST_TOPOLOGY_NODES, 'the graph says `truncated`; ask with `root`'],
+    [
+      'values of effective specs of one page',
+      MOST_VALUES,
+      'the page ends early, at one path at least; `next` leads on',
+    ],
+    ['objects that one reference is shown to find', MOST_FOUND, '`foundTotal` counts all'],
+  ] as const;
+  return [
+    '| answer about policies | most | above it |',
+    '| --- | --- | --- |',
+    ...rows.map(([what, most, then]) => `| ${what} | ${number(most)} | ${then} |`),
+  ].join('\n');
+}
+
 /** The page with its generated parts made anew. */
 function made(page: string): string {
   const parts = [
     ['<!-- kinds: UPDATE_GOLDEN=1 npx jest test/docs/bounds.spec.ts -->', '<!-- end of the kinds -->', kindsTable()],
     ['<!-- rest -->', '<!-- end of rest -->', restTable()],
+    ['<!-- policies -->', '<!-- end of policies -->', policiesTable()],
   ] as const;
   return parts.reduce((text, [begin, end, table]) => {
     const [before = '', rest = ''] = text.split(begin);

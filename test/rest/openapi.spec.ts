@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Errors } from 'typebox/schema';
-import { coreKinds } from '@causeway/kinds';
+import { coreKinds, Mesh } from '@causeway/kinds';
 import type { ControlPlane, Identity, Kind, KindAlias } from '@causeway/resources';
 import { namingFixture } from './naming-fixture';
 import { restFixture, ZONE_EAST, type ParsedJson, type RestFixture } from './rest-fixture';
@@ -142,6 +142,8 @@ describe.each([
 
   it('in the order in which one would try them, and is answered as described', async () => {
     await rest.seed(
+      // Kinds of App Mesh are in the mesh that selects their namespace.
+      { id: { ...exampleId(Mesh, cp), name: 'default' }, spec: { namespaceSelector: {} } },
       ...readOnly.map((kind) => ({ id: exampleId(kind, cp), spec: (kind.spec as ParsedJson).examples[0] })),
     );
     for (const method of ['put', 'get', 'post', 'patch', 'delete'] as const) {

@@ -2,6 +2,7 @@ import type { Verb } from '@causeway/access';
 import { FieldPath, Invalid, isJsonObject, NotFound, ownZone, type Identity, type Resource } from '@causeway/resources';
 import type { AdmissionParts } from './admission-parts';
 import type { BatchOutcome, BatchRequest } from './batch/batch';
+import { AwsNames, TakenNames } from './aws-names';
 import { BatchWrite, type PlannedDocument } from './batch/batch-write';
 import { decodeDocument } from './document/decode-document';
 import { draftIdentity, type DecodedDocument, type Target } from './document/document';
@@ -38,7 +39,11 @@ const PUT_VERBS: readonly Verb[] = ['create', 'update'];
  * than Unavailable nothing was written. A write of equal content writes nothing.
  */
 export class Admission {
-  constructor(private readonly parts: AdmissionParts) {}
+  private readonly awsNames: AwsNames;
+
+  constructor(private readonly parts: AdmissionParts) {
+    this.awsNames = new AwsNames(parts.index);
+  }
 
   /** Creates or replaces. */
   async put(request: PutRequest): Promise<WriteOutcome> {
@@ -49,7 +54,7 @@ export class Admission {
     const decoded = decodeDocument(this.parts.registry, request.body, this.targetOf(address, request));
     const { namespace } = decoded.draft;
     if (address && !isWhole) await this.authorise({ ...address, namespace }, request, PUT_VERBS);
-    const write = new SingleWrite(this.parts, request);
+    const write = new SingleWrite(this.parts, request, new TakenNames(this.awsNames));
     return untilWritten(async (tries) => {
       if (!decoded.namesMesh) return this.putPlaced(decoded, write, request);
       if (!address) this.authoriseDraft(decoded, request);
@@ -65,7 +70,7 @@ export class Admission {
     const address = this.inMesh(request.address);
     await this.authorise(address, request, UPDATE);
     if (!isJsonObject(patch)) throw new Invalid([FieldPath.at().violation('the patch must be an object')]);
-    const write = new SingleWrite(this.parts, request);
+    const write = new SingleWrite(this.parts, request, new TakenNames(this.awsNames));
     return untilWritten(async () => {
       const stored = await this.find(address, request, UPDATE);
       const body = mergePatch(toDocument(address.kind, stored), patch);
@@ -81,7 +86,7 @@ export class Admission {
    * batch that is too long, and Unavailable where nothing, or of an atomic batch nothing or all, was written.
    */
   apply(request: BatchRequest): Promise<BatchOutcome> {
-    const write = new SingleWrite(this.parts, request);
+    const write = new SingleWrite(this.parts, request, new TakenNames(this.awsNames));
     const rules = {
       authorise: (decoded: DecodedDocument) => this.authoriseDraft(decoded, request),
       plan: (document: PlannedDocument) => write.plan(document),

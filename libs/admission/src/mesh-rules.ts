@@ -38,6 +38,12 @@ const RULES: Readonly<Record<Extract<Designation, { ok: false }>['rule'], Violat
   terminating: 'MeshTerminating',
 };
 
+const READ_ONLY = 'is read-only: the mesh is the one whose namespaceSelector selects the namespace; leave it out';
+
+/** The words of App Mesh's controller (T003-24). */
+const noMesh = (namespace: string): string =>
+  `failed to find matching mesh for namespace: ${namespace}, expecting 1 but found 0`;
+
 /** What a control plane fills into documents: its `controllerName` into a Mesh that names nobody (row T000-06). */
 export function configuredFields({ controllerName }: MeshOwner): ConfiguredFields {
   return { Mesh: { controllerName } };
@@ -73,12 +79,24 @@ export function placed(
   return inMesh(candidate);
 }
 
-/** Throws Invalid where a resource that does not exist yet may not be made in the mesh of its identity. */
-export function checkNewMember(kind: Kind, { mesh, namespace }: Identity, meshes: MeshMembership): void {
+/**
+ * Throws Invalid where a resource that does not exist yet may not be made in the mesh of its identity; `meshInBody` says whether its
+ * document names that mesh, which documents of App Mesh's kinds do not (T003-25).
+ */
+export function checkNewMember(
+  kind: Kind,
+  { mesh, namespace }: Identity,
+  meshes: MeshMembership,
+  meshInBody: boolean,
+): void {
   if (kind.scope !== 'mesh') return;
   const at = FieldPath.at('mesh');
+  const isSelected = kind.meshFrom === 'namespace';
+  if (isSelected && meshInBody) throw new Invalid([at.violation(READ_ONLY, 'not-allowed')]);
   if (!meshes.state(mesh)) throw new Invalid([at.violation(`there is no mesh "${mesh}"`)]);
   const designation = kind.namespaced ? designate(meshes, namespace, mesh) : accepting(meshes, mesh);
+  const isLost = designation.ok && isSelected && meshes.candidatesOf(namespace).length === 0;
+  if (isLost) throw new Invalid([at.violation(noMesh(namespace), RULES.overlap)]);
   if (designation.ok) return;
   throw new Invalid([at.violation(designation.reason, RULES[designation.rule])]);
 }

@@ -15,6 +15,7 @@ import {
   kindOfDefinition,
 } from './definition-rules';
 import { checkNotClaimed, checkNotGenerated } from './generated-rules';
+import type { TakenNames } from './aws-names';
 import { catchUp, checkNewMember, describeMembers, InUse, membershipRead } from './mesh-rules';
 import { planWrite } from './plan-write';
 import {
@@ -51,6 +52,8 @@ export class SingleWrite {
   constructor(
     private readonly parts: AdmissionParts,
     private readonly options: WriteOptions,
+    /** The names at App Mesh that this request takes. */
+    private readonly names: TakenNames,
   ) {}
 
   /**
@@ -59,10 +62,13 @@ export class SingleWrite {
    */
   async byIndex(document: DecodedDocument, draft: ValidatedDraft): Promise<WriteOutcome | undefined> {
     const { index, meshes, registry } = this.parts;
+    const { meshInBody } = document;
     const { kind } = document.draft;
     const stored = index.get(draft.id);
+    // A name that was taken a moment ago is known to the store only.
+    if (!stored && kind.meshFrom === 'namespace') return undefined;
     try {
-      if (this.plan({ draft, kind, stored, meshes, registry }).outcome === 'unchanged') return undefined;
+      if (this.plan({ draft, kind, stored, meshes, registry, meshInBody }).outcome === 'unchanged') return undefined;
     } catch {
       return undefined;
     }
@@ -80,11 +86,11 @@ export class SingleWrite {
   /** Goes by `stored`, and for a new member of a mesh by what the index says of meshes now. */
   async over(
     stored: Resource | undefined,
-    { draft: { kind } }: DecodedDocument,
+    { draft: { kind }, meshInBody }: DecodedDocument,
     draft: ValidatedDraft,
   ): Promise<WriteOutcome | undefined> {
     const { store, index, meshes, registry } = this.parts;
-    const planned = this.plan({ draft, kind, stored, meshes, registry });
+    const planned = this.plan({ draft, kind, stored, meshes, registry, meshInBody });
     if (planned.outcome === 'unchanged' || this.options.dryRun === true) return planned;
     const { id, labels, spec } = planned;
     const written = await writeOne(
@@ -96,7 +102,7 @@ export class SingleWrite {
   }
 
   /** What a write over `stored` comes to; throws if it is not allowed. */
-  plan({ draft, kind, stored, meshes, registry }: PlannedDocument): WriteOutcome {
+  plan({ draft, kind, stored, meshes, registry, meshInBody }: PlannedDocument): WriteOutcome {
     const { access, controlPlane, index } = this.parts;
     const { context, ifMatch } = this.options;
     access.authorise(context.caller, stored ? UPDATE : CREATE, draft.id, kind);
@@ -108,8 +114,9 @@ export class SingleWrite {
     checkOwnGroup(draft);
     checkStillDeclared(kind, registry);
     if (stored) checkMadeHere(stored, controlPlane);
-    else checkNewMember(kind, draft.id, meshes);
+    else checkNewMember(kind, draft.id, meshes, meshInBody);
     const planned = planWrite(kind, draft, stored);
+    if (!stored) this.names.take(kind, draft.id, draft.spec);
     return { ...planned, warnings: [...planned.warnings, ...definitionWarnings(draft, stored, { registry, index })] };
   }
 }

@@ -23,7 +23,10 @@ export { type DoctorReport } from './inspect/doctor';
 export { KINDS_WITH_HOSTNAMES, type HostnameTableRequest } from './inspect/hostname-queries';
 export { HostnameResolution, type ResolvedEndpoint, type ResolvedHostname } from './inspect/hostname-resolution';
 export { decodeRequestQuestion, RequestQuestionSchema, type RequestQuestion } from './routes/request-question';
+export { MOST_FOUND } from './policies/declared-targets';
 export {
+  MOST_TOPOLOGY_NODES,
+  MOST_VALUES,
   type AffectingOptions,
   type AffectingPolicies,
   type PolicyImpact,

@@ -43,6 +43,8 @@ export interface PlannedDocument {
   /** The Meshes, and the kinds, as the documents before it leave them. */
   readonly meshes: MeshMembership;
   readonly registry: Registry;
+  /** Whether the document itself names its mesh. */
+  readonly meshInBody: boolean;
 }
 
 /** A document of which everything is known but perhaps the mesh. */
@@ -228,7 +230,12 @@ export class BatchWrite {
     const draft = this.validated(document, meshes);
     const stored = this.parts.index.get(draft.id);
     const { kind } = document.draft;
-    return { index, decoded, outcome: this.rules.plan({ draft, kind, stored, meshes, registry }), stored };
+    return {
+      index,
+      decoded,
+      outcome: this.rules.plan({ draft, kind, stored, meshes, registry, meshInBody: decoded.meshInBody }),
+      stored,
+    };
   }
 
   private validated(decoded: DecodedDocument, meshes: MeshMembership): ValidatedDraft {

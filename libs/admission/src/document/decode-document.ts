@@ -53,7 +53,9 @@ export function decodeDocument(registry: Registry, body: unknown, target: Target
   };
   const namedMesh = envelope.mesh ?? target.mesh ?? target.meshIfAbsent;
   const namesMesh = context.kind.scope === 'global' || namedMesh !== undefined;
-  return { draft, namesMesh, labelsAt: envelope.at.labels, violations: report.violations, warnings: report.warnings };
+  const meshInBody = envelope.mesh !== undefined && envelope.mesh !== null;
+  const { violations: found, warnings } = report;
+  return { draft, namesMesh, meshInBody, labelsAt: envelope.at.labels, violations: found, warnings };
 }
 
 /** The body as JSON that every store can hold, with the violations of `checkStorable`. The body is not copied. */

@@ -28,6 +28,8 @@ export interface DecodedDocument {
   readonly draft: Draft;
   /** False where document and target leave the mesh of a kind of mesh scope open: that of the draft is a placeholder. */
   readonly namesMesh: boolean;
+  /** Whether the document itself names the mesh. */
+  readonly meshInBody: boolean;
   /** The field that has the labels, for messages. */
   readonly labelsAt: FieldPath;
   readonly violations: Violations;

@@ -68,7 +68,7 @@ export function policyConditions(verdict: PolicyVerdict, enforcement: Enforcemen
     return { ...judged, isPending: lacks };
   }
   if (silent.length > 0)
-    return pending('Unknown', 'NotReported', `${applied}; ${listed(silent)} reports nothing of it`);
+    return pending('Unknown', 'NotReported', `${applied}; not known until it is reported by ${listed(silent)}`);
   if (lacks) return pending(proxies.acked > 0 ? 'PartiallyEnforced' : undefined, 'Pending', applied);
   if (proxies.total === 0 && !isPartial) {
     return {

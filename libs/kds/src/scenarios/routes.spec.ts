@@ -6,6 +6,7 @@ import { KumaZone } from '../../../../test/support/kuma-zone';
 const ROUTE = { parentRefs: [{ kind: 'Service', name: 'foo' }], rules: [{ backendRefs: [{ name: 'foo', port: 80 }] }] };
 const GRANT = { from: [{ group: '', kind: 'HTTPRoute', namespace: 'edge' }], to: [{ group: '', kind: 'Service' }] };
 const GATEWAY = { gatewayClassName: 'edge', listeners: [{ name: 'web', port: 80, protocol: 'HTTP' }] };
+const LISTENERS = [{ portMapping: { port: 80, protocol: 'http' } }];
 const SPECS = {
   HTTPRoute: ROUTE,
   GRPCRoute: ROUTE,
@@ -14,6 +15,9 @@ const SPECS = {
   UDPRoute: ROUTE,
   Gateway: GATEWAY,
   ReferenceGrant: GRANT,
+  VirtualNode: { podSelector: {}, listeners: LISTENERS },
+  VirtualRouter: { listeners: LISTENERS },
+  VirtualService: { provider: { virtualNode: { virtualNodeRef: { name: 'foo' } } } },
 } as const;
 
 describe('routes cross zones', () => {

@@ -3,7 +3,7 @@ import type { LabelSelector } from '@causeway/resources';
 import type { AnswerWriter, NodeAnswer } from './policy-answers';
 
 /** Most objects that one reference is shown to have found; the rest is counted. */
-const MOST_FOUND = 256;
+export const MOST_FOUND = 256;
 
 /** What a policy names, and what of it there is. */
 export interface DeclaredAnswer {

@@ -78,7 +78,7 @@ export interface TopologyAnswer {
 /** Most nodes of one graph. */
 export const MOST_TOPOLOGY_NODES = 2_000;
 /** Values of effective specs after which a page ends early, with `next`. */
-const MOST_VALUES = 16_384;
+export const MOST_VALUES = 16_384;
 
 /** Which policies affect what, where they count, and what a change would change (seed GEP-713, the discoverability problem). */
 export class PolicyQueries {

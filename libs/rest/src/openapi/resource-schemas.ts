@@ -45,7 +45,8 @@ export function exampleDocument(kind: Kind): OpenApiObject | undefined {
   const examples: unknown = 'examples' in schemaOfSpec ? schemaOfSpec.examples : undefined;
   const spec: unknown = Array.isArray(examples) ? examples[0] : undefined;
   if (spec === undefined) return undefined;
-  return { type: kind.name, ...(kind.scope === 'mesh' ? { mesh: 'default' } : {}), name: EXAMPLE_NAME, spec };
+  const namesMesh = kind.scope === 'mesh' && kind.meshFrom === 'user';
+  return { type: kind.name, ...(namesMesh ? { mesh: 'default' } : {}), name: EXAMPLE_NAME, spec };
 }
 
 /** What every example resource is called. */

@@ -87,6 +87,25 @@ describe('what zones of Kuma are told of the policies on requests to a service',
     expect(spec?.['to']).toEqual([entry('http', TEN), entry('http-alt', TEN), entry('grpc', TEN)]);
   });
 
+  it('is for the service where all its ports say the same, whatever outbounds call them', () => {
+    const mesh = new RoutingMesh();
+    const ports = [
+      { port: 80, name: 'http' },
+      { port: 8080, name: 'http-alt' },
+    ];
+    mesh.service('echo', { zone: 'east', ports });
+    const given = { ...all, mesh, protocols: { 80: 'http', 8080: 'http2' } };
+    const { spec, told: said } = told('MeshTimeout', given);
+    const targetRef = { kind: 'MeshService', labels: LABELS };
+    expect(spec?.['to']).toEqual([{ targetRef, default: { http: TEN } }]);
+    expect(said.map(({ port }) => port)).toEqual([80, 8080]);
+    const rules = (kind: string, _: string, port: number): Said =>
+      kind === 'TimeoutPolicy' ? timeout(port === 80 ? '10s' : '1s') : undefined;
+    const one = { ...TEN, requestTimeout: '1s' };
+    expect(told('MeshTimeout', { ...given, rules }).spec?.['to']).toEqual([entry('http', TEN), entry('http-alt', one)]);
+    expect(told('MeshTimeout', { ...given, protocols: { 80: 'http' } }).spec?.['to']).toEqual([entry('http', TEN)]);
+  });
+
   it('is nothing where no policy holds, or one says nothing', () => {
     expect(told('MeshTimeout', {})).toEqual({ told: [], untold: [] });
     expect(told('MeshRetry', all)).toEqual({ told: [], untold: [] });

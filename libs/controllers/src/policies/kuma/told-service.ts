@@ -45,7 +45,7 @@ export function toldService(kind: KumaPolicyKind, frontend: Frontend, sources: S
 }
 
 function toldOutbound(frontend: Frontend, ports: readonly ToldPort[], { service }: ServiceSources): ToldService {
-  const to: JsonObject[] = [];
+  const to: PortConf[] = [];
   const untold: Untold[] = [];
   const said: Omit<Untold, 'reason'>[] = [];
   for (const { port, policies, told } of ports) {
@@ -54,15 +54,32 @@ function toldOutbound(frontend: Frontend, ports: readonly ToldPort[], { service 
     else if (found?.ok === false) untold.push({ port, policies, reason: found.reason });
     else if (to.length === MOST_PORTS) untold.push({ port, policies, reason: `it has more than ${MOST_PORTS} ports` });
     else if (found?.ok && told.conf) {
-      to.push({ targetRef: portRef(frontend, port, found.labels), default: told.conf });
+      to.push({ port, labels: found.labels, conf: told.conf });
       said.push({ port, policies });
     }
   }
-  return { ...(to.length > 0 && { spec: { targetRef: { kind: 'Mesh' }, to } }), told: said, untold };
+  const entries = toEntries(frontend, to);
+  return { ...(to.length > 0 && { spec: { targetRef: { kind: 'Mesh' }, to: entries } }), told: said, untold };
 }
 
-function portRef({ id, ports }: Frontend, port: number, labels: Labels): JsonObject {
-  return { kind: id.kind, labels, sectionName: ports.find((one) => one.port === port)?.name ?? String(port) };
+interface PortConf {
+  readonly port: number;
+  readonly labels: Labels;
+  readonly conf: JsonObject;
+}
+
+/**
+ * One a port, but of the whole service where all its ports say the same: an outbound that names a port by number, as
+ * `networking.outbound` of Kuma 2.14 does, does not find what is said of a port with a name.
+ */
+function toEntries({ id: { kind }, ports }: Frontend, to: readonly PortConf[]): readonly JsonObject[] {
+  const [first] = to;
+  if (first && to.length === ports.length && to.every(({ conf }) => jsonEqual(conf, first.conf)))
+    return [{ targetRef: { kind, labels: first.labels }, default: first.conf }];
+  return to.map(({ port, labels, conf }) => {
+    const sectionName = ports.find((one) => one.port === port)?.name ?? String(port);
+    return { targetRef: { kind, labels, sectionName }, default: conf };
+  });
 }
 
 /** Kuma lets callers in by proxies, not by ports of services: all ports have to say the same. */
