@@ -45,7 +45,7 @@ describe.each(PROXY_KINDS)('AccessPolicy on calls from other zones, through the 
   /** Who is answered by redis, and what web answers to each. */
   const outcome = async (path = '/', method = 'GET') => {
     const answers = await Promise.all(names.map((name) => say(redisOf[name], TCP)));
-    const web = await Promise.all(names.map((name) => ask(webOf[name], HTTP, path, {}, method)));
+    const web = await Promise.all(names.map((name) => ask(webOf[name], HTTP, path, { 'method:': method })));
     return { redis: names.filter((_, i) => answers[i] === 'redis:hello'), web: web.map(({ status }) => status) };
   };
 

@@ -99,13 +99,12 @@ export interface HttpAnswer {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** One request on a connection of its own; status 0 where the connection ends without an answer. */
+/** One request on a connection of its own, a GET unless `method:` says another; status 0 where it ends without an answer. */
 export function ask(
   address: string,
   port: number,
   path = '/',
-  headers: Record<string, string> = {},
-  method = 'GET',
+  { 'method:': method = 'GET', ...headers }: Record<string, string> = {},
 ): Promise<HttpAnswer> {
   return new Promise((resolve) => {
     const options = { host: address, port, path, method, headers: { connection: 'close', ...headers }, agent: false };
