@@ -152,6 +152,41 @@ describe('Enforced of policies', () => {
     await says(east.plane, policyId(east.plane, 'TimeoutPolicy', 'own'), 'Enforced', { status: 'Unknown' });
   });
 
+  it('of a policy on requests says at which ports and routes connections are bytes, and no more once they are not', async () => {
+    const { plane } = east;
+    const redis = (appProtocol: string): JsonObject => ({
+      ports: [
+        { port: 6379, appProtocol },
+        { port: 80, appProtocol: 'http' },
+      ],
+    });
+    const ports = (appProtocol: string): Promise<number> =>
+      plane.write([putOf(plane, 'MeshService', 'redis', redis(appProtocol))]);
+    await ports('tcp');
+    await east.report({ a: LATE });
+    const [both, port, other] = ['both', 'port', 'other'].map((name) => policyId(plane, 'TimeoutPolicy', name));
+    if (!both || !port || !other) throw new Error('no identities');
+    await timeout(plane, 'both', '1s', { kind: 'MeshService', name: 'redis' });
+    await says(plane, both, 'PartiallyEnforced', { status: 'True', reason: 'NotSupported' });
+    expect(of(plane, both, 'PartiallyEnforced')?.['message']).toContain('requests at port 6379 of redis: connections');
+    await plane.write([{ type: 'delete', id: both, expect: 'any' }]);
+    await timeout(plane, 'port', '1s', { kind: 'MeshService', name: 'redis', sectionName: '6379' });
+    await timeout(plane, 'other', '1s', { kind: 'MeshService', name: 'redis', sectionName: '80' });
+    await says(plane, port, 'Enforced', { status: 'False', reason: 'NotSupported' });
+    expect(of(plane, port, 'PartiallyEnforced')).toMatchObject({ status: 'False', reason: 'NotSupported' });
+    await says(plane, other, 'Enforced', { status: 'True' });
+    await ports('http');
+    await says(plane, port, 'Enforced', { status: 'True' });
+    await ports('tcp');
+    await says(plane, port, 'Enforced', { status: 'False', reason: 'NotSupported' });
+    // A route that looks into requests makes the port one of requests.
+    const parentRefs = [{ kind: 'MeshService', name: 'redis', port: 6379 }];
+    await plane.write([
+      putOf(plane, 'HTTPRoute', 'redis', { parentRefs, rules: [{ backendRefs: [{ name: 'redis', port: 80 }] }] }),
+    ]);
+    await says(plane, port, 'Enforced', { status: 'True' });
+  });
+
   it('of an AccessPolicy holds outside the mesh where an egress stands before it, which sees connections only', async () => {
     const external = { match: { port: 443, protocol: 'tcp' }, endpoints: [{ address: '192.0.2.1', port: 443 }] };
     await global.write([putOf(global, 'MeshExternalService', '/api', external)]);

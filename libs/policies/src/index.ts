@@ -68,7 +68,7 @@ export { type BackendAt, type Effective, type RuleAt } from './table/effective';
 export { type PoliciesAffected } from './table/marks';
 export { type TargetObject } from './table/objects';
 export { PolicyTable } from './table/policy-table';
-export { affectedBy, levelsOfKind, type AffectedBy } from './reads/affected';
+export { affectedBy, levelsOfKind, policyKeysOn, type AffectedBy } from './reads/affected';
 export { impactOf, type ChangedPath } from './reads/impact';
 export { foldOf, pathsAt, virtualPath, type PolicyPath } from './reads/policy-path';
 export { scopesOf } from './reads/scopes';

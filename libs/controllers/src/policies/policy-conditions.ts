@@ -1,6 +1,7 @@
 import { MOST_SCOPES, type PolicyVerdict, type ScopeVerdict } from '@causeway/policies';
 import { isJsonArray, isJsonObject, type Condition, type JsonObject } from '@causeway/resources';
 import { namesOf, type ResourceProgress } from '../progress/progress';
+import type { BytesTargets } from './policy-progress';
 
 /** What of a policy proxies cannot do, in words, of those that are named. */
 export type WhyUnable = (progress: ResourceProgress) => string;
@@ -13,6 +14,7 @@ export type Enforcement =
       readonly progress: ResourceProgress;
       readonly why: WhyUnable;
       readonly isNothing: (of: ResourceProgress) => boolean;
+      readonly bytes?: BytesTargets;
     };
 
 /** The conditions of a policy, and whether they stay as they are until something else changes. */
@@ -57,7 +59,8 @@ export function policyConditions(verdict: PolicyVerdict, enforcement: Enforcemen
     ...{ conditions: of(type, reason, `${said}; ${message}`), isPending: true },
   });
   if (!enforcement) return pending('Unknown', 'Pending', 'it is not known yet who has applied it');
-  const { progress, why, isNothing } = enforcement;
+  const { progress, why, isNothing, bytes } = enforcement;
+  if (bytes) return done(of(bytes.isAll ? undefined : 'PartiallyEnforced', 'NotSupported', passedOn(said, bytes)));
   const { proxies, unable, zones, silent = [], isPartial = false } = progress;
   const applied = appliedBy(progress);
   const lacks = proxies.acked < proxies.total || (zones !== undefined && zones.acked < zones.total);
@@ -78,6 +81,9 @@ export function policyConditions(verdict: PolicyVerdict, enforcement: Enforcemen
   }
   return done(of(final, final, `${said}; ${applied}`));
 }
+
+const passedOn = (said: string, { names }: BytesTargets): string =>
+  `${said}; nobody looks into requests at ${listed(names)}: connections are passed on as bytes`;
 
 /** How much of a policy the others leave: 2 is all of it everywhere, 1 some of it, 0 nothing. */
 export function rankOf({ scopes: { total, enforced, partial } }: PolicyVerdict): 0 | 1 | 2 {

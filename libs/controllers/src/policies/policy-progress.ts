@@ -10,7 +10,8 @@ import {
 import { identityKey, type Identity, type Resource } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import { asDataplane, selectorOf, type DataplaneResource } from '../matching/dataplane-selector';
-import { MeshExternalService, MeshService } from '@causeway/kinds';
+import { MeshExternalService, MeshService, TCPRoute, TLSRoute, UDPRoute } from '@causeway/kinds';
+import { looksIntoRequests, portKey } from '@causeway/routing';
 import { planeLabels, type ProxyPlane } from '../progress/planes';
 import { planesNamed, type Concerned, type Needs, type ResourceProgress } from '../progress/progress';
 
@@ -22,6 +23,16 @@ export interface PolicyDemand {
   readonly why: (progress: ResourceProgress) => string;
   /** Whether those that a progress names do nothing of the policy. */
   readonly isNothing: (progress: ResourceProgress) => boolean;
+  /** Targets at which nobody looks into requests, as the policy would need it; undefined where there are none. */
+  readonly bytes?: BytesTargets;
+}
+
+/** Targets whose connections are passed on as bytes. */
+export interface BytesTargets {
+  /** `port 6379 of redis`, `TCPRoute a`. */
+  readonly names: readonly string[];
+  /** Whether the policy has no others. */
+  readonly isAll: boolean;
 }
 
 /**
@@ -32,7 +43,12 @@ export function policyDemand(kind: KindTable, key: string, index: IndexReader): 
   const policy = kind.policies.attachments.get(key)?.policy;
   const shipped = shippedKind(kind.definition);
   if (!policy || !shipped) return undefined;
-  return { concerned: concernedBy(kind, policy, shipped, index), ...neededBy(shipped, policy) };
+  const bytes = shipped.effectiveTarget.level === 'Rule' ? bytesTargets(kind, policy, index) : undefined;
+  return {
+    concerned: concernedBy(kind, policy, shipped, index),
+    ...neededBy(shipped, policy),
+    ...(bytes && { bytes }),
+  };
 }
 
 function concernedBy(kind: KindTable, policy: Policy, shipped: ShippedPolicy, index: IndexReader): Concerned {
@@ -82,6 +98,48 @@ function neededBy(shipped: ShippedPolicy, { spec }: Policy): Omit<PolicyDemand, 
     isNothing: ({ unable: named }) =>
       planesNamed(named).every((plane) => (unable.get(plane) ?? []).every(({ field }) => field === '')),
   };
+}
+
+/**
+ * The named services, ports and routes of a policy at which connections are bytes: the port is of no HTTP and no route that looks into
+ * requests is bound there. Meshes and Namespaces have some of both in general, so nothing is said of them.
+ */
+function bytesTargets(kind: KindTable, policy: Policy, index: IndexReader): BytesTargets | undefined {
+  const nodes = kind.policies.attachments.nodesOf(policy.key);
+  const parts = nodes.map(({ level, id, section }) => {
+    if (!id || level === 'Mesh' || level === 'Namespace') return { names: [], hasOthers: true };
+    if (level === 'Route' || level === 'Rule') {
+      const isBytes = BYTES_ROUTES.includes(id.kind);
+      return { names: isBytes ? [`${id.kind} ${id.name}`] : [], hasOthers: !isBytes };
+    }
+    return portsOfBytes(kind, id, section, index);
+  });
+  const names = [...new Set(parts.flatMap((part) => part.names))].sort();
+  return names.length === 0 ? undefined : { names, isAll: parts.every(({ hasOthers }) => !hasOthers) };
+}
+
+/** Protocols of ports whose requests proxies see. */
+const REQUESTS: readonly string[] = ['http', 'http2', 'grpc'];
+const BYTES_ROUTES: readonly string[] = [TCPRoute.name, TLSRoute.name, UDPRoute.name];
+
+function portsOfBytes(
+  kind: KindTable,
+  id: Identity,
+  section: string | undefined,
+  index: IndexReader,
+): { readonly names: readonly string[]; readonly hasOthers: boolean } {
+  const { routes } = kind.policies.world;
+  const frontend = kind.policies.world.frontend(id);
+  const service = index.byIdentityKey(identityKey(id));
+  if (!frontend || !service || !MeshService.is(service)) return { names: [], hasOthers: true };
+  const groups = routes.groupsOf(frontend);
+  const ports = (service.spec.ports ?? []).filter(({ port }) => section === undefined || String(port) === section);
+  const bytes = ports.filter(({ port, appProtocol }) => {
+    if (appProtocol !== undefined && REQUESTS.includes(appProtocol)) return false;
+    const bound = groups.map((group) => routes.group(frontend, group).bindings.get(portKey('tcp', port)));
+    return !bound.some((binding) => binding && looksIntoRequests(binding.kind));
+  });
+  return { names: bytes.map(({ port }) => `port ${port} of ${id.name}`), hasOthers: bytes.length < ports.length };
 }
 
 /** A spec that does not fit is obeyed by nobody. */

@@ -1,5 +1,7 @@
+import { MeshService } from '@causeway/kinds';
 import type { Meshes } from '@causeway/meshes';
 import {
+  policyKeysOn,
   policyVerdict,
   type KindTable,
   type PoliciesAffected,
@@ -116,8 +118,14 @@ export class PolicyStatusReconciler implements KeyedReconciler {
         yield isMadeHere(resource, this.options.cp) ? [identityKey(resource.id)] : NO_KEYS;
   }
 
-  /** A status that another writer has changed is looked at; other changes are seen by what they touch in the table. */
+  /**
+   * A status that another writer has changed is looked at, and so are policies on a service whose ports may carry something else; other
+   * changes are seen by what they touch in the table.
+   */
   keysOf({ id, key, before, after }: IndexChange): Keys {
+    if (MeshService.name === id.kind && !jsonEqual(before?.spec['ports'], after?.spec['ports'])) {
+      for (const named of policyKeysOn(this.options.policies.table, id)) this.move(named);
+    }
     if (!this.options.policies.table.kind(id.kind)) return NO_KEYS;
     return jsonEqual(before?.status, after?.status) ? NO_KEYS : [key];
   }

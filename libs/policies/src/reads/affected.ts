@@ -33,6 +33,15 @@ const ROUTE: readonly Level[] = ['Route', 'Rule'];
 /** The levels at which an object of a kind stands; empty for kinds that no policy affects. */
 export const levelsOfKind = (kind: string): readonly Level[] => LEVELS[kind] ?? (kind.endsWith('Route') ? ROUTE : []);
 
+/** The keys of the policies that name an object or a section of it. Linear in the kinds and the sections. */
+export function policyKeysOn(table: PolicyTable, object: Identity): ReadonlySet<string> {
+  const nodes = [...nodesOfObject(table, object)];
+  const all = [...table.all()].filter(({ policies }) => policies.attachments.size > 0);
+  return new Set(
+    all.flatMap(({ policies }) => nodes.flatMap((node) => policies.attachments.at(node.key).map(({ key }) => key))),
+  );
+}
+
 /**
  * What affects an object (T004-51): policies that name it, where something of them holds anywhere, and policies of which a value
  * holds on a path that ends at it. In the order of kinds and sections. Linear in the paths that end at it, and in the policies there.
