@@ -88,6 +88,8 @@ describe('policies on what serves', () => {
       ['/algorithm', '/hash'],
       [],
       [''],
+      // What leaves the mesh is spread by the callers; the egress is told nothing of it.
+      [],
     ]);
     expect(fieldsOf(unable('grpc', { algorithm: 'Maglev', hash: [{ cookie: 'a' }] }))).toEqual(['/algorithm', '/hash']);
     expect(fieldsOf(unable('grpc', { hash: [{ header: 'User-Agent' }, { header: 'x-user' }] }))).toEqual(['/hash']);
@@ -99,6 +101,7 @@ describe('policies on what serves', () => {
       [''],
       [''],
       [''],
+      [],
     ]);
   });
 });

@@ -6,7 +6,8 @@ const owned = (part: OpenApiObject, description: string): OpenApiObject => ({ ..
 /** The schemas of one kind: the resource, and how lists show it where that differs. */
 export function kindSchemas(kind: Kind): OpenApiObject {
   const properties = envelope(kind);
-  const required = ['type', 'name', 'spec', ...(kind.scope === 'mesh' ? ['mesh'] : [])];
+  const namesMesh = kind.scope === 'mesh' && kind.meshFrom === 'user';
+  const required = ['type', 'name', 'spec', ...(namesMesh ? ['mesh'] : [])];
   const whole = object(properties, required, { description: `The kind ${kind.name}.`, additionalProperties: false });
   const documents = { [kind.name]: whole, [documentSchema(kind)]: inEitherForm(kind.name) };
   if (!kind.confidential) return documents;
