@@ -32,6 +32,8 @@ import { TrafficMesh, type Instance } from './traffic-mesh';
     pairs.push(...(await stolen.pairs()));
     vip = await traffic.vip('west', 'web', 'east');
     await until('an answer', async () => (await call(vip)) === 'web-1:who');
+    // Who was never connected is not waited for.
+    await until('idle has a certificate', async () => (await serialOf(idle.proxy)) || undefined);
   });
   afterAll(async () => {
     idle.proxy.signal('SIGCONT');
