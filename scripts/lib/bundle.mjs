@@ -9,13 +9,16 @@ const folderOf = (program) => join('apps', program, 'src');
 const CONTROL_PLANES = ['global', 'zone'].map(folderOf);
 const COMMAND_LINE = folderOf('ctl');
 const AGENT = folderOf('agent');
+
+/** Every program, by its folder in `dist/`. */
+export const PROGRAMS = [...CONTROL_PLANES, COMMAND_LINE, AGENT];
 const OF_AGENT = join('libs', 'agent');
 
 /**
  * Modules of the command line that stay files of their own: gRPC, which most runs do not need and which would double what Node
  * reads at each start, and the errors that both sides throw and catch, of which there must be one copy.
  */
-const APART = ['grpc/grpc-api-client.js', 'api-error.js'].map((file) => join('libs', 'api-client', 'src', file));
+export const APART = ['grpc/grpc-api-client.js', 'api-error.js'].map((file) => join('libs', 'api-client', 'src', file));
 
 /** Optional packages that dependencies look for and that are not installed here. */
 const ABSENT = [

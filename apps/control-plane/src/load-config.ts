@@ -1,9 +1,10 @@
-import { closeSync, openSync, readSync } from 'node:fs';
 import { parseYaml } from '@causeway/admission';
 import { isJsonObject } from '@causeway/resources';
 import {
+  boundedText,
   errorText,
   fileKey,
+  readSecretFiles,
   readSettings,
   type KnownNames,
   type Setting,
@@ -37,7 +38,8 @@ export interface ProgramSettings<S extends Settings> extends KnownNames {
 }
 
 /**
- * Settings of the environment and of the YAML file that `CAUSEWAY_CONFIG` names. When anything is wrong it says all of
+ * Settings of the environment, of the files that it names for secrets (`DATABASE_URL_FILE`), and of the YAML file that
+ * `CAUSEWAY_CONFIG` names. When anything is wrong it says all of
  * it on stderr, a line each, and ends the program with code 2: a control plane never runs half configured. `--help` and
  * `--version` are answered first, whatever the settings are, and end it with code 0.
  */
@@ -47,7 +49,9 @@ export function loadConfig<S extends Settings>(
 ): LoadedConfig<S> {
   handleArguments(program, args);
   const file = env['CAUSEWAY_CONFIG'] ? fileOf(env['CAUSEWAY_CONFIG']) : {};
-  const read = readSettings(program.settings, { env, file }, program);
+  const secrets = readSecretFiles(program.settings, env);
+  if (secrets.problems.length > 0) return exitWithProblems(secrets.problems);
+  const read = readSettings(program.settings, { env: secrets.env, file }, program);
   if (read.ok) return { values: read.values, redacted: read.shown, unknownVariables: read.ignored };
   return exitWithProblems(read.problems);
 }
@@ -100,7 +104,8 @@ function helpText({
     description,
     '',
     'It is set by environment variables, or by the YAML file that CAUSEWAY_CONFIG names, in which',
-    `CAUSEWAY_REST_PORT is ${fileKey('CAUSEWAY_REST_PORT')}. --help shows this, --version the version.`,
+    `CAUSEWAY_REST_PORT is ${fileKey('CAUSEWAY_REST_PORT')}. A secret may stand in a file that the variable with _FILE`,
+    'behind its name names (DATABASE_URL_FILE). --help shows this, --version the version.',
     '',
     ...lines,
   ].join('\n');
@@ -111,8 +116,8 @@ function defaultOf({ fallback, optional }: Setting<unknown>): string {
   return optional ? '-' : 'required';
 }
 
-/** Largest file of settings, bytes. */
-const MAX_BYTES = 256 * 1024;
+/** Largest file of settings. */
+const MOST_KIB = 256;
 
 /** What a YAML file of settings holds; throws with all that is to be said of it in one line. */
 export function readSettingsFile(path: string): Readonly<Record<string, unknown>> {
@@ -123,23 +128,8 @@ export function readSettingsFile(path: string): Readonly<Record<string, unknown>
 
 function documentsIn(path: string): readonly unknown[] {
   try {
-    return parseYaml(textOf(path)).map(({ value }) => value);
+    return parseYaml(boundedText(path, MOST_KIB)).map(({ value }) => value);
   } catch (error) {
     throw new Error(`${path} cannot be read as YAML: ${errorText(error)}`, { cause: error });
-  }
-}
-
-/** Reads no more than is allowed, whatever stands at the path. */
-function textOf(path: string): string {
-  const bytes = Buffer.alloc(MAX_BYTES + 1);
-  const file = openSync(path, 'r');
-  try {
-    let length = 0;
-    for (let read = 1; read > 0 && length < bytes.length; length += read)
-      read = readSync(file, bytes, length, bytes.length - length, null);
-    if (length > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES / 1024} KiB`);
-    return bytes.toString('utf8', 0, length);
-  } finally {
-    closeSync(file);
   }
 }

@@ -1,0 +1,50 @@
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { Failure } from './failure.mjs';
+import { isBuilt } from './build.mjs';
+import { APART, PROGRAMS } from './bundle.mjs';
+
+/** The programs of the package and what each is called on the PATH. */
+export const COMMANDS = {
+  causeway: 'ctl',
+  'causeway-global': 'global',
+  'causeway-zone': 'zone',
+  'causeway-agent': 'agent',
+};
+
+/** What stands beside the programs: for machines that run them, and the licence. */
+const BESIDE = ['LICENSE', 'README.md', join('deploy', 'systemd')];
+
+/**
+ * Lays the tree that packages and images are made of into `folder`, anew: of each program the files that it runs from,
+ * its units, and a package.json without dependencies, for the programs are bundled. The tree is laid out like `dist/`.
+ */
+export function layPackage(root, folder) {
+  if (!isBuilt(root)) throw new Failure('dist/ is not built from these sources: npm run build');
+  rmSync(folder, { recursive: true, force: true });
+  for (const program of PROGRAMS) layProgram(join(root, 'dist', program), join(folder, program));
+  for (const path of BESIDE.filter((each) => existsSync(join(root, each))))
+    cpSync(join(root, path), join(folder, path), { recursive: true });
+  mkdirSync(join(folder, 'bin'));
+  for (const [command, program] of Object.entries(COMMANDS)) layCommand(join(folder, 'bin', command), program);
+  const { name, version, description, license, engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const bin = Object.fromEntries(Object.keys(COMMANDS).map((command) => [command, `bin/${command}`]));
+  const manifest = { name, version, description, license, engines, bin };
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
+}
+
+/** Of all that the compiler left in the folder of a program: the bundles, their maps and licences, and the SQL that they read. */
+function layProgram(from, to) {
+  const bundles = ['main.js', ...APART.map((file) => basename(file))];
+  const isBundle = (file) => bundles.includes(file) || file.endsWith('-worker.js') || file.endsWith('.sql');
+  mkdirSync(to, { recursive: true });
+  for (const file of readdirSync(from))
+    if (isBundle(file.replace(/\.(map|LEGAL\.txt)$/, ''))) cpSync(join(from, file), join(to, file));
+}
+
+/** Stack traces name lines of the sources, as with `node --enable-source-maps`. */
+function layCommand(path, program) {
+  const main = `../apps/${program}/src/main.js`;
+  writeFileSync(path, `#!/usr/bin/env node\n'use strict';\nprocess.setSourceMapsEnabled(true);\nrequire('${main}');\n`);
+  chmodSync(path, 0o755);
+}
