@@ -1,16 +1,16 @@
 import { parseYaml } from '@causeway/admission';
 import { isJsonObject } from '@causeway/resources';
 import {
-  boundedText,
   errorText,
   fileKey,
-  readSecretFiles,
   readSettings,
   type KnownNames,
   type Setting,
   type Settings,
   type SettingValues,
 } from '@causeway/runtime';
+import { boundedText } from './bounded-text';
+import { readSecretFiles } from './secret-files';
 import { VERSION } from './version';
 
 /** A program's settings as it runs with them, and as they may be shown. */

@@ -25,7 +25,6 @@ export {
   type LeaseRequest,
 } from './election/leader-election';
 export { errorText, silentLogger, type LogFields, type Logger } from './logger';
-export { boundedText } from './settings/bounded-text';
 export {
   fileKey,
   readSettings,
@@ -33,7 +32,6 @@ export {
   type SettingSources,
   type SettingsResult,
 } from './settings/read-settings';
-export { readSecretFiles, type ReadSecrets } from './settings/secret-files';
 export {
   checkedText,
   count,

@@ -1,7 +1,5 @@
-import { errorText } from '../logger';
+import { errorText, type Settings, type SettingSources } from '@causeway/runtime';
 import { boundedText } from './bounded-text';
-import type { SettingSources } from './read-settings';
-import type { Settings } from './setting';
 
 /** Largest file of a secret. */
 const MOST_KIB = 64;

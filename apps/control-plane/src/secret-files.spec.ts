@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { optional, secret, text } from '@causeway/runtime';
 import { readSecretFiles } from './secret-files';
-import { optional, secret, text } from './setting';
 
 const settings = {
   DATABASE_URL: secret(text()),
