@@ -10,6 +10,6 @@ VOLUME /var/lib/causeway-agent
 ENV CAUSEWAY_AGENT_STATE=/var/lib/causeway-agent
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=5s --timeout=2s --start-period=20s \
-  CMD ["node", "dist/apps/agent/src/main.js", "status"]
-ENTRYPOINT ["node", "--enable-source-maps", "dist/apps/agent/src/main.js"]
+  CMD ["causeway-agent", "status"]
+ENTRYPOINT ["causeway-agent"]
 CMD ["run", "-f", "/etc/causeway/agent.yaml"]

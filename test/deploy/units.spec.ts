@@ -1,7 +1,11 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { readConfig } from '@causeway/agent';
+import type { Settings } from '@causeway/runtime';
+import { COMMANDS } from '../../scripts/lib/package-tree.mjs';
+import { globalSettings } from '../../apps/global/src/config';
+import { zoneSettings } from '../../apps/zone/src/config';
 import { describeWith, run, works } from '../dns/programs';
 
 const ROOT = resolve(__dirname, '..', '..');
@@ -21,13 +25,28 @@ describe.each(PROGRAMS)('the unit of the %s', (program) => {
 
   it('starts its program, as the build makes it, and keeps its state', () => {
     const [start = ''] = valuesOf(unit, 'ExecStart');
-    const [, app] = /\/opt\/causeway\/dist\/apps\/(\w+)\/src\/main\.js/.exec(start) ?? [];
-    expect(app).toBe(program);
-    expect(existsSync(join(ROOT, 'apps', program, 'src'))).toBe(true);
+    expect(start.split(' ')[0]).toBe(`causeway-${program}`);
+    expect(Object.keys(COMMANDS)).toContain(`causeway-${program}`);
     expect(valuesOf(unit, 'StateDirectory')).toEqual([`causeway-${program}`]);
     expect(valuesOf(unit, 'RuntimeDirectory')).toEqual([`causeway-${program}`]);
     expect(valuesOf(unit, 'Restart')).toEqual(['always']);
   });
+});
+
+it.each([
+  ['global', globalSettings],
+  ['zone', zoneSettings],
+] as const)('the unit of the %s gives secrets as files of settings that there are', (program, settings) => {
+  const unit = unitOf(program);
+  const loaded = valuesOf(unit, 'LoadCredential').map((value) => value.split(':')[0]);
+  const named = [...unit.matchAll(/(\w+)_FILE=%d\/([\w-]+)/g)];
+  for (const [, setting = '', credential] of named) {
+    expect((settings as Settings)[setting]?.secret).toBe(true);
+    expect(loaded).toContain(credential);
+  }
+  expect(named).toHaveLength(4);
+  // Missing, they are as if nothing was given; the database alone is needed.
+  expect(valuesOf(unit, 'SetCredential')).toEqual(loaded.slice(1).map((name) => `${name}:\\n`));
 });
 
 describeWith(
@@ -42,7 +61,7 @@ describeWith(
   /** The unit with a Node that is here. */
   const written = (program: string): string => {
     const path = join(folder, `causeway-${program}.service`);
-    writeFileSync(path, unitOf(program).replaceAll('/usr/bin/node', process.execPath));
+    writeFileSync(path, unitOf(program).replace('ExecStart=causeway', `ExecStart=${process.execPath} causeway`));
     return path;
   };
 
@@ -78,7 +97,7 @@ describe('the image of the agent', () => {
 
   it('starts the agent with its state on a volume', () => {
     const valueOf = (wanted: string): string => lines.find(([instruction]) => instruction === wanted)?.[1] ?? '';
-    expect(JSON.parse(valueOf('ENTRYPOINT'))).toContain('dist/apps/agent/src/main.js');
+    expect(JSON.parse(valueOf('ENTRYPOINT'))).toEqual(['causeway-agent']);
     expect(JSON.parse(valueOf('CMD'))).toEqual(['run', '-f', '/etc/causeway/agent.yaml']);
     expect(valueOf('ENV')).toBe(`CAUSEWAY_AGENT_STATE=${valueOf('VOLUME')}`);
   });

@@ -3,7 +3,10 @@ import { join, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { globalSettings } from '../../apps/global/src/config';
 import { zoneSettings } from '../../apps/zone/src/config';
+import { COMMANDS } from '../../scripts/lib/package-tree.mjs';
 
+/** What each control plane is given as files. */
+const SECRETS = ['DATABASE_URL_FILE', 'REDIS_URL_FILE', 'CAUSEWAY_OPERATOR_TOKEN_FILE', 'CAUSEWAY_SECRETS_KEY_FILE'];
 const REPO = resolve(__dirname, '..', '..');
 const read = (file: string): string => readFileSync(join(REPO, file), 'utf8');
 
@@ -14,8 +17,13 @@ interface Service {
   readonly ports?: readonly string[];
   readonly expose?: readonly string[];
   readonly volumes?: readonly string[];
+  readonly restart?: string;
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly cap_add?: readonly string[];
+  readonly security_opt?: readonly string[];
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
-  readonly deploy?: { readonly replicas: number };
+  readonly deploy?: { readonly replicas?: number; readonly resources?: { readonly limits?: object } };
   readonly healthcheck?: unknown;
   readonly build?: string;
 }
@@ -26,7 +34,9 @@ const compose = parse(read('docker-compose.yml'), { merge: true }) as {
 };
 const services = compose.services;
 const all = Object.entries(services);
-const controlPlanes = all.filter(([, service]) => service.image === 'causeway');
+const controlPlanes = all.filter(
+  ([, service]) => service.image === 'causeway' && service.environment?.['DATABASE_URL_FILE'],
+);
 const dockerfile = read('Dockerfile');
 
 /** The ports on which each service can be reached by the others. */
@@ -36,7 +46,15 @@ const PORTS: Readonly<Record<string, readonly number[]>> = {
   ...Object.fromEntries(
     controlPlanes.map(([name, { expose = [], ports = [] }]) => [
       name,
-      [...expose, ...ports.map((port) => port.split(':').at(-1))].map(Number),
+      [
+        ...expose,
+        ...ports.map((port) =>
+          port
+            .split(':')
+            .at(-1)
+            ?.replace(/\/\w+$/, ''),
+        ),
+      ].map(Number),
     ]),
   ),
 };
@@ -52,37 +70,38 @@ function addresses(): readonly { readonly from: string; readonly host: string; r
 }
 
 describe('docker-compose.yml', () => {
-  it('has Postgres, Redis, a global, two zones and what they join it by', () => {
-    expect(Object.keys(services)).toEqual(['postgres', 'redis', 'global', 'credentials', 'east', 'west']);
+  it('has Postgres with a database each, Redis, a global, two zones and what they join it by', () => {
+    expect(Object.keys(services)).toEqual(['postgres', 'databases', 'redis', 'global', 'credentials', 'east', 'west']);
     expect(controlPlanes.map(([name]) => name)).toEqual(['global', 'east', 'west']);
   });
 
   it.each(controlPlanes)('%s has two replicas of the image that the Dockerfile makes', (_, service) => {
-    expect(service.deploy).toEqual({ replicas: 2 });
+    expect(service.deploy?.replicas).toBe(2);
     expect(service.build).toBe('.');
   });
 
   it('waits only for services that exist and say that they are healthy', () => {
     for (const [, { depends_on = {} }] of all) {
       for (const [name, { condition }] of Object.entries(depends_on)) {
-        expect(services[name]?.healthcheck).toBeDefined();
+        // The image of the control planes has one of its own.
+        if (!controlPlanes.some(([each]) => each === name)) expect(services[name]?.healthcheck).toBeDefined();
         expect(condition).toBe('service_healthy');
       }
     }
     const awaited = controlPlanes.map(([, service]) => Object.keys(service.depends_on ?? {}));
-    const zone = ['postgres', 'redis', 'credentials'];
-    expect(awaited).toEqual([['postgres', 'redis'], zone, zone]);
+    const zone = ['databases', 'redis', 'credentials'];
+    expect(awaited).toEqual([['databases', 'redis'], zone, zone]);
     expect(Object.keys(services['credentials']?.depends_on ?? {})).toEqual(['global']);
   });
 
   it('names in its addresses services and ports that are there', () => {
-    expect(addresses()).toHaveLength(9); // Postgres and Redis thrice each, the global by both zones and for their tokens
+    expect(addresses()).toHaveLength(3); // the global by both zones and for their tokens
     for (const { host, port } of addresses()) expect(PORTS[host]).toContain(port);
   });
 
   it('lets the global listen for zones where they look for it', () => {
     const global = services['global'];
-    expect(global?.expose).toEqual([String(global?.environment?.['CAUSEWAY_KDS_PORT'])]);
+    expect(global?.expose).toEqual([globalSettings.CAUSEWAY_KDS_PORT.fallback]);
   });
 
   it('asks zones for tokens and shows them a certificate of the name that they know it by', () => {
@@ -95,7 +114,6 @@ describe('docker-compose.yml', () => {
       expect([protocol, environment['CAUSEWAY_KDS_TLS_NAMES']]).toEqual(['grpcs:', hostname]);
       expect(zone['CAUSEWAY_ZONE_TOKEN_FILE']).toBe(`/zones/${name}.token`);
       expect(zone['CAUSEWAY_GLOBAL_TLS_SKIP_VERIFY']).toBeUndefined();
-      expect(String(services['credentials']?.environment?.['ZONES']).split(',')).toContain(name);
     }
   });
 
@@ -106,17 +124,32 @@ describe('docker-compose.yml', () => {
       expect([environment['CAUSEWAY_BIND_ADDRESS'], environment['CAUSEWAY_REST_TLS']]).toEqual(['0.0.0.0', undefined]);
   });
 
-  it('gives each control plane a database of its own that is created', () => {
-    const created = [...read('deploy/create-databases.sql').matchAll(/CREATE DATABASE (\w+)/g)].map(([, name]) => name);
-    const used = controlPlanes.map(([, { environment }]) => String(environment?.['DATABASE_URL']).split('/').at(-1));
-    expect(used).toEqual(created);
-    expect(new Set(used).size).toBe(controlPlanes.length);
+  it('gives each control plane a folder of secrets of its own, read by files', () => {
+    for (const [name, { environment = {}, volumes = [] }] of controlPlanes) {
+      expect(volumes).toContain(`./secrets/${name}:/run/secrets:ro`);
+      const files = Object.entries(environment).filter(([, value]) => String(value).startsWith('/run/secrets/'));
+      expect(files.map(([variable]) => variable)).toEqual(SECRETS);
+    }
+    expect(read('docker-compose.yml')).not.toContain('${');
   });
+
+  it.each(all)(
+    '%s starts again, writes nothing but its volumes, has no capability it does not need, and limits',
+    (name, service) => {
+      expect([service.restart, service.read_only, service.cap_drop]).toEqual(['unless-stopped', true, ['ALL']]);
+      expect(service.security_opt).toEqual(['no-new-privileges:true']);
+      expect(service.cap_add).toEqual(name === 'credentials' ? ['CHOWN'] : undefined);
+      expect(Object.keys(service.deploy?.resources?.limits ?? {})).toEqual(['cpus', 'memory', 'pids']);
+    },
+  );
 
   it('sets only what the programs know: an unknown variable would stop them', () => {
     for (const [name, { environment = {} }] of controlPlanes) {
       const known = Object.keys(name === 'global' ? globalSettings : zoneSettings);
-      expect(known).toEqual(expect.arrayContaining(Object.keys(environment)));
+      const given = Object.keys(environment).map((each) =>
+        SECRETS.includes(each) ? each.replace(/_FILE$/, '') : each,
+      );
+      expect(known).toEqual(expect.arrayContaining(given));
     }
   });
 
@@ -124,45 +157,31 @@ describe('docker-compose.yml', () => {
     for (const name of ['east', 'west']) expect(services[name]?.environment?.['CAUSEWAY_ZONE_NAME']).toBe(name);
   });
 
-  it('publishes REST and gRPC on this machine only, a port for each replica', () => {
-    const published = Object.fromEntries(controlPlanes.map(([name, { ports }]) => [name, ports]));
-    expect(published).toEqual({
-      global: ['127.0.0.1:5681-5682:5681', '127.0.0.1:5692-5693:5682'],
-      east: ['127.0.0.1:6681-6682:5681', '127.0.0.1:6692-6693:5682'],
-      west: ['127.0.0.1:7681-7682:5681', '127.0.0.1:7692-7693:5682'],
-    });
-  });
-
-  it('lets nobody write without a token', () => {
-    for (const [, { environment }] of controlPlanes) {
-      expect(environment?.['CAUSEWAY_OPERATOR_TOKEN']).toMatch(/^\$\{CAUSEWAY_OPERATOR_TOKEN:\?/);
-    }
-  });
-
-  it('gives the zones, which listen beyond loopback, a key that seals their secrets, and the global none', () => {
-    for (const [name, { environment }] of controlPlanes) {
-      const key = environment?.['CAUSEWAY_SECRETS_KEY'];
-      if (name === 'global') expect(key).toBeUndefined();
-      else expect(key).toMatch(/^\$\{CAUSEWAY_SECRETS_KEY:\?/);
-    }
+  it('publishes on this machine only, a port for each replica, none twice', () => {
+    const published = controlPlanes.flatMap(([, { ports = [] }]) => ports);
+    for (const port of published) expect(port).toMatch(/^127\.0\.0\.1:(\d+)-(\d+):\d+(\/(tcp|udp))?$/);
+    const taken = published.map((port) => `${port.split(':')[1]}${port.endsWith('udp') ? '/udp' : ''}`);
+    expect(new Set(taken).size).toBe(taken.length);
+    expect(published.filter((port) => port.endsWith(':5680'))).toHaveLength(3);
+    expect(published.filter((port) => port.endsWith(':5653/udp'))).toHaveLength(2);
   });
 
   it('mounts files that exist and volumes that are declared', () => {
     for (const [, { volumes = [] }] of all) {
       for (const source of volumes.map((volume) => String(volume.split(':')[0]))) {
-        expect(source.startsWith('.') ? existsSync(join(REPO, source)) : source in compose.volumes).toBe(true);
+        expect(
+          source.startsWith('./secrets/')
+            ? true // deploy/secrets.sh makes them (test/deploy/image.spec.ts)
+            : source.startsWith('.')
+              ? existsSync(join(REPO, source))
+              : source in compose.volumes,
+        ).toBe(true);
       }
     }
   });
 
-  it('runs programs that the build makes', () => {
-    const { projects } = JSON.parse(read('nest-cli.json')) as {
-      readonly projects: Readonly<Record<string, { readonly type: string; readonly sourceRoot: string }>>;
-    };
-    const programs = Object.values(projects)
-      .filter(({ type }) => type === 'application')
-      .map(({ sourceRoot }) => `dist/${sourceRoot}/main.js`);
-    for (const [, { command }] of controlPlanes) expect(programs).toContain(command[0]);
+  it('runs programs that the package has', () => {
+    for (const [, { command }] of controlPlanes) expect(Object.keys(COMMANDS)).toContain(command[0]);
   });
 });
 
@@ -179,9 +198,10 @@ describe('the Dockerfile', () => {
     }
   });
 
-  it('exposes the ports that the control planes listen on, and runs the global by default', () => {
-    expect(dockerfile).toContain('EXPOSE 5681 5680 5685 5653/tcp 5653/udp 5678');
-    expect(dockerfile).toContain('CMD ["dist/apps/global/src/main.js"]');
-    expect(dockerfile).toContain('USER node');
+  it('exposes the ports that the control planes listen on, and runs the global by default, not as root', () => {
+    expect(dockerfile).toContain('EXPOSE 5681 5682 5680 5685 5653/tcp 5653/udp 5678');
+    expect(dockerfile).toContain('CMD ["causeway-global"]');
+    expect(dockerfile).toContain('USER 1000:1000');
+    expect(dockerfile.match(/^FROM node:24-bookworm-slim/gm)).toHaveLength(2);
   });
 });

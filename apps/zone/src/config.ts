@@ -46,7 +46,7 @@ export const zoneSettings = {
   CAUSEWAY_AGENT_LEASE: duration('10s', ['1s', '1h']),
   CAUSEWAY_LEASE_HOLD: count(30),
   CAUSEWAY_DNS_PORT: port(5653),
-  CAUSEWAY_DNS_BIND_ADDRESS: list('127.0.0.1'),
+  CAUSEWAY_DNS_BIND_ADDRESS: list(),
   CAUSEWAY_DNS_TTL: duration('5s'),
   CAUSEWAY_DNS_SUFFIXES: list('mesh.local'),
   CAUSEWAY_DNS_DIRECT_SUFFIX: optional(text()),
@@ -100,7 +100,7 @@ export const zoneHelp: Readonly<Record<string, string>> = {
   CAUSEWAY_LEASE_HOLD:
     'percent of all leases: where more end at once, their Dataplanes are kept until causeway leases release; 100 = never',
   CAUSEWAY_DNS_PORT: 'port of DNS, UDP and TCP; 0 takes a free one',
-  CAUSEWAY_DNS_BIND_ADDRESS: 'addresses to answer at, separated by commas',
+  CAUSEWAY_DNS_BIND_ADDRESS: 'addresses to answer at, separated by commas; none = as CAUSEWAY_BIND_ADDRESS',
   CAUSEWAY_DNS_TTL: 'how long answers may be kept',
   CAUSEWAY_DNS_SUFFIXES: 'suffixes that are ours, separated by commas',
   CAUSEWAY_DNS_DIRECT_SUFFIX:

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { DynamicModule } from '@nestjs/common';
 import { exitWithProblems, INDEX, type ControlPlaneCore, type ModuleImports } from '@causeway/control-plane';
 import {
@@ -56,10 +57,19 @@ export function dnsModule(
     inject: [INDEX, XdsPort],
     useFactory: (index: IndexReader, { resources }: XdsPort): DnsModuleOptions => ({
       server: { ...core, index, zone: settings.CAUSEWAY_ZONE_NAME, config, endpoints: endpointsIn(resources) },
-      addresses: settings.CAUSEWAY_DNS_BIND_ADDRESS,
+      addresses: dnsAddresses(settings),
       port: settings.CAUSEWAY_DNS_PORT,
     }),
   });
+}
+
+/** Where DNS is answered: at the addresses given, else where REST is served; 127.0.0.1 where that is a name (`localhost`). */
+export function dnsAddresses({
+  CAUSEWAY_DNS_BIND_ADDRESS: given,
+  CAUSEWAY_BIND_ADDRESS: rest,
+}: Pick<ZoneSettings, 'CAUSEWAY_DNS_BIND_ADDRESS' | 'CAUSEWAY_BIND_ADDRESS'>): readonly string[] {
+  if (given.length > 0) return given;
+  return [isIP(rest) === 0 ? '127.0.0.1' : rest];
 }
 
 function endpointsIn(resources: EnvoyResources): EndpointSource {
@@ -72,7 +82,7 @@ function endpointsIn(resources: EnvoyResources): EndpointSource {
 function dnsProblems(settings: ZoneSettings): string[] {
   const { CAUSEWAY_DNS_DIRECT_SUFFIX: direct } = settings;
   const reasons = {
-    CAUSEWAY_DNS_BIND_ADDRESS: checkAddresses(settings.CAUSEWAY_DNS_BIND_ADDRESS),
+    CAUSEWAY_DNS_BIND_ADDRESS: checkAddresses(dnsAddresses(settings)),
     CAUSEWAY_DNS_TTL: checkDnsTtl(settings.CAUSEWAY_DNS_TTL, settings.CAUSEWAY_VIP_COOLDOWN),
     CAUSEWAY_DNS_SUFFIXES: checkSuffixes(settings.CAUSEWAY_DNS_SUFFIXES),
     CAUSEWAY_DNS_DIRECT_SUFFIX: checkSuffixes(direct === undefined ? [] : [direct]),

@@ -7,6 +7,7 @@ import { SealingKeys } from '@causeway/identity';
 import type { ControlPlane } from '@causeway/resources';
 import { errorText, type Logger } from '@causeway/runtime';
 import type { ZoneSettings } from './config';
+import { dnsAddresses } from './dns-options';
 
 /** Where the keys come from that seal secrets of the store. */
 export type SecretsSource =
@@ -41,7 +42,7 @@ export function secretsSource(settings: ZoneSettings, cp: ControlPlane): Secrets
 /** Every address that the program listens on. */
 function bindAddresses(settings: ZoneSettings): readonly string[] {
   const { CAUSEWAY_BIND_ADDRESS: rest, CAUSEWAY_XDS_BIND_ADDRESS: xds = rest } = settings;
-  return [rest, xds, ...settings.CAUSEWAY_DNS_BIND_ADDRESS];
+  return [rest, xds, ...dnsAddresses(settings)];
 }
 
 /**
