@@ -12,8 +12,8 @@ export const COMMANDS = {
   'causeway-agent': 'agent',
 };
 
-/** What stands beside the programs: for machines that run them, and the licence. */
-const BESIDE = ['LICENSE', 'README.md', join('deploy', 'systemd')];
+/** What stands beside the programs: units, schemas of settings, and the licence. */
+const BESIDE = ['LICENSE', 'README.md', join('deploy', 'systemd'), join('deploy', 'schemas')];
 
 /**
  * Lays the tree that packages and images are made of into `folder`, anew: of each program the files that it runs from,

@@ -78,6 +78,7 @@ async function start(program: 'global' | 'zone', database: TestDatabase): Promis
     logger: silentLogger,
     propagation: propagationHistogram(),
     instance: 'test',
+    reload: { on: () => undefined },
     shutdown: shutdown.signal,
   };
   const module = (): DynamicModule => {

@@ -44,7 +44,11 @@ export class ZoneProgram {
     const index = new ResourceIndex();
     const facts = {
       ...{ registry: kindsOf(index), index, clock, logger: silentLogger, propagation: propagationHistogram() },
-      ...{ instance: `test-${randomBytes(4).toString('hex')}`, shutdown: shutdown.signal },
+      ...{
+        instance: `test-${randomBytes(4).toString('hex')}`,
+        shutdown: shutdown.signal,
+        reload: { on: () => undefined },
+      },
     };
     const plan = { global: undefined, dns: dnsSettings(settings), secrets: secretsSource(settings, cp) };
     const app = await NestFactory.create<NestFastifyApplication>(

@@ -23,7 +23,16 @@ const MACHINE_AUTHORITIES = [
   '/etc/ssl/cert.pem',
 ];
 
-/** Reads `CAUSEWAY_ENVOY`, `PATH`, `CAUSEWAY_AGENT_CONFIG`, `CAUSEWAY_AGENT_STATE`, else what systemd gives (`STATE_DIRECTORY`). */
+/** What the agent reads from its environment, a line each, for `--help` and docs/reference/settings.md. */
+export const agentVariables: Readonly<Record<string, string>> = {
+  CAUSEWAY_AGENT_CONFIG: 'the configuration; none = /etc/causeway/agent.yaml where it is there',
+  CAUSEWAY_AGENT_STATE:
+    'the state folder; none = STATE_DIRECTORY, else /var/lib/causeway-agent, without root ~/.local/state/causeway-agent',
+  STATE_DIRECTORY: 'the state folder that systemd gives',
+  CAUSEWAY_ENVOY: 'the Envoy to run; none = the one on the PATH',
+};
+
+/** Reads `agentVariables` and the `PATH`. */
 export function readEnvironment(env: Readonly<Record<string, string | undefined>> = process.env): AgentEnvironment {
   const isRoot = process.getuid?.() === 0;
   const ofUser = join(env['XDG_STATE_HOME'] || join(env['HOME'] || homedir(), '.local', 'state'), 'causeway-agent');

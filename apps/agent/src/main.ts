@@ -2,7 +2,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { version } from '../../../package.json';
 import { drainAgent, runAgent, showStatus, uninstallAgent, type AgentContext, type StateFlags } from './commands';
-import { readEnvironment } from './config';
+import { agentVariables, readEnvironment } from './config';
 import { registerDns } from './dns-command';
 import type { RunFlags } from './flags';
 
@@ -69,7 +69,15 @@ function createProgram(context: AgentContext): Command {
     .addOption(stateOption())
     .action(async (flags: StateFlags) => finish(await uninstallAgent(context, flags)));
   registerDns(program, context, finish);
+  program.addHelpText('after', `\nEnvironment:\n${variablesText()}`);
   return program;
+}
+
+function variablesText(): string {
+  const width = Math.max(...Object.keys(agentVariables).map(({ length }) => length));
+  return Object.entries(agentVariables)
+    .map(([name, help]) => `  ${name.padEnd(width)}  ${help}`)
+    .join('\n');
 }
 
 /** The options of what runs. */

@@ -35,7 +35,11 @@ export class AuthenticationModule implements OnModuleInit, OnApplicationShutdown
   }
 
   async onModuleInit(): Promise<void> {
-    const { clock, logger, shutdown: signal } = this.core;
+    const { clock, logger, shutdown: signal, reload } = this.core;
+    reload.on('CAUSEWAY_OPERATOR_TOKEN', (token) => {
+      this.authentication.authenticator.useOperatorToken(token);
+      logger.info('the operator token was replaced', { given: token !== undefined });
+    });
     await retryWhileUnavailable(() => this.authentication.tokens.ensureKey(), { clock, logger, signal });
   }
 

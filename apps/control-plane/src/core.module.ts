@@ -4,6 +4,7 @@ import type { Clock, Logger, SettingValues } from '@causeway/runtime';
 import type { ResourceIndex } from '@causeway/store';
 import type { HistogramMetric } from '@causeway/telemetry';
 import type { sharedSettings } from './settings';
+import type { SettingsReload } from './settings-reload';
 
 /** The modules whose providers a dynamic module uses: no module is global here. */
 export type ModuleImports = Required<Pick<ModuleMetadata, 'imports'>>;
@@ -18,6 +19,8 @@ export interface ControlPlaneCore<S extends SharedSettings = SharedSettings> {
   readonly settings: S;
   /** The settings with secrets replaced, for logs and for `/config`. */
   readonly redacted: Readonly<Record<string, unknown>>;
+  /** Changes of settings while the program runs. */
+  readonly reload: Pick<SettingsReload, 'on'>;
   /** The kinds of the product and those that definitions in `index` declare at each moment. */
   readonly registry: Registry;
   /** The state of the store in memory; IndexModule fills it. */

@@ -5,6 +5,7 @@
  */
 export { loadConfig, exitWithProblems, exitOnError, type LoadedConfig, type ProgramStart } from './load-config';
 export { createProgram, runProgram, type Program } from './run-program';
+export { settingsSchema, settingsTable, type DescribedSettings } from './settings-reference';
 export { sharedHelp, sharedSettings } from './settings';
 export { CORE, CoreModule, type ControlPlaneCore, type ModuleImports, type SharedSettings } from './core.module';
 export { INDEX, IndexModule, MESHES, StoreBinding, storeOptions } from './index.module';

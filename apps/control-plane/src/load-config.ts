@@ -1,16 +1,14 @@
-import { parseYaml } from '@causeway/admission';
-import { isJsonObject } from '@causeway/resources';
 import {
   errorText,
-  fileKey,
   readSettings,
   type KnownNames,
-  type Setting,
   type Settings,
+  type SettingsResult,
   type SettingValues,
 } from '@causeway/runtime';
-import { boundedText } from './bounded-text';
 import { readSecretFiles } from './secret-files';
+import { readSettingsFile, type SettingsFile } from './settings-file';
+import { helpText, type DescribedSettings } from './settings-reference';
 import { VERSION } from './version';
 
 /** A program's settings as it runs with them, and as they may be shown. */
@@ -19,6 +17,10 @@ export interface LoadedConfig<S extends Settings> {
   readonly redacted: Readonly<Record<string, unknown>>;
   /** Variables with the product's prefix that are no settings of this program. */
   readonly unknownVariables: readonly string[];
+  /** How they are declared. */
+  readonly settings: S;
+  /** Reads all sources again, as they are now. */
+  readonly reread: () => SettingsResult<S>;
 }
 
 /** What a program is started with. */
@@ -29,12 +31,8 @@ export interface ProgramStart {
 }
 
 /** What a program says of its settings. */
-export interface ProgramSettings<S extends Settings> extends KnownNames {
-  /** What the program is, in a sentence. */
-  readonly description: string;
+export interface ProgramSettings<S extends Settings> extends KnownNames, DescribedSettings {
   readonly settings: S;
-  /** A line about each setting, for `--help`. */
-  readonly help: Readonly<Record<string, string>>;
 }
 
 /**
@@ -48,12 +46,24 @@ export function loadConfig<S extends Settings>(
   { env, args }: ProgramStart,
 ): LoadedConfig<S> {
   handleArguments(program, args);
-  const file = env['CAUSEWAY_CONFIG'] ? fileOf(env['CAUSEWAY_CONFIG']) : {};
+  const reread = (): SettingsResult<S> => readAll(program, env);
+  const read = reread();
+  if (!read.ok) return exitWithProblems(read.problems);
+  const { settings } = program;
+  return { settings, values: read.values, redacted: read.shown, unknownVariables: read.ignored, reread };
+}
+
+/** All sources as they are now. */
+function readAll<S extends Settings>(program: ProgramSettings<S>, env: ProgramStart['env']): SettingsResult<S> {
+  let config: SettingsFile | undefined;
+  try {
+    config = env['CAUSEWAY_CONFIG'] ? readSettingsFile(env['CAUSEWAY_CONFIG']) : undefined;
+  } catch (error) {
+    return { ok: false, problems: [errorText(error)] };
+  }
   const secrets = readSecretFiles(program.settings, env);
-  if (secrets.problems.length > 0) return exitWithProblems(secrets.problems);
-  const read = readSettings(program.settings, { env: secrets.env, file }, program);
-  if (read.ok) return { values: read.values, redacted: read.shown, unknownVariables: read.ignored };
-  return exitWithProblems(read.problems);
+  if (secrets.problems.length > 0) return { ok: false, problems: secrets.problems };
+  return readSettings(program.settings, { env: secrets.env, ...config }, program);
 }
 
 function handleArguments<S extends Settings>(program: ProgramSettings<S>, [arg]: readonly string[]): void {
@@ -68,14 +78,6 @@ function end(text: string): never {
   process.exit(0);
 }
 
-function fileOf(path: string): Readonly<Record<string, unknown>> {
-  try {
-    return readSettingsFile(path);
-  } catch (error) {
-    return exitWithProblems([errorText(error)]);
-  }
-}
-
 /** Says why the program cannot run and ends it with code 2. */
 export function exitWithProblems(problems: readonly string[]): never {
   for (const problem of problems) process.stderr.write(`causeway: ${problem}\n`);
@@ -85,51 +87,4 @@ export function exitWithProblems(problems: readonly string[]): never {
 /** Ends the program with the reason in one line. */
 export function exitOnError(error: unknown): never {
   return exitWithProblems([errorText(error)]);
-}
-
-/** What `--help` shows: every setting with its default and what it is for. */
-function helpText({
-  description,
-  settings,
-  help,
-}: {
-  readonly description: string;
-  readonly settings: Settings;
-  readonly help: Readonly<Record<string, string>>;
-}): string {
-  const rows = Object.entries(settings).map(([name, setting]) => [name, defaultOf(setting), help[name] ?? '']);
-  const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const lines = rows.map((row) => `  ${row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ')}`.trimEnd());
-  return [
-    description,
-    '',
-    'It is set by environment variables, or by the YAML file that CAUSEWAY_CONFIG names, in which',
-    `CAUSEWAY_REST_PORT is ${fileKey('CAUSEWAY_REST_PORT')}. A secret may stand in a file that the variable with _FILE`,
-    'behind its name names (DATABASE_URL_FILE). --help shows this, --version the version.',
-    '',
-    ...lines,
-  ].join('\n');
-}
-
-function defaultOf({ fallback, optional }: Setting<unknown>): string {
-  if (fallback !== undefined) return fallback === '' ? '-' : fallback;
-  return optional ? '-' : 'required';
-}
-
-/** Largest file of settings. */
-const MOST_KIB = 256;
-
-/** What a YAML file of settings holds; throws with all that is to be said of it in one line. */
-export function readSettingsFile(path: string): Readonly<Record<string, unknown>> {
-  const [content = {}, ...more] = documentsIn(path);
-  if (isJsonObject(content) && more.length === 0) return content;
-  throw new Error(`${path} must hold an object of settings`);
-}
-
-function documentsIn(path: string): readonly unknown[] {
-  try {
-    return parseYaml(boundedText(path, MOST_KIB)).map(({ value }) => value);
-  } catch (error) {
-    throw new Error(`${path} cannot be read as YAML: ${errorText(error)}`, { cause: error });
-  }
 }

@@ -6,13 +6,14 @@ import { NestFactory } from '@nestjs/core';
 import { kindsOf } from '@causeway/meshes';
 import type { ControlPlane } from '@causeway/resources';
 import { REST_APPLICATION_OPTIONS, restAdapter, RestTls } from '@causeway/rest';
-import { aborted, systemClock } from '@causeway/runtime';
+import { aborted, systemClock, type Settings } from '@causeway/runtime';
 import { ResourceIndex } from '@causeway/store';
-import { createLogger } from '@causeway/telemetry';
+import { createLogger, type ProgramLogger } from '@causeway/telemetry';
 import type { ControlPlaneCore, SharedSettings } from './core.module';
 import { exitWithProblems } from './load-config';
 import { grpcCertificateSource, RestCertificates, restCertificateSource } from './certificates.module';
 import { restLimits } from './rest-dependencies';
+import { SettingsReload, type RereadSettings } from './settings-reload';
 import { shutdownSignal } from './shutdown-signal';
 import { propagationHistogram } from './sync-metrics';
 import { VERSION } from './version';
@@ -27,15 +28,15 @@ export interface Program<S extends SharedSettings> {
 /** A `LoadedConfig`, by the values that it gives. */
 interface ProgramConfig<S extends SharedSettings> {
   readonly values: S;
+  readonly settings: Settings;
+  readonly reread: () => RereadSettings;
   readonly redacted: Readonly<Record<string, unknown>>;
   readonly unknownVariables: readonly string[];
 }
 
 /** Opens the log and takes over the signals of the process. */
-export function createProgram<S extends SharedSettings>(
-  cp: ControlPlane,
-  { values: settings, redacted, unknownVariables }: ProgramConfig<S>,
-): Program<S> {
+export function createProgram<S extends SharedSettings>(cp: ControlPlane, config: ProgramConfig<S>): Program<S> {
+  const { values: settings, redacted, unknownVariables } = config;
   if (settings.CAUSEWAY_LEADER_BACKEND === 'redis' && settings.REDIS_URL === undefined)
     exitWithProblems(['CAUSEWAY_LEADER_BACKEND is redis, and REDIS_URL is missing']);
   restCertificateSource(settings);
@@ -45,11 +46,32 @@ export function createProgram<S extends SharedSettings>(
   logger.info('starting', { version: VERSION, settings: redacted });
   if (unknownVariables.length > 0)
     logger.warn('no setting of this program: ignored', { variables: [...unknownVariables].sort().join(', ') });
+  const reload = followSettings(config, logger, shutdown.signal);
   const instance = `${hostname()}-${process.pid}-${randomBytes(2).toString('hex')}`;
   const index = new ResourceIndex();
-  const facts = { cp, settings, redacted, registry: kindsOf(index), index, instance };
+  const facts = { cp, settings, redacted, registry: kindsOf(index), index, instance, reload };
   const core = { ...facts, clock: systemClock, logger, propagation: propagationHistogram(), shutdown: shutdown.signal };
   return { core, shutdown };
+}
+
+/** Takes over changes of settings until the end, with SIGHUP at once. */
+function followSettings<S extends SharedSettings>(
+  { values, settings, reread }: ProgramConfig<S>,
+  logger: ProgramLogger,
+  ended: AbortSignal,
+): SettingsReload {
+  const reload = new SettingsReload({ values, settings, reread, clock: systemClock, logger });
+  reload.on('LOG_LEVEL', (level) => logger.setLevel(level));
+  const check = (): void => {
+    logger.info('SIGHUP: the settings are read again');
+    reload.check();
+  };
+  process.on('SIGHUP', check);
+  ended.addEventListener('abort', () => {
+    process.off('SIGHUP', check);
+    reload.close();
+  });
+  return reload;
 }
 
 /**

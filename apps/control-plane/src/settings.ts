@@ -1,7 +1,19 @@
 import { Mesh } from '@causeway/kinds';
 import { DEFAULT_MESH_OWNER } from '@causeway/meshes';
 import { FieldPath } from '@causeway/resources';
-import { checkedText, count, duration, flag, list, oneOf, optional, port, secret, text } from '@causeway/runtime';
+import {
+  checkedText,
+  count,
+  duration,
+  flag,
+  list,
+  oneOf,
+  optional,
+  port,
+  reloaded,
+  secret,
+  text,
+} from '@causeway/runtime';
 
 const AT = FieldPath.at();
 
@@ -16,27 +28,27 @@ const controllerNameFault = (controllerName: string): string | undefined =>
 export const sharedSettings = {
   DATABASE_URL: secret(text()),
   REDIS_URL: optional(secret(text())),
-  LOG_LEVEL: oneOf(['debug', 'info', 'warn', 'error'], 'info'),
+  LOG_LEVEL: reloaded(oneOf(['debug', 'info', 'warn', 'error'], 'info')),
   CAUSEWAY_CONFIG: optional(text()),
   CAUSEWAY_BIND_ADDRESS: text('127.0.0.1'),
   CAUSEWAY_MESH_NAME: checkedText(meshNameFault, DEFAULT_MESH_OWNER.expectedName),
   CAUSEWAY_MESH_CONTROLLER_NAME: checkedText(controllerNameFault, DEFAULT_MESH_OWNER.controllerName),
   CAUSEWAY_REST_PORT: port(5681),
   CAUSEWAY_REST_TLS: optional(oneOf(['on', 'off'])),
-  CAUSEWAY_REST_TLS_CERT_FILE: optional(text()),
-  CAUSEWAY_REST_TLS_KEY_FILE: optional(text()),
+  CAUSEWAY_REST_TLS_CERT_FILE: reloaded(optional(text()), 'content'),
+  CAUSEWAY_REST_TLS_KEY_FILE: reloaded(optional(text()), 'content'),
   CAUSEWAY_REST_TLS_NAMES: list(),
   CAUSEWAY_GRPC_PORT: port(5682),
   CAUSEWAY_GRPC_TLS: optional(oneOf(['on', 'off'])),
-  CAUSEWAY_GRPC_TLS_CERT_FILE: optional(text()),
-  CAUSEWAY_GRPC_TLS_KEY_FILE: optional(text()),
+  CAUSEWAY_GRPC_TLS_CERT_FILE: reloaded(optional(text()), 'content'),
+  CAUSEWAY_GRPC_TLS_KEY_FILE: reloaded(optional(text()), 'content'),
   CAUSEWAY_GRPC_CONNECTIONS: count(2_000, 1),
   CAUSEWAY_GRPC_CONNECTIONS_PER_CLIENT: count(1_000, 1),
   CAUSEWAY_DIAGNOSTICS_PORT: port(5680),
   CAUSEWAY_REST_CONNECTIONS: count(10_000, 1),
   CAUSEWAY_REST_CONNECTIONS_PER_CLIENT: count(2_000, 1),
   CAUSEWAY_WATCH_MEMORY_MIB: count(128, 1),
-  CAUSEWAY_OPERATOR_TOKEN: optional(secret(text())),
+  CAUSEWAY_OPERATOR_TOKEN: reloaded(optional(secret(text()))),
   CAUSEWAY_LOCALHOST_IS_ADMIN: flag(false),
   CAUSEWAY_USER_RATE: count(2_000),
   CAUSEWAY_ANONYMOUS_RATE: count(200),

@@ -26,10 +26,21 @@ export interface CliConfig {
   readonly color: boolean;
 }
 
-/**
- * Reads `CAUSEWAY_SERVER`, `CAUSEWAY_TOKEN` (or `CAUSEWAY_OPERATOR_TOKEN`), `CAUSEWAY_CA_FILE`, `CAUSEWAY_CONTEXT`,
- * `CAUSEWAY_CONTEXTS_FILE` (else `causeway/contexts.json` in the user's config folder), `VISUAL`, `EDITOR`, `NO_COLOR`.
- */
+/** What the CLI reads from its environment, a line each, for `--help` and docs/reference/settings.md. */
+export const cliVariables: Readonly<Record<string, string>> = {
+  CAUSEWAY_SERVER: 'address of a control plane',
+  CAUSEWAY_TOKEN: 'bearer token; secret',
+  CAUSEWAY_OPERATOR_TOKEN: 'the same, where CAUSEWAY_TOKEN is not given; secret',
+  CAUSEWAY_CA_FILE: 'certificates in PEM that verify the server',
+  CAUSEWAY_CONTEXT: 'the context in use',
+  CAUSEWAY_CONTEXTS_FILE: "the file of contexts; none = causeway/contexts.json in the user's folder of configurations",
+  VISUAL: 'the editor of causeway edit; none = EDITOR, else vi',
+  EDITOR: 'the same, where VISUAL is not given',
+  NO_COLOR: 'whatever its value, nothing is coloured',
+  TERM: 'dumb: nothing is coloured',
+};
+
+/** Reads `cliVariables`. */
 export function readCliConfig(env: Readonly<Record<string, string | undefined>> = process.env): CliConfig {
   const folder = env['XDG_CONFIG_HOME'] || join(env['HOME'] || homedir(), '.config');
   return {

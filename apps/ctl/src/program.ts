@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import type { CommandContext, ProgramContext } from './context';
 import type { RegisterCommand, RegisterLightCommand, SetExitCode } from './options';
+import { cliVariables } from './config';
 
 /** A command of the top level and how its module is loaded: a run loads only the module of the command that it runs. */
 type CommandModule = { readonly name: string } & (
@@ -137,6 +138,14 @@ export async function addCommands(parts: ProgramParts, argv: readonly string[]):
     program.hook('preAction', (_, command) => learnKinds(parts, command));
   }
   addHelp(program);
+  program.addHelpText('after', () => `\nEnvironment:\n${variablesText()}`);
+}
+
+function variablesText(): string {
+  const width = Math.max(...Object.keys(cliVariables).map(({ length }) => length));
+  return Object.entries(cliVariables)
+    .map(([name, help]) => `  ${name.padEnd(width)}  ${help}`)
+    .join('\n');
 }
 
 /** The mesh of a command that names none is that of the context in use. */

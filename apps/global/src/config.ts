@@ -1,5 +1,16 @@
 import { loadConfig, sharedHelp, sharedSettings, type LoadedConfig, type ProgramStart } from '@causeway/control-plane';
-import { count, duration, list, oneOf, optional, port, secret, text, type SettingValues } from '@causeway/runtime';
+import {
+  count,
+  duration,
+  list,
+  oneOf,
+  optional,
+  port,
+  reloaded,
+  secret,
+  text,
+  type SettingValues,
+} from '@causeway/runtime';
 
 /** The settings of a global control plane (docs/design.md §6). */
 export const globalSettings = {
@@ -7,8 +18,8 @@ export const globalSettings = {
   CAUSEWAY_KDS_PORT: port(5685),
   CAUSEWAY_KDS_BIND_ADDRESS: optional(text()),
   CAUSEWAY_KDS_TLS: oneOf(['on', 'off'], 'on'),
-  CAUSEWAY_KDS_TLS_CERT_FILE: optional(text()),
-  CAUSEWAY_KDS_TLS_KEY_FILE: optional(text()),
+  CAUSEWAY_KDS_TLS_CERT_FILE: reloaded(optional(text()), 'content'),
+  CAUSEWAY_KDS_TLS_KEY_FILE: reloaded(optional(text()), 'content'),
   CAUSEWAY_KDS_TLS_NAMES: list(),
   CAUSEWAY_KDS_MAX_CONNECTIONS: count(2_000, 1),
   CAUSEWAY_KDS_MAX_CONNECTIONS_PER_ADDRESS: count(1_000, 1),
@@ -53,6 +64,13 @@ export const globalHelp: Readonly<Record<string, string>> = {
   CAUSEWAY_LOST_ZONE_AFTER: 'how long a zone is away before it is lost',
 };
 
+/** What the program and its settings are, for `--help`, the reference, and the schema of its file. */
+export const globalProgram = {
+  description: 'The global control plane of Causeway: zones join it and learn from it what the others offer.',
+  settings: globalSettings,
+  help: globalHelp,
+};
+
 /** Names that zones and the quickstart read. */
 const OTHER_PROGRAMS = /^CAUSEWAY_(VIP|DNS|XDS|SERVICE|ZONE|WORKLOAD|GLOBAL|EAST|WEST|TEST|POSTGRES|DATA)_/;
 
@@ -61,9 +79,8 @@ const RENAMED = { CAUSEWAY_KDS_INTAKE_BYTES: 'CAUSEWAY_KDS_INBOUND_BYTES' };
 
 /** Reads them; ends the program with one line a problem when they are not in order. */
 export function globalConfig(start: ProgramStart = ownStart()): LoadedConfig<typeof globalSettings> {
-  const description = 'The global control plane of Causeway: zones join it and learn from it what the others offer.';
   const names = { renamed: RENAMED, elsewhere: OTHER_PROGRAMS };
-  return loadConfig({ description, settings: globalSettings, help: globalHelp, ...names }, start);
+  return loadConfig({ ...globalProgram, ...names }, start);
 }
 
 function ownStart(): ProgramStart {

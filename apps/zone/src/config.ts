@@ -7,6 +7,7 @@ import {
   oneOf,
   optional,
   port,
+  reloaded,
   secret,
   text,
   type SettingValues,
@@ -20,7 +21,7 @@ export const zoneSettings = {
   CAUSEWAY_GLOBAL_CA_FILE: optional(text()),
   CAUSEWAY_GLOBAL_TLS_SKIP_VERIFY: flag(false),
   CAUSEWAY_ZONE_TOKEN: optional(secret(text())),
-  CAUSEWAY_ZONE_TOKEN_FILE: optional(text()),
+  CAUSEWAY_ZONE_TOKEN_FILE: reloaded(optional(text()), 'content'),
   CAUSEWAY_VIP_RANGE_MESHSERVICE: text('241.0.0.0/8'),
   CAUSEWAY_VIP_RANGE_MESHEXTERNALSERVICE: text('242.0.0.0/8'),
   CAUSEWAY_VIP_RANGE_MESHMULTIZONESERVICE: text('243.0.0.0/8'),
@@ -34,8 +35,8 @@ export const zoneSettings = {
   CAUSEWAY_XDS_PORT: port(5678),
   CAUSEWAY_XDS_BIND_ADDRESS: optional(text()),
   CAUSEWAY_XDS_TLS: optional(oneOf(['on', 'off'])),
-  CAUSEWAY_XDS_TLS_CERT_FILE: optional(text()),
-  CAUSEWAY_XDS_TLS_KEY_FILE: optional(text()),
+  CAUSEWAY_XDS_TLS_CERT_FILE: reloaded(optional(text()), 'content'),
+  CAUSEWAY_XDS_TLS_KEY_FILE: reloaded(optional(text()), 'content'),
   CAUSEWAY_XDS_SCOPE: oneOf(['used', 'all'], 'used'),
   CAUSEWAY_XDS_CONNECTIONS: count(6_000, 1),
   CAUSEWAY_XDS_CONNECTIONS_PER_CLIENT: count(3_000, 1),
@@ -117,6 +118,13 @@ export const zoneHelp: Readonly<Record<string, string>> = {
   CAUSEWAY_DNS_TCP_IDLE: 'how long a TCP connection may be without a question',
 };
 
+/** What the program and its settings are, for `--help`, the reference, and the schema of its file. */
+export const zoneProgram = {
+  description: 'The control plane of a Causeway zone: it gives the services of its zone addresses and names.',
+  settings: zoneSettings,
+  help: zoneHelp,
+};
+
 /** Names that the global and the quickstart read. */
 const OTHER_PROGRAMS = /^CAUSEWAY_(KDS|EXPORT|LOST_ZONE|EAST|WEST|TEST|POSTGRES|DATA)_|^CAUSEWAY_GLOBAL_[A-Z]+_PORT$/;
 
@@ -129,9 +137,8 @@ const RENAMED = {
 
 /** Reads them; ends the program with one line a problem when they are not in order. */
 export function zoneConfig(start: ProgramStart = ownStart()): LoadedConfig<typeof zoneSettings> {
-  const description = 'The control plane of a Causeway zone: it gives the services of its zone addresses and names.';
   const names = { renamed: RENAMED, elsewhere: OTHER_PROGRAMS };
-  return loadConfig({ description, settings: zoneSettings, help: zoneHelp, ...names }, start);
+  return loadConfig({ ...zoneProgram, ...names }, start);
 }
 
 function ownStart(): ProgramStart {

@@ -41,10 +41,12 @@ export {
   oneOf,
   optional,
   port,
+  reloaded,
   secret,
   text,
   type ParseResult,
   type Setting,
+  type SettingForm,
   type Settings,
   type SettingValues,
 } from './settings/setting';

@@ -5,5 +5,5 @@
  */
 export { serveDiagnostics, type Diagnostics } from './diagnostics';
 export { createHistogram, createMetrics, type HistogramMetric, type Metric, type MetricValue } from './metrics';
-export { createLogger } from './pino-logger';
+export { createLogger, type LogLevel, type ProgramLogger } from './pino-logger';
 export { TelemetryModule, type TelemetryOptions } from './telemetry.module';

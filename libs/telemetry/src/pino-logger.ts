@@ -3,40 +3,56 @@ import { build as prettyStream } from 'pino-pretty';
 import type { LogFields, Logger } from '@causeway/runtime';
 import { boundedFields, boundedText } from './bounded-fields';
 
+/** From which lines on a program logs. */
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+/** The log of a program. */
+export interface ProgramLogger extends Logger {
+  /** Changes the level of this logger and of all its children, at once, and says so whatever the level is. */
+  setLevel(level: LogLevel): void;
+}
+
 /** How a program logs: JSON lines on stdout, or coloured text for people. */
 export interface LogOptions {
-  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly level: LogLevel;
   /** The program's name in every line: `global`, `zone east`. */
   readonly program: string;
   readonly pretty: boolean;
 }
 
 const STDOUT = 1;
+const ORDER: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
 const PRETTY = { ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l' };
 /** Most bytes of lines that wait to be written. */
 const MOST_UNWRITTEN = 1_000_000;
 
 /** The product's logger on pino. Errors among the fields are written with message and stack; texts and lists are bounded. */
-export function createLogger(options: LogOptions): Logger {
-  const { level, program, pretty } = options;
-  const base = { program };
-  if (!pretty) return wrap(pino({ level, base }, stdout()));
+export function createLogger(options: LogOptions): ProgramLogger {
+  const { program, pretty } = options;
+  // Children of pino copy the level of their parent: what is shared decides, and pino passes all on.
+  const shared = { level: options.level };
+  const form = { level: 'debug', base: { program } };
   // In this thread: a transport is a thread whose file a bundled program does not have.
-  return wrap(pino({ level, base }, prettyStream({ ...PRETTY, destination: STDOUT, sync: true })));
-}
-
-function wrap(log: Pino): Logger {
-  return {
-    debug: (message, fields) => write(log, 'debug', message, fields),
-    info: (message, fields) => write(log, 'info', message, fields),
-    warn: (message, fields) => write(log, 'warn', message, fields),
-    error: (message, fields) => write(log, 'error', message, fields),
-    child: (fields) => wrap(log.child(boundedFields(fields))),
+  const output = pretty ? prettyStream({ ...PRETTY, destination: STDOUT, sync: true }) : stdout();
+  const log = pino(form, output);
+  const setLevel = (level: LogLevel): void => {
+    log.info({ from: shared.level, to: level }, 'the log level was changed');
+    shared.level = level;
   };
+  return { ...wrap(log, shared), setLevel };
 }
 
-function write(log: Pino, level: LogOptions['level'], message: string, fields: LogFields = {}): void {
-  if (log.isLevelEnabled(level)) log[level](boundedFields(fields), boundedText(message));
+function wrap(log: Pino, shared: { readonly level: LogLevel }): Logger {
+  const write = (level: LogLevel, message: string, fields: LogFields = {}): void => {
+    if (ORDER[level] >= ORDER[shared.level]) log[level](boundedFields(fields), boundedText(message));
+  };
+  return {
+    debug: (message, fields) => write('debug', message, fields),
+    info: (message, fields) => write('info', message, fields),
+    warn: (message, fields) => write('warn', message, fields),
+    error: (message, fields) => write('error', message, fields),
+    child: (fields) => wrap(log.child(boundedFields(fields)), shared),
+  };
 }
 
 /**

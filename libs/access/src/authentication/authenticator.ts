@@ -44,12 +44,19 @@ interface Remembered {
  */
 export class Authenticator {
   private remembered = new BoundedMap<Remembered>(MOST_REMEMBERED);
-  private readonly operatorDigest: Buffer | undefined;
+  private readonly listeners = new Set<() => void>();
+  private operatorDigest: Buffer | undefined;
 
   constructor(private readonly parts: AuthenticatorParts) {
-    this.operatorDigest = parts.operatorToken === undefined ? undefined : digestOf(parts.operatorToken);
+    this.useOperatorToken(parts.operatorToken);
     // Before anybody else hears of the change, so that who asks again is judged anew.
     this.onChange(() => this.forget());
+  }
+
+  /** Replaces the static token of an administrator: requests with the former one are refused from now on. */
+  useOperatorToken(token: string | undefined): void {
+    this.operatorDigest = token === undefined ? undefined : digestOf(token);
+    for (const listener of this.listeners) listener();
   }
 
   /** The caller of a token; `anonymous` without one. Throws Unauthenticated, which says which check failed. */
@@ -94,7 +101,11 @@ export class Authenticator {
    */
   onChange(listener: () => void): () => void {
     const stops = this.parts.verifiers.map((verifier) => verifier.onChange?.(listener));
-    return () => stops.forEach((stop) => stop?.());
+    this.listeners.add(listener);
+    return () => {
+      this.listeners.delete(listener);
+      stops.forEach((stop) => stop?.());
+    };
   }
 }
 

@@ -33,7 +33,7 @@ describe('readSettings', () => {
       ok: false,
       problems: [
         'CAUSEWAY_REST_PROT is not a known environment variable; did you mean CAUSEWAY_REST_PORT?',
-        'restport is not a known key of the configuration file; did you mean restPort?',
+        'restport of the configuration file is not a known setting; did you mean restPort?',
         'DATABASE_URL is missing',
         'CAUSEWAY_LEADER_LEASE: must be a time such as 200ms, 3s, 5m or 1h; got "soon"',
         'CAUSEWAY_KDS_AUTH: must be one of token, none; got "maybe"',

@@ -7,6 +7,8 @@ export interface SettingSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Content of the YAML file: keys are the variables' names in camel case without the prefix (`restPort`). */
   readonly file?: Readonly<Record<string, unknown>>;
+  /** Where a key stands in the file, for messages: `causeway.yaml line 3`. */
+  readonly placeOf?: (key: string) => string;
 }
 
 /** Names that are not settings of this program, but known. */
@@ -46,7 +48,7 @@ export function readSettings<S extends Settings>(
     ),
   );
   const unknown = unknownVariables(settings, env, others);
-  const problems = [...unknown.problems, ...unknownFileKeys(settings, sources.file ?? {}, others)];
+  const problems = [...unknown.problems, ...unknownFileKeys(settings, sources, others)];
   const values: Record<string, unknown> = {};
   const shown: Record<string, unknown> = {};
   for (const [name, setting] of Object.entries(settings)) {
@@ -58,7 +60,9 @@ export function readSettings<S extends Settings>(
     }
     const parsed = setting.parse(given);
     if (!parsed.ok)
-      problems.push(`${name}: ${parsed.reason}; got ${setting.secret ? 'a value that is not shown' : `"${given}"`}`);
+      problems.push(
+        `${env[name] === undefined ? ofFile(sources, name) : name}: ${parsed.reason}; got ${setting.secret ? 'a value that is not shown' : `"${given}"`}`,
+      );
     else [values[name], shown[name]] = [parsed.value, setting.secret ? '*****' : given];
   }
   if (problems.length > 0) return { ok: false, problems };
@@ -93,9 +97,15 @@ function unknownVariables(
   return { problems, ignored };
 }
 
+/** How messages call a setting that the file gives, or that nobody gives. */
+function ofFile({ file = {}, placeOf }: SettingSources, name: string): string {
+  const key = fileKey(name);
+  return key in file && placeOf ? `${placeOf(key)}: ${key}` : name;
+}
+
 function unknownFileKeys(
   settings: Settings,
-  file: Readonly<Record<string, unknown>>,
+  { file = {}, placeOf }: SettingSources,
   { renamed = {} }: KnownNames,
 ): string[] {
   const known = Object.keys(settings).map(fileKey);
@@ -104,8 +114,9 @@ function unknownFileKeys(
     .filter((key) => !known.includes(key))
     .map((key) => {
       const [successor, guess] = [successors.get(key), nearest(key, known)];
-      if (successor !== undefined) return `${key} of the configuration file is called ${successor} now`;
-      return `${key} is not a known key of the configuration file${guess === undefined ? '' : `; did you mean ${guess}?`}`;
+      const what = placeOf ? `${placeOf(key)}: ${key}` : `${key} of the configuration file`;
+      if (successor !== undefined) return `${what} is called ${successor} now`;
+      return `${what} is not a known setting${guess === undefined ? '' : `; did you mean ${guess}?`}`;
     });
 }
 

@@ -1,8 +1,20 @@
 /** A parsed value, or what is wrong with the text. */
 export type ParseResult<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
 
+/** What values a setting may have, as its reference and the schema of files of settings say it. */
+export type SettingForm =
+  | { readonly type: 'text' | 'list' | 'flag' | 'port' }
+  | { readonly type: 'count'; readonly least: number }
+  | { readonly type: 'word'; readonly words: readonly string[] }
+  /** Times as they are written: `10s`. */
+  | { readonly type: 'duration'; readonly range?: readonly [least: string, most: string] };
+
+/** What takes effect without a new start: a new value, or a new content of the file that the value names. */
+export type Reload = 'value' | 'content';
+
 /** One setting: how its text is parsed, its default, whether its value is shown. */
 export interface Setting<T> {
+  readonly form: SettingForm;
   readonly parse: (text: string) => ParseResult<T>;
   /** The text used when none is given; undefined: the setting is required. */
   readonly fallback: string | undefined;
@@ -10,13 +22,15 @@ export interface Setting<T> {
   readonly secret: boolean;
   /** Given empty it is parsed, and so refused; other settings count as not given. */
   readonly refusesEmpty?: boolean;
+  /** Absent: a change takes effect at the next start. */
+  readonly reload?: Reload;
 }
 
 const good = <T>(value: T): ParseResult<T> => ({ ok: true, value });
 const bad = (reason: string): { readonly ok: false; readonly reason: string } => ({ ok: false, reason });
 
-function setting<T>(parse: Setting<T>['parse'], fallback?: string): Setting<T> {
-  return { parse, fallback, optional: false, secret: false };
+function setting<T>(form: SettingForm, parse: Setting<T>['parse'], fallback?: string): Setting<T> {
+  return { form, parse, fallback, optional: false, secret: false };
 }
 
 /** The same setting, absent (`undefined`) when nothing is given. */
@@ -29,9 +43,14 @@ export function secret<T>(inner: Setting<T>): Setting<T> {
   return { ...inner, secret: true };
 }
 
+/** The same setting, of which a change takes effect while the program runs. */
+export function reloaded<T>(inner: Setting<T>, reload: Reload = 'value'): Setting<T> {
+  return { ...inner, reload };
+}
+
 /** Any text that is not empty. */
 export function text(fallback?: string): Setting<string> {
-  return setting((given) => (given === '' ? bad('must not be empty') : good(given)), fallback);
+  return setting({ type: 'text' }, (given) => (given === '' ? bad('must not be empty') : good(given)), fallback);
 }
 
 /** A text that `fault` finds nothing wrong with; given empty it is checked too, not replaced by `fallback`. */
@@ -40,14 +59,14 @@ export function checkedText(fault: (given: string) => string | undefined, fallba
     const reason = fault(given);
     return reason === undefined ? good(given) : bad(reason);
   };
-  return { ...setting(parse, fallback), refusesEmpty: true };
+  return { ...setting({ type: 'text' }, parse, fallback), refusesEmpty: true };
 }
 
 /** A TCP or UDP port; 0 asks the system for a free one. */
 export function port(fallback?: number): Setting<number> {
   const parse = (given: string): ParseResult<number> =>
     /^\d{1,5}$/.test(given) && Number(given) <= 65535 ? good(Number(given)) : bad('must be a port, 0 to 65535');
-  return setting(parse, fallback?.toString());
+  return setting({ type: 'port' }, parse, fallback?.toString());
 }
 
 /** A whole number of at least `least`. */
@@ -56,7 +75,7 @@ export function count(fallback: number, least = 0): Setting<number> {
     /^\d{1,15}$/.test(given) && Number(given) >= least
       ? good(Number(given))
       : bad(`must be a whole number of at least ${least}`);
-  return setting(parse, fallback.toString());
+  return setting({ type: 'count', least }, parse, fallback.toString());
 }
 
 /** One of some words. */
@@ -65,14 +84,14 @@ export function oneOf<const T extends string>(words: readonly T[], fallback?: T)
     const word = words.find((w) => w === given);
     return word === undefined ? bad(`must be one of ${words.join(', ')}`) : good(word);
   };
-  return setting(parse, fallback);
+  return setting({ type: 'word', words }, parse, fallback);
 }
 
 /** `true` or `false`. */
 export function flag(fallback: boolean): Setting<boolean> {
   const parse = (given: string): ParseResult<boolean> =>
     given === 'true' || given === 'false' ? good(given === 'true') : bad('must be true or false');
-  return setting(parse, String(fallback));
+  return setting({ type: 'flag' }, parse, String(fallback));
 }
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
@@ -85,7 +104,7 @@ export function duration(fallback?: string, range?: readonly [least: string, mos
     if (time === undefined) return bad('must be a time such as 200ms, 3s, 5m or 1h');
     return time < least || time > most ? bad(`must be ${range?.join(' to ') ?? ''}`) : good(time);
   };
-  return setting(parse, fallback);
+  return setting({ type: 'duration', ...(range && { range }) }, parse, fallback);
 }
 
 function durationOf(given: string): number | undefined {
@@ -102,7 +121,7 @@ export function list(fallback = ''): Setting<readonly string[]> {
         .map((part) => part.trim())
         .filter((part) => part !== ''),
     );
-  return setting(parse, fallback);
+  return setting({ type: 'list' }, parse, fallback);
 }
 
 /** The settings of a program by the name of their environment variable. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readSettingsFile } from './load-config';
+import { readSettingsFile } from './settings-file';
 
 describe('readSettingsFile', () => {
   let folder: string;
@@ -19,7 +19,7 @@ describe('readSettingsFile', () => {
     ['JSON', '{"restPort": 7000}', { restPort: 7000 }],
     ['nothing yet', '# nothing yet\n', {}],
     ['the largest that is allowed', '#'.repeat(256 * 1024), {}],
-  ])('reads %s', (_form, content, settings) => expect(readSettingsFile(file(content))).toEqual(settings));
+  ])('reads %s', (_form, content, settings) => expect(readSettingsFile(file(content)).file).toEqual(settings));
 
   it.each([
     ['no object', '[1]', /^\S+ must hold an object of settings$/],

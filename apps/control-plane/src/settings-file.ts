@@ -1,0 +1,30 @@
+import { parseYaml, type YamlDocument } from '@causeway/admission';
+import { isJsonObject } from '@causeway/resources';
+import { errorText } from '@causeway/runtime';
+import { boundedText } from './bounded-text';
+
+/** Largest file of settings. */
+const MOST_KIB = 256;
+
+/** A file of settings. */
+export interface SettingsFile {
+  readonly file: Readonly<Record<string, unknown>>;
+  /** Where a key stands: `/etc/causeway/zone.yaml line 3`. */
+  readonly placeOf: (key: string) => string;
+}
+
+/** What a YAML file of settings holds; throws with all that is to be said of it in one line. */
+export function readSettingsFile(path: string): SettingsFile {
+  const [document, ...more] = documentsIn(path);
+  const file = document?.value ?? {};
+  if (!isJsonObject(file) || more.length > 0) throw new Error(`${path} must hold an object of settings`);
+  return { file, placeOf: (key) => (document ? `${path} line ${document.locate(key).line}` : path) };
+}
+
+function documentsIn(path: string): readonly YamlDocument[] {
+  try {
+    return parseYaml(boundedText(path, MOST_KIB));
+  } catch (error) {
+    throw new Error(`${path} cannot be read as YAML: ${errorText(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,73 @@
+import type { Clock, Logger, Settings, Timer } from '@causeway/runtime';
+import type { SharedSettings } from './core.module';
+
+/** Interval of the checks, ms. Files are read again, not watched: mounted secrets are symbolic links that are swapped. */
+const CHECK_INTERVAL = 5_000;
+
+/** Settings as they are now, or what is wrong with them. */
+export type RereadSettings =
+  { readonly ok: true; readonly values: SharedSettings } | { readonly ok: false; readonly problems: readonly string[] };
+
+/** What a `SettingsReload` is made of. */
+export interface SettingsReloadParts {
+  readonly settings: Settings;
+  readonly values: SharedSettings;
+  /** Reads all sources as they are now. */
+  readonly reread: () => RereadSettings;
+  readonly clock: Pick<Clock, 'after'>;
+  readonly logger: Logger;
+}
+
+/**
+ * Takes over changes of the settings that are read anew while the program runs, every five seconds and with `check`. A source
+ * that is wrong changes nothing and is logged once; of changes of other settings the log says that they wait for a start.
+ */
+export class SettingsReload {
+  private readonly listeners = new Map<string, (values: SharedSettings) => void>();
+  private inUse: SharedSettings;
+  private lastFault = '';
+  private timer: Timer | undefined;
+
+  constructor(private readonly parts: SettingsReloadParts) {
+    this.inUse = parts.values;
+    this.schedule();
+  }
+
+  /** Calls `listener`, which logs it, with each new value of the setting. One listener a setting. */
+  on<K extends keyof SharedSettings>(name: K, listener: (value: SharedSettings[K]) => void): void {
+    this.listeners.set(name, (values) => listener(values[name]));
+  }
+
+  /** Reads all sources now. */
+  check(): void {
+    const { logger } = this.parts;
+    const read = this.parts.reread();
+    const fault = read.ok ? '' : read.problems.join('; ');
+    if (fault !== '' && fault !== this.lastFault) logger.error('the settings stay as they were', { reason: fault });
+    this.lastFault = fault;
+    if (!read.ok) return;
+    const [before, after] = [this.inUse, read.values].map((values) => new Map<string, unknown>(Object.entries(values)));
+    this.inUse = read.values;
+    for (const [name, { secret, reload }] of Object.entries(this.parts.settings)) {
+      const [was, is] = [before?.get(name), after?.get(name)];
+      if (JSON.stringify(was) === JSON.stringify(is)) continue;
+      if (reload === 'value') this.listeners.get(name)?.(read.values);
+      else {
+        const fields = { setting: name, ...(!secret && { from: was, to: is }) };
+        logger.warn('a setting was changed: it takes effect at the next start', fields);
+      }
+    }
+  }
+
+  /** Ends the checks. */
+  close(): void {
+    this.timer?.cancel();
+  }
+
+  private schedule(): void {
+    this.timer = this.parts.clock.after(CHECK_INTERVAL, () => {
+      this.check();
+      this.schedule();
+    });
+  }
+}
