@@ -6,7 +6,7 @@ import { coreKinds } from '@causeway/kinds';
 import { FakeClock, silentLogger, type LogFields } from '@causeway/runtime';
 import { TestPlane } from '../../../test/support/test-plane';
 import { ensureAdminToken } from './admin-token';
-import type { SharedSettings } from './core.module';
+import type { SharedSettings } from './settings';
 
 const YEAR = 8_760 * 3_600_000;
 

@@ -4,7 +4,8 @@ import { isLoopback, sharedAuthority, type ServerCertificates } from '@causeway/
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import { certificateSource, openCertificates, type CertificateSource, type TlsSettings } from './certificates';
-import { CORE, type ControlPlaneCore, type ModuleImports, type SharedSettings } from './core.module';
+import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
+import type { SharedSettings } from './settings';
 import { INDEX } from './index.module';
 import { retryWhileUnavailable } from './retry-while-unavailable';
 

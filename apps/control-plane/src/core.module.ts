@@ -1,16 +1,13 @@
 import { Module, type DynamicModule, type ModuleMetadata } from '@nestjs/common';
 import type { ControlPlane, Registry } from '@causeway/resources';
-import type { Clock, Logger, SettingValues } from '@causeway/runtime';
+import type { Clock, Logger } from '@causeway/runtime';
 import type { ResourceIndex } from '@causeway/store';
 import type { HistogramMetric } from '@causeway/telemetry';
-import type { sharedSettings } from './settings';
+import type { SharedSettings } from './settings';
 import type { SettingsReload } from './settings-reload';
 
 /** The modules whose providers a dynamic module uses: no module is global here. */
 export type ModuleImports = Required<Pick<ModuleMetadata, 'imports'>>;
-
-/** The values of the settings that every control plane has. */
-export type SharedSettings = SettingValues<typeof sharedSettings>;
 
 /** What every part of a control plane may know: plain facts, the same from start to end. */
 export interface ControlPlaneCore<S extends SharedSettings = SharedSettings> {

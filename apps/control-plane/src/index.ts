@@ -6,8 +6,8 @@
 export { loadConfig, exitWithProblems, exitOnError, type LoadedConfig, type ProgramStart } from './load-config';
 export { createProgram, runProgram, type Program } from './run-program';
 export { settingsSchema, settingsTable, type DescribedSettings } from './settings-reference';
-export { sharedHelp, sharedSettings } from './settings';
-export { CORE, CoreModule, type ControlPlaneCore, type ModuleImports, type SharedSettings } from './core.module';
+export { sharedHelp, sharedSettings, type SharedSettings } from './settings';
+export { CORE, CoreModule, type ControlPlaneCore, type ModuleImports } from './core.module';
 export { INDEX, IndexModule, MESHES, StoreBinding, storeOptions } from './index.module';
 export { POLICIES } from './policies-follower';
 export { ROUTES } from './routes-follower';

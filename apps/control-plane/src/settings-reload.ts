@@ -1,5 +1,5 @@
 import type { Clock, Logger, Settings, Timer } from '@causeway/runtime';
-import type { SharedSettings } from './core.module';
+import type { SharedSettings } from './settings';
 
 /** Interval of the checks, ms. Files are read again, not watched: mounted secrets are symbolic links that are swapped. */
 const CHECK_INTERVAL = 5_000;

@@ -61,6 +61,9 @@ export const sharedSettings = {
   CAUSEWAY_DATABASE_TOLERATE_NEWER: flag(false),
 } as const;
 
+/** Their values. */
+export type SharedSettings = SettingValues<typeof sharedSettings>;
+
 /** A line about each of them, for `--help`. */
 export const sharedHelp: Readonly<Record<string, string>> = {
   DATABASE_URL: 'its Postgres database: postgres://user:password@host:port/database',
