@@ -71,17 +71,10 @@ export function typeOf({ name, type }: Pick<Metric, 'name' | 'type'>): 'counter'
 
 /** A metric in the form that the registry asks: it calls `get` at each scrape and writes `values` as they are. */
 function readWhenScraped(metric: Metric): Gauge {
+  const { help } = metric;
   const name = METRIC_PREFIX + metric.name;
-  const one = {
-    name,
-    get: () => ({
-      ...{ name, help: metric.help, aggregator: 'sum' },
-      type: typeOf(metric),
-      values: valuesOf(name, metric),
-    }),
-    reset: () => undefined,
-  };
-  return one as unknown as Gauge;
+  const get = (): object => ({ name, help, aggregator: 'sum', type: typeOf(metric), values: valuesOf(name, metric) });
+  return Object.assign(new Gauge({ name, help, registers: [] }), { get });
 }
 
 function valuesOf(name: string, metric: Metric): readonly object[] {
