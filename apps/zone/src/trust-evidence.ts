@@ -6,13 +6,14 @@ import {
   type ProxyDirectory,
 } from '@causeway/controllers';
 import { authorityIdsOf, type TrustEvidence, type TrustGaps } from '@causeway/identity';
+import { MeshTrust } from '@causeway/kinds';
 import type { IndexReader } from '@causeway/store';
 
 /** What the evidence of a zone is made of. */
 export interface TrustEvidenceSources {
   readonly index: IndexReader;
   /** The proxies of the zone, whichever replica they are connected to. */
-  readonly proxies: Pick<ProxyDirectory, 'all' | 'isLoaded'>;
+  readonly proxies: Pick<ProxyDirectory, 'all' | 'isLoaded' | 'heardUpTo'>;
   readonly zone: string;
   readonly isFederated: boolean;
 }
@@ -33,7 +34,19 @@ export class ZoneTrustEvidence implements TrustEvidence {
     const ids = certificates.flatMap(authorityIdsOf);
     const without = ids.flatMap((id) => proxiesWithoutAuthority(proxies.all(), id, (mesh) => meshes.has(mesh)));
     const own = [...new Set(without)].sort().map((proxy) => `proxy ${proxy}`);
+    const unknown = this.isHeard()
+      ? []
+      : ['the proxies that connected before the trust was told are not all known yet'];
     const others = isFederated ? zonesWithout(index, { zone, meshes }, ids) : { missing: [], unheard: [] };
-    return Promise.resolve({ missing: [...domains, ...own, ...others.missing], unheard: others.unheard });
+    return Promise.resolve({ missing: [...domains, ...own, ...unknown, ...others.missing], unheard: others.unheard });
+  }
+
+  /** Whether each replica has told of its proxies since the trust that they believe was changed: what the global passes on, else its own. */
+  private isHeard(): boolean {
+    const { index, proxies, zone, isFederated } = this.sources;
+    const heardUpTo = proxies.heardUpTo(index.point?.incarnation ?? '');
+    for (const { id, revision } of index.ofKind(MeshTrust.name))
+      if (id.zone === (isFederated ? '' : zone) && revision > heardUpTo) return false;
+    return true;
   }
 }

@@ -133,6 +133,18 @@ export class ProxyDirectory {
     return this.floors.floor;
   }
 
+  /**
+   * The revision up to which every replica that lives has told of all its proxies: one that connected before a change up to here is known.
+   * -1 where a replica tells nothing yet or none lives; Infinity where there never was one.
+   */
+  heardUpTo(incarnation: string): number {
+    if (!this.isLoaded) return -1;
+    const states = [...this.replicas.values()].map(({ state }) => state);
+    const live = states.filter(({ isLive }) => isLive);
+    if (live.length === 0) return states.length === 0 ? Infinity : -1;
+    return Math.min(...live.map((each) => (each.incarnation === incarnation ? each.revision : -1)));
+  }
+
   /** Because of whom `floor` is below a revision; linear in all proxies. */
   waitedFor(incarnation: string, revision: number): WaitedFor {
     return waitedFor(this.everything(), { now: this.now, incarnation }, revision);

@@ -197,6 +197,27 @@ describe('what loops make of the proxies of a zone', () => {
     });
   });
 
+  it('a replica is heard up to its last report; one that lives and has told nothing of this log holds back', async () => {
+    const { revision } = await replica.store.head();
+    expect(directory.heardUpTo('i')).toBe(-1);
+    await directory.refresh();
+    expect(directory.heardUpTo('i')).toBe(Infinity);
+    await report('a', session('web-1'));
+    expect([directory.heardUpTo('i'), directory.heardUpTo('another log')]).toEqual([revision, -1]);
+    const point = { incarnation: 'i', revision: revision + 10 };
+    await sessions.report({ instance: 'b', version: ++version, ...point, isEnd: false, sessions: [] });
+    await settle();
+    expect(directory.heardUpTo('i')).toBe(revision);
+    // The replica of the older report is gone without a word.
+    clock.advance(20_000);
+    await sessions.report({ instance: 'b', version: ++version, ...point, isEnd: false, sessions: [] });
+    await settle();
+    expect(directory.heardUpTo('i')).toBe(revision + 10);
+    await sessions.report({ instance: 'b', version: ++version, ...point, isEnd: true, sessions: [] });
+    await settle();
+    expect(directory.heardUpTo('i')).toBe(-1);
+  });
+
   it('names the connected proxies that have not accepted an authority', async () => {
     const types = [{ type: SECRETS, subscribed: 2, held: 2, responses: { sent: 2, acked: 2, rejected: 0 } }];
     await report(

@@ -12,10 +12,12 @@ import {
 import type { ControlLoop, LoopPlan } from '../runner/control-loop';
 import {
   acceptanceOf,
+  isUnheard,
   NOTHING_ROTATES,
   planZoneTrust,
   renderAcceptance,
   rotatingAuthorities,
+  type RotatingAuthorities,
 } from './trust-acceptance';
 import { AUTHORITY_PUBLISHER } from './trust-publisher';
 
@@ -25,24 +27,28 @@ const CHANGES_PER_PLAN = 500;
 
 /**
  * Says at the MeshTrusts that a zone publishes which new authorities all its connected proxies have accepted (`status.proxies`): the zone
- * whose authority is rotated waits for that. A proxy that connects later is told of them first of all, so what is accepted stays so.
+ * whose authority is rotated waits for that. A proxy that connects later is told of them first of all, so what is accepted stays so; one
+ * that connected shortly before is waited for, too, because each replica must first have told of its proxies.
  * While nothing is rotated it writes nothing.
  */
 export class TrustAcceptanceReporter implements ControlLoop {
   readonly name = 'trust-acceptance';
   private index: IndexReader | undefined;
   private isStale = false;
-  private rotating: ReadonlyMap<string, readonly string[]> = new Map();
+  private rotating: RotatingAuthorities = new Map();
+  /** Some proxies may not be known yet that connected before they could be told of what is new. */
+  private isUnheard = false;
   private lookedAt: number | undefined;
 
   constructor(
     private readonly zone: string,
-    private readonly proxies: Pick<ProxyDirectory, 'isLoaded' | 'all' | 'changesSince'>,
+    private readonly proxies: Pick<ProxyDirectory, 'isLoaded' | 'all' | 'changesSince' | 'heardUpTo'>,
   ) {}
 
   reset(index: IndexReader): void {
     this.index = index;
     this.isStale = true;
+    this.rotating = new Map();
     this.lookedAt = undefined;
   }
 
@@ -56,8 +62,8 @@ export class TrustAcceptanceReporter implements ControlLoop {
     const { next, owners } = this.proxies.changesSince(this.lookedAt);
     this.lookedAt = next;
     const isMoved = this.rotating.size > 0 && owners.length > 0;
-    if (!this.isStale && !isMoved) return idle;
-    if (this.isStale) this.rotating = rotatingAuthorities(this.index);
+    if (!this.isStale && !this.isUnheard && !isMoved) return idle;
+    if (this.isStale) this.rotating = rotatingAuthorities(this.index, this.rotating);
     const all = this.changes(this.index);
     this.isStale = all.length > CHANGES_PER_PLAN;
     return { ...idle, changes: all.slice(0, CHANGES_PER_PLAN), more: this.isStale };
@@ -68,7 +74,9 @@ export class TrustAcceptanceReporter implements ControlLoop {
   }
 
   private changes(index: IndexReader): Change[] {
-    const accepted = acceptanceOf(this.proxies.all(), this.rotating);
+    const heardUpTo = this.proxies.heardUpTo(index.point?.incarnation ?? '');
+    this.isUnheard = isUnheard(this.rotating, heardUpTo);
+    const accepted = acceptanceOf(this.proxies.all(), this.rotating, heardUpTo);
     return [...index.ofKind(MeshTrust.name)].flatMap((held): Change[] => {
       if (held.id.zone !== this.zone || held.labels[Label.managedBy] !== AUTHORITY_PUBLISHER) return [];
       const proxies = renderAcceptance(accepted.get(held.id.mesh) ?? NOTHING_ROTATES);

@@ -44,6 +44,7 @@ function zoneProxy(kind: 'ingress' | 'egress', authoritiesIn: Readonly<Record<st
 /** The proxies of a zone, as a test says. */
 class Proxies {
   isLoaded = true;
+  heard = Infinity;
   private known: readonly KnownProxy[] = [];
   private version = 0;
 
@@ -54,6 +55,10 @@ class Proxies {
 
   all(): readonly KnownProxy[] {
     return this.known;
+  }
+
+  heardUpTo(): number {
+    return this.heard;
   }
 
   changesSince(before: number | undefined) {
@@ -139,6 +144,40 @@ describe('what the proxies of a zone have accepted', () => {
     });
     await apply(ofEast(NEXT_EAST_AUTHORITY));
     expect(await said()).toEqual({ accepted: [] });
+  });
+
+  it('is nothing before each replica has told of the proxies that connected before the new authority was told', async () => {
+    proxies.heard = harness.revision;
+    await apply(ofEast(EAST_AUTHORITY, NEXT_EAST_AUTHORITY));
+    const changed = (await harness.get(idOf('MeshTrust', 'derived-1', { zone: '' })))?.revision ?? 0;
+    expect(changed).toBeGreaterThan(proxies.heard);
+    expect(await look(proxy('a', { authorities: BOTH }))).toEqual({ accepted: [] });
+    proxies.heard = changed;
+    const late = proxy('late', { authorities: [OLD] });
+    expect(await look(proxy('a', { authorities: BOTH }), late)).toEqual({
+      ...{ accepted: [OLD], missing: { total: 1, items: ['default.late'] } },
+    });
+    expect(await look(proxy('a', { authorities: BOTH }), proxy('late', { authorities: BOTH }))).toEqual({
+      accepted: BOTH,
+    });
+  });
+
+  it('is looked at again when the replicas have told, though no proxy came or went, and what was accepted stays so', async () => {
+    proxies.heard = harness.revision;
+    await apply(ofEast(EAST_AUTHORITY, NEXT_EAST_AUTHORITY));
+    expect(await said()).toEqual({ accepted: [] });
+    proxies.heard = harness.revision;
+    harness.clock.advance(1_000);
+    await replica.settle();
+    expect(await said()).toEqual({ accepted: BOTH });
+    // The trust is written again: nobody needs to be told anew.
+    await apply(
+      put(idOf('MeshTrust', 'derived-1', { zone: '' }), {
+        trustDomain: 'default.east.mesh.local',
+        caBundles: bundles(NEXT_EAST_AUTHORITY, EAST_AUTHORITY),
+      }),
+    );
+    expect(await said()).toEqual({ accepted: BOTH });
   });
 
   it('is said of nothing before the sessions of proxies are read, and names few of many', async () => {

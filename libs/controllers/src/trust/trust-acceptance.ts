@@ -27,21 +27,31 @@ const MOST_IDS = 1_000;
 const MOST_NAMED = 3;
 const LONGEST_NAME = 100;
 
+/** The authorities by mesh: the id of each, sorted, with the revision of the log since which proxies that connect are told of it. */
+export type RotatingAuthorities = ReadonlyMap<string, ReadonlyMap<string, number>>;
+
 /**
- * The authorities by mesh, sorted, of the trust domains that the global passes on with more than one: one of them may be new. Linear in
- * the MeshTrusts, and in the certificates of these domains.
+ * The authorities of the trust domains that the global passes on with more than one: one of them may be new. What was known `before` keeps
+ * its revision. Linear in the MeshTrusts, and in the certificates of these domains.
  */
-export function rotatingAuthorities(index: Pick<IndexReader, 'ofKind'>): ReadonlyMap<string, readonly string[]> {
-  const byMesh = new Map<string, Set<string>>();
+export function rotatingAuthorities(
+  index: Pick<IndexReader, 'ofKind'>,
+  before: RotatingAuthorities = new Map(),
+): RotatingAuthorities {
+  const byMesh = new Map<string, Map<string, number>>();
   for (const trust of index.ofKind(MeshTrust.name)) {
     if (trust.id.zone !== '' || !MeshTrust.is(trust)) continue;
     const ids = authoritiesOf(trust);
     if (ids.length < 2) continue;
-    const known = byMesh.get(trust.id.mesh) ?? new Set();
-    byMesh.set(trust.id.mesh, known);
-    for (const id of ids) known.add(id);
+    const { mesh } = trust.id;
+    const known = byMesh.get(mesh) ?? new Map<string, number>();
+    byMesh.set(mesh, known);
+    for (const id of ids)
+      known.set(id, Math.min(known.get(id) ?? Infinity, before.get(mesh)?.get(id) ?? trust.revision));
   }
-  return new Map([...byMesh].map(([mesh, ids]) => [mesh, [...ids].sort().slice(0, MOST_IDS)]));
+  const sorted = (ids: ReadonlyMap<string, number>) =>
+    [...ids].sort(([a], [b]) => compareText(a, b)).slice(0, MOST_IDS);
+  return new Map([...byMesh].map(([mesh, ids]) => [mesh, new Map(sorted(ids))]));
 }
 
 /** Certificates are parsed once for each stored state. */
@@ -57,17 +67,21 @@ function authoritiesOf(trust: TrustResource): readonly string[] {
   return ids;
 }
 
-/** What the connected proxies that ask for trust have accepted of `rotating`, by mesh; egresses in each of theirs. Linear in both. */
+/**
+ * What the connected proxies that ask for trust have accepted of `rotating`, by mesh; egresses in each of theirs. Nothing is accepted that
+ * was told after `heardUpTo`: a proxy may have connected before that is not known yet (`ProxyDirectory.heardUpTo`). Linear in both.
+ */
 export function acceptanceOf(
   proxies: Iterable<KnownProxy>,
-  rotating: ReadonlyMap<string, readonly string[]>,
+  rotating: RotatingAuthorities,
+  heardUpTo: number,
 ): ReadonlyMap<string, TrustAcceptance> {
   const lacking = new Map<string, Set<string>>();
   const waiting = new Map<string, string[]>();
   for (const known of proxies)
     for (const [mesh, held] of acceptedTrustOf(known)) {
       const accepted = new Set(held);
-      const missing = (rotating.get(mesh) ?? []).filter((id) => !accepted.has(id));
+      const missing = [...(rotating.get(mesh)?.keys() ?? [])].filter((id) => !accepted.has(id));
       if (missing.length === 0) continue;
       const ids = lacking.get(mesh) ?? new Set();
       lacking.set(mesh, ids);
@@ -81,9 +95,15 @@ export function acceptanceOf(
       const without = lacking.get(mesh);
       const names = (waiting.get(mesh) ?? []).sort(compareText);
       const missing = { total: names.length, items: names.slice(0, MOST_NAMED).map(shortName) };
-      return [mesh, { accepted: ids.filter((id) => without?.has(id) !== true), missing }];
+      const accepted = [...ids].flatMap(([id, since]) => (since <= heardUpTo && without?.has(id) !== true ? [id] : []));
+      return [mesh, { accepted, missing }];
     }),
   );
+}
+
+/** Whether some of it was told after `heardUpTo`. */
+export function isUnheard(rotating: RotatingAuthorities, heardUpTo: number): boolean {
+  return [...rotating.values()].some((ids) => [...ids.values()].some((since) => since > heardUpTo));
 }
 
 /** Where nothing is being rotated. */
