@@ -6,9 +6,9 @@ import { controlPlaneMetrics } from '../../apps/control-plane/src/metrics';
 import { propagationHistogram } from '../../apps/control-plane/src/sync-metrics';
 import { globalTelemetry } from '../../apps/global/src/telemetry';
 import { zoneTelemetry } from '../../apps/zone/src/telemetry';
-import { AGENT_METRICS } from '../../libs/agent/src/machine/agent-metrics';
-import { metricDefinitions } from '../../libs/dns/src/metric-definitions';
-import { xdsMetrics } from '../../libs/xds/src/metric-definitions';
+import { AGENT_METRICS } from '@causeway/agent';
+import { metricDefinitions } from '@causeway/dns';
+import { xdsMetrics } from '@causeway/xds';
 
 const FILE = join(__dirname, '..', '..', 'docs', 'reference', 'metrics.md');
 
