@@ -57,6 +57,14 @@ describe('membership of Dataplanes (the cases of the upstream controller)', () =
     else expect(refusal).toBe(`found multiple matching VirtualNodes for Dataplane a/pod: ${expected.join(',')}`);
   });
 
+  it('T003-34 labels and annotations of the older API bind no Dataplane', () => {
+    const mesh = new AppMesh();
+    mesh.put('VirtualNode', 'a/v1', app('my-app'));
+    const older = { 'appmesh.k8s.aws/mesh': 'default', 'appmesh.k8s.aws/virtualNode': 'v1' };
+    expect(mesh.admit('a/pod', older).membership.type).toBe('plain');
+    expect(mesh.admit('a/pod', { ...older, app: 'my-app' }).membership.type).toBe('bound');
+  });
+
   it('T003-33 an overlap that arises later leaves the Dataplane where it is, and both nodes say so', () => {
     const mesh = new AppMesh();
     mesh.put('VirtualNode', 'a/v1', app('my-app')).put('VirtualNode', 'a/v2', app('other'));

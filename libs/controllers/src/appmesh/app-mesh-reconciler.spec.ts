@@ -138,7 +138,15 @@ describe('the loop of App Mesh', () => {
     await apply(remove(idOf('MeshService', 'vn-blue')));
     expect(await names()).toEqual(['MeshService vn-blue']);
     expect((await harness.get(idOf('MeshService', 'vn-green')))?.spec).toEqual({ ports: [{ port: 1 }] });
+    const taken = 'causeway.io/NameTaken';
+    expect(await condition(idOf('VirtualNode', 'blue'), taken)).toBeUndefined();
+    expect(await condition(idOf('VirtualNode', 'green'), taken)).toMatchObject({
+      ...{ status: 'True', reason: 'NameTaken' },
+      message:
+        'not generated, because the name is taken: MeshService default/vn-green; delete it, or give the source another name',
+    });
     await apply(remove(idOf('MeshService', 'vn-green')));
+    expect(await condition(idOf('VirtualNode', 'green'), taken)).toBeUndefined();
     expect(await names()).toEqual(['MeshService vn-blue', 'MeshService vn-green']);
   });
 

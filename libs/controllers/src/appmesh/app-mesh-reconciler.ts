@@ -21,7 +21,7 @@ import {
 } from '../reconcile/keyed-reconciler';
 import { GeneratedObjects } from './generated-objects';
 import { planGenerated } from './plan-generated';
-import { planSourceStatus, routedCondition } from './source-status';
+import { nameTakenCondition, planSourceStatus, routedCondition } from './source-status';
 
 /** What the objects of App Mesh are made from. */
 export interface AppMeshOptions {
@@ -92,8 +92,12 @@ export class AppMeshReconciler implements KeyedReconciler {
       return after ? this.apply(after) : [...this.touch(this.table.remove(id)), key];
     }
     if (!GENERATED_KINDS.includes(id.kind)) return NO_KEYS;
-    const concerns = [before, after].some((one) => one && isGeneratedFrom(one.labels)) || this.objects.get(key);
-    return concerns ? [key] : NO_KEYS;
+    const versions = [before, after].filter((one) => one !== undefined);
+    const isWanted = this.objects.get(key) !== undefined;
+    // A source says in a condition that somebody else's object has the name; it is asked again when that comes or goes.
+    if (isWanted && versions.some(({ labels }) => !isGeneratedFrom(labels)))
+      return [key, ...this.objects.sourcesOf(key)];
+    return isWanted || versions.some(({ labels }) => isGeneratedFrom(labels)) ? [key] : NO_KEYS;
   }
 
   derivedKeys(): Keys {
@@ -105,7 +109,7 @@ export class AppMeshReconciler implements KeyedReconciler {
 
   reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
     const existing = index.byIdentityKey(key);
-    if (isSource(key.slice(0, key.indexOf('/')))) return this.reconcileSource(key, existing, now);
+    if (isSource(key.slice(0, key.indexOf('/')))) return this.reconcileSource(key, index, now);
     if (this.pending.size > 0) {
       this.stale.add(key);
       return undefined;
@@ -113,8 +117,9 @@ export class AppMeshReconciler implements KeyedReconciler {
     return { change: planGenerated(this.objects.get(key), existing, this.options.cp) };
   }
 
-  private reconcileSource(key: string, source: Resource | undefined, now: number): ReconcileResult | undefined {
+  private reconcileSource(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
     const { cp, routes } = this.options;
+    const source = index.byIdentityKey(key);
     this.pending.delete(key);
     const compiled = this.table.compile(key);
     const changed = this.objects.update(key, source, compiled);
@@ -123,7 +128,9 @@ export class AppMeshReconciler implements KeyedReconciler {
     const generated = compiled.rules.filter(({ id }) => routeKinds.some((kind) => kind === id.kind));
     const keys = generated.map(({ id }) => identityKey(id));
     const routed = routes.hasLoaded ? routedCondition(keys, routes.table, source.generation) : undefined;
-    const stored = routed ? [routed] : [];
+    const found = this.objects.objectsFrom(key).map((object) => index.byIdentityKey(object));
+    const taken = nameTakenCondition(found, source.generation);
+    const stored = [routed, taken].filter((one) => one !== undefined);
     return { change: planSourceStatus(source, [...compiled.conditions, ...stored], now) };
   }
 

@@ -42,6 +42,11 @@ export class GeneratedObjects {
     return this.wanted.get(object)?.keys() ?? [];
   }
 
+  /** Keys of the objects that a source becomes. */
+  objectsFrom(source: string): readonly string[] {
+    return this.made.get(source) ?? [];
+  }
+
   /** Keys of all sources that something is generated from. */
   sources(): Iterable<string> {
     return this.made.keys();

@@ -1,13 +1,16 @@
 import { MEMBERSHIP_CONFLICT } from '@causeway/appmesh';
-import { withCondition, withoutConditions, type Condition, type Resource } from '@causeway/resources';
+import { isGeneratedFrom, withCondition, withoutConditions, type Condition, type Resource } from '@causeway/resources';
 import { parentStatuses, ROUTED_BY_XROUTE, type RouteTable } from '@causeway/routing';
 import type { PatchChange } from '@causeway/store';
 
 /** True on a VirtualService at whose ports routes that somebody wrote are bound in place of what its provider says. */
 const ROUTED = `causeway.io/${ROUTED_BY_XROUTE}`;
 
+/** True on a source while an object that somebody wrote has the name of one that is generated from it. */
+const NAME_TAKEN = 'causeway.io/NameTaken';
+
 /** Those that are absent while they are not true. */
-const OPTIONAL = [MEMBERSHIP_CONFLICT, ROUTED];
+const OPTIONAL = [MEMBERSHIP_CONFLICT, ROUTED, NAME_TAKEN];
 
 /** The patch that brings the conditions of a source up to date; undefined where they are. */
 export function planSourceStatus(
@@ -35,4 +38,17 @@ export function routedCondition(
   const message = [...new Set(messages.map((condition) => condition.message))].sort().join(', ');
   if (message === '') return undefined;
   return { type: ROUTED, status: 'True', reason: ROUTED_BY_XROUTE, message, observedGeneration };
+}
+
+/** Names what somebody wrote, of the objects found under the names that a source generates; undefined where there is none. */
+export function nameTakenCondition(
+  found: readonly (Resource | undefined)[],
+  observedGeneration: number,
+): Condition | undefined {
+  const names = found.flatMap((one) =>
+    one && !isGeneratedFrom(one.labels) ? [`${one.id.kind} ${one.id.namespace}/${one.id.name}`] : [],
+  );
+  if (names.length === 0) return undefined;
+  const message = `not generated, because the name is taken: ${names.sort().join(', ')}; delete it, or give the source another name`;
+  return { type: NAME_TAKEN, status: 'True', reason: 'NameTaken', message, observedGeneration };
 }

@@ -21,7 +21,7 @@ spec: ${spec}
 describe('importAppMesh', () => {
   it('reads the colour application: members after their mesh, and the instances that need a Dataplane', async () => {
     const files = await readDocuments(['examples/app-mesh-colors'], noStdin, /\.(yaml|template)$/);
-    const result = importAppMesh(files);
+    const result = importAppMesh(files, new Map([['MESH_NAME', 'colors']]));
     expect(values(result).map((value) => `${objectAt(value as never)['kind'] as string}`)).toEqual([
       ...['Mesh', 'Namespace', 'VirtualNode', 'VirtualNode', 'VirtualNode', 'VirtualNode'],
       ...['VirtualRouter', 'VirtualService'],
