@@ -102,6 +102,14 @@ metadata: {name: c, namespace: shop}
     ]);
   });
 
+  it('refuses what is no object, and skips what names no kind, each with its place', () => {
+    expect(said(imported('just words\n---\n- a list\n---\nreplicas: 2\n'))).toEqual([
+      'refused | f.yaml:1:1 |  | a document must be an object with apiVersion and kind',
+      'refused | f.yaml:3:1 |  | a document must be an object with apiVersion and kind',
+      'skipped | f.yaml:5:1 |  | a document without kind',
+    ]);
+  });
+
   it('writes the backends of groups out, each service once', () => {
     const result = imported(`${node(`
   podSelector: {}
