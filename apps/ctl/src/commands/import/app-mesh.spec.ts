@@ -21,7 +21,7 @@ spec: ${spec}
 describe('importAppMesh', () => {
   it('reads the colour application: members after their mesh, and the instances that need a Dataplane', async () => {
     const files = await readDocuments(['examples/app-mesh-colors'], noStdin, /\.(yaml|template)$/);
-    const result = importAppMesh(files);
+    const result = importAppMesh(files, new Map([['MESH_NAME', 'colors']]));
     expect(values(result).map((value) => `${objectAt(value as never)['kind'] as string}`)).toEqual([
       ...['Mesh', 'Namespace', 'VirtualNode', 'VirtualNode', 'VirtualNode', 'VirtualNode'],
       ...['VirtualRouter', 'VirtualService'],
@@ -99,6 +99,14 @@ metadata: {name: c, namespace: shop}
       'refused | VirtualNode shop/old |  | its fields are those of v1beta1; write it as v1beta2',
       'refused | Sidecar shop/s |  | no kind of appmesh.k8s.aws that is known here',
       'skipped | ConfigMap shop/c |  | no part of App Mesh',
+    ]);
+  });
+
+  it('refuses what is no object, and skips what names no kind, each with its place', () => {
+    expect(said(imported('just words\n---\n- a list\n---\nreplicas: 2\n'))).toEqual([
+      'refused | f.yaml:1:1 |  | a document must be an object with apiVersion and kind',
+      'refused | f.yaml:3:1 |  | a document must be an object with apiVersion and kind',
+      'skipped | f.yaml:5:1 |  | a document without kind',
     ]);
   });
 

@@ -87,6 +87,8 @@ export function importAppMesh(
 /** A document with what is read of it. */
 interface Manifest {
   readonly document: SourceDocument;
+  /** What the file holds there, as it was read. */
+  readonly given: unknown;
   readonly value: JsonObject;
   readonly kind: string;
   readonly group: string;
@@ -108,8 +110,20 @@ function readManifest(document: SourceDocument, variables: ReadonlyMap<string, s
   const [kind, name] = [textAt(value, 'kind'), textAt(value, 'metadata', 'name')];
   const isPlaceless = kind === 'Mesh' || kind === 'Namespace';
   const namespace = isPlaceless ? '' : textAt(value, 'metadata', 'namespace') || 'default';
-  const who = `${kind || 'a document'} ${namespace === '' ? '' : `${namespace}/`}${name}`.trim();
-  return { document: { ...document, value }, value, kind, group, version, namespace, name, who, unset: [...unset] };
+  const named = `${kind} ${namespace === '' ? '' : `${namespace}/`}${name}`.trim();
+  const who = kind === '' ? `${document.file}:${document.placeOf('')}` : named;
+  return {
+    document: { ...document, value },
+    given: document.value,
+    value,
+    kind,
+    group,
+    version,
+    namespace,
+    name,
+    who,
+    unset: [...unset],
+  };
 }
 
 /** The items of a List, as `kubectl get -o yaml` prints them; other documents as they are. */
@@ -138,6 +152,10 @@ function isWritten({ kind, group }: Manifest): boolean {
 function refusalOf(
   manifest: Manifest,
 ): { readonly outcome: 'refused' | 'skipped'; readonly reason: string } | undefined {
+  const { given } = manifest;
+  if (!isJsonObject(given))
+    return { outcome: 'refused', reason: 'a document must be an object with apiVersion and kind' };
+  if (manifest.kind === '') return { outcome: 'skipped', reason: 'a document without kind' };
   const { kind, group, version, unset } = manifest;
   if (group !== GROUP && kind !== 'Namespace') {
     return { outcome: 'skipped', reason: SKIPPED[kind] ?? 'no part of App Mesh' };

@@ -81,7 +81,8 @@ function tell({ documents, notes, instances }: ImportedAppMesh, say: (line: stri
     for (const line of joined(notes.filter((note) => note.outcome === outcome))) say(`${outcome}: ${line}`);
   }
   for (const note of notes.filter(({ outcome }) => outcome === 'refused')) {
-    say(`refused: ${note.document.file}:${note.document.placeOf('metadata.name')}: ${note.who}: ${note.reason}`);
+    const place = `${note.document.file}:${note.document.placeOf('metadata.name')}`;
+    say(`refused: ${note.who === place ? place : `${place}: ${note.who}`}: ${note.reason}`);
   }
   for (const line of joined(notes.filter(({ outcome }) => outcome === 'skipped'))) say(`skipped: ${line}`);
   for (const { workload, namespace, labels, ports, nodes } of instances) {

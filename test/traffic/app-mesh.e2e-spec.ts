@@ -1,0 +1,123 @@
+import { createServer, get, Agent, type OutgoingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { runCauseway } from '../ctl/run-causeway';
+import { ENVOY } from '../support/envoy-process';
+import { drawnFairly } from '../support/fair-draw';
+import { until } from '../support/until';
+import type { At } from './calls';
+import { TrafficMesh } from './traffic-mesh';
+
+const DRAWS = 2_000;
+const AT_ONCE = 20;
+const PORT = 8080;
+const FOLDER = 'examples/app-mesh-colors';
+
+/** The router of the example with other weights, as an operator shifts traffic. */
+const SHIFTED = `apiVersion: appmesh.k8s.aws/v1beta2
+kind: VirtualRouter
+metadata: {name: color, namespace: colors}
+spec:
+  listeners:
+  - portMapping: {port: ${PORT}, protocol: http}
+  routes:
+  - name: mixed
+    httpRoute:
+      match: {prefix: /}
+      action:
+        weightedTargets:
+        - {virtualNodeRef: {name: blue}, weight: 1}
+        - {virtualNodeRef: {name: red}, weight: 4}
+`;
+
+(ENVOY === undefined ? describe.skip : describe)(
+  'the colour application of App Mesh, imported, over two zones,',
+  () => {
+    const servers: Server[] = [];
+    const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
+    const vips = new Map<string, At>();
+    let traffic: TrafficMesh;
+
+    /** An instance of a version: an HTTP process that says the colour, its Dataplane with the labels of its Deployment, and its Envoy. */
+    async function instance(zone: string, color: string): Promise<void> {
+      const server = createServer((_, answer) => answer.end(color));
+      server.keepAliveTimeout = 60_000;
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      servers.push(server);
+      const tags = { 'kuma.io/service': 'color', 'kuma.io/protocol': 'http' };
+      const inbound = [{ port: PORT, servicePort: (server.address() as AddressInfo).port, tags }];
+      const name = `${color}-1`;
+      const status = await traffic.zone(zone).put(`/meshes/default/dataplanes/${name}?namespace=colors`, {
+        ...{ type: 'Dataplane', mesh: 'default', name, namespace: 'colors', labels: { app: 'color', version: color } },
+        spec: { networking: { address: traffic.machine(), inbound } },
+      });
+      expect(status).toBe(201);
+      await traffic.proxy(zone, `${name}.colors`);
+    }
+
+    const ask = ({ address, port }: At, headers: OutgoingHttpHeaders = {}): Promise<string> =>
+      new Promise((resolve) => {
+        const sent = get({ host: address, port, path: '/', agent, headers, timeout: 20_000 }, (answer) => {
+          let text = '';
+          answer.on('data', (part: Buffer) => (text += part.toString()));
+          answer.on('end', () => resolve(answer.statusCode === 200 ? text : String(answer.statusCode)));
+        });
+        sent.on('error', () => resolve('')).on('timeout', () => sent.destroy());
+      });
+
+    async function draw(at: At, headers: OutgoingHttpHeaders = {}, count = DRAWS): Promise<readonly string[]> {
+      const answers: string[] = [];
+      while (answers.length < count)
+        answers.push(...(await Promise.all(Array.from({ length: AT_ONCE }, () => ask(at, headers)))));
+      return answers;
+    }
+
+    /** Waits until a zone's clients have met each of these colours, and no other answer in so many requests as would show one. */
+    const settled = (zone: string, at: At, colors: readonly string[]): Promise<unknown> =>
+      until(`${zone} answers with ${colors.join(', ')} alone`, async () => {
+        const seen = new Set(await draw(at, {}, 5 * AT_ONCE));
+        return seen.size === colors.length && colors.every((color) => seen.has(color));
+      });
+
+    const imported = async (args: readonly string[], stdin = ''): Promise<void> => {
+      const ran = await runCauseway(traffic.mesh.global.restUrl, ['import', 'app-mesh', ...args], stdin);
+      expect([ran.code, ran.err]).toEqual([0, '']);
+    };
+
+    beforeAll(async () => {
+      traffic = await TrafficMesh.start();
+      await imported(['-f', FOLDER, '--set', 'MESH_NAME=default']);
+      await Promise.all([
+        ...[instance('east', 'white'), instance('west', 'blue')],
+        ...[instance('east', 'red'), instance('west', 'red')],
+      ]);
+      for (const zone of traffic.zones) {
+        await traffic.client(zone);
+        const { address } = await traffic.vipOf(zone, 'meshservices/vs-color?namespace=colors');
+        vips.set(zone, { address, port: PORT });
+      }
+      for (const [zone, at] of vips) await settled(zone, at, ['white', 'blue', 'red']);
+    });
+    afterAll(async () => {
+      agent.destroy();
+      await traffic?.stop();
+      for (const server of servers) server.close();
+    });
+
+    it('the weights of the router (T003-20) are obeyed in both zones, wherever a colour runs', async () => {
+      for (const [zone, at] of vips)
+        expect([zone, await drawnFairly(() => draw(at), { white: 5, blue: 3, red: 2 })]).toEqual([zone, []]);
+    });
+
+    it('requests with the header go to blue alone', async () => {
+      for (const [zone, at] of vips)
+        expect([zone, [...new Set(await draw(at, { 'x-color': 'blue' }, 200))]]).toEqual([zone, ['blue']]);
+    });
+
+    it('other weights that are imported are obeyed in both zones', async () => {
+      await imported(['-f', '-'], SHIFTED);
+      for (const [zone, at] of vips) await settled(zone, at, ['blue', 'red']);
+      for (const [zone, at] of vips)
+        expect([zone, await drawnFairly(() => draw(at), { blue: 1, red: 4 })]).toEqual([zone, []]);
+    });
+  },
+);
