@@ -110,7 +110,7 @@ describe('an agent whose builtin plane has several processes', () => {
   it('counts in all of them together, by the names of Envoy', async () => {
     const text = await metrics();
     expect(text).toMatch(/^causeway_agent_plane_processes\{proxy="default.web-1"\} 2$/m);
-    expect(text).toMatch(/^causeway_agent_plane_process_restarts\{proxy="default.web-1"\} 1$/m);
+    expect(text).toMatch(/^causeway_agent_plane_process_restarts_total\{proxy="default.web-1"\} 1$/m);
     const served = new RegExp(
       `^envoy_listener_downstream_cx_total\\{envoy_listener_address="127.0.0.1_${ports.inbound}"\\} (\\d+)$`,
       'm',

@@ -61,7 +61,7 @@ describe('the address ranges of a zone, from start to start', () => {
     return Number(line?.slice(name.length));
   }
 
-  const pool = (part: string): Promise<number> => metric(`vip_pool_${part}{kind="MeshService"}`);
+  const pool = (part: string): Promise<number> => metric(`causeway_vip_pool_${part}{kind="MeshService"}`);
 
   it('I1 I2: another range: all move; back again, each has its old address, and no old one goes to another early', async () => {
     await start(rangeOf(FIRST));
@@ -105,9 +105,9 @@ describe('the address ranges of a zone, from start to start', () => {
   });
 
   it('each start is an epoch of its own, which the metrics of the leader say (peers 61)', async () => {
-    expect([await metric('leader'), await metric('leader_transitions_total')]).toEqual([1, 1]);
-    expect(await metric('leader_epoch')).toBeGreaterThanOrEqual(4);
-    expect(await metric('leader_lease_age_seconds')).toBeGreaterThanOrEqual(0);
+    expect([await metric('causeway_leader'), await metric('causeway_leader_transitions_total')]).toEqual([1, 1]);
+    expect(await metric('causeway_leader_epoch')).toBeGreaterThanOrEqual(4);
+    expect(await metric('causeway_leader_lease_age_seconds')).toBeGreaterThanOrEqual(0);
   });
 
   it('a range of IPv6 is taken', async () => {

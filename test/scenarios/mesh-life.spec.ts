@@ -45,7 +45,8 @@ const accepted = async (plane: ProcessPlane, name = 'default'): Promise<Record<s
 const diagnostics = async (plane: ProcessPlane, path: string): Promise<string> =>
   (await fetch(plane.diagnosticsUrl + path)).text();
 
-const leads = async (plane: ProcessPlane): Promise<boolean> => /^leader 1$/m.test(await diagnostics(plane, '/metrics'));
+const leads = async (plane: ProcessPlane): Promise<boolean> =>
+  /^causeway_leader 1$/m.test(await diagnostics(plane, '/metrics'));
 
 describe('the Mesh of a global', () => {
   let database: TestDatabase;
@@ -98,7 +99,7 @@ describe('the Mesh of a global', () => {
     const words = /"shop" has the controller "x\.io\/y", this is "causeway\.io\/control-plane"/;
     await until('it leads', () => leads(ours));
     expect(await diagnostics(ours, '/ready')).toMatch(words);
-    expect(await diagnostics(ours, '/metrics')).toMatch(/^mesh_controller_mismatch 1$/m);
+    expect(await diagnostics(ours, '/metrics')).toMatch(/^causeway_mesh_controller_mismatch 1$/m);
     expect(JSON.stringify(await ours.get('/_doctor'))).toContain('has the controller');
     await until('it is in the log', () =>
       Promise.resolve(ours.lastLines.some((line) => line.includes('x.io/y') && line.includes(OURS))),
@@ -107,7 +108,7 @@ describe('the Mesh of a global', () => {
     // It goes with the Mesh, without a restart.
     expect(await ours.delete('/meshes/shop')).toBe(200);
     await until('it is gone', async () => !words.test(await diagnostics(ours, '/ready')));
-    expect(await diagnostics(ours, '/metrics')).toMatch(/^mesh_controller_mismatch 0$/m);
+    expect(await diagnostics(ours, '/metrics')).toMatch(/^causeway_mesh_controller_mismatch 0$/m);
     expect(await storedMesh(database, 'shop')).toBeUndefined();
   });
 

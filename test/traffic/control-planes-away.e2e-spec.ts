@@ -39,11 +39,11 @@ import { TrafficMesh } from './traffic-mesh';
 
     const west = await traffic.recover('west', 0);
     // The client and the ingress of west.
-    await until('its proxies', async () => (await west.metric('xds_streams')) === 2);
+    await until('its proxies', async () => (await west.metric('causeway_xds_streams')) === 2);
     const figures = async (): Promise<Record<string, number>> => ({
-      unchanged: await west.metric('xds_unchanged_total'),
-      resources: await west.metric('xds_resources_total'),
-      certificates: await west.metric('xds_certificates_signed_total'),
+      unchanged: await west.metric('causeway_xds_unchanged_total'),
+      resources: await west.metric('causeway_xds_resources_total'),
+      certificates: await west.metric('causeway_xds_certificates_signed_total'),
     });
     // Two clusters, the entrance of east, two listeners and the trust of the client; the listener of the ingress.
     await until('what they hold', async () => ((await figures())['unchanged'] ?? 0) >= 7);

@@ -237,7 +237,8 @@ export class TrafficMesh {
   /** The replica of a zone that leads; waits until one does. */
   leaderOf(zone: string): Promise<ProcessPlane> {
     return until(`a replica of ${zone} leads`, async () => {
-      for (const one of this.replicasOf(zone)) if ((await one.metric('leader').catch(() => 0)) === 1) return one;
+      for (const one of this.replicasOf(zone))
+        if ((await one.metric('causeway_leader').catch(() => 0)) === 1) return one;
       return undefined;
     });
   }

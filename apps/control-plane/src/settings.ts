@@ -13,6 +13,7 @@ import {
   reloaded,
   secret,
   text,
+  type SettingValues,
 } from '@causeway/runtime';
 
 const AT = FieldPath.at();

@@ -30,7 +30,7 @@ function zoneMetrics(sync: GlobalSync, clock: Clock): readonly Metric[] {
     cost('sync_inbound_queued_bytes', 'Bytes of zones’ messages that wait to be taken in', 'queuedBytes'),
     cost('sync_zones_held_back', 'Zones that are held back because they send faster than is taken in', 'heldBack'),
     cost(
-      'sync_streams_ended_for_bounds',
+      'sync_streams_ended_for_bounds_total',
       'Streams ended because their zone went beyond a bound, since the start',
       'ended',
     ),

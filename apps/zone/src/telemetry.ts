@@ -24,12 +24,18 @@ type ZoneTelemetrySources = [
 /** What a zone shows at its diagnostics port: besides what all control planes have, addresses, sync and DNS. */
 export function zoneTelemetry({
   clock,
+  cp,
   settings,
 }: ControlPlaneCore<ZoneSettings>): (...sources: ZoneTelemetrySources) => TelemetryOptions {
   return (...[shared, queries, leader, dns, xds]) => {
     const base = shared.options();
     const reports = (): SyncReports => new Map([[settings.CAUSEWAY_ZONE_NAME, leader.session()?.kinds ?? []]]);
-    const metrics = [...zoneMetrics(leader), ...syncMetrics(reports, clock), ...dns.metrics(), ...xds.metrics()];
+    const metrics = [
+      ...zoneMetrics(leader, cp.role === 'zone' && cp.federated),
+      ...syncMetrics(reports, clock),
+      ...dns.metrics(),
+      ...xds.metrics(),
+    ];
     const warnings = (): readonly string[] => [...(base.warnings?.() ?? []), ...xds.warnings()];
     return {
       ...base,
@@ -39,7 +45,7 @@ export function zoneTelemetry({
   };
 }
 
-function zoneMetrics(leader: ZoneLeader): readonly Metric[] {
+function zoneMetrics(leader: ZoneLeader, federated: boolean): readonly Metric[] {
   const pool = (part: 'size' | 'used' | 'cooling', help: string): Metric => ({
     name: `vip_pool_${part}`,
     help,
@@ -63,8 +69,8 @@ function zoneMetrics(leader: ZoneLeader): readonly Metric[] {
     pool('cooling', 'Freed addresses that no other service may get yet'),
     {
       name: 'global_connected',
-      help: '1 while this replica holds the session with the global',
-      read: () => [{ value: Number(leader.session()?.connected ?? false) }],
+      help: '1 while this replica holds the session with the global; absent where the zone has none',
+      read: () => (federated ? [{ value: Number(leader.session()?.connected ?? false) }] : []),
     },
     lease('agent_leases', 'Leases of agents, as the leader knows them', ({ total }) => total),
     lease('agent_leases_expired', 'Leases that have expired and were not ended', ({ expired }) => expired),

@@ -62,3 +62,4 @@ export { DirectPlane, type DirectPlaneOptions } from './direct/direct-plane';
 export { MachineNetwork, type MachineNetworkOptions } from './capture/machine-network';
 export { NetworkFailure, type NetworkTools } from './capture/network-tools';
 export type { NetworkPlan } from './capture/ruleset';
+export { AGENT_METRICS } from './machine/agent-metrics';

@@ -11,3 +11,4 @@ export type { NameSource } from './machine/learned-names';
 export { createMachineDns, type MachineDnsOptions } from './machine/machine-dns';
 export type { NamedService } from './table/named-service';
 export { DNS_SERVER, DnsModule, type DnsModuleOptions } from './dns.module';
+export { metricDefinitions } from './metric-definitions';

@@ -11,7 +11,14 @@ export interface DnsMetric {
   readonly name: string;
   readonly help: string;
   readonly labels?: readonly string[];
-  readonly read: () => Iterable<{ readonly labels?: Readonly<Record<string, string>>; readonly value: number }>;
+  readonly type?: 'histogram';
+  readonly read: () => Iterable<DnsMetricValue>;
+}
+
+interface DnsMetricValue {
+  readonly suffix?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly value: number;
 }
 
 /** What the metrics are read from. */
@@ -45,7 +52,7 @@ function queryMetrics({ metrics, listeners }: DnsMetricSources): DnsMetric[] {
       read: () => metrics.drops().map(({ reason, count }) => ({ labels: { reason }, value: count })),
     },
     single('dns_tcp_connections', 'TCP connections open', () => listeners.connections),
-    ...histogram('dns_answer_seconds', 'Time to an answer of our own, a sample', metrics.ownLatency),
+    histogram('dns_answer_seconds', 'Time to an answer of our own, a sample', metrics.ownLatency),
   ];
 }
 
@@ -76,22 +83,17 @@ function forwardMetrics({ metrics, upstreams, forwarder }: DnsMetricSources): Dn
           .map(({ label, coolingUntil }) => ({ labels: { upstream: label }, value: Number(coolingUntil === 0) })),
     },
     single('dns_forward_pending', 'Questions under way to upstreams', () => forwarder.pending),
-    ...histogram('dns_forward_seconds', 'Time to an answer of an upstream', metrics.forwardLatency),
+    histogram('dns_forward_seconds', 'Time to an answer of an upstream', metrics.forwardLatency),
   ];
 }
 
-/** A histogram as three metrics: buckets, sum and count. */
-function histogram(name: string, help: string, latency: LatencyHistogram): DnsMetric[] {
-  return [
-    {
-      name: `${name}_bucket`,
-      help,
-      labels: ['le'],
-      read: () => latency.buckets().map(({ le, count }) => ({ labels: { le }, value: count })),
-    },
-    single(`${name}_sum`, help, () => latency.sum),
-    single(`${name}_count`, help, () => latency.count),
+function histogram(name: string, help: string, latency: LatencyHistogram): DnsMetric {
+  const read = (): DnsMetricValue[] => [
+    ...latency.buckets().map(({ le, count }) => ({ suffix: '_bucket', labels: { le }, value: count })),
+    { suffix: '_sum', value: latency.sum },
+    { suffix: '_count', value: latency.count },
   ];
+  return { name, help, type: 'histogram', read };
 }
 
 function single(name: string, help: string, read: () => number): DnsMetric {

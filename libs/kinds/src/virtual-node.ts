@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox';
+import { nodeViolations } from '@causeway/appmesh';
 import { defineKind, type FieldPath, type Violation } from '@causeway/resources';
 import { ClientPolicy, Listener } from './app-mesh/listener';
 import {
@@ -12,6 +13,7 @@ import {
   refuseAwsName,
   refuseMeshRef,
   TypedRef,
+  withCompilers,
 } from './app-mesh/parts';
 import { selectorViolations } from './schema/rules';
 import { Optionals, Selector, strict } from './schema/schema-parts';
@@ -98,7 +100,17 @@ export const VirtualNode = defineKind({
   ...appMeshKind('VirtualNode', 'vn'),
   spec: Spec,
   derive: ({ name, namespace, mesh, spec }) => appMeshStatus(spec['awsName'], `${name}_${namespace}`, mesh),
-  validate: (spec, at) => [
+  validate: (spec, at) => withCompilers(ownViolations(spec, at), nodeViolations(spec, at)),
+  validateAt: ({ namespace }, spec, at) => distinctBackends(spec, namespace, at.field('backends')),
+  warn: ({ spec }) => warnings(spec),
+});
+
+const TLS = 'proxies encrypt by the MeshIdentity of the mesh (docs/guides/mtls.md)';
+
+const tlsOf = (at: FieldPath): FieldPath => at.field('clientPolicy').field('tls');
+
+function ownViolations(spec: VirtualNodeSpec, at: FieldPath): Violation[] {
+  return [
     ...refuseMeshRef(spec.meshRef, at.field('meshRef')),
     ...oneSelector(spec, at),
     ...selectorViolations(spec.podSelector, at.field('podSelector')),
@@ -109,14 +121,8 @@ export const VirtualNode = defineKind({
     ...refuse(spec.backendDefaults?.clientPolicy?.tls, tlsOf(at.field('backendDefaults')), TLS),
     ...refuse(spec.backendGroups, at.field('backendGroups'), 'list the services in backends'),
     ...refuse(spec.logging, at.field('logging'), 'proxies write no access logs of single nodes'),
-  ],
-  validateAt: ({ namespace }, spec, at) => distinctBackends(spec, namespace, at.field('backends')),
-  warn: ({ spec }) => warnings(spec),
-});
-
-const TLS = 'proxies encrypt by the MeshIdentity of the mesh (docs/guides/mtls.md)';
-
-const tlsOf = (at: FieldPath): FieldPath => at.field('clientPolicy').field('tls');
+  ];
+}
 
 function oneSelector({ podSelector, dataplaneSelector }: VirtualNodeSpec, at: FieldPath): Violation[] {
   if (podSelector === undefined || dataplaneSelector === undefined) return [];

@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox';
+import { routerViolations } from '@causeway/appmesh';
 import { defineKind, type FieldPath, type Violation } from '@causeway/resources';
 import {
   appMeshKind,
@@ -8,6 +9,7 @@ import {
   MeshRef,
   PortMapping,
   refuseMeshRef,
+  withCompilers,
 } from './app-mesh/parts';
 import { Route, routePlace, routeViolations } from './app-mesh/route';
 import { strict } from './schema/schema-parts';
@@ -47,14 +49,18 @@ export const VirtualRouter = defineKind({
   ...appMeshKind('VirtualRouter', 'vr'),
   spec: Spec,
   derive: ({ name, namespace, mesh, spec }) => appMeshStatus(spec['awsName'], `${name}_${namespace}`, mesh),
-  validate: (spec, at) => [
+  validate: (spec, at) => withCompilers(ownViolations(spec, at), routerViolations(spec, at)),
+  warn: ({ spec: { listeners, routes = [] } }) => routes.flatMap((route, i) => placeWarnings(route, i, listeners)),
+});
+
+function ownViolations(spec: VirtualRouterSpec, at: FieldPath): Violation[] {
+  return [
     ...refuseMeshRef(spec.meshRef, at.field('meshRef')),
     ...distinctListeners(spec.listeners, at.field('listeners')),
     ...distinctNames(spec.routes ?? [], at.field('routes')),
     ...(spec.routes ?? []).flatMap((route, i) => routeViolations(route, at.field('routes').index(i))),
-  ],
-  warn: ({ spec: { listeners, routes = [] } }) => routes.flatMap((route, i) => placeWarnings(route, i, listeners)),
-});
+  ];
+}
 
 function distinctNames(routes: readonly Route[], at: FieldPath): Violation[] {
   const first = new Map<string, number>();

@@ -4,6 +4,15 @@
  *   Logger → pino;   Metric, HistogramMetric → /metrics;   readiness → /ready
  */
 export { serveDiagnostics, type Diagnostics } from './diagnostics';
-export { createHistogram, createMetrics, type HistogramMetric, type Metric, type MetricValue } from './metrics';
+export {
+  createHistogram,
+  createMetrics,
+  METRIC_PREFIX,
+  MOST_SERIES,
+  typeOf,
+  type HistogramMetric,
+  type Metric,
+  type MetricValue,
+} from './metrics';
 export { createLogger, type LogLevel, type ProgramLogger } from './pino-logger';
 export { TelemetryModule, type TelemetryOptions } from './telemetry.module';

@@ -1,8 +1,11 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-/** A metric that is read when Prometheus scrapes: a gauge, or a counter that its owner counts. */
+/** A metric that is read when Prometheus scrapes: its owner counts. */
 export interface Metric {
+  /** Without `METRIC_PREFIX`; what ends with `_total` is a counter. */
   readonly name: string;
+  /** Left out: a counter or a gauge, by the name. */
+  readonly type?: 'histogram';
   readonly help: string;
   readonly labels?: readonly string[];
   /** One value for each set of labels. */
@@ -11,6 +14,8 @@ export interface Metric {
 
 /** One value of a metric, with its labels. */
 export interface MetricValue {
+  /** Of a part of a histogram: `_bucket`, `_sum`, `_count`. */
+  readonly suffix?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly value: number;
 }
@@ -32,28 +37,47 @@ export interface HistogramMetric {
 
 /** Makes a histogram; `createMetrics` exposes it. */
 export function createHistogram({ name, help, labels, bounds }: HistogramOptions): HistogramMetric {
-  const metric = new Histogram({ name, help, labelNames: [...labels], buckets: [...bounds], registers: [] });
+  const full = METRIC_PREFIX + name;
+  const metric = new Histogram({ name: full, help, labelNames: [...labels], buckets: [...bounds], registers: [] });
   return { metric, observe: (of, value) => metric.observe({ ...of }, value) };
 }
 
-/** A registry for one program: Node's default metrics, `metrics` and `histograms`. */
+/** What all names of our own metrics begin with. Those of the process (`process_`) and of Node (`nodejs_`) keep their names. */
+export const METRIC_PREFIX = 'causeway_';
+
+/**
+ * Most series of one metric that a scrape shows. Metrics that grow with what operators make fold what is beyond it
+ * themselves, or are cut here: whoever scrapes us keeps every series for weeks.
+ */
+export const MOST_SERIES = 2_100;
+
+/** Gauges whose names end as those of counters must (`promtool check metrics`); their parts by type have other names. */
+const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
+
+/** A registry for one program: Node's default metrics, `metrics` and `histograms`, named with `METRIC_PREFIX`. */
 export function createMetrics(metrics: readonly Metric[], histograms: readonly HistogramMetric[] = []): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  for (const metric of metrics) addMetric(registry, metric);
+  for (const name of MISNAMED) registry.removeSingleMetric(name);
+  for (const metric of metrics) registry.registerMetric(readWhenScraped(metric));
   for (const { metric } of histograms) registry.registerMetric(metric);
   return registry;
 }
 
-function addMetric(registry: Registry, metric: Metric): void {
-  const gauge: Gauge = new Gauge({
-    name: metric.name,
-    help: metric.help,
-    labelNames: [...(metric.labels ?? [])],
-    registers: [registry],
-    collect: () => {
-      gauge.reset();
-      for (const { labels = {}, value } of metric.read()) gauge.set(labels, value);
-    },
-  });
+/** The type by the name: `_total` is of counters alone. */
+export function typeOf({ name, type }: Pick<Metric, 'name' | 'type'>): 'counter' | 'gauge' | 'histogram' {
+  return type ?? (name.endsWith('_total') ? 'counter' : 'gauge');
+}
+
+/** A metric in the form that the registry asks: it calls `get` at each scrape and writes `values` as they are. */
+function readWhenScraped(metric: Metric): Gauge {
+  const { help } = metric;
+  const name = METRIC_PREFIX + metric.name;
+  const get = (): object => ({ name, help, aggregator: 'sum', type: typeOf(metric), values: valuesOf(name, metric) });
+  return Object.assign(new Gauge({ name, help, registers: [] }), { get });
+}
+
+function valuesOf(name: string, metric: Metric): readonly object[] {
+  const all = [...metric.read()].slice(0, MOST_SERIES);
+  return all.map(({ suffix = '', labels = {}, value }) => ({ value, labels, metricName: name + suffix }));
 }

@@ -60,3 +60,4 @@ export type { Instance, PortInstances } from './model/instances';
 export type { AccessSource } from './model/inbound-access';
 export { idsOfDataplane, judgedInstances, type JudgedInstance } from './model/judged-instances';
 export type { Capture, EnvoyView } from './envoy/envoy-view';
+export { xdsMetrics } from './metric-definitions';

@@ -49,7 +49,7 @@ const PROXY: readonly Metric<MachineProxy>[] = [
     read: ({ plane }) => plane.processes?.pids.length,
   },
   {
-    name: 'plane_process_restarts',
+    name: 'plane_process_restarts_total',
     help: 'Processes that ended and were started again',
     read: ({ plane }) => plane.processes?.restarts,
   },

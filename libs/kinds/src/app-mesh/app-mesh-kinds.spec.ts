@@ -25,18 +25,12 @@ const MATCH = `${R0}.httpRoute.match`;
 /** A node with every field of the public API that is held, and a router with every form of route. */
 const NODE = {
   awsName: 'node-v1_my-app-ns',
-  podSelector: { matchLabels: { app: 'a' }, matchExpressions: [{ key: 'v', operator: 'In', values: ['1'] }] },
+  podSelector: { matchLabels: { app: 'a' } },
   listeners: [
     listener(80, {
-      healthCheck: {
-        ...{ healthyThreshold: 2, unhealthyThreshold: 10, intervalMillis: 5_000, timeoutMillis: 2_000 },
-        ...{ path: '/ping', port: 80, protocol: 'http' },
-      },
       outlierDetection: {
         ...{ maxServerErrors: 5, maxEjectionPercent: 50, interval: second(10), baseEjectionDuration: second(30) },
       },
-      connectionPool: { http: { maxConnections: 100, maxPendingRequests: 10 } },
-      timeout: { http: { perRequest: second(15), idle: { unit: 'ms', value: 500 } } },
     }),
     listener(81),
   ],
@@ -48,8 +42,8 @@ const ROUTER = router(
     ...{ name: 'colors', priority: 10 },
     httpRoute: {
       match: {
-        ...{ prefix: '/color', method: 'GET', scheme: 'http', port: 80 },
-        headers: [{ name: 'tint', match: { range: { start: 1, end: 9 } }, invert: true }, { name: 'there' }],
+        ...{ prefix: '/color', method: 'GET', port: 80 },
+        headers: [{ name: 'tint', match: { exact: 'red' } }, { name: 'there' }],
         queryParameters: [{ name: 'q', match: { exact: 'a' } }],
       },
       action: { weightedTargets: many(10, (i) => target(`v${i}`, i === 0 ? 0 : 100)) },
@@ -69,7 +63,7 @@ const ROUTER = router(
       retryPolicy: { grpcRetryEvents: ['unavailable'], maxRetries: 1, perRetryTimeout: second(1) },
     },
   },
-  { name: 'tcp', tcpRoute: { action, timeout: { idle: second(1) } } },
+  { name: 'tcp', tcpRoute: { action } },
 );
 
 describe('kinds of App Mesh take', () => {
@@ -101,6 +95,43 @@ describe('kinds of App Mesh refuse', () => {
   const clientPolicy = { tls: { enforce: true, validation: { trust: { file: { certificateChain: '/a' } } } } };
 
   it.each<[string, Kind, object, string[]]>([
+    [
+      'what no policy of ours does exactly, in a node',
+      VirtualNode,
+      {
+        podSelector: { matchExpressions: [{ key: 'v', operator: 'In', values: ['1'] }] },
+        listeners: [
+          listener(80, {
+            healthCheck: {
+              ...{ healthyThreshold: 2, unhealthyThreshold: 10, intervalMillis: 5_000, timeoutMillis: 2_000 },
+              ...{ path: '/ping', port: 80, protocol: 'http' },
+            },
+            connectionPool: { http: { maxConnections: 100, maxPendingRequests: 10 } },
+            timeout: { http: { perRequest: second(15), idle: { unit: 'ms', value: 500 } } },
+          }),
+        ],
+      },
+      [
+        'spec.podSelector.matchExpressions not-allowed',
+        ...['healthCheck', 'connectionPool', 'timeout'].map((field) => `spec.listeners[0].${field} not-allowed`),
+      ],
+    ],
+    [
+      'the same in a router',
+      VirtualRouter,
+      matching({
+        prefix: '/',
+        scheme: 'http',
+        headers: [{ name: 'a', match: { range: { start: 1, end: 9 } }, invert: true }],
+      }),
+      ['scheme', 'headers[0].invert', 'headers[0].match.range'].map((field) => `${MATCH}.${field} not-allowed`),
+    ],
+    [
+      'a time-out of connections',
+      VirtualRouter,
+      router({ name: 'a', tcpRoute: { action, timeout: { idle: second(1) } } }),
+      [`${R0}.tcpRoute.timeout not-allowed`],
+    ],
     ['T003-16 hosts', VirtualService, { hosts: ['a'] }, ['spec.hosts unknown-field']],
     ['T003-25 meshRef', VirtualService, { meshRef: { name: 'm', uid: 'u' } }, ['spec.meshRef not-allowed']],
     ['T003-25 meshRef of a node', VirtualNode, { meshRef: { name: 'm' } }, ['spec.meshRef not-allowed']],

@@ -87,3 +87,11 @@ export function distinctListeners(
     return [field.violation(`must be unique; ${port} is already at index ${earlier}`, 'not-unique')];
   });
 }
+
+/** What the rules of a kind refuse, then what its compiler does, but for fields of which the rules say something already. */
+export function withCompilers(own: readonly Violation[], compilers: readonly Violation[]): Violation[] {
+  const said = own.map(({ field }) => field).filter((field) => field !== 'spec');
+  const isSaid = ({ field }: Violation): boolean =>
+    said.some((each) => field === each || field.startsWith(`${each}.`) || field.startsWith(`${each}[`));
+  return [...own, ...compilers.filter((found) => !isSaid(found))];
+}

@@ -1,0 +1,104 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { METRIC_PREFIX, typeOf, type Metric, type TelemetryOptions } from '@causeway/telemetry';
+import { controlPlaneMetrics } from '../../apps/control-plane/src/metrics';
+import { propagationHistogram } from '../../apps/control-plane/src/sync-metrics';
+import { globalTelemetry } from '../../apps/global/src/telemetry';
+import { zoneTelemetry } from '../../apps/zone/src/telemetry';
+import { AGENT_METRICS } from '@causeway/agent';
+import { metricDefinitions } from '@causeway/dns';
+import { xdsMetrics } from '@causeway/xds';
+
+const FILE = join(__dirname, '..', '..', 'docs', 'reference', 'metrics.md');
+
+/** How many values each label can have, at most. */
+const LABELS: Readonly<Record<string, string>> = {
+  kind: 'the kinds of the registry',
+  mesh: 'meshes with ranges of their own; 2,100 series of a metric are shown',
+  zone: 'zones that are registered; 2,000 series, the others are `_others`',
+  direction: '2: `up`, `down`',
+  reason: 'reasons of the program, fewer than 10',
+  result: 'of DNS: response codes (16), or how forwarding ended (3)',
+  type: 'types of DNS below 256, all others are `other`',
+  upstream: 'upstreams of DNS in the settings',
+  le: 'buckets, 17 at most',
+  proxy: 'Dataplanes of the machine',
+};
+
+// Declarations alone: nothing is read here.
+const nothing = {} as never;
+const shared = { options: () => ({ metrics: controlPlaneMetrics(nothing) }) } as never;
+const core = { clock: nothing, settings: nothing, cp: { role: 'zone', federated: true } } as never;
+const dns = { metrics: () => metricDefinitions({ metrics: {} } as never) } as never;
+const xds = { metrics: () => xdsMetrics({ server: {} } as never) } as never;
+const GLOBAL: TelemetryOptions = globalTelemetry(core)(shared, nothing, nothing, nothing);
+const ZONE: TelemetryOptions = zoneTelemetry(core)(shared, nothing, nothing, dns, xds);
+
+interface Row {
+  readonly name: string;
+  readonly type: string;
+  readonly labels: readonly string[];
+  readonly help: string;
+}
+
+const rowOf = (metric: Metric): Row => ({
+  ...{ name: METRIC_PREFIX + metric.name, type: typeOf(metric), help: metric.help, labels: metric.labels ?? [] },
+});
+
+function rows(): readonly (Row & { readonly programs: string })[] {
+  const [global, zone] = [GLOBAL.metrics.map(rowOf), ZONE.metrics.map(rowOf)];
+  const inGlobal = new Set(global.map(({ name }) => name));
+  const inZone = new Set(zone.map(({ name }) => name));
+  const { name, help } = propagationHistogram().metric as unknown as { name: string; help: string };
+  const planes = [...global, ...zone.filter((row) => !inGlobal.has(row.name))].map((row) => ({
+    ...row,
+    programs: [...(inGlobal.has(row.name) ? ['global'] : []), ...(inZone.has(row.name) ? ['zone'] : [])].join(', '),
+  }));
+  const agents = AGENT_METRICS.map((metric) => ({
+    ...metric,
+    type: typeOf(metric),
+    labels: metric.name.includes('network') ? [] : ['proxy'],
+    programs: 'agent',
+  }));
+  const propagation = { name, help, type: 'histogram', labels: ['kind'], programs: 'global, zone' };
+  return [...planes, propagation, ...agents].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The unit is the end of the name, as Prometheus asks. */
+function unitOf(name: string): string {
+  return /_(seconds|bytes)(_total)?$/.exec(name)?.[1] ?? '';
+}
+
+function table(): string {
+  const lines = rows().map(({ name, type, labels, help, programs }) => {
+    const shown = labels.map((label) => `\`${label}\``).join(', ');
+    return `| \`${name}\` | ${type} | ${shown} | ${unitOf(name)} | ${help} | ${programs} |`;
+  });
+  return ['| metric | type | labels | unit | meaning | program |', '| --- | --- | --- | --- | --- | --- |', ...lines].join('\n'); // prettier-ignore
+}
+
+function labels(): string {
+  const lines = Object.entries(LABELS).map(([label, bound]) => `| \`${label}\` | ${bound} |`);
+  return ['| label | values, at most |', '| --- | --- |', ...lines].join('\n');
+}
+
+const trimmed = (text: string): string => text.replace(/ +/g, ' ').replace(/-+/g, '-');
+
+describe('docs/reference/metrics.md', () => {
+  it('has every metric that programs declare', () => {
+    const page = readFileSync(FILE, 'utf8');
+    const part = (text: string, name: string, body: string): string => {
+      const [before = '', rest = ''] = text.split(`<!-- ${name} -->`);
+      const [, after = ''] = rest.split(`<!-- end of ${name} -->`);
+      return `${before}<!-- ${name} -->\n\n${body}\n\n<!-- end of ${name} -->${after}`;
+    };
+    const made = part(part(page, 'metrics', table()), 'labels', labels());
+    if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(FILE, made);
+    else expect(trimmed(page)).toBe(trimmed(made));
+  });
+
+  it('says how many values each label has', () => {
+    expect(rows().flatMap((row) => row.labels.filter((label) => LABELS[label] === undefined))).toEqual([]);
+  });
+});
