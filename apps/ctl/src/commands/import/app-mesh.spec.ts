@@ -145,6 +145,13 @@ spec:
     ]);
   });
 
+  it('asks for no variable of a field that it leaves out', () => {
+    const found = imported(
+      node('{serviceDiscovery: {awsCloudMap: {namespaceName: "${CLOUDMAP}", serviceName: a}}, podSelector: {}}'),
+    );
+    expect(values(found)).toEqual([expect.objectContaining({ spec: { podSelector: {} } })]);
+  });
+
   it('takes the Lists that kubectl prints, and knows the lines of their items', () => {
     const { documents, notes } = imported(`apiVersion: v1
 kind: List

@@ -101,13 +101,14 @@ interface Manifest {
 }
 
 function readManifest(document: SourceDocument, variables: ReadonlyMap<string, string>): Manifest {
-  const unset = new Set<string>();
-  const filled = fillVariables(isJsonObject(document.value) ? document.value : {}, variables, (name) =>
-    unset.add(name),
-  );
+  const text = isJsonObject(document.value) ? document.value : {};
+  const filled = fillVariables(text, variables, () => undefined);
   const value = isJsonObject(filled) ? filled : {};
   const [version = '', group = ''] = textAt(value, 'apiVersion').split('/').reverse();
   const [kind, name] = [textAt(value, 'kind'), textAt(value, 'metadata', 'name')];
+  const unset = new Set<string>();
+  // Nobody is asked for the value of what is left out.
+  fillVariables(withoutFields(text, leftOutFields(kind)).value, variables, (name) => unset.add(name));
   const isPlaceless = kind === 'Mesh' || kind === 'Namespace';
   const namespace = isPlaceless ? '' : textAt(value, 'metadata', 'namespace') || 'default';
   const named = `${kind} ${namespace === '' ? '' : `${namespace}/`}${name}`.trim();
