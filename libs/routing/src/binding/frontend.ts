@@ -6,7 +6,8 @@ import { looksIntoRequests, type CompiledRoute } from '../rules/compiled-route';
 export type TargetKind = 'MeshService' | 'MeshMultiZoneService' | 'Gateway';
 
 /** Where a kind without namespaces stands: routes of this namespace are its producers' (docs/plans/routes.md, Decisions). */
-const NO_NAMESPACE = 'default';
+/** The namespace of services without one. */
+export const NO_NAMESPACE = 'default';
 
 /** What a reference names, before it is known whether it exists: a key of kind, mesh, namespace and display name. */
 export interface Target {
