@@ -2,6 +2,9 @@
  * The schema of a store as numbered SQL files, forward only. A file that ran anywhere is never edited: a change of the
  * schema is the next file. A step first expands (adds what both versions bear) and contracts a version later, since
  * replicas of two versions work on one database during an update. schema.sql is what the files make together.
+ *
+ * From 0006 on the name of a file says the last step of the version before it (`0006-needs-0005-words.sql`): programs that
+ * know this step work on what the file makes, older ones refuse it (docs/guides/upgrade.md).
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -43,6 +46,20 @@ function sqlMigration(file: string): new () => MigrationInterface {
       return Promise.reject(new Error('migrations go forward only; restore a backup instead'));
     }
   };
+}
+
+/**
+ * The number of the step that a program must know to work on a database in which the step `name` of the bookkeeping table
+ * ran (`Needs0005Words0000000000006` → 5); undefined where the name does not say it.
+ */
+export function neededStep(name: string): number | undefined {
+  const [, number] = /^Needs(\d{4})[A-Z].*\d{13}$/.exec(name) ?? [];
+  return number === undefined ? undefined : Number(number);
+}
+
+/** The number of a step by its name in the bookkeeping table: `Store0000000000001` → 1. */
+export function stepNumber(name: string): number {
+  return Number(name.slice(-13));
 }
 
 /** The name in the bookkeeping table: `0001-store.sql` is `Store0000000000001`. TypeORM orders by the last 13 digits. */

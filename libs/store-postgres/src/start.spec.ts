@@ -1,4 +1,5 @@
 import { createServer, connect, type AddressInfo, type Server, type Socket } from 'node:net';
+import { migrations, neededStep, stepNumber } from '@causeway/migrations';
 import { Unavailable } from '@causeway/resources';
 import { silentLogger, systemClock, type Logger } from '@causeway/runtime';
 import { Client } from 'pg';
@@ -63,6 +64,35 @@ describe('the start of a store', () => {
     const tolerant = await start({ url: database.url, tolerateNewer: true });
     await write(tolerant.store, put(freshId()));
     await tolerant.close();
+  });
+
+  it('works on a database that the next version has migrated, and refuses one of the version after that', async () => {
+    const newest = Math.max(...migrations.map((Migration) => stepNumber(new Migration().name ?? '')));
+    const [next, afterNext] = [newest + 1, newest + 2].map((step) => {
+      const needed = String(step - 1).padStart(4, '0');
+      return { timestamp: step, name: `Needs${needed}Future${String(step).padStart(13, '0')}` };
+    });
+    await (await start({ url: database.url })).close();
+    await query(`INSERT INTO migrations (timestamp, name) VALUES (${next?.timestamp}, '${next?.name}')`);
+    const warnings: string[] = [];
+    const logger: Logger = { ...silentLogger, warn: (message) => void warnings.push(message) };
+    const old = await start({ url: database.url, logger });
+    await write(old.store, put(freshId()));
+    expect(
+      warnings.filter((line) => line.includes(`later version of this program (${next?.name}); continuing`)),
+    ).toHaveLength(1);
+
+    await query(`INSERT INTO migrations (timestamp, name) VALUES (${afterNext?.timestamp}, '${afterNext?.name}')`);
+    await write(old.store, put(freshId()));
+    await expect(start({ url: database.url })).rejects.toThrow('update the program one version at a time');
+  });
+
+  it('has steps that say from which step on a program bears them', () => {
+    const names = migrations.map((Migration) => new Migration().name ?? '');
+    const silent = names.filter((name) => neededStep(name) === undefined);
+    // Those of the first version; later ones are named `NNNN-needs-MMMM-words.sql` (docs/guides/upgrade.md).
+    expect(silent.map(stepNumber)).toEqual([1, 2, 3, 4, 5]);
+    expect(names.filter((name) => (neededStep(name) ?? 0) >= stepNumber(name))).toEqual([]);
   });
 
   it('refuses a database of an unreleased version with one line that says what to do', async () => {

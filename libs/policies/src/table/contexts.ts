@@ -1,4 +1,4 @@
-import { PRODUCER, type Frontend } from '@causeway/routing';
+import { NO_NAMESPACE, PRODUCER, type Frontend } from '@causeway/routing';
 import { levelRank, type CrossNamespace } from '../model/levels';
 import type { Policy } from '../model/policy';
 import type { Node } from './nodes';
@@ -22,6 +22,13 @@ export interface Context {
 export function contextOf(frontend: Frontend, group: string): Context {
   const consumer = group.startsWith(CONSUMER) ? group.slice(CONSUMER.length) : undefined;
   return { mesh: frontend.id.mesh, namespace: consumer ?? frontend.namespace, frontend, group, consumer };
+}
+
+/** The same of a frontend that is gone, by its key. */
+export function contextAt(key: string, group: string): Omit<Context, 'frontend'> {
+  const [, mesh = '', , namespace = ''] = key.split('/');
+  const consumer = group.startsWith(CONSUMER) ? group.slice(CONSUMER.length) : undefined;
+  return { mesh, namespace: consumer ?? (namespace || NO_NAMESPACE), group, consumer };
 }
 
 const CONSUMER = 'consumer:';

@@ -2,7 +2,7 @@ import type { Frontend } from '@causeway/routing';
 import type { PolicyDefinition } from '../model/definition';
 import type { Policy } from '../model/policy';
 import { isBelow, type Touch } from './attachments';
-import { contextOf } from './contexts';
+import { contextAt, contextOf } from './contexts';
 import { KindPolicies, upperPolicies } from './kind-policies';
 import { KindScopes } from './kind-scopes';
 import { PolicyMarks } from './marks';
@@ -94,8 +94,7 @@ export class KindTable {
 
   private refresh(key: string, frontend: Frontend | undefined, group: string, marks: PolicyMarks): void {
     this.scopes.refresh(key, frontend, group, marks.policies);
-    if (!frontend) return;
-    const context = contextOf(frontend, group);
+    const context = frontend ? contextOf(frontend, group) : contextAt(key, group);
     for (const policy of upperPolicies(this.policies.attachments, context)) marks.policies.add(policy.key);
     this.markContext(key, group, context.consumer, marks);
   }

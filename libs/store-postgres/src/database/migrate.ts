@@ -1,4 +1,4 @@
-import { migrations, unreleasedMigrations } from '@causeway/migrations';
+import { migrations, neededStep, stepNumber, unreleasedMigrations } from '@causeway/migrations';
 import type { Logger } from '@causeway/runtime';
 import pg, { Client } from 'pg';
 import { DataSource } from 'typeorm';
@@ -20,8 +20,8 @@ export interface MigrateOptions {
 
 /**
  * Brings the schema up to date. Of several replicas that start at once one migrates and the others wait. Throws
- * DatabaseRefused where the database has migrations that this program does not know, unless that is tolerated, and where
- * an unreleased version made it.
+ * DatabaseRefused where a version later than the next one has migrated the database, unless that is tolerated, and where an
+ * unreleased version made it.
  */
 export async function migrate(options: MigrateOptions): Promise<void> {
   const client = new Client({
@@ -68,7 +68,12 @@ async function runMigrations({ url, logger, tolerateNewer }: MigrateOptions, cli
   const unknown = executed.filter((name) => !known.includes(name));
   if (unknown.length > 0) {
     const line = `the database was migrated by a later version of this program (${unknown.join(', ')})`;
-    if (!tolerateNewer) throw new DatabaseRefused(`${line}; update the program`);
+    const newest = Math.max(...known.map(stepNumber));
+    // A rolling update, or its way back: steps of the next version bear this program beside it.
+    if (unknown.every((name) => (neededStep(name) ?? Infinity) <= newest))
+      return logger.warn(`${line}; continuing, as it bears the version before it`);
+    if (!tolerateNewer)
+      throw new DatabaseRefused(`${line}, and not by the next one: update the program one version at a time`);
     return logger.warn(`${line}; continuing, as configured`);
   }
   if (known.some((name) => !executed.includes(name))) await runMissing(url, logger);
