@@ -16,7 +16,8 @@ const FOLDERS = [
   'test',
   'tools',
 ];
-const NOT_READ = /^(libs\/proto-gen\/src\/gen\/|test\/docs\/citations\.spec\.ts$)|\/golden\//;
+const NOT_READ =
+  /^(libs\/proto-gen\/src\/gen\/|tools\/docs-site\/pages|test\/docs\/citations\.spec\.ts$)|\/(golden|node_modules|dist)\//;
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const files = [...FOLDERS.flatMap(filesOf), 'README.md', 'CONTRIBUTING.md'];

@@ -92,6 +92,21 @@ export class QuickstartRun {
     return { code, text };
   }
 
+  /** Runs a command of a page in the checkout, with the settings of this run; fails with what it printed unless it ends with 0. */
+  async shell(command: string): Promise<string> {
+    const child = spawn('bash', ['-c', command], {
+      cwd: REPO,
+      env: this.environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let text = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (piece: string) => (text += piece));
+    const [code] = (await once(child, 'close')) as [number | null];
+    if (code !== 0) throw new Error(`${command}: ${code}\n${text}`);
+    return text;
+  }
+
   /** The state of each part, as `npm run -s demo:status` prints it: asked of the same server, without a process for each look. */
   async states(): Promise<ReadonlyMap<string, string>> {
     const file = join(this.environment['CAUSEWAY_DATA_DIR'] ?? '', 'demo.json');

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hasRedisServer } from '../../scripts/lib/redis.mjs';
@@ -38,6 +38,24 @@ function dataplane(name: string, service: string): string {
     name,
     spec: { networking: { address: '10.9.9.9', inbound } },
   });
+}
+
+/** The commands of the tour: lines that are indented below its steps, each with its document. */
+function tourOf(page: string): readonly string[] {
+  const [, section = ''] = page.split('\n## Ten minutes\n');
+  const [tour = ''] = section.split('\n## ');
+  const lines = tour
+    .split('\n')
+    .filter((line) => line.startsWith(' '.repeat(7)))
+    .map((line) => line.slice(7));
+  const commands: string[] = [];
+  let document = false;
+  for (const line of lines) {
+    if (document) commands.push(`${commands.pop()}\n${line}`);
+    else commands.push(line);
+    document = document ? line !== 'EOF' : line.endsWith('<<EOF');
+  }
+  return commands;
 }
 
 describe('npm start', () => {
@@ -137,6 +155,34 @@ describe('npm start', () => {
         const { status } = await serviceOf(run().restUrl('west'), 'redis', 'east');
         return status.addresses.some(({ hostname }) => hostname === undefined);
       });
+    });
+
+    it('does what the tour of the README says', async () => {
+      const asked = async (command: string): Promise<string> => {
+        const ports = { 5681: 'global', 6681: 'east', 7681: 'west' };
+        const here = command.replace(/http:\/\/127\.0\.0\.1:(\d+)/g, (url, port: keyof typeof ports) =>
+          ports[port] ? run().restUrl(ports[port]) : url,
+        );
+        return run().shell(here);
+      };
+      const tour = tourOf(readFileSync(join(__dirname, '..', '..', 'README.md'), 'utf8'));
+      const seen: string[] = [];
+      for (const command of tour) {
+        // A read may come before what was just written; the page is read by somebody who is slower.
+        const shown = /hostnames cache/.test(command)
+          ? seen.some((text) => text.includes('short'))
+            ? 'cache.mesh'
+            : 'cache.svc'
+          : '';
+        await until(`${command} shows ${shown}`, async () => {
+          const text = await asked(command);
+          seen.push(text);
+          return text.includes(shown);
+        });
+      }
+      expect(seen.join('\n')).toMatch(
+        /Dataplane cache-1 created[\s\S]*HostnameGenerator short created[\s\S]*catalog-1 in east answers/,
+      );
     });
 
     it('refuses a port that is taken, in one line', async () => {

@@ -1,5 +1,12 @@
 import { pageExamples } from '../../docs/page-examples';
 
+/** The pages whose `console` blocks are run, from the root of the repository. */
+export const TRANSCRIPT_PAGES: readonly string[] = [
+  'docs/reference/cli.md',
+  'docs/reference/cli-operations.md',
+  'docs/guides/policies.md',
+];
+
 /** One command of a transcript and all that it printed, its error output in between, in the order of the lines. */
 export interface Step {
   readonly command: string;

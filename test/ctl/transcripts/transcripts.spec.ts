@@ -5,13 +5,19 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ProcessMesh } from '../../support/process-mesh';
 import { until } from '../../support/until';
 import { TranscriptShell } from './transcript-shell';
-import { masked, readTranscripts, replaceTranscripts, type Step, type Transcript } from './transcript';
+import {
+  masked,
+  readTranscripts,
+  replaceTranscripts,
+  type Step,
+  type Transcript,
+  TRANSCRIPT_PAGES,
+} from './transcript';
 
 const ROOT = join(__dirname, '..', '..', '..');
 const UPDATE = process.env['UPDATE_GOLDEN'] === '1';
 
 /** The pages whose transcripts run, each from top to bottom against a global and the zones east and west of its own. */
-const PAGES = ['docs/reference/cli.md', 'docs/reference/cli-operations.md', 'docs/guides/policies.md'];
 
 /** The servers of the quickstart, which the pages name. */
 const SHOWN = { global: 'http://127.0.0.1:5681', east: 'http://127.0.0.1:6681', west: 'http://127.0.0.1:7681' };
@@ -23,7 +29,7 @@ const LOOK =
 /** ms without a change after which an output counts as final when a page is written. */
 const SETTLED = 2_000;
 
-describe.each(PAGES)('the transcripts of %s', (path) => {
+describe.each(TRANSCRIPT_PAGES)('the transcripts of %s', (path) => {
   const file = join(ROOT, path);
   const page = readFileSync(file, 'utf8');
   const transcripts = readTranscripts(page);
