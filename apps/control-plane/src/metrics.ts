@@ -22,13 +22,13 @@ export interface MetricSources {
 /** Metrics of the store and of the leader, which every control plane has (docs/design.md §3). */
 export function controlPlaneMetrics(sources: MetricSources): readonly Metric[] {
   return [
-    ...[buildInfo(sources.role), ...storeMetrics(sources), ...meshMetrics(sources)],
+    ...[buildMetric(sources.role), ...storeMetrics(sources), ...meshMetrics(sources)],
     ...[...auditMetrics(sources), ...leaderMetrics(sources)],
   ];
 }
 
 /** Always 1: its labels say what runs, so that a dashboard shows how far an upgrade is. */
-function buildInfo(role: string): Metric {
+function buildMetric(role: string): Metric {
   const labels = { version: VERSION, role, node: process.versions.node };
   return {
     name: 'build_info',
