@@ -22,6 +22,9 @@ const LABELS: Readonly<Record<string, string>> = {
   result: 'of DNS: response codes (16), or how forwarding ended (3)',
   type: 'types of DNS below 256, all others are `other`',
   upstream: 'upstreams of DNS in the settings',
+  version: 'one a program',
+  role: '2: `global`, `zone`',
+  node: 'one a program',
   le: 'buckets, 17 at most',
   proxy: 'Dataplanes of the machine',
 };

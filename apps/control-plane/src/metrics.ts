@@ -6,9 +6,11 @@ import type { Meshes } from '@causeway/meshes';
 import type { IndexReader } from '@causeway/store';
 import type { PostgresBackend } from '@causeway/store-postgres';
 import type { LeaderService } from './leader.module';
+import { VERSION } from './version';
 
 /** What the metrics of every control plane are read from. */
 export interface MetricSources {
+  readonly role: 'global' | 'zone';
   readonly registry: Registry;
   readonly index: IndexReader;
   readonly backend: PostgresBackend;
@@ -19,7 +21,21 @@ export interface MetricSources {
 
 /** Metrics of the store and of the leader, which every control plane has (docs/design.md §3). */
 export function controlPlaneMetrics(sources: MetricSources): readonly Metric[] {
-  return [...storeMetrics(sources), ...meshMetrics(sources), ...auditMetrics(sources), ...leaderMetrics(sources)];
+  return [
+    ...[buildMetric(sources.role), ...storeMetrics(sources), ...meshMetrics(sources)],
+    ...[...auditMetrics(sources), ...leaderMetrics(sources)],
+  ];
+}
+
+/** Always 1: its labels say what runs, so that a dashboard shows how far an upgrade is. */
+function buildMetric(role: string): Metric {
+  const labels = { version: VERSION, role, node: process.versions.node };
+  return {
+    name: 'build_info',
+    help: '1, with the version of the program, its role and the version of Node',
+    labels: Object.keys(labels),
+    read: () => [{ labels, value: 1 }],
+  };
 }
 
 function storeMetrics({ index, registry, backend }: MetricSources): readonly Metric[] {

@@ -16,16 +16,16 @@ import { defaultsReadiness } from './store-maintenance';
 export class SharedTelemetry {
   constructor(
     private readonly core: ControlPlaneCore,
-    private readonly sources: Omit<MetricSources, 'registry'>,
+    private readonly sources: Omit<MetricSources, 'registry' | 'role'>,
     private readonly certificates: readonly Pick<RestCertificates, 'warnings'>[],
   ) {}
 
   /** What a program adds its own metrics to. */
   options(): TelemetryOptions {
     const { backend, index } = this.sources;
-    const { registry, settings, logger, propagation, shutdown } = this.core;
+    const { cp, registry, settings, logger, propagation, shutdown } = this.core;
     return {
-      metrics: controlPlaneMetrics({ registry, ...this.sources }),
+      metrics: controlPlaneMetrics({ role: cp.role, registry, ...this.sources }),
       histograms: [propagation],
       warnings: () => [...this.certificates.flatMap((each) => each.warnings()), ...meshWarnings(this.sources.meshes)],
       notReady: defaultsReadiness({ store: backend.store, index, shutdown }),

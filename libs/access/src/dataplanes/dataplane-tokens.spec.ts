@@ -93,7 +93,6 @@ describe('dataplane tokens', () => {
     await west.plane.write([
       { type: 'delete', id: globalSecretId('dataplane-token-signing-key-1', 'west'), expect: 'any' },
     ]);
-    await west.service.tokens.ensureKey();
     const { token } = await west.service.tokens.issue({ mesh: 'default', workload: 'web' });
     // The serial of a deleted key is not used again: east does not know key 2.
     expect(await verdict(token)).toMatch(/^there is no signing key with kid "2"|does not fit its signing key/);

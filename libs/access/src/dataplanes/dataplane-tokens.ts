@@ -86,6 +86,8 @@ export class DataplaneTokenIssuer extends TokenIssuer {
       ...(tags === undefined ? {} : { tags }),
       ...(workload === undefined ? {} : { workload }),
     });
+    // The leader makes the first key a moment after its term begins; who asks before that need not wait for it.
+    await this.ensureKey();
     return this.issueToken({ claims, facts: factsOf(claims), validity: validity.ms, issuedBy });
   }
 }

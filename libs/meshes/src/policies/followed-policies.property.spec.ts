@@ -3,7 +3,7 @@ import { identityKey, type Identity, type Resource } from '@causeway/resources';
 import { foldOf, pathsAt, type PolicyTable } from '@causeway/policies';
 import { meshesOf } from '../../../../test/support/meshes';
 import { policyOrTraffic } from '../../../../test/support/policy-changes';
-import { TrafficZone } from '../../../../test/support/traffic-zone';
+import { shippedKinds, sketch, TrafficZone } from '../../../../test/support/traffic-zone';
 import { FollowedRoutes, type StepsRunner } from '../routes/followed-routes';
 import { FollowedPolicies } from './followed-policies';
 
@@ -75,6 +75,21 @@ function followed(zone: TrafficZone, run: StepsRunner, mostAtOnce?: number) {
 const change = fc.record({ what: policyOrTraffic, steps: fc.nat(12) });
 
 describe('the policies of a process', () => {
+  it.each(['Mesh', 'Namespace'])('a policy on a %s is told when a service below it goes', (kind) => {
+    const service = sketch('MeshService', 'a', { ports: [{ port: 80, targetPort: 80 }] });
+    const targetRefs = [kind === 'Mesh' ? { kind, name: 'default' } : { kind, selector: {} }];
+    const policy = sketch('LoadBalancingPolicy', 'p', { targetRefs, algorithm: 'Random' });
+    const zone = new TrafficZone([...shippedKinds(), sketch('MeshService', 'b', service.spec), service, policy]);
+    const steps = new Steps();
+    const { policies } = followed(zone, steps.run);
+    steps.finish();
+    const told: string[] = [];
+    policies.subscribe((affected) => told.push(...(affected === 'reloaded' ? [] : affected.policies)));
+    zone.delete(service);
+    expect(told).toContain(identityKey(policy.id));
+    policies.close();
+  });
+
   it('are those of the index, whatever changed between the steps of its loads, and nothing is told of a table that nobody sees', () => {
     fc.assert(
       fc.property(
