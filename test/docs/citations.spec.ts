@@ -17,7 +17,7 @@ const FOLDERS = [
   'tools',
 ];
 const NOT_READ =
-  /^(libs\/proto-gen\/src\/gen\/|tools\/docs-site\/pages|test\/docs\/citations\.spec\.ts$)|\/(golden|node_modules|dist)\//;
+  /^(libs\/proto-gen\/src\/gen\/|tools\/docs-site\/|test\/docs\/citations\.spec\.ts$)|\/(golden|node_modules|dist)\//;
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const files = [...FOLDERS.flatMap(filesOf), 'README.md', 'CONTRIBUTING.md'];
