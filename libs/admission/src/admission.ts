@@ -2,7 +2,7 @@ import type { Verb } from '@causeway/access';
 import { FieldPath, Invalid, isJsonObject, NotFound, ownZone, type Identity, type Resource } from '@causeway/resources';
 import type { AdmissionParts } from './admission-parts';
 import type { BatchOutcome, BatchRequest } from './batch/batch';
-import { AwsNames, TakenNames } from './aws-names';
+import { TakenNames } from './aws-names';
 import { BatchWrite, type PlannedDocument } from './batch/batch-write';
 import { decodeDocument } from './document/decode-document';
 import { draftIdentity, type DecodedDocument, type Target } from './document/document';
@@ -39,11 +39,7 @@ const PUT_VERBS: readonly Verb[] = ['create', 'update'];
  * than Unavailable nothing was written. A write of equal content writes nothing.
  */
 export class Admission {
-  private readonly awsNames: AwsNames;
-
-  constructor(private readonly parts: AdmissionParts) {
-    this.awsNames = new AwsNames(parts.index);
-  }
+  constructor(private readonly parts: AdmissionParts) {}
 
   /** Creates or replaces. */
   async put(request: PutRequest): Promise<WriteOutcome> {
@@ -54,7 +50,7 @@ export class Admission {
     const decoded = decodeDocument(this.parts.registry, request.body, this.targetOf(address, request));
     const { namespace } = decoded.draft;
     if (address && !isWhole) await this.authorise({ ...address, namespace }, request, PUT_VERBS);
-    const write = new SingleWrite(this.parts, request, new TakenNames(this.awsNames));
+    const write = new SingleWrite(this.parts, request, new TakenNames(this.parts.index));
     return untilWritten(async (tries) => {
       if (!decoded.namesMesh) return this.putPlaced(decoded, write, request);
       if (!address) this.authoriseDraft(decoded, request);
@@ -70,7 +66,7 @@ export class Admission {
     const address = this.inMesh(request.address);
     await this.authorise(address, request, UPDATE);
     if (!isJsonObject(patch)) throw new Invalid([FieldPath.at().violation('the patch must be an object')]);
-    const write = new SingleWrite(this.parts, request, new TakenNames(this.awsNames));
+    const write = new SingleWrite(this.parts, request, new TakenNames(this.parts.index));
     return untilWritten(async () => {
       const stored = await this.find(address, request, UPDATE);
       const body = mergePatch(toDocument(address.kind, stored), patch);
@@ -86,7 +82,7 @@ export class Admission {
    * batch that is too long, and Unavailable where nothing, or of an atomic batch nothing or all, was written.
    */
   apply(request: BatchRequest): Promise<BatchOutcome> {
-    const write = new SingleWrite(this.parts, request, new TakenNames(this.awsNames));
+    const write = new SingleWrite(this.parts, request, new TakenNames(this.parts.index));
     const rules = {
       authorise: (decoded: DecodedDocument) => this.authoriseDraft(decoded, request),
       plan: (document: PlannedDocument) => write.plan(document),

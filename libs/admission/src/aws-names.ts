@@ -6,49 +6,72 @@ import {
   type Identity,
   type JsonObject,
   type Kind,
+  type Resource,
 } from '@causeway/resources';
-import type { IndexReader } from '@causeway/store';
-
-interface Named {
-  readonly version: unknown;
-  /** By mesh and name: who has it. */
-  readonly holders: ReadonlyMap<string, Identity>;
-}
+import type { IndexChange, IndexReader } from '@causeway/store';
+import { PerIndex, type FollowedByIndex } from './followed-by-index';
 
 /**
  * The names at App Mesh, each of which one resource of a mesh and kind has (T003-08). What stands here is refused at admission. Two that
- * race, and two that meet by sync, are both stored: there the older one keeps the name.
+ * race, and two that meet by sync, are both stored: there the older one keeps the name. A change costs the resource that changed.
  */
-export class AwsNames {
-  private readonly named = new Map<string, Named>();
+class AwsNames implements FollowedByIndex {
+  /** By kind, then by mesh and name, the keys of those that have it. A kind is there once it was asked for. */
+  private readonly holders = new Map<Kind, Map<string, Map<string, Identity>>>();
 
-  constructor(private readonly index: Pick<IndexReader, 'ofKind' | 'versionOf'>) {}
+  constructor(private readonly index: IndexReader) {}
 
-  /** Another resource that has this name now; made anew, linear in the resources of the kind, once they have changed. */
-  holderOf(kind: Kind, id: Identity, awsName: string): Identity | undefined {
-    const holder = this.tableOf(kind).get(keyOf(id.mesh, awsName));
-    return holder && identityKey(holder) !== identityKey(id) ? holder : undefined;
+  reload(): void {
+    this.holders.clear();
   }
 
-  private tableOf(kind: Kind): Named['holders'] {
-    const version = this.index.versionOf(kind.name);
-    const known = this.named.get(kind.name);
-    if (known?.version === version) return known.holders;
-    const holders = new Map<string, Identity>();
-    for (const { id, spec } of this.index.ofKind(kind.name)) {
-      const awsName = awsNameOf(kind, id, spec);
-      if (awsName !== undefined) holders.set(keyOf(id.mesh, awsName), id);
+  apply({ id, before, after }: IndexChange): void {
+    for (const [kind, table] of this.holders) {
+      if (kind.name !== id.kind) continue;
+      if (before) forget(table, kind, before);
+      if (after) note(table, kind, after);
     }
-    this.named.set(kind.name, { version, holders });
-    return holders;
+  }
+
+  /** Another resource that has this name now. */
+  holderOf(kind: Kind, id: Identity, awsName: string): Identity | undefined {
+    const holders = this.tableOf(kind).get(keyOf(id.mesh, awsName)) ?? [];
+    for (const [key, holder] of holders) if (key !== identityKey(id)) return holder;
+    return undefined;
+  }
+
+  private tableOf(kind: Kind): Map<string, Map<string, Identity>> {
+    const known = this.holders.get(kind);
+    if (known) return known;
+    const table = new Map<string, Map<string, Identity>>();
+    for (const resource of this.index.ofKind(kind.name)) note(table, kind, resource);
+    this.holders.set(kind, table);
+    return table;
   }
 }
+
+function note(table: Map<string, Map<string, Identity>>, kind: Kind, { id, spec }: Resource): void {
+  const awsName = awsNameOf(kind, id, spec);
+  if (awsName === undefined) return;
+  const key = keyOf(id.mesh, awsName);
+  const holders = table.get(key) ?? new Map<string, Identity>();
+  table.set(key, holders.set(identityKey(id), id));
+}
+
+function forget(table: Map<string, Map<string, Identity>>, kind: Kind, { id, spec }: Resource): void {
+  const key = keyOf(id.mesh, awsNameOf(kind, id, spec) ?? '');
+  const holders = table.get(key);
+  holders?.delete(identityKey(id));
+  if (holders?.size === 0) table.delete(key);
+}
+
+const awsNames = new PerIndex((index) => new AwsNames(index));
 
 /** The names that one request takes: those of the index, and those of its documents before. */
 export class TakenNames {
   private readonly taken = new Map<string, Identity>();
 
-  constructor(private readonly names: AwsNames) {}
+  constructor(private readonly index: IndexReader) {}
 
   /** Takes the name of a resource that is to be made. Throws Conflict, which names the holder. */
   take(kind: Kind, id: Identity, spec: JsonObject): void {
@@ -57,7 +80,7 @@ export class TakenNames {
     const key = `${kind.name}/${keyOf(id.mesh, awsName)}`;
     const before = this.taken.get(key);
     const other = before && identityKey(before) !== identityKey(id) ? before : undefined;
-    const holder = other ?? this.names.holderOf(kind, id, awsName);
+    const holder = other ?? awsNames.of(this.index).holderOf(kind, id, awsName);
     if (holder) throw new Conflict(refusal(holder, id, awsName));
     this.taken.set(key, id);
   }

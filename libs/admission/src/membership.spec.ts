@@ -78,7 +78,11 @@ class Fixture {
     });
   }
 
-  remove(kind: string, name: string, more: { terminate?: boolean; mesh?: string } = {}): Promise<string> {
+  remove(
+    kind: string,
+    name: string,
+    more: { terminate?: boolean; mesh?: string; namespace?: string } = {},
+  ): Promise<string> {
     const { terminate = false, ...place } = more;
     const request = { address: { kind: kindOf(kind), name, ...place }, terminate, context: { caller: localAdmin } };
     return this.admission.delete(request).then(({ outcome }) => outcome, said);
@@ -144,6 +148,43 @@ describe('the mesh of a new resource', () => {
     expect(await fixture.put(inShop('before', { labels: { updated: 'yes' } }))).toBe('b');
     await fixture.put(namespace('shop', { team: 'a' }));
     expect(await fixture.put(inShop('new'))).toBe('a');
+  });
+
+  const node = (name: string, matchLabels: JsonObject): JsonObject => ({
+    ...{ type: 'VirtualNode', name, namespace: 'shop' },
+    spec: { podSelector: { matchLabels }, listeners: [{ portMapping: { port: 80, protocol: 'http' } }] },
+  });
+  const member = (labels: JsonObject): JsonObject => ({
+    ...{ type: 'Dataplane', name: 'pod', namespace: 'shop', labels, ...dataplane },
+  });
+
+  it('T003-32 a Dataplane that several VirtualNodes select is refused, naming them, until it is selected by one', async () => {
+    await fixture.put(mesh('m', {}));
+    await fixture.put(namespace('shop'));
+    await fixture.put(namespace('other'));
+    expect(await fixture.put(node('v1', { app: 'a' }))).toBe('m');
+    expect(await fixture.put(node('v2', { tier: 'web' }))).toBe('m');
+    const both = 'MembershipConflict: found multiple matching VirtualNodes for Dataplane shop/pod: shop/v1,shop/v2';
+    expect(await fixture.put(member({ app: 'a', tier: 'web' }))).toBe(both);
+    expect(await fixture.apply([member({ app: 'a', tier: 'web' })])).toEqual([both]);
+    expect(await fixture.put(member({ app: 'a' }))).toBe('m');
+    expect(await fixture.put(member({ app: 'a', tier: 'web' }))).toBe(both);
+    expect(await fixture.put({ ...member({ app: 'a', tier: 'web' }), namespace: 'other' })).toBe('m');
+    expect(await fixture.remove('VirtualNode', 'v2', { mesh: 'm', namespace: 'shop' })).toBe('deleted');
+    expect(await fixture.put(node('v3', { app: 'b' }))).toBe('m');
+    expect(await fixture.put(member({ app: 'a', tier: 'web' }))).toBe('m');
+  });
+
+  it('T003-33 a Dataplane that a second node began to select later can still be written', async () => {
+    await fixture.put(mesh('m', {}));
+    await fixture.put(namespace('shop'));
+    await fixture.put(namespace('other'));
+    expect(await fixture.put(node('v1', { app: 'a' }))).toBe('m');
+    await fixture.put(member({ app: 'a', tier: 'web' }));
+    expect(await fixture.put(node('v2', { tier: 'web' }))).toBe('m');
+    expect(await fixture.put(member({ app: 'a', tier: 'web', more: 'labels' }))).toBe('m');
+    expect(await fixture.put(member({ app: 'a' }))).toBe('m');
+    expect(await fixture.put(member({ app: 'a', tier: 'web' }))).toContain('MembershipConflict');
   });
 
   it('T003-25 must be the one that document or path name', async () => {

@@ -17,6 +17,7 @@ import {
 import { checkNotClaimed, checkNotGenerated } from './generated-rules';
 import type { TakenNames } from './aws-names';
 import { catchUp, checkNewMember, describeMembers, InUse, membershipRead } from './mesh-rules';
+import { checkOneNode } from './node-selectors';
 import { planWrite } from './plan-write';
 import {
   checkPrecondition,
@@ -115,6 +116,7 @@ export class SingleWrite {
     checkStillDeclared(kind, registry);
     if (stored) checkMadeHere(stored, controlPlane);
     else checkNewMember(kind, draft.id, meshes, meshInBody);
+    checkOneNode(index, draft, stored);
     const planned = planWrite(kind, draft, stored);
     if (!stored) this.names.take(kind, draft.id, draft.spec);
     return { ...planned, warnings: [...planned.warnings, ...definitionWarnings(draft, stored, { registry, index })] };

@@ -17,6 +17,7 @@ export type ViolationRule =
   | 'not-text'
   | 'MeshMembershipMismatch'
   | 'MeshMembershipConflict'
+  | 'MembershipConflict'
   | 'MeshTerminating'
   | 'invalid';
 
