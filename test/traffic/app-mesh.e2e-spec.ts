@@ -29,12 +29,30 @@ spec:
         - {virtualNodeRef: {name: red}, weight: 4}
 `;
 
+/** White by a name of its own, and the front of the example with that beside its backend. */
+const WHITE = `apiVersion: appmesh.k8s.aws/v1beta2
+kind: VirtualService
+metadata: {name: white, namespace: colors}
+spec: {provider: {virtualNode: {virtualNodeRef: {name: white}}}}
+---
+apiVersion: appmesh.k8s.aws/v1beta2
+kind: VirtualNode
+metadata: {name: front, namespace: colors}
+spec:
+  podSelector: {matchLabels: {app: front}}
+  listeners:
+  - portMapping: {port: ${PORT}, protocol: http}
+  backends:
+  - virtualService: {virtualServiceRef: {name: color}}
+  - virtualService: {virtualServiceRef: {name: white}}
+`;
+
 (ENVOY === undefined ? describe.skip : describe)(
   'the colour application of App Mesh, imported, over two zones,',
   () => {
     const servers: Server[] = [];
     const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
-    const vips = new Map<string, At>();
+    const fronts = new Map<string, At>();
     let traffic: TrafficMesh;
 
     /** An instance of a version: an HTTP process that says the colour, its Dataplane with the labels of its Deployment, and its Envoy. */
@@ -52,6 +70,28 @@ spec:
       });
       expect(status).toBe(201);
       await traffic.proxy(zone, `${name}.colors`);
+    }
+
+    /** The front of a zone: an HTTP process that asks for the colour at its virtual IP, by its own Envoy, whatever it is asked. */
+    async function front(zone: string): Promise<At> {
+      const { address } = await traffic.vipOf(zone, 'meshservices/vs-color?namespace=colors');
+      const server = createServer(({ headers: { 'x-color': color } }, answer) => {
+        void ask({ address, port: PORT }, color === undefined ? {} : { 'x-color': color }).then((text) =>
+          answer.end(text),
+        );
+      });
+      server.keepAliveTimeout = 60_000;
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      servers.push(server);
+      const { port } = server.address() as AddressInfo;
+      const tags = { 'kuma.io/service': 'front', 'kuma.io/protocol': 'http' };
+      const status = await traffic.zone(zone).put('/meshes/default/dataplanes/front-1?namespace=colors', {
+        ...{ type: 'Dataplane', mesh: 'default', name: 'front-1', namespace: 'colors', labels: { app: 'front' } },
+        spec: { networking: { address: traffic.machine(), inbound: [{ port: PORT, servicePort: port, tags }] } },
+      });
+      expect(status).toBe(201);
+      await traffic.proxy(zone, 'front-1.colors', { 'causeway.io/capture': 'bind' });
+      return { address: '127.0.0.1', port };
     }
 
     const ask = ({ address, port }: At, headers: OutgoingHttpHeaders = {}): Promise<string> =>
@@ -91,11 +131,9 @@ spec:
         ...[instance('east', 'red'), instance('west', 'red')],
       ]);
       for (const zone of traffic.zones) {
-        await traffic.client(zone);
-        const { address } = await traffic.vipOf(zone, 'meshservices/vs-color?namespace=colors');
-        vips.set(zone, { address, port: PORT });
+        fronts.set(zone, await front(zone));
       }
-      for (const [zone, at] of vips) await settled(zone, at, ['white', 'blue', 'red']);
+      for (const [zone, at] of fronts) await settled(zone, at, ['white', 'blue', 'red']);
     });
     afterAll(async () => {
       agent.destroy();
@@ -104,19 +142,30 @@ spec:
     });
 
     it('the weights of the router (T003-20) are obeyed in both zones, wherever a colour runs', async () => {
-      for (const [zone, at] of vips)
+      for (const [zone, at] of fronts)
         expect([zone, await drawnFairly(() => draw(at), { white: 5, blue: 3, red: 2 })]).toEqual([zone, []]);
     });
 
     it('requests with the header go to blue alone', async () => {
-      for (const [zone, at] of vips)
+      for (const [zone, at] of fronts)
         expect([zone, [...new Set(await draw(at, { 'x-color': 'blue' }, 200))]]).toEqual([zone, ['blue']]);
+    });
+
+    it('the front reaches the backends of its node (T003-35) and no colour by itself, until its node names that', async () => {
+      const { address } = await traffic.vipOf('east', 'meshservices/vn-white?namespace=colors');
+      expect(await ask({ address, port: PORT })).toBe('');
+      const { address: direct } = await traffic.vipOf('east', 'meshservices/vs-color?namespace=colors');
+      expect(await ask({ address: direct, port: PORT }, { 'x-color': 'blue' })).toBe('blue');
+      await imported(['-f', '-'], WHITE);
+      const { address: white } = await traffic.vipOf('east', 'meshservices/vs-white?namespace=colors');
+      await until('the front reaches white', async () => (await ask({ address: white, port: PORT })) === 'white');
+      expect(await ask({ address, port: PORT })).toBe('');
     });
 
     it('other weights that are imported are obeyed in both zones', async () => {
       await imported(['-f', '-'], SHIFTED);
-      for (const [zone, at] of vips) await settled(zone, at, ['blue', 'red']);
-      for (const [zone, at] of vips)
+      for (const [zone, at] of fronts) await settled(zone, at, ['blue', 'red']);
+      for (const [zone, at] of fronts)
         expect([zone, await drawnFairly(() => draw(at), { blue: 1, red: 4 })]).toEqual([zone, []]);
     });
   },

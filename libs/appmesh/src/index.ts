@@ -5,6 +5,7 @@
  *
  * Pure and incremental; it knows no kind, no store and no wire.
  */
+export { bindingOf, memberOf, withBinding, type Binding } from './binding';
 export { nodeViolations } from './compile/compile-node';
 export { routerViolations } from './compile/compile-router';
 export { type Generated } from './compile/generated';
@@ -13,6 +14,7 @@ export {
   listenerProtocols,
   sourceKinds,
   type Member,
+  type Reachable,
   type Source,
   type SourceKind,
   type VirtualNodeSpec,
@@ -20,6 +22,6 @@ export {
   type VirtualServiceSpec,
 } from './model';
 export { AWS_NAME_LABEL, derivedAwsName, nodeServiceName } from './names';
-export { AppMeshTable, type Compiled, type Reachable, type Touched } from './table/app-mesh-table';
+export { AppMeshTable, type Compiled, type Touched } from './table/app-mesh-table';
 export { type Membership } from './table/members';
 export { MEMBERSHIP_CONFLICT } from './table/verdict';

@@ -153,6 +153,9 @@ export interface Member extends Pick<Resource, 'id' | 'labels'> {
   readonly boundTo?: string;
 }
 
+/** What the Dataplanes of a node may call within App Mesh: frontends by namespace and name (T003-35). */
+export type Reachable = readonly { readonly namespace: string; readonly name: string }[];
+
 /** The selector of a node, by either word (T003-30). */
 export const selectorOf = ({ podSelector, dataplaneSelector }: VirtualNodeSpec): LabelSelector | undefined =>
   podSelector ?? dataplaneSelector;

@@ -1,8 +1,9 @@
 import { frontendOfVirtualService, identityKey, type Condition, type Identity } from '@causeway/resources';
+import type { Binding } from '../binding';
 import { compileRouter } from '../compile/compile-router';
 import { compileService, type Provider } from '../compile/compile-service';
 import type { Generated } from '../compile/generated';
-import type { Member, Source } from '../model';
+import type { Member, Reachable, Source } from '../model';
 import { resolvedRef } from '../names';
 import { Members, type Membership } from './members';
 import { nameOf, Sources, type Named, type Row } from './sources';
@@ -25,9 +26,6 @@ export interface Compiled {
   /** How many Dataplanes a node selects. */
   readonly members: number;
 }
-
-/** What the Dataplanes of a node may call within App Mesh: frontends by namespace and name (T003-35). */
-export type Reachable = readonly { readonly namespace: string; readonly name: string }[];
 
 interface Marks {
   readonly sources: Set<string>;
@@ -122,6 +120,14 @@ export class AppMeshTable {
       .sort()
       .join(',');
     return { membership, refusal: `found multiple matching VirtualNodes for Dataplane ${namespace}/${name}: ${nodes}` };
+  }
+
+  /** To which node a Dataplane belongs and what it may call for that; undefined where it belongs to none. */
+  binding(id: Identity): Binding | undefined {
+    const membership = this.membership(id);
+    if (membership.type === 'plain') return undefined;
+    const { namespace, name } = membership.node.id;
+    return { namespace, name, backends: this.reachable(id) ?? [] };
   }
 
   /** What a Dataplane may call of App Mesh; undefined where it belongs to no node and may call everything. */

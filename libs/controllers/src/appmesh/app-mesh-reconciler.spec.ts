@@ -242,6 +242,31 @@ describe('the loop of App Mesh', () => {
     expect(await condition(id, 'causeway.io/RoutedByXRoute')).toBeUndefined();
   });
 
+  const nodeOf = async (name: string): Promise<unknown> =>
+    (await harness.get(idOf('Dataplane', name)))?.status?.['virtualNode'];
+
+  it('T003-33 T003-35 writes to which node a Dataplane belongs and its backends, and keeps it there under the next leader', async () => {
+    const all = { podSelector: {} };
+    const pod = dataplane('pod', [{ port: 80 }], { app: 'v2' });
+    await apply(node('v1'), node('v2', { backends: [{ virtualService: { virtualServiceRef: { name: 's' } } }] }), pod);
+    const bound = { namespace: 'default', name: 'v2', backends: [{ namespace: 'default', name: 'vs-s' }] };
+    expect(await nodeOf('pod')).toEqual(bound);
+    // The older one ranks first, had the Dataplane no node yet.
+    await apply(node('v1', all));
+    expect(await nodeOf('pod')).toEqual(bound);
+    const { revision } = harness;
+    replica = harness.replica('b');
+    await lead(replica);
+    expect(harness.revision).toBe(revision);
+    expect(await nodeOf('pod')).toEqual(bound);
+    await apply(node('v2', { backends: [] }));
+    expect(await nodeOf('pod')).toEqual({ ...bound, backends: [] });
+    await apply(remove(idOf('VirtualNode', 'v2')));
+    expect(await nodeOf('pod')).toMatchObject({ name: 'v1' });
+    await apply(remove(idOf('VirtualNode', 'v1')));
+    expect(await nodeOf('pod')).toBeUndefined();
+  });
+
   it('T003-33 nodes that select one Dataplane say so until they do not', async () => {
     await apply(node('blue'), node('green', { podSelector: {} }), dataplane('pod', [{ port: 80 }], { app: 'blue' }));
     expect(await condition(idOf('VirtualNode', 'green'), 'causeway.io/MembershipConflict')).toMatchObject({

@@ -1,4 +1,5 @@
-import { AppMeshTable, sourceKinds, type Touched } from '@causeway/appmesh';
+import { isDeepStrictEqual } from 'node:util';
+import { AppMeshTable, bindingOf, memberOf, sourceKinds, withBinding, type Touched } from '@causeway/appmesh';
 import { storedSource } from '@causeway/kinds';
 import type { FollowedRoutes } from '@causeway/meshes';
 import {
@@ -11,7 +12,7 @@ import {
 } from '@causeway/resources';
 import { routeKinds } from '@causeway/routing';
 import { onAbort } from '@causeway/runtime';
-import type { IndexChange, IndexReader } from '@causeway/store';
+import type { IndexChange, IndexReader, PatchChange } from '@causeway/store';
 import {
   KeyedLoop,
   NO_KEYS,
@@ -38,8 +39,8 @@ const GENERATED_KINDS: readonly string[] = [
 const isSource = (kind: string): boolean => sourceKinds.some((known) => known === kind);
 
 /**
- * Makes MeshServices, routes and policies of VirtualNodes and VirtualServices, and writes the conditions of those that were made here
- * (docs/plans/app-mesh.md). A change costs what it touches. Objects are decided on only when everything that was touched is
+ * Makes MeshServices, routes and policies of VirtualNodes and VirtualServices, and writes the conditions of those that were made here,
+ * and to which node each Dataplane belongs (docs/plans/app-mesh.md). A change costs what it touches. Objects are decided on only when everything that was touched is
  * compiled, so that none is deleted while its source waits.
  */
 export class AppMeshReconciler implements KeyedReconciler {
@@ -83,8 +84,8 @@ export class AppMeshReconciler implements KeyedReconciler {
 
   keysOf({ id, key, before, after }: IndexChange): Keys {
     if (id.kind === 'Dataplane') {
-      if (before && after && jsonEqual(before.labels, after.labels)) return NO_KEYS;
-      return this.touch(after ? this.table.putMember(after) : this.table.removeMember(id));
+      if (before && after && isSameMember(before, after)) return NO_KEYS;
+      return this.touch(after ? this.table.putMember(memberOf(after)) : this.table.removeMember(id));
     }
     if (isSource(id.kind)) {
       const isSame = before && after && before.generation === after.generation && jsonEqual(before.spec, after.spec);
@@ -110,6 +111,7 @@ export class AppMeshReconciler implements KeyedReconciler {
   reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
     const existing = index.byIdentityKey(key);
     if (isSource(key.slice(0, key.indexOf('/')))) return this.reconcileSource(key, index, now);
+    if (existing?.id.kind === 'Dataplane') return { change: this.planBinding(existing) };
     if (this.pending.size > 0) {
       this.stale.add(key);
       return undefined;
@@ -134,18 +136,35 @@ export class AppMeshReconciler implements KeyedReconciler {
     return { change: planSourceStatus(source, [...compiled.conditions, ...stored], now) };
   }
 
+  /**
+   * Writes into the status of a Dataplane of this zone to which node it belongs and which backends it has by that: so it stays with its
+   * node whoever leads (T003-33), and what serves its proxies reads its backends there, on any replica (T003-35).
+   */
+  private planBinding({ id, revision, labels, status }: Resource): PatchChange | undefined {
+    const { cp } = this.options;
+    if (cp.role !== 'zone' || !isMadeHere({ id, labels }, cp)) return undefined;
+    const wanted = withBinding(status, this.table.binding(id));
+    return wanted === status ? undefined : { type: 'patch', id, expect: revision, status: wanted ?? {} };
+  }
+
   /** Takes over a Dataplane or a source; one that cannot be read is as one that is not there. */
   private apply(resource: Resource): Keys {
-    if (resource.id.kind === 'Dataplane') return this.touch(this.table.putMember(resource));
+    if (resource.id.kind === 'Dataplane') return this.touch(this.table.putMember(memberOf(resource)));
     const source = storedSource(resource);
     const touched = this.touch(source ? this.table.put(source) : this.table.remove(resource.id));
     return [...touched, identityKey(resource.id)];
   }
 
-  private touch({ sources }: Touched): Keys {
+  private touch({ sources, members }: Touched): Keys {
     for (const key of sources) this.pending.add(key);
-    return [...sources];
+    return [...sources, ...members];
   }
+}
+
+/** Whether two versions of a Dataplane are the same to nodes, and say the same of theirs. */
+function isSameMember(a: Resource, b: Resource): boolean {
+  const [before, after] = [a, b].map(bindingOf);
+  return jsonEqual(a.labels, b.labels) && isDeepStrictEqual(before, after);
 }
 
 /** The objects and conditions of App Mesh as a control loop for one term, which ends with `signal`. */

@@ -53,6 +53,32 @@ describe('what a Dataplane declares to use', () => {
     expect(setUp(web(refs)).listeners()).toEqual(wanted);
   });
 
+  it('is, for a Dataplane of a VirtualNode, the backends of that, as they change, unless it declares its own (T003-35)', () => {
+    const bound = (backends: readonly string[], refs?: readonly JsonObject[]): Resource => ({
+      ...web(refs),
+      status: {
+        virtualNode: { namespace: 'a', name: 'n', backends: backends.map((name) => ({ namespace: 'default', name })) },
+      },
+    });
+    const { zone, source, listeners } = setUp(bound(['redis']));
+    expect(listeners()).toEqual([six, seven]);
+    const told = new Set<string>();
+    source.subscribe({
+      changed: ({ names }) => names.forEach((name) => told.add(name)),
+      relisted: () => undefined,
+      reloaded: () => undefined,
+    });
+    zone.put(bound(['mail']));
+    expect(listeners()).toEqual([post]);
+    expect([...told]).toEqual(expect.arrayContaining([six, seven, post]));
+    zone.put(bound([]));
+    expect(listeners()).toEqual([]);
+    zone.put(bound([], [{ kind: 'MeshService', name: 'mail' }]));
+    expect(listeners()).toEqual([post]);
+    zone.put(web());
+    expect(listeners()).toEqual([six, seven, post]);
+  });
+
   it('is listened to as services come, go, and change labels, and as the Dataplane says otherwise', () => {
     const { zone, source, listeners } = setUp(web([{ kind: 'MeshService', labels: { team: 'b' } }]));
     expect(listeners()).toEqual([post]);

@@ -1,3 +1,4 @@
+import { bindingOf } from '@causeway/appmesh';
 import { asDataplane } from '@causeway/controllers';
 import type { Dataplane } from '@causeway/kinds';
 import { hasEffectiveLabels, type Resource, type SpecOf } from '@causeway/resources';
@@ -9,10 +10,15 @@ type Reachable = NonNullable<NonNullable<Networking['transparentProxying']>['rea
 /** A service, or one of its ports, that a Dataplane declares to use: by kind, and name or labels. */
 export type BackendRef = NonNullable<Reachable['refs']>[number];
 
-/** Which services a Dataplane declares to use; undefined where it does not say, empty where it uses none. */
+/**
+ * Which services a Dataplane declares to use; undefined where it does not say, empty where it uses none. One that declares none itself and
+ * belongs to a VirtualNode uses the backends of that (T003-35).
+ */
 export function declaredBackends(dataplane: Resource | undefined): readonly BackendRef[] | undefined {
   const reachable = asDataplane(dataplane)?.spec.networking.transparentProxying?.reachableBackends;
-  return reachable && (reachable.refs ?? []);
+  if (reachable) return reachable.refs ?? [];
+  const bound = dataplane && bindingOf(dataplane);
+  return bound?.backends.map(({ namespace, name }) => ({ kind: 'MeshService' as const, namespace, name }));
 }
 
 /** Most sets of labels whose services are remembered: proxies of one kind share theirs. */
