@@ -8,6 +8,7 @@ import {
   type OnModuleDestroy,
   type OnModuleInit,
 } from '@nestjs/common';
+import type { RunnerStats } from '@causeway/controllers';
 import { createRedisLock } from '@causeway/leader-redis';
 import { createElection, type LeaderElection, type LeaderStatus, type LeaderTerm } from '@causeway/runtime';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
@@ -22,6 +23,8 @@ export type LeaderTermFactory = (term: LeaderTerm) => LeaderWork;
 
 /** What a leader does for one term. */
 export interface LeaderWork {
+  /** Counters of its control loops. */
+  readonly loopStats: RunnerStats['loops'];
   /** Works until the term's signal aborts. */
   run(): Promise<void>;
 }
@@ -41,6 +44,7 @@ interface Leadership {
 export class LeaderService implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown {
   private leadership: Leadership | undefined;
   private candidacy: Promise<void> | undefined;
+  private latest: LeaderWork | undefined;
 
   constructor(
     @Inject(CORE) private readonly core: ControlPlaneCore,
@@ -55,7 +59,10 @@ export class LeaderService implements OnModuleInit, OnApplicationBootstrap, OnMo
 
   onApplicationBootstrap(): void {
     // Not awaited: the port of REST opens after this hook, whoever leads.
-    this.candidacy = this.leadership?.election.run((term) => this.workOf(term).run(), this.core.shutdown);
+    this.candidacy = this.leadership?.election.run((term) => {
+      this.latest = this.workOf(term);
+      return this.latest.run();
+    }, this.core.shutdown);
   }
 
   async onModuleDestroy(): Promise<void> {
@@ -69,6 +76,11 @@ export class LeaderService implements OnModuleInit, OnApplicationBootstrap, OnMo
   /** How the election stands; undefined before the module has started. */
   status(): LeaderStatus | undefined {
     return this.leadership?.election.status();
+  }
+
+  /** What the control loops of the latest term did, by their names; empty before this replica has led. */
+  loops(): RunnerStats['loops'] {
+    return this.latest?.loopStats ?? {};
   }
 
   /** Whether Redis answers; undefined where the lease in Postgres decides alone. */

@@ -1,4 +1,5 @@
 import type { AuditRecorder } from '@causeway/access';
+import type { LoopStats } from '@causeway/controllers';
 import type { Metric, MetricValue } from '@causeway/telemetry';
 import type { WatchMetrics } from '@causeway/queries';
 import type { Registry } from '@causeway/resources';
@@ -23,7 +24,7 @@ export interface MetricSources {
 export function controlPlaneMetrics(sources: MetricSources): readonly Metric[] {
   return [
     ...[buildMetric(sources.role), ...storeMetrics(sources), ...meshMetrics(sources)],
-    ...[...auditMetrics(sources), ...leaderMetrics(sources)],
+    ...[...auditMetrics(sources), ...leaderMetrics(sources), ...loopMetrics(sources)],
   ];
 }
 
@@ -50,6 +51,11 @@ function storeMetrics({ index, registry, backend }: MetricSources): readonly Met
     gauge('postgres_listening', '1 while changes of the store are heard of at once', () =>
       Number(backend.status().listening),
     ),
+    gauge('postgres_connections', 'Connections of the pool, open', () => backend.status().open),
+    gauge('postgres_connections_used', 'Connections of the pool that a statement or a transaction has now', () => {
+      const { open, idle } = backend.status();
+      return open - idle;
+    }),
     gauge('postgres_connections_waiting', 'Statements that wait for a connection', () => backend.status().waiting),
   ];
 }
@@ -82,6 +88,33 @@ function leaderMetrics({ leader }: MetricSources): readonly Metric[] {
       bit(leader.status()?.leaseInWorker),
     ),
     gauge('leader_redis_connected', '1 while the Redis of the lock answers', () => bit(leader.redisConnected())),
+  ];
+}
+
+/** What the control loops of the last term did; they begin at 0 with each term, as counters do with each start. */
+function loopMetrics({ leader }: MetricSources): readonly Metric[] {
+  const counter = (name: string, help: string, count: (stats: LoopStats) => number): Metric => ({
+    ...{ name, help, labels: ['loop'] },
+    read: () => Object.entries(leader.loops()).map(([loop, stats]) => ({ labels: { loop }, value: count(stats) })),
+  });
+  const results = ['written', 'unchanged', 'refused'] as const;
+  return [
+    counter('loop_plans_total', 'Plans that a control loop was asked for', ({ plans }) => plans),
+    counter('loop_failures_total', 'Plans and writes of a control loop that failed', ({ errors }) => errors),
+    counter(
+      'loop_differences_total',
+      'Changes that a control loop found by looking at everything again, and no event had shown',
+      ({ differences }) => differences,
+    ),
+    {
+      name: 'loop_changes_total',
+      help: 'Changes that a control loop had written, by what the store answered',
+      labels: ['loop', 'result'],
+      read: () =>
+        Object.entries(leader.loops()).flatMap(([loop, stats]) =>
+          results.map((result) => ({ labels: { loop, result }, value: stats[result] })),
+        ),
+    },
   ];
 }
 

@@ -20,7 +20,7 @@ import {
   createTrustLoop,
   createZoneTrustLoop,
   GlobalProgress,
-  runLoops,
+  LoopRunner,
 } from '@causeway/controllers';
 import { createZoneLifecycleLoop, unsupportedByKuma, type KumaOptions } from '@causeway/kds';
 import type { FollowedPolicies, FollowedRoutes, Meshes } from '@causeway/meshes';
@@ -61,26 +61,22 @@ export function leaderTermFactory(
       const attached = { ...core, meshes, routes, policies, progress, exportDefault };
       const ofKuma = (): readonly string[] | undefined => zones.zones()?.kuma;
       const chores = [...tokenChores(context, authentication.tokens), security.purge];
+      const loops = [
+        ...meshLoops(core, meshes, binding),
+        conditions,
+        createDefinitionsLoop(),
+        createTrustLoop(),
+        createZoneTrustLoop(),
+        createTrustCertificatesLoop(),
+        authorities,
+        keys,
+        ...attachedLoops(attached, ofKuma, term),
+      ];
+      const runner = new LoopRunner(loops, context);
       return {
+        loopStats: runner.stats.loops,
         run: async () => {
-          await Promise.all([
-            maintainStore(core, backend, term, { chores }),
-            zones.run(),
-            runLoops(
-              [
-                ...meshLoops(core, meshes, binding),
-                conditions,
-                createDefinitionsLoop(),
-                createTrustLoop(),
-                createZoneTrustLoop(),
-                createTrustCertificatesLoop(),
-                authorities,
-                keys,
-                ...attachedLoops(attached, ofKuma, term),
-              ],
-              context,
-            ),
-          ]);
+          await Promise.all([maintainStore(core, backend, term, { chores }), zones.run(), runner.run()]);
         },
       };
     };

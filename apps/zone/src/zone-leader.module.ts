@@ -19,6 +19,7 @@ import {
   LeaseEnder,
   LeaseHealth,
   LoopRunner,
+  type RunnerStats,
   ProxyDirectory,
   poolReports,
   tombstoneRetention,
@@ -114,6 +115,10 @@ class ZoneTerm implements LeaderWork {
     this.loops = createLoops(options, { authorities: this.authorities, health, sync, term });
     this.runner = new LoopRunner(this.loops, { ...core, store: backend.store, index, term });
     this.current = sync;
+  }
+
+  get loopStats(): RunnerStats['loops'] {
+    return this.runner.stats.loops;
   }
 
   /** The session with the global; undefined after the term, and for a zone without a global. */

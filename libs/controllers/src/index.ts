@@ -7,6 +7,7 @@
  */
 export { type ControlLoop, type LoopPlan } from './runner/control-loop';
 export { LoopRunner, runLoops } from './runner/loop-runner';
+export { type LoopStats, type RunnerStats } from './runner/loop-state';
 export { createZoneReconcilers, poolMetrics, poolReports, type ZoneReconcilersConfig } from './zone-reconcilers';
 export { createMeshLoops, type MeshLoopsConfig } from './mesh/mesh-reconciler';
 export { meshesOfAuthority, TrustPublisher, unspreadDomains, type TrustPublisherConfig } from './trust/trust-publisher';

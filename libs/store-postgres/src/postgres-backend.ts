@@ -47,6 +47,8 @@ export interface PostgresStatus {
   readonly listenerConnections: number;
   /** Open connections of the pool. */
   readonly open: number;
+  /** Of them those that nobody uses. */
+  readonly idle: number;
   /** Callers that wait for a connection of the pool. */
   readonly waiting: number;
 }

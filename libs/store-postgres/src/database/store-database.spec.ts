@@ -73,7 +73,7 @@ describe('a failing statement', () => {
     const slow = store.find(NoteRow, (rows) => rows.query('SELECT pg_sleep(30)'));
     await expect(slow).rejects.toThrow('the database cannot serve now: canceling statement due to statement timeout');
     expect(await store.find(NoteRow, (rows) => rows.countBy({ area: 'identity' }))).toBe(1);
-    expect(store.usage()).toEqual({ open: 1, waiting: 0 });
+    expect(store.usage()).toEqual({ open: 1, idle: 1, waiting: 0 });
   });
 });
 

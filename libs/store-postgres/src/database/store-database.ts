@@ -120,9 +120,10 @@ export class StoreDatabase {
     return this.backends.has(backend);
   }
 
-  /** Open connections, and callers that wait for one. */
-  usage(): { readonly open: number; readonly waiting: number } {
-    return { open: this.pool?.totalCount ?? 0, waiting: this.pool?.waitingCount ?? 0 };
+  /** Open connections, those of them that nobody uses, and callers that wait for one. */
+  usage(): { readonly open: number; readonly idle: number; readonly waiting: number } {
+    const { totalCount: open = 0, idleCount: idle = 0, waitingCount: waiting = 0 } = this.pool ?? {};
+    return { open, idle, waiting };
   }
 
   /** Ends the pool after the statements under way; later ones throw Unavailable. */
