@@ -24,7 +24,7 @@ describe('names at App Mesh that meet by sync', () => {
     ...{ global: mesh.global, east: mesh.zone('east'), west: mesh.zone('west') },
   });
   const put = (plane: ProcessPlane, name: string, awsName: string): Promise<number> =>
-    plane.put(pathOf(name), { type: 'VirtualService', mesh: 'default', name, spec: { awsName } });
+    plane.put(pathOf(name), { type: 'VirtualService', name, spec: { awsName } });
   const accepted = async (plane: ProcessPlane, name: string, zone = ''): Promise<JsonObject | undefined> => {
     const found = await plane.get(`${pathOf(name)}${zone === '' ? '' : `?zone=${zone}`}`);
     const status = found?.['status'];
@@ -37,7 +37,7 @@ describe('names at App Mesh that meet by sync', () => {
 
   it('T003-08 what the global made is refused to a zone that knows it', async () => {
     expect(await put(mesh.global, 'first', 'a.example')).toBe(201);
-    await until('east has it', () => mesh.zone('east').get(pathOf('first')));
+    await until('east has it', () => mesh.zone('east').get(`${pathOf('first')}?zone=`));
     expect(await put(mesh.zone('east'), 'second', 'a.example')).toBe(409);
   });
 
@@ -45,7 +45,7 @@ describe('names at App Mesh that meet by sync', () => {
     const known = { CAUSEWAY_KDS_PORT: mesh.global.kdsAddress.split(':')[1] ?? '0' };
     await mesh.zone('west').stop();
     expect(await put(mesh.global, 'made-on-global', 'b.example')).toBe(201);
-    await until('east has it', () => mesh.zone('east').get(pathOf('made-on-global')));
+    await until('east has it', () => mesh.zone('east').get(`${pathOf('made-on-global')}?zone=`));
     await mesh.global.kill();
     await mesh.bootZone('west');
     expect(await put(mesh.zone('west'), 'made-in-west', 'b.example')).toBe(201);
@@ -56,7 +56,7 @@ describe('names at App Mesh that meet by sync', () => {
     await says(mesh.zone('west'), 'made-in-west', 'False');
     expect(await accepted(mesh.zone('west'), 'made-in-west')).toMatchObject({
       reason: 'AwsNameConflict',
-      message: 'awsName "b.example" is held by VirtualService default/made-on-global',
+      message: 'awsName "b.example" is held by VirtualService default/made-on-global of the global',
     });
     await until('west serves it no more', async () => !(await isServed(mesh.zone('west'), 'made-in-west')));
     await until('west serves the holder', () => isServed(mesh.zone('west'), 'made-on-global'));
