@@ -146,6 +146,14 @@ spec:
         expect([zone, await drawnFairly(() => draw(at), { white: 5, blue: 3, red: 2 })]).toEqual([zone, []]);
     });
 
+    it('the front of each zone is told the address by the awsName of the service', async () => {
+      for (const zone of traffic.zones) {
+        const { address } = await traffic.vipOf(zone, 'meshservices/vs-color?namespace=colors');
+        const found = await runCauseway(traffic.zone(zone).restUrl, ['dig', 'color.colors.svc.cluster.local']);
+        expect([zone, found.code, found.out]).toEqual([zone, 0, expect.stringContaining(address)]);
+      }
+    });
+
     it('requests with the header go to blue alone', async () => {
       for (const [zone, at] of fronts)
         expect([zone, [...new Set(await draw(at, { 'x-color': 'blue' }, 200))]]).toEqual([zone, ['blue']]);
@@ -160,6 +168,16 @@ spec:
       const { address: white } = await traffic.vipOf('east', 'meshservices/vs-white?namespace=colors');
       await until('the front reaches white', async () => (await ask({ address: white, port: PORT })) === 'white');
       expect(await ask({ address, port: PORT })).toBe('');
+    });
+
+    it('a target that does not exist gets its share of the requests answered with 500 (T003-13)', async () => {
+      const missing = SHIFTED.replace('{name: blue}, weight: 1', '{name: nobody}, weight: 4');
+      await imported(['-f', '-'], missing);
+      for (const [zone, at] of fronts) await settled(zone, at, ['500', 'red']);
+      for (const [zone, at] of fronts)
+        expect([zone, await drawnFairly(() => draw(at), { '500': 4, red: 4 })]).toEqual([zone, []]);
+      const router = await traffic.mesh.global.get('/meshes/default/virtualrouters/color?namespace=colors');
+      expect(JSON.stringify(router?.['status'])).toMatch(/"type":"ResolvedRefs","status":"False".*nobody/);
     });
 
     it('other weights that are imported are obeyed in both zones', async () => {

@@ -1,4 +1,4 @@
-import { globalIdentity, type ControlPlane, type Identity } from '@causeway/resources';
+import { globalIdentity, identityKey, type ControlPlane, type Identity } from '@causeway/resources';
 import { FakeClock } from '@causeway/runtime';
 import { MemoryDisk, MemoryStore } from '@causeway/store';
 import { applyDefaults } from './apply-defaults';
@@ -8,7 +8,7 @@ const east: ControlPlane = { role: 'zone', zone: 'east', federated: true };
 const alone: ControlPlane = { role: 'zone', zone: 'east', federated: false };
 const clock = new FakeClock(1_000);
 
-const generators = ['local-universal-mesh-service', 'local-mesh-external-service'];
+const generators = ['local-universal-mesh-service', 'local-mesh-external-service', 'local-virtual-service'];
 
 function names(ids: readonly Identity[]): string[] {
   return ids.map((id) => `${id.kind} ${id.zone}/${id.name}`);
@@ -76,6 +76,20 @@ describe('applyDefaults', () => {
     });
     expect(await applyDefaults({ store, controlPlane: global, clock })).toEqual([]);
     expect((await store.get(namespace))?.labels).toEqual({ mine: 'yes' });
+  });
+
+  it('gives a store of an earlier version, once, what this one has besides', async () => {
+    const store = new MemoryStore();
+    const made = await applyDefaults({ store, controlPlane: east, clock });
+    const [newest] = made.filter(({ name }) => name === 'local-virtual-service');
+    await remove(store, newest);
+    await store.write({
+      ...{ changes: [], onRefusal: 'abort' },
+      notes: [{ area: 'defaults', key: newest ? identityKey(newest) : '', value: null }],
+    });
+    expect(await applyDefaults({ store, controlPlane: east, clock })).toEqual([newest]);
+    await remove(store, newest);
+    expect(await applyDefaults({ store, controlPlane: east, clock })).toEqual([]);
   });
 
   it('leaves alone what is there before its first run', async () => {

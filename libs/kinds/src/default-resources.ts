@@ -24,7 +24,7 @@ const generator = (
   spec: { selector: { [service]: { matchLabels } }, template },
 });
 
-/** Kuma's generators, with Kuma's names (docs/design.md §4, defaults; docs/reference/kuma-rest.md §7.1, docs/reference/kuma-2.14.md §5). */
+/** Kuma's generators, with Kuma's names, and one of ours (docs/design.md §4, defaults; docs/reference/kuma-rest.md §7.1, docs/reference/kuma-2.14.md §5). */
 const ON_GLOBAL: readonly DefaultResource[] = [
   generator(
     'synced-mesh-multi-zone-service',
@@ -56,6 +56,13 @@ const ON_GLOBAL: readonly DefaultResource[] = [
 const ON_ZONE: readonly DefaultResource[] = [
   generator('local-universal-mesh-service', 'meshService', fromHere, '{{ .DisplayName }}.svc.mesh.local'),
   generator('local-mesh-external-service', 'meshExternalService', fromHere, '{{ .DisplayName }}.extsvc.mesh.local'),
+  // Ours: callers of App Mesh know a VirtualService by its awsName (docs/plans/app-mesh.md). Each zone has a MeshService of each.
+  generator(
+    'local-virtual-service',
+    'meshService',
+    { ...fromHere, [Label.generatedFrom]: 'VirtualService' },
+    '{{ label "appmesh.k8s.aws/aws-name" }}',
+  ),
 ];
 
 const NAMESPACE: DefaultResource = { kind: 'Namespace', name: 'default', spec: {} };
