@@ -1,6 +1,6 @@
 import { conditionOf, isJsonObject, type JsonObject } from '@causeway/resources';
 import { runCauseway } from '../ctl/run-causeway';
-import { ProcessMesh } from '../support/process-mesh';
+import { dataplane, ProcessMesh } from '../support/process-mesh';
 import type { ProcessPlane } from '../support/process-plane';
 import { until } from '../support/until';
 
@@ -80,6 +80,25 @@ describe('names at App Mesh that meet by sync', () => {
     await says(mesh.zone('west'), 'made-in-west', 'True');
     await until('west serves its own', () => isServed(mesh.zone('west'), 'made-in-west'));
     await until('east serves neither', async () => !(await isServed(mesh.zone('east'), 'made-on-global')));
+  });
+
+  it('T003-33 nodes that begin to select one Dataplane are shown by the doctor of the zone', async () => {
+    const east = mesh.zone('east');
+    const node = (name: string, podSelector: JsonObject): Promise<number> =>
+      east.put(pathOf(name, 'virtualnodes'), {
+        ...{ type: 'VirtualNode', name },
+        spec: { podSelector, listeners: [{ portMapping: { port: 80, protocol: 'http' } }] },
+      });
+    expect(await node('one', { matchLabels: { app: 'a' } })).toBe(201);
+    const body = { ...dataplane('pod', 'a'), labels: { app: 'a' } };
+    expect(await east.put(pathOf('pod', 'dataplanes'), body)).toBe(201);
+    expect(await node('all', {})).toBe(201);
+    const doctor = await until('the doctor of east shows it', async () => {
+      const { out } = await runCauseway(east.restUrl, ['doctor']);
+      return out.includes('MembershipConflict') && out;
+    });
+    expect(doctor).toMatch(/VirtualNode \S*all.*other VirtualNodes select these Dataplanes too: pod/);
+    expect(await east.put(pathOf('pod-2', 'dataplanes'), { ...body, name: 'pod-2' })).toBe(422);
   });
 
   it('what two zones made does not meet: each serves its own', async () => {

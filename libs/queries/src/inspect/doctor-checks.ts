@@ -67,6 +67,11 @@ const BAD_CONDITIONS: Readonly<Record<string, { readonly status: string; readonl
   TrustRefused: { status: 'True', advice: 'give the MeshTrust a trust domain of its zone, or remove the other one' },
   VIPAllocated: { status: 'False', advice: 'widen the address range of its kind: CAUSEWAY_VIP_RANGE_…' },
   DataplanesAgree: { status: 'False', advice: 'give the Dataplanes of the service the same ports' },
+  'causeway.io/MembershipConflict': {
+    status: 'True',
+    advice: 'change a selector of the VirtualNodes so that each Dataplane has one; until then it stays with its first',
+  },
+  'causeway.io/NameTaken': { status: 'True', advice: 'delete what the message names, or give the source another name' },
 };
 
 /** The checks of what is stored, in the order of the report. */

@@ -23,7 +23,7 @@ const MANIFESTS = /\.(ya?ml|json)(\.template)?$/;
 export async function importFiles(context: CommandContext, options: ImportOptions): Promise<number> {
   const variables = new Map((options.set ?? []).map(variableOf));
   const given = await readDocuments(options.filename, context.stdin, MANIFESTS);
-  if (given.length === 0) throw new UsageError('nothing to import: the files hold no documents');
+  if (given.length === 0) throw new UsageError(nothingIn(options.filename));
   const imported = importAppMesh(given, variables);
   // What is printed to be applied goes to standard output alone.
   const say = options.output ? context.printError : context.print;
@@ -34,6 +34,9 @@ export async function importFiles(context: CommandContext, options: ImportOption
   else if ((await applyAll(context, imported, options)) > 0) return 1;
   return refused > 0 ? 1 : 0;
 }
+
+const nothingIn = (paths: readonly string[]): string =>
+  `nothing to import: ${paths.join(', ')} holds no documents; of a folder the files *.yaml, *.yml and *.json are read (with .template behind it, too), and not the folders in it`;
 
 function variableOf(text: string): readonly [string, string] {
   const [, name, value] = /^([A-Za-z_]\w*)=(.*)$/s.exec(text) ?? [];
