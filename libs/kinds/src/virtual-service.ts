@@ -39,7 +39,9 @@ export const VirtualService = defineKind({
     ...providerViolations(spec.provider ?? {}, at.field('provider')),
   ],
   warn: ({ spec: { awsName = '', provider } }) => [
-    ...(Object.keys(provider ?? {}).length === 0 ? ['spec.provider: there is none, so it has no ports and nothing answers'] : []),
+    ...(Object.keys(provider ?? {}).length === 0
+      ? ['spec.provider: there is none, so it has no ports and nothing answers']
+      : []),
     ...(awsName.length > LONGEST_LABEL
       ? [`spec.awsName: has more than ${LONGEST_LABEL} characters, so no hostname is made of it`]
       : []),
