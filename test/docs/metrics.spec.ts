@@ -1,8 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { METRIC_PREFIX, typeOf, type Metric, type TelemetryOptions } from '@causeway/telemetry';
+import { METRIC_PREFIX, typeOf, type HistogramMetric, type Metric, type TelemetryOptions } from '@causeway/telemetry';
 import { controlPlaneMetrics } from '../../apps/control-plane/src/metrics';
+import { RestRequests } from '../../apps/control-plane/src/rest-requests';
 import { propagationHistogram } from '../../apps/control-plane/src/sync-metrics';
 import { globalTelemetry } from '../../apps/global/src/telemetry';
 import { zoneTelemetry } from '../../apps/zone/src/telemetry';
@@ -17,6 +18,9 @@ const LABELS: Readonly<Record<string, string>> = {
   kind: 'the kinds of the registry',
   mesh: 'meshes with ranges of their own; 2,100 series of a metric are shown',
   zone: 'zones that are registered; 2,000 series, the others are `_others`',
+  method: '8: those of HTTP that REST knows, all others are `other`',
+  route: 'routes of REST, fewer than 150, all others are `unknown`; with the statuses fewer than 2,100 series',
+  code: 'statuses of the program, fewer than 30',
   loop: 'control loops of the program, fewer than 50',
   direction: '2: `up`, `down`',
   reason: 'reasons of the program, fewer than 10',
@@ -54,7 +58,10 @@ function rows(): readonly (Row & { readonly programs: string })[] {
   const [global, zone] = [GLOBAL.metrics.map(rowOf), ZONE.metrics.map(rowOf)];
   const inGlobal = new Set(global.map(({ name }) => name));
   const inZone = new Set(zone.map(({ name }) => name));
-  const { name, help } = propagationHistogram().metric as unknown as { name: string; help: string };
+  const histogram = ({ metric }: HistogramMetric, label: string): Row & { readonly programs: string } => {
+    const { name, help } = metric as unknown as { name: string; help: string };
+    return { name, help, type: 'histogram', labels: [label], programs: 'global, zone' };
+  };
   const planes = [...global, ...zone.filter((row) => !inGlobal.has(row.name))].map((row) => ({
     ...row,
     programs: [...(inGlobal.has(row.name) ? ['global'] : []), ...(inZone.has(row.name) ? ['zone'] : [])].join(', '),
@@ -65,8 +72,8 @@ function rows(): readonly (Row & { readonly programs: string })[] {
     labels: metric.name.includes('network') ? [] : ['proxy'],
     programs: 'agent',
   }));
-  const propagation = { name, help, type: 'histogram', labels: ['kind'], programs: 'global, zone' };
-  return [...planes, propagation, ...agents].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const histograms = [histogram(propagationHistogram(), 'kind'), histogram(new RestRequests().seconds, 'method')];
+  return [...planes, ...histograms, ...agents].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** The unit is the end of the name, as Prometheus asks. */

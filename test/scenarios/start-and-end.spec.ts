@@ -10,6 +10,7 @@ import { ResourceIndex } from '@causeway/store';
 import { REST_APPLICATION_OPTIONS, restAdapter } from '@causeway/rest';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { propagationHistogram } from '../../apps/control-plane/src/sync-metrics';
+import { RestRequests } from '../../apps/control-plane/src/rest-requests';
 import { LeaderService } from '../../apps/control-plane/src/leader.module';
 import { globalConfig } from '../../apps/global/src/config';
 import { GlobalModule } from '../../apps/global/src/global.module';
@@ -77,6 +78,7 @@ async function start(program: 'global' | 'zone', database: TestDatabase): Promis
     clock: systemClock,
     logger: silentLogger,
     propagation: propagationHistogram(),
+    requests: new RestRequests(),
     instance: 'test',
     reload: { on: () => undefined },
     shutdown: shutdown.signal,

@@ -9,6 +9,7 @@ import { silentLogger, systemClock, type Clock } from '@causeway/runtime';
 import { XdsPort } from '@causeway/xds';
 import { LeaderService } from '../../apps/control-plane/src/leader.module';
 import { propagationHistogram } from '../../apps/control-plane/src/sync-metrics';
+import { RestRequests } from '../../apps/control-plane/src/rest-requests';
 import { zoneConfig } from '../../apps/zone/src/config';
 import { dnsSettings } from '../../apps/zone/src/dns-options';
 import { secretsSource } from '../../apps/zone/src/secrets-key';
@@ -43,7 +44,14 @@ export class ZoneProgram {
     const cp = { role: 'zone', zone: settings.CAUSEWAY_ZONE_NAME, federated: false } as const;
     const index = new ResourceIndex();
     const facts = {
-      ...{ registry: kindsOf(index), index, clock, logger: silentLogger, propagation: propagationHistogram() },
+      ...{
+        registry: kindsOf(index),
+        index,
+        clock,
+        logger: silentLogger,
+        propagation: propagationHistogram(),
+        requests: new RestRequests(),
+      },
       ...{
         instance: `test-${randomBytes(4).toString('hex')}`,
         shutdown: shutdown.signal,

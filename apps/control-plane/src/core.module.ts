@@ -3,6 +3,7 @@ import type { ControlPlane, Registry } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
 import type { ResourceIndex } from '@causeway/store';
 import type { HistogramMetric } from '@causeway/telemetry';
+import type { RestRequests } from './rest-requests';
 import type { SharedSettings } from './settings';
 import type { SettingsReload } from './settings-reload';
 
@@ -26,6 +27,8 @@ export interface ControlPlaneCore<S extends SharedSettings = SharedSettings> {
   readonly logger: Logger;
   /** Times of propagation: sync feeds it, the diagnostics port shows it. */
   readonly propagation: HistogramMetric;
+  /** What REST answered: it feeds this, the diagnostics port shows it. */
+  readonly requests: RestRequests;
   /** Name of this replica, for people to read; new at each start. */
   readonly instance: string;
   /** Aborts when the program is to end: it ends every wait of a start, and the term of a leader. */

@@ -7,6 +7,7 @@ import type { Meshes } from '@causeway/meshes';
 import type { IndexReader } from '@causeway/store';
 import type { PostgresBackend } from '@causeway/store-postgres';
 import type { LeaderService } from './leader.module';
+import type { RestRequests } from './rest-requests';
 import { VERSION } from './version';
 
 /** What the metrics of every control plane are read from. */
@@ -18,13 +19,14 @@ export interface MetricSources {
   readonly leader: LeaderService;
   readonly recorder: AuditRecorder;
   readonly meshes: Meshes;
+  readonly requests: Pick<RestRequests, 'values'>;
 }
 
 /** Metrics of the store and of the leader, which every control plane has (docs/design.md §3). */
 export function controlPlaneMetrics(sources: MetricSources): readonly Metric[] {
   return [
     ...[buildMetric(sources.role), ...storeMetrics(sources), ...meshMetrics(sources)],
-    ...[...auditMetrics(sources), ...leaderMetrics(sources), ...loopMetrics(sources)],
+    ...[...auditMetrics(sources), ...leaderMetrics(sources), ...loopMetrics(sources), restMetric(sources)],
   ];
 }
 
@@ -37,6 +39,11 @@ function buildMetric(role: string): Metric {
     labels: Object.keys(labels),
     read: () => [{ labels, value: 1 }],
   };
+}
+
+function restMetric({ requests }: MetricSources): Metric {
+  const help = 'Requests that REST answered';
+  return { name: 'rest_requests_total', help, labels: ['method', 'route', 'code'], read: () => requests.values() };
 }
 
 function storeMetrics({ index, registry, backend }: MetricSources): readonly Metric[] {

@@ -49,6 +49,10 @@ function restDependencies(...sources: RestSources): RestDependencies {
     access: { bindAddress, localhostIsAdmin, authenticator, policy, rates },
     authority: () => certificates.authority(),
     limits: restLimits(settings),
+    observe: (request) => {
+      core.requests.observe(request);
+      if (settings.CAUSEWAY_ACCESS_LOG === 'on') logger.info('request', { ...request });
+    },
   };
 }
 

@@ -16,6 +16,7 @@ import { grpcCertificateSource, RestCertificates, restCertificateSource } from '
 import { restLimits } from './rest-dependencies';
 import { SettingsReload, type RereadSettings } from './settings-reload';
 import { shutdownSignal } from './shutdown-signal';
+import { RestRequests } from './rest-requests';
 import { propagationHistogram } from './sync-metrics';
 import { VERSION } from './version';
 
@@ -51,7 +52,14 @@ export function createProgram<S extends SharedSettings>(cp: ControlPlane, config
   const instance = `${hostname()}-${process.pid}-${randomBytes(2).toString('hex')}`;
   const index = new ResourceIndex();
   const facts = { cp, settings, redacted, registry: kindsOf(index), index, instance, reload };
-  const core = { ...facts, clock: systemClock, logger, propagation: propagationHistogram(), shutdown: shutdown.signal };
+  const core = {
+    ...facts,
+    clock: systemClock,
+    logger,
+    propagation: propagationHistogram(),
+    requests: new RestRequests(),
+    shutdown: shutdown.signal,
+  };
   return { core, shutdown };
 }
 

@@ -30,6 +30,7 @@ export const sharedSettings = {
   DATABASE_URL: secret(text()),
   REDIS_URL: optional(secret(text())),
   LOG_LEVEL: reloaded(oneOf(['debug', 'info', 'warn', 'error'], 'info')),
+  CAUSEWAY_ACCESS_LOG: oneOf(['on', 'off'], 'off'),
   CAUSEWAY_CONFIG: optional(text()),
   CAUSEWAY_BIND_ADDRESS: text('127.0.0.1'),
   CAUSEWAY_MESH_NAME: checkedText(meshNameFault, DEFAULT_MESH_OWNER.expectedName),
@@ -70,6 +71,7 @@ export const sharedHelp: Readonly<Record<string, string>> = {
   DATABASE_URL: 'its Postgres database: postgres://user:password@host:port/database',
   REDIS_URL: 'the Redis of the leader lock; without it a lease in Postgres serves',
   LOG_LEVEL: 'debug, info, warn or error',
+  CAUSEWAY_ACCESS_LOG: 'on: a line of the log for each request that REST answered',
   CAUSEWAY_CONFIG: 'a YAML file with settings; the environment wins over it',
   CAUSEWAY_BIND_ADDRESS: 'where REST and diagnostics listen',
   CAUSEWAY_MESH_NAME:

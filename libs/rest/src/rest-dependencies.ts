@@ -3,6 +3,7 @@ import type { Admission } from '@causeway/admission';
 import type { Queries } from '@causeway/queries';
 import type { Registry } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
+import type { RequestObserver } from './http/answered-request';
 
 /** What bounds a request. Durations in ms, sizes in bytes. */
 export interface RestLimits {
@@ -59,6 +60,7 @@ export interface RestDependencies {
   /** The version of the program, for the OpenAPI document. */
   readonly version: string;
   readonly limits?: Partial<RestLimits>;
+  readonly observe?: RequestObserver;
 }
 
 /** Time, log and audit log, for controllers whose answers take long. */

@@ -144,8 +144,12 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
     {
       provide: RequestHooks,
       inject: [RouteTable, RequestSignals, RequestAudit, MODULE_OPTIONS_TOKEN],
-      useFactory: (routes: RouteTable, signals: RequestSignals, audit: RequestAudit, { clock }: RestDependencies) =>
-        new RequestHooks({ routes, callers: audit.callers, signals, audit, clock }),
+      useFactory: (
+        routes: RouteTable,
+        signals: RequestSignals,
+        audit: RequestAudit,
+        { clock, observe }: RestDependencies,
+      ) => new RequestHooks({ routes, callers: audit.callers, signals, audit, clock, observe }),
     },
     {
       provide: RequestAudit,

@@ -68,7 +68,8 @@ export class RequestAudit {
     readonly callers: RequestCallers,
   ) {}
 
-  private sourceOf(request: RestRequest): AuditSource {
+  /** Who sends a request, and from where. */
+  sourceOf(request: RestRequest): AuditSource {
     return auditSourceOf(this.callers.callerOf(request), originOf(request));
   }
 

@@ -3,6 +3,7 @@ import type { Clock } from '@causeway/runtime';
 import type { CallerRights } from '@causeway/access';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isWrite } from './access.guard';
+import { REQUEST_ID, type AnsweredRequest, type RequestObserver } from './answered-request';
 import { HttpError } from './http-error';
 import type { RequestCallers } from './request-callers';
 import type { RequestAudit } from './request-audit';
@@ -20,6 +21,7 @@ interface RequestHookParts {
   readonly signals: RequestSignals;
   readonly audit: RequestAudit;
   readonly clock: Clock;
+  readonly observe: RequestObserver | undefined;
 }
 
 /**
@@ -31,12 +33,18 @@ export class RequestHooks {
 
   /** Has to be called before routes are registered. Failures go to ProblemFilter, as those of controllers do. */
   install(fastify: FastifyInstance): void {
-    const { routes, callers, signals, audit } = this.parts;
+    const { routes, callers, signals, audit, observe } = this.parts;
     fastify.addHook('onRoute', (route) => {
       routes.add(route.method, route.url);
       audit.watch(route);
     });
+    if (observe)
+      fastify.addHook('onResponse', (request, reply, done) => {
+        observe(this.answered(request, reply));
+        done();
+      });
     fastify.addHook('onRequest', (request, reply, done) => {
+      void reply.header(REQUEST_ID, request.id);
       const error = requestLineError(request.url);
       if (error) return done(error);
       signals.begin(request, reply.raw);
@@ -45,6 +53,18 @@ export class RequestHooks {
         .then((rights) => this.route(request, reply, rights))
         .then((isRouted) => isRouted && done(), done);
     });
+  }
+
+  private answered(request: FastifyRequest, reply: FastifyReply): AnsweredRequest {
+    const { id, method, url } = request;
+    const { user = '' } = this.parts.audit.sourceOf(request);
+    return {
+      ...{ id, method, user, status: reply.statusCode, ms: reply.elapsedTime },
+      route: request.is404 ? '' : (request.routeOptions.url ?? ''),
+      path: pathOf(url).slice(0, 200),
+      isWatch: String(reply.getHeader('content-type')).startsWith('text/event-stream'),
+      address: request.socket.remoteAddress ?? '',
+    };
   }
 
   /** True for a request that a controller takes; another one is answered here, or throws. */
@@ -68,7 +88,7 @@ export class RequestHooks {
     callers.close();
     signals.close();
     for (const end = clock.elapsed() + DRAIN_TIME; clock.elapsed() < end; await clock.sleep(DRAIN_STEP)) {
-      // A connection becomes idle when its response is sent. Counting requests would cost each of them a listener.
+      // A connection becomes idle when its response is sent.
       server.closeIdleConnections();
       if ((await connectionsOf(server)) === 0) return;
     }

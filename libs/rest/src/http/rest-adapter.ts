@@ -3,6 +3,7 @@ import type { NestApplicationOptions } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyServerFactory } from 'fastify';
 import { DEFAULT_LIMITS, type RestLimits } from '../rest-dependencies';
+import { requestId } from './answered-request';
 import { HttpError } from './http-error';
 import { newInstance, problemJson, problemOf, PROBLEM_TYPE } from './problem.filter';
 import type { RestTls } from './rest-tls';
@@ -36,6 +37,7 @@ export function restAdapter(chosen: Partial<RestLimits> = {}, tls?: RestTls): Fa
   const adapter = new FastifyAdapter({
     skipMiddie: true,
     logger: false,
+    genReqId: requestId,
     bodyLimit: limits.body,
     requestTimeout: limits.requestTimeout,
     keepAliveTimeout: KEEP_ALIVE,

@@ -1,0 +1,35 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+
+/** A request that was answered, for metrics and the access log: nothing of its query, its body or its credentials. */
+export interface AnsweredRequest {
+  /** `X-Request-Id`: the client's where that is well-formed, else one of ours. */
+  readonly id: string;
+  readonly method: string;
+  /** As the router has it, such as `/meshes/:mesh/:kind/:name`; empty where no route took it. */
+  readonly route: string;
+  /** At most 200 characters. */
+  readonly path: string;
+  readonly status: number;
+  /** From the first byte of its head to the last of the answer. */
+  readonly ms: number;
+  /** True of a stream of events, which takes as long as its client stays. */
+  readonly isWatch: boolean;
+  /** Who sent it; empty where nobody is known. */
+  readonly user: string;
+  readonly address: string;
+}
+
+/** Told of each answered request; must not throw and must be quick. */
+export type RequestObserver = (request: AnsweredRequest) => void;
+
+/** The header that names a request, in requests and in answers. */
+export const REQUEST_ID = 'x-request-id';
+
+const WELL_FORMED = /^[\w.:-]{1,64}$/;
+
+/** The id of a request: that of its header, where it is 1 to 64 letters, digits and `_.:-`, else a new one. */
+export function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string {
+  const given = headers[REQUEST_ID];
+  return typeof given === 'string' && WELL_FORMED.test(given) ? given : randomUUID();
+}
