@@ -164,6 +164,10 @@ spec:
       expect(await ask({ address, port: PORT })).toBe('');
       const { address: direct } = await traffic.vipOf('east', 'meshservices/vs-color?namespace=colors');
       expect(await ask({ address: direct, port: PORT }, { 'x-color': 'blue' })).toBe('blue');
+      const plain = await traffic.vipOf('east', 'meshservices/color?namespace=colors');
+      await until('it reaches a service outside App Mesh', async () =>
+        ['white', 'red'].includes(await ask({ address: plain.address, port: PORT })),
+      );
       await imported(['-f', '-'], WHITE);
       const { address: white } = await traffic.vipOf('east', 'meshservices/vs-white?namespace=colors');
       await until('the front reaches white', async () => (await ask({ address: white, port: PORT })) === 'white');

@@ -6,7 +6,7 @@ import { serverListeners } from '../grpc/grpc-translation';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
 import { ChangedNames } from './changed-names';
 import { servedInbounds } from './dataplane/inbound';
-import { declaredBackends, type BackendRef } from './dataplane/reachable-backends';
+import { declaredBackends, type DeclaredBackends } from './dataplane/reachable-backends';
 import type { ListedNames } from './listed-names';
 import * as names from './names';
 import type { TrafficChange, TrafficTables } from './traffic-tables';
@@ -56,11 +56,20 @@ export class DataplaneChanges {
     const tables = this.parts.tables();
     // Without a Dataplane its proxies are not served, so one that comes or goes changes what it declares, and no more.
     const comesOrGoes = !before || !after;
-    const [old, now] = [before, after].map((each) => declaredBackends(each) ?? (comesOrGoes ? [] : undefined));
+    const none = comesOrGoes ? { refs: [], others: false } : undefined;
+    const [old, now] = [before, after].map((each) => declaredBackends(each) ?? none);
     if (isDeepStrictEqual(old, now)) return;
     changed.isRelisting = true;
-    const namesOf = (refs: readonly BackendRef[] | undefined): ReadonlySet<string> =>
-      refs ? tables.backends.names(mesh, refs) : new Set(this.parts.lists.destinationsIn(mesh));
+    // Where both have what does not come from App Mesh, only the rest can differ; one that comes or goes is not listed for.
+    const [hadOthers, hasOthers] = [old, now].map((each) => each?.others ?? true);
+    const areOthersSame = comesOrGoes || (hadOthers === true && hasOthers === true);
+    const namesOf = (declared: DeclaredBackends | undefined): ReadonlySet<string> => {
+      const generated = tables.backends.fromAppMesh(mesh);
+      const named = declared ? tables.backends.names(mesh, declared.refs) : generated;
+      if (areOthersSame || declared?.others === false) return named;
+      const all = [...this.parts.lists.destinationsIn(mesh)];
+      return new Set(all.filter((name) => named.has(name) || !generated.has(name)));
+    };
     const [left, joined] = [namesOf(old), namesOf(now)];
     for (const name of new Set([...left, ...joined]))
       if (left.has(name) !== joined.has(name))

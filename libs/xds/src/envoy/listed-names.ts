@@ -148,8 +148,15 @@ export class ListedNames {
   }
 
   private declared({ dataplane, mesh, capture }: EnvoyView): ReadonlySet<string> | 'all' {
-    const refs = declaredBackends(dataplane && this.parts.index.get(dataplane));
-    if (refs) return this.parts.tables().backends.names(mesh, refs);
+    const declared = declaredBackends(dataplane && this.parts.index.get(dataplane));
+    if (declared) {
+      const { backends } = this.parts.tables();
+      const named = backends.names(mesh, declared.refs);
+      // With `redirect` the others are told when they are used.
+      if (!declared.others || capture?.type === 'redirect') return named;
+      const generated = backends.fromAppMesh(mesh);
+      return new Set([...this.destinationsIn(mesh)].filter((name) => named.has(name) || !generated.has(name)));
+    }
     return capture && capture.type !== 'redirect' ? 'all' : new Set();
   }
 

@@ -53,30 +53,46 @@ describe('what a Dataplane declares to use', () => {
     expect(setUp(web(refs)).listeners()).toEqual(wanted);
   });
 
-  it('is, for a Dataplane of a VirtualNode, the backends of that, as they change, unless it declares its own (T003-35)', () => {
+  it('is, for a Dataplane of a VirtualNode, its backends and all outside App Mesh, unless it declares its own (T003-35)', () => {
+    const ofAppMesh = (name: string, vip: string): Resource => {
+      const made = service(name, vip, [80]);
+      return { ...made, labels: { ...made.labels, 'causeway.io/managed-by': 'VirtualService' } };
+    };
     const bound = (backends: readonly string[], refs?: readonly JsonObject[]): Resource => ({
       ...web(refs),
       status: {
         virtualNode: { namespace: 'a', name: 'n', backends: backends.map((name) => ({ namespace: 'default', name })) },
       },
     });
-    const { zone, source, listeners } = setUp(bound(['redis']));
-    expect(listeners()).toEqual([six, seven]);
+    const { zone, source, listeners } = setUp(web());
+    zone.put(ofAppMesh('vs-a', '127.1.0.8'));
+    zone.put(ofAppMesh('vs-b', '127.1.0.9'));
+    const [a, b] = ['outbound:127.1.0.8:80', 'outbound:127.1.0.9:80'];
+    const plain = [six, seven, post];
+    expect(listeners()).toEqual([...plain, a, b]);
     const told = new Set<string>();
     source.subscribe({
       changed: ({ names }) => names.forEach((name) => told.add(name)),
       relisted: () => undefined,
       reloaded: () => undefined,
     });
-    zone.put(bound(['mail']));
-    expect(listeners()).toEqual([post]);
-    expect([...told]).toEqual(expect.arrayContaining([six, seven, post]));
-    zone.put(bound([]));
-    expect(listeners()).toEqual([]);
-    zone.put(bound([], [{ kind: 'MeshService', name: 'mail' }]));
+    const change = (dataplane: Resource): readonly string[] => {
+      told.clear();
+      zone.put(dataplane);
+      return [...told].filter((name) => /^outbound:\d/.test(name)).sort();
+    };
+    expect(change(bound(['vs-a']))).toEqual([b]);
+    expect(listeners()).toEqual([...plain, a]);
+    expect(change(bound(['vs-b']))).toEqual([a, b]);
+    expect(listeners()).toEqual([...plain, b]);
+    expect(change(bound([]))).toEqual([b]);
+    expect(listeners()).toEqual(plain);
+    zone.put(service('late', '127.1.0.3', [81]));
+    expect(listeners()).toEqual([six, seven, post, 'outbound:127.1.0.3:81']);
+    expect(change(bound([], [{ kind: 'MeshService', name: 'mail' }]))).toEqual([six, seven, 'outbound:127.1.0.3:81']);
     expect(listeners()).toEqual([post]);
     zone.put(web());
-    expect(listeners()).toEqual([six, seven, post]);
+    expect(listeners()).toEqual([...plain, 'outbound:127.1.0.3:81', a, b]);
   });
 
   it('is listened to as services come, go, and change labels, and as the Dataplane says otherwise', () => {

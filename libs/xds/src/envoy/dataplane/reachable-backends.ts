@@ -1,7 +1,7 @@
 import { bindingOf } from '@causeway/appmesh';
 import { asDataplane } from '@causeway/controllers';
 import type { Dataplane } from '@causeway/kinds';
-import { hasEffectiveLabels, type Resource, type SpecOf } from '@causeway/resources';
+import { hasEffectiveLabels, isGeneratedFrom, type Resource, type SpecOf } from '@causeway/resources';
 import type { Destination } from '../../model/destination';
 import type { DestinationChange } from '../../model/traffic-model';
 
@@ -10,15 +10,22 @@ type Reachable = NonNullable<NonNullable<Networking['transparentProxying']>['rea
 /** A service, or one of its ports, that a Dataplane declares to use: by kind, and name or labels. */
 export type BackendRef = NonNullable<Reachable['refs']>[number];
 
+/** What a Dataplane declares to use: these, and with `others` also all that does not come from App Mesh. */
+export interface DeclaredBackends {
+  readonly refs: readonly BackendRef[];
+  readonly others: boolean;
+}
+
 /**
  * Which services a Dataplane declares to use; undefined where it does not say, empty where it uses none. One that declares none itself and
- * belongs to a VirtualNode uses the backends of that (T003-35).
+ * belongs to a VirtualNode uses, of what comes from App Mesh, the backends of that, and everything else (T003-35).
  */
-export function declaredBackends(dataplane: Resource | undefined): readonly BackendRef[] | undefined {
+export function declaredBackends(dataplane: Resource | undefined): DeclaredBackends | undefined {
   const reachable = asDataplane(dataplane)?.spec.networking.transparentProxying?.reachableBackends;
-  if (reachable) return reachable.refs ?? [];
+  if (reachable) return { refs: reachable.refs ?? [], others: false };
   const bound = dataplane && bindingOf(dataplane);
-  return bound?.backends.map(({ namespace, name }) => ({ kind: 'MeshService' as const, namespace, name }));
+  const refs = bound?.backends.map(({ namespace, name }) => ({ kind: 'MeshService' as const, namespace, name }));
+  return refs && { refs, others: true };
 }
 
 /** Most sets of labels whose services are remembered: proxies of one kind share theirs. */
@@ -36,11 +43,15 @@ export class ReachableBackends {
   private readonly all = new Map<string, Destination>();
   private readonly byService = new Map<string, Map<string, Destination>>();
   private readonly selectors = new Map<string, Selector>();
+  /** By mesh, the names of those that come from App Mesh. */
+  private readonly generated = new Map<string, Set<string>>();
 
   replace({ name, before, after }: DestinationChange): void {
     if (before) this.remove(name, before);
     if (!after) return;
     this.all.set(name, after);
+    const { mesh } = after.service;
+    if (isGeneratedFrom(after.labels)) this.generated.set(mesh, this.fromAppMesh(mesh).add(name));
     const key = serviceKey(after.service.mesh, after.service.kind, after.service.name);
     const ofService = this.byService.get(key) ?? new Map<string, Destination>();
     this.byService.set(key, ofService.set(name, after));
@@ -66,8 +77,15 @@ export class ReachableBackends {
     }
   }
 
+  /** The names of the destinations of a mesh that come from App Mesh. */
+  fromAppMesh(mesh: string): Set<string> {
+    return this.generated.get(mesh) ?? new Set();
+  }
+
   private remove(name: string, { service }: Destination): void {
     this.all.delete(name);
+    const generated = this.generated.get(service.mesh);
+    if (generated?.delete(name) && generated.size === 0) this.generated.delete(service.mesh);
     const key = serviceKey(service.mesh, service.kind, service.name);
     const ofService = this.byService.get(key);
     if (ofService?.delete(name) && ofService.size === 0) this.byService.delete(key);
