@@ -30,7 +30,8 @@ const views: EnvoyView[] = [
       reentry: { address: '127.0.0.1', port: 15011 },
       ipv6: true,
     },
-    listed: 'declared',
+    // What is used on demand would depend on what was asked before.
+    listed: 'all',
     dataplane: dataplaneId,
   },
   {
