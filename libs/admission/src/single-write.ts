@@ -15,9 +15,9 @@ import {
   kindOfDefinition,
 } from './definition-rules';
 import { checkNotClaimed, checkNotGenerated } from './generated-rules';
-import type { TakenNames } from './aws-names';
+import { TakenNames } from './aws-names';
 import { catchUp, checkNewMember, describeMembers, InUse, membershipRead } from './mesh-rules';
-import { checkOneNode } from './node-selectors';
+import { SeenNodes } from './node-selectors';
 import { planWrite } from './plan-write';
 import {
   checkPrecondition,
@@ -50,12 +50,17 @@ export async function untilWritten<T>(attempt: (tries: number) => Promise<T | un
  * that is still stored. Each method is undefined where a concurrent write came first, and throws what the plan refuses.
  */
 export class SingleWrite {
+  /** The names at App Mesh that this request takes, and the nodes that it sees. */
+  private readonly names: TakenNames;
+  private readonly nodes: SeenNodes;
+
   constructor(
     private readonly parts: AdmissionParts,
     private readonly options: WriteOptions,
-    /** The names at App Mesh that this request takes. */
-    private readonly names: TakenNames,
-  ) {}
+  ) {
+    this.names = new TakenNames(parts.index);
+    this.nodes = new SeenNodes(parts.index);
+  }
 
   /**
    * Goes by what the index holds, which saves a read: the write itself fails if that is not the newest state. A refusal and
@@ -116,9 +121,10 @@ export class SingleWrite {
     checkStillDeclared(kind, registry);
     if (stored) checkMadeHere(stored, controlPlane);
     else checkNewMember(kind, draft.id, meshes, meshInBody);
-    checkOneNode(index, draft, stored);
+    this.nodes.checkOne(draft, stored);
     const planned = planWrite(kind, draft, stored);
     if (!stored) this.names.take(kind, draft.id, draft.spec);
+    this.nodes.take(planned);
     return { ...planned, warnings: [...planned.warnings, ...definitionWarnings(draft, stored, { registry, index })] };
   }
 }
