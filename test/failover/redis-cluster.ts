@@ -15,15 +15,20 @@ export class RedisCluster {
   private constructor(
     private readonly folder: string,
     readonly nodes: readonly RedisServer[],
+    private readonly busPorts: readonly number[],
   ) {}
 
   /** Starts the nodes and joins them; resolves when each says that the cluster is up. */
   static async start(): Promise<RedisCluster> {
     const folder = await mkdtemp(join(tmpdir(), 'causeway-cluster-'));
     const nodes: RedisServer[] = [];
+    const busPorts: number[] = [];
     try {
-      for (let n = 0; n < 3; n++) nodes.push(await startNode(folder));
-      const cluster = new RedisCluster(folder, nodes);
+      for (let n = 0; n < 3; n++) {
+        busPorts.push(await freePort());
+        nodes.push(await startNode(folder, busPorts[n] ?? 0));
+      }
+      const cluster = new RedisCluster(folder, nodes, busPorts);
       await cluster.join();
       return cluster;
     } catch (error) {
@@ -51,6 +56,9 @@ export class RedisCluster {
     const other = this.nodes.find((node) => node !== owner);
     if (!other) throw new Error('there is one node only');
     const id = String(await this.ask(other, ['CLUSTER', 'MYID']));
+    const from = String(await this.ask(owner, ['CLUSTER', 'MYID']));
+    await this.ask(other, ['CLUSTER', 'SETSLOT', slot, 'IMPORTING', from]);
+    await this.ask(owner, ['CLUSTER', 'SETSLOT', slot, 'MIGRATING', id]);
     for (const node of [other, ...this.nodes.filter((one) => one !== other)])
       await this.ask(node, ['CLUSTER', 'SETSLOT', slot, 'NODE', id]);
     return other;
@@ -79,8 +87,10 @@ export class RedisCluster {
       await this.ask(node, ['CLUSTER', 'ADDSLOTSRANGE', String(n * share), String(last)]);
       await this.ask(node, ['CLUSTER', 'SET-CONFIG-EPOCH', String(n + 1)]);
     }
-    for (const node of this.nodes.slice(1))
-      await this.ask(this.nodes[0], ['CLUSTER', 'MEET', '127.0.0.1', String(node.port)]);
+    for (const [n, { port }] of this.nodes.entries()) {
+      if (n > 0)
+        await this.ask(this.nodes[0], ['CLUSTER', 'MEET', '127.0.0.1', String(port), String(this.busPorts[n])]);
+    }
     await until('each node says that the cluster is up', async () => {
       const said = await Promise.all(this.nodes.map(async (node) => String(await this.ask(node, ['CLUSTER', 'INFO']))));
       return said.every((text) => /cluster_state:ok/.test(text) && /cluster_known_nodes:3/.test(text));
@@ -88,8 +98,8 @@ export class RedisCluster {
   }
 }
 
-async function startNode(folder: string): Promise<RedisServer> {
-  const [port, bus] = [await freePort(), await freePort()];
+async function startNode(folder: string, bus: number): Promise<RedisServer> {
+  const port = await freePort();
   const more = ['--cluster-enabled', 'yes', '--cluster-config-file', join(folder, `${port}.nodes`)];
   return RedisServer.start({
     ...{ port, folder },

@@ -65,7 +65,11 @@ export class LockConnection {
   /** Connects, and resolves when the connection has ended. */
   private async serveOnce(onReady: () => void): Promise<void> {
     const client = await connectTo(await findLockServer(this.servers, this.key));
-    const ended = new Promise<void>((resolve) => client.once('end', resolve));
+    const ended = new Promise<void>((resolve) => {
+      client.once('terminated', () => resolve()); // by the server, where the driver does not connect again
+      client.once('end', resolve);
+    });
+    if (!client.isReady) throw new Error('the connection ended');
     if (this.closing.signal.aborted) return client.destroy();
     this.client = client;
     if (this.away) this.logger.info('Redis is back');
