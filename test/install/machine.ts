@@ -41,7 +41,7 @@ export class Machine {
     const layer = mkdtempSync(join(tmpdir(), 'causeway-machine-'));
     const group = join(cgroups(), `causeway-machine-${process.pid}`);
     mkdirSync(group);
-    const script = `echo 0 >"${join(group, 'cgroup.procs')}" && exec unshare --mount --pid --net --uts --ipc --cgroup --fork --kill-child sh "$@"`;
+    const script = `echo 0 >"${join(group, 'cgroup.procs')}" && exec setpriv --pdeathsig KILL unshare --mount --pid --net --uts --ipc --cgroup --fork --kill-child sh "$@"`;
     const boot = spawn('sh', ['-c', script, 'sh', join(__dirname, 'boot.sh'), tree, layer, ADDRESS, file], {
       stdio: ['ignore', 'ignore', 'inherit'],
     });
@@ -76,6 +76,11 @@ export class Machine {
     child.stdin.on('error', () => undefined).end(script);
     const [code] = (await once(child, 'close')) as [number | null];
     return { code, output };
+  }
+
+  /** The command that opens a shell in it. */
+  get entrance(): string {
+    return `nsenter -t ${this.pid} -a ${LOGIN.join(' ')} bash`;
   }
 
   /** Ends every process of the machine and removes what it wrote. */

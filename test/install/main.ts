@@ -19,7 +19,11 @@ const [FROM, TO] = ['## From a bare machine to a request through the mesh', '## 
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({
-    options: { suite: { type: 'string', default: 'trixie' }, quiet: { type: 'boolean', default: false } },
+    options: {
+      suite: { type: 'string', default: 'trixie' },
+      quiet: { type: 'boolean', default: false },
+      keep: { type: 'boolean', default: false },
+    },
   });
   const tree = execFileSync('sh', [join(__dirname, 'tree.sh'), values.suite], { encoding: 'utf8' }).trim();
   const folder = mkdtempSync(join(tmpdir(), 'causeway-package-'));
@@ -28,6 +32,7 @@ async function main(): Promise<void> {
     const machine = await Machine.start(tree, packageIn(folder));
     try {
       await runGuide(machine, hear);
+      if (values.keep) await visited(machine);
     } finally {
       await machine.close();
     }
@@ -47,6 +52,7 @@ async function runGuide(machine: Machine, hear: (text: string) => void): Promise
     table.push(`${((Date.now() - from) / 1_000).toFixed(1).padStart(6)} s  ${step.heading}`);
     if (code === 0) continue;
     console.log(`FAILED with exit code ${code}: ${step.heading}`);
+    await machine.run('journalctl --no-pager -n 40', 'own network', (text) => process.stdout.write(text));
     process.exitCode = 1;
     break;
   }
@@ -55,9 +61,15 @@ async function runGuide(machine: Machine, hear: (text: string) => void): Promise
   );
 }
 
+/** Resolves when somebody who looks at the machine says so. */
+async function visited(machine: Machine): Promise<void> {
+  console.log(`the machine stays until this program is interrupted: ${machine.entrance}`);
+  await new Promise<void>((done) => process.once('SIGINT', done).once('SIGTERM', done));
+}
+
 /** What `npm run package` and `npm pack` make. */
 function packageIn(folder: string): string {
-  execFileSync(process.execPath, ['scripts/package.mjs'], { cwd: ROOT, stdio: 'ignore' });
+  execFileSync(process.execPath, ['scripts/package.mjs'], { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
   const file = execFileSync('npm', ['pack', './dist/package', '--silent', '--pack-destination', folder], {
     cwd: ROOT,
     encoding: 'utf8',
