@@ -37,4 +37,5 @@ ip address add "$address" dev lan0
 ip link set lan0 up && ip link set wire0 up
 mkdir outside
 pivot_root . outside
-exec chroot . /bin/sh -c 'umount -l /outside && rmdir /outside && exec env -i container=other PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd'
+# Shared, as a machine has it: services get their credentials by a mount.
+exec chroot . /bin/sh -c 'umount -l /outside && rmdir /outside && mount --make-rshared / && exec env -i container=other PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd'
