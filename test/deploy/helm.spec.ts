@@ -177,14 +177,12 @@ describe.each(CASES)('what the chart makes of %s', (name) => {
 });
 
 it('the certificate of a control plane has the names of its Services', () => {
-  const { data } = parseAllDocuments(read(DATA, 'global.golden.yaml'))
+  const map = parseAllDocuments(read(DATA, 'global.golden.yaml'))
     .map((document) => document.toJS() as Rendered)
-    .find(({ kind }) => kind === 'ConfigMap') ?? { data: {} };
-  const config = parse(data?.['config.yaml'] ?? '') as { kdsTlsNames: readonly string[] };
-  const { hostname } = new URL(
-    String((parse(read(DATA, 'zone.values.yaml')) as { settings: { globalAddress: string } }).settings.globalAddress),
-  );
-  expect(config.kdsTlsNames).toContain(hostname);
+    .find(({ kind }) => kind === 'ConfigMap');
+  const { kdsTlsNames } = parse(map?.data?.['config.yaml'] ?? '{}') as { kdsTlsNames: readonly string[] };
+  const { settings } = parse(read(DATA, 'zone.values.yaml')) as { settings: { globalAddress: string } };
+  expect(kdsTlsNames).toContain(new URL(settings.globalAddress).hostname);
 });
 
 it('the chart is of the version of the product', () => {
