@@ -92,6 +92,11 @@ function addressFaults(zone: Owner, rows: readonly Row[]): string[] {
   });
 }
 
+/** The names of a generated service without available instances are NotAvailable (docs/design.md §4 hostname). */
+function isServed({ labels, spec }: Row): boolean {
+  return labels['kuma.io/managed-by'] !== 'meshservice-generator' || spec['state'] === 'Available';
+}
+
 function textOf(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
 }
@@ -107,10 +112,10 @@ function namesOf(row: Row): { readonly hostname: string; readonly generator: str
   });
 }
 
-/** Names of the operator's generators: in both zones the same services have them; every service has one name at least. */
+/** Names of the operator's generators: in both zones the same services have them; each service that is served has one name at least. */
 function nameFaults(east: readonly Row[], west: readonly Row[]): string[] {
   const nameless = [...east, ...west]
-    .filter((row) => namesOf(row).length === 0)
+    .filter((row) => isServed(row) && namesOf(row).length === 0)
     .map((row) => `${key(row)} has no name: ${JSON.stringify(row.status)}`);
   const [inEast, inWest] = [east, west].map(
     (rows) =>

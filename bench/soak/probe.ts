@@ -109,7 +109,8 @@ export class Probe {
     const reply = once(socket, 'message', { signal: AbortSignal.timeout(LOST) });
     socket.send(question({ name, recursion: false }), port, '127.0.0.1');
     try {
-      const [bytes]: unknown[] = await reply;
+      const arrived: readonly unknown[] = await reply;
+      const [bytes] = arrived;
       if (!Buffer.isBuffer(bytes)) return undefined;
       const { answers, rcode, packet } = read(bytes);
       if (packet.questions?.[0]?.name !== name) return undefined;
