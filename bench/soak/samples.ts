@@ -37,6 +37,9 @@ export interface LogSample {
   readonly bytes: number;
 }
 
+/** On a busy machine an answer takes its time, ms. */
+const PATIENCE = 20_000;
+
 /** Samples of every control plane, in order; a replica that is down is left out. */
 export async function sampleProcesses(mesh: SoakMesh): Promise<ProcessSample[]> {
   const samples: ProcessSample[] = [];
@@ -51,7 +54,7 @@ export async function sampleProcesses(mesh: SoakMesh): Promise<ProcessSample[]> 
 
 async function sampleProcess({ plane }: ReplicaProcess, replica: string): Promise<ProcessSample | undefined> {
   if (!plane) return undefined;
-  const answer = await fetch(`${plane.diagnosticsUrl}/metrics`, { signal: AbortSignal.timeout(5_000) });
+  const answer = await fetch(`${plane.diagnosticsUrl}/metrics`, { signal: AbortSignal.timeout(PATIENCE) });
   return { replica, pid: plane.pid, cpu: cpuSeconds(plane.pid), gauges: gaugesOf(await answer.text()) };
 }
 
