@@ -32,6 +32,8 @@ export interface IndexReader {
   byIdentityKey(key: string): Resource | undefined;
   /** All resources of a kind, in no meaningful order. Copy them before writing to the store. */
   ofKind(kind: string): Iterable<Resource>;
+  /** `ofKind` with identity keys, which are the index's own: a list of all of them is a list of references. */
+  entriesOf(kind: string): Iterable<readonly [key: string, resource: Resource]>;
   countOf(kind: string): number;
   /** The kinds of which there are resources, whether or not a definition declares them now; in no meaningful order. */
   kindNames(): Iterable<string>;
@@ -46,6 +48,8 @@ export interface IndexReader {
   withLabel(kind: string, key: string, value: string): Iterable<Resource>;
   /** Tombstones of deleted resources, with the addresses they freed. */
   tombstones(): Iterable<Tombstone>;
+  /** Tombstones of one kind, by identity key. */
+  tombstonesOf(kind: string): Iterable<readonly [key: string, tombstone: Tombstone]>;
   tombstone(id: Identity): Tombstone | undefined;
   /**
    * Calls `listener` after each change until the returned function is called. Listeners run synchronously, must not
@@ -70,6 +74,7 @@ export class ResourceIndex implements IndexReader {
   private loads = 0;
   private readonly byLabel = new Map<string, LabelIndex>();
   private readonly deletedByKey = new Map<string, Tombstone>();
+  private readonly deletedByKind = new Map<string, Map<string, Tombstone>>();
   private forgotten = 0;
   private readonly listeners = new Set<IndexListener>();
   private readonly waiting = new Set<{ readonly target: number | StorePoint; readonly resolve: () => void }>();
@@ -99,6 +104,10 @@ export class ResourceIndex implements IndexReader {
     return this.byKind.get(kind)?.values() ?? [];
   }
 
+  entriesOf(kind: string): Iterable<readonly [key: string, resource: Resource]> {
+    return this.byKind.get(kind) ?? [];
+  }
+
   countOf(kind: string): number {
     return this.byKind.get(kind)?.size ?? 0;
   }
@@ -125,6 +134,10 @@ export class ResourceIndex implements IndexReader {
     return this.deletedByKey.values();
   }
 
+  tombstonesOf(kind: string): Iterable<readonly [key: string, tombstone: Tombstone]> {
+    return this.deletedByKind.get(kind) ?? [];
+  }
+
   tombstone(id: Identity): Tombstone | undefined {
     return this.deletedByKey.get(identityKey(id));
   }
@@ -136,10 +149,11 @@ export class ResourceIndex implements IndexReader {
     this.meshCounts.clear();
     this.byLabel.clear();
     this.deletedByKey.clear();
+    this.deletedByKind.clear();
     this.forgotten = 0;
     this.loads++;
     for (const resource of snapshot.resources) this.set(identityKey(resource.id), resource);
-    for (const tombstone of snapshot.tombstones) this.deletedByKey.set(identityKey(tombstone.id), tombstone);
+    for (const tombstone of snapshot.tombstones) this.bury(identityKey(tombstone.id), tombstone);
     this.moveTo(snapshot.point, true, []);
   }
 
@@ -152,11 +166,11 @@ export class ResourceIndex implements IndexReader {
       const before = this.byKey.get(key);
       if (change.type === 'put') {
         this.set(key, change.resource);
-        this.deletedByKey.delete(key);
+        this.unbury(key, id.kind);
         return { key, id, before, after: change.resource };
       }
       this.unset(key, id);
-      this.deletedByKey.set(key, change.tombstone);
+      this.bury(key, change.tombstone);
       return { key, id, before, after: undefined };
     });
     this.forgetTombstones(batch.floor ?? 0);
@@ -220,7 +234,20 @@ export class ResourceIndex implements IndexReader {
   private forgetTombstones(floor: number): void {
     if (floor <= this.forgotten) return;
     this.forgotten = floor;
-    for (const [key, { revision }] of this.deletedByKey) if (revision <= floor) this.deletedByKey.delete(key);
+    for (const [key, { revision, id }] of this.deletedByKey) if (revision <= floor) this.unbury(key, id.kind);
+  }
+
+  private bury(key: string, tombstone: Tombstone): void {
+    const { kind } = tombstone.id;
+    this.deletedByKey.set(key, tombstone);
+    const ofKind = this.deletedByKind.get(kind);
+    if (ofKind) ofKind.set(key, tombstone);
+    else this.deletedByKind.set(kind, new Map([[key, tombstone]]));
+  }
+
+  private unbury(key: string, kind: string): void {
+    this.deletedByKey.delete(key);
+    this.deletedByKind.get(kind)?.delete(key);
   }
 
   private moveTo(point: StorePoint, reloaded: boolean, changes: readonly IndexChange[]): void {

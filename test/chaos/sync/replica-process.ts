@@ -28,6 +28,11 @@ export class ReplicaProcess {
     return this.current?.restUrl ?? '';
   }
 
+  /** The process that runs now, or ran last; undefined before the first start. */
+  get plane(): ProcessPlane | undefined {
+    return this.current;
+  }
+
   /** What it said last, for messages. */
   get lastLines(): readonly string[] {
     return this.current?.lastLines ?? [];

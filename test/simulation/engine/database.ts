@@ -154,6 +154,10 @@ export class SimStore implements ResourceStore {
     });
   }
 
+  purgeTombstones(age: number): Promise<number> {
+    return this.link.call(() => this.inner.purgeTombstones(age));
+  }
+
   newIncarnation(): ReturnType<MemoryStore['newIncarnation']> {
     return this.link.call(() => this.inner.newIncarnation());
   }

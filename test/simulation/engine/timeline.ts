@@ -17,13 +17,18 @@ export class Timeline {
   now = 0;
   /** Events that have happened. */
   steps = 0;
-  private planned = 0;
+  private ordered = 0;
   private readonly heap: Entry[] = [];
+
+  /** Events that will happen, those that were cancelled left out. */
+  get planned(): number {
+    return this.heap.reduce((sum, { action }) => sum + (action ? 1 : 0), 0);
+  }
 
   at(time: number, action: () => void): TimelineEvent {
     const entry: Entry = {
       at: Math.max(this.now, Math.ceil(time)),
-      order: this.planned++,
+      order: this.ordered++,
       action,
       cancel: () => (entry.action = undefined),
     };

@@ -16,7 +16,18 @@ import type { WatchedDisk } from '../engine/watched-disk';
 import { meshesOf } from '../../support/meshes';
 
 /** How long things last in a simulation, ms: short, so that they end within it. */
-export const TIMES = { lease: 6_000, rest: 15_000, grace: 8_000, hold: 20_000 } as const;
+export const TIMES: Times = { lease: 6_000, rest: 15_000, grace: 8_000, hold: 20_000 };
+
+/** How long things last on a mesh, ms. */
+export interface Times {
+  readonly lease: number;
+  /** Cooldown of a freed address. */
+  readonly rest: number;
+  /** Of a service without instances. */
+  readonly grace: number;
+  /** Of what a new incarnation of a peer lacks. */
+  readonly hold: number;
+}
 
 /** When a zone counts as lost whose Zone does not say. */
 export const LOST: LostRule = { policy: 'keep', after: 20_000 };
@@ -33,6 +44,10 @@ export interface Surroundings {
   readonly ranges: Readonly<Record<string, string>>;
   readonly storeFaults: StoreFaults;
   readonly keeperFault: KeeperFault;
+  readonly times: Times;
+  readonly lost: LostRule;
+  /** What a leader does besides, until its term ends. */
+  readonly chores?: (process: SimProcess, store: SimStore, term: LeaderTerm) => Promise<void>;
   /** Told of each term of a leader of the global as it begins. */
   readonly leads: (term: LeaderTerm) => void;
 }
@@ -103,7 +118,7 @@ export class SimReplica {
       instance: this.process.name,
       version: '0.0.0',
       auth: { authenticate: ({ zone, token }) => admit(zone, token) },
-      hold: TIMES.hold,
+      hold: this.around.times.hold,
       maintenance: this.store,
     });
   }
@@ -118,7 +133,7 @@ export class SimReplica {
     const election = createElection({
       lease: simLease(this.link),
       holder: this.process.name,
-      leaseMs: TIMES.lease,
+      leaseMs: this.around.times.lease,
       clock: this.process.clock,
       logger: silentLogger,
       random: this.jitter,
@@ -132,18 +147,18 @@ export class SimReplica {
     const { registry } = around;
     around.leads(term);
     const shared = { store, index, clock: process.clock, logger: silentLogger, term };
-    const options = { ...shared, meshes: rowsOnly(index), registry, sessions: simSessions(link), lost: LOST };
+    const options = { ...shared, meshes: rowsOnly(index), registry, sessions: simSessions(link), lost: around.lost };
     const keeper = createZoneLifecycleLoop(around.keeperFault(options));
     const runner = new LoopRunner([createConditionsReconciler({ cp, registry, meshes: rowsOnly(index) })], {
       ...shared,
       random: this.jitter,
     });
-    await Promise.all([runner.run(), keeper.run()]);
+    await Promise.all([runner.run(), keeper.run(), around.chores?.(process, store, term)]);
   }
 
   private async leadZone(term: LeaderTerm, cp: ZonePlane): Promise<void> {
     const { store, index, process, around } = this;
-    const { rest, grace, hold } = TIMES;
+    const { rest, grace, hold } = around.times;
     const meshes = rowsOnly(index);
     const conditions = createConditionsReconciler({ cp, registry: around.registry, meshes });
     const zoneConfig = { cp, ranges: around.ranges, meshes, cooldown: rest, grace };
@@ -164,7 +179,7 @@ export class SimReplica {
       hold,
       backoff: { base: 200, cap: 2_000, random: this.jitter },
     });
-    await Promise.all([runner.run(), sync.run()]);
+    await Promise.all([runner.run(), sync.run(), around.chores?.(process, store, term)]);
   }
 
   private readonly jitter = (): number => this.random.next();

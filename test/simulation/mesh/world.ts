@@ -93,6 +93,8 @@ export class World {
       ranges: rangesOf(schedule.prefix),
       storeFaults: faults.store ?? {},
       keeperFault: faults.keeper ?? ((options) => options),
+      times: TIMES,
+      lost: LOST,
       leads: ({ epoch }) => this.termsBegan.set(epoch, this.timeline.now),
     };
     const global = this.addPlane('global', { role: 'global' }, schedule.globals);

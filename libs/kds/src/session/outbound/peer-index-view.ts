@@ -1,4 +1,4 @@
-import { identityKey, type Identity, type Kind, type Registry, type Resource } from '@causeway/resources';
+import { type Identity, type Kind, type Registry, type Resource } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import type { OutboundSource, OutboundResource } from '@causeway/sync';
 import { type Dialect, KUMA_DIALECT } from '../../wire/dialect';
@@ -55,8 +55,8 @@ export class PeerIndexView implements OutboundSource<OutboundItem> {
 
   *keys(kindName: string): Iterable<string> {
     const kind = syncedKind(this.source.registry, kindName);
-    for (const resource of this.source.index.ofKind(kindName)) {
-      if (this.rules.isVisible(kind, resource)) yield identityKey(resource.id);
+    for (const [key, resource] of this.source.index.entriesOf(kindName)) {
+      if (this.rules.isVisible(kind, resource)) yield key;
     }
   }
 
@@ -71,8 +71,10 @@ export class PeerIndexView implements OutboundSource<OutboundItem> {
   *keysSince(kindName: string, revision: number): Iterable<string> {
     const kind = syncedKind(this.source.registry, kindName);
     const { index } = this.source;
-    for (const { id, revision: at } of [...index.ofKind(kindName), ...index.tombstones()]) {
-      if (at > revision && id.kind === kindName && this.rules.mayHold(kind, id)) yield identityKey(id);
+    for (const entries of [index.entriesOf(kindName), index.tombstonesOf(kindName)]) {
+      for (const [key, { id, revision: at }] of entries) {
+        if (at > revision && this.rules.mayHold(kind, id)) yield key;
+      }
     }
   }
 
