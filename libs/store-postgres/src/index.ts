@@ -6,5 +6,6 @@
  *   PostgresBackend → { store, sessions, audit, lease, leaseKeeper }
  */
 export { createPostgresBackend, PostgresBackend, type PostgresOptions, type PostgresStatus } from './postgres-backend';
+export { restoreBackup, type Restored, type RestoreOptions } from './backup/postgres-restore';
 export { PostgresStore } from './postgres-store';
 export { POSTGRES_BACKEND, StoreModule } from './store.module';
