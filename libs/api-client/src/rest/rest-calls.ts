@@ -49,7 +49,6 @@ export class NoRestCalls implements RestCalls {
     throw this.refusal(path);
   }
 
-  // eslint-disable-next-line require-yield
   async *lines({ path }: RestRequest): AsyncGenerator<string> {
     throw this.refusal(path);
   }
