@@ -1,5 +1,5 @@
 import { isJsonObject } from '@causeway/resources';
-import type { Logger } from '@causeway/runtime';
+import { errorText, type Logger } from '@causeway/runtime';
 import {
   BackupReader,
   MAX_BACKUP_LINE,
@@ -60,13 +60,25 @@ export async function restoreBackup(lines: AsyncIterable<string>, options: Resto
     await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]); // as every start does; released with the connection
     await checkEmpty(client);
     await client.query('BEGIN');
-    const restored = await load(client, lines, options);
+    const restored = await load(client, readable(lines), options);
     await client.query(restored.ok && !options.dryRun ? 'COMMIT' : 'ROLLBACK');
     return restored;
   } catch (error) {
-    throw databaseFailure(error);
+    const ours = error instanceof StoreNotEmpty || error instanceof BackupUnreadable || options.signal.aborted;
+    throw ours ? error : databaseFailure(error);
   } finally {
     await client.end().catch(() => undefined);
+  }
+}
+
+/** The text of a backup could not be read: no such file, or the pipe broke. */
+class BackupUnreadable extends Error {}
+
+async function* readable(lines: AsyncIterable<string>): AsyncGenerator<string> {
+  try {
+    yield* lines;
+  } catch (cause) {
+    throw new BackupUnreadable(`the backup cannot be read: ${errorText(cause)}`, { cause });
   }
 }
 
