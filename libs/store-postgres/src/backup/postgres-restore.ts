@@ -12,10 +12,11 @@ import {
   type BackupTable,
   type RestoreResult,
 } from '@causeway/store';
-import { Client, DatabaseError } from 'pg';
+import { DatabaseError, type Client } from 'pg';
 import { databaseFailure } from '../database/database-failure';
 import { migrate, MIGRATION_LOCK } from '../database/migrate';
 import { queryOn } from '../database/store-database';
+import { DatabaseServers } from '../servers/database-servers';
 
 /** Rows a statement. */
 const BATCH = 500;
@@ -47,9 +48,9 @@ export type Restored =
  * Rejects with StoreNotEmpty, and with Unavailable when the database goes away. `lines` are without their ends.
  */
 export async function restoreBackup(lines: AsyncIterable<string>, options: RestoreOptions): Promise<Restored> {
-  await migrate({ ...options, tolerateNewer: false });
-  const client = new Client({
-    connectionString: options.url,
+  const servers = new DatabaseServers(options.url);
+  await migrate({ servers, logger: options.logger, tolerateNewer: false });
+  const client = servers.client({
     application_name: 'causeway import',
     connectionTimeoutMillis: CONNECT_TIMEOUT,
     keepAlive: true,
