@@ -11,6 +11,7 @@ import {
   type Note,
   type PatchChange,
   type PutChange,
+  type ResourceStore,
 } from '@causeway/store';
 import { createPostgresBackend, restoreBackup } from '@causeway/store-postgres';
 import { createTestDatabase } from '../test/support/postgres';
@@ -55,6 +56,17 @@ async function measured<T>(
   }
 }
 
+/** Makes the store that of a zone with services, each with an address. */
+async function fill(store: ResourceStore): Promise<void> {
+  const self: Note = { area: 'identity', key: 'self', value: { ...OWNER, storeId: 'bench' } };
+  await store.write({ changes: [], onRefusal: 'abort', notes: [self] });
+  for (const change of [put, patch])
+    for (let n = 0; n < RESOURCES; n += BATCH) {
+      const changes = Array.from({ length: Math.min(BATCH, RESOURCES - n) }, (_, i) => change(n + i));
+      await store.write({ changes, onRefusal: 'skip' });
+    }
+}
+
 async function main(): Promise<void> {
   const stopServices = await benchServices();
   const folder = mkdtempSync(join(tmpdir(), 'causeway-export-'));
@@ -62,13 +74,7 @@ async function main(): Promise<void> {
   const file = join(folder, 'backup');
   const backend = await createPostgresBackend({ url: from.url });
   try {
-    const self: Note = { area: 'identity', key: 'self', value: { ...OWNER, storeId: 'bench' } };
-    await backend.store.write({ changes: [], onRefusal: 'abort', notes: [self] });
-    for (const change of [put, patch])
-      for (let n = 0; n < RESOURCES; n += BATCH) {
-        const changes = Array.from({ length: Math.min(BATCH, RESOURCES - n) }, (_, i) => change(n + i));
-        await backend.store.write({ changes, onRefusal: 'skip' });
-      }
+    await fill(backend.store);
     const exported = await measured(async () => {
       const out = createWriteStream(file);
       const writer = new BackupWriter();

@@ -18,7 +18,7 @@ export function backupPaths(): OpenApiObject {
         parameters: queryParameters(BACKUP_PARAMETERS),
         responses: {
           200: { description: 'A backup.', content: { [LINES_TYPES[0] ?? '']: { schema: { type: 'object' } } } },
-          ...problemResponses(400, 403, 503),
+          ...problemResponses(400, 403, 404, 503),
         },
       },
     },

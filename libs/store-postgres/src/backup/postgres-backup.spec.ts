@@ -2,7 +2,7 @@ import { silentLogger } from '@causeway/runtime';
 import { BACKUP_VERSION, BackupWriter, type BackupSelection } from '@causeway/store';
 import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/postgres';
-import { copyFacts, freshId, held, put, write } from '../../../store/src/conformance/store-world';
+import { copyFacts, freshId, held, put, write } from '../../../store/src/conformance';
 import { createPostgresBackend, type PostgresBackend } from '../postgres-backend';
 import { restoreBackup, type Restored } from './postgres-restore';
 
