@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RelistRequired } from '@causeway/store';
@@ -60,8 +60,12 @@ describe('a store that is restored to a point in time', () => {
       const { rows } = await client.query<{ labelfile: string }>('SELECT labelfile FROM pg_backup_stop(false)');
       const data = join(folder, 'restored', 'data');
       await rm(join(data, 'postmaster.pid'), { force: true });
-      await writeFile(join(data, 'backup_label'), rows[0]?.labelfile ?? '', { mode: 0o644 });
-      await writeFile(join(data, 'recovery.signal'), '', { mode: 0o644 });
+      const { uid, gid } = await stat(data);
+      const files = { backup_label: rows[0]?.labelfile ?? '', 'recovery.signal': '' };
+      for (const [name, text] of Object.entries(files)) {
+        await writeFile(join(data, name), text, { mode: 0o600 });
+        await chown(join(data, name), uid, gid);
+      }
     });
   }
 
