@@ -42,7 +42,7 @@ describe('the package, installed', () => {
     stops.push(() => database.drop());
     for (const name of ['REST', 'GRPC', 'DIAGNOSTICS', 'XDS', 'DNS']) ports[name] = await freePort();
     layPackage(ROOT, join(folder, 'package'));
-    const quiet = { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] } as const;
+    const quiet = { cwd: folder, encoding: 'utf8' } as const;
     const file = execFileSync('npm', ['pack', './package', '--silent'], quiet).trim();
     const options = ['--global', '--prefix', join(folder, 'usr'), '--offline', '--no-audit', '--no-fund', '--silent'];
     execFileSync('npm', ['install', ...options, join(folder, file)], quiet);
