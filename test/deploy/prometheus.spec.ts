@@ -190,7 +190,9 @@ describeWith(
       await server.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [database]);
       await untilFires('CausewayPostgresAway');
       await server.query(`ALTER DATABASE ${database} ALLOW_CONNECTIONS true`);
-      await until('Postgres is back', async () => (await ask('causeway_postgres_listening == 0')).length === 0);
+      // Without its store the zone had no leader, and so no session.
+      const felt = 'ALERTS{alertname=~"CausewayPostgresAway|CausewayNoLeader|CausewayZoneDisconnected"}';
+      await until('Postgres is back', async () => (await ask(felt)).length === 0);
     } finally {
       await server.end();
     }
