@@ -109,7 +109,8 @@ function writeEntry(
 function versionWithoutRevision(out: ReverseWriter, resource: WireResource, payloads: Payloads): string {
   const { meta } = resource;
   out.reset();
-  const still = meta && { meta: { ...meta, origin: { ...meta.origin, revision: 0, committedAt: 0 } } };
+  const origin = meta && { incarnation: meta.origin.incarnation, revision: 0, committedAt: 0 };
+  const still = origin && { meta: { ...meta, origin } };
   writeKumaResource(out, { ...resource, ...still }, payloads);
   return hash('sha256', out.written(0), 'hex');
 }
@@ -143,5 +144,6 @@ function writeLabels(out: ReverseWriter, labels: WireResource['labels']): void {
 }
 
 function metaBytes(meta: WireMeta): Uint8Array {
-  return ResourceMeta.encode({ ...meta }).finish();
+  const { origin } = meta;
+  return ResourceMeta.encode({ ...meta, origin: { ...origin, traceparent: origin.traceparent ?? '' } }).finish();
 }
