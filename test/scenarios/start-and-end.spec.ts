@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import type { DynamicModule } from '@nestjs/common';
+import { ProgramTracer } from '@causeway/telemetry';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { kindsOf } from '@causeway/meshes';
@@ -79,6 +80,10 @@ async function start(program: 'global' | 'zone', database: TestDatabase): Promis
     logger: silentLogger,
     propagation: propagationHistogram(),
     requests: new RestRequests(),
+    tracer: new ProgramTracer({
+      ...{ endpoint: undefined, ratio: 0, program: {} },
+      ...{ clock: systemClock, logger: silentLogger },
+    }),
     instance: 'test',
     reload: { on: () => undefined },
     shutdown: shutdown.signal,

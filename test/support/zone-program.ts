@@ -4,6 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { kindsOf } from '@causeway/meshes';
 import { ResourceIndex } from '@causeway/store';
+import { ProgramTracer } from '@causeway/telemetry';
 import { REST_APPLICATION_OPTIONS, restAdapter } from '@causeway/rest';
 import { silentLogger, systemClock, type Clock } from '@causeway/runtime';
 import { XdsPort } from '@causeway/xds';
@@ -51,6 +52,7 @@ export class ZoneProgram {
         logger: silentLogger,
         propagation: propagationHistogram(),
         requests: new RestRequests(),
+        tracer: new ProgramTracer({ endpoint: undefined, ratio: 0, program: {}, clock, logger: silentLogger }),
       },
       ...{
         instance: `test-${randomBytes(4).toString('hex')}`,

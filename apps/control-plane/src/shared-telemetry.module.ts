@@ -23,9 +23,9 @@ export class SharedTelemetry {
   /** What a program adds its own metrics to. */
   options(): TelemetryOptions {
     const { backend, index } = this.sources;
-    const { cp, registry, settings, logger, propagation, requests, shutdown } = this.core;
+    const { cp, registry, settings, logger, propagation, requests, tracer, shutdown } = this.core;
     return {
-      metrics: controlPlaneMetrics({ role: cp.role, registry, requests, ...this.sources }),
+      metrics: [...controlPlaneMetrics({ role: cp.role, registry, requests, ...this.sources }), ...tracer.metrics()],
       histograms: [propagation, requests.seconds],
       warnings: () => [...this.certificates.flatMap((each) => each.warnings()), ...meshWarnings(this.sources.meshes)],
       notReady: defaultsReadiness({ store: backend.store, index, shutdown }),

@@ -1,3 +1,4 @@
+import type { Identity } from './identity';
 import type { OriginRevision } from './resource';
 
 /** Version 00 of W3C Trace Context; other versions, and ids of zeros, are none. */
@@ -35,4 +36,12 @@ export function formatTraceparent({ traceId, spanId, isSampled }: TraceContext):
  */
 export function recentTrace({ traceparent, committedAt }: OriginRevision, now: number): string | undefined {
   return traceparent !== undefined && Math.abs(now - committedAt) < TRACED_FOR ? traceparent : undefined;
+}
+
+/** What a span says of the resource that it is about; empty parts are left out. */
+export function identityAttributes({ kind, mesh, zone, namespace, name }: Identity): Readonly<Record<string, string>> {
+  const parts = { kind, mesh, zone, namespace, name };
+  return Object.fromEntries(
+    Object.entries(parts).flatMap(([part, value]) => (value === '' ? [] : [[`causeway.${part}`, value]])),
+  );
 }

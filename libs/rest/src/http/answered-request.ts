@@ -5,6 +5,8 @@ import type { IncomingMessage } from 'node:http';
 export interface AnsweredRequest {
   /** `X-Request-Id`: the client's where that is well-formed, else one of ours. */
   readonly id: string;
+  /** The trace that it belongs to; absent where there is none. */
+  readonly traceId?: string;
   readonly method: string;
   /** As the router has it, such as `/meshes/:mesh/:kind/:name`; empty where no route took it. */
   readonly route: string;
