@@ -1,4 +1,13 @@
-import { Backoff, BusyPacer, errorText, orAborted, type Clock, type Logger, type LeaderTerm, type Tracer } from '@causeway/runtime';
+import {
+  Backoff,
+  BusyPacer,
+  errorText,
+  orAborted,
+  type Clock,
+  type Logger,
+  type LeaderTerm,
+  type Tracer,
+} from '@causeway/runtime';
 import { Unavailable } from '@causeway/resources';
 import { Fenced, type Fence, type IndexEvent, type IndexReader, type ResourceStore } from '@causeway/store';
 import type { ControlLoop, LoopPlan } from './control-loop';

@@ -57,7 +57,13 @@ const VERBS: Readonly<Record<string, string>> = {
 export function originOf(request: RestRequest): CallerOrigin {
   const { remoteAddress = '' } = request.socket;
   const { id: requestId } = request;
-  return { address: remoteAddress, via: 'REST', userAgent: header(request, 'user-agent'), requestId, trace: traceOf(request) };
+  return {
+    address: remoteAddress,
+    via: 'REST',
+    userAgent: header(request, 'user-agent'),
+    requestId,
+    trace: traceOf(request),
+  };
 }
 
 /** The audit log as REST writes it: refusals, and what POSTs did. The entries of writes are committed with the writes. */

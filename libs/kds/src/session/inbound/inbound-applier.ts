@@ -66,9 +66,7 @@ export class InboundApplier {
       bytes: bytesOf(wireKey),
     }));
     const notes = this.notes(kind, changes.completed, point);
-    const results = await this.batches
-      .write([...puts, ...deleted.map(deletion)], notes)
-      .finally(() => copies.end());
+    const results = await this.batches.write([...puts, ...deleted.map(deletion)], notes).finally(() => copies.end());
     absences.correctConditions(kind, unheld, changes.completed);
     const refused = changes.puts.flatMap(({ wireKey }, i) => {
       const result = results[i];
