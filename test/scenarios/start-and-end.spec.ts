@@ -11,6 +11,7 @@ import { ResourceIndex } from '@causeway/store';
 import { REST_APPLICATION_OPTIONS, restAdapter } from '@causeway/rest';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { propagationHistogram } from '../../apps/control-plane/src/sync-metrics';
+import { GrpcRequests } from '../../apps/control-plane/src/grpc-requests';
 import { RestRequests } from '../../apps/control-plane/src/rest-requests';
 import { LeaderService } from '../../apps/control-plane/src/leader.module';
 import { globalConfig } from '../../apps/global/src/config';
@@ -80,6 +81,7 @@ async function start(program: 'global' | 'zone', database: TestDatabase): Promis
     logger: silentLogger,
     propagation: propagationHistogram(),
     requests: new RestRequests(),
+    calls: new GrpcRequests(),
     tracer: new ProgramTracer({
       ...{ endpoint: undefined, ratio: 0, program: {} },
       ...{ clock: systemClock, logger: silentLogger },

@@ -10,6 +10,7 @@ import { silentLogger, systemClock, type Clock } from '@causeway/runtime';
 import { XdsPort } from '@causeway/xds';
 import { LeaderService } from '../../apps/control-plane/src/leader.module';
 import { propagationHistogram } from '../../apps/control-plane/src/sync-metrics';
+import { GrpcRequests } from '../../apps/control-plane/src/grpc-requests';
 import { RestRequests } from '../../apps/control-plane/src/rest-requests';
 import { zoneConfig } from '../../apps/zone/src/config';
 import { dnsSettings } from '../../apps/zone/src/dns-options';
@@ -52,6 +53,7 @@ export class ZoneProgram {
         logger: silentLogger,
         propagation: propagationHistogram(),
         requests: new RestRequests(),
+        calls: new GrpcRequests(),
         tracer: new ProgramTracer({ endpoint: undefined, ratio: 0, program: {}, clock, logger: silentLogger }),
       },
       ...{

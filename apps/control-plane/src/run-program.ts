@@ -16,6 +16,7 @@ import { grpcCertificateSource, RestCertificates, restCertificateSource } from '
 import { restLimits } from './rest-dependencies';
 import { SettingsReload, type RereadSettings } from './settings-reload';
 import { shutdownSignal } from './shutdown-signal';
+import { GrpcRequests } from './grpc-requests';
 import { RestRequests } from './rest-requests';
 import { propagationHistogram } from './sync-metrics';
 import { VERSION } from './version';
@@ -65,6 +66,7 @@ export function createProgram<S extends SharedSettings>(cp: ControlPlane, config
     logger,
     propagation: propagationHistogram(),
     requests: new RestRequests(),
+    calls: new GrpcRequests(),
     shutdown: shutdown.signal,
   };
   return { core, shutdown };

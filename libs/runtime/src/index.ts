@@ -50,6 +50,7 @@ export {
   type Settings,
   type SettingValues,
 } from './settings/setting';
+export { REQUEST_ID, requestIdOf } from './request-id';
 export { SingleFlight } from './single-flight';
 export { batchesOf, inSlices, inTimedSlices, SLICE, SlicedWork, yieldToEventLoop } from './sliced-work';
 export { sortedPage, SortedRuns, type PageRange, type SortedPage } from './sorted-page';

@@ -15,5 +15,5 @@ export {
   type MetricValue,
 } from './metrics';
 export { createLogger, type LogLevel, type ProgramLogger } from './pino-logger';
-export { ProgramTracer, type ProgramTracerOptions } from './traces/program-tracer';
+export { ProgramTracer, type ProgramTracerOptions, type SpanCounts } from './traces/program-tracer';
 export { TelemetryModule, type TelemetryOptions } from './telemetry.module';

@@ -1,9 +1,9 @@
 import type { Server } from 'node:http';
-import { noTracer, type Clock, type Tracer } from '@causeway/runtime';
+import { noTracer, REQUEST_ID, type Clock, type Tracer } from '@causeway/runtime';
 import type { CallerRights } from '@causeway/access';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isWrite } from './access.guard';
-import { REQUEST_ID, type AnsweredRequest, type RequestObserver } from './answered-request';
+import type { AnsweredRequest, RequestObserver } from './answered-request';
 import { HttpError } from './http-error';
 import type { RequestCallers } from './request-callers';
 import type { RequestAudit } from './request-audit';

@@ -1,6 +1,5 @@
 import { errorText, RateLimitedLogger, within, type Clock, type Logger, type Span } from '@causeway/runtime';
 import type { StepOptions, Tracer } from '@causeway/runtime';
-import type { Metric } from '../metrics';
 import type { OtlpTracer } from './otlp-spans';
 
 /** How long the end of a program waits for its last spans to be sent, ms. */
@@ -17,6 +16,9 @@ export interface ProgramTracerOptions {
   readonly clock: Clock;
   readonly logger: Logger;
 }
+
+/** How many spans have ended, and of them were taken by the receiver, or not. */
+export type SpanCounts = Readonly<Record<'ended' | 'sent' | 'failed', number>>;
 
 /** The tracer of a program. It traces nothing before `start`, and nothing at all without an endpoint. */
 export class ProgramTracer implements Tracer {
@@ -62,13 +64,9 @@ export class ProgramTracer implements Tracer {
     );
   }
 
-  /** Spans by what became of them; none of a program that traces nothing. */
-  metrics(): readonly Metric[] {
-    const help = 'Spans of traces: ended, and of them those that the receiver took, and those that it did not';
-    const results = ['ended', 'sent', 'failed'] as const;
-    const read = (): ReturnType<Metric['read']> =>
-      this.inner ? results.map((result) => ({ labels: { result }, value: this.counts[result] })) : [];
-    return [{ name: 'trace_spans_total', help, labels: ['result'], read }];
+  /** Spans by what became of them; undefined of a program that traces nothing. */
+  spans(): SpanCounts | undefined {
+    return this.inner && this.counts;
   }
 
   private sent(spans: number, failure: Error | undefined): void {
