@@ -43,7 +43,7 @@ export const sharedSettings = {
   REDIS_URL: optional(secret(text())),
   LOG_LEVEL: reloaded(oneOf(['debug', 'info', 'warn', 'error'], 'info')),
   CAUSEWAY_ACCESS_LOG: oneOf(['on', 'off'], 'off'),
-  CAUSEWAY_OTLP_ENDPOINT: optional(checkedText(endpointFault, '')),
+  CAUSEWAY_OTLP_ENDPOINT: optional(checkedText(endpointFault)),
   CAUSEWAY_TRACE_RATIO: checkedText(ratioFault, '1'),
   CAUSEWAY_CONFIG: optional(text()),
   CAUSEWAY_BIND_ADDRESS: text('127.0.0.1'),
