@@ -21,6 +21,7 @@ import type {
 import { identityNamed, notFound, resolveWireName } from './resolve-name';
 import { checkMadeHere, checkWritable } from './rights';
 import { deleteOnce, SingleWrite, untilWritten } from './single-write';
+import { tracedRequest } from './traced-write';
 import { validateDraft, type ValidatedDraft } from './validate-draft';
 
 const UPDATE: readonly Verb[] = ['update'];
@@ -41,7 +42,11 @@ export class Admission {
   constructor(private readonly parts: AdmissionParts) {}
 
   /** Creates or replaces. */
-  async put(request: PutRequest): Promise<WriteOutcome> {
+  put(request: PutRequest): Promise<WriteOutcome> {
+    return tracedRequest(this.parts, 'put', request, (traced) => this.putOne(traced));
+  }
+
+  private async putOne(request: PutRequest): Promise<WriteOutcome> {
     const address = request.address && this.inMesh(request.address);
     // Without a namespace in the address the document has it.
     const isWhole = address && (!address.kind.namespaced || address.namespace !== undefined);
@@ -60,7 +65,11 @@ export class Admission {
   }
 
   /** Changes the fields that the patch names; NotFound if there is nothing to change. */
-  async patch(request: PatchRequest): Promise<WriteOutcome> {
+  patch(request: PatchRequest): Promise<WriteOutcome> {
+    return tracedRequest(this.parts, 'patch', request, (traced) => this.patchOne(traced));
+  }
+
+  private async patchOne(request: PatchRequest): Promise<WriteOutcome> {
     const { patch } = request;
     const address = this.inMesh(request.address);
     await this.authorise(address, request, UPDATE);
@@ -81,6 +90,10 @@ export class Admission {
    * batch that is too long, and Unavailable where nothing, or of an atomic batch nothing or all, was written.
    */
   apply(request: BatchRequest): Promise<BatchOutcome> {
+    return tracedRequest(this.parts, 'apply', request, (traced) => this.applyAll(traced));
+  }
+
+  private applyAll(request: BatchRequest): Promise<BatchOutcome> {
     const write = new SingleWrite(this.parts, request);
     const rules = {
       authorise: (decoded: DecodedDocument) => this.authoriseDraft(decoded, request),
@@ -90,7 +103,11 @@ export class Admission {
   }
 
   /** Deletes; NotFound if there is nothing, InUse if other resources need it. */
-  async delete(request: DeleteRequest): Promise<DeleteOutcome> {
+  delete(request: DeleteRequest): Promise<DeleteOutcome> {
+    return tracedRequest(this.parts, 'delete', request, (traced) => this.deleteOne(traced));
+  }
+
+  private async deleteOne(request: DeleteRequest): Promise<DeleteOutcome> {
     const address = this.inMesh(request.address);
     await this.authorise(address, request, DELETE);
     return untilWritten(async () => deleteOnce(this.parts, await this.find(address, request, DELETE), request));
