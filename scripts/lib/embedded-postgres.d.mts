@@ -13,6 +13,7 @@ export interface PostgresOptions {
   readonly folder: string;
   readonly port: number;
   readonly durable?: boolean;
+  readonly more?: Readonly<Record<string, string | number>>;
   readonly onWait?: (pid: number) => void;
 }
 

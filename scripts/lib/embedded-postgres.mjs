@@ -20,16 +20,17 @@ const LEFT_OVER_TIMEOUT_MS = 30_000;
 
 /**
  * Runs the Postgres that comes inside an npm package, its files in `folder`, listening on 127.0.0.1:`port`, until `stop()`
- * or the end of this process. `durable: false` is for tests: a crash of the machine may lose what it holds.
+ * or the end of this process. `durable: false` is for tests: a crash of the machine may lose what it holds. `more`
+ * are further settings of the server, by their names.
  * Gives `{ url(database), port, pid, stop(), crash(), ended }`. `crash()` ends it at once, as a kill -9 does: the next start
  * in the folder recovers what was committed. `ended` resolves with how, and the last lines it wrote, when it stopped unasked.
  */
-export async function startPostgres({ folder, port, durable = true, onWait }) {
+export async function startPostgres({ folder, port, durable = true, more = {}, onWait }) {
   const { home, dataDir, account, copyRoot } = postgresHome(folder);
   const bin = postgresBinaries(account, copyRoot);
   await awaitEarlierPostgres(dataDir, { onWait });
   const password = provideCluster({ bin, dataDir, account });
-  const args = [join(bin, 'postgres'), '-D', dataDir, ...settings(port, durable)];
+  const args = [join(bin, 'postgres'), '-D', dataDir, ...settings(port, durable, more)];
   const { child, log } = await launchOnceFree({ args, account, dataDir, port });
   return { home, ...handle(child, { dataDir, port, log, password }) };
 }
@@ -65,7 +66,7 @@ export async function removePostgresData(folder, { onWait } = {}) {
   rmSync(dataDir, { recursive: true, force: true });
 }
 
-function settings(port, durable) {
+function settings(port, durable, more) {
   const all = {
     listen_addresses: '127.0.0.1',
     port,
@@ -73,6 +74,7 @@ function settings(port, durable) {
     max_connections: 300,
     log_min_messages: 'warning',
     ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+    ...more,
   };
   return Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
@@ -83,7 +85,7 @@ function untilReady(child, { dataDir, port }) {
   return new Promise((resolve, reject) => {
     child.stderr.setEncoding('utf8').on('data', (text) => {
       log = (log + text).slice(-4_000);
-      if (log.includes('ready to accept connections')) resolve(() => log);
+      if (/ready to accept (read-only )?connections/.test(log)) resolve(() => log);
     });
     child.once('error', reject);
     child.once('close', () => reject(startFailure(log, { dataDir, port })));

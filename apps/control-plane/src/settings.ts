@@ -1,6 +1,7 @@
 import { Mesh } from '@causeway/kinds';
 import { DEFAULT_MESH_OWNER } from '@causeway/meshes';
 import { FieldPath } from '@causeway/resources';
+import { databaseUrlFault } from '@causeway/store-postgres';
 import {
   checkedText,
   count,
@@ -27,7 +28,7 @@ const controllerNameFault = (controllerName: string): string | undefined =>
 
 /** The settings that every control plane has (docs/design.md §6), by the name of their environment variable. */
 export const sharedSettings = {
-  DATABASE_URL: secret(text()),
+  DATABASE_URL: secret(text(undefined, databaseUrlFault)),
   REDIS_URL: optional(secret(text())),
   LOG_LEVEL: reloaded(oneOf(['debug', 'info', 'warn', 'error'], 'info')),
   CAUSEWAY_ACCESS_LOG: oneOf(['on', 'off'], 'off'),
@@ -68,7 +69,8 @@ export type SharedSettings = SettingValues<typeof sharedSettings>;
 
 /** A line about each of them, for `--help`. */
 export const sharedHelp: Readonly<Record<string, string>> = {
-  DATABASE_URL: 'its Postgres database: postgres://user:password@host:port/database',
+  DATABASE_URL:
+    'its Postgres database: postgres://user:password@host:port/database; of a primary and its standbys host:port,host:port/database',
   REDIS_URL: 'the Redis of the leader lock; without it a lease in Postgres serves',
   LOG_LEVEL: 'debug, info, warn or error',
   CAUSEWAY_ACCESS_LOG: 'on: a line of the log for each request that REST answered',

@@ -7,4 +7,5 @@
  */
 export { createPostgresBackend, PostgresBackend, type PostgresOptions, type PostgresStatus } from './postgres-backend';
 export { PostgresStore } from './postgres-store';
+export { databaseUrlFault } from './servers/server-urls';
 export { POSTGRES_BACKEND, StoreModule } from './store.module';

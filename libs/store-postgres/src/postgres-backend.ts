@@ -13,6 +13,7 @@ import { StoreDatabase } from './database/store-database';
 import { PostgresLease, RELEASE_CHANNEL } from './lease/postgres-lease';
 import { WorkerLeaseKeeper } from './lease/worker-lease-keeper';
 import { NotifyListener } from './log/notify-listener';
+import { DatabaseServers } from './servers/database-servers';
 import { WakeUpSignal } from './log/wake-up-signal';
 import { PostgresAudit } from './audit/postgres-audit';
 import { PostgresAgentLeases } from './postgres-agent-leases';
@@ -22,7 +23,7 @@ import { PostgresStore } from './postgres-store';
 
 /** How a process uses its database; only `url` must be given. */
 export interface PostgresOptions {
-  /** Of the primary: `postgres://user:password@host:port/database`. */
+  /** `postgres://user:password@host:port/database`; of a primary and its standbys with several hosts, separated by commas. */
   readonly url: string;
   readonly clock?: Clock;
   readonly logger?: Logger;
@@ -65,6 +66,7 @@ export class PostgresBackend {
   readonly audit: AuditLog;
   readonly lease: LeaderLease;
   private readonly postgresLease: PostgresLease;
+  private readonly servers: DatabaseServers;
   private readonly database: StoreDatabase;
   private readonly leaseDatabase: StoreDatabase;
   private readonly wakeUp: WakeUpSignal;
@@ -77,9 +79,11 @@ export class PostgresBackend {
   constructor(private readonly options: PostgresOptions) {
     const { url, clock = systemClock, logger = silentLogger, poolSize = 10, statementTimeout = 30_000 } = options;
     [this.clock, this.logger] = [clock, logger];
-    this.database = new StoreDatabase({ url, size: poolSize, statementTimeout, applicationName: 'causeway' });
+    const servers = new DatabaseServers(url);
+    this.servers = servers;
+    this.database = new StoreDatabase({ servers, size: poolSize, statementTimeout, applicationName: 'causeway' });
     this.leaseDatabase = new StoreDatabase({
-      url,
+      servers,
       size: LEASE_CONNECTIONS,
       statementTimeout: LEASE_STATEMENT_TIMEOUT,
       applicationName: 'causeway lease',
@@ -125,15 +129,15 @@ export class PostgresBackend {
   }
 
   private async open(signal: AbortSignal): Promise<void> {
-    const { url, startTimeout: timeout = 60_000, tolerateNewer = false } = this.options;
-    const { clock, logger, database, leaseDatabase } = this;
-    await readyDatabase({ url, clock, logger, timeout, signal }, async () => {
-      await migrate({ url, logger, tolerateNewer });
+    const { startTimeout: timeout = 60_000, tolerateNewer = false } = this.options;
+    const { servers, clock, logger, database, leaseDatabase } = this;
+    await readyDatabase({ servers, clock, logger, timeout, signal }, async () => {
+      await migrate({ servers, logger, tolerateNewer });
       await database.connect();
       await leaseDatabase.connect();
     });
     this.listener = new NotifyListener({
-      ...{ url, clock, logger },
+      ...{ servers, clock, logger },
       channels: {
         // This process's own writes wake the watches themselves, and earlier.
         causeway_log: (backend) => (backend !== undefined && database.owns(backend) ? undefined : this.wakeUp.notify()),

@@ -1,6 +1,6 @@
 import { checkConfig } from '../config/read-config';
 import type { AgentConfig } from '../config/schema';
-import { clientsNotTold, planNetwork } from './plan-network';
+import { clientsNotTold, namesNotTold, planNetwork } from './plan-network';
 
 function configOf(given: object): AgentConfig {
   const checked = checkConfig({ controlPlanes: ['127.0.0.1:5678'], ...given });
@@ -122,4 +122,22 @@ it('says whose clients a plane cannot tell apart', () => {
   expect(clientsNotTold(config, 'builtin')).toEqual([
     'clients of Dataplane b: only the plane envoy tells users apart; what web, 7 dial at virtual IPs is refused',
   ]);
+});
+
+it.each<[string, object, readonly string[]]>([
+  ['no names, no word', { capture: 'outbounds' }, []],
+  ['redirect', { capture: 'redirect', dns: {} }, []],
+  ['bind', { capture: 'bind', dns: {} }, []],
+  [
+    'left out',
+    { dns: {} },
+    ['dns: hostnames are answered with SERVFAIL: nothing leads to virtual IPs where capture is outbounds'],
+  ],
+  [
+    'none',
+    { capture: 'none', dns: {} },
+    ['dns: hostnames are answered with SERVFAIL: nothing leads to virtual IPs where capture is none'],
+  ],
+])('says that names are not answered where nothing leads to their addresses: %s', (_, given, problems) => {
+  expect(namesNotTold(configOf({ dataplanes: [dataplane()], ...given }))).toEqual(problems);
 });

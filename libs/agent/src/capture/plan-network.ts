@@ -62,6 +62,17 @@ export function clientsNotTold(
   );
 }
 
+/** Why names of the mesh are not answered though `dns` stands in the configuration: a text, or none. */
+export function namesNotTold({ capture, dns }: Pick<AgentConfig, 'capture' | 'dns'>): readonly string[] {
+  if (!dns || leadsToVirtualIps(capture)) return [];
+  return [`dns: hostnames are answered with SERVFAIL: nothing leads to virtual IPs where capture is ${capture}`];
+}
+
+/** Whether connections to virtual IPs get to a proxy of this machine. */
+export function leadsToVirtualIps(capture: AgentConfig['capture']): boolean {
+  return capture === 'bind' || capture === 'redirect';
+}
+
 /** The first address of each family: by it servers and networks know this machine. */
 function sourcesOf(dataplanes: AgentConfig['dataplanes']): readonly string[] {
   const addresses = dataplanes.map(({ address }) => address);

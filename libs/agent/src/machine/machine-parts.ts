@@ -4,7 +4,7 @@ import { errorText, type Clock, type Logger } from '@causeway/runtime';
 import { explicitListenerName, inboundListenerName, outboundListenerName, RESOURCE_TYPES } from '@causeway/xds';
 import { PlaneProcesses } from '../builtin/processes/plane-processes';
 import { MachineNetwork, type NetworkStatus } from '../capture/machine-network';
-import { clientsNotTold, planNetwork } from '../capture/plan-network';
+import { clientsNotTold, namesNotTold, planNetwork } from '../capture/plan-network';
 import type { LocalAddress } from '../capture/ruleset';
 import type { AgentConfig } from '../config/schema';
 import type { EnvoyPlaces } from '../envoy/envoy-program';
@@ -179,6 +179,7 @@ export class MachineParts {
     const plan = plane ? planNetwork(config, { ...facts, bindsAnyIpv6, plane: plane.type }) : {};
     if (plan.uncaught) failures.push(`capture of ${plan.uncaught.ranges.join(', ')}: ${plan.uncaught.reason}`);
     if (plane) failures.push(...clientsNotTold(config, plane.type));
+    failures.push(...namesNotTold(config));
     await this.network
       .apply(plan)
       .catch((error: unknown) =>

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DnsServer } from '@causeway/dns';
 import type { Resource } from '@causeway/resources';
-import { silentLogger, systemClock } from '@causeway/runtime';
-import { AdsClient, EnvoyResources, XdsServer, type EnvoyView } from '@causeway/xds';
+import { FakeClock, silentLogger, systemClock } from '@causeway/runtime';
+import { AdsClient, EnvoyResources, RESOURCE_TYPES, XdsServer, type EnvoyView } from '@causeway/xds';
 import { ask, type Reply } from '../../../../test/dns/ask';
 import { a, answerTo, FakeUpstream } from '../../../../test/dns/fake-upstream';
 import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';
 import { until } from '../../../../test/support/until';
 import { ResourceCache } from '../resources/resource-cache';
-import { createAgentDns } from './agent-names';
+import { AgentNames, createAgentDns } from './agent-names';
 
 const clock = systemClock;
 const CONFIG = { suffixes: ['mesh.local'], upstream: [] };
@@ -151,6 +151,21 @@ describe('the names of a machine', () => {
     zone.put(service('redis', '241.0.0.7'));
     hold = new Promise(() => undefined);
     expect(await said('redis.svc.mesh.local')).toEqual(['SERVFAIL']);
+    hold = Promise.resolve();
+  });
+
+  it('wait for no plane where nothing leads to virtual IPs', async () => {
+    zone.put(service('redis', '241.0.0.7'));
+    hold = new Promise(() => undefined);
+    // Its clock stands still: whoever waits would wait for ever.
+    const names = new AgentNames({ resources: cache, capture: 'outbounds', clock: new FakeClock() });
+    names.get('redis.svc.mesh.local');
+    await until(
+      'what the zone tells',
+      () => typeof cache.get(RESOURCE_TYPES.hostName, 'redis.svc.mesh.local') === 'object',
+    );
+    await names.settled('redis.svc.mesh.local');
+    expect(names.get('redis.svc.mesh.local')).toBe('pending');
     hold = Promise.resolve();
   });
 

@@ -9,6 +9,7 @@ import {
   type EncodedResource,
   type HostNameMeaning,
 } from '@causeway/xds';
+import { leadsToVirtualIps } from '../capture/plan-network';
 import type { AgentConfig } from '../config/schema';
 import type { ResourceReader } from '../resources/resource-cache';
 
@@ -56,8 +57,15 @@ export class AgentNames implements NameSource {
   async settled(hostname: string): Promise<void> {
     const { clock } = this.options;
     const end = clock.elapsed() + PATIENCE;
-    while (this.get(hostname) === 'pending' && clock.elapsed() < end)
+    while (this.isAwaited(hostname) && clock.elapsed() < end)
       await new Promise<void>((resolve) => clock.after(LOOK, resolve));
+  }
+
+  /** Where nothing leads to virtual IPs, only the zone is waited for. */
+  private isAwaited(hostname: string): boolean {
+    const { resources, capture } = this.options;
+    if (this.get(hostname) !== 'pending') return false;
+    return leadsToVirtualIps(capture) || resources.get(hostName, hostname) === 'pending';
   }
 
   subscribe(of: (hostnames: readonly string[]) => void): () => void {

@@ -48,9 +48,16 @@ export function reloaded<T>(inner: Setting<T>, reload: Reload = 'value'): Settin
   return { ...inner, reload };
 }
 
-/** Any text that is not empty. */
-export function text(fallback?: string): Setting<string> {
-  return setting({ type: 'text' }, (given) => (given === '' ? bad('must not be empty') : good(given)), fallback);
+/** Any text that is not empty, and that `fault` finds nothing wrong with. */
+export function text(
+  fallback?: string,
+  fault: (given: string) => string | undefined = () => undefined,
+): Setting<string> {
+  const parse = (given: string): ParseResult<string> => {
+    const reason = given === '' ? 'must not be empty' : fault(given);
+    return reason === undefined ? good(given) : bad(reason);
+  };
+  return setting({ type: 'text' }, parse, fallback);
 }
 
 /** A text that `fault` finds nothing wrong with; given empty it is checked too, not replaced by `fallback`. */

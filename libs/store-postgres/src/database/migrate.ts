@@ -1,7 +1,8 @@
 import { migrations, neededStep, stepNumber, unreleasedMigrations } from '@causeway/migrations';
 import type { Logger } from '@causeway/runtime';
-import pg, { Client } from 'pg';
+import pg, { type Client } from 'pg';
 import { DataSource } from 'typeorm';
+import type { DatabaseServers } from '../servers/database-servers';
 import { databaseFailure } from './database-failure';
 import { DatabaseRefused } from './ready-database';
 
@@ -12,7 +13,7 @@ const LOCK = 7_305_112;
 const CONNECT_TIMEOUT = 5_000;
 
 export interface MigrateOptions {
-  readonly url: string;
+  readonly servers: DatabaseServers;
   readonly logger: Logger;
   /** Work on a database that a later version has migrated, as during a rolling update. */
   readonly tolerateNewer: boolean;
@@ -24,8 +25,7 @@ export interface MigrateOptions {
  * unreleased version made it.
  */
 export async function migrate(options: MigrateOptions): Promise<void> {
-  const client = new Client({
-    connectionString: options.url,
+  const client = options.servers.client({
     application_name: 'causeway migrations',
     connectionTimeoutMillis: CONNECT_TIMEOUT,
     keepAlive: true, // it may wait for another replica for as long as a migration takes
@@ -42,11 +42,11 @@ export async function migrate(options: MigrateOptions): Promise<void> {
 }
 
 /** A DataSource of one migration run; not connected yet. */
-export function migrationSource(url: string): DataSource {
+export function migrationSource(servers: DatabaseServers): DataSource {
   return new DataSource({
     type: 'postgres',
     driver: pg,
-    url,
+    url: servers.url,
     migrations,
     migrationsTableName: 'migrations',
     applicationName: 'causeway migrations',
@@ -54,10 +54,11 @@ export function migrationSource(url: string): DataSource {
     connectTimeoutMS: CONNECT_TIMEOUT,
     installExtensions: false,
     poolErrorHandler: () => undefined, // the next statement fails
+    extra: { Client: servers.ClientClass },
   });
 }
 
-async function runMigrations({ url, logger, tolerateNewer }: MigrateOptions, client: Client): Promise<void> {
+async function runMigrations({ servers, logger, tolerateNewer }: MigrateOptions, client: Client): Promise<void> {
   const known = migrations.map((Migration): string => new Migration().name ?? '');
   const executed = await executedMigrations(client);
   if (executed.some((name) => unreleasedMigrations.includes(name)))
@@ -76,7 +77,7 @@ async function runMigrations({ url, logger, tolerateNewer }: MigrateOptions, cli
       throw new DatabaseRefused(`${line}, and not by the next one: update the program one version at a time`);
     return logger.warn(`${line}; continuing, as configured`);
   }
-  if (known.some((name) => !executed.includes(name))) await runMissing(url, logger);
+  if (known.some((name) => !executed.includes(name))) await runMissing(servers, logger);
 }
 
 /** An acknowledged write must survive (I9): a server may be configured otherwise, and only its operator knows. */
@@ -89,8 +90,8 @@ async function warnOfLoss({ logger }: MigrateOptions, client: Client): Promise<v
   logger.warn('a crash of this Postgres loses writes that were answered with success', { settings });
 }
 
-async function runMissing(url: string, logger: Logger): Promise<void> {
-  const source = migrationSource(url);
+async function runMissing(servers: DatabaseServers, logger: Logger): Promise<void> {
+  const source = migrationSource(servers);
   try {
     await source.initialize();
     const done = await source.runMigrations({ transaction: 'each' });

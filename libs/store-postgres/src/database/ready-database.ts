@@ -1,10 +1,11 @@
 import { Unavailable } from '@causeway/resources';
 import { Backoff, type Clock, type Logger } from '@causeway/runtime';
-import { Client, DatabaseError } from 'pg';
+import { DatabaseError } from 'pg';
+import type { DatabaseServers } from '../servers/database-servers';
 import { databaseFailure, reasonOf } from './database-failure';
 
 export interface ReadyOptions {
-  readonly url: string;
+  readonly servers: DatabaseServers;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Longest wait, ms. */
@@ -33,7 +34,7 @@ export async function readyDatabase(options: ReadyOptions, prepare: () => Promis
     const failure = await transientFailure(prepare);
     if (failure === undefined) return;
     if (clock.now() >= until || signal.aborted) throw failure;
-    logger.warn(`Postgres at ${addressOf(options.url)} went away during the start, trying again: ${failure.message}`);
+    logger.warn(`Postgres at ${options.servers.address} went away during the start, trying again: ${failure.message}`);
     await clock.sleep(backoff.next(), signal);
   }
 }
@@ -44,9 +45,9 @@ async function awaitAnswer(options: ReadyOptions): Promise<void> {
   const until = clock.now() + options.timeout;
   const backoff = new Backoff({ base: 100, cap: 1_000 });
   for (let tries = 0; ; tries++) {
-    const failure = await tryOnce(options.url);
+    const failure = await tryOnce(options.servers);
     if (failure === undefined) return;
-    const line = `Postgres at ${addressOf(options.url)}: ${reasonOf(failure)}`;
+    const line = `Postgres at ${options.servers.address}: ${reasonOf(failure)}`;
     if (failure instanceof DatabaseError && PERMANENT.test(failure.code ?? ''))
       throw new Unavailable(line, { cause: failure });
     if (clock.now() >= until || signal.aborted)
@@ -57,12 +58,8 @@ async function awaitAnswer(options: ReadyOptions): Promise<void> {
 }
 
 /** The failure of one connection and statement; undefined when the database answered. */
-async function tryOnce(url: string): Promise<unknown> {
-  const client = new Client({
-    connectionString: url,
-    connectionTimeoutMillis: ANSWER_TIMEOUT,
-    query_timeout: ANSWER_TIMEOUT,
-  });
+async function tryOnce(servers: DatabaseServers): Promise<unknown> {
+  const client = servers.client({ connectionTimeoutMillis: ANSWER_TIMEOUT, query_timeout: ANSWER_TIMEOUT });
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -85,11 +82,4 @@ async function transientFailure(work: () => Promise<void>): Promise<Unavailable 
     if (failure instanceof DatabaseRefused || !(failure instanceof Unavailable)) throw failure;
     return failure;
   }
-}
-
-/** Host, port and database of a URL; never its password. */
-function addressOf(url: string): string {
-  if (!URL.canParse(url)) return 'an address that is no URL';
-  const { hostname, port, pathname } = new URL(url);
-  return `${hostname}:${port || '5432'}${pathname}`;
 }

@@ -4,12 +4,18 @@ import { Unavailable } from '@causeway/resources';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/postgres';
 import { createPostgresBackend } from '../postgres-backend';
 import { NoteRow } from './entities';
+import { DatabaseServers } from '../servers/database-servers';
 import { queryOn, StoreDatabase } from './store-database';
 
 it('outlives a connection that the server ends while it is lent and no statement runs on it', async () => {
   const database = await createTestDatabase();
   await (await createPostgresBackend({ url: database.url })).close();
-  const pool = new StoreDatabase({ url: database.url, size: 1, statementTimeout: 5_000, applicationName: 'test' });
+  const pool = new StoreDatabase({
+    servers: new DatabaseServers(database.url),
+    size: 1,
+    statementTimeout: 5_000,
+    applicationName: 'test',
+  });
   await pool.connect();
   const server = new Client({ connectionString: database.url });
   await server.connect();
@@ -37,7 +43,12 @@ it('treats a database that accepts no connections as away', async () => {
   const server = new Client({ connectionString: elsewhere.href });
   await server.connect();
   await server.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
-  const pool = new StoreDatabase({ url: database.url, size: 1, statementTimeout: 5_000, applicationName: 'test' });
+  const pool = new StoreDatabase({
+    servers: new DatabaseServers(database.url),
+    size: 1,
+    statementTimeout: 5_000,
+    applicationName: 'test',
+  });
   await expect(pool.connect()).rejects.toThrow(Unavailable);
 
   await pool.close();
@@ -52,7 +63,12 @@ describe('a failing statement', () => {
   beforeAll(async () => {
     database = await createTestDatabase();
     await (await createPostgresBackend({ url: database.url })).close();
-    store = new StoreDatabase({ url: database.url, size: 1, statementTimeout: 500, applicationName: 'test' });
+    store = new StoreDatabase({
+      servers: new DatabaseServers(database.url),
+      size: 1,
+      statementTimeout: 500,
+      applicationName: 'test',
+    });
     await store.connect();
   });
   afterAll(async () => {
@@ -80,7 +96,12 @@ describe('a failing statement', () => {
 it('ends after the statements under way, and refuses later ones', async () => {
   const database = await createTestDatabase();
   await (await createPostgresBackend({ url: database.url })).close();
-  const store = new StoreDatabase({ url: database.url, size: 2, statementTimeout: 5_000, applicationName: 'test' });
+  const store = new StoreDatabase({
+    servers: new DatabaseServers(database.url),
+    size: 2,
+    statementTimeout: 5_000,
+    applicationName: 'test',
+  });
   await store.connect();
   const underWay = store.query({ text: 'SELECT pg_sleep(0.3), 1 AS one' });
   const closed = store.close();

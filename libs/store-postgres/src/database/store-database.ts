@@ -1,11 +1,12 @@
 import { Unavailable } from '@causeway/resources';
 import pg, { type ClientBase, type PoolClient, type PoolConfig, type QueryResultRow } from 'pg';
 import { DataSource, type EntityTarget, type ObjectLiteral, type QueryRunner, type Repository } from 'typeorm';
+import type { DatabaseServers } from '../servers/database-servers';
 import { databaseFailure } from './database-failure';
 import { storeEntities } from './entities';
 
 export interface StoreDatabaseOptions {
-  readonly url: string;
+  readonly servers: DatabaseServers;
   /** Most connections. */
   readonly size: number;
   /** Longest statement, ms; the driver gives up a little later. */
@@ -39,13 +40,16 @@ export class StoreDatabase {
   private closing = false;
   private allReturned: (() => void) | undefined;
 
-  constructor({ url, size, statementTimeout, applicationName }: StoreDatabaseOptions) {
+  private readonly servers: DatabaseServers;
+
+  constructor({ servers, size, statementTimeout, applicationName }: StoreDatabaseOptions) {
+    this.servers = servers;
     const types = new pg.TypeOverrides();
     types.setTypeParser(INT8, Number); // revisions, epochs and instants stay far below 2^53
     this.source = new DataSource({
       type: 'postgres',
       driver: pg,
-      url,
+      url: servers.url,
       applicationName,
       entities: storeEntities,
       poolSize: size,
@@ -53,6 +57,7 @@ export class StoreDatabase {
       installExtensions: false,
       poolErrorHandler: () => undefined, // an idle connection ended, and the pool has dropped it
       extra: {
+        Client: servers.ClientClass,
         idleTimeoutMillis: IDLE_TIMEOUT,
         keepAlive: true,
         statement_timeout: statementTimeout,
@@ -169,15 +174,21 @@ export class StoreDatabase {
     const [row] = await queryOn<{ primary: boolean; backend: number }>(client, {
       text: 'SELECT causeway_identify() AS primary, pg_backend_pid() AS backend',
     });
-    if (!row?.primary) throw new Unavailable('the database is a standby; the store needs its primary');
+    if (!row?.primary) {
+      this.servers.doubt();
+      throw new Unavailable('the database is a standby; the store needs its primary');
+    }
     const { backend } = row;
     this.backends.add(backend);
     client.once('end', () => this.backends.delete(backend));
   }
 }
 
-/** The pool awaits `onConnect`; its types do not say so. */
-type PooledConfig = Omit<PoolConfig, 'onConnect'> & { readonly onConnect: (client: ClientBase) => Promise<void> };
+/** The pool makes connections of this class and awaits `onConnect`; its types do not say so. */
+type PooledConfig = Omit<PoolConfig, 'onConnect'> & {
+  readonly Client: typeof pg.Client;
+  readonly onConnect: (client: ClientBase) => Promise<void>;
+};
 
 /** Runs a statement on a borrowed connection. */
 export async function queryOn<Row extends QueryResultRow>(client: ClientBase, statement: Statement): Promise<Row[]> {

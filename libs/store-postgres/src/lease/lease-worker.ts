@@ -4,7 +4,8 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { Client } from 'pg';
+import type { Client } from 'pg';
+import { DatabaseServers } from '../servers/database-servers';
 import { LeaseHeartbeat } from './lease-heartbeat';
 import { RELEASE, RENEW } from './postgres-lease';
 
@@ -25,10 +26,12 @@ const SHORTEST_TIMEOUT = 100;
 
 class LeaseWorker {
   private readonly heartbeat: LeaseHeartbeat;
+  private readonly servers: DatabaseServers;
   private client: Client | undefined;
 
   constructor(private readonly options: LeaseWorkerOptions) {
     this.heartbeat = new LeaseHeartbeat(options.memory);
+    this.servers = new DatabaseServers(options.url);
   }
 
   async run(): Promise<void> {
@@ -81,8 +84,7 @@ class LeaseWorker {
 
   private async connect(): Promise<Client> {
     const timeout = Math.max(SHORTEST_TIMEOUT, Math.ceil(this.options.leaseMs / 3));
-    const client = new Client({
-      connectionString: this.options.url,
+    const client = this.servers.client({
       application_name: 'causeway lease worker',
       keepAlive: true,
       connectionTimeoutMillis: timeout,

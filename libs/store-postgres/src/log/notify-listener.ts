@@ -1,8 +1,9 @@
 import { Backoff, errorText, type Clock, type Logger } from '@causeway/runtime';
-import { Client } from 'pg';
+import type { Client } from 'pg';
+import type { DatabaseServers } from '../servers/database-servers';
 
 export interface NotifyListenerOptions {
-  readonly url: string;
+  readonly servers: DatabaseServers;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Callback of each channel. `backend`: the server process that notified; undefined after a new connection. */
@@ -52,9 +53,8 @@ export class NotifyListener {
 
   /** Listens until the connection ends. */
   private async listenOnce(): Promise<void> {
-    const { url, channels } = this.options;
-    const client = new Client({
-      connectionString: url,
+    const { servers, channels } = this.options;
+    const client = servers.client({
       application_name: 'causeway listener',
       keepAlive: true,
       connectionTimeoutMillis: PROBE_TIMEOUT,

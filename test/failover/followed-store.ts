@@ -1,0 +1,68 @@
+import type { Identity, Resource } from '@causeway/resources';
+import { silentLogger, systemClock } from '@causeway/runtime';
+import { followStore, ResourceIndex, type PutChange } from '@causeway/store';
+import { createPostgresBackend, type PostgresBackend } from '@causeway/store-postgres';
+import { until } from '../support/until';
+
+/** One replica's store and the index that follows it, as a control plane has them. */
+export class FollowedStore {
+  readonly index = new ResourceIndex();
+  /** How often the index was read anew. */
+  reloads = 0;
+  private readonly over = new AbortController();
+  private readonly following: Promise<void>;
+
+  private constructor(readonly backend: PostgresBackend) {
+    this.index.subscribe(({ reloaded }) => void (this.reloads += Number(reloaded)));
+    const options = { clock: systemClock, logger: silentLogger, signal: this.over.signal };
+    this.following = followStore(backend.store, this.index, options);
+  }
+
+  static async start(url: string): Promise<FollowedStore> {
+    return new FollowedStore(await createPostgresBackend({ url, poolSize: 3 }));
+  }
+
+  /** Writes one resource after the other until the signal aborts, as a user does who goes on after a failure. */
+  async writeUntil(signal: AbortSignal, log: { answered: string[]; failed: string[] }): Promise<void> {
+    for (let n = 0; !signal.aborted; n++) {
+      const name = `written-${n}`;
+      await this.write(name).then(
+        () => log.answered.push(name),
+        () => log.failed.push(name),
+      );
+      if (log.failed.at(-1) === name) await systemClock.sleep(20, signal);
+    }
+  }
+
+  async write(name: string): Promise<void> {
+    await this.backend.store.write({ changes: [putOf(name)], onRefusal: 'abort' });
+  }
+
+  /** Resolves when the index holds what the primary holds, and gives its names. */
+  async caughtUp(): Promise<readonly string[]> {
+    await until('the index has reached the head of the store', async () => {
+      const head = await this.backend.store.head().catch(() => undefined);
+      const { point } = this.index;
+      return head !== undefined && point?.incarnation === head.incarnation && point.revision >= head.revision;
+    });
+    return namesOf(this.index.ofKind('Thing'));
+  }
+
+  async close(): Promise<void> {
+    this.over.abort();
+    await this.following;
+    await this.backend.close();
+  }
+}
+
+export function thing(name: string): Identity {
+  return { kind: 'Thing', mesh: 'default', zone: '', namespace: '', name };
+}
+
+export function putOf(name: string): PutChange {
+  return { type: 'put', id: thing(name), expect: 'any', labels: {}, spec: {} };
+}
+
+export function namesOf(resources: Iterable<Resource>): readonly string[] {
+  return [...resources].map(({ id }) => id.name).sort();
+}
