@@ -1,7 +1,8 @@
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { soakInRealTime } from './soak/real-time';
 import { soakSimulated } from './soak/simulated';
+import { summarise, type Sample } from './soak/summarise';
 import { report } from './support/report';
 import { benchServices } from './support/services';
 
@@ -17,6 +18,10 @@ import { benchServices } from './support/services';
  *     node -r ./bench/register.cjs bench/soak.ts --simulated 48 --changes 720 --file /tmp/soak.jsonl
  *
  * So many hours of the engine on simulated time, over stores in memory, with so many changes an hour.
+ *
+ *     node -r ./bench/register.cjs bench/soak.ts --read /tmp/soak.jsonl
+ *
+ * What the samples of a soak in real time say that still runs, or was ended.
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -28,11 +33,16 @@ async function main(): Promise<void> {
       seed: { type: 'string', default: '1' },
       file: { type: 'string', default: 'soak.jsonl' },
       simulated: { type: 'string' },
+      read: { type: 'string' },
       changes: { type: 'string', default: '720' },
     },
   });
   const { minutes, rate, services, mishap, simulated, changes, file } = values;
   const seed = Number(values.seed);
+  if (values.read !== undefined) {
+    const lines = readFileSync(values.read, 'utf8').trim().split('\n');
+    return tell('soak', summarise(lines.map((line): Sample => JSON.parse(line))));
+  }
   if (simulated !== undefined) {
     const took = (sample: object): void => appendFileSync(file, `${JSON.stringify(sample)}\n`);
     return tell(

@@ -25,6 +25,12 @@ export type Order =
 
 /** What it answers; `at` is ms of a clock that all processes of a machine share. */
 export type Answer =
-  | { readonly type: 'done'; readonly of: string; readonly got: number; readonly got_bytes: number }
+  | {
+      readonly type: 'done';
+      readonly of: string;
+      readonly got: number;
+      readonly got_bytes: number;
+      readonly retries: number;
+    }
   | { readonly type: 'everywhere'; readonly service: string; readonly at: number }
   | { readonly type: 'failed'; readonly error: string };

@@ -16,6 +16,8 @@ export interface CrowdSum {
   /** Versions of services. */
   readonly got: number;
   readonly got_bytes: number;
+  /** Connections that had to be opened anew. */
+  readonly retries: number;
 }
 
 /** Light zones in a few processes. */
@@ -49,7 +51,11 @@ export class LightCrowd {
   /** Lets every process do it; resolves with what all zones have got. */
   async all(type: 'join' | 'upload' | 'download' | 'leave'): Promise<CrowdSum> {
     const sums = await Promise.all(this.children.map((child) => order(child, { type })));
-    return sums.reduce((a, b) => ({ got: a.got + b.got, got_bytes: a.got_bytes + b.got_bytes }));
+    return sums.reduce((a, b) => ({
+      got: a.got + b.got,
+      got_bytes: a.got_bytes + b.got_bytes,
+      retries: a.retries + b.retries,
+    }));
   }
 
   /** Changes a service in one zone; resolves with the ms until the last of all other zones has it. */

@@ -6,6 +6,7 @@ import { LightZone } from './light-zone';
 let zones: (LightZone & { readonly name?: string })[] = [];
 const byName = new Map<string, LightZone>();
 let together = 10;
+let retries = 0;
 
 function tell(answer: Answer): void {
   process.send?.(answer);
@@ -13,6 +14,25 @@ function tell(answer: Answer): void {
 
 function now(): number {
   return Number(process.hrtime.bigint()) / 1e6;
+}
+
+/** As often as a part of it may be tried again: the global refuses or ends what it cannot serve now, and zones come back. */
+const TRIES = 20;
+const PAUSE = 500;
+
+/** Tries again from the handshake on, as a zone does whose stream ended. */
+async function again(zone: LightZone, work: () => Promise<void>): Promise<void> {
+  for (let n = 1; ; n++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (n === TRIES) throw error;
+      retries += 1;
+      await new Promise((resolve) => setTimeout(resolve, PAUSE * Math.random() * n));
+      zone.leave();
+      await zone.join().catch(() => undefined);
+    }
+  }
 }
 
 /** A few at a time, as zones that come back after an outage of the global do with their jitter. */
@@ -54,10 +74,10 @@ async function obey(order: Order): Promise<void> {
       break;
     }
     case 'join':
-      await each((zone) => zone.join());
+      await each((zone) => again(zone, () => zone.join()));
       break;
     case 'upload':
-      await each((zone) => zone.upload());
+      await each((zone) => again(zone, () => zone.upload()));
       break;
     case 'download':
       await Promise.all(zones.map((zone) => zone.download()));
@@ -72,8 +92,16 @@ async function obey(order: Order): Promise<void> {
       byName.get(order.zone)?.change(order.service);
       break;
   }
+  const tried = retries;
+  retries = 0;
   const sum = (pick: (zone: LightZone) => number): number => zones.reduce((all, zone) => all + pick(zone), 0);
-  tell({ type: 'done', of: order.type, got: sum((zone) => zone.services), got_bytes: sum((zone) => zone.bytes) });
+  tell({
+    type: 'done',
+    of: order.type,
+    got: sum((zone) => zone.services),
+    got_bytes: sum((zone) => zone.bytes),
+    retries: tried,
+  });
 }
 
 let last: Promise<void> = Promise.resolve();

@@ -1,4 +1,5 @@
-import { onAbort, orAborted, withDeadline } from './abort';
+import { getEventListeners } from 'node:events';
+import { onAbort, orAborted, underSignals, withDeadline } from './abort';
 import { FakeClock } from './clock';
 
 describe('work that may be aborted', () => {
@@ -27,6 +28,23 @@ describe('work that may be aborted', () => {
     over.abort();
     onAbort(over.signal, () => late++);
     expect([early, back, late]).toEqual([1, 0, 1]);
+  });
+
+  it('ends with the first of several signals, and leaves nothing in them when its work has ended', async () => {
+    const [lasts, first] = [new AbortController(), new AbortController()];
+    for (let n = 0; n < 3; n++) await underSignals([lasts.signal, first.signal], () => Promise.resolve());
+    const held = (): number[] => [lasts, first].map(({ signal }) => getEventListeners(signal, 'abort').length);
+    expect(held()).toEqual([0, 0]);
+    const waiting = underSignals([lasts.signal, first.signal], (signal) =>
+      orAborted(new Promise(() => undefined), signal),
+    );
+    expect(held()).toEqual([1, 1]);
+    first.abort(new Error('first'));
+    await expect(waiting).rejects.toThrow('first');
+    expect(held()).toEqual([0, 0]);
+    await expect(underSignals([lasts.signal, first.signal], (signal) => Promise.resolve(signal.aborted))).resolves.toBe(
+      true,
+    );
   });
 
   it('ends at its deadline, and leaves no timer behind when it was in time', async () => {

@@ -52,6 +52,24 @@ export async function withDeadline<T>(
   }
 }
 
+/**
+ * Does work whose signal aborts with the first of `signals`, and lets go of them when the work has ended. Settles as the work does.
+ * For work that is done again and again under a signal that lasts: each `AbortSignal.any` leaves an entry in every source for as long as
+ * that lives (Node 20), and one with a listener lives as long itself.
+ */
+export async function underSignals<T>(
+  signals: readonly AbortSignal[],
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const either = new AbortController();
+  const letGo = signals.map((signal) => onAbort(signal, () => either.abort(signal.reason)));
+  try {
+    return await work(either.signal);
+  } finally {
+    for (const each of letGo) each();
+  }
+}
+
 function toError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error('aborted', { cause: reason });
 }

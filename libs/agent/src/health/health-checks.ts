@@ -1,5 +1,5 @@
 import { durationMs } from '@causeway/resources';
-import { errorText, type Clock } from '@causeway/runtime';
+import { errorText, underSignals, type Clock } from '@causeway/runtime';
 import type { HealthCheckConfig } from '../config/schema';
 import type { InboundReadiness } from '../lease/lease-holder';
 import { probeCommand } from './command-probe';
@@ -128,12 +128,11 @@ export class HealthChecks {
     one.isRunning = true;
     this.running += 1;
     try {
-      const result = await probe(service, AbortSignal.any([signal, AbortSignal.timeout(timeout)])).catch(
-        (error: unknown) => {
-          failed(error);
-          return failure(errorText(error));
-        },
-      );
+      const signals = [signal, AbortSignal.timeout(timeout)];
+      const result = await underSignals(signals, (either) => probe(service, either)).catch((error: unknown) => {
+        failed(error);
+        return failure(errorText(error));
+      });
       if (signal.aborted || this.all.get(keyOf(service)) !== one) return;
       this.take(one, nextHealth(one.state, result, thresholds, clock.now()));
     } finally {

@@ -1,6 +1,14 @@
 import type { Meshes } from '@causeway/meshes';
 import { globalIdentity, jsonEqual, type Registry, type Resource } from '@causeway/resources';
-import { batchesOf, errorText, onAbort, type Clock, type Logger, type LeaderTerm } from '@causeway/runtime';
+import {
+  batchesOf,
+  errorText,
+  onAbort,
+  underSignals,
+  type Clock,
+  type Logger,
+  type LeaderTerm,
+} from '@causeway/runtime';
 import {
   Fenced,
   type Change,
@@ -104,7 +112,7 @@ export function createZoneLifecycleLoop(options: ZoneLifecycleOptions): ZoneLife
     zones: () => liveness.zones(),
     run: async () => {
       while (!term.signal.aborted) {
-        await clock.sleep(ROUND, AbortSignal.any([term.signal, wake.signal]));
+        await underSignals([term.signal, wake.signal], (signal) => clock.sleep(ROUND, signal));
         wake = new AbortController();
         if (!term.signal.aborted) await round();
       }
