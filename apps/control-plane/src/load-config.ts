@@ -36,9 +36,8 @@ export interface ProgramSettings<S extends Settings> extends KnownNames, Describ
 }
 
 /**
- * Settings of the environment, of the files that it names for secrets (`DATABASE_URL_FILE`), and of the YAML file that
- * `CAUSEWAY_CONFIG` names. When anything is wrong it says all of
- * it on stderr, a line each, and ends the program with code 2: a control plane never runs half configured. `--help` and
+ * Settings of the environment, of the YAML file that `CAUSEWAY_CONFIG` names, and of the files that either names for secrets
+ * (`DATABASE_URL_FILE`, `databaseUrlFile`). When anything is wrong it says all of it on stderr, a line each, and ends the program with code 2: a control plane never runs half configured. `--help` and
  * `--version` are answered first, whatever the settings are, and end it with code 0.
  */
 export function loadConfig<S extends Settings>(
@@ -61,9 +60,9 @@ function readAll<S extends Settings>(program: ProgramSettings<S>, env: ProgramSt
   } catch (error) {
     return { ok: false, problems: [errorText(error)] };
   }
-  const secrets = readSecretFiles(program.settings, env);
-  if (secrets.problems.length > 0) return { ok: false, problems: secrets.problems };
-  return readSettings(program.settings, { env: secrets.env, ...config }, program);
+  const { sources, problems } = readSecretFiles(program.settings, { env, ...config });
+  if (problems.length > 0) return { ok: false, problems };
+  return readSettings(program.settings, sources, program);
 }
 
 function handleArguments<S extends Settings>(program: ProgramSettings<S>, [arg]: readonly string[]): void {
