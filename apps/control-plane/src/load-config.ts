@@ -8,6 +8,7 @@ import {
 } from '@causeway/runtime';
 import { readSecretFiles } from './secret-files';
 import { readSettingsFile, type SettingsFile } from './settings-file';
+import { importCommand, IMPORT_USAGE, type ImportCommand } from './import-command';
 import { helpText, type DescribedSettings } from './settings-reference';
 import { VERSION } from './version';
 
@@ -17,6 +18,8 @@ export interface LoadedConfig<S extends Settings> {
   readonly redacted: Readonly<Record<string, unknown>>;
   /** Variables with the product's prefix that are no settings of this program. */
   readonly unknownVariables: readonly string[];
+  /** What it is to do in place of running. */
+  readonly command?: ImportCommand | undefined;
   /** How they are declared. */
   readonly settings: S;
   /** Reads all sources again, as they are now. */
@@ -44,12 +47,12 @@ export function loadConfig<S extends Settings>(
   program: ProgramSettings<S>,
   { env, args }: ProgramStart,
 ): LoadedConfig<S> {
-  handleArguments(program, args);
+  const command = handleArguments(program, args);
   const reread = (): SettingsResult<S> => readAll(program, env);
   const read = reread();
   if (!read.ok) return exitWithProblems(read.problems);
   const { settings } = program;
-  return { settings, values: read.values, redacted: read.shown, unknownVariables: read.ignored, reread };
+  return { command, settings, values: read.values, redacted: read.shown, unknownVariables: read.ignored, reread };
 }
 
 /** All sources as they are now. */
@@ -65,11 +68,15 @@ function readAll<S extends Settings>(program: ProgramSettings<S>, env: ProgramSt
   return readSettings(program.settings, sources, program);
 }
 
-function handleArguments<S extends Settings>(program: ProgramSettings<S>, [arg]: readonly string[]): void {
-  if (arg === undefined) return;
+function handleArguments<S extends Settings>(
+  program: ProgramSettings<S>,
+  [arg, ...rest]: readonly string[],
+): ImportCommand | undefined {
+  if (arg === undefined) return undefined;
+  if (arg === 'import') return importCommand(rest) ?? exitWithProblems([IMPORT_USAGE]);
   if (arg === '--help' || arg === '-h') return end(helpText(program));
   if (arg === '--version' || arg === '-V') return end(VERSION);
-  exitWithProblems([`unknown argument ${arg}: settings are environment variables, --help lists them`]);
+  return exitWithProblems([`unknown argument ${arg}: settings are environment variables, --help lists them`]);
 }
 
 function end(text: string): never {
