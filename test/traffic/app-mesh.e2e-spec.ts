@@ -184,17 +184,6 @@ spec:
       expect(JSON.stringify(router?.['status'])).toMatch(/"type":"ResolvedRefs","status":"False".*nobody/);
     });
 
-    it('a service without a provider answers 503 (T003-15), and by its provider again when it has one', async () => {
-      const color = (provider: string): string =>
-        `apiVersion: appmesh.k8s.aws/v1beta2\nkind: VirtualService\nmetadata: {name: color, namespace: colors}\nspec: {awsName: color.colors.svc.cluster.local${provider}}\n`;
-      await imported(['-f', '-'], color(''));
-      for (const [zone, at] of fronts) await settled(zone, at, ['503']);
-      const found = await traffic.mesh.global.get('/meshes/default/virtualservices/color?namespace=colors');
-      expect(JSON.stringify(found?.['status'])).toContain('"type":"Accepted","status":"True"');
-      await imported(['-f', '-'], color(', provider: {virtualRouter: {virtualRouterRef: {name: color}}}'));
-      for (const [zone, at] of fronts) await settled(zone, at, ['500', 'red']);
-    });
-
     it('other weights that are imported are obeyed in both zones', async () => {
       await imported(['-f', '-'], SHIFTED);
       for (const [zone, at] of fronts) await settled(zone, at, ['blue', 'red']);
