@@ -134,7 +134,9 @@ export class KumaPolicyReconciler implements KeyedReconciler, ToldPolicies {
     if (!SERVICES.includes(id.kind)) return NO_KEYS;
     if (this.servers.put(key, after)) return [RESCAN];
     if (before && after && isSame(before, after)) return NO_KEYS;
-    const found = [before, after].flatMap((one) => (one ? [one, ...namesakesOf(index, one)] : []));
+    // Without zones of Kuma nothing is told, whatever else has the name; the first of them costs all.
+    const isTold = this.zones?.length !== 0;
+    const found = [before, after].flatMap((one) => (one ? [one, ...(isTold ? namesakesOf(index, one) : [])] : []));
     return [...new Set(found.flatMap((one) => this.keysFor(one.id)))];
   }
 
