@@ -9,11 +9,11 @@ import {
   encodeZoneHeaders,
   Extension,
   kdsSyncService,
+  openResponse,
   ResourceEncoder,
+  UNBOUNDED,
   type WireResource,
 } from '../../libs/kds/src/testing';
-import { UNBOUNDED } from '../../libs/kds/src/wire/bounds';
-import { openResponse } from '../../libs/kds/src/wire/response';
 
 type Stream = ClientDuplexStream<Buffer, Buffer>;
 

@@ -4,11 +4,13 @@ import { Resolver } from 'node:dns/promises';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { Client } from 'pg';
 import { parse, stringify } from 'yaml';
 import { joinBundleText } from '@causeway/identity';
 import { freePort } from '../../scripts/lib/ports.mjs';
 import { describeWith, run, works } from '../dns/programs';
 import { AgentProcess } from '../support/agent-process';
+import { RedisServer } from '../chaos/leader/redis-server';
 import { ProcessMesh } from '../support/process-mesh';
 import { until } from '../support/until';
 
@@ -20,7 +22,6 @@ const METRICS_PAGE = readFileSync(resolve(DEPLOY, '..', 'docs', 'reference', 'me
 const EMPTY_IN_HEALTH = [
   /^ALERTS\b/, // no alert fires
   /causeway_dns_dropped_total|causeway_dns_upstream_healthy/, // nothing dropped; no upstream set here
-  /causeway_leader_redis_connected/, // no Redis set here
   /causeway_dns_forwarded_total/,
 ];
 
@@ -49,6 +50,7 @@ describeWith(
 )('deploy/prometheus and deploy/grafana', () => {
   const folder = mkdtempSync(join(tmpdir(), 'cwp-'));
   let mesh: ProcessMesh;
+  let redis: RedisServer;
   let agent: AgentProcess;
   let prometheus: ChildProcess;
   let port: number;
@@ -93,7 +95,8 @@ describeWith(
     mesh = new ProcessMesh();
     await mesh.startGlobal();
     const env = { CAUSEWAY_DNS_FORWARD: 'off', CAUSEWAY_XDS_TLS: 'on' };
-    await Promise.all(['east', 'west'].map((zone) => mesh.startZone(zone, env)));
+    redis = await RedisServer.start();
+    await Promise.all([mesh.startZone('east', env), mesh.startZone('west', { ...env, REDIS_URL: redis.url })]);
     await startAgent();
     port = await freePort();
     const target = (plane: string, url: string) => ({ targets: [new URL(url).host], labels: { plane } });
@@ -135,6 +138,7 @@ describeWith(
     }
     await agent?.end();
     await mesh?.stop();
+    await redis?.kill();
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -172,6 +176,26 @@ describeWith(
     expect(rules.filter(({ alert }) => !tests.includes(`alertname="${alert}"`))).toEqual([]);
     expect(await run('promtool', ['check', 'rules', ALERTS])).toMatchObject({ code: 0 });
     expect(await run('promtool', ['test', 'rules', ALERTS.replace('.yaml', '.test.yaml')])).toMatchObject({ code: 0 });
+  });
+
+  it('alerts fire when Redis and Postgres are away', async () => {
+    expect(await ask('ALERTS{alertname=~"CausewayRedisAway|CausewayPostgresAway"}')).toEqual([]);
+    await redis.kill();
+    await untilFires('CausewayRedisAway');
+    const database = new URL(await mesh.databaseUrl('west')).pathname.slice(1);
+    const server = new Client({ connectionString: process.env['CAUSEWAY_TEST_DATABASE_URL'] });
+    await server.connect();
+    try {
+      await server.query(`ALTER DATABASE ${database} ALLOW_CONNECTIONS false`);
+      await server.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [database]);
+      await untilFires('CausewayPostgresAway');
+      await server.query(`ALTER DATABASE ${database} ALLOW_CONNECTIONS true`);
+      // Without its store the zone had no leader, and so no session.
+      const felt = 'ALERTS{alertname=~"CausewayPostgresAway|CausewayNoLeader|CausewayZoneDisconnected"}';
+      await until('Postgres is back', async () => (await ask(felt)).length === 0);
+    } finally {
+      await server.end();
+    }
   });
 
   it('alerts fire when a zone, then the global dies', async () => {

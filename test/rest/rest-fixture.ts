@@ -13,7 +13,7 @@ import {
 import { createRestServer, type RestServer, type RestServerOptions } from '@causeway/rest';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { restAccess, type TestAccess } from '../support/rest-access';
-import { followStore, MemoryAudit, MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
+import { followStore, MemoryAudit, MemoryDisk, MemoryStore, ResourceIndex, type StoreExport } from '@causeway/store';
 import { meshesOf } from '../support/meshes';
 
 /** A REST server over a memory store with everything real behind it. */
@@ -110,6 +110,7 @@ export async function restFixture(options: FixtureOptions = {}): Promise<RestFix
   await seed({ id: meshId('default'), labels: { 'kuma.io/origin': 'global' } });
   const server = await createRestServer({
     ...{ registry, cp, store, index, meshes, policies, audit, admission, clock: systemClock, logger: silentLogger },
+    backup: emptyExport(store, cp),
     access: restAccess(policy, {
       ...access,
       ...(authenticator && { authenticator: authenticator({ cp, store, index }) }),
@@ -129,6 +130,17 @@ export async function restFixture(options: FixtureOptions = {}): Promise<RestFix
     await following;
   };
   return { server, store, index, audit, seed, close };
+}
+
+/** A backup without rows, which are those of a database: libs/store-postgres/src/backup has them. */
+function emptyExport(store: MemoryStore, cp: ControlPlane): StoreExport {
+  return {
+    export: async ({ secrets }, receive) => {
+      const head = { ...(await store.head()), floor: 0, creationOrder: 0, epoch: 0, sessionFloor: 0 };
+      const counts = { resources: 0, notes: 0, zone_sessions: 0, agent_leases: 0 };
+      await receive.facts({ owner: { role: cp.role, zone: ownZone(cp), storeId: 'memory' }, head, secrets, counts });
+    },
+  };
 }
 
 const atOnce: StepsRunner = (steps, done) => {

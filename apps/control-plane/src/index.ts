@@ -4,6 +4,7 @@
  *   loadConfig → createProgram → runProgram: CoreModule ← StoreModule ← IndexModule ← AdmissionModule, LeaderModule, …
  */
 export { loadConfig, exitWithProblems, exitOnError, type LoadedConfig, type ProgramStart } from './load-config';
+export { importBackup } from './import-backup';
 export { createProgram, runProgram, type Program } from './run-program';
 export { settingsSchema, settingsTable, type DescribedSettings } from './settings-reference';
 export { sharedHelp, sharedSettings, type SharedSettings } from './settings';

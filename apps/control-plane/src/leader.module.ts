@@ -53,8 +53,8 @@ export class LeaderService implements OnModuleInit, OnApplicationBootstrap, OnMo
     @Inject(LEADER_TERM_FACTORY) private readonly workOf: LeaderTermFactory,
   ) {}
 
-  async onModuleInit(): Promise<void> {
-    this.leadership = await createLeadership(this.core, this.backend, this.binding.storeId);
+  onModuleInit(): void {
+    this.leadership = createLeadership(this.core, this.backend, this.binding.storeId);
   }
 
   onApplicationBootstrap(): void {
@@ -113,11 +113,11 @@ export class LeaderModule {
  * in Postgres with and without it. The key in Redis holds the id of the store, so that any number of control planes may
  * share one server.
  */
-async function createLeadership(
+function createLeadership(
   { settings, instance, clock, logger }: ControlPlaneCore,
   backend: PostgresBackend,
   storeId: string,
-): Promise<Leadership> {
+): Leadership {
   const options = {
     lease: backend.lease,
     keeper: backend.leaseKeeper(settings.CAUSEWAY_LEADER_STALL),
@@ -129,7 +129,7 @@ async function createLeadership(
   const url = redisUrl(settings);
   if (url === undefined)
     return { election: createElection(options), redisConnected: () => undefined, close: () => undefined };
-  const lock = await createRedisLock({ url, key: `causeway:leader:${storeId}`, logger });
+  const lock = createRedisLock({ url, key: `causeway:leader:${storeId}`, logger });
   return {
     election: createElection({ ...options, lock }),
     redisConnected: () => lock.connected(),

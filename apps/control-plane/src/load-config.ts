@@ -8,6 +8,7 @@ import {
 } from '@causeway/runtime';
 import { readSecretFiles } from './secret-files';
 import { readSettingsFile, type SettingsFile } from './settings-file';
+import { importCommand, IMPORT_USAGE, type ImportCommand } from './import-command';
 import { helpText, type DescribedSettings } from './settings-reference';
 import { VERSION } from './version';
 
@@ -17,6 +18,8 @@ export interface LoadedConfig<S extends Settings> {
   readonly redacted: Readonly<Record<string, unknown>>;
   /** Variables with the product's prefix that are no settings of this program. */
   readonly unknownVariables: readonly string[];
+  /** What it is to do in place of running. */
+  readonly command?: ImportCommand | undefined;
   /** How they are declared. */
   readonly settings: S;
   /** Reads all sources again, as they are now. */
@@ -36,21 +39,20 @@ export interface ProgramSettings<S extends Settings> extends KnownNames, Describ
 }
 
 /**
- * Settings of the environment, of the files that it names for secrets (`DATABASE_URL_FILE`), and of the YAML file that
- * `CAUSEWAY_CONFIG` names. When anything is wrong it says all of
- * it on stderr, a line each, and ends the program with code 2: a control plane never runs half configured. `--help` and
+ * Settings of the environment, of the YAML file that `CAUSEWAY_CONFIG` names, and of the files that either names for secrets
+ * (`DATABASE_URL_FILE`, `databaseUrlFile`). When anything is wrong it says all of it on stderr, a line each, and ends the program with code 2: a control plane never runs half configured. `--help` and
  * `--version` are answered first, whatever the settings are, and end it with code 0.
  */
 export function loadConfig<S extends Settings>(
   program: ProgramSettings<S>,
   { env, args }: ProgramStart,
 ): LoadedConfig<S> {
-  handleArguments(program, args);
+  const command = handleArguments(program, args);
   const reread = (): SettingsResult<S> => readAll(program, env);
   const read = reread();
   if (!read.ok) return exitWithProblems(read.problems);
   const { settings } = program;
-  return { settings, values: read.values, redacted: read.shown, unknownVariables: read.ignored, reread };
+  return { command, settings, values: read.values, redacted: read.shown, unknownVariables: read.ignored, reread };
 }
 
 /** All sources as they are now. */
@@ -61,16 +63,20 @@ function readAll<S extends Settings>(program: ProgramSettings<S>, env: ProgramSt
   } catch (error) {
     return { ok: false, problems: [errorText(error)] };
   }
-  const secrets = readSecretFiles(program.settings, env);
-  if (secrets.problems.length > 0) return { ok: false, problems: secrets.problems };
-  return readSettings(program.settings, { env: secrets.env, ...config }, program);
+  const { sources, problems } = readSecretFiles(program.settings, { env, ...config });
+  if (problems.length > 0) return { ok: false, problems };
+  return readSettings(program.settings, sources, program);
 }
 
-function handleArguments<S extends Settings>(program: ProgramSettings<S>, [arg]: readonly string[]): void {
-  if (arg === undefined) return;
+function handleArguments<S extends Settings>(
+  program: ProgramSettings<S>,
+  [arg, ...rest]: readonly string[],
+): ImportCommand | undefined {
+  if (arg === undefined) return undefined;
+  if (arg === 'import') return importCommand(rest) ?? exitWithProblems([IMPORT_USAGE]);
   if (arg === '--help' || arg === '-h') return end(helpText(program));
   if (arg === '--version' || arg === '-V') return end(VERSION);
-  exitWithProblems([`unknown argument ${arg}: settings are environment variables, --help lists them`]);
+  return exitWithProblems([`unknown argument ${arg}: settings are environment variables, --help lists them`]);
 }
 
 function end(text: string): never {

@@ -59,6 +59,7 @@ export class SharedQuerySources implements OnApplicationShutdown {
       ...{ index, meshes, routes, policies },
       store: backend.store,
       audit: backend.audit,
+      backup: backend.backup,
       program: { version: VERSION, instanceId: instance, config: configDocument(redacted) },
       userAccess: authentication.tokens,
       insights: {

@@ -1,35 +1,60 @@
-import { errorText, type Settings, type SettingSources } from '@causeway/runtime';
+import { errorText, fileKey, type Settings, type SettingSources } from '@causeway/runtime';
 import { boundedText } from './bounded-text';
 
 /** Largest file of a secret. */
 const MOST_KIB = 64;
 
-/** The environment with what its files say in place of their names; what is wrong with them, a line each. */
+/** The sources with what files of secrets say in place of their names; what is wrong with them, a line each. */
 export interface ReadSecrets {
-  readonly env: SettingSources['env'];
+  readonly sources: SettingSources;
   readonly problems: readonly string[];
 }
 
+/** One source of settings, environment or file, as secrets are looked for in it. */
+interface SecretSource {
+  readonly values: Record<string, unknown>;
+  /** How it calls a setting. */
+  readonly nameOf: (variable: string) => string;
+  /** How messages call one of its names. */
+  readonly shownAs: (name: string) => string;
+}
+
 /**
- * Reads the secrets that are given as files: `X_FILE` names a file that holds the value of a secret setting `X`, without
- * the white space around it. An empty file is as if nothing was given; `X` beside `X_FILE` is refused, and so is a file that
- * cannot be read or holds more than 64 KiB. Where `X_FILE` is a setting of its own it is left alone.
+ * Reads the secrets that are given as files: `X_FILE` of the environment, or its key of the YAML file (`databaseUrlFile`), names a file
+ * that holds the value of a secret setting `X`, without the white space around it. An empty file is as if nothing was given; `X`
+ * beside `X_FILE` in one source is refused, and so is a file that cannot be read or holds more than 64 KiB. Where `X_FILE` is a
+ * setting of its own it is left alone.
  */
-export function readSecretFiles(settings: Settings, env: SettingSources['env']): ReadSecrets {
-  const left: Record<string, string | undefined> = { ...env };
+export function readSecretFiles(settings: Settings, sources: SettingSources): ReadSecrets {
+  const { file, placeOf } = sources;
+  const env = { ...sources.env };
+  const keys: Record<string, unknown> = { ...file };
+  const shownKey = (key: string): string => (placeOf ? `${placeOf(key)}: ${key}` : key);
+  const problems = [
+    ...takeFiles(settings, { values: env, nameOf: (variable) => variable, shownAs: (name) => name }),
+    ...takeFiles(settings, { values: keys, nameOf: fileKey, shownAs: shownKey }),
+  ];
+  const place = placeOf && ((key: string) => placeOf(key in (file ?? {}) ? key : `${key}File`));
+  return { sources: { ...sources, env, ...(file && { file: keys }), ...(place && { placeOf: place }) }, problems };
+}
+
+/** Puts contents in place of names of files; a line for each that is wrong. */
+function takeFiles(settings: Settings, { values, nameOf, shownAs }: SecretSource): readonly string[] {
   const problems: string[] = [];
   for (const [name, { secret }] of Object.entries(settings)) {
     const variable = `${name}_FILE`;
-    const path = left[variable];
-    if (!secret || variable in settings || path === undefined || path === '') continue;
-    delete left[variable];
-    if (left[name]) problems.push(`${name} and ${variable}: give one of them`);
+    const [own, ofFile] = [nameOf(name), nameOf(variable)];
+    const path = values[ofFile];
+    if (!secret || variable in settings || path === undefined || path === null || path === '') continue;
+    delete values[ofFile];
+    if (typeof path !== 'string') problems.push(`${shownAs(ofFile)}: must be the path of a file`);
+    else if (values[own]) problems.push(`${shownAs(own)} and ${ofFile}: give one of them`);
     else
       try {
-        left[name] = boundedText(path, MOST_KIB).trim();
+        values[own] = boundedText(path, MOST_KIB).trim();
       } catch (error) {
-        problems.push(`${variable}: "${path}" cannot be read: ${errorText(error)}`);
+        problems.push(`${shownAs(ofFile)}: "${path}" cannot be read: ${errorText(error)}`);
       }
   }
-  return { env: left, problems };
+  return problems;
 }

@@ -24,7 +24,9 @@ export function helpText({ description, settings, help }: DescribedSettings): st
     '',
     'It is set by environment variables, or by the YAML file that CAUSEWAY_CONFIG names, in which',
     `CAUSEWAY_REST_PORT is ${fileKey('CAUSEWAY_REST_PORT')}. A secret may stand in a file that the variable with _FILE`,
-    'behind its name names (DATABASE_URL_FILE). --help shows this, --version the version.',
+    'behind its name names (DATABASE_URL_FILE, in the YAML file databaseUrlFile). --help shows this, --version the version.',
+    '`import FILE` restores a backup of `causeway export` into the empty database of the settings, `import FILE --dry-run`',
+    'only checks it.',
     '',
     ...lines,
   ].join('\n');
@@ -48,7 +50,10 @@ export function settingsTable({ settings, help }: DescribedSettings, left: Setti
 export function settingsSchema({ description, settings, help }: DescribedSettings): object {
   const properties = Object.entries(settings)
     .filter(([name]) => name !== 'CAUSEWAY_CONFIG')
-    .map(([name, setting]) => [fileKey(name), { description: help[name], ...schemaOf(setting) }] as const);
+    .flatMap(([name, setting]) => [
+      [fileKey(name), { description: help[name], ...schemaOf(setting) }] as const,
+      ...(setting.secret && !(`${name}_FILE` in settings) ? [secretFileSchema(name)] : []),
+    ]);
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Settings of Causeway',
@@ -57,6 +62,11 @@ export function settingsSchema({ description, settings, help }: DescribedSetting
     additionalProperties: false,
     properties: Object.fromEntries(properties),
   };
+}
+
+/** The key that names a file with a secret. */
+function secretFileSchema(name: string): readonly [key: string, schema: object] {
+  return [fileKey(`${name}_FILE`), { description: `a file with ${fileKey(name)}`, type: 'string' }];
 }
 
 function schemaOf({ form, fallback }: Setting<unknown>): object {

@@ -1,4 +1,5 @@
 import { Mesh } from '@causeway/kinds';
+import { redisUrlFault } from '@causeway/leader-redis';
 import { DEFAULT_MESH_OWNER } from '@causeway/meshes';
 import { FieldPath } from '@causeway/resources';
 import { databaseUrlFault } from '@causeway/store-postgres';
@@ -29,7 +30,7 @@ const controllerNameFault = (controllerName: string): string | undefined =>
 /** The settings that every control plane has (docs/design.md §6), by the name of their environment variable. */
 export const sharedSettings = {
   DATABASE_URL: secret(text(undefined, databaseUrlFault)),
-  REDIS_URL: optional(secret(text())),
+  REDIS_URL: optional(secret(text(undefined, redisUrlFault))),
   LOG_LEVEL: reloaded(oneOf(['debug', 'info', 'warn', 'error'], 'info')),
   CAUSEWAY_ACCESS_LOG: oneOf(['on', 'off'], 'off'),
   CAUSEWAY_CONFIG: optional(text()),
@@ -71,7 +72,8 @@ export type SharedSettings = SettingValues<typeof sharedSettings>;
 export const sharedHelp: Readonly<Record<string, string>> = {
   DATABASE_URL:
     'its Postgres database: postgres://user:password@host:port/database; of a primary and its standbys host:port,host:port/database',
-  REDIS_URL: 'the Redis of the leader lock; without it a lease in Postgres serves',
+  REDIS_URL:
+    'the Redis of the leader lock, also redis+sentinel://host:port,…/SERVICE and redis+cluster://host:port,…; without it a lease in Postgres serves',
   LOG_LEVEL: 'debug, info, warn or error',
   CAUSEWAY_ACCESS_LOG: 'on: a line of the log for each request that REST answered',
   CAUSEWAY_CONFIG: 'a YAML file with settings; the environment wins over it',

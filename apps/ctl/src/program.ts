@@ -64,6 +64,7 @@ const groups: readonly { readonly heading: string; readonly commands: readonly C
   {
     heading: 'This program and its servers:',
     commands: [
+      { name: 'export', load: async () => (await import('./commands/export.js')).registerExport },
       { name: 'doctor', load: async () => (await import('./commands/doctor/doctor.js')).registerDoctor },
       { name: 'config', loadLight: async () => (await import('./commands/config.js')).registerConfig },
       {

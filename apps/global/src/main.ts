@@ -1,4 +1,4 @@
-import { createProgram, exitOnError, exitWithProblems, runProgram } from '@causeway/control-plane';
+import { createProgram, exitOnError, exitWithProblems, importBackup, runProgram } from '@causeway/control-plane';
 import { SealingKeys } from '@causeway/identity';
 import { globalConfig, type GlobalSettings } from './config';
 import { GlobalModule } from './global.module';
@@ -7,6 +7,7 @@ import { kdsCertificateSource } from './kds-certificates';
 /** Runs a global control plane until it is told to end. */
 async function bootstrap(): Promise<void> {
   const config = globalConfig();
+  if (config.command) return importBackup({ role: 'global' }, config.values, config.command);
   const certificates = kdsCertificateSource(config.values);
   const sealing = sealingKeys(config.values);
   const program = createProgram({ role: 'global' }, config);

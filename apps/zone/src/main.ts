@@ -1,4 +1,4 @@
-import { createProgram, exitOnError, runProgram } from '@causeway/control-plane';
+import { createProgram, exitOnError, importBackup, runProgram } from '@causeway/control-plane';
 import { checkRanges, warnOfRanges } from './address-ranges';
 import { zoneConfig } from './config';
 import { dnsSettings } from './dns-options';
@@ -9,9 +9,10 @@ import { ZoneModule } from './zone.module';
 /** Runs a zone's control plane until it is told to end. */
 async function bootstrap(): Promise<void> {
   const config = zoneConfig();
-  const { values: settings } = config;
+  const { values: settings, command } = config;
   const [global, ranges, dns] = [readGlobalAddress(settings), checkRanges(settings), dnsSettings(settings)];
   const cp = { role: 'zone', zone: settings.CAUSEWAY_ZONE_NAME, federated: global !== undefined } as const;
+  if (command) return importBackup(cp, settings, command);
   const secrets = secretsSource(settings, cp);
   const program = createProgram(cp, config);
   warnOfRanges(ranges, program.core.logger);

@@ -9,7 +9,7 @@ describeWithRedis('the lock in Redis', (url) => {
   const raw = createClient({ url });
 
   async function lock(): Promise<RedisLock> {
-    const one = await createRedisLock({ url, key, logger: silentLogger });
+    const one = createRedisLock({ url, key, logger: silentLogger });
     open.push(one);
     await eventually(() => one.connected());
     return one;
@@ -61,7 +61,7 @@ describeWithRedis('the lock in Redis', (url) => {
   });
 
   it('rejects at once while Redis is away', async () => {
-    const nowhere = await createRedisLock({ url: 'redis://127.0.0.1:1', key, logger: silentLogger });
+    const nowhere = createRedisLock({ url: 'redis://127.0.0.1:1', key, logger: silentLogger });
     open.push(nowhere);
     await expect(nowhere.acquire('a', 1_000)).rejects.toThrow();
     expect(nowhere.connected()).toBe(false);

@@ -1,7 +1,9 @@
-import { errorText, type LeaderLock, type Logger } from '@causeway/runtime';
+import type { LeaderLock, Logger } from '@causeway/runtime';
+import { LockConnection } from './lock-connection';
+import { parseRedisUrl } from './redis-url';
 
 export interface RedisLockOptions {
-  /** `redis://[user:password@]host:port[/database]`, or `rediss://` for TLS. */
+  /** One server, the one that Sentinels watch, or a cluster: the forms of `parseRedisUrl`. */
   readonly url: string;
   /** One lock a control plane: the key it stands under. */
   readonly key: string;
@@ -15,8 +17,6 @@ export interface RedisLock extends LeaderLock {
   close(): void;
 }
 
-const LONGEST_PAUSE = 1_000;
-
 const ACQUIRE = `
 if redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return 1 end
 if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
@@ -28,36 +28,23 @@ return 0`;
 
 /**
  * The leader lock in Redis: one key with an expiry, compared with its holder on renewal and release in one step
- * (docs/design.md §3). Connects and reconnects in the background; meanwhile calls
- * reject at once.
+ * (docs/design.md §3). Finds the server that has the lock, connects and reconnects in the background; meanwhile calls
+ * reject at once. A lock that two servers gave, before and after a failover, is safe: it only says who tries.
  */
-export async function createRedisLock({ url, key, logger }: RedisLockOptions): Promise<RedisLock> {
-  // Loaded only where a Redis is configured: it would slow down every other start.
-  const { createClient } = await import('@redis/client');
-  const client = createClient({
-    url,
-    disableOfflineQueue: true,
-    socket: { connectTimeout: 2_000, reconnectStrategy: (tries) => Math.min(50 * 2 ** tries, LONGEST_PAUSE) },
-  });
-  let away = false;
-  client.on('error', (error: unknown) => {
-    if (!away) logger.warn('Redis is away', { error: errorText(error) });
-    away = true;
-  });
-  client.on('ready', () => {
-    if (away) logger.info('Redis is back');
-    away = false;
-  });
-  client.connect().catch(() => undefined); // the error event reports it; the client keeps trying
+export function createRedisLock({ url, key, logger }: RedisLockOptions): RedisLock {
+  const parsed = parseRedisUrl(url);
+  if (!parsed.ok) throw new Error(`REDIS_URL: ${parsed.reason}`);
+  const connection = new LockConnection(parsed.servers, key, logger);
   const run = async (script: string, ...values: string[]): Promise<boolean> =>
-    (await client.eval(script, { keys: [key], arguments: values })) === 1;
+    (await connection.call((client) => client.eval(script, { keys: [key], arguments: values }))) === 1;
   const take = (holder: string, leaseMs: number): Promise<boolean> => run(ACQUIRE, holder, String(Math.ceil(leaseMs)));
   return {
     acquire: take,
-    ping: async () => void (await client.ping()),
+    // Not PING: a node of a cluster answers that also while the cluster, and so the lock, is down.
+    ping: async () => void (await connection.call((client) => client.exists(key))),
     renew: take, // a lock that vanished is taken again: a wiped Redis deposes no leader
     release: async (holder) => void (await run(RELEASE, holder)),
-    connected: () => client.isReady,
-    close: () => client.destroy(),
+    connected: () => connection.connected,
+    close: () => connection.close(),
   };
 }

@@ -1,8 +1,9 @@
 import type { FollowedRoutes, Meshes } from '@causeway/meshes';
 import type { ControlPlane, Registry } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
-import type { AgentLeaseStore, AuditLog, IndexReader, ResourceStore } from '@causeway/store';
+import type { AgentLeaseStore, AuditLog, IndexReader, ResourceStore, StoreExport } from '@causeway/store';
 import { AuditQueries } from './audit/audit-queries';
+import { BackupQueries } from './backup/backup-queries';
 import { ConcurrencyLimit } from './concurrency-limit';
 import { Discovery } from './discovery/discovery';
 import type { InstanceSource } from './discovery/prometheus-targets';
@@ -55,6 +56,8 @@ export interface QuerySources {
   /** The policies of this control plane over those routes; without it no question about policies is answered. */
   readonly policies?: AffectingSource;
   readonly audit: AuditLog;
+  /** Absent where the store cannot be exported. */
+  readonly backup?: StoreExport;
   readonly clock: Clock;
   readonly program: ProgramFacts;
   readonly limits?: Partial<QueryLimits>;
@@ -101,6 +104,7 @@ export interface Queries {
   readonly dataplaneTokens: DataplaneTokenQueries;
   readonly workloadAuthority: WorkloadAuthority;
   readonly audit: AuditQueries;
+  readonly backups: BackupQueries;
   /** Interfaces note their writes here, so that reads show them. */
   readonly freshness: Freshness;
   readonly json: ResourceJson;
@@ -143,6 +147,7 @@ export function createQueries(sources: QuerySources): Queries {
     dataplaneTokens: new DataplaneTokenQueries(sources.dataplaneAccess),
     workloadAuthority: new WorkloadAuthority(sources.authorityAccess, clock),
     audit: new AuditQueries(sources.audit, registry),
+    backups: new BackupQueries(sources),
     freshness,
     json: new ResourceJson(registry, affected),
     close: () => {

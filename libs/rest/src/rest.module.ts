@@ -13,6 +13,7 @@ import { ApplyController } from './controllers/apply.controller';
 import { AuditController } from './controllers/audit.controller';
 import { AccessReviewController } from './controllers/access-review.controller';
 import { DiscoveryController } from './controllers/discovery.controller';
+import { BackupController } from './controllers/backup.controller';
 import { DocsController } from './controllers/docs.controller';
 import { InspectionController } from './controllers/inspection.controller';
 import { PoliciesController } from './controllers/policies.controller';
@@ -79,6 +80,7 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
     SyncDecisionsController,
     ApplyController,
     AuditController,
+    BackupController,
     ProxiesController,
     DiscoveryController,
     ResourceController,

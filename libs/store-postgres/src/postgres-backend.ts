@@ -6,7 +6,7 @@ import {
   type LeaseKeeper,
   type Logger,
 } from '@causeway/runtime';
-import type { AgentLeaseStore, AuditLog, ProxySessionStore, SessionStore } from '@causeway/store';
+import type { AgentLeaseStore, AuditLog, ProxySessionStore, SessionStore, StoreExport } from '@causeway/store';
 import { migrate } from './database/migrate';
 import { readyDatabase } from './database/ready-database';
 import { StoreDatabase } from './database/store-database';
@@ -16,6 +16,7 @@ import { NotifyListener } from './log/notify-listener';
 import { DatabaseServers } from './servers/database-servers';
 import { WakeUpSignal } from './log/wake-up-signal';
 import { PostgresAudit } from './audit/postgres-audit';
+import { PostgresExport } from './backup/postgres-export';
 import { PostgresAgentLeases } from './postgres-agent-leases';
 import { PostgresProxySessions } from './postgres-proxy-sessions';
 import { PostgresSessions } from './postgres-sessions';
@@ -64,6 +65,7 @@ export class PostgresBackend {
   readonly proxies: ProxySessionStore;
   readonly agentLeases: AgentLeaseStore;
   readonly audit: AuditLog;
+  readonly backup: StoreExport;
   readonly lease: LeaderLease;
   private readonly postgresLease: PostgresLease;
   private readonly servers: DatabaseServers;
@@ -95,6 +97,7 @@ export class PostgresBackend {
     this.proxies = new PostgresProxySessions(database);
     this.agentLeases = new PostgresAgentLeases(database, wakeUp);
     this.audit = new PostgresAudit(database);
+    this.backup = new PostgresExport(database);
     this.postgresLease = new PostgresLease(this.leaseDatabase);
     this.lease = this.postgresLease;
   }

@@ -101,3 +101,25 @@ export {
   type RefusedChange,
 } from './refused-write';
 export { unstorable } from './storable';
+export {
+  BACKUP_VERSION,
+  BackupWriter,
+  MAX_BACKUP_LINE,
+  type BackupHead,
+  type BackupHeader,
+  type BackupOwner,
+  type BackupRecord,
+  type BackupTable,
+  type StoreFacts,
+} from './backup/backup-format';
+export { backupLines } from './backup/backup-lines';
+export { BackupReader, MOST_PROBLEMS, type BackupLine, type BackupProblem } from './backup/backup-reader';
+export {
+  ownerProblem,
+  StoreNotEmpty,
+  type BackupReceiver,
+  type BackupRows,
+  type BackupSelection,
+  type RestoreResult,
+  type StoreExport,
+} from './backup/store-backup';

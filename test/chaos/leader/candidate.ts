@@ -13,7 +13,7 @@ import { CP, RANGE, REST, traceOf } from './world';
 async function main(): Promise<void> {
   const [database = '', redis = '', lease = '', holder = '', stall = ''] = process.argv.slice(2);
   const backend = await createPostgresBackend({ url: database, poolSize: 4 });
-  const lock = redis === '' ? undefined : await createRedisLock({ url: redis, key: 'leader', logger: silentLogger });
+  const lock = redis === '' ? undefined : createRedisLock({ url: redis, key: 'leader', logger: silentLogger });
   const [index, stopped] = [new ResourceIndex(), new AbortController()];
   const parts = { clock: systemClock, logger: silentLogger };
   const following = followStore(backend.store, index, { ...parts, signal: stopped.signal });

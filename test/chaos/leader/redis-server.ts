@@ -5,14 +5,33 @@ import { createClient } from '@redis/client';
 import { freePort } from '../../../scripts/lib/ports.mjs';
 import { until } from '../../support/until';
 
-/** A Redis of one test, on a port that stays the same: it can be killed, started again, and wiped. */
+/** What a server is told beside its port. */
+export interface RedisServerOptions {
+  readonly port?: number;
+  readonly mode?: 'server' | 'sentinel';
+  /** A file of settings, which a Sentinel writes to. */
+  readonly file?: string;
+  /** Where it runs; what it writes is there. */
+  readonly folder?: string;
+  readonly more?: readonly string[];
+}
+
+const READY = { server: /Ready to accept connections/, sentinel: /monitor master/ };
+
+/**
+ * A Redis of one test, on a port that stays the same: it can be killed, started again, and wiped. A file of settings makes
+ * it what it says; a Sentinel where `mode` is one.
+ */
 export class RedisServer {
   private child: ChildProcess | undefined;
 
-  private constructor(private readonly port: number) {}
+  private constructor(
+    readonly port: number,
+    private readonly options: RedisServerOptions,
+  ) {}
 
-  static async start(): Promise<RedisServer> {
-    const server = new RedisServer(await freePort());
+  static async start(options: RedisServerOptions = {}): Promise<RedisServer> {
+    const server = new RedisServer(options.port ?? (await freePort()), options);
     await server.start();
     return server;
   }
@@ -27,14 +46,16 @@ export class RedisServer {
   }
 
   private startOnce(): Promise<boolean> {
-    const options = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
-    const child = spawn('redis-server', options, { cwd: tmpdir(), stdio: ['ignore', 'pipe', 'inherit'] });
+    const { file, folder = tmpdir(), mode = 'server', more = [] } = this.options;
+    const own = mode === 'sentinel' ? ['--sentinel'] : ['--save', '', '--appendonly', 'no'];
+    const options = [...(file ? [file] : []), '--port', String(this.port), '--bind', '127.0.0.1', ...own, ...more];
+    const child = spawn('redis-server', options, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
     this.child = child;
     return new Promise<boolean>((resolve, reject) => {
       child.once('error', reject);
       child.once('exit', () => resolve(false));
       createInterface({ input: child.stdout }).on('line', (line) => {
-        if (line.includes('Ready to accept connections')) resolve(true);
+        if (READY[mode].test(line)) resolve(true);
       });
     });
   }

@@ -51,8 +51,7 @@ export class Replica {
   static async start(options: ReplicaOptions): Promise<Replica> {
     const backend = await createPostgresBackend({ url: options.database, poolSize: 3 });
     const { redis } = options;
-    const lock =
-      redis === undefined ? undefined : await createRedisLock({ url: redis, key: 'leader', logger: silentLogger });
+    const lock = redis === undefined ? undefined : createRedisLock({ url: redis, key: 'leader', logger: silentLogger });
     return new Replica(backend, lock, options);
   }
 

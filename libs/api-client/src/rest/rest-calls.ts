@@ -25,6 +25,8 @@ export interface RestCalls {
   answer(request: RestRequest): Promise<RestAnswer>;
   /** The text of an answer that is not JSON. */
   text(request: RestRequest): Promise<string>;
+  /** The lines of an answer that is read while it is made, without their ends; rejects where it is cut off. */
+  lines(request: RestRequest): AsyncIterable<string>;
   /** The items of a list, page by page up to the end or up to `most`. */
   items(request: RestRequest & { readonly most?: number }): Promise<readonly JsonObject[]>;
   /** The mesh that the control plane takes where a request names none, for paths; it is asked once, and when it is needed. */
@@ -44,6 +46,10 @@ export class NoRestCalls implements RestCalls {
   }
 
   async text({ path }: RestRequest): Promise<string> {
+    throw this.refusal(path);
+  }
+
+  async *lines({ path }: RestRequest): AsyncGenerator<string> {
     throw this.refusal(path);
   }
 

@@ -40,11 +40,16 @@ export class LineStream {
   }
 
   /** Writes a line; resolves when the client keeps up. Rejects when it is gone or does not read on for 30 s, and by `limit`. */
-  async write(line: object): Promise<void> {
+  write(line: object): Promise<void> {
+    return this.writeText(`${JSON.stringify(line)}\n`);
+  }
+
+  /** As `write`, of whole lines with their ends. */
+  async writeText(text: string): Promise<void> {
     this.begin();
     const { raw } = this.reply;
     if (raw.destroyed) throw new Unavailable('the client is gone');
-    if (raw.write(`${JSON.stringify(line)}\n`)) return;
+    if (raw.write(text)) return;
     const drained = new Promise<void>((resolve, reject) => {
       const settle = (): void => {
         raw.off('drain', settle).off('close', settle);

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type Registry } from '@causeway/resources';
 import { APPLY_SCHEMAS, applyPaths } from './apply-paths';
 import { AUDIT_SCHEMAS, auditPaths } from './audit-paths';
+import { backupPaths } from './backup-paths';
 import { DISCOVERY_SCHEMAS, discoveryPaths } from './discovery-paths';
 import { policiesPaths, policySchemas } from './policies-paths';
 import { PROXY_SCHEMAS, proxiesPaths } from './proxies-paths';
@@ -51,6 +52,7 @@ export function openApiDocument(registry: Registry, version: string): JsonObject
     workloadIdentityPaths(),
     syncPaths(),
     auditPaths(),
+    backupPaths(),
     proxiesPaths(),
     discoveryPaths(),
     routesPaths(),

@@ -6,8 +6,8 @@ import type { DatabaseServers } from '../servers/database-servers';
 import { databaseFailure } from './database-failure';
 import { DatabaseRefused } from './ready-database';
 
-/** Key of the advisory lock; any number that nothing else in the database locks. */
-const LOCK = 7_305_112;
+/** Key of the advisory lock that a start holds while it migrates; any number that nothing else in the database locks. */
+export const MIGRATION_LOCK = 7_305_112;
 
 /** Longest wait for a connection that migrates, ms. A migration itself may take as long as it needs. */
 const CONNECT_TIMEOUT = 5_000;
@@ -33,7 +33,7 @@ export async function migrate(options: MigrateOptions): Promise<void> {
   client.on('error', () => undefined); // the next statement fails
   await client.connect();
   try {
-    await client.query('SELECT pg_advisory_lock($1)', [LOCK]); // released with the connection
+    await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]); // released with the connection
     await runMigrations(options, client);
     await warnOfLoss(options, client);
   } finally {

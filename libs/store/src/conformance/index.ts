@@ -16,7 +16,7 @@ import { describeSessions } from './sessions';
 import type { StoreWorld } from './store-world';
 import { describeWatching } from './watching';
 
-export { WatchReader, copyFacts, freshId, freshVip, put, write, type StoreWorld } from './store-world';
+export { WatchReader, copyFacts, freshId, held, freshVip, put, write, type StoreWorld } from './store-world';
 
 /** Declares the suite for one kind of store; `makeWorld` is called once a group of tests. */
 export function storeConformance(name: string, makeWorld: () => Promise<StoreWorld>): void {

@@ -1,0 +1,106 @@
+import { chmod, open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { BackupReader, type BackupHeader } from '@causeway/store';
+import type { Command } from 'commander';
+import { UsageError, type CommandContext } from '../context';
+import type { SetExitCode } from '../options';
+
+/** Options of `causeway export`. */
+interface ExportOptions {
+  /** Absent or `-`: standard output. */
+  readonly output?: string;
+  readonly secrets?: boolean;
+}
+
+/** Problems that are printed. */
+const MOST_SHOWN = 5;
+/** Characters that are written at once. */
+const PIECE = 256 * 1024;
+
+/** Where the text of a backup goes. */
+interface Target {
+  write(text: string): Promise<void>;
+  /** The backup is whole. */
+  finish(): Promise<void>;
+  /** It is not. */
+  discard(): Promise<void>;
+}
+
+/** `causeway export`: the exit code is 0 if the backup is whole. */
+export async function exportStore(context: CommandContext, options: ExportOptions): Promise<number> {
+  const { output = '-', secrets = false } = options;
+  if (output === '-' && secrets && process.stdout.isTTY)
+    throw new UsageError('a backup with secrets is not printed to a terminal: give --output FILE, or pipe it');
+  const { rest } = await context.api();
+  const target = output === '-' ? toStandardOutput() : await toFile(output);
+  const reader = new BackupReader();
+  try {
+    let waiting = '';
+    for await (const line of rest.lines({ path: '/_backup', query: { secrets: String(secrets) } })) {
+      reader.read(line);
+      waiting += `${line}\n`;
+      if (waiting.length < PIECE) continue;
+      await target.write(waiting);
+      waiting = '';
+    }
+    await target.write(waiting);
+    reader.close();
+    if (reader.whole) await target.finish();
+  } catch (error) {
+    await target.discard();
+    throw error;
+  }
+  const { header } = reader;
+  if (reader.whole && header) return tell(context, header, output);
+  await target.discard();
+  for (const { line, reason } of reader.problems.slice(0, MOST_SHOWN)) context.printError(`line ${line}: ${reason}`);
+  context.printError('the backup that the control plane sent is not whole: nothing was kept; run the command again');
+  return 1;
+}
+
+function tell({ printError }: CommandContext, { owner, head, secrets, counts }: BackupHeader, output: string): number {
+  const whose = owner.role === 'global' ? 'the global control plane' : `zone ${owner.zone}`;
+  const where = output === '-' ? '' : ` to ${output}`;
+  printError(`exported ${whose} at revision ${head.revision}${where}: ${counts.resources} resources`);
+  printError(
+    secrets
+      ? 'it holds secrets in plain text: keep it as you keep private keys'
+      : 'without secrets: whoever restores it gets new signing keys, and tokens of before are refused (--secrets adds them)',
+  );
+  return 0;
+}
+
+/** A file that only its owner reads; it has its name once it is whole, and replaces one of before only then. */
+async function toFile(path: string): Promise<Target> {
+  const unfinished = `${path}.part`;
+  const file: FileHandle = await open(unfinished, 'w', 0o600);
+  await chmod(unfinished, 0o600); // one that was left from a run before
+  return {
+    write: async (text) => void (await file.write(text)),
+    finish: async () => {
+      await file.sync();
+      await file.close();
+      await rename(unfinished, path);
+    },
+    discard: async () => {
+      await file.close();
+      await rm(unfinished, { force: true });
+    },
+  };
+}
+
+function toStandardOutput(): Target {
+  const nothing = (): Promise<void> => Promise.resolve();
+  const write = (text: string): Promise<void> =>
+    new Promise((resolve, reject) => process.stdout.write(text, (error) => (error ? reject(error) : resolve())));
+  return { write, finish: nothing, discard: nothing };
+}
+
+/** `causeway export`. */
+export function registerExport(program: Command, context: CommandContext, finish: SetExitCode): void {
+  program
+    .command('export')
+    .description('writes a backup of all that the store of a control plane holds, as of one revision')
+    .option('-o, --output <file>', 'the file; standard output without it')
+    .option('--secrets', 'with Secrets, signing keys of tokens and keys of the store, in plain text')
+    .action(async (options: ExportOptions) => finish(await exportStore(context, options)));
+}

@@ -1,0 +1,101 @@
+import type { RedisClientType } from '@redis/client';
+import { errorText, systemClock, within } from '@causeway/runtime';
+import type { RedisServers } from './redis-url';
+
+/** Longest wait for one server, ms. */
+export const ANSWER_TIMEOUT = 2_000;
+
+/** A connection to one Redis. */
+export type RedisConnection = RedisClientType;
+
+/**
+ * A connection that is ready. It is not mended when it breaks: the lock may be at another server then. Rejects when the
+ * server does not answer in time.
+ */
+export async function connectTo(url: string): Promise<RedisConnection> {
+  // Loaded only where a Redis is configured: it would slow down every other start.
+  const { createClient } = await import('@redis/client');
+  const client = createClient({
+    url,
+    disableOfflineQueue: true,
+    socket: { connectTimeout: ANSWER_TIMEOUT, reconnectStrategy: false },
+  });
+  client.on('error', () => undefined); // calls reject, and `end` follows
+  try {
+    await within(systemClock, ANSWER_TIMEOUT, client.connect());
+    return client;
+  } catch (error) {
+    if (client.isOpen) client.destroy();
+    throw error;
+  }
+}
+
+/**
+ * The URL of the server that has the lock of this key now: the one that there is, the one that the Sentinels name, or the
+ * node of the cluster that has the key's slot. Rejects where no server says it.
+ */
+export async function findLockServer(servers: RedisServers, key: string): Promise<string> {
+  switch (servers.type) {
+    case 'one':
+      return servers.urls[0];
+    case 'sentinel': {
+      const [host, port] = await askInTurn(servers.urls, async (sentinel) => {
+        const answer: unknown = await sentinel.sendCommand(['SENTINEL', 'get-master-addr-by-name', servers.service]);
+        if (!isAddress(answer)) throw new Error(`it watches no service ${servers.service}`);
+        return answer;
+      });
+      return servers.serverUrl(host, Number(port));
+    }
+    case 'cluster': {
+      const [host, port] = await askInTurn(servers.urls, (node, asked) => ownerOf(key, node, asked));
+      return servers.serverUrl(host, Number(port));
+    }
+  }
+}
+
+type Address = readonly [host: string, port: string | number];
+
+/** The first answer, asking one server after the other; rejects with what each said. */
+async function askInTurn<T>(
+  urls: readonly string[],
+  ask: (server: RedisConnection, url: URL) => Promise<T>,
+): Promise<T> {
+  const failures: string[] = [];
+  for (const url of urls) {
+    let server: RedisConnection | undefined;
+    try {
+      server = await connectTo(url);
+      return await within(systemClock, ANSWER_TIMEOUT, ask(server, new URL(url)));
+    } catch (error) {
+      failures.push(`${new URL(url).host}: ${errorText(error)}`);
+    } finally {
+      if (server?.isOpen) server.destroy();
+    }
+  }
+  throw new Error(failures.join('; '));
+}
+
+/** The node that has the slot of the key, by what another node says. */
+async function ownerOf(key: string, node: RedisConnection, asked: URL): Promise<Address> {
+  const [slot, ranges] = await Promise.all([
+    node.sendCommand(['CLUSTER', 'KEYSLOT', key]),
+    node.sendCommand(['CLUSTER', 'SLOTS']),
+  ]);
+  for (const range of isList(ranges) ? ranges : []) {
+    if (!isList(range)) continue;
+    const [from, to, master] = range;
+    if (!isList(master) || Number(slot) < Number(from) || Number(slot) > Number(to)) continue;
+    const [host, port] = master;
+    // A node that does not know how it is reached leaves its host empty.
+    return [typeof host === 'string' && host !== '' ? host : asked.hostname, Number(port)];
+  }
+  throw new Error(`no node has slot ${String(slot)}`);
+}
+
+function isAddress(answer: unknown): answer is Address {
+  return isList(answer) && answer.length === 2 && answer.every((part) => typeof part === 'string');
+}
+
+function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value);
+}

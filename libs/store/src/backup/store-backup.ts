@@ -1,0 +1,62 @@
+import type { BackupOwner, BackupTable, StoreFacts } from './backup-format';
+
+/** What a backup leaves out. */
+export interface BackupSelection {
+  /** False: kinds and areas of notes that are secret are left out, and the key of resume points. */
+  readonly secrets: boolean;
+  readonly secretKinds: readonly string[];
+  readonly secretAreas: readonly string[];
+}
+
+/** Rows of one table, each as the text of a JSON object. */
+export interface BackupRows {
+  readonly table: BackupTable;
+  readonly rows: readonly string[];
+}
+
+/** Reads a store for a backup. */
+export interface StoreExport {
+  /**
+   * Everything that the store holds, as of one revision, to `receive`: first what the store says of itself, then its rows
+   * in pages, each read when the one before was received. Rejects with Unavailable when the database goes away, with what
+   * `receive` throws, and when the receiver takes longer for a page than a statement may take.
+   */
+  export(selection: BackupSelection, receive: BackupReceiver): Promise<void>;
+}
+
+/** Who gets the rows of a backup. */
+export interface BackupReceiver {
+  facts(facts: StoreFacts): Promise<void>;
+  rows(page: BackupRows): Promise<void>;
+}
+
+/** What was restored, or would be. */
+export interface RestoreResult {
+  readonly resources: number;
+  readonly tombstones: number;
+  /** Of the living resources, those with a virtual IP. */
+  readonly addresses: number;
+  /** The new incarnation and the revision at which it begins. */
+  readonly incarnation: string;
+  readonly revision: number;
+}
+
+/** The store holds something: a backup is restored into an empty one only. */
+export class StoreNotEmpty extends Error {
+  constructor(readonly reason: string) {
+    super(
+      `the database is not empty: ${reason}; a backup is restored into an empty database, so create another one and name it in DATABASE_URL`,
+    );
+    this.name = 'StoreNotEmpty';
+  }
+}
+
+/** A backup belongs to another control plane. */
+export function ownerProblem(of: BackupOwner, here: Pick<BackupOwner, 'role' | 'zone'>): string | undefined {
+  if (of.role === here.role && of.zone === here.zone) return undefined;
+  return `the backup is of ${ownerName(of)}, and this is ${ownerName(here)}`;
+}
+
+function ownerName({ role, zone }: Pick<BackupOwner, 'role' | 'zone'>): string {
+  return role === 'global' ? 'a global control plane' : `zone "${zone}"`;
+}

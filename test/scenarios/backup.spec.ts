@@ -1,0 +1,177 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { runCauseway } from '../ctl/run-causeway';
+import { createTestDatabase, type TestDatabase } from '../support/postgres';
+import { dataplane, ProcessMesh } from '../support/process-mesh';
+import type { ProcessPlane } from '../support/process-plane';
+import { until } from '../support/until';
+
+const ROOT = resolve(__dirname, '..', '..');
+
+interface Held {
+  readonly generation?: number;
+  readonly labels?: Record<string, string>;
+  readonly status?: { readonly vip?: { readonly ip?: string } };
+  readonly uid?: string;
+}
+
+describe('a backup of a zone and of the global, restored into new databases', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'causeway-backup-'));
+  const databases: TestDatabase[] = [];
+  let mesh: ProcessMesh;
+  const file = (name: string): string => join(folder, name);
+
+  beforeAll(async () => {
+    mesh = await ProcessMesh.start(['east', 'west']);
+    await register('redis', 'cache');
+  });
+  afterAll(async () => {
+    await mesh?.stop();
+    await Promise.all(databases.map((database) => database.drop()));
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Registers an instance of each service in east, and waits until west has an address for all. */
+  async function register(...services: readonly string[]): Promise<void> {
+    for (const service of services) {
+      const made = dataplane(`${service}-1`, service);
+      expect(await mesh.zone('east').put(`/meshes/default/dataplanes/${service}-1`, made)).toBe(201);
+    }
+    for (const service of services) await until(`west has ${service}`, () => address('west', service));
+  }
+
+  const service = async (zone: string, name: string): Promise<Held | undefined> =>
+    mesh.zone(zone).get(`/meshes/default/meshservices/${name}?zone=east`);
+  const address = async (zone: string, name: string): Promise<string | undefined> =>
+    (await service(zone, name))?.status?.vip?.ip;
+
+  async function empty(): Promise<string> {
+    const database = await createTestDatabase();
+    databases.push(database);
+    return database.url;
+  }
+
+  /** `import` of a control plane's program, on an empty database or another one. */
+  function importBackup(
+    app: 'global' | 'zone',
+    args: readonly string[],
+    env: Record<string, string>,
+  ): { code: number | null; out: string; err: string } {
+    const main = resolve(ROOT, 'dist', 'apps', app, 'src', 'main.js');
+    const { PATH = '' } = process.env;
+    const ran = spawnSync(process.execPath, [main, 'import', ...args], { env: { PATH, ...env }, encoding: 'utf8' });
+    return { code: ran.status, out: ran.stdout, err: ran.stderr };
+  }
+
+  async function exported(plane: ProcessPlane, name: string): Promise<string> {
+    const ran = await runCauseway(plane.restUrl, ['export', '--secrets', '--output', file(name)]);
+    expect(ran).toMatchObject({ code: 0, err: expect.stringMatching(/^exported .*\nit holds secrets in plain text/) });
+    expect(statSync(file(name)).mode & 0o777).toBe(0o600);
+    return file(name);
+  }
+
+  it('is for administrators, and the audit log says who took it', async () => {
+    const { global } = mesh;
+    const token = await global.text('/tokens/user', { name: 'bob', groups: [], validFor: '1h' });
+    const refused = await fetch(`${global.restUrl}/_backup`, { headers: { authorization: `Bearer ${token}` } });
+    expect(refused.status).toBe(403);
+    const ran = await runCauseway(global.restUrl, ['export', '-o', file('none')], '', { CAUSEWAY_TOKEN: token });
+    expect(ran.code).toBe(1);
+    expect(() => statSync(file('none'))).toThrow('ENOENT');
+    const whole = await fetch(`${global.restUrl}/_backup?secrets=true`);
+    expect((await whole.text()).trimEnd().split('\n').at(-1)).toMatch(
+      /^{"end":{"records":\d+,"sha256":"[0-9a-f]{64}"}}$/,
+    );
+    const audit = await until('the audit log has both', async () => {
+      const { items } = (await global.get('/_audit')) ?? {};
+      const text = JSON.stringify(items);
+      return text.includes('export the store with its secrets') && text.includes('"user":"bob"') ? text : undefined;
+    });
+    expect(audit).toContain('"result":"refused"');
+  });
+
+  it('brings a zone back with its identities and addresses; what it lacks stays until it is confirmed (I2, I5)', async () => {
+    const backup = await exported(mesh.zone('east'), 'east');
+    const [before, seen] = [await service('east', 'redis'), await address('west', 'redis')];
+    await register('late');
+    const late = await address('west', 'late');
+    await mesh.zone('east').stop();
+
+    const DATABASE_URL = await empty();
+    const [cut, whole] = [file('cut'), readFileSync(backup, 'utf8')];
+    writeFileSync(cut, whole.slice(0, whole.length - 20));
+    const env = { DATABASE_URL, CAUSEWAY_ZONE_NAME: 'east' };
+    expect(importBackup('zone', [cut], env)).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/line \d+: is no JSON object[^]*line \d+: has no end[^]*nothing was restored\n$/),
+    });
+    expect(importBackup('zone', [backup], { ...env, CAUSEWAY_ZONE_NAME: 'west' }).err).toMatch(
+      /line 1: the backup is of zone "east", and this is zone "west"/,
+    );
+    expect(importBackup('zone', [backup, '--dry-run'], env)).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^would be restored: zone east/),
+    });
+    expect(importBackup('zone', [backup], env)).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^restored: zone east as of /),
+    });
+    expect(importBackup('zone', [backup], env)).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^causeway: the database is not empty: it is of zone "east"; .*create another one/m),
+    });
+
+    await mesh.startZone('east', { DATABASE_URL });
+    expect(await service('east', 'redis')).toMatchObject({
+      uid: before?.uid,
+      generation: before?.generation,
+      labels: before?.labels,
+      status: { vip: before?.status?.vip },
+    });
+    await until(
+      'the global holds what east lacks',
+      async () => (await mesh.global.metric('causeway_sync_held').catch(() => 0)) >= 2,
+    );
+    expect([await address('west', 'redis'), await address('west', 'late')]).toEqual([seen, late]);
+    const confirmed = await runCauseway(mesh.global.restUrl, ['zones', 'confirm', 'east']);
+    expect(confirmed.code).toBe(0);
+    await until('west has lost what east lacks', async () => (await service('west', 'late')) === undefined);
+    expect(await address('west', 'redis')).toBe(seen);
+  });
+
+  it('brings the global back; zones keep all, and it learns from them what it lacks (I4, I5)', async () => {
+    const backup = await exported(mesh.global, 'global');
+    await register('later');
+    const seen = await Promise.all(['redis', 'cache', 'later'].map((name) => address('west', name)));
+    expect(await mesh.global.put('/meshes/payments', { type: 'Mesh', name: 'payments' })).toBe(201);
+    await until('west has the mesh', () => mesh.zone('west').get('/meshes/payments'));
+    await mesh.global.stop();
+    const DATABASE_URL = await empty();
+    expect(importBackup('global', ['-'], { DATABASE_URL })).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/the backup is empty/),
+    });
+    expect(importBackup('global', [backup], { DATABASE_URL }).code).toBe(0);
+
+    const global = await mesh.startGlobal({ DATABASE_URL });
+    await until('the global has again what east made after the backup', () =>
+      global.get('/meshes/default/meshservices/later?zone=east'),
+    );
+    await until(
+      'west holds what the global lacks',
+      async () =>
+        (await mesh
+          .zone('west')
+          .metric('causeway_sync_held')
+          .catch(() => 0)) >= 1,
+    );
+    expect(await Promise.all(['redis', 'cache', 'later'].map((name) => address('west', name)))).toEqual(seen);
+    expect(await mesh.zone('west').get('/meshes/payments')).toBeDefined();
+    const confirmed = await runCauseway(mesh.zone('west').restUrl, ['zones', 'confirm-global']);
+    expect(confirmed.code).toBe(0);
+    await until('west has let go of it', async () => (await mesh.zone('west').get('/meshes/payments')) === undefined);
+    expect(await Promise.all(['redis', 'cache', 'later'].map((name) => address('west', name)))).toEqual(seen);
+  });
+});
