@@ -23,6 +23,12 @@ import { benchServices } from './support/services';
  *
  * What the samples of a soak in real time say that still runs, or was ended.
  */
+/** Lines that this program wrote. */
+function readSample(line: string): Sample {
+  const sample: Sample = JSON.parse(line);
+  return sample;
+}
+
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
@@ -41,7 +47,7 @@ async function main(): Promise<void> {
   const seed = Number(values.seed);
   if (values.read !== undefined) {
     const lines = readFileSync(values.read, 'utf8').trim().split('\n');
-    return tell('soak', summarise(lines.map((line): Sample => JSON.parse(line))));
+    return tell('soak', summarise(lines.map((line) => readSample(line))));
   }
   if (simulated !== undefined) {
     const took = (sample: object): void => appendFileSync(file, `${JSON.stringify(sample)}\n`);

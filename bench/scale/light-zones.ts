@@ -21,16 +21,16 @@ const TRIES = 20;
 const PAUSE = 500;
 
 /** Tries again from the handshake on, as a zone does whose stream ended. */
-async function again(zone: LightZone, work: () => Promise<void>): Promise<void> {
+async function again(zone: LightZone, work: () => Promise<void>, first?: () => Promise<void>): Promise<void> {
   for (let n = 1; ; n++) {
     try {
+      if (n > 1) await first?.();
       return await work();
     } catch (error) {
       if (n === TRIES) throw error;
       retries += 1;
       await new Promise((resolve) => setTimeout(resolve, PAUSE * Math.random() * n));
       zone.leave();
-      await zone.join().catch(() => undefined);
     }
   }
 }
@@ -77,10 +77,27 @@ async function obey(order: Order): Promise<void> {
       await each((zone) => again(zone, () => zone.join()));
       break;
     case 'upload':
-      await each((zone) => again(zone, () => zone.upload()));
+      await each((zone) =>
+        again(
+          zone,
+          () => zone.upload(),
+          () => zone.join(),
+        ),
+      );
       break;
     case 'download':
-      await Promise.all(zones.map((zone) => zone.download()));
+      await Promise.all(
+        zones.map((zone) =>
+          again(
+            zone,
+            () => zone.download(),
+            async () => {
+              await zone.join();
+              await zone.upload();
+            },
+          ),
+        ),
+      );
       break;
     case 'leave':
       for (const zone of zones) zone.leave();

@@ -132,7 +132,7 @@ export function auditText(text: string, most = MAX_TEXT): string {
 /** A source whose texts and lists are bounded. */
 export function auditSource(source: UnboundedSource): AuditSource {
   const { user, groups, recognizedBy, address, via, userAgent } = source;
-  const ids = IDS.flatMap((name) => (source[name] === undefined ? [] : [[name, auditText(source[name])]]));
+  const ids = IDS.flatMap((name) => (source[name] === undefined ? [] : [[name, auditText(source[name])] as const]));
   return {
     user: auditText(user),
     groups: groups.slice(0, MAX_GROUPS).map((group) => auditText(group)),

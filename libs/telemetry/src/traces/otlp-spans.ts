@@ -23,6 +23,9 @@ const GATHER = 1_000;
 /** A receiver that has not answered after this time has not got them, ms. */
 const SEND_TIMEOUT = 5_000;
 
+/** `ExportResultCode.SUCCESS` of a package that is not among ours. */
+const EXPORTED = 0;
+
 /** What the spans of a program are made with. */
 export interface OtlpOptions {
   /** The receiver, without the path `/v1/traces`. */
@@ -121,7 +124,7 @@ class CountingExporter implements SpanExporter {
 
   export(spans: ReadableSpan[], answered: Parameters<SpanExporter['export']>[1]): void {
     this.inner.export(spans, (result) => {
-      this.onSent(spans.length, result.code === 0 ? undefined : (result.error ?? new Error('not sent')));
+      this.onSent(spans.length, Number(result.code) === EXPORTED ? undefined : (result.error ?? new Error('not sent')));
       answered(result);
     });
   }
