@@ -23,12 +23,6 @@ import { benchServices } from './support/services';
  *
  * What the samples of a soak in real time say that still runs, or was ended.
  */
-/** Lines that this program wrote. */
-function readSample(line: string): Sample {
-  const sample: Sample = JSON.parse(line);
-  return sample;
-}
-
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
@@ -69,6 +63,17 @@ function tell(bench: string, figures: Readonly<Record<string, unknown>>): void {
   report(bench, figures);
   const broken = ['violations', 'differences', 'falls', 'refusals'].flatMap((each) => figures[each] ?? []);
   process.exitCode = broken.length > 0 ? 1 : 0;
+}
+
+/** A line that this program wrote. */
+function readSample(line: string): Sample {
+  const sample: unknown = JSON.parse(line);
+  if (!isSample(sample)) throw new Error(`not a sample: ${line.slice(0, 100)}`);
+  return sample;
+}
+
+function isSample(sample: unknown): sample is Sample {
+  return typeof sample === 'object' && sample !== null && 'probes' in sample && 'processes' in sample;
 }
 
 main().catch((error: unknown) => {
