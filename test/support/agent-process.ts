@@ -9,12 +9,14 @@ import { stringify } from 'yaml';
 import type { AgentStatus } from '@causeway/agent';
 import { until } from './until';
 
-const PROGRAM = resolve(__dirname, '..', '..', 'dist', 'apps', 'agent', 'src', 'main.js');
+const ROOT = resolve(__dirname, '..', '..');
 
 /** The program `causeway-agent run`, or `ingress`, with a configuration of a test, in a folder of its own. Needs a build. */
 export class AgentProcess {
   private child: ChildProcess | undefined;
   private said = '';
+  /** The tree that the program was built in; another one may be set between an end and a start. */
+  root = ROOT;
 
   constructor(
     readonly folder: string,
@@ -97,8 +99,12 @@ export class AgentProcess {
     });
   }
 
+  private get program(): string {
+    return join(this.root, 'dist', 'apps', 'agent', 'src', 'main.js');
+  }
+
   private spawn(args: readonly string[]): ChildProcessByStdio<null, Readable, Readable> {
-    const [program = '', ...rest] = [...this.enter, process.execPath, PROGRAM, ...args];
+    const [program = '', ...rest] = [...this.enter, process.execPath, this.program, ...args];
     return spawn(program, rest, { stdio: ['ignore', 'pipe', 'pipe'] });
   }
 

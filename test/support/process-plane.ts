@@ -24,7 +24,7 @@ export const TEST_SECRETS_KEY = `test:${Buffer.alloc(32, 7).toString('base64')}`
 /** Settings of a control plane by their environment variable. */
 export type PlaneEnvironment = Readonly<Record<string, string>>;
 
-/** A control plane as a process of its own, built from `dist/`; every port is free unless `env` says otherwise. */
+/** A control plane as a process of its own, built from `dist/` of a tree; every port is free unless `env` says otherwise. */
 export class ProcessPlane {
   private readonly doors: Doors = {};
   private readonly child: ChildProcess;
@@ -38,6 +38,7 @@ export class ProcessPlane {
     readonly app: 'global' | 'zone',
     readonly name: string,
     env: PlaneEnvironment,
+    root: string,
   ) {
     const inherited = Object.entries(process.env).filter(([key]) => !/^(CAUSEWAY_|DATABASE_URL|REDIS_URL)/.test(key));
     const ports = {
@@ -54,8 +55,8 @@ export class ProcessPlane {
             CAUSEWAY_ZONE_NAME: name,
             CAUSEWAY_SECRETS_KEY: TEST_SECRETS_KEY,
           };
-    this.child = fork(resolve(ROOT, 'dist', 'apps', app, 'src', 'main.js'), {
-      cwd: ROOT,
+    this.child = fork(resolve(root, 'dist', 'apps', app, 'src', 'main.js'), {
+      cwd: root,
       env: { ...Object.fromEntries(inherited), ...ports, ...own, ...env },
       execArgv: [],
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -72,9 +73,14 @@ export class ProcessPlane {
     }
   }
 
-  /** Starts one and resolves when it is ready. */
-  static async start(app: 'global' | 'zone', name: string, env: PlaneEnvironment): Promise<ProcessPlane> {
-    const plane = new ProcessPlane(app, name, env);
+  /** Starts one and resolves when it is ready; `root` is the tree that its program was built in, this one unless it says otherwise. */
+  static async start(
+    app: 'global' | 'zone',
+    name: string,
+    env: PlaneEnvironment,
+    root: string = ROOT,
+  ): Promise<ProcessPlane> {
+    const plane = new ProcessPlane(app, name, env, root);
     try {
       await plane.untilReady();
     } catch (error) {

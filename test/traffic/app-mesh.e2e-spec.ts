@@ -190,5 +190,18 @@ spec:
       for (const [zone, at] of fronts)
         expect([zone, await drawnFairly(() => draw(at), { blue: 1, red: 4 })]).toEqual([zone, []]);
     });
+
+    it('without its provider the service answers 503 (T003-15), and as before once it has one again', async () => {
+      const service = '/meshes/default/virtualservices/color?namespace=colors';
+      await imported(['-f', '-'], SHIFTED);
+      const stored = await traffic.mesh.global.get(service);
+      const provided = stored?.['spec'];
+      expect(provided).toHaveProperty('provider');
+      const { provider: _, ...without } = Object(provided) as Record<string, unknown>;
+      expect(await traffic.mesh.global.put(service, { ...stored, spec: without })).toBe(200);
+      for (const [zone, at] of fronts) await settled(zone, at, ['503']);
+      expect(await traffic.mesh.global.put(service, { ...stored, spec: provided })).toBe(200);
+      for (const [zone, at] of fronts) await settled(zone, at, ['blue', 'red']);
+    });
   },
 );
