@@ -37,6 +37,7 @@ module.exports = {
     '^(\\./(?:command|find-command|settings).*)\\.js$': '$1', // modules that the command line tool loads late
     '^fast-check$': '<rootDir>/tools/seeded-fast-check.js',
     // A dynamic import of ours names the compiled file.
+    '^(\\./otlp-spans)\\.js$': '$1',
     '^(\\./(?:grpc|rest)/[a-z]+-api-client)\\.js$': '$1',
     '^@causeway/migrations$': '<rootDir>/migrations',
     '^@causeway/control-plane$': '<rootDir>/apps/control-plane/src',

@@ -41,7 +41,7 @@ async function main(): Promise<void> {
   const seed = Number(values.seed);
   if (values.read !== undefined) {
     const lines = readFileSync(values.read, 'utf8').trim().split('\n');
-    return tell('soak', summarise(lines.map((line): Sample => JSON.parse(line))));
+    return tell('soak', summarise(lines.map((line) => readSample(line))));
   }
   if (simulated !== undefined) {
     const took = (sample: object): void => appendFileSync(file, `${JSON.stringify(sample)}\n`);
@@ -63,6 +63,17 @@ function tell(bench: string, figures: Readonly<Record<string, unknown>>): void {
   report(bench, figures);
   const broken = ['violations', 'differences', 'falls', 'refusals'].flatMap((each) => figures[each] ?? []);
   process.exitCode = broken.length > 0 ? 1 : 0;
+}
+
+/** A line that this program wrote. */
+function readSample(line: string): Sample {
+  const sample: unknown = JSON.parse(line);
+  if (!isSample(sample)) throw new Error(`not a sample: ${line.slice(0, 100)}`);
+  return sample;
+}
+
+function isSample(sample: unknown): sample is Sample {
+  return typeof sample === 'object' && sample !== null && 'probes' in sample && 'processes' in sample;
 }
 
 main().catch((error: unknown) => {

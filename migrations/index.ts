@@ -17,6 +17,7 @@ export const migrations = [
   sqlMigration('0003-unchanged.sql'),
   sqlMigration('0004-proxy-sessions.sql'),
   sqlMigration('0005-agent-leases.sql'),
+  sqlMigration('0006-needs-0005-traces.sql'),
 ];
 
 /** Steps of versions that were never released. Their databases are refused; `0001-store.sql` took their place. */

@@ -37,7 +37,9 @@ CREATE TABLE audit (
   reason text NOT NULL,
   generation_before bigint,
   generation_after bigint,
-  revision bigint
+  revision bigint,
+  request_id text,
+  trace_id text
 );
 
 CREATE TABLE leader (
@@ -103,7 +105,8 @@ CREATE TABLE resources (
   vip inet,
   freed jsonb NOT NULL,
   grace_started_at bigint,
-  deleted_at bigint
+  deleted_at bigint,
+  traceparent text
 );
 
 CREATE TABLE session_floor (
@@ -404,7 +407,8 @@ BEGIN
       generation = m.generation, creation_order = m.creation_order, created_at = m.created_at,
       modified_at = m.modified_at, revision = m.revision, origin_incarnation = m.origin_incarnation,
       origin_revision = m.origin_revision, origin_committed_at = m.origin_committed_at, vip = m.vip,
-      freed = m.freed, grace_started_at = m.grace_started_at, deleted_at = m.deleted_at
+      freed = m.freed, grace_started_at = m.grace_started_at, deleted_at = m.deleted_at,
+      traceparent = m.traceparent
     FROM unnest(changed) AS m
     WHERE r.kind = m.kind AND r.mesh = m.mesh AND r.zone = m.zone AND r.namespace = m.namespace AND r.name = m.name;
   END IF;
@@ -513,7 +517,7 @@ BEGIN
       at int, type text, kind text, mesh text, zone text, namespace text, name text, absent boolean, expect bigint,
       labels jsonb, spec jsonb, status jsonb, uid text, generation bigint, "creationOrder" bigint, "createdAt" bigint,
       "originIncarnation" text, "originRevision" bigint, "originCommittedAt" bigint,
-      vip inet, "setsVip" boolean, "graceStartedAt" bigint, "setsGrace" boolean)
+      vip inet, "setsVip" boolean, "graceStartedAt" bigint, "setsGrace" boolean, traceparent text)
     LEFT JOIN resources r ON r.kind = c.kind AND r.mesh = c.mesh AND r.zone = c.zone AND r.namespace = c.namespace
       AND r.name = c.name
     LEFT JOIN LATERAL (
@@ -566,11 +570,13 @@ BEGIN
         made.origin_incarnation := asked."originIncarnation";
         made.origin_revision := asked."originRevision";
         made.origin_committed_at := asked."originCommittedAt";
+        made.traceparent := asked.traceparent;
       ELSIF NOT owned THEN
         made.generation := coalesce(held.generation, 0) + 1;
         made.origin_incarnation := NULL;
         made.origin_revision := made.revision;
         made.origin_committed_at := now_ms;
+        made.traceparent := asked.traceparent;
       END IF;
       IF NOT living THEN
         made.kind := asked.kind;
@@ -594,6 +600,7 @@ BEGIN
         IF held.origin_incarnation IS NULL THEN
           made.origin_revision := made.revision;
           made.origin_committed_at := now_ms;
+          made.traceparent := asked.traceparent;
         END IF;
       END IF;
       IF asked."setsGrace" THEN made.grace_started_at := asked."graceStartedAt"; END IF;
@@ -610,6 +617,7 @@ BEGIN
       made.status := NULL;
       made.vip := NULL;
       made.grace_started_at := NULL;
+      made.traceparent := NULL;
       made.deleted_at := now_ms;
       IF held.vip IS NOT NULL THEN made.freed := causeway_freed(held.freed, held.vip, NULL, now_ms); END IF;
     END IF;
@@ -689,7 +697,7 @@ BEGIN
   IF fenced IS NOT NULL THEN RETURN; END IF;
   IF NOT all_or_none OR causeway_refusals(results) IS NULL THEN
     INSERT INTO audit (at, actor, groups, recognized_by, token_id, address, via, user_agent, verb, kind, mesh, zone,
-      namespace, name, activity, result, reason, generation_before, generation_after, revision)
+      namespace, name, activity, result, reason, generation_before, generation_after, revision, request_id, trace_id)
     SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, s.source ->> 'user', s.source -> 'groups',
       s.source ->> 'recognizedBy', s.source ->> 'tokenId', s.source ->> 'address', s.source ->> 'via',
       s.source ->> 'userAgent',
@@ -698,7 +706,7 @@ BEGIN
       CASE WHEN c.type = 'delete' THEN (r.result ->> 3)::bigint
         WHEN r.result ->> 1 = 'written' THEN (r.result ->> 3)::bigint - 1 END,
       CASE WHEN c.type <> 'delete' THEN (r.result ->> 3)::bigint END,
-      (r.result ->> 2)::bigint
+      (r.result ->> 2)::bigint, s.source ->> 'requestId', s.source ->> 'traceId'
     FROM jsonb_to_recordset(changes) AS c(at int, by int, type text, kind text, mesh text, zone text, namespace text, name text)
     JOIN jsonb_array_elements(results) AS r(result) ON (r.result ->> 0)::int = c.at
     JOIN jsonb_array_elements(sources) WITH ORDINALITY AS s(source, place) ON s.place = c.by + 1

@@ -15,7 +15,7 @@ import { differences } from '../../test/simulation/check/convergence';
 import { AddressCheck } from '../../test/simulation/check/addresses';
 import { HostnameCheck } from '../../test/simulation/check/hostnames';
 import { SimNetwork, type Served } from '../../test/simulation/engine/network';
-import { Prng } from '../../test/simulation/engine/prng';
+import type { Prng } from '../../test/simulation/engine/prng';
 import { SimClock } from '../../test/simulation/engine/sim-process';
 import { Timeline } from '../../test/simulation/engine/timeline';
 import { WatchedDisk, type Commit } from '../../test/simulation/engine/watched-disk';

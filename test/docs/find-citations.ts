@@ -52,9 +52,10 @@ export function sectionsOf(page: string): ReadonlySet<string> {
   return sections;
 }
 
-/** The links of a page that lead into the repository. */
+/** The links of a page that lead into the repository. Code may look like one. */
 export function linksIn(page: string): readonly Link[] {
-  return [...page.matchAll(/\]\((?!https?:)([^)\s#]*)(?:#([^)\s]+))?\)/g)].map(([, path = '', anchor]) => ({
+  const prose = page.replaceAll(/`[^`\n]*`/g, '');
+  return [...prose.matchAll(/\]\((?!https?:)([^)\s#]*)(?:#([^)\s]+))?\)/g)].map(([, path = '', anchor]) => ({
     path,
     anchor,
   }));

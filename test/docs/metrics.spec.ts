@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import { METRIC_PREFIX, typeOf, type HistogramMetric, type Metric, type TelemetryOptions } from '@causeway/telemetry';
 import { controlPlaneMetrics } from '../../apps/control-plane/src/metrics';
+import { GrpcRequests } from '../../apps/control-plane/src/grpc-requests';
 import { RestRequests } from '../../apps/control-plane/src/rest-requests';
 import { propagationHistogram } from '../../apps/control-plane/src/sync-metrics';
 import { globalTelemetry } from '../../apps/global/src/telemetry';
@@ -18,13 +19,14 @@ const LABELS: Readonly<Record<string, string>> = {
   kind: 'the kinds of the registry',
   mesh: 'meshes with ranges of their own; 2,100 series of a metric are shown',
   zone: 'zones that are registered; 2,000 series, the others are `_others`',
-  method: '8: those of HTTP that REST knows, all others are `other`',
+  method:
+    'of REST 8: those of HTTP that it knows, all others are `other`; of gRPC those of its services, fewer than 30',
   route: 'routes of REST, fewer than 150, all others are `unknown`; with the statuses fewer than 2,100 series',
   code: 'statuses of the program, fewer than 30',
   loop: 'control loops of the program, fewer than 50',
   direction: '2: `up`, `down`',
   reason: 'reasons of the program, fewer than 10',
-  result: 'of DNS: response codes (16), or how forwarding ended (3); of control loops: 3',
+  result: 'of DNS: response codes (16), or how forwarding ended (3); of control loops: 3; of traces: 3',
   type: 'types of DNS below 256, all others are `other`',
   upstream: 'upstreams of DNS in the settings',
   version: 'one a program',
@@ -72,7 +74,10 @@ function rows(): readonly (Row & { readonly programs: string })[] {
     labels: metric.name.includes('network') ? [] : ['proxy'],
     programs: 'agent',
   }));
-  const histograms = [histogram(propagationHistogram(), 'kind'), histogram(new RestRequests().seconds, 'method')];
+  const histograms = [
+    histogram(propagationHistogram(), 'kind'),
+    ...[new RestRequests(), new GrpcRequests()].map(({ seconds }) => histogram(seconds, 'method')),
+  ];
   return [...planes, ...histograms, ...agents].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 

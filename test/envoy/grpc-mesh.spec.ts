@@ -1,6 +1,6 @@
 import { freePort } from '../../scripts/lib/ports.mjs';
 import { register } from '@grpc/grpc-js-xds';
-import type { JsonObject, Resource } from '@causeway/resources';
+import type { JsonObject, Labels, Resource } from '@causeway/resources';
 import type { EnvoyView } from '@causeway/xds';
 import { ENVOY } from '../support/envoy-process';
 import { GrpcWorkload, looseTimers, plainCall, plainGrpc } from '../support/grpc-workload';
@@ -131,6 +131,34 @@ describe('unmodified gRPC clients and servers (grpc-js-xds) on our resources', (
     await until('the end', async () => (await call()) === 'UNAVAILABLE');
     west?.state.put(greeter('west', 'greeter', named(HOSTNAME, 'new.svc.mesh.local')));
     await until('an answer again', async () => (await call()) === 'west');
+  });
+
+  it('a service of App Mesh is reached by the clients of a VirtualNode that has it as backend alone (T003-35)', async () => {
+    const plane = west as TrafficPlane;
+    const bound = (...backends: readonly string[]): Resource => {
+      const virtualNode = {
+        namespace: 'default',
+        name: 'n',
+        backends: backends.map((name) => ({ namespace: 'default', name })),
+      };
+      const networking = { address: '127.0.0.1' };
+      return sketch('Dataplane', 'bound', { networking }, { status: { virtualNode } });
+    };
+    const put = (labels: Labels): void => plane.state.put({ ...greeter('west', 'greeter', named(HOSTNAME)), labels });
+    plane.state.put(bound());
+    const made = await workload(plane, 'client', { view: { dataplane: bound().id } });
+    const [call, other] = [made.channel(HOSTNAME), client.channel(HOSTNAME)];
+    await until('it is outside App Mesh', async () => (await call()) === 'west');
+    put({ 'causeway.io/managed-by': 'VirtualService' });
+    await until('it is withheld', async () => (await call()) === 'UNAVAILABLE');
+    expect(await other()).toBe('west');
+    plane.state.put(bound('greeter'));
+    await until('it is a backend', async () => (await call()) === 'west');
+    plane.state.put(bound('another'));
+    await until('it is none any more', async () => (await call()) === 'UNAVAILABLE');
+    put({});
+    await until('it is outside App Mesh again', async () => (await call()) === 'west');
+    expect(await other()).toBe('west');
   });
 
   it('grpc-js believes each authority for every id: one of east that says it is of west is taken by a server of west', async () => {

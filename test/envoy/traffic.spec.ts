@@ -1,5 +1,5 @@
 import { freePort } from '../../scripts/lib/ports.mjs';
-import type { JsonObject, Resource } from '@causeway/resources';
+import type { JsonObject, Labels, Resource } from '@causeway/resources';
 import { ENVOY, type EnvoyProcess } from '../support/envoy-process';
 import { loopbackBlock } from '../support/loopback-networks';
 import { ask, echo, httpService, say, sayTls, type ServiceProcess } from '../support/mesh-processes';
@@ -42,6 +42,13 @@ function service(name: string, at: { vip: string; port: number }, protocol: stri
   const meshAddress = sketch('MeshZoneAddress', 'in', { ...INGRESS }, EAST);
   const zoneIngress = sketch('ZoneIngress', 'in', { networking: { ...INGRESS } }, EAST);
 
+  /** The Dataplane whose connections are redirected: of a VirtualNode with these backends, or of none. */
+  function bound(backends?: readonly string[]): Resource {
+    const found = backends?.map((name) => ({ namespace: 'default', name }));
+    const status = found ? { virtualNode: { namespace: 'default', name: 'n', backends: found } } : {};
+    return sketch('Dataplane', 'redirected', { networking: { address: host(30) } }, { status });
+  }
+
   /** Puts the processes and their Dataplane, with the services at these ports. */
   async function startServices(...ports: readonly number[]): Promise<Resource> {
     const [tcp, http] = await Promise.all([echo('redis'), httpService('web')]);
@@ -64,6 +71,7 @@ function service(name: string, at: { vip: string; port: number }, protocol: stri
     [west, east] = [a, b];
     any = port;
     putAll([a, b], a.trust(''), b.trust(''), redis, web, meshAddress);
+    a.state.put(bound());
     putAll([a, b], service('redis-any', redisAny(), 'tcp'), service('web-any', webAny(), 'http'));
     const dataplane = await startServices(REDIS.port, WEB.port, 1_001, 1_002);
     const view = { mesh: 'default', listed: new Set<string>() };
@@ -76,7 +84,7 @@ function service(name: string, at: { vip: string; port: number }, protocol: stri
     } as const;
     [client, redirected, ingress, server] = await Promise.all([
       a.envoy('client', { mesh: 'default', listed, capture: { type: 'bind' } }, 'client'),
-      a.envoy('redirected', { mesh: 'default', listed: new Set(), capture }, 'client'),
+      a.envoy('redirected', { mesh: 'default', listed: new Set(), capture, dataplane: bound().id }, 'client'),
       b.envoy('ingress', { ...view, ingress: INGRESS }),
       b.envoy('server', { ...view, dataplane: dataplane.id }, 'server'),
     ]);
@@ -190,6 +198,36 @@ function service(name: string, at: { vip: string; port: number }, protocol: stri
     expect(await ask(http.vip, port)).toMatchObject({ status: 200, name: 'web' });
     expect(await held()).toEqual(expect.arrayContaining([`vip:${tcp.vip}:${port}`]));
     expect(await redirected?.stat(`http.kri_msvc_default_east__web-any_${port}.downstream_cx_total`)).toBe(2);
+  });
+
+  it('redirected connections reach, of what comes from App Mesh, the backends of the VirtualNode alone (T003-35)', async () => {
+    const { vip, port } = redisAny();
+    const both = [west as TrafficPlane, east as TrafficPlane];
+    const fromAppMesh = (labels: Labels): void => {
+      for (const [name, at, protocol] of [
+        ['redis-any', redisAny(), 'tcp'],
+        ['web-any', webAny(), 'http'],
+      ] as const)
+        putAll(both, { ...service(name, at, protocol), labels });
+    };
+    fromAppMesh({ 'causeway.io/managed-by': 'VirtualService' });
+    const reached = async (): Promise<string> =>
+      [await say(vip, port), (await ask(webAny().vip, port)).name].map((each) => each ?? '').join(' ');
+    const becomes = (wanted: string): Promise<unknown> =>
+      until(`"${wanted}"`, async () => (await reached()) === wanted);
+    await becomes('redis:hello web');
+    west?.state.put(bound([]));
+    await becomes(' ');
+    west?.state.put(bound(['web-any']));
+    await becomes(' web');
+    west?.state.put(bound(['redis-any']));
+    await becomes('redis:hello ');
+    // What does not come from App Mesh is reached by any Dataplane.
+    west?.state.put(bound([]));
+    await becomes(' ');
+    fromAppMesh({});
+    await becomes('redis:hello web');
+    west?.state.put(bound());
   });
 
   it('an Envoy before 1.40 gets HTTP services as bytes, on demand like others', async () => {

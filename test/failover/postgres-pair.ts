@@ -109,7 +109,7 @@ export class PostgresPair {
 
   /** Ends both, and drops all that they held. */
   async stop(): Promise<void> {
-    await Promise.all([this.first, this.second].map(({ running }) => running?.stop()));
+    await Promise.all([this.first, this.second].map(async ({ running }) => running?.stop()));
     await rm(this.folder, { recursive: true, force: true });
   }
 

@@ -6,6 +6,7 @@ import {
   type ApplyResponse,
   type ApplyResult,
 } from '@causeway/proto-gen';
+import { globalIdentity } from '@causeway/resources';
 import { credentials, Metadata } from '@grpc/grpc-js';
 import { GrpcFixture, OPERATOR_TOKEN } from './grpc-fixture';
 
@@ -50,6 +51,26 @@ describe('an Apply of the gRPC API', () => {
     call.write(request([service('a')]));
     const [error] = (await once(call.resume(), 'error')) as [object];
     expect(error).toMatchObject({ code: 16, details: expect.stringMatching(/no RoleBinding names user "anonymous"/) });
+  });
+
+  it('refuses a Dataplane that two VirtualNodes of the batch or before it select, naming both (T003-32)', async () => {
+    const node = (name: string, matchLabels: object): string =>
+      JSON.stringify({
+        ...{ type: 'VirtualNode', name, namespace: 'default' },
+        spec: { podSelector: { matchLabels }, listeners: [{ portMapping: { port: 80, protocol: 'http' } }] },
+      });
+    const pod = JSON.stringify({
+      ...{ type: 'Dataplane', name: 'pod', namespace: 'default', labels: { app: 'a', tier: 'web' } },
+      networking: { address: '127.0.0.1', inbound: [{ port: 80, tags: { 'kuma.io/service': 'a' } }] },
+    });
+    const mesh = { type: 'put', id: globalIdentity('Mesh', 'default'), expect: 'any', labels: {} } as const;
+    await grpc.store.write({ changes: [{ ...mesh, spec: { namespaceSelector: {} } }], onRefusal: 'abort' });
+    const both = 'found multiple matching VirtualNodes for Dataplane default/pod: default/v1,default/v2';
+    const refused = { code: 3, message: expect.stringContaining(both) as string };
+    const [, , ofBatch] = await apply([node('v1', { app: 'a' }), node('v2', { tier: 'web' }), pod]);
+    expect(ofBatch).toMatchObject({ outcome: ApplyOutcome.APPLY_OUTCOME_REFUSED, error: refused });
+    const [alone] = await apply([pod, service('a')]);
+    expect(alone).toMatchObject({ outcome: ApplyOutcome.APPLY_OUTCOME_REFUSED, error: refused });
   });
 
   it('says where a document of a batch is no JSON, and writes the others', async () => {

@@ -10,7 +10,7 @@ import {
 import { Admission } from '@causeway/admission';
 import { namingInsights } from '@causeway/control-plane';
 import { HostnameExplainer } from '@causeway/controllers';
-import { GrpcApiServer } from '@causeway/grpc-api';
+import { GrpcApiServer, type GrpcApiOptions } from '@causeway/grpc-api';
 import { FollowedPolicies, FollowedRoutes, kindsOf, type StepsRunner } from '@causeway/meshes';
 import { createQueries, type Queries, type QueryLimits } from '@causeway/queries';
 import { globalIdentity, ownZone, type ControlPlane } from '@causeway/resources';
@@ -37,6 +37,7 @@ export interface GrpcFixtureOptions {
   readonly notReady?: () => string | undefined;
   /** The time of the server alone. */
   readonly clock?: Clock;
+  readonly observe?: GrpcApiOptions['observe'];
 }
 
 export const OPERATOR_TOKEN = 'the-operator-token-of-tests';
@@ -99,6 +100,7 @@ export class GrpcFixture {
       host: '127.0.0.1',
       port: 0,
       certificates: () => options.certificates,
+      ...(options.observe ? { observe: options.observe } : {}),
       ...(options.connections ? { connections: options.connections } : {}),
     });
   }

@@ -185,6 +185,19 @@ describe('docker-compose.yml', () => {
   });
 });
 
+it('the block of a zone more in docs/guides/install.md is that of west with its name and other ports', () => {
+  const [, block = ''] = /```yaml\n( {2}north:\n[^]*?)```/.exec(read('docs/guides/install.md')) ?? [];
+  const more = read('docker-compose.yml').replace('\nvolumes:\n', () => `\n${block}\nvolumes:\n`);
+  const { north } = (parse(more, { merge: true }) as typeof compose).services;
+  const { west } = services;
+  const named = JSON.parse(JSON.stringify(west).replaceAll('west', 'north')) as Service;
+  expect({ ...north, ports: [] }).toEqual({ ...named, ports: [] });
+  const targets = (ports: readonly string[] = []): readonly unknown[] => ports.map((port) => port.split(':').at(-1));
+  expect(targets(north?.ports)).toEqual(targets(west?.ports));
+  const taken = all.flatMap(([, { ports = [] }]) => ports);
+  for (const port of north?.ports ?? []) expect(taken).not.toContain(port);
+});
+
 describe('the Dockerfile', () => {
   it('copies only what exists and .dockerignore lets through', () => {
     const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, sources]) =>

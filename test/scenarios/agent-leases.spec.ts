@@ -3,9 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataplaneTokens } from '@causeway/access';
 import { LeaseHolder, type LeasedDataplane, type LeaseState } from '@causeway/agent';
 import { silentLogger, systemClock } from '@causeway/runtime';
+import { RESOURCE_TYPES } from '@causeway/xds';
+import { status } from '@grpc/grpc-js';
 import { Client } from 'pg';
 import { DATAPLANE_TOKENS } from '../../apps/zone/src/workload-identity.module';
 import type { ParsedJson } from '../rest/rest-fixture';
+import { deltaClient } from '../support/ads-client';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import { until } from '../support/until';
 import { ZoneProgram } from '../support/zone-program';
@@ -171,6 +174,50 @@ describe('leases of agents', () => {
     one.holder.want([dataplane('bad-1')]);
     await held(one, 'bad-1');
     await until('the other is gone', async () => (await get('good-1')) === undefined);
+  });
+
+  it('are refused to a Dataplane that two VirtualNodes select, naming both, as it is to kuma-dp (T003-32)', async () => {
+    const node = (name: string, labels: Record<string, string>): Promise<void> =>
+      replicas[0].put(`/meshes/default/virtualnodes/${name}`, {
+        ...{ type: 'VirtualNode', name, namespace: 'default' },
+        spec: { podSelector: { matchLabels: labels }, listeners: [{ portMapping: { port: 80, protocol: 'http' } }] },
+      });
+    await replicas[0].put('/meshes/default', { type: 'Mesh', name: 'default', spec: { namespaceSelector: {} } });
+    await node('v1', { app: 'a' });
+    await node('v2', { tier: 'web' });
+    const labels = { app: 'a', tier: 'web' };
+    const both = (name: string): string =>
+      `found multiple matching VirtualNodes for Dataplane default/${name}: default/v1,default/v2`;
+    const one = agent();
+    one.holder.want([dataplane('overlap-1', { labels }), dataplane('overlap-2', { labels: { app: 'a' } })]);
+    await until('it is refused', () => stateOf(one, 'overlap-1')?.type === 'refused');
+    expect(stateOf(one, 'overlap-1')).toMatchObject({
+      violations: [{ field: 'labels', rule: 'MembershipConflict', message: both('overlap-1') }],
+    });
+    await held(one, 'overlap-2');
+    const document = {
+      type: 'Dataplane',
+      mesh: 'default',
+      name: 'kuma-1',
+      labels,
+      networking: { address: '127.0.0.1' },
+    };
+    const kuma = deltaClient(replicas[1].xds.address.port, 'default.kuma-1', token);
+    kuma.send({
+      node: { id: 'default.kuma-1', metadata: { 'dataplane.resource': JSON.stringify(document) } },
+      typeUrl: RESOURCE_TYPES.listener,
+    });
+    expect(await kuma.end()).toMatchObject({
+      code: status.INVALID_ARGUMENT,
+      details: expect.stringContaining(both('kuma-1')),
+    });
+    await kuma.close();
+    expect([await get('overlap-1'), await get('kuma-1')]).toEqual([undefined, undefined]);
+    // The binding is the leader's, and another leader leaves it as it is (T003-33).
+    const bound = async (): Promise<ParsedJson> => (await get('overlap-2'))?.status?.virtualNode;
+    await until('it is bound', async () => (await bound())?.name === 'v1');
+    await Promise.all(['v1', 'v2'].map((name) => replicas[0].delete(`/meshes/default/virtualnodes/${name}`)));
+    await until('it is bound no more', async () => (await bound()) === undefined);
   });
 
   it('are of 64 Dataplanes an agent at most: one that names more is told so, and holds none', async () => {

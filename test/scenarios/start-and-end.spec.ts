@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import type { DynamicModule } from '@nestjs/common';
+import { ProgramTracer } from '@causeway/telemetry';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { kindsOf } from '@causeway/meshes';
@@ -10,6 +11,7 @@ import { ResourceIndex } from '@causeway/store';
 import { REST_APPLICATION_OPTIONS, restAdapter } from '@causeway/rest';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { propagationHistogram } from '../../apps/control-plane/src/sync-metrics';
+import { GrpcRequests } from '../../apps/control-plane/src/grpc-requests';
 import { RestRequests } from '../../apps/control-plane/src/rest-requests';
 import { LeaderService } from '../../apps/control-plane/src/leader.module';
 import { globalConfig } from '../../apps/global/src/config';
@@ -79,6 +81,11 @@ async function start(program: 'global' | 'zone', database: TestDatabase): Promis
     logger: silentLogger,
     propagation: propagationHistogram(),
     requests: new RestRequests(),
+    calls: new GrpcRequests(),
+    tracer: new ProgramTracer({
+      ...{ endpoint: undefined, ratio: 0, program: {} },
+      ...{ clock: systemClock, logger: silentLogger },
+    }),
     instance: 'test',
     reload: { on: () => undefined },
     shutdown: shutdown.signal,

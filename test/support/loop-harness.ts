@@ -1,7 +1,15 @@
 import { FakeClock, silentLogger, type LeaderTerm } from '@causeway/runtime';
 import { computedLabels, type Identity, type JsonObject, type Labels, type Resource } from '@causeway/resources';
 import { coreKinds } from '@causeway/kinds';
-import { followStore, MemoryDisk, MemoryLease, MemoryStore, ResourceIndex, type Change } from '@causeway/store';
+import {
+  followStore,
+  MemoryDisk,
+  MemoryLease,
+  MemoryStore,
+  ResourceIndex,
+  type Change,
+  type ResourceStore,
+} from '@causeway/store';
 import { LoopRunner, type ControlLoop } from '@causeway/controllers';
 
 /** The control plane of the zone that a harness is. */
@@ -26,14 +34,14 @@ export class Replica {
     this.following = followStore(this.store, this.index, { clock, logger: silentLogger, signal: this.ended.signal });
   }
 
-  /** Takes over the epoch from any holder and begins a term with these loops. */
-  async lead(loops: readonly ControlLoop[]): Promise<LoopRunner> {
+  /** Takes over the epoch from any holder and begins a term with these loops; they write into `store`. */
+  async lead(loops: readonly ControlLoop[], store: ResourceStore = this.store): Promise<LoopRunner> {
     const lease = new MemoryLease(this.disk);
     const { epoch: before, holder } = await lease.readEpoch();
     await lease.release(before, holder);
     const epoch = await lease.takeOver(before, this.name, 3_000);
     const term: LeaderTerm = { epoch: epoch ?? 0, holder: this.name, signal: this.ended.signal };
-    const { store, index, clock } = this;
+    const { index, clock } = this;
     this.runner?.close();
     this.runner = new LoopRunner(loops, { store, index, clock, term, logger: silentLogger, random: () => 0.5 });
     return this.runner;

@@ -26,13 +26,14 @@ const service = fc
     state: fc.constantFrom('Available', 'Unavailable'),
     order: fc.nat(3),
     hostnames: fc.subarray(['a.mesh', 'b.mesh']),
+    fromAppMesh: fc.boolean(),
     selector: fc.constantFrom<JsonObject>(
       { dataplaneTags: { app: 'a' } },
       { dataplaneLabels: {} },
       { dataplaneRef: { name: 'a' } },
     ),
   })
-  .map(({ name, zone, mesh, vip, ports, known, healthy, state, order, hostnames, selector }) =>
+  .map(({ name, zone, mesh, vip, ports, known, healthy, state, order, hostnames, selector, fromAppMesh }) =>
     sketch(
       'MeshService',
       name,
@@ -41,6 +42,7 @@ const service = fc
         zone,
         mesh,
         creationOrder: order,
+        labels: fromAppMesh ? { 'causeway.io/managed-by': 'VirtualService' } : {},
         status: {
           ...statusOf(vip),
           addresses: hostnames.map((hostname) => ({ hostname, status: 'Available' })),
@@ -56,12 +58,16 @@ const dataplane = fc
     address: fc.constantFrom('10.0.0.1', '10.0.0.2', 'host.example'),
     zone: fc.constantFrom('west', 'east'),
     ingress: fc.boolean(),
+    // The backends of its VirtualNode, and what it lists itself.
+    backends: fc.option(fc.subarray(['a', 'b', 'b.c']), { nil: undefined }),
+    listed: fc.option(fc.subarray(['a', 'b', 'b.c']), { nil: undefined }),
+    outbounds: fc.subarray(['a', 'b']),
     // With four inbounds and more, only the services of those that change are computed anew.
     others: fc.array(fc.record({ app: fc.constantFrom('a', 'b'), state: fc.constantFrom('Ready', 'NotReady') }), {
       maxLength: 3,
     }),
   })
-  .map(({ name, app, state, address, zone, ingress, others }) => {
+  .map(({ name, app, state, address, zone, ingress, others, backends, listed, outbounds }) => {
     const inbound = [
       ...[80, 6379, 9000].map((port) => ({
         port,
@@ -73,7 +79,20 @@ const dataplane = fc
     ];
     const labels = { app };
     const listeners = ingress ? [{ type: 'ZoneIngress', address: '10.0.0.9', port: 10001 }] : [];
-    return sketch('Dataplane', name, { networking: { address, inbound, listeners } }, { zone, labels });
+    const refs = listed?.map((each) => ({ kind: 'MeshService', name: each }));
+    const networking = {
+      ...{ address, inbound, listeners },
+      ...(refs && { transparentProxying: { reachableBackends: { refs } } }),
+      outbound: outbounds.map((each, i) => ({
+        port: 7001 + i,
+        backendRef: { kind: 'MeshService', name: each, port: 80 },
+      })),
+    };
+    const bound = backends && {
+      ...{ namespace: 'default', name: 'n' },
+      backends: backends.map((each) => ({ namespace: 'default', name: each })),
+    };
+    return sketch('Dataplane', name, { networking }, { zone, labels, status: bound ? { virtualNode: bound } : {} });
   });
 const multizone = fc.record({ name, vip, ports: fc.subarray(ports), members: fc.subarray(zones) }).map((given) =>
   sketch(

@@ -4,11 +4,13 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { kindsOf } from '@causeway/meshes';
 import { ResourceIndex } from '@causeway/store';
+import { ProgramTracer } from '@causeway/telemetry';
 import { REST_APPLICATION_OPTIONS, restAdapter } from '@causeway/rest';
 import { silentLogger, systemClock, type Clock } from '@causeway/runtime';
 import { XdsPort } from '@causeway/xds';
 import { LeaderService } from '../../apps/control-plane/src/leader.module';
 import { propagationHistogram } from '../../apps/control-plane/src/sync-metrics';
+import { GrpcRequests } from '../../apps/control-plane/src/grpc-requests';
 import { RestRequests } from '../../apps/control-plane/src/rest-requests';
 import { zoneConfig } from '../../apps/zone/src/config';
 import { dnsSettings } from '../../apps/zone/src/dns-options';
@@ -51,6 +53,8 @@ export class ZoneProgram {
         logger: silentLogger,
         propagation: propagationHistogram(),
         requests: new RestRequests(),
+        calls: new GrpcRequests(),
+        tracer: new ProgramTracer({ endpoint: undefined, ratio: 0, program: {}, clock, logger: silentLogger }),
       },
       ...{
         instance: `test-${randomBytes(4).toString('hex')}`,

@@ -2,7 +2,8 @@ import { Module, type DynamicModule, type ModuleMetadata } from '@nestjs/common'
 import type { ControlPlane, Registry } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
 import type { ResourceIndex } from '@causeway/store';
-import type { HistogramMetric } from '@causeway/telemetry';
+import type { HistogramMetric, ProgramTracer } from '@causeway/telemetry';
+import type { GrpcRequests } from './grpc-requests';
 import type { RestRequests } from './rest-requests';
 import type { SharedSettings } from './settings';
 import type { SettingsReload } from './settings-reload';
@@ -29,6 +30,10 @@ export interface ControlPlaneCore<S extends SharedSettings = SharedSettings> {
   readonly propagation: HistogramMetric;
   /** What REST answered: it feeds this, the diagnostics port shows it. */
   readonly requests: RestRequests;
+  /** What the gRPC API answered: it feeds this, the diagnostics port shows it. */
+  readonly calls: GrpcRequests;
+  /** Where spans go; nowhere unless the settings name a receiver. */
+  readonly tracer: ProgramTracer;
   /** Name of this replica, for people to read; new at each start. */
   readonly instance: string;
   /** Aborts when the program is to end: it ends every wait of a start, and the term of a leader. */

@@ -49,15 +49,19 @@ export function grpcApiModule({ imports }: ModuleImports): DynamicModule {
 function grpcApiOptions(...sources: GrpcSources): GrpcApiOptions {
   const [core, { store }, index, queries, admission, policy, { authenticator }, rates, recorder, certificates] =
     sources;
-  const { registry, clock, logger, settings, shutdown } = core;
+  const { registry, clock, logger, settings, shutdown, tracer } = core;
   const defaults = defaultsReadiness({ store, index, shutdown });
   return {
-    ...{ registry, clock, logger, queries, admission, policy, authenticator, rates, recorder },
+    ...{ registry, clock, logger, queries, admission, policy, authenticator, rates, recorder, tracer },
     localhostIsAdmin: settings.CAUSEWAY_LOCALHOST_IS_ADMIN && isLoopback(settings.CAUSEWAY_BIND_ADDRESS),
     notReady: () => (shutdown.aborted ? 'this control plane is ending' : defaults()),
     host: settings.CAUSEWAY_BIND_ADDRESS,
     port: settings.CAUSEWAY_GRPC_PORT,
     certificates: () => certificates.certificates(),
+    observe: (call) => {
+      core.calls.observe(call);
+      if (settings.CAUSEWAY_ACCESS_LOG === 'on') logger.info('request', { ...call });
+    },
     connections: {
       all: settings.CAUSEWAY_GRPC_CONNECTIONS,
       address: settings.CAUSEWAY_GRPC_CONNECTIONS_PER_CLIENT,

@@ -1,12 +1,13 @@
 import type { AuditRecorder } from '@causeway/access';
 import type { LoopStats } from '@causeway/controllers';
-import type { Metric, MetricValue } from '@causeway/telemetry';
+import type { Metric, MetricValue, ProgramTracer } from '@causeway/telemetry';
 import type { WatchMetrics } from '@causeway/queries';
 import type { Registry } from '@causeway/resources';
 import type { Meshes } from '@causeway/meshes';
 import type { IndexReader } from '@causeway/store';
 import type { PostgresBackend } from '@causeway/store-postgres';
 import type { LeaderService } from './leader.module';
+import type { GrpcRequests } from './grpc-requests';
 import type { RestRequests } from './rest-requests';
 import { VERSION } from './version';
 
@@ -20,13 +21,22 @@ export interface MetricSources {
   readonly recorder: AuditRecorder;
   readonly meshes: Meshes;
   readonly requests: Pick<RestRequests, 'values'>;
+  readonly calls: Pick<GrpcRequests, 'values'>;
+  readonly tracer: Pick<ProgramTracer, 'spans'>;
 }
 
 /** Metrics of the store and of the leader, which every control plane has (docs/design.md §3). */
 export function controlPlaneMetrics(sources: MetricSources): readonly Metric[] {
   return [
     ...[buildMetric(sources.role), ...storeMetrics(sources), ...meshMetrics(sources)],
-    ...[...auditMetrics(sources), ...leaderMetrics(sources), ...loopMetrics(sources), restMetric(sources)],
+    ...[
+      ...auditMetrics(sources),
+      ...leaderMetrics(sources),
+      ...loopMetrics(sources),
+      restMetric(sources),
+      grpcMetric(sources),
+      traceMetric(sources),
+    ],
   ];
 }
 
@@ -44,6 +54,22 @@ function buildMetric(role: string): Metric {
 function restMetric({ requests }: MetricSources): Metric {
   const help = 'Requests that REST answered';
   return { name: 'rest_requests_total', help, labels: ['method', 'route', 'code'], read: () => requests.values() };
+}
+
+function grpcMetric({ calls }: MetricSources): Metric {
+  const help = 'Calls that the gRPC API answered';
+  return { name: 'grpc_requests_total', help, labels: ['method', 'code'], read: () => calls.values() };
+}
+
+function traceMetric({ tracer }: MetricSources): Metric {
+  const help =
+    'Spans of traces that ended, and of them those that the receiver took (`sent`) and did not take (`failed`)';
+  const results = ['ended', 'sent', 'failed'] as const;
+  const read = (): MetricValue[] => {
+    const spans = tracer.spans();
+    return spans ? results.map((result) => ({ labels: { result }, value: spans[result] })) : [];
+  };
+  return { name: 'trace_spans_total', help, labels: ['result'], read };
 }
 
 function storeMetrics({ index, registry, backend }: MetricSources): readonly Metric[] {

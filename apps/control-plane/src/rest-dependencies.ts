@@ -40,12 +40,12 @@ export function restModule({ imports }: ModuleImports): DynamicModule {
 
 function restDependencies(...sources: RestSources): RestDependencies {
   const [core, queries, admission, policy, { authenticator }, rates, recorder, certificates] = sources;
-  const { registry, clock, logger, settings } = core;
+  const { registry, clock, logger, settings, tracer } = core;
   const { CAUSEWAY_BIND_ADDRESS: bindAddress, CAUSEWAY_LOCALHOST_IS_ADMIN: localhostIsAdmin } = settings;
   if (localhostIsAdmin && !isLoopback(bindAddress))
     logger.warn('CAUSEWAY_LOCALHOST_IS_ADMIN is ignored: this control plane listens beyond loopback', { bindAddress });
   return {
-    ...{ registry, clock, logger, queries, admission, recorder, version: VERSION },
+    ...{ registry, clock, logger, queries, admission, recorder, tracer, version: VERSION },
     access: { bindAddress, localhostIsAdmin, authenticator, policy, rates },
     authority: () => certificates.authority(),
     limits: restLimits(settings),

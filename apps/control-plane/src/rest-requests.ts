@@ -2,8 +2,8 @@ import type { AnsweredRequest } from '@causeway/rest';
 import { createHistogram, type HistogramMetric, type MetricValue } from '@causeway/telemetry';
 
 const METHODS: readonly string[] = ['GET', 'HEAD', 'PUT', 'POST', 'PATCH', 'DELETE', 'OPTIONS'];
-/** Upper bounds of the buckets, s. */
-const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+/** Upper bounds of the buckets of times of requests, s. */
+export const REQUEST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /** The requests that REST has answered since the start, by method, route and status, and how long they took. */
 export class RestRequests {
@@ -13,7 +13,7 @@ export class RestRequests {
     name: 'rest_request_seconds',
     help: 'From the head of a REST request to the end of its answer, without watches',
     labels: ['method'],
-    bounds: BOUNDS,
+    bounds: REQUEST_SECONDS,
   });
 
   /** Its labels have values of the program alone: whatever clients send, there are as many series as routes and statuses. */

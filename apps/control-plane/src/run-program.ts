@@ -8,7 +8,7 @@ import type { ControlPlane } from '@causeway/resources';
 import { REST_APPLICATION_OPTIONS, restAdapter, RestTls } from '@causeway/rest';
 import { aborted, systemClock, type Settings } from '@causeway/runtime';
 import { ResourceIndex } from '@causeway/store';
-import { createLogger, type ProgramLogger } from '@causeway/telemetry';
+import { createLogger, ProgramTracer, type ProgramLogger } from '@causeway/telemetry';
 import type { ControlPlaneCore } from './core.module';
 import type { SharedSettings } from './settings';
 import { exitWithProblems } from './load-config';
@@ -16,6 +16,7 @@ import { grpcCertificateSource, RestCertificates, restCertificateSource } from '
 import { restLimits } from './rest-dependencies';
 import { SettingsReload, type RereadSettings } from './settings-reload';
 import { shutdownSignal } from './shutdown-signal';
+import { GrpcRequests } from './grpc-requests';
 import { RestRequests } from './rest-requests';
 import { propagationHistogram } from './sync-metrics';
 import { VERSION } from './version';
@@ -55,9 +56,17 @@ export function createProgram<S extends SharedSettings>(cp: ControlPlane, config
   const core = {
     ...facts,
     clock: systemClock,
+    tracer: new ProgramTracer({
+      endpoint: settings.CAUSEWAY_OTLP_ENDPOINT,
+      ratio: Number(settings.CAUSEWAY_TRACE_RATIO),
+      program: { 'service.name': serviceName(cp), 'service.version': VERSION, 'service.instance.id': instance },
+      clock: systemClock,
+      logger,
+    }),
     logger,
     propagation: propagationHistogram(),
     requests: new RestRequests(),
+    calls: new GrpcRequests(),
     shutdown: shutdown.signal,
   };
   return { core, shutdown };
@@ -95,6 +104,7 @@ export async function runProgram<S extends SharedSettings>(
   const { settings } = core;
   const tls = restCertificateSource(settings).type === 'off' ? undefined : new RestTls(core);
   try {
+    await core.tracer.start();
     app = await NestFactory.create(createModule(), restAdapter(restLimits(settings), tls), REST_APPLICATION_OPTIONS);
     await app.init();
     const certificates = app.get(RestCertificates).certificates();
@@ -110,6 +120,7 @@ export async function runProgram<S extends SharedSettings>(
     shutdown.abort(); // after a failure no wait of a part may outlive the start
     await app?.close();
     tls?.close();
+    await core.tracer.close();
     core.logger.info('ended');
   }
 }
@@ -117,6 +128,11 @@ export async function runProgram<S extends SharedSettings>(
 /** A host as it stands in a URL. */
 function urlHost(host: string): string {
   return isIPv6(host) ? `[${host}]` : host;
+}
+
+/** How traces call a program: `causeway-global`, or `causeway-zone-east`. */
+function serviceName(cp: ControlPlane): string {
+  return cp.role === 'global' ? 'causeway-global' : `causeway-zone-${cp.zone}`;
 }
 
 /** How logs call a program: `global`, or `zone east`. */

@@ -24,9 +24,9 @@ export function helpText({ description, settings, help }: DescribedSettings): st
     '',
     'It is set by environment variables, or by the YAML file that CAUSEWAY_CONFIG names, in which',
     `CAUSEWAY_REST_PORT is ${fileKey('CAUSEWAY_REST_PORT')}. A secret may stand in a file that the variable with _FILE`,
-    'behind its name names (DATABASE_URL_FILE, in the YAML file databaseUrlFile). --help shows this, --version the version.',
-    '`import FILE` restores a backup of `causeway export` into the empty database of the settings, `import FILE --dry-run`',
-    'only checks it.',
+    'behind its name names (DATABASE_URL_FILE, in the YAML file databaseUrlFile). --help shows this, --version the version;',
+    '`import FILE` restores a backup of `causeway export` into the empty database of the settings, `import FILE --dry-run` only',
+    'checks it.',
     '',
     ...lines,
   ].join('\n');

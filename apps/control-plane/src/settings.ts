@@ -27,12 +27,25 @@ const meshNameFault = (name: string): string | undefined => Mesh.checkName(name,
 const controllerNameFault = (controllerName: string): string | undefined =>
   Mesh.check({ controllerName }, AT).first[0]?.reason;
 
+/** Why this is not the URL of a receiver of traces. */
+function endpointFault(given: string): string | undefined {
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  const isOne = url !== undefined && ['http:', 'https:'].includes(url.protocol) && url.search + url.hash === '';
+  return isOne ? undefined : 'must be a URL such as http://127.0.0.1:4318';
+}
+
+function ratioFault(given: string): string | undefined {
+  return /^(0|1|0?\.\d{1,6}|1\.0{1,6})$/.test(given) ? undefined : 'must be a number from 0 to 1';
+}
+
 /** The settings that every control plane has (docs/design.md §6), by the name of their environment variable. */
 export const sharedSettings = {
   DATABASE_URL: secret(text(undefined, databaseUrlFault)),
   REDIS_URL: optional(secret(text(undefined, redisUrlFault))),
   LOG_LEVEL: reloaded(oneOf(['debug', 'info', 'warn', 'error'], 'info')),
   CAUSEWAY_ACCESS_LOG: oneOf(['on', 'off'], 'off'),
+  CAUSEWAY_OTLP_ENDPOINT: optional(checkedText(endpointFault)),
+  CAUSEWAY_TRACE_RATIO: checkedText(ratioFault, '1'),
   CAUSEWAY_CONFIG: optional(text()),
   CAUSEWAY_BIND_ADDRESS: text('127.0.0.1'),
   CAUSEWAY_MESH_NAME: checkedText(meshNameFault, DEFAULT_MESH_OWNER.expectedName),
@@ -76,6 +89,8 @@ export const sharedHelp: Readonly<Record<string, string>> = {
     'the Redis of the leader lock, also redis+sentinel://host:port,…/SERVICE and redis+cluster://host:port,…; without it a lease in Postgres serves',
   LOG_LEVEL: 'debug, info, warn or error',
   CAUSEWAY_ACCESS_LOG: 'on: a line of the log for each request that REST answered',
+  CAUSEWAY_OTLP_ENDPOINT: 'where traces are sent by OTLP over HTTP, without /v1/traces; none = nothing is traced',
+  CAUSEWAY_TRACE_RATIO: 'which part of the requests is traced, 0 to 1; a caller that traces its request decides itself',
   CAUSEWAY_CONFIG: 'a YAML file with settings; the environment wins over it',
   CAUSEWAY_BIND_ADDRESS: 'where REST and diagnostics listen',
   CAUSEWAY_MESH_NAME:

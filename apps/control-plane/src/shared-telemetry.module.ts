@@ -16,17 +16,17 @@ import { defaultsReadiness } from './store-maintenance';
 export class SharedTelemetry {
   constructor(
     private readonly core: ControlPlaneCore,
-    private readonly sources: Omit<MetricSources, 'registry' | 'role' | 'requests'>,
+    private readonly sources: Omit<MetricSources, 'registry' | 'role' | 'requests' | 'calls' | 'tracer'>,
     private readonly certificates: readonly Pick<RestCertificates, 'warnings'>[],
   ) {}
 
   /** What a program adds its own metrics to. */
   options(): TelemetryOptions {
     const { backend, index } = this.sources;
-    const { cp, registry, settings, logger, propagation, requests, shutdown } = this.core;
+    const { cp, registry, settings, logger, propagation, requests, calls, tracer, shutdown } = this.core;
     return {
-      metrics: controlPlaneMetrics({ role: cp.role, registry, requests, ...this.sources }),
-      histograms: [propagation, requests.seconds],
+      metrics: controlPlaneMetrics({ role: cp.role, registry, requests, calls, tracer, ...this.sources }),
+      histograms: [propagation, requests.seconds, calls.seconds],
       warnings: () => [...this.certificates.flatMap((each) => each.warnings()), ...meshWarnings(this.sources.meshes)],
       notReady: defaultsReadiness({ store: backend.store, index, shutdown }),
       host: settings.CAUSEWAY_BIND_ADDRESS,

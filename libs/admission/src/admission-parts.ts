@@ -1,7 +1,7 @@
 import type { AccessPolicy } from '@causeway/access';
 import type { Meshes } from '@causeway/meshes';
 import type { ControlPlane, Registry } from '@causeway/resources';
-import type { Clock } from '@causeway/runtime';
+import type { Clock, Tracer } from '@causeway/runtime';
 import type { IndexReader, ResourceStore } from '@causeway/store';
 
 /** What admission works with. */
@@ -13,6 +13,7 @@ export interface AdmissionParts {
   readonly meshes: Meshes;
   readonly controlPlane: ControlPlane;
   readonly clock: Clock;
+  readonly tracer?: Tracer | undefined;
   /** Who may write what (docs/design.md §6 Roles). */
   readonly access: Pick<AccessPolicy, 'authorise' | 'may'>;
 }

@@ -2,7 +2,6 @@ import type { Verb } from '@causeway/access';
 import { FieldPath, Invalid, isJsonObject, NotFound, ownZone, type Identity, type Resource } from '@causeway/resources';
 import type { AdmissionParts } from './admission-parts';
 import type { BatchOutcome, BatchRequest } from './batch/batch';
-import { TakenNames } from './aws-names';
 import { BatchWrite, type PlannedDocument } from './batch/batch-write';
 import { decodeDocument } from './document/decode-document';
 import { draftIdentity, type DecodedDocument, type Target } from './document/document';
@@ -22,6 +21,7 @@ import type {
 import { identityNamed, notFound, resolveWireName } from './resolve-name';
 import { checkMadeHere, checkWritable } from './rights';
 import { deleteOnce, SingleWrite, untilWritten } from './single-write';
+import { tracedRequest } from './traced-write';
 import { validateDraft, type ValidatedDraft } from './validate-draft';
 
 const UPDATE: readonly Verb[] = ['update'];
@@ -42,7 +42,11 @@ export class Admission {
   constructor(private readonly parts: AdmissionParts) {}
 
   /** Creates or replaces. */
-  async put(request: PutRequest): Promise<WriteOutcome> {
+  put(request: PutRequest): Promise<WriteOutcome> {
+    return tracedRequest(this.parts, 'put', request, (traced) => this.putOne(traced));
+  }
+
+  private async putOne(request: PutRequest): Promise<WriteOutcome> {
     const address = request.address && this.inMesh(request.address);
     // Without a namespace in the address the document has it.
     const isWhole = address && (!address.kind.namespaced || address.namespace !== undefined);
@@ -50,7 +54,7 @@ export class Admission {
     const decoded = decodeDocument(this.parts.registry, request.body, this.targetOf(address, request));
     const { namespace } = decoded.draft;
     if (address && !isWhole) await this.authorise({ ...address, namespace }, request, PUT_VERBS);
-    const write = new SingleWrite(this.parts, request, new TakenNames(this.parts.index));
+    const write = new SingleWrite(this.parts, request);
     return untilWritten(async (tries) => {
       if (!decoded.namesMesh) return this.putPlaced(decoded, write, request);
       if (!address) this.authoriseDraft(decoded, request);
@@ -61,12 +65,16 @@ export class Admission {
   }
 
   /** Changes the fields that the patch names; NotFound if there is nothing to change. */
-  async patch(request: PatchRequest): Promise<WriteOutcome> {
+  patch(request: PatchRequest): Promise<WriteOutcome> {
+    return tracedRequest(this.parts, 'patch', request, (traced) => this.patchOne(traced));
+  }
+
+  private async patchOne(request: PatchRequest): Promise<WriteOutcome> {
     const { patch } = request;
     const address = this.inMesh(request.address);
     await this.authorise(address, request, UPDATE);
     if (!isJsonObject(patch)) throw new Invalid([FieldPath.at().violation('the patch must be an object')]);
-    const write = new SingleWrite(this.parts, request, new TakenNames(this.parts.index));
+    const write = new SingleWrite(this.parts, request);
     return untilWritten(async () => {
       const stored = await this.find(address, request, UPDATE);
       const body = mergePatch(toDocument(address.kind, stored), patch);
@@ -77,12 +85,16 @@ export class Admission {
 
   /**
    * Creates or replaces many resources as one write, in the order of the documents: all or none of them (`atomic`), or each
-   * by itself as `put` does. What a document breaks is in its result. A Mesh, and a MetaresourceDefinition, count for the documents
-   * behind them; a right that a RoleBinding of the batch gives does not. Documents of the same resource are all refused. Throws Invalid for a
+   * by itself as `put` does. What a document breaks is in its result. A Mesh, a VirtualNode and a MetaresourceDefinition count for the
+   * documents behind them; a right that a RoleBinding of the batch gives does not. Documents of the same resource are all refused. Throws Invalid for a
    * batch that is too long, and Unavailable where nothing, or of an atomic batch nothing or all, was written.
    */
   apply(request: BatchRequest): Promise<BatchOutcome> {
-    const write = new SingleWrite(this.parts, request, new TakenNames(this.parts.index));
+    return tracedRequest(this.parts, 'apply', request, (traced) => this.applyAll(traced));
+  }
+
+  private applyAll(request: BatchRequest): Promise<BatchOutcome> {
+    const write = new SingleWrite(this.parts, request);
     const rules = {
       authorise: (decoded: DecodedDocument) => this.authoriseDraft(decoded, request),
       plan: (document: PlannedDocument) => write.plan(document),
@@ -91,7 +103,11 @@ export class Admission {
   }
 
   /** Deletes; NotFound if there is nothing, InUse if other resources need it. */
-  async delete(request: DeleteRequest): Promise<DeleteOutcome> {
+  delete(request: DeleteRequest): Promise<DeleteOutcome> {
+    return tracedRequest(this.parts, 'delete', request, (traced) => this.deleteOne(traced));
+  }
+
+  private async deleteOne(request: DeleteRequest): Promise<DeleteOutcome> {
     const address = this.inMesh(request.address);
     await this.authorise(address, request, DELETE);
     return untilWritten(async () => deleteOnce(this.parts, await this.find(address, request, DELETE), request));

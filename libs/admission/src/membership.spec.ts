@@ -175,6 +175,22 @@ describe('the mesh of a new resource', () => {
     expect(await fixture.put(member({ app: 'a', tier: 'web' }))).toBe('m');
   });
 
+  it('T003-32 the VirtualNodes of a batch count for the Dataplanes behind them', async () => {
+    await fixture.put(mesh('m', {}));
+    await fixture.put(namespace('shop'));
+    const pod = member({ app: 'a', tier: 'web' });
+    const both = 'MembershipConflict: found multiple matching VirtualNodes for Dataplane shop/pod: shop/v1,shop/v2';
+    const [v1, v2] = [node('v1', { app: 'a' }), node('v2', { tier: 'web' })];
+    expect(await fixture.apply([v1, v2, pod])).toEqual(['m', 'm', both]);
+    expect(await fixture.apply([node('v2', { tier: 'db' }), pod])).toEqual(['m', 'm']);
+    // As with a write of its own, one that stands before belongs to a node already and keeps it.
+    expect(await fixture.apply([v2, pod])).toEqual(['m', 'm']);
+    expect(await fixture.apply([{ ...pod, name: 'other' }, node('v3', { more: 'x' })])).toEqual([
+      both.replace('shop/pod', 'shop/other'),
+      'm',
+    ]);
+  });
+
   it('T003-33 a Dataplane that a second node began to select later can still be written', async () => {
     await fixture.put(mesh('m', {}));
     await fixture.put(namespace('shop'));

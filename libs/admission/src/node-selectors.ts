@@ -1,10 +1,10 @@
-import { AppMeshTable, type Member } from '@causeway/appmesh';
+import { AppMeshTable, overlapAmong, type Member } from '@causeway/appmesh';
 import { Dataplane, storedSource, VirtualNode } from '@causeway/kinds';
-import { FieldPath, Invalid, type Resource } from '@causeway/resources';
+import { FieldPath, identityKey, Invalid, type Identity, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import { PerIndex, type FollowedByIndex } from './followed-by-index';
 
-/** The VirtualNodes of an index, asked which of them select a Dataplane that is to be stored. A change costs the node that changed. */
+/** The VirtualNodes of an index, asked which of them select a Dataplane. A change costs the node that changed. */
 class NodeSelectors implements FollowedByIndex {
   private table: AppMeshTable | undefined;
 
@@ -21,10 +21,10 @@ class NodeSelectors implements FollowedByIndex {
     else this.table.remove(id);
   }
 
-  /** Why a Dataplane belongs to several nodes; undefined where it belongs to one or none. */
-  overlapOf(member: Member): string | undefined {
+  /** The nodes that select a Dataplane. */
+  selecting(member: Member): readonly Identity[] {
     this.table ??= this.load();
-    return this.table.admit(member).refusal;
+    return this.table.selecting(member);
   }
 
   private load(): AppMeshTable {
@@ -39,14 +39,35 @@ class NodeSelectors implements FollowedByIndex {
 
 const selectors = new PerIndex((index) => new NodeSelectors(index));
 
-/**
- * Throws Invalid where a write would put a Dataplane under several VirtualNodes, naming them (T003-32). One that is there already, because
- * a node began to select it later, may still be written: it keeps its node, and the nodes say so (T003-33).
- */
-export function checkOneNode(index: IndexReader, draft: Member, stored: Resource | undefined): void {
-  if (draft.id.kind !== Dataplane.name || index.countOf(VirtualNode.name) < 2) return;
-  const nodes = selectors.of(index);
-  const refusal = nodes.overlapOf(draft);
-  if (refusal === undefined || (stored && nodes.overlapOf(stored) !== undefined)) return;
-  throw new Invalid([FieldPath.at('labels').violation(refusal, 'MembershipConflict')]);
+/** The VirtualNodes that one request sees: those of the index, and those of its documents before. */
+export class SeenNodes {
+  private readonly own = new AppMeshTable();
+  private readonly taken = new Set<string>();
+
+  constructor(private readonly index: IndexReader) {}
+
+  /** Takes what a document is going to be stored as; other kinds than VirtualNode mean nothing here. */
+  take({ id, spec }: Pick<Resource, 'id' | 'spec'>): void {
+    if (id.kind !== VirtualNode.name) return;
+    const source = storedSource({ id, spec, creationOrder: 0, generation: 0 });
+    if (source) this.own.put(source);
+    this.taken.add(identityKey(id));
+  }
+
+  /**
+   * Throws Invalid where a write would put a Dataplane under several VirtualNodes, naming them (T003-32). One that is there already,
+   * because a node began to select it later, may still be written: it keeps its node, and the nodes say so (T003-33).
+   */
+  checkOne(draft: Member, stored: Resource | undefined): void {
+    if (draft.id.kind !== Dataplane.name || this.index.countOf(VirtualNode.name) + this.taken.size < 2) return;
+    const refusal = this.overlapOf(draft);
+    if (refusal === undefined || (stored && this.overlapOf(stored) !== undefined)) return;
+    throw new Invalid([FieldPath.at('labels').violation(refusal, 'MembershipConflict')]);
+  }
+
+  private overlapOf(member: Member): string | undefined {
+    const stored = selectors.of(this.index).selecting(member);
+    const others = stored.filter((id) => !this.taken.has(identityKey(id)));
+    return overlapAmong(member.id, [...others, ...this.own.selecting(member)]);
+  }
 }

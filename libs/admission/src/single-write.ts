@@ -15,9 +15,9 @@ import {
   kindOfDefinition,
 } from './definition-rules';
 import { checkNotClaimed, checkNotGenerated } from './generated-rules';
-import type { TakenNames } from './aws-names';
+import { TakenNames } from './aws-names';
 import { catchUp, checkNewMember, describeMembers, InUse, membershipRead } from './mesh-rules';
-import { checkOneNode } from './node-selectors';
+import { SeenNodes } from './node-selectors';
 import { planWrite } from './plan-write';
 import {
   checkPrecondition,
@@ -28,6 +28,7 @@ import {
   type WriteOutcome,
 } from './requests';
 import { auditOf, checkMadeHere, checkMayReachMesh } from './rights';
+import { tracedWrite } from './traced-write';
 import type { ValidatedDraft } from './validate-draft';
 
 /** Most tries of one request against concurrent writes; each try checks If-Match against what it read. */
@@ -50,12 +51,17 @@ export async function untilWritten<T>(attempt: (tries: number) => Promise<T | un
  * that is still stored. Each method is undefined where a concurrent write came first, and throws what the plan refuses.
  */
 export class SingleWrite {
+  /** The names at App Mesh that this request takes, and the nodes that it sees. */
+  private readonly names: TakenNames;
+  private readonly nodes: SeenNodes;
+
   constructor(
     private readonly parts: AdmissionParts,
     private readonly options: WriteOptions,
-    /** The names at App Mesh that this request takes. */
-    private readonly names: TakenNames,
-  ) {}
+  ) {
+    this.names = new TakenNames(parts.index);
+    this.nodes = new SeenNodes(parts.index);
+  }
 
   /**
    * Goes by what the index holds, which saves a read: the write itself fails if that is not the newest state. A refusal and
@@ -90,12 +96,13 @@ export class SingleWrite {
     { draft: { kind }, meshInBody }: DecodedDocument,
     draft: ValidatedDraft,
   ): Promise<WriteOutcome | undefined> {
-    const { store, index, meshes, registry } = this.parts;
+    const { index, meshes, registry } = this.parts;
     const planned = this.plan({ draft, kind, stored, meshes, registry, meshInBody });
     if (planned.outcome === 'unchanged' || this.options.dryRun === true) return planned;
     const { id, labels, spec } = planned;
     const written = await writeOne(
-      store,
+      this.parts,
+      this.options,
       { type: 'put', id, expect: stored?.revision ?? 'absent', labels, spec, audit: auditOf(this.options) },
       membershipRead(stored ? [] : [kind], index.point?.revision),
     );
@@ -116,9 +123,10 @@ export class SingleWrite {
     checkStillDeclared(kind, registry);
     if (stored) checkMadeHere(stored, controlPlane);
     else checkNewMember(kind, draft.id, meshes, meshInBody);
-    checkOneNode(index, draft, stored);
+    this.nodes.checkOne(draft, stored);
     const planned = planWrite(kind, draft, stored);
     if (!stored) this.names.take(kind, draft.id, draft.spec);
+    this.nodes.take(planned);
     return { ...planned, warnings: [...planned.warnings, ...definitionWarnings(draft, stored, { registry, index })] };
   }
 }
@@ -128,10 +136,11 @@ export class SingleWrite {
  * without resources of its kind, and only if none came since they were counted (row T003-28); else InUse.
  */
 export async function deleteOnce(
-  { store, registry, index, clock, access }: AdmissionParts,
+  parts: AdmissionParts,
   stored: Resource,
   request: DeleteRequest,
 ): Promise<DeleteOutcome | undefined> {
+  const { store, registry, index, clock, access } = parts;
   const { id, revision } = stored;
   const kind = registry.kind(id.kind);
   if (kind) checkMayReachMesh(kind, id, [stored.spec], { access, caller: request.context.caller });
@@ -144,18 +153,18 @@ export async function deleteOnce(
   const instances = declared === undefined ? undefined : describeInstances(declared, index);
   if (instances !== undefined) throw new InUse(instances);
   const members = isMesh ? describeMembers(id.name, registry, index) : undefined;
-  if (members !== undefined) return keepMesh(store, stored, members, request);
+  if (members !== undefined) return keepMesh(parts, stored, members, request);
   if (request.dryRun === true) return { outcome: 'deleted', id, revision };
   const audit = auditOf(request);
   const counted = isMesh ? { mesh: id.name } : declared !== undefined && { kinds: [declared] };
   const read = counted ? { unchanged: { revision: index.point?.revision ?? 0, ...counted } } : {};
-  const written = await writeOne(store, { type: 'delete', id, expect: revision, audit }, read);
+  const written = await writeOne(parts, request, { type: 'delete', id, expect: revision, audit }, read);
   return written && { outcome: 'deleted', id, revision: written.revision };
 }
 
 /** Throws InUse, after it has marked the Mesh as terminating where the request asks for that; undefined if it raced. */
 async function keepMesh(
-  store: AdmissionParts['store'],
+  parts: AdmissionParts,
   { id, revision, labels, spec }: Resource,
   members: string,
   request: DeleteRequest,
@@ -164,18 +173,19 @@ async function keepMesh(
   if (ends && !isTerminating(labels)) {
     const marked = { ...labels, [Label.terminating]: 'true' };
     const change = { type: 'put', id, expect: revision, labels: marked, spec, audit: auditOf(request) } as const;
-    if (!(await writeOne(store, change))) return undefined;
+    if (!(await writeOne(parts, request, change))) return undefined;
   }
   throw new InUse(ends ? `${members}; the mesh is being terminated and takes no new members` : members);
 }
 
 /** Writes one change. Undefined if a concurrent write came first; any other refusal of the store is thrown. */
 async function writeOne(
-  store: AdmissionParts['store'],
+  parts: AdmissionParts,
+  { context }: Pick<WriteOptions, 'context'>,
   change: Change,
   read: Pick<WriteRequest, 'unchanged'> = {},
 ): Promise<{ readonly revision: number; readonly uid: string; readonly generation: number } | undefined> {
-  const { revision, results } = await store.write({ changes: [change], onRefusal: 'skip', ...read });
+  const { revision, results } = await tracedWrite(parts, context, { changes: [change], onRefusal: 'skip', ...read });
   const [result] = results;
   if (!result) return undefined;
   if (result.type !== 'refused') return { revision, uid: result.uid, generation: result.generation };

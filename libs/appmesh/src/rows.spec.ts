@@ -204,10 +204,14 @@ describe('references', () => {
     expect(mesh.condition('VirtualRouter', 'a/r', 'ResolvedRefs')?.status).toBe('True');
   });
 
-  it('T003-15 a service without provider is accepted and has no ports', () => {
+  it('T003-15 a service without provider is accepted, and nothing is said of its ports and routes', () => {
     const mesh = new AppMesh().put('VirtualService', 'a/s', {});
     expect(mesh.condition('VirtualService', 'a/s', 'Accepted')?.status).toBe('True');
-    expect(mesh.compiled('VirtualService', 'a/s')).toMatchObject({ rules: [], service: { spec: { ports: [] } } });
+    expect(mesh.compiled('VirtualService', 'a/s')).toMatchObject({
+      rules: [],
+      service: { spec: { export: { mode: 'None' } } },
+    });
+    expect(mesh.compiled('VirtualService', 'a/s').service?.spec).not.toHaveProperty('ports');
   });
 });
 

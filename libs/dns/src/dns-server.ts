@@ -1,5 +1,5 @@
 import type { JsonObject } from '@causeway/resources';
-import type { Clock, Logger } from '@causeway/runtime';
+import type { Clock, Logger, Tracer } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
 import { AnswerBuilder } from './answer/answer-builder';
 import { Answers } from './answer/answers';
@@ -27,6 +27,7 @@ export interface DnsServerOptions {
   readonly config?: DnsSettings;
   /** Where direct names lead; without it there are none. */
   readonly endpoints?: EndpointSource;
+  readonly tracer?: Tracer | undefined;
 }
 
 /** A zone's DNS server. */
@@ -68,12 +69,12 @@ export function createDnsServer(options: DnsServerOptions): DnsServer {
 }
 
 function assemble(options: DnsServerOptions) {
-  const { clock, index } = options;
+  const { clock, index, tracer } = options;
   const logger = options.logger.child({ part: 'dns' });
   const config: DnsConfig = completeDnsConfig(options.config ?? {});
   const table = new NameTable(config.meshOrder);
   const authority = new Authority(configuredSuffixes(config));
-  const updater = new NameTableUpdater(index, { table, authority, logger });
+  const updater = new NameTableUpdater(index, { table, authority, logger, clock, tracer });
   const metrics = new DnsMetrics();
   const rateLimit = new RateLimit(config.limits.ratePerClient, clock);
   const builder = new AnswerBuilder(config.ttl, () => listeners.addresses());

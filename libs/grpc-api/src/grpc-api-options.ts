@@ -3,7 +3,8 @@ import type { Admission } from '@causeway/admission';
 import type { ConnectionLimits } from '@causeway/grpc-server';
 import type { Queries } from '@causeway/queries';
 import type { Registry } from '@causeway/resources';
-import type { Clock, Logger } from '@causeway/runtime';
+import type { Clock, Logger, Tracer } from '@causeway/runtime';
+import type { AnsweredCall } from './calls/call-observer';
 
 /** What the gRPC API translates, and how it listens. */
 export interface GrpcApiOptions {
@@ -27,4 +28,7 @@ export interface GrpcApiOptions {
   /** Asked once, when the port is opened; plain text where it gives none. */
   readonly certificates: () => ServerCertificates | undefined;
   readonly connections?: ConnectionLimits;
+  readonly tracer?: Tracer | undefined;
+  /** Told of each answered call with who sent it; must not throw and must be quick. */
+  readonly observe?: (call: AnsweredCall & { readonly user: string }) => void;
 }

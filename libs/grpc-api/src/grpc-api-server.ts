@@ -11,6 +11,7 @@ import { CallerLog } from '@causeway/runtime';
 import { Server, type ServerOptions } from '@grpc/grpc-js';
 import { CallAudit } from './calls/call-audit';
 import { CallAuthenticator } from './calls/call-authenticator';
+import { CallObserver } from './calls/call-observer';
 import { HandlerFactory } from './calls/handler-factory';
 import { ActiveCalls } from './calls/active-calls';
 import type { GrpcApiOptions } from './grpc-api-options';
@@ -66,6 +67,7 @@ export class GrpcApiServer {
   private readonly health: HealthHandlers;
   private readonly audit: CallAudit;
   private readonly callers: CallAuthenticator;
+  private readonly observer: CallObserver;
   private readonly listener: GrpcListener;
 
   constructor(private readonly options: GrpcApiOptions) {
@@ -73,6 +75,9 @@ export class GrpcApiServer {
     this.activeCalls = new ActiveCalls(clock);
     this.audit = new CallAudit(options);
     this.callers = new CallAuthenticator({ ...options, audit: this.audit });
+    this.observer = new CallObserver(options, (call, metadata) =>
+      options.observe?.({ ...call, user: this.callers.callerOf(metadata).user }),
+    );
     this.health = new HealthHandlers({ ...options, services: SERVICES });
     this.listener = new GrpcListener(() => this.createServer(), connections, new CallerLog(logger, clock));
   }
@@ -110,7 +115,10 @@ export class GrpcApiServer {
     const routing = new RoutingServiceHandlers(options.queries);
     const policies = new PolicyServiceHandlers(options);
     const reflection = new Reflection(SERVICES);
-    const server = new Server({ ...BOUNDS, interceptors: [streams.interceptor, callers.interceptor] });
+    const server = new Server({
+      ...BOUNDS,
+      interceptors: [streams.interceptor, this.observer.interceptor, callers.interceptor],
+    });
     server.addService(resourceService, {
       get: handlers.unary(reads.get.bind(reads)),
       list: handlers.serverStream(reads.list.bind(reads)),

@@ -4,6 +4,7 @@
  *
  *   call → CallAuthenticator → HandlerFactory → services → Queries | Admission;   error → google.rpc.Status
  */
+export { type AnsweredCall } from './calls/call-observer';
 export { type GrpcApiOptions } from './grpc-api-options';
 export { GrpcApiServer } from './grpc-api-server';
 export { GrpcApiModule } from './grpc-api.module';

@@ -40,7 +40,7 @@ export const VirtualService = defineKind({
   ],
   warn: ({ spec: { awsName = '', provider } }) => [
     ...(Object.keys(provider ?? {}).length === 0
-      ? ['spec.provider: there is none, so it has no ports and nothing answers']
+      ? ['spec.provider: there is none, so the ports of the last one answer 503, and without such nothing answers']
       : []),
     ...(awsName.length > LONGEST_LABEL
       ? [`spec.awsName: has more than ${LONGEST_LABEL} characters, so no hostname is made of it`]

@@ -89,7 +89,7 @@ async function ownerOf(key: string, node: RedisConnection, asked: URL): Promise<
     // A node that does not know how it is reached leaves its host empty.
     return [typeof host === 'string' && host !== '' ? host : asked.hostname, Number(port)];
   }
-  throw new Error(`no node has slot ${String(slot)}`);
+  throw new Error(`no node has slot ${Number(slot)}`);
 }
 
 function isAddress(answer: unknown): answer is Address {

@@ -74,4 +74,5 @@ export { compileSchema, interpretSchema, type CompiledSchema } from './schema/co
 export { PATTERN_TEST, type Schema } from './schema/schema';
 export { unknownField } from './schema/schema-violations';
 export { nearest } from './suggestion';
+export { formatTraceparent, identityAttributes, parseTraceparent, recentTrace, type TraceContext } from './traceparent';
 export { FieldPath, shortened, Violations, type Violation, type ViolationRule } from './violation';

@@ -11,6 +11,8 @@ export interface StorePoint {
 /** The last change of spec or labels at the origin: its revision there and when it was committed (ms since 1970). */
 export interface OriginRevision extends StorePoint {
   readonly committedAt: number;
+  /** The W3C traceparent of the change, where a sampled trace has it. It is no content: a change of it alone changes nothing. */
+  readonly traceparent?: string;
 }
 
 /** An address that the row held, and when it was freed by the clock of Postgres (ms since 1970). */

@@ -2,7 +2,7 @@ import type { AccessPolicy, AuditRecorder, Authenticator, CallerRates } from '@c
 import type { Admission } from '@causeway/admission';
 import type { Queries } from '@causeway/queries';
 import type { Registry } from '@causeway/resources';
-import type { Clock, Logger } from '@causeway/runtime';
+import type { Clock, Logger, Tracer } from '@causeway/runtime';
 import type { RequestObserver } from './http/answered-request';
 
 /** What bounds a request. Durations in ms, sizes in bytes. */
@@ -61,6 +61,7 @@ export interface RestDependencies {
   readonly version: string;
   readonly limits?: Partial<RestLimits>;
   readonly observe?: RequestObserver;
+  readonly tracer?: Tracer | undefined;
 }
 
 /** Time, log and audit log, for controllers whose answers take long. */

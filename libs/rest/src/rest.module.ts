@@ -150,8 +150,8 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
         routes: RouteTable,
         signals: RequestSignals,
         audit: RequestAudit,
-        { clock, observe }: RestDependencies,
-      ) => new RequestHooks({ routes, callers: audit.callers, signals, audit, clock, observe }),
+        { clock, observe, tracer }: RestDependencies,
+      ) => new RequestHooks({ routes, callers: audit.callers, signals, audit, clock, observe, tracer }),
     },
     {
       provide: RequestAudit,

@@ -8,6 +8,14 @@ export class BoundedMap<V> {
     return this.values.get(key);
   }
 
+  get size(): number {
+    return this.values.size;
+  }
+
+  delete(key: string): void {
+    this.values.delete(key);
+  }
+
   set(key: string, value: V): void {
     this.values.delete(key);
     this.values.set(key, value);

@@ -13,6 +13,10 @@ export interface AuditSource {
   readonly address: string;
   readonly via: AuditInterface;
   readonly userAgent: string;
+  /** The id of the request, as its answer says it. */
+  readonly requestId?: string;
+  /** The id of the trace that the request belongs to, in 32 hexadecimal digits. */
+  readonly traceId?: string;
 }
 
 /** The interfaces through which users come; `in-process`: none. */
@@ -107,7 +111,10 @@ export interface AuditLog {
 }
 
 /** What an interface knows of a caller, unbounded. */
-export type UnboundedSource = Omit<AuditSource, 'tokenId'> & { readonly tokenId?: string | undefined };
+export type UnboundedSource = Omit<AuditSource, OptionalId> & Readonly<Partial<Record<OptionalId, string | undefined>>>;
+
+const IDS = ['tokenId', 'requestId', 'traceId'] as const;
+type OptionalId = (typeof IDS)[number];
 
 /** Longest texts of an entry, in characters, and most groups. */
 const MAX_TEXT = 200;
@@ -124,23 +131,24 @@ export function auditText(text: string, most = MAX_TEXT): string {
 
 /** A source whose texts and lists are bounded. */
 export function auditSource(source: UnboundedSource): AuditSource {
-  const { user, groups, recognizedBy, tokenId, address, via, userAgent } = source;
+  const { user, groups, recognizedBy, address, via, userAgent } = source;
+  const ids = IDS.flatMap((name) => (source[name] === undefined ? [] : [[name, auditText(source[name])] as const]));
   return {
     user: auditText(user),
     groups: groups.slice(0, MAX_GROUPS).map((group) => auditText(group)),
     recognizedBy: auditText(recognizedBy),
-    ...(tokenId === undefined ? {} : { tokenId: auditText(tokenId) }),
     address: auditText(address),
     via,
     userAgent: auditText(userAgent, MAX_USER_AGENT),
+    ...Object.fromEntries(ids),
   };
 }
 
 /** What is written to the program's log about an entry; fields that are empty are left out. */
 export function auditFields(source: AuditSource, subject: AuditSubject, more: LogFields): LogFields {
-  const { user, recognizedBy, tokenId, address, via, userAgent } = source;
+  const { user, recognizedBy, tokenId, address, via, userAgent, requestId, traceId } = source;
   const { verb, kind, mesh, zone, namespace, name, activity } = subject;
-  const who = { user, recognizedBy, tokenId, address, via, userAgent };
+  const who = { user, recognizedBy, tokenId, address, via, userAgent, requestId, traceId };
   const fields = { ...who, verb, kind, mesh, zone, namespace, name, activity, ...more };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== ''));
 }

@@ -24,6 +24,8 @@ export interface PutChange {
   readonly copy?: CopyFacts;
   /** The user who asks for it; without one no entry of the audit log is written. */
   readonly audit?: AuditSource;
+  /** The trace that a change made here belongs to; a copy has it in `copy`. Kept only where labels or spec change. */
+  readonly traceparent?: string | undefined;
 }
 
 /** The facts that a copy takes over from its origin. */
@@ -48,6 +50,8 @@ export interface PatchChange {
   readonly status?: JsonObject;
   readonly vip?: string | null;
   readonly graceStartedAt?: number | null;
+  /** As of PutChange. */
+  readonly traceparent?: string | undefined;
 }
 
 /** Leaves a tombstone; frees the VIP. Deleting what is absent is refused as `absent`. */

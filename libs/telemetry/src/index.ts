@@ -1,7 +1,7 @@
 /**
- * What operators see of a running program: logs, metrics, health.
+ * What operators see of a running program: logs, metrics, traces, health.
  *
- *   Logger → pino;   Metric, HistogramMetric → /metrics;   readiness → /ready
+ *   Logger → pino;   Metric, HistogramMetric → /metrics;   readiness → /ready;   Tracer → OTLP
  */
 export { serveDiagnostics, type Diagnostics } from './diagnostics';
 export {
@@ -15,4 +15,5 @@ export {
   type MetricValue,
 } from './metrics';
 export { createLogger, type LogLevel, type ProgramLogger } from './pino-logger';
+export { ProgramTracer, type ProgramTracerOptions, type SpanCounts } from './traces/program-tracer';
 export { TelemetryModule, type TelemetryOptions } from './telemetry.module';

@@ -21,6 +21,10 @@ export interface CallerOrigin {
   readonly address: string;
   readonly via: AuditInterface;
   readonly userAgent: string | undefined;
+  /** The id of the request. */
+  readonly requestId?: string | undefined;
+  /** The trace that the request belongs to, and what its work hangs on where this program traces it. */
+  readonly trace?: { readonly traceId: string; readonly traceparent?: string } | undefined;
 }
 
 /** What the recorder has not stored. */
@@ -45,8 +49,9 @@ interface WaitingRefusal {
 
 /** Who asks and from where, for the context of a write and for the recorder. */
 export function auditSourceOf({ user, groups, by, tokenId }: Caller, origin: CallerOrigin): AuditSource {
-  const { address, via, userAgent = '' } = origin;
-  return auditSource({ user, groups, recognizedBy: by, tokenId, address, via, userAgent });
+  const { address, via, userAgent = '', requestId, trace } = origin;
+  const ids = { tokenId, requestId, traceId: trace?.traceId };
+  return auditSource({ user, groups, recognizedBy: by, address, via, userAgent, ...ids });
 }
 
 /**

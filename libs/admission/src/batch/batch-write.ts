@@ -21,6 +21,7 @@ import { throwIfInvalid } from '../document/document-report';
 import { catchUp, configuredFields, membershipRead, placed } from '../mesh-rules';
 import { etagOf, type WriteOutcome } from '../requests';
 import { auditOf } from '../rights';
+import { tracedWrite } from '../traced-write';
 import { validateDraft, type ValidatedDraft } from '../validate-draft';
 import { Unparsable } from '../yaml/parse-yaml';
 import { MAX_BATCH, type BatchOutcome, type BatchRequest } from './batch';
@@ -281,7 +282,7 @@ export class BatchWrite {
     request: WriteRequest,
   ): Promise<readonly DecodedEntry[]> {
     try {
-      const { revision, results } = await this.parts.store.write(request);
+      const { revision, results } = await tracedWrite(this.parts, this.request.context, request);
       this.revision = revision;
       return this.take(changed, results);
     } catch (error) {
@@ -300,7 +301,7 @@ export class BatchWrite {
       raced.push(...this.take(changed.slice(durable, durable + results.length), results));
       durable += results.length;
     };
-    const { revision } = await this.parts.store.write({ ...request, onDurable: takePart });
+    const { revision } = await tracedWrite(this.parts, this.request.context, { ...request, onDurable: takePart });
     this.revision = revision;
     return raced;
   }

@@ -29,13 +29,14 @@ const GATEWAY_API = 'gateway.networking.k8s.io';
 
 /**
  * Compiles a service: a MeshService with the ports of its provider, and for each of its listeners one route. A listener without
- * rules gets none, and nothing answers there. Linear in the provider's rules.
+ * rules gets none, and nothing answers there. Without a provider nothing is said of ports: it keeps those that it had, at which requests get
+ * 503 (T003-15). Linear in the provider's rules.
  */
 export function compileService(id: Identity, awsName: string, provider: Provider): CompiledService {
   const name = frontendOfVirtualService(id.name);
-  const ports = provider.type === 'none' ? [] : portsOf(listenersOf(provider).map((portMapping) => ({ portMapping })));
+  const ports = provider.type !== 'none' && portsOf(listenersOf(provider).map((portMapping) => ({ portMapping })));
   const labels = isLabelValue(awsName) ? { [AWS_NAME_LABEL]: awsName } : {};
-  const spec = { ports, export: { mode: 'None' } };
+  const spec = { ...(ports && { ports }), export: { mode: 'None' } };
   return {
     service: generated(id, { kind: 'MeshService', name, from: 'VirtualService' }, spec, labels),
     rules: provider.type === 'none' ? [] : distinct(listenersOf(provider)).flatMap((one) => routeOf(id, one, provider)),

@@ -1,6 +1,6 @@
 import { FollowedRoutes } from '@causeway/meshes';
 import { conditionOf, type ControlPlane, type Identity, type JsonObject, type Resource } from '@causeway/resources';
-import type { Change } from '@causeway/store';
+import type { Change, ResourceStore } from '@causeway/store';
 import { dataplane, EAST, idOf, LoopHarness, put, remove, type Replica } from '../../../../test/support/loop-harness';
 import { meshesOf } from '../../../../test/support/meshes';
 import type { ControlLoop } from '../runner/control-loop';
@@ -32,7 +32,12 @@ describe('the loop of App Mesh', () => {
   let replica: Replica;
   const ends: (() => void)[] = [];
 
-  const lead = async (one: Replica, cp: ControlPlane = EAST, others: readonly ControlLoop[] = []): Promise<void> => {
+  const lead = async (
+    one: Replica,
+    cp: ControlPlane = EAST,
+    others: readonly ControlLoop[] = [],
+    store: ResourceStore = one.store,
+  ): Promise<void> => {
     const { index } = one;
     const run = (steps: Iterable<unknown>, done: () => void): void => {
       for (const _ of steps);
@@ -44,7 +49,7 @@ describe('the loop of App Mesh', () => {
       term.abort();
       routes.close();
     });
-    await one.lead([...others, createAppMeshLoop({ cp, routes }, term)]);
+    await one.lead([...others, createAppMeshLoop({ cp, routes }, term)], store);
     await one.settle();
   };
 
@@ -120,6 +125,31 @@ describe('the loop of App Mesh', () => {
     await apply(node('blue', { listeners: [http, { portMapping: { port: 80, protocol: 'tcp' } }] }));
     const spec = (await harness.get(id))?.spec;
     expect(spec).toMatchObject({ state: 'Available', instances: 3, ports: [{ port: 9080 }, { port: 80 }] });
+  });
+
+  it('T003-15 a service that loses its provider keeps its ports without routes; one that never had any has none', async () => {
+    await apply(node('blue'), router(1), service(), service('other', {}));
+    const portsOf = async (name: string): Promise<unknown> =>
+      (await harness.get(idOf('MeshService', `vs-${name}`)))?.spec['ports'];
+    const ports = [{ name: '9080', port: 9080, targetPort: 9080, appProtocol: 'http' }];
+    expect([await portsOf('front'), await portsOf('other')]).toEqual([ports, []]);
+    await apply(service('front', {}));
+    expect([await portsOf('front'), await names()]).toEqual([
+      ports,
+      ['MeshService vn-blue', 'MeshService vs-front', 'MeshService vs-other'],
+    ]);
+    // Also under the next leader, and where the router goes in place of the reference.
+    replica = harness.replica('b');
+    await lead(replica);
+    await apply(service());
+    await apply(remove(idOf('VirtualRouter', 'r')));
+    expect([await portsOf('front'), await names()]).toEqual([
+      ports,
+      ['MeshService vn-blue', 'MeshService vs-front', 'MeshService vs-other'],
+    ]);
+    const { revision } = harness;
+    await lead(harness.replica('c'));
+    expect(harness.revision).toBe(revision);
   });
 
   it('what is generated goes with its source, also where that went while nobody led', async () => {
@@ -265,6 +295,62 @@ describe('the loop of App Mesh', () => {
     expect(await nodeOf('pod')).toMatchObject({ name: 'v1' });
     await apply(remove(idOf('VirtualNode', 'v1')));
     expect(await nodeOf('pod')).toBeUndefined();
+  });
+
+  describe('writes a binding once, T003-33,', () => {
+    const pod = dataplane('pod', [{ port: 80 }], { app: 'v1' });
+    /** Leads with `replica`; at the write of a binding `meet` happens, and makes the write itself if it wants to. */
+    const leadUntilBinding = (meet: (write: () => Promise<unknown>) => Promise<unknown>): Promise<void> => {
+      const { store } = replica;
+      const write: typeof store.write = async (request) => {
+        const isBinding = request.changes.some(({ type, id }) => type === 'patch' && id.kind === 'Dataplane');
+        if (isBinding) await meet(() => store.write(request));
+        return store.write(request);
+      };
+      return lead(replica, EAST, [], Object.assign(Object.create(store), { write }));
+    };
+    const crash = (): never => {
+      throw new Error('the process is killed');
+    };
+
+    it.each<[string, (write: () => Promise<unknown>) => Promise<unknown>]>([
+      ['after a crash before the write', async () => crash()],
+      ['after a crash between the write and its answer', async (write) => write().then(crash)],
+    ])('%s', async (_, meet) => {
+      const { revision: empty } = harness;
+      await harness.write(node('v1'), pod);
+      let isMet = false;
+      const once = (write: () => Promise<unknown>): Promise<unknown> => {
+        isMet = true;
+        return meet(write);
+      };
+      await leadUntilBinding(once).catch(() => undefined);
+      expect([isMet, harness.revision > empty]).toEqual([true, true]);
+      const isWritten = (await nodeOf('pod')) !== undefined;
+      const rowOf = async (): Promise<unknown> => (await harness.get(idOf('Dataplane', 'pod')))?.revision;
+      const row = await rowOf();
+      replica = harness.replica('b');
+      await lead(replica);
+      expect(await nodeOf('pod')).toMatchObject({ name: 'v1' });
+      expect((await rowOf()) === row).toBe(isWritten);
+      const { revision: settled } = harness;
+      await lead(harness.replica('c'));
+      expect(harness.revision).toBe(settled);
+    });
+
+    it('by the newer of two leaders, whatever the older one still writes', async () => {
+      await harness.write(node('v1'), node('v2'), pod);
+      const other = harness.replica('b');
+      let after = 0;
+      await leadUntilBinding(async () => {
+        await harness.write(remove(idOf('VirtualNode', 'v1')), node('v2', { podSelector: {} }));
+        await lead(other);
+        expect(await nodeOf('pod')).toMatchObject({ name: 'v2' });
+        after = harness.revision;
+      }).catch(() => undefined);
+      expect(after).toBeGreaterThan(0);
+      expect([await nodeOf('pod'), harness.revision]).toMatchObject([{ name: 'v2' }, after]);
+    });
   });
 
   it('T003-33 nodes that select one Dataplane say so until they do not', async () => {

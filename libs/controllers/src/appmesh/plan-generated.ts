@@ -29,10 +29,13 @@ export function planGenerated(
   // All kinds that are generated have the scope of these two.
   const kind = id.kind === MeshService.name ? MeshService : HTTPRoute;
   const labels = { ...wanted.labels, ...computedLabels(kind, id, cp) };
-  const spec = { ...(existing && id.kind === MeshService.name ? ofOthers(existing.spec) : {}), ...wanted.spec };
+  const spec = id.kind === MeshService.name ? serviceSpec(wanted.spec, existing?.spec) : wanted.spec;
   if (existing && jsonEqual(existing.labels, labels) && jsonEqual(existing.spec, spec)) return undefined;
   return { type: 'put', id, expect: existing?.revision ?? 'absent', labels, spec };
 }
 
-const ofOthers = (spec: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(spec).filter(([field]) => !OWN_FIELDS.includes(field)));
+/** With what other loops say of the service; without a word on ports it keeps those that it has (T003-15). */
+function serviceSpec(wanted: JsonObject, existing: JsonObject = {}): JsonObject {
+  const others = Object.entries(existing).filter(([field]) => !OWN_FIELDS.includes(field));
+  return { ...Object.fromEntries(others), ports: existing['ports'] ?? [], ...wanted };
+}

@@ -1,5 +1,5 @@
 import { compareText, identityKey } from '@causeway/resources';
-import { SlicedWork } from '@causeway/runtime';
+import { BoundedMap, SlicedWork } from '@causeway/runtime';
 import type { Change, IndexChange, IndexEvent, IndexReader, WriteResult } from '@causeway/store';
 import type { ControlLoop, LoopPlan } from '../runner/control-loop';
 import { DelayQueue } from './delay-queue';
@@ -9,6 +9,9 @@ import { planBatch, refusedKeys, WorkQueue } from './work-queue';
 const CHANGES_PER_PLAN = 500;
 /** How often it is asked what outside the index has changed, ms. */
 const LOOK_EVERY = 1_000;
+
+/** Most keys of which the trace is known that made them stale. */
+const MOST_CAUSES = 1_000;
 
 /** In place of a key: the keys that a change makes stale are found only by another walk through the index. */
 export const RESCAN = Symbol('rescan');
@@ -68,6 +71,7 @@ export class KeyedLoop implements ControlLoop {
   private readonly stale = new WorkQueue(compareText);
   private readonly delayed = new DelayQueue();
   private readonly seeding = new SlicedWork();
+  private readonly causes = new BoundedMap<string>(MOST_CAUSES);
   private index: IndexReader | undefined;
   private nextLook = 0;
 
@@ -87,9 +91,13 @@ export class KeyedLoop implements ControlLoop {
     if (!index) return;
     let mustRescan = false;
     for (const change of changes) {
+      const cause = newTrace(change);
       for (const key of this.reconciler.keysOf(change, index)) {
         if (key === RESCAN) mustRescan = true;
-        else this.stale.add(key);
+        else {
+          this.stale.add(key);
+          if (cause !== undefined) this.causes.set(key, cause);
+        }
       }
     }
     // Once for all changes: the index has them all by now.
@@ -106,7 +114,7 @@ export class KeyedLoop implements ControlLoop {
     const batch = planBatch(this.stale, { changes: CHANGES_PER_PLAN }, (key) => {
       const result = this.reconciler.reconcile(key, index, now);
       this.delayed.set(key, result?.dueAt);
-      return result?.change;
+      return this.causes.size === 0 ? result?.change : this.withCause(key, result?.change);
     });
     this.takeDerived();
     const plan = { ...batch, more: this.stale.size > 0 };
@@ -119,6 +127,15 @@ export class KeyedLoop implements ControlLoop {
     const keys =
       this.reconciler.recheckWritten === true ? changes.map(({ id }) => identityKey(id)) : refusedKeys(changes, result);
     for (const key of keys) this.stale.add(key);
+  }
+
+  /** A change of labels or spec goes on with the trace of what made its key stale. */
+  private withCause(key: string, change: Change | undefined): Change | undefined {
+    const traceparent = this.causes.get(key);
+    if (traceparent === undefined) return change;
+    this.causes.delete(key);
+    const goesOn = change?.type === 'put' || (change?.type === 'patch' && change.spec !== undefined);
+    return goesOn ? { ...change, traceparent } : change;
   }
 
   private takeDerived(): void {
@@ -142,4 +159,10 @@ export class KeyedLoop implements ControlLoop {
       yield;
     }
   }
+}
+
+/** The trace that a change of the index brought with it. */
+function newTrace({ before, after }: IndexChange): string | undefined {
+  const traceparent = after?.origin.traceparent;
+  return traceparent === before?.origin.traceparent ? undefined : traceparent;
 }

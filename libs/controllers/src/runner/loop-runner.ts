@@ -1,8 +1,18 @@
-import { Backoff, BusyPacer, errorText, orAborted, type Clock, type Logger, type LeaderTerm } from '@causeway/runtime';
+import {
+  Backoff,
+  BusyPacer,
+  errorText,
+  orAborted,
+  type Clock,
+  type Logger,
+  type LeaderTerm,
+  type Tracer,
+} from '@causeway/runtime';
 import { Unavailable } from '@causeway/resources';
 import { Fenced, type Fence, type IndexEvent, type IndexReader, type ResourceStore } from '@causeway/store';
 import type { ControlLoop, LoopPlan } from './control-loop';
 import { joinPlans } from './joint-write';
+import { LoopTraces } from './loop-traces';
 import { countResults, LoopState, type RunnerStats } from './loop-state';
 
 /** Options of a runner, which lives for one term of a leader. */
@@ -16,6 +26,7 @@ export interface RunnerOptions {
   readonly resyncEvery?: number;
   /** 0 ≤ x < 1, for jitter; Math.random unless given, as a simulation does. */
   readonly random?: () => number;
+  readonly tracer?: Tracer | undefined;
 }
 
 /** While users write without a pause, what the loops make of it is written every 20 ms. */
@@ -39,6 +50,7 @@ export class LoopRunner {
   private readonly states: readonly LoopState[];
   private readonly unsubscribe: () => void;
   private readonly waiting = new Set<() => void>();
+  private readonly traces: LoopTraces;
   private started = false;
   /** The last joint write failed although the store was available: loops write one by one. */
   private separately = false;
@@ -56,6 +68,7 @@ export class LoopRunner {
   ) {
     this.states = loops.map((loop) => new LoopState(loop, this.newBackoff()));
     for (const { loop, stats } of this.states) this.stats.loops[loop.name] = stats;
+    this.traces = new LoopTraces(options);
     this.unsubscribe = options.index.subscribe((event) => this.observe(event));
   }
 
@@ -226,6 +239,7 @@ export class LoopRunner {
       this.options.index,
     );
     const { changes, notes } = joint;
+    const traces = this.traces.begin(planned);
     const result = await this.orTermEnd(
       this.options.store.write({ changes, notes, onRefusal: 'skip', fence: this.fence }),
     );
@@ -234,6 +248,7 @@ export class LoopRunner {
     planned.forEach(({ state, plan }, place) => {
       const answer = joint.resultOf(place, result);
       const written = countResults(state.stats, answer);
+      traces?.end(place, answer);
       state.loop.onWritten(plan.changes, answer);
       state.wrote(plan.changes.length === answer.deferred || written > 0, this.options.clock.now());
     });

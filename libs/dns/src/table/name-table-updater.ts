@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { identityKey, type Resource } from '@causeway/resources';
-import { SlicedWork, type Logger } from '@causeway/runtime';
+import { identityAttributes, identityKey, recentTrace, type Resource } from '@causeway/resources';
+import { SlicedWork, type Clock, type Logger, type Tracer } from '@causeway/runtime';
 import type { IndexEvent, IndexReader } from '@causeway/store';
 import type { Authority } from './authority';
 import type { NameTable } from './name-table';
@@ -9,6 +9,16 @@ import { NAMED_KINDS, namedService, sameAnswers } from './named-service';
 const GENERATOR = 'HostnameGenerator';
 /** Most hostnames that a log line about conflicts lists. */
 const SHOWN = 5;
+
+/** What the updater writes to. */
+interface NameSinks {
+  readonly table: NameTable;
+  readonly authority: Authority;
+  readonly logger: Logger;
+  /** With a tracer: the time by which a change is traced. */
+  readonly clock?: Pick<Clock, 'now'>;
+  readonly tracer?: Tracer | undefined;
+}
 
 /**
  * Keeps the name table and the suffixes equal to the index. After a load the names are read in slices, and queries are
@@ -28,7 +38,7 @@ export class NameTableUpdater {
 
   constructor(
     private readonly index: IndexReader,
-    private readonly sinks: { readonly table: NameTable; readonly authority: Authority; readonly logger: Logger },
+    private readonly sinks: NameSinks,
   ) {}
 
   /** Loads the index and follows it until the returned function is called. */
@@ -69,7 +79,14 @@ export class NameTableUpdater {
     if (before) table.remove(namedService(before));
     if (after) table.add(namedService(after));
     this.changes += 1;
+    if (after?.origin.traceparent !== undefined) this.trace(after);
     return true;
+  }
+
+  private trace({ id, origin }: Resource): void {
+    const { tracer, clock } = this.sinks;
+    const parent = clock && recentTrace(origin, clock.now());
+    tracer?.step('dns table', parent, { attributes: identityAttributes(id) })?.end();
   }
 
   private reload(): void {

@@ -6,6 +6,7 @@ import { DomainError, Forbidden, isJsonObject, Unavailable, type Registry } from
 import type { AuditSubject } from '@causeway/store';
 import type { Metadata } from '@grpc/grpc-js';
 import { ExhaustedError } from './call-error';
+import { callIdsOf } from './call-observer';
 
 /** A call that may have been refused. */
 export interface RefusableCall {
@@ -32,7 +33,7 @@ const VERBS: ReadonlyMap<string, string> = new Map([
 
 /** From where a call comes. */
 export function callOrigin(address: string, metadata: Metadata): CallerOrigin {
-  return { address, via: 'gRPC', userAgent: metadata.get('user-agent')[0]?.toString() };
+  return { address, via: 'gRPC', userAgent: metadata.get('user-agent')[0]?.toString(), ...callIdsOf(metadata) };
 }
 
 /**

@@ -59,7 +59,7 @@ export class CallAuthenticator {
             this.identify(metadata, authenticate, address).then(
               () => proceed(metadata),
               (error: unknown) => {
-                const caller = this.calls.get(metadata)?.rights.caller ?? anonymous;
+                const caller = this.callerOf(metadata);
                 this.parts.audit.refused({ path, metadata, caller, address }, error);
                 call.sendStatus(callErrorOf(error, this.parts.logger));
               },
@@ -73,6 +73,11 @@ export class CallAuthenticator {
   /** The rights of the caller who sent this metadata. */
   rightsOf(metadata: Metadata): CallerRights {
     return this.callOf(metadata).rights;
+  }
+
+  /** Who sent this metadata; nobody where that was not found out. */
+  callerOf(metadata: Metadata | undefined): Caller {
+    return (metadata && this.calls.get(metadata)?.rights.caller) ?? anonymous;
   }
 
   /** Calls `end` when the caller of an open call loses what let it in, until the returned answer is closed. */

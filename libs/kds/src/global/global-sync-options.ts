@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '@causeway/runtime';
+import type { Clock, Logger, Tracer } from '@causeway/runtime';
 import type { Meshes } from '@causeway/meshes';
 import type { Registry } from '@causeway/resources';
 import type { IndexReader, ResourceStore, SessionStore, StoreMaintenance } from '@causeway/store';
@@ -21,6 +21,7 @@ export interface GlobalSyncOptions {
   readonly registry: Registry;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly tracer?: Tracer | undefined;
   /** Name of this replica. */
   readonly instance: string;
   /** Version of the program. */

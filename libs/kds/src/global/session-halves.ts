@@ -91,6 +91,7 @@ export function outboundHalf(
 }
 
 function sessionOf(options: GlobalSyncOptions, { zone, causeway, extensions }: AcceptedStream): Session {
-  const { index, registry, clock, logger } = options;
-  return { role: 'global', zone, causeway, extensions, index, registry, clock, logger: logger.child({ zone }) };
+  const { index, registry, clock, tracer, logger } = options;
+  const parts = { index, registry, clock, tracer, logger: logger.child({ zone }) };
+  return { role: 'global', zone, causeway, extensions, ...parts };
 }

@@ -1,5 +1,5 @@
 import type { Registry } from '@causeway/resources';
-import type { Clock, Logger } from '@causeway/runtime';
+import type { Clock, Logger, Tracer } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
 import type { InboundChannel } from './inbound/inbound-capacity';
 import type { MessageConsumer } from './inbound/inbound-queue';
@@ -22,6 +22,7 @@ export interface Session {
   readonly registry: Registry;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly tracer?: Tracer | undefined;
 }
 
 /** One direction of a session: `InboundHalf` receives the peer's state, `OutboundHalf` sends ours. */

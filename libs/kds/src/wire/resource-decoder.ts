@@ -1,5 +1,5 @@
 import { KumaResource, type DiscoveryResource, type ResourceMeta } from '@causeway/proto-gen';
-import { shortened } from '@causeway/resources';
+import { parseTraceparent, shortened } from '@causeway/resources';
 import { checkBytes, fieldsOf, MAX_META_FIELDS } from './bounds';
 import type { Dialect } from './dialect';
 import { refuseReservedKey } from '../kuma/reserved-keys';
@@ -70,6 +70,7 @@ function envelope(kind: string, { meta }: KumaResource, dialect: Dialect): Omit<
 function decodeMeta(message: ResourceMeta): WireMeta {
   const { uid, zone, namespace, generation, creationOrder, origin } = message;
   if (origin === undefined) throw new TypeError('origin revision is missing');
-  const { incarnation, revision, committedAt } = origin;
-  return { uid, zone, namespace, generation, creationOrder, origin: { incarnation, revision, committedAt } };
+  const { incarnation, revision, committedAt, traceparent } = origin;
+  const trace = parseTraceparent(traceparent)?.isSampled === true ? { traceparent } : {};
+  return { uid, zone, namespace, generation, creationOrder, origin: { incarnation, revision, committedAt, ...trace } };
 }

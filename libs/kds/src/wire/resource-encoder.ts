@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { ResourceMeta } from '@causeway/proto-gen';
-import type { ControlPlane, Resource } from '@causeway/resources';
+import type { ControlPlane, OriginRevision, Resource } from '@causeway/resources';
 import { encodeSpec, encodeStatus, type Payload } from '../kuma/payload';
 import { isWithheldSecret, withOpenedKey, withPublicKeyOnly } from '../kuma/secrets';
 import type { KumaOptions } from '../kuma/translation';
@@ -26,6 +26,8 @@ export interface EncodedResource extends WireKey {
   readonly version: string;
   /** Field 2 of a DeltaDiscoveryResponse, tag and length included. */
   readonly entry: Buffer;
+  /** The change that it was encoded after, where it belongs to a trace. */
+  readonly traced?: OriginRevision;
 }
 
 /** A resource that a dialect cannot express is not sent; a condition has to report the reason (docs/design.md §5). */
@@ -103,13 +105,16 @@ function writeEntry(
   out.field(Entry.version, version);
   out.close(RESPONSE_RESOURCES, 0);
   const { kind, name, mesh } = resource;
-  return { kind, name, mesh, version, entry: Buffer.from(out.written(0)) };
+  const encoded = { kind, name, mesh, version, entry: Buffer.from(out.written(0)) };
+  const origin = resource.meta?.origin;
+  return origin?.traceparent === undefined ? encoded : { ...encoded, traced: origin };
 }
 
 function versionWithoutRevision(out: ReverseWriter, resource: WireResource, payloads: Payloads): string {
   const { meta } = resource;
   out.reset();
-  const still = meta && { meta: { ...meta, origin: { ...meta.origin, revision: 0, committedAt: 0 } } };
+  const origin = meta && { incarnation: meta.origin.incarnation, revision: 0, committedAt: 0 };
+  const still = origin && { meta: { ...meta, origin } };
   writeKumaResource(out, { ...resource, ...still }, payloads);
   return hash('sha256', out.written(0), 'hex');
 }
@@ -143,5 +148,6 @@ function writeLabels(out: ReverseWriter, labels: WireResource['labels']): void {
 }
 
 function metaBytes(meta: WireMeta): Uint8Array {
-  return ResourceMeta.encode({ ...meta }).finish();
+  const { origin } = meta;
+  return ResourceMeta.encode({ ...meta, origin: { ...origin, traceparent: origin.traceparent ?? '' } }).finish();
 }

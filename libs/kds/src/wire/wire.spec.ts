@@ -105,6 +105,37 @@ describe('a resource on its way', () => {
     expect(encoder.encode(changed, CAUSEWAY_DIALECT)).toEqual(encoder.encode(redis, CAUSEWAY_DIALECT));
   });
 
+  describe('because of a change that is traced', () => {
+    const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+    const tracedBy = (text: string): Resource => ({ ...redis, origin: { ...redis.origin, traceparent: text } });
+    const receivedOrigin = (text: string): unknown =>
+      roundTrip(toWireResource(tracedBy(text), GLOBAL, CAUSEWAY_DIALECT), CAUSEWAY_DIALECT).meta?.origin;
+
+    it('has the trace for a Causeway peer, and only there', () => {
+      expect(receivedOrigin(traceparent)).toEqual({ ...redis.origin, traceparent });
+      const [traced, plain] = [tracedBy(traceparent), redis].map((each) => toWireResource(each, GLOBAL, KUMA_DIALECT));
+      expect(traced && plain && encode(traced, KUMA_DIALECT).entry).toEqual(plain && encode(plain, KUMA_DIALECT).entry);
+    });
+
+    it.each([
+      ['nothing', ''],
+      ['a trace that is not sampled', traceparent.replace(/1$/, '0')],
+      ['no traceparent', 'x'.repeat(55)],
+      ['long text', 'x'.repeat(100_000)],
+    ])('comes without the trace where a peer says %s', (_, text) => {
+      expect(receivedOrigin(text)).toEqual(redis.origin);
+    });
+
+    it('has the same version from the global as without the trace: nothing is sent because of it', () => {
+      const encoder = new ResourceEncoder(GLOBAL);
+      const versionOf = (resource: Resource): string | undefined => {
+        const encoding = encoder.encode(resource, CAUSEWAY_DIALECT);
+        return encoding.ok ? encoding.resource.version : undefined;
+      };
+      expect(versionOf(tracedBy(traceparent))).toBe(versionOf(redis));
+    });
+  });
+
   it('that cannot be expressed is not sent, with the reason', () => {
     const odd: Resource = {
       ...redis,

@@ -67,10 +67,10 @@ export async function connect(options: ZoneSyncOptions): Promise<Connection> {
     const floor = await options.store.floor();
     await waitUntilCaughtUp(options.store, options.index, signal);
     signal.throwIfAborted();
-    const { zone, index, registry, clock, logger } = options;
+    const { zone, index, registry, clock, tracer, logger } = options;
     const extensions = greeting?.features ?? [];
     const causeway = greeting !== undefined;
-    const session = { role: 'zone', zone, causeway, extensions, index, registry, clock, logger } as const;
+    const session = { role: 'zone', zone, causeway, extensions, index, registry, clock, tracer, logger } as const;
     return open({ options, session, transport, greeting, peerState, resumePoints, signer, floor }, stop);
   } catch (error) {
     stop();

@@ -1,6 +1,6 @@
 import type { ChannelCredentials } from '@grpc/grpc-js';
 import type { SealingKeys } from '@causeway/identity';
-import type { BackoffOptions, Clock, Logger, LeaderTerm } from '@causeway/runtime';
+import type { BackoffOptions, Clock, Logger, LeaderTerm, Tracer } from '@causeway/runtime';
 import type { Registry } from '@causeway/resources';
 import type { IndexReader, ResourceStore, StoreMaintenance } from '@causeway/store';
 import type { InboundBounds } from '../session/inbound/inbound-queue';
@@ -18,6 +18,7 @@ export interface ZoneSyncOptions {
   readonly registry: Registry;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly tracer?: Tracer | undefined;
   /** `host:port` of the global. */
   readonly address: string;
   /** A function is called at each connection, so that a replaced authority takes effect. */

@@ -7,11 +7,13 @@ import { withoutNulls } from './without-nulls';
 
 const [nodes, routers, services] = [VirtualNode, VirtualRouter, VirtualService].map(({ spec }) => compileSchema(spec));
 
+type StoredParts = Pick<Resource, 'id' | 'creationOrder' | 'generation' | 'spec'>;
+
 /**
  * A stored VirtualNode, VirtualRouter or VirtualService as it is compiled. Nothing that is stored is believed: undefined for one that
  * does not fit its schema, and for other kinds. Linear in the document; never throws.
  */
-export function storedSource({ id, creationOrder, generation, spec: given }: Resource): Source | undefined {
+export function storedSource({ id, creationOrder, generation, spec: given }: StoredParts): Source | undefined {
   const own = { id, creationOrder, generation };
   const spec = withoutNulls(given);
   if (!isJsonObject(spec)) return undefined;

@@ -47,12 +47,14 @@ function entryJson(entry: AuditEntry): JsonObject {
   const { user, groups, recognizedBy, tokenId, address, via, userAgent, verb, kind, mesh, zone, namespace, name } =
     entry;
   const { position, activity, result, reason, generationBefore, generationAfter, revision } = entry;
+  const { requestId, traceId } = entry;
   return {
     time: new Date(Math.floor(position.at / 1_000)).toISOString(),
     ...given({ user }),
     groups,
     ...given({ recognizedBy, tokenId, verb, kind, mesh, zone, namespace, name, activity }),
-    ...given({ address, interface: via, userAgent, result, reason, generationBefore, generationAfter, revision }),
+    ...given({ address, interface: via, userAgent, requestId, traceId }),
+    ...given({ result, reason, generationBefore, generationAfter, revision }),
   };
 }
 

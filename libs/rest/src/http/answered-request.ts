@@ -1,10 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { REQUEST_ID, requestIdOf } from '@causeway/runtime';
 
 /** A request that was answered, for metrics and the access log: nothing of its query, its body or its credentials. */
 export interface AnsweredRequest {
   /** `X-Request-Id`: the client's where that is well-formed, else one of ours. */
   readonly id: string;
+  /** The trace that it belongs to; absent where there is none. */
+  readonly traceId?: string;
   readonly method: string;
   /** As the router has it, such as `/meshes/:mesh/:kind/:name`; empty where no route took it. */
   readonly route: string;
@@ -23,13 +25,7 @@ export interface AnsweredRequest {
 /** Told of each answered request; must not throw and must be quick. */
 export type RequestObserver = (request: AnsweredRequest) => void;
 
-/** The header that names a request, in requests and in answers. */
-export const REQUEST_ID = 'x-request-id';
-
-const WELL_FORMED = /^[\w.:-]{1,64}$/;
-
 /** The id of a request: that of its header, where it is 1 to 64 letters, digits and `_.:-`, else a new one. */
 export function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string {
-  const given = headers[REQUEST_ID];
-  return typeof given === 'string' && WELL_FORMED.test(given) ? given : randomUUID();
+  return requestIdOf(headers[REQUEST_ID]);
 }

@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { HttpError } from './http-error';
 import type { RequestCallers } from './request-callers';
 import { header, type RestRequest } from './rest-request';
+import { traceOf } from './request-trace';
 import { pathOf } from './route-table';
 
 /** What a POST does. */
@@ -55,7 +56,14 @@ const VERBS: Readonly<Record<string, string>> = {
 /** From where a request comes. */
 export function originOf(request: RestRequest): CallerOrigin {
   const { remoteAddress = '' } = request.socket;
-  return { address: remoteAddress, via: 'REST', userAgent: header(request, 'user-agent') };
+  const { id: requestId } = request;
+  return {
+    address: remoteAddress,
+    via: 'REST',
+    userAgent: header(request, 'user-agent'),
+    requestId,
+    trace: traceOf(request),
+  };
 }
 
 /** The audit log as REST writes it: refusals, and what POSTs did. The entries of writes are committed with the writes. */

@@ -1,13 +1,14 @@
 import type { Server } from 'node:http';
-import type { Clock } from '@causeway/runtime';
+import { noTracer, REQUEST_ID, type Clock, type Tracer } from '@causeway/runtime';
 import type { CallerRights } from '@causeway/access';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isWrite } from './access.guard';
-import { REQUEST_ID, type AnsweredRequest, type RequestObserver } from './answered-request';
+import type { AnsweredRequest, RequestObserver } from './answered-request';
 import { HttpError } from './http-error';
 import type { RequestCallers } from './request-callers';
 import type { RequestAudit } from './request-audit';
 import type { RequestSignals } from './request-signals';
+import { beginTrace, endTrace } from './request-trace';
 import { pathOf, type RouteTable } from './route-table';
 
 /** How long requests under way may take when the application ends, ms; their signals have aborted by then. */
@@ -22,6 +23,7 @@ interface RequestHookParts {
   readonly audit: RequestAudit;
   readonly clock: Clock;
   readonly observe: RequestObserver | undefined;
+  readonly tracer?: Tracer | undefined;
 }
 
 /**
@@ -33,18 +35,19 @@ export class RequestHooks {
 
   /** Has to be called before routes are registered. Failures go to ProblemFilter, as those of controllers do. */
   install(fastify: FastifyInstance): void {
-    const { routes, callers, signals, audit, observe } = this.parts;
+    const { routes, callers, signals, audit, observe, tracer = noTracer } = this.parts;
     fastify.addHook('onRoute', (route) => {
       routes.add(route.method, route.url);
       audit.watch(route);
     });
-    if (observe)
-      fastify.addHook('onResponse', (request, reply, done) => {
-        observe(this.answered(request, reply));
-        done();
-      });
+    fastify.addHook('onResponse', (request, reply, done) => {
+      observe?.(this.answered(request, reply));
+      endTrace(request, reply.statusCode);
+      done();
+    });
     fastify.addHook('onRequest', (request, reply, done) => {
       void reply.header(REQUEST_ID, request.id);
+      beginTrace(request, routeOf(request), tracer);
       const error = requestLineError(request.url);
       if (error) return done(error);
       signals.begin(request, reply.raw);
@@ -57,10 +60,11 @@ export class RequestHooks {
 
   private answered(request: FastifyRequest, reply: FastifyReply): AnsweredRequest {
     const { id, method, url } = request;
-    const { user = '' } = this.parts.audit.sourceOf(request);
+    const { user = '', traceId } = this.parts.audit.sourceOf(request);
     return {
       ...{ id, method, user, status: reply.statusCode, ms: reply.elapsedTime },
-      route: request.is404 ? '' : (request.routeOptions.url ?? ''),
+      ...(traceId === undefined ? {} : { traceId }),
+      route: routeOf(request),
       path: pathOf(url).slice(0, 200),
       isWatch: String(reply.getHeader('content-type')).startsWith('text/event-stream'),
       address: request.socket.remoteAddress ?? '',
@@ -93,6 +97,11 @@ export class RequestHooks {
       if ((await connectionsOf(server)) === 0) return;
     }
   }
+}
+
+/** As the router has it; empty where no route takes the request. */
+function routeOf({ is404, routeOptions }: FastifyRequest): string {
+  return is404 ? '' : (routeOptions.url ?? '');
 }
 
 function connectionsOf(server: Server): Promise<number> {

@@ -2,6 +2,8 @@ import { isJsonObject } from '@causeway/resources';
 
 /** What REST reads of a request; a Fastify request is one, and tests make them by hand. */
 export interface RestRequest {
+  /** As `X-Request-Id` of the answer says it. */
+  readonly id?: string;
   readonly method: string;
   readonly url: string;
   readonly params: unknown;

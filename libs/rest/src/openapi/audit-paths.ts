@@ -33,6 +33,8 @@ export const AUDIT_SCHEMAS: OpenApiObject = {
       address: text,
       interface: { enum: ['REST', 'gRPC', 'in-process'] },
       userAgent: text,
+      requestId: { ...text, description: 'The id of the request, which its answer has in X-Request-Id.' },
+      traceId: { ...text, description: 'The id of the trace that the request belongs to.' },
       result: { enum: ['done', 'refused'] },
       reason: { ...text, description: 'Why it was refused.' },
       generationBefore: { ...generation, description: 'Absent where the write created the resource.' },

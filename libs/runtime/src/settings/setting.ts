@@ -60,13 +60,14 @@ export function text(
   return setting({ type: 'text' }, parse, fallback);
 }
 
-/** A text that `fault` finds nothing wrong with; given empty it is checked too, not replaced by `fallback`. */
-export function checkedText(fault: (given: string) => string | undefined, fallback: string): Setting<string> {
+/** A text that `fault` finds nothing wrong with; given empty it is checked too where there is a fallback, not replaced by it. */
+export function checkedText(fault: (given: string) => string | undefined, fallback?: string): Setting<string> {
   const parse = (given: string): ParseResult<string> => {
     const reason = fault(given);
     return reason === undefined ? good(given) : bad(reason);
   };
-  return { ...setting({ type: 'text' }, parse, fallback), refusesEmpty: true };
+  const checked = setting({ type: 'text' }, parse, fallback);
+  return fallback === undefined ? checked : { ...checked, refusesEmpty: true };
 }
 
 /** A TCP or UDP port; 0 asks the system for a free one. */

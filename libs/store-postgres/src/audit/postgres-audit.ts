@@ -15,12 +15,12 @@ import { pageStatement, searchEndStatement } from './audit-query';
 const PURGE = 5_000;
 
 const RECORD = `INSERT INTO audit (at, actor, groups, recognized_by, token_id, address, via, user_agent, verb, kind, mesh, zone,
-    namespace, name, activity, result, reason)
+    namespace, name, activity, result, reason, request_id, trace_id)
   SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - "age", "user", groups, "recognizedBy", "tokenId", address,
-    via, "userAgent", verb, kind, mesh, zone, namespace, name, activity, result, reason
+    via, "userAgent", verb, kind, mesh, zone, namespace, name, activity, result, reason, "requestId", "traceId"
   FROM jsonb_to_recordset($1) AS r(place int, "age" bigint, "user" text, groups jsonb, "recognizedBy" text, "tokenId" text,
     address text, via text, "userAgent" text, verb text, kind text, mesh text, zone text, namespace text, name text,
-    activity text, result text, reason text)
+    activity text, result text, reason text, "requestId" text, "traceId" text)
   ORDER BY place`;
 
 /** Up to where entries are too old or too many: the newest of the first that go, and of the refusals that go. */
@@ -85,12 +85,14 @@ export class PostgresAudit implements AuditLog {
 
 function entryOf(row: AuditRow): AuditEntry {
   const { at, number, actor: user, groups, address, via, verb, kind, mesh, zone, namespace, name } = row;
-  const { activity, result, reason, revision } = row;
+  const { activity, result, reason, revision, request_id: requestId, trace_id: traceId } = row;
   const [tokenId, generationBefore, generationAfter] = [row.token_id, row.generation_before, row.generation_after];
   return {
     position: { at, number },
     ...{ user, groups, recognizedBy: row.recognized_by, address, via, userAgent: row.user_agent },
     ...(tokenId === null ? {} : { tokenId }),
+    ...(requestId === null ? {} : { requestId }),
+    ...(traceId === null ? {} : { traceId }),
     ...{ verb, kind, mesh, zone, namespace, name, activity, result, reason },
     ...(generationBefore === null ? {} : { generationBefore }),
     ...(generationAfter === null ? {} : { generationAfter }),

@@ -43,6 +43,8 @@ export class ResourceRow {
   @Column('jsonb') freed: readonly FreedAddress[];
   @Column('bigint', { nullable: true }) grace_started_at: number | null;
   @Column('bigint', { nullable: true }) deleted_at: number | null;
+  /** The trace of the last change of spec or labels, where one was sampled. */
+  @Column('text', { nullable: true }) traceparent: string | null;
 }
 
 /** The head of the log. */
@@ -152,6 +154,8 @@ export class AuditRow {
   @Column('bigint', { nullable: true }) generation_before: number | null;
   @Column('bigint', { nullable: true }) generation_after: number | null;
   @Column('bigint', { nullable: true }) revision: number | null;
+  @Column('text', { nullable: true }) request_id: string | null;
+  @Column('text', { nullable: true }) trace_id: string | null;
 }
 
 /** A replica that serves proxies. */

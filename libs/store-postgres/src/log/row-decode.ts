@@ -49,14 +49,16 @@ export function resourceOf(row: ResourceRow, incarnation: string, texts: StringI
     createdAt: row.created_at,
     modifiedAt: row.modified_at,
     revision: row.revision,
-    origin: {
-      incarnation: row.origin_incarnation === null ? incarnation : texts.of(row.origin_incarnation),
-      revision: row.origin_revision,
-      committedAt: row.origin_committed_at,
-    },
+    origin: originOf(row, incarnation, texts),
     freed: freedOf(row.freed),
   };
   return resourceWith(facts, objectOf(row.status), row.grace_started_at);
+}
+
+function originOf(row: ResourceRow, here: string, texts: StringInterner): Resource['origin'] {
+  const incarnation = row.origin_incarnation === null ? here : texts.of(row.origin_incarnation);
+  const { origin_revision: revision, origin_committed_at: committedAt, traceparent } = row;
+  return traceparent ? { incarnation, revision, committedAt, traceparent } : { incarnation, revision, committedAt };
 }
 
 /** A row as a change of the log. */

@@ -89,7 +89,7 @@ function primaryClient(servers: DatabaseServers): typeof Client {
       if (!callback) return connected;
       // The driver's pool passes a callback, which it calls without an error when the connection stands.
       connected.then(
-        () => Reflect.apply(callback, undefined, [null]),
+        () => void Reflect.apply(callback, undefined, [null]),
         (error: Error) => callback(error),
       );
     }

@@ -156,14 +156,16 @@ function changeFields(change: Change, at: number, sources: AuditSources): JsonOb
     case 'put': {
       const { labels, spec, status } = change;
       const by = sources.placeOf(change.audit);
-      const asked = { at, by, type, kind, mesh, zone, namespace, name, absent, expect: revision, labels, spec, status };
+      const place = { at, by, type, kind, mesh, zone, namespace, name, absent, expect: revision };
+      const asked = Object.assign(place, { labels, spec, status, traceparent: change.traceparent });
       return change.copy ? { ...asked, ...copyFields(change.copy) } : asked;
     }
     case 'patch': {
       const { spec, status, vip, graceStartedAt } = change;
       const [setsVip, setsGrace] = [vip !== undefined || undefined, graceStartedAt !== undefined || undefined];
       const place = { at, type, kind, mesh, zone, namespace, name, expect: revision };
-      return Object.assign(place, { spec, status, setsVip, vip, setsGrace, graceStartedAt });
+      const { traceparent } = change;
+      return Object.assign(place, { spec, status, setsVip, vip, setsGrace, graceStartedAt, traceparent });
     }
     case 'delete':
       return { at, by: sources.placeOf(change.audit), type, kind, mesh, zone, namespace, name, expect: revision };
@@ -176,6 +178,7 @@ function copyFields({ uid, generation, creationOrder, createdAt, origin }: CopyF
     originIncarnation: origin.incarnation,
     originRevision: origin.revision,
     originCommittedAt: origin.committedAt,
+    traceparent: origin.traceparent,
   };
 }
 

@@ -37,6 +37,21 @@ export function describeCopies(world: () => StoreWorld): void {
       expect([uid?.type, renewed?.type]).toEqual(['written', 'written']);
     });
 
+    it('keeps the trace of its origin, which is no content (I10)', async () => {
+      const { store } = world();
+      const id = freshId();
+      const traced = { ...at(7).origin, traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` };
+      const other = { ...traced, traceparent: `00-${'c'.repeat(32)}-${'d'.repeat(16)}-01` };
+      expect((await writeOne(store, put(id, {}, { copy: copyFacts({ origin: traced }) }))).origin).toEqual(traced);
+      const [same, without] = [
+        await write(store, put(id, {}, { copy: copyFacts({ origin: other }) })),
+        await write(store, put(id, {}, { copy: copyFacts(at(7)) })),
+      ];
+      expect([same[0]?.type, without[0]?.type]).toEqual(['unchanged', 'unchanged']);
+      expect((await held(store, id)).origin).toEqual(traced);
+      expect((await writeOne(store, put(id, { n: 1 }, { copy: copyFacts(at(8)) }))).origin).toEqual(at(8).origin);
+    });
+
     it('I7: refuses an older state of the same incarnation, and only that', async () => {
       const { store } = world();
       const id = freshId();

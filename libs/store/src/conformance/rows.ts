@@ -31,6 +31,25 @@ export function describeRows(world: () => StoreWorld): void {
       expect(Math.abs(made.createdAt - before)).toBeLessThan(60_000);
     });
 
+    it('has the trace of its last change of spec or labels, through all other changes', async () => {
+      const { store } = world();
+      const id = freshId();
+      const [first, second] = ['1', '2'].map((digit) => `00-${'a'.repeat(32)}-${digit.repeat(16)}-01`);
+      const traceOf = async (...changes: Parameters<typeof write>[1][]): Promise<string | undefined> => {
+        await write(store, ...changes);
+        return (await held(store, id)).origin.traceparent;
+      };
+      expect(await traceOf(put(id, { n: 1 }, { traceparent: first }))).toBe(first);
+      expect(await traceOf(put(id, { n: 1 }, { traceparent: second }))).toBe(first);
+      const { revision } = await held(store, id);
+      expect(await traceOf({ type: 'patch', id, expect: revision, status: { n: 1 }, traceparent: second })).toBe(first);
+      expect(await traceOf({ type: 'patch', id, expect: 'any', spec: { n: 2 }, traceparent: second })).toBe(second);
+      expect(await traceOf(put(id, { n: 3 }))).toBeUndefined();
+      expect(await traceOf(put(id, { n: 4 }, { traceparent: first }))).toBe(first);
+      await write(store, { type: 'delete', id, expect: 'any' });
+      expect(await traceOf(put(id, { n: 4 }))).toBeUndefined();
+    });
+
     it('counts changes of spec and labels, and only these', async () => {
       const { store } = world();
       const id = freshId();

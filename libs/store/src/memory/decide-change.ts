@@ -46,7 +46,7 @@ function decidePut(change: PutChange, row: MemoryRow | undefined, context: Decis
     ? {}
     : {
         generation: living.generation + 1,
-        origin: { incarnation: undefined, revision: context.revision, committedAt: context.now },
+        origin: originOfChange(change, context),
       };
   return {
     type: 'write',
@@ -72,7 +72,7 @@ function createdRow(change: PutChange, stone: MemoryRow | undefined, context: De
         generation: (stone?.generation ?? 0) + 1,
         creationOrder: context.nextCreationOrder(),
         createdAt: now,
-        origin: { incarnation: undefined, revision, committedAt: now },
+        origin: originOfChange(change, context),
       };
   return {
     id: change.id,
@@ -114,7 +114,7 @@ function patchedRow(change: PatchChange, row: MemoryRow, context: DecisionContex
     vip,
     graceStartedAt,
     freed: withFreed(row, context.now, vip),
-    origin: moved ? { incarnation: undefined, revision: context.revision, committedAt: context.now } : row.origin,
+    origin: moved ? originOfChange(change, context) : row.origin,
     revision: context.revision,
     modifiedAt: context.now,
   };
@@ -157,6 +157,11 @@ function isOlder(change: PutChange, row: MemoryRow | undefined): boolean {
   return (
     !!copy && !!row && row.origin.incarnation === copy.origin.incarnation && copy.origin.revision < row.origin.revision
   );
+}
+
+function originOfChange({ traceparent }: PutChange | PatchChange, { revision, now }: DecisionContext): RowOrigin {
+  const origin = { incarnation: undefined, revision, committedAt: now };
+  return traceparent === undefined ? origin : { ...origin, traceparent };
 }
 
 /** Only the facts: callers may hand over an object that has more. */

@@ -24,6 +24,7 @@ export interface RowOrigin {
   readonly incarnation: string | undefined;
   readonly revision: number;
   readonly committedAt: number;
+  readonly traceparent?: string;
 }
 
 /** The resource of a living row, in the given incarnation of the store. */

@@ -8,8 +8,12 @@ import { type DestinationTable, serverNames, targetsOf, vipOf } from './destinat
 import type { Inbound } from './dataplane/inbound';
 import * as names from './names';
 import type { RouteChange } from './service-routes';
+import type { TrafficChange, TrafficTables } from './traffic-tables';
 
 const { cluster, endpoints, listener, filterChain, routes, secret, hostName } = RESOURCE_TYPES;
+
+/** What of the tables says what a change of routes means. */
+type RouteTables = Pick<TrafficTables, 'explicit' | 'routes'> & { readonly model: Pick<TrafficModel, 'destination'> };
 
 /** The names of resources whose content may differ after a change, by type. */
 export class ChangedNames {
@@ -51,7 +55,10 @@ export class ChangedNames {
    * Other routes of a destination. Clusters that they lead to are told first; what carries its traffic only where it does so in another
    * way, or holds the shares of connections itself.
    */
-  addRoutes({ name, clusters, isCarriedOtherwise, isShared }: RouteChange, destination: Destination | undefined): void {
+  private addRoutes(
+    { name, clusters, isCarriedOtherwise, isShared }: RouteChange,
+    destination: Destination | undefined,
+  ): void {
     this.add(cluster, ...clusters);
     this.add(routes, name);
     if (clusters.length > 0 || isCarriedOtherwise) this.isRelisting = true;
@@ -65,6 +72,21 @@ export class ChangedNames {
     this.add(listener, `outbound:${vip}`);
     this.add(filterChain, `fc:${vip}`);
     if (isCarriedOtherwise) this.add(listener, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER);
+  }
+
+  /** What other routes change, and other instances of what routes lead to; a destination that is gone takes what it led to with it. */
+  addRoutesOf({ routes: changes, destinations }: TrafficChange, tables: RouteTables): void {
+    const { model, explicit, routes: bound } = tables;
+    for (const each of changes) {
+      const destination = model.destination(each.name);
+      this.addRoutes(each, destination);
+      if (!destination || !(each.isCarriedOtherwise || each.isShared)) continue;
+      this.addOutbounds(explicit.touchedBy({ name: destination.name, before: undefined, after: destination }));
+    }
+    for (const { name, after } of destinations) {
+      if (!after) this.add(cluster, ...bound.forget(name));
+      for (const weighed of bound.weighedBy(name)) this.add(routes, weighed);
+    }
   }
 
   /** Other policies of the rules at a port of a service: its routes, wherever they are told. */

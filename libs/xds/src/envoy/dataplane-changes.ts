@@ -6,7 +6,7 @@ import { serverListeners } from '../grpc/grpc-translation';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
 import { ChangedNames } from './changed-names';
 import { servedInbounds } from './dataplane/inbound';
-import { declaredBackends, type DeclaredBackends } from './dataplane/reachable-backends';
+import { declaredBackends } from './dataplane/reachable-backends';
 import type { ListedNames } from './listed-names';
 import * as names from './names';
 import type { TrafficChange, TrafficTables } from './traffic-tables';
@@ -51,29 +51,26 @@ export class DataplaneChanges {
     return own;
   }
 
-  /** A Dataplane that declares other services than before: what joins and what leaves the list of its proxies. */
+  /** A Dataplane that uses other services than before: what joins and what leaves those that its proxies are told. */
   private addDeclared({ id: { mesh }, before, after }: IndexChange, changed: ChangedNames): void {
-    const tables = this.parts.tables();
-    // Without a Dataplane its proxies are not served, so one that comes or goes changes what it declares, and no more.
-    const comesOrGoes = !before || !after;
-    const none = comesOrGoes ? { refs: [], others: false } : undefined;
-    const [old, now] = [before, after].map((each) => declaredBackends(each) ?? none);
+    const { backends, model } = this.parts.tables();
+    const [old, now] = [before, after].map((each) => declaredBackends(each));
     if (isDeepStrictEqual(old, now)) return;
+    const [hadListed, hasListed] = [old, now].map((each) => backends.names(mesh, each?.refs ?? []));
+    const touched = differing(hadListed, hasListed);
+    // Without a Dataplane its proxies are not served, so one that comes or goes changes what it declares, and no more.
+    if (before && after) {
+      const [hadWithheld, hasWithheld] = [backends.withheldFrom(before), backends.withheldFrom(after)];
+      for (const name of differing(hadWithheld, hasWithheld)) touched.add(name);
+      const own = now?.isOwn === true ? hasListed : hadListed;
+      // With some captures one that lists nothing is told of all that is not withheld.
+      const isAlike = (name: string): boolean =>
+        own?.has(name) === true || (hadWithheld.has(name) && hasWithheld.has(name));
+      if ((old?.isOwn === true) !== (now?.isOwn === true))
+        for (const name of this.parts.lists.destinationsIn(mesh)) if (!isAlike(name)) touched.add(name);
+    } else if (touched.size === 0) return;
     changed.isRelisting = true;
-    // Where both have what does not come from App Mesh, only the rest can differ; one that comes or goes is not listed for.
-    const [hadOthers, hasOthers] = [old, now].map((each) => each?.others ?? true);
-    const areOthersSame = comesOrGoes || (hadOthers === true && hasOthers === true);
-    const namesOf = (declared: DeclaredBackends | undefined): ReadonlySet<string> => {
-      const generated = tables.backends.fromAppMesh(mesh);
-      const named = declared ? tables.backends.names(mesh, declared.refs) : generated;
-      if (areOthersSame || declared?.others === false) return named;
-      const all = [...this.parts.lists.destinationsIn(mesh)];
-      return new Set(all.filter((name) => named.has(name) || !generated.has(name)));
-    };
-    const [left, joined] = [namesOf(old), namesOf(now)];
-    for (const name of new Set([...left, ...joined]))
-      if (left.has(name) !== joined.has(name))
-        changed.addDestination({ name, before: undefined, after: tables.model.destination(name) });
+    for (const name of touched) changed.addDestination({ name, before: undefined, after: model.destination(name) });
     changed.add(listener, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER);
   }
 
@@ -85,4 +82,9 @@ export class DataplaneChanges {
     for (const after of this.parts.index.ofKind('Dataplane'))
       if (after.id.zone === zone && access.includes(after.id.mesh)) yield { id: after.id, before: undefined, after };
   }
+}
+
+/** What one of two sets has and the other has not. */
+function differing(a: ReadonlySet<string> = new Set(), b: ReadonlySet<string> = new Set()): Set<string> {
+  return new Set([...[...a].filter((each) => !b.has(each)), ...[...b].filter((each) => !a.has(each))]);
 }

@@ -24,8 +24,9 @@ import { consumerScope, directScope, grpcScope, scopeNameOf, scopesOf } from './
 import { ServedResources, TrustVersions } from './served-resources';
 import { atOnce, TrafficLoader, TrafficTables, type Loading, type TrafficChange } from './traffic-tables';
 import { Translation } from './translation';
+import { WithheldServices } from './withheld';
 
-const { cluster, endpoints, listener, secret, routes: routeConfiguration } = RESOURCE_TYPES;
+const { cluster, endpoints, listener, secret } = RESOURCE_TYPES;
 
 const MOST_AT_ONCE = 1_000;
 
@@ -62,6 +63,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   /** What is served from. While the index is being read anew this stays as it was, and so does the revision. */
   readonly loader: TrafficLoader;
   private readonly translation: Translation;
+  private readonly withheld: WithheldServices;
   private readonly lists: ListedNames;
   private readonly dataplanes: DataplaneChanges;
   private readonly policies: PolicySource;
@@ -82,8 +84,9 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     this.revision = index.point?.revision ?? 0;
     this.loader = new TrafficLoader(() => new TrafficTables(index, zone, access, effectiveIn(policies)), load);
     this.translation = new Translation({ tables: () => this.tables, index, httpOf: (view) => this.lists.http(view) });
+    this.withheld = new WithheldServices({ tables: () => this.tables, index });
     this.lists = new ListedNames({
-      ...{ tables: () => this.tables, index, translation: this.translation },
+      ...{ tables: () => this.tables, index, translation: this.translation, withheld: this.withheld },
       used: (view) => this.stateOf(view).onDemand.used,
     });
     this.dataplanes = new DataplaneChanges({
@@ -153,6 +156,9 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     const vip = type === cluster ? names.vipOfCluster(name) : undefined;
     const state = this.stateOf(view);
     if (this.awaitsChain(view, vip)) return 'pending';
+    const inPlace = this.withheld.inPlaceOf(view, type, name);
+    if (inPlace)
+      return inPlace === 'absent' ? undefined : state.served.serve(inPlace, { scope: view.mesh, type, name });
     const consumers = this.translation.consumersOf(view, type, name);
     // What the view's namespace decided before, and what was wrong with it, is gone.
     const left = consumers === undefined && view.dataplane && consumerScope(view, view.dataplane.namespace);
@@ -209,7 +215,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private awaitsChain(view: EnvoyView, vip: string | undefined): boolean {
     if (vip === undefined || !hasChains(view)) return false;
     const { onDemand } = this.stateOf(view);
-    const destination = this.tables.table.atVip(view.mesh, vip);
+    const destination = this.withheld.atVip(view, vip);
     const { routes } = this.tables;
     if (!destination || !this.translation.hasChain(view, destination)) onDemand.forget(vip);
     else {
@@ -321,7 +327,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     const changed = new ChangedNames();
     for (const each of change.destinations) changed.addDestination(each);
     for (const each of change.destinations) changed.addOutbounds(this.tables.explicit.touchedBy(each));
-    this.addRoutes(change, changed);
+    changed.addRoutesOf(change, this.tables);
     for (const { mesh, zone, dependents } of change.zones) {
       changed.add(endpoints, names.entranceEndpointsName(mesh, zone));
       // gRPC has the addresses of a zone in each service.
@@ -343,21 +349,6 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   /** What is kept under names that destinations had and have no more: nobody may ask for it again. */
   private forgetLost(changes: Iterable<DestinationChange>): void {
     for (const [type, lost] of lostNames(changes)) this.shared.forget(type, lost);
-  }
-
-  /** What other routes change, and other instances of what routes lead to; a destination that is gone takes what it led to with it. */
-  private addRoutes({ routes, destinations }: TrafficChange, changed: ChangedNames): void {
-    for (const each of routes) {
-      const destination = this.model.destination(each.name);
-      changed.addRoutes(each, destination);
-      if (!destination || !(each.isCarriedOtherwise || each.isShared)) continue;
-      const { name } = destination;
-      changed.addOutbounds(this.tables.explicit.touchedBy({ name, before: undefined, after: destination }));
-    }
-    for (const { name, after } of destinations) {
-      if (!after) changed.add(cluster, ...this.tables.routes.forget(name));
-      for (const weighed of this.tables.routes.weighedBy(name)) changed.add(routeConfiguration, weighed);
-    }
   }
 
   /**

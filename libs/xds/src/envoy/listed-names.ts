@@ -7,12 +7,14 @@ import { hasChains, type EnvoyView } from './envoy-view';
 import * as names from './names';
 import type { TrafficTables } from './traffic-tables';
 import type { Translation } from './translation';
+import type { WithheldServices } from './withheld';
 
 /** What lists are made of. */
 export interface ListedNamesParts {
   readonly tables: () => TrafficTables;
   readonly index: Pick<IndexReader, 'get'>;
   readonly translation: Translation;
+  readonly withheld: WithheldServices;
   /** The `address:port` of the HTTP services that the view's proxies asked for themselves. */
   readonly used: (view: EnvoyView) => Iterable<string>;
 }
@@ -85,9 +87,7 @@ export class ListedNames {
   /** HTTP addresses that have a filter chain in the view's redirect listener: those that are listed or used. */
   http(view: EnvoyView): readonly SocketAddress[] {
     if (!hasChains(view)) return [];
-    const used = [...this.parts.used(view)].flatMap(
-      (vip) => this.parts.tables().table.atVip(view.mesh, vip)?.name ?? [],
-    );
+    const used = [...this.parts.used(view)].flatMap((vip) => this.parts.withheld.atVip(view, vip)?.name ?? []);
     return this.parts.translation.httpAddresses(view, [...this.listed(view), ...used]);
   }
 
@@ -111,7 +111,7 @@ export class ListedNames {
       else if (destination.vip !== '') yield `vip:${vipOf(destination)}`;
     }
     for (const vip of this.parts.used(view)) {
-      const destination = this.parts.tables().table.atVip(view.mesh, vip);
+      const destination = this.parts.withheld.atVip(view, vip);
       if (destination && this.parts.translation.hasChain(view, destination))
         yield* this.withBackends(view, destination.name);
     }
@@ -141,23 +141,19 @@ export class ListedNames {
   }
 
   private *listed(view: EnvoyView): Iterable<string> {
-    const { mesh } = view;
     const listed = view.listed === 'declared' ? this.declared(view) : view.listed;
-    if (listed !== 'all') return yield* listed;
-    yield* this.destinationsIn(mesh);
+    const { tables, withheld } = this.parts;
+    for (const name of listed === 'all' ? this.destinationsIn(view.mesh) : listed) {
+      const destination = tables().model.destination(name);
+      if (!destination || !withheld.has(view, destination)) yield name;
+    }
   }
 
   private declared({ dataplane, mesh, capture }: EnvoyView): ReadonlySet<string> | 'all' {
     const declared = declaredBackends(dataplane && this.parts.index.get(dataplane));
-    if (declared) {
-      const { backends } = this.parts.tables();
-      const named = backends.names(mesh, declared.refs);
-      // With `redirect` the others are told when they are used.
-      if (!declared.others || capture?.type === 'redirect') return named;
-      const generated = backends.fromAppMesh(mesh);
-      return new Set([...this.destinationsIn(mesh)].filter((name) => named.has(name) || !generated.has(name)));
-    }
-    return capture && capture.type !== 'redirect' ? 'all' : new Set();
+    // With `redirect` services are told when they are used.
+    const isAll = !declared?.isOwn && capture !== undefined && capture.type !== 'redirect';
+    return isAll ? 'all' : this.parts.tables().backends.names(mesh, declared?.refs ?? []);
   }
 
   private listsOf(view: EnvoyView): Lists {

@@ -1,5 +1,6 @@
 import { isIPv6 } from 'node:net';
 import type { SocketAddress } from '../model/zone-entrance';
+import { RESOURCE_TYPES } from '../resources/encoded-resource';
 
 /** The secret with a workload's certificate: one name for all, another content for each workload. */
 export const IDENTITY_SECRET = 'identity';
@@ -141,4 +142,17 @@ export function egressSecretOf(
   for (const type of [IDENTITY_SECRET, TRUST_SECRET] as const)
     if (name.startsWith(`${type}:`)) return { type, mesh: name.slice(type.length + 1) };
   return undefined;
+}
+
+/** By type, what stands before the `address:port` of a service in the name of what takes connections to it. */
+const AT_ADDRESS: Readonly<Record<string, string>> = {
+  [RESOURCE_TYPES.cluster]: VIP,
+  [RESOURCE_TYPES.listener]: 'outbound:',
+  [RESOURCE_TYPES.filterChain]: 'fc:',
+};
+
+/** The `address:port` of a service in the name of what takes connections to it; undefined for other names. */
+export function vipIn(type: string, name: string): string | undefined {
+  const prefix = AT_ADDRESS[type];
+  return prefix !== undefined && name.startsWith(prefix) ? name.slice(prefix.length) : undefined;
 }

@@ -348,7 +348,7 @@ export class Translation {
     const { table } = this.options.tables();
     if (view.wire === 'grpc') return type === RESOURCE_TYPES.listener ? table.ofTarget(view.mesh, name) : ABSENT;
     if (type === RESOURCE_TYPES.routes) return this.destination(view, name);
-    const vip = vipIn(type, name);
+    const vip = names.vipIn(type, name);
     return vip === undefined ? ABSENT : table.atVip(view.mesh, vip);
   }
 
@@ -383,15 +383,4 @@ export class Translation {
     }
     return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, at]) => at);
   }
-}
-
-/** The `address:port` of a service in the name of what is at it. */
-function vipIn(type: string, name: string): string | undefined {
-  const prefixes: Readonly<Record<string, string>> = {
-    [RESOURCE_TYPES.cluster]: 'vip:',
-    [RESOURCE_TYPES.listener]: 'outbound:',
-    [RESOURCE_TYPES.filterChain]: 'fc:',
-  };
-  const prefix = prefixes[type];
-  return prefix !== undefined && name.startsWith(prefix) ? name.slice(prefix.length) : undefined;
 }

@@ -1,9 +1,11 @@
+import type { Tracer } from '@causeway/runtime';
 import type { Note } from '@causeway/store';
 import type { InboundChanges, Rejection } from '@causeway/sync';
 import type { ResumePoint } from '../peer-state';
 import { AbsenceHold, type AbsenceHoldOptions } from './absence-hold';
 import { BatchWriter, deletion, type FencedWrite, type SizedChange } from './batch-writer';
 import type { CopyPut } from './decode-message';
+import { tracedCopies } from '../session-traces';
 
 /** Least time between two notes of a kind's resume point, ms. A point may lag: what is sent again changes nothing. */
 const POINT_INTERVAL = 1_000;
@@ -17,6 +19,7 @@ export interface InboundApplierOptions extends Omit<AbsenceHoldOptions, 'batches
   readonly write: FencedWrite;
   /** Whether other peers write at this time, who would wait for a large batch. */
   readonly isShared: () => boolean;
+  readonly tracer?: Tracer | undefined;
 }
 
 /** The outcome of a message's resources. */
@@ -57,12 +60,13 @@ export class InboundApplier {
     await absences.settled();
     const deleted = [...changes.removed, ...absences.judge(kind, changes, point)];
     const unheld = absences.unhold(kind, changes.puts);
-    const puts = changes.puts.map(({ wireKey, content }): SizedChange => ({
+    const copies = tracedCopies(changes.puts, this.options);
+    const puts = copies.puts.map(({ wireKey, content }): SizedChange => ({
       change: content,
       bytes: bytesOf(wireKey),
     }));
     const notes = this.notes(kind, changes.completed, point);
-    const results = await this.batches.write([...puts, ...deleted.map(deletion)], notes);
+    const results = await this.batches.write([...puts, ...deleted.map(deletion)], notes).finally(() => copies.end());
     absences.correctConditions(kind, unheld, changes.completed);
     const refused = changes.puts.flatMap(({ wireKey }, i) => {
       const result = results[i];

@@ -115,6 +115,7 @@ export class InboundHalf implements SessionHalf {
     this.applier = new InboundApplier({
       ...{ peerState, index, receiver, hold, clock },
       logger: this.logger,
+      tracer: session.tracer,
       write: (changes, notes) => this.share.write(changes, () => write(changes, notes)),
       isShared: () => this.share.isShared,
       ...(kuma ? { kuma } : {}),

@@ -21,6 +21,7 @@ import type { ResumePoint } from '../peer-state';
 import type { PeerStream } from '../peer-stream';
 import type { ResumePointSigner } from '../resume-points';
 import type { Direction, Session, SessionHalf } from '../session';
+import { traceSent } from '../session-traces';
 import type { OutboundItem } from './peer-index-view';
 
 /** What the outbound half of one session needs beside the session. */
@@ -163,6 +164,7 @@ export class OutboundHalf implements SessionHalf {
       this.inFlight.set(message.nonce, bytes.length);
       this.unansweredBytes += bytes.length;
       if (!this.options.stream.write(bytes)) this.fullSince = this.session.clock.now();
+      if (this.session.tracer?.isOn === true) traceSent(this.session, message);
       if (message.put.length < LARGE_MESSAGE && this.pacer.delay > 0) this.pauseFor(this.pacer.delay);
     }
   }

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
+import { bindingOf } from '@causeway/appmesh';
 import { asDataplane, type DataplaneResource } from '@causeway/controllers';
 import {
   compareText,
@@ -17,7 +18,7 @@ import { isPort, socketAddress, type SocketAddress } from '../../model/zone-entr
 import { RESOURCE_TYPES } from '../../resources/encoded-resource';
 import type { RefusedResource } from '../../server/resource-source';
 import { explicitListenerName, hostPort } from '../names';
-import type { BackendRef, ReachableBackends } from './reachable-backends';
+import { isWithheldFrom, type BackendRef, type ReachableBackends } from './reachable-backends';
 
 type Outbound = NonNullable<DataplaneResource['spec']['networking']['outbound']>[number];
 
@@ -104,13 +105,14 @@ export class ExplicitOutbounds {
   /** Takes note of a Dataplane that came, changed or went; its listeners, and the clusters behind them before and after. */
   replace({ before, after }: Pick<IndexChange, 'before' | 'after'>): TouchedOutbounds {
     const touched = { listeners: new Set<string>(), clusters: new Set<string>() };
-    if (before && after && isDeepStrictEqual(before.spec, after.spec)) return touched;
+    const isSameSpec = before && after && isDeepStrictEqual(before.spec, after.spec);
+    if (isSameSpec && isBoundAlike(before, after)) return touched;
     this.count(before, -1);
     this.count(after, 1);
     for (const resource of [before, after])
       for (const outbound of outboundsOf(resource)) {
         touched.listeners.add(explicitListenerName(addressOf(outbound)));
-        const found = resource && this.pick(resource.id.mesh, targetOf(outbound));
+        const found = resource && this.pick(resource, targetOf(outbound));
         if (typeof found === 'object') touched.clusters.add(found.name);
       }
     return touched;
@@ -157,18 +159,14 @@ export class ExplicitOutbounds {
     }
   }
 
-  private compute(
-    { id: { mesh } }: Resource,
-    outbounds: readonly Outbound[],
-    taken: readonly SocketAddress[],
-  ): OutboundPlan {
+  private compute(dataplane: Resource, outbounds: readonly Outbound[], taken: readonly SocketAddress[]): OutboundPlan {
     const served = new Map<string, ExplicitOutbound>();
     const problems = new Map<string, RefusedResource>();
     const sockets = new Sockets(taken);
     outbounds.forEach((outbound, i) => {
       const at = addressOf(outbound);
       const name = explicitListenerName(at);
-      const found = this.serve(mesh, outbound, sockets);
+      const found = this.serve(dataplane, outbound, sockets);
       if (typeof found === 'object') return void served.set(name, { at, destination: found.name });
       const violations = [...(problems.get(name)?.violations ?? []), AT.index(i).violation(found)];
       problems.set(name, { type: RESOURCE_TYPES.listener, name, violations, isDeclared: true });
@@ -177,7 +175,7 @@ export class ExplicitOutbounds {
   }
 
   /** The destination of an outbound, or why it has no listener. */
-  private serve(mesh: string, outbound: Outbound, sockets: Sockets): Destination | string {
+  private serve(dataplane: Resource, outbound: Outbound, sockets: Sockets): Destination | string {
     const at = addressOf(outbound);
     if (!socketAddress(at.address, at.port)) return `must have an IP address; got "${shortened(at.address, 100)}"`;
     if (sockets.served >= MOST_OUTBOUNDS) return `is not served: a proxy has at most ${MOST_OUTBOUNDS}`;
@@ -186,22 +184,24 @@ export class ExplicitOutbounds {
     const target = targetOf(outbound);
     if (target.foreign.length > 0)
       return `has tags that services are not chosen by: ${shortened(target.foreign.join(', '), 200)}`;
-    const found = this.pick(mesh, target);
+    const found = this.pick(dataplane, target);
     if (typeof found === 'object') sockets.take(at);
-    return found ?? `there is no service ${described(outbound)} in mesh ${mesh}`;
+    return found ?? `there is no service ${described(outbound)} in mesh ${dataplane.id.mesh}`;
   }
 
   /** A service of this zone before one for several zones before one of another zone; then the oldest, and its first port. */
-  private pick(mesh: string, { refs, zone }: Target): Destination | string | undefined {
+  private pick(dataplane: Resource, { refs, zone }: Target): Destination | string | undefined {
     let best: Destination | undefined;
+    let withheld: Destination | undefined;
     let count = 0;
     for (const ref of refs)
-      for (const each of this.backends.matching(mesh, ref)) {
+      for (const each of this.backends.matching(dataplane.id.mesh, ref)) {
         if (++count > MOST_CANDIDATES) return `selects more than ${MOST_CANDIDATES} ports of services`;
         if (zone !== undefined && zone !== each.service.zone) continue;
-        if (!best || this.order(each, best) < 0) best = each;
+        if (isWithheldFrom(dataplane, each)) withheld = each;
+        else if (!best || this.order(each, best) < 0) best = each;
       }
-    return best;
+    return best ?? (withheld && withheldReason(dataplane, withheld));
   }
 
   private order(a: Destination, b: Destination): number {
@@ -288,6 +288,14 @@ function described({ backendRef, tags = {} }: Outbound): string {
   };
   return shortened(JSON.stringify(text), 300);
 }
+
+function withheldReason(dataplane: Resource, { service: { namespace, name } }: Destination): string {
+  const node = bindingOf(dataplane);
+  return `MeshService ${namespace}/${name} comes from App Mesh and is no backend of VirtualNode ${node?.namespace}/${node?.name}`;
+}
+
+/** Whether two versions of a Dataplane belong to one VirtualNode with the same backends, or to none. */
+const isBoundAlike = (a: Resource, b: Resource): boolean => isDeepStrictEqual(bindingOf(a), bindingOf(b));
 
 function withoutPort({ kind, name, labels }: BackendRef): BackendRef {
   return { kind, ...(name === undefined ? { ...(labels && { labels }) } : { name }) };

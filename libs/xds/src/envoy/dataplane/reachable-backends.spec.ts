@@ -53,7 +53,7 @@ describe('what a Dataplane declares to use', () => {
     expect(setUp(web(refs)).listeners()).toEqual(wanted);
   });
 
-  it('is, for a Dataplane of a VirtualNode, its backends and all outside App Mesh, unless it declares its own (T003-35)', () => {
+  it('is, for a Dataplane of a VirtualNode, its backends and all outside App Mesh; its own list narrows that (T003-35)', () => {
     const ofAppMesh = (name: string, vip: string): Resource => {
       const made = service(name, vip, [80]);
       return { ...made, labels: { ...made.labels, 'causeway.io/managed-by': 'VirtualService' } };
@@ -81,7 +81,7 @@ describe('what a Dataplane declares to use', () => {
       zone.put(dataplane);
       return [...told].filter((name) => /^outbound:\d/.test(name)).sort();
     };
-    expect(change(bound(['vs-a']))).toEqual([b]);
+    expect(change(bound(['vs-a']))).toEqual([a, b]);
     expect(listeners()).toEqual([...plain, a]);
     expect(change(bound(['vs-b']))).toEqual([a, b]);
     expect(listeners()).toEqual([...plain, b]);
@@ -89,8 +89,14 @@ describe('what a Dataplane declares to use', () => {
     expect(listeners()).toEqual(plain);
     zone.put(service('late', '127.1.0.3', [81]));
     expect(listeners()).toEqual([six, seven, post, 'outbound:127.1.0.3:81']);
-    expect(change(bound([], [{ kind: 'MeshService', name: 'mail' }]))).toEqual([six, seven, 'outbound:127.1.0.3:81']);
+    const own = { kind: 'MeshService', name: 'mail' };
+    expect(change(bound([], [own]))).toEqual([six, seven, post, 'outbound:127.1.0.3:81'].sort());
     expect(listeners()).toEqual([post]);
+    // Its own list is bounded by the backends of its node.
+    expect(change(bound([], [own, { kind: 'MeshService', name: 'vs-a' }]))).toEqual([a]);
+    expect(listeners()).toEqual([post]);
+    expect(change(bound(['vs-a', 'vs-b'], [own, { kind: 'MeshService', name: 'vs-a' }]))).toEqual([a, b]);
+    expect(listeners()).toEqual([post, a]);
     zone.put(web());
     expect(listeners()).toEqual([...plain, 'outbound:127.1.0.3:81', a, b]);
   });

@@ -10,22 +10,54 @@ type Reachable = NonNullable<NonNullable<Networking['transparentProxying']>['rea
 /** A service, or one of its ports, that a Dataplane declares to use: by kind, and name or labels. */
 export type BackendRef = NonNullable<Reachable['refs']>[number];
 
-/** What a Dataplane declares to use: these, and with `others` also all that does not come from App Mesh. */
+/** What says which services a Dataplane uses. */
 export interface DeclaredBackends {
+  /** What is listed: by the Dataplane itself, else the backends of its VirtualNode. */
   readonly refs: readonly BackendRef[];
-  readonly others: boolean;
+  /** Whether the Dataplane lists them itself: then with the captures `bind` and `translate` it is told of nothing else. */
+  readonly isOwn: boolean;
+  /** Of a Dataplane of a VirtualNode: the backends of that, by `namespace/name`. What else comes from App Mesh is withheld. */
+  readonly ofNode?: ReadonlyMap<string, BackendRef>;
 }
 
 /**
- * Which services a Dataplane declares to use; undefined where it does not say, empty where it uses none. One that declares none itself and
- * belongs to a VirtualNode uses, of what comes from App Mesh, the backends of that, and everything else (T003-35).
+ * Which services a Dataplane uses; undefined where nothing says so, empty where it uses none. One that belongs to a VirtualNode uses, of
+ * what comes from App Mesh, the backends of that at most (T003-35); it may list fewer, and what does not come from App Mesh.
  */
 export function declaredBackends(dataplane: Resource | undefined): DeclaredBackends | undefined {
   const reachable = asDataplane(dataplane)?.spec.networking.transparentProxying?.reachableBackends;
-  if (reachable) return { refs: reachable.refs ?? [], others: false };
-  const bound = dataplane && bindingOf(dataplane);
-  const refs = bound?.backends.map(({ namespace, name }) => ({ kind: 'MeshService' as const, namespace, name }));
-  return refs && { refs, others: true };
+  const ofNode = dataplane && nodeBackends(dataplane);
+  if (!reachable && !ofNode) return undefined;
+  const refs = reachable ? (reachable.refs ?? []) : [...(ofNode?.values() ?? [])];
+  return { refs, isOwn: reachable !== undefined, ...(ofNode && { ofNode }) };
+}
+
+const backendsOf = new WeakMap<Resource, ReadonlyMap<string, BackendRef>>();
+
+/** The backends of the VirtualNode that a Dataplane belongs to, by `namespace/name`; undefined where it belongs to none. */
+function nodeBackends(dataplane: Resource): ReadonlyMap<string, BackendRef> | undefined {
+  const known = backendsOf.get(dataplane);
+  if (known) return known;
+  const bound = bindingOf(dataplane);
+  if (!bound) return undefined;
+  const found = new Map(
+    bound.backends.map(({ namespace, name }) => [
+      `${namespace}/${name}`,
+      { kind: 'MeshService' as const, namespace, name },
+    ]),
+  );
+  backendsOf.set(dataplane, found);
+  return found;
+}
+
+/**
+ * Whether a Dataplane may not call a destination: it belongs to a VirtualNode, and the destination comes from App Mesh and is no backend of
+ * that (T003-35). What the Dataplane lists itself changes nothing of it.
+ */
+export function isWithheldFrom(dataplane: Resource | undefined, { labels, service }: Destination): boolean {
+  if (!dataplane || !isGeneratedFrom(labels)) return false;
+  const backends = nodeBackends(dataplane);
+  return backends !== undefined && !backends.has(`${service.namespace}/${service.name}`);
 }
 
 /** Most sets of labels whose services are remembered: proxies of one kind share theirs. */
@@ -51,7 +83,8 @@ export class ReachableBackends {
     if (!after) return;
     this.all.set(name, after);
     const { mesh } = after.service;
-    if (isGeneratedFrom(after.labels)) this.generated.set(mesh, this.fromAppMesh(mesh).add(name));
+    if (isGeneratedFrom(after.labels))
+      this.generated.set(mesh, (this.generated.get(mesh) ?? new Set<string>()).add(name));
     const key = serviceKey(after.service.mesh, after.service.kind, after.service.name);
     const ofService = this.byService.get(key) ?? new Map<string, Destination>();
     this.byService.set(key, ofService.set(name, after));
@@ -78,8 +111,19 @@ export class ReachableBackends {
   }
 
   /** The names of the destinations of a mesh that come from App Mesh. */
-  fromAppMesh(mesh: string): Set<string> {
-    return this.generated.get(mesh) ?? new Set();
+  fromAppMesh(mesh: string): ReadonlySet<string> {
+    return this.generated.get(mesh) ?? NO_NAMES;
+  }
+
+  /** The names of the destinations that are withheld from a Dataplane. Linear in what of its mesh comes from App Mesh. */
+  withheldFrom(dataplane: Resource): ReadonlySet<string> {
+    const generated = [...this.fromAppMesh(dataplane.id.mesh)];
+    return new Set(
+      generated.filter((name) => {
+        const destination = this.all.get(name);
+        return destination !== undefined && isWithheldFrom(dataplane, destination);
+      }),
+    );
   }
 
   private remove(name: string, { service }: Destination): void {
@@ -108,6 +152,7 @@ export class ReachableBackends {
 }
 
 const NONE: ReadonlyMap<string, Destination> = new Map();
+const NO_NAMES: ReadonlySet<string> = new Set();
 
 function selects({ mesh, kind, labels }: Selector, { service, labels: held }: Destination): boolean {
   return service.mesh === mesh && service.kind === kind && hasEffectiveLabels({ id: service, labels: held }, labels);

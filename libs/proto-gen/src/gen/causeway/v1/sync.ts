@@ -132,6 +132,8 @@ export interface OriginRevision {
   revision: number;
   /** Milliseconds since 1970. */
   committedAt: number;
+  /** W3C traceparent of the change, where a sampled trace has it; malformed ones are ignored. */
+  traceparent: string;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -935,7 +937,7 @@ export const ResourceMeta: MessageFns<ResourceMeta, "causeway.v1.ResourceMeta"> 
 };
 
 function createBaseOriginRevision(): OriginRevision {
-  return { incarnation: "", revision: 0, committedAt: 0, _unknownFields: {} };
+  return { incarnation: "", revision: 0, committedAt: 0, traceparent: "", _unknownFields: {} };
 }
 
 export const OriginRevision: MessageFns<OriginRevision, "causeway.v1.OriginRevision"> = {
@@ -950,6 +952,9 @@ export const OriginRevision: MessageFns<OriginRevision, "causeway.v1.OriginRevis
     }
     if (message.committedAt !== 0) {
       writer.uint32(24).uint64(message.committedAt);
+    }
+    if (message.traceparent !== "") {
+      writer.uint32(34).string(message.traceparent);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -999,6 +1004,14 @@ export const OriginRevision: MessageFns<OriginRevision, "causeway.v1.OriginRevis
             message.committedAt = longToNumber(reader.uint64());
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.traceparent = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1028,6 +1041,7 @@ export const OriginRevision: MessageFns<OriginRevision, "causeway.v1.OriginRevis
         : isSet(object.committed_at)
         ? globalThis.Number(object.committed_at)
         : 0,
+      traceparent: isSet(object.traceparent) ? globalThis.String(object.traceparent) : "",
     };
   },
 
@@ -1042,6 +1056,9 @@ export const OriginRevision: MessageFns<OriginRevision, "causeway.v1.OriginRevis
     if (message.committedAt !== 0) {
       obj.committedAt = Math.round(message.committedAt);
     }
+    if (message.traceparent !== "") {
+      obj.traceparent = message.traceparent;
+    }
     return obj;
   },
 
@@ -1053,6 +1070,7 @@ export const OriginRevision: MessageFns<OriginRevision, "causeway.v1.OriginRevis
     message.incarnation = object.incarnation ?? "";
     message.revision = object.revision ?? 0;
     message.committedAt = object.committedAt ?? 0;
+    message.traceparent = object.traceparent ?? "";
     return message;
   },
 };

@@ -1,0 +1,43 @@
+import { asStep, noTracer } from '@causeway/runtime';
+import type { Change, WriteRequest, WriteResult } from '@causeway/store';
+import type { AdmissionParts } from './admission-parts';
+import type { WriteContext } from './rights';
+
+/** What every request has. */
+interface ContextedRequest {
+  readonly context: WriteContext;
+}
+
+/** Runs a request as a step of its trace: what it does hangs on that step. */
+export function tracedRequest<Q extends ContextedRequest, T>(
+  { tracer = noTracer }: Pick<AdmissionParts, 'tracer'>,
+  name: string,
+  request: Q,
+  run: (request: Q) => Promise<T>,
+): Promise<T> {
+  const trace = request.context.origin?.trace;
+  if (!trace?.traceparent) return run(request);
+  return asStep({ tracer, name: `admission ${name}`, parent: trace.traceparent }, (traceparent) => {
+    const { origin, ...context } = request.context;
+    const within = traceparent === undefined ? trace : { ...trace, traceparent };
+    return run(origin ? { ...request, context: { ...context, origin: { ...origin, trace: within } } } : request);
+  });
+}
+
+/** Writes to the store as a step of the trace of a request; the changes carry it on to what is done because of them. */
+export function tracedWrite(
+  { store, tracer = noTracer }: Pick<AdmissionParts, 'store' | 'tracer'>,
+  { origin }: WriteContext,
+  request: WriteRequest,
+): Promise<WriteResult> {
+  const parent = origin?.trace?.traceparent;
+  if (parent === undefined) return store.write(request);
+  const attributes = { 'causeway.changes': request.changes.length };
+  return asStep({ tracer, name: 'store write', parent, attributes }, (traceparent) =>
+    store.write({ ...request, changes: request.changes.map((change) => withTrace(change, traceparent)) }),
+  );
+}
+
+function withTrace(change: Change, traceparent: string | undefined): Change {
+  return change.type === 'delete' ? change : { ...change, traceparent };
+}

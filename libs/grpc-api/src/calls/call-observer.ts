@@ -1,0 +1,111 @@
+import { addressOf } from '@causeway/grpc-server';
+import { parseTraceparent } from '@causeway/resources';
+import { noTracer, REQUEST_ID, requestIdOf, type Clock, type Span, type Tracer } from '@causeway/runtime';
+import { Metadata, ServerInterceptingCall, status as Status, type ServerInterceptor } from '@grpc/grpc-js';
+
+/** A call that was answered, for metrics and the access log: nothing of its messages or its credentials. */
+export interface AnsweredCall {
+  /** `x-request-id`: the client's where that is well-formed, else one of ours. */
+  readonly id: string;
+  /** The trace that it belongs to; absent where there is none. */
+  readonly traceId?: string;
+  /** `/package.Service/Method`; one that this server has. */
+  readonly method: string;
+  /** The name of the status, such as `NOT_FOUND`. */
+  readonly code: string;
+  /** From the metadata of the request to the status. */
+  readonly ms: number;
+  /** True where the answer is a stream, which takes as long as its client stays. */
+  readonly isStream: boolean;
+  readonly address: string;
+}
+
+/** Told of each answered call with the metadata by which its caller is known; must not throw and must be quick. */
+export type CallListener = (call: AnsweredCall, metadata: Metadata | undefined) => void;
+
+/** What names a call. */
+export interface CallIds {
+  readonly requestId: string;
+  readonly trace?: { readonly traceId: string; readonly traceparent?: string };
+}
+
+const known = new WeakMap<Metadata, CallIds>();
+
+/** What names the call with this metadata; undefined before it was read. */
+export function callIdsOf(metadata: Metadata): CallIds | undefined {
+  return known.get(metadata);
+}
+
+/** Names every call, begins its span, and says what became of it. */
+export class CallObserver {
+  constructor(
+    private readonly parts: { readonly clock: Clock; readonly tracer?: Tracer | undefined },
+    private readonly listener: CallListener,
+  ) {}
+
+  readonly interceptor: ServerInterceptor = ({ path, responseStream }, call) => {
+    const { clock } = this.parts;
+    const begun = clock.elapsed();
+    let received: Metadata | undefined;
+    let ids: CallIds = { requestId: requestIdOf(undefined) };
+    let span: Span | undefined;
+    let isHeadSent = false;
+    let isOver = false;
+    const over = (code: Status): void => {
+      if (isOver) return;
+      isOver = true;
+      const name = Status[code];
+      span?.end(isFault(code) ? name : undefined);
+      const { requestId: id, trace } = ids;
+      const facts = { id, method: path, code: name, ms: clock.elapsed() - begun, isStream: responseStream };
+      const traced = trace ? { traceId: trace.traceId } : {};
+      this.listener({ ...facts, ...traced, address: addressOf(call.getPeer()) }, received);
+    };
+    return new ServerInterceptingCall(call, {
+      start: (next) =>
+        next({
+          onReceiveMetadata: (metadata, proceed) => {
+            received = metadata;
+            span = this.begin(path, metadata);
+            ids = idsOf(metadata, span);
+            known.set(metadata, ids);
+            proceed(metadata);
+          },
+          onCancel: () => over(Status.CANCELLED),
+        }),
+      sendMetadata: (metadata, next) => {
+        isHeadSent = true;
+        metadata.set(REQUEST_ID, ids.requestId);
+        next(metadata);
+      },
+      sendStatus: (answer, next) => {
+        over(answer.code ?? Status.UNKNOWN);
+        const metadata = answer.metadata ?? new Metadata();
+        if (!isHeadSent) metadata.set(REQUEST_ID, ids.requestId);
+        next({ ...answer, metadata });
+      },
+    });
+  };
+
+  private begin(path: string, metadata: Metadata): Span | undefined {
+    const { tracer = noTracer } = this.parts;
+    return tracer.request(path, textOf(metadata, 'traceparent'));
+  }
+}
+
+function idsOf(metadata: Metadata, span: Span | undefined): CallIds {
+  const requestId = requestIdOf(textOf(metadata, REQUEST_ID));
+  const traceId = parseTraceparent(span?.traceparent ?? textOf(metadata, 'traceparent'))?.traceId;
+  if (traceId === undefined) return { requestId };
+  return { requestId, trace: span ? { traceId, traceparent: span.traceparent } : { traceId } };
+}
+
+function textOf(metadata: Metadata, name: string): string | undefined {
+  const [first] = metadata.get(name);
+  return typeof first === 'string' ? first : undefined;
+}
+
+/** What the server is to blame for. */
+function isFault(code: Status): boolean {
+  return [Status.UNKNOWN, Status.INTERNAL, Status.UNAVAILABLE, Status.DATA_LOSS].includes(code);
+}

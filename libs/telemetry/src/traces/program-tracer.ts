@@ -1,0 +1,76 @@
+import { errorText, RateLimitedLogger, within, type Clock, type Logger, type Span } from '@causeway/runtime';
+import type { StepOptions, Tracer } from '@causeway/runtime';
+import type { OtlpTracer } from './otlp-spans';
+
+/** How long the end of a program waits for its last spans to be sent, ms. */
+const CLOSE_TIME = 2_000;
+
+/** Where a program sends its traces, and which. */
+export interface ProgramTracerOptions {
+  /** The URL of a receiver of OTLP over HTTP; undefined: nothing is traced. */
+  readonly endpoint: string | undefined;
+  /** Which part of the traces that begin here is sampled, 0 to 1. */
+  readonly ratio: number;
+  /** Facts of the program: `service.name` and others. */
+  readonly program: Readonly<Record<string, string>>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** How many spans have ended, and of them were taken by the receiver, or not. */
+export type SpanCounts = Readonly<Record<'ended' | 'sent' | 'failed', number>>;
+
+/** The tracer of a program. It traces nothing before `start`, and nothing at all without an endpoint. */
+export class ProgramTracer implements Tracer {
+  private inner: OtlpTracer | undefined;
+  private readonly logger: Logger;
+  private readonly counts = { ended: 0, sent: 0, failed: 0 };
+
+  constructor(private readonly options: ProgramTracerOptions) {
+    this.logger = RateLimitedLogger.of(options.logger, options.clock);
+  }
+
+  /** Loads what sends traces, where there is an endpoint. */
+  async start(): Promise<void> {
+    const { endpoint, ratio, program } = this.options;
+    if (endpoint === undefined) return;
+    const { otlpTracer } = await import('./otlp-spans.js');
+    this.inner = otlpTracer({
+      ...{ endpoint, ratio, program },
+      onEnded: () => (this.counts.ended += 1),
+      onSent: (spans, failure) => this.sent(spans, failure),
+    });
+  }
+
+  get isOn(): boolean {
+    return this.inner !== undefined;
+  }
+
+  request(name: string, parent: string | undefined): Span | undefined {
+    return this.inner?.request(name, parent);
+  }
+
+  step(name: string, parent: string | undefined, options?: StepOptions): Span | undefined {
+    return parent === undefined ? undefined : this.inner?.step(name, parent, options);
+  }
+
+  /** Sends what waits, for two seconds at most; afterwards nothing is traced. */
+  async close(): Promise<void> {
+    const { inner } = this;
+    this.inner = undefined;
+    if (!inner) return;
+    await within(this.options.clock, CLOSE_TIME, inner.close()).catch((error: unknown) =>
+      this.options.logger.warn('the last traces were not sent', { error: errorText(error) }),
+    );
+  }
+
+  /** Spans by what became of them; undefined of a program that traces nothing. */
+  spans(): SpanCounts | undefined {
+    return this.inner && this.counts;
+  }
+
+  private sent(spans: number, failure: Error | undefined): void {
+    this.counts[failure ? 'failed' : 'sent'] += spans;
+    if (failure) this.logger.warn('traces could not be sent', { spans, error: errorText(failure) });
+  }
+}
