@@ -24,7 +24,7 @@ async function main(): Promise<void> {
       processes: { type: 'string', default: '2' },
       tls: { type: 'boolean', default: false },
       tries: { type: 'string', default: '50' },
-      rates: { type: 'string', default: '20,50,100,200' },
+      rates: { type: 'string', default: '5,10' },
       heap: { type: 'string', default: '4096' },
     },
   });

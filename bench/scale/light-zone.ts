@@ -99,10 +99,11 @@ export class LightZone {
     });
   }
 
-  /** Changes a service of its own, or makes it; resolves when that is written to the stream. */
+  /** Changes a service of its own, or makes it. Throws where its stream has ended: what is written would never arrive. */
   change(name: string): void {
+    if (this.up?.destroyed !== false) throw new Error(`the stream of zone ${this.options.zone} up has ended`);
     this.revision += 1;
-    this.up?.write(this.response('MeshService', [this.service(name, this.revision)], { more: false }));
+    this.up.write(this.response('MeshService', [this.service(name, this.revision)], { more: false }));
   }
 
   /** Ends without farewell, as a process does whose link is cut. */
