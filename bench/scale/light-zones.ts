@@ -62,6 +62,20 @@ function follow(service: string, except: string): void {
 }
 
 async function obey(order: Order): Promise<void> {
+  await carryOut(order);
+  const tried = retries;
+  retries = 0;
+  const sum = (pick: (zone: LightZone) => number): number => zones.reduce((all, zone) => all + pick(zone), 0);
+  tell({
+    type: 'done',
+    of: order.type,
+    got: sum((zone) => zone.services),
+    got_bytes: sum((zone) => zone.bytes),
+    retries: tried,
+  });
+}
+
+async function carryOut(order: Order): Promise<void> {
   switch (order.type) {
     case 'zones': {
       const { address, authority, services } = order;
@@ -109,16 +123,6 @@ async function obey(order: Order): Promise<void> {
       byName.get(order.zone)?.change(order.service);
       break;
   }
-  const tried = retries;
-  retries = 0;
-  const sum = (pick: (zone: LightZone) => number): number => zones.reduce((all, zone) => all + pick(zone), 0);
-  tell({
-    type: 'done',
-    of: order.type,
-    got: sum((zone) => zone.services),
-    got_bytes: sum((zone) => zone.bytes),
-    retries: tried,
-  });
 }
 
 let last: Promise<void> = Promise.resolve();
