@@ -19,7 +19,7 @@ import { NO_REDIS, startTestServices } from './lib/test-services.mjs';
 const SCHEDULES = 'test/simulation/simulation.spec.ts';
 
 /** The whole suite takes half of it on a quiet machine with two cores. `.ci/run` waits a little longer. */
-const LIMIT_MINUTES = Number(process.env.CAUSEWAY_TEST_LIMIT_MINUTES ?? 27);
+const LIMIT_MINUTES = Number(process.env.CAUSEWAY_TEST_LIMIT_MINUTES ?? 34);
 const deadline = Date.now() + LIMIT_MINUTES * 60_000;
 
 const WORKERS = Math.min(2, availableParallelism()) + 1;

@@ -60,6 +60,7 @@ const ROUTES: Readonly<Record<string, readonly string[]>> = {
   '/config': OPERATORS,
   '/_doctor': OPERATORS,
   '/_audit': ['admin'],
+  '/_backup': ['admin'],
   '/_proxies': RECOGNISED,
   '/_proxies/:mesh/:name': READERS,
   '/_leases': READERS,
