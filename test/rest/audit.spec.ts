@@ -121,6 +121,7 @@ describe('GET /_audit of two replicas', () => {
       ...{ time: expect.stringMatching(/^\d{4}-.*Z$/), user: 'operator', groups: ['causeway:admins'] },
       ...{ recognizedBy: 'operator-token', address: '127.0.0.1', interface: 'REST', userAgent: 'audit-test/1' },
       ...{ kind: 'Mesh', name: 'mesh-1', result: 'done', revision: expect.any(Number) },
+      requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
     };
     expect(found).toEqual([
       { ...common, verb: 'delete', generationBefore: 2 },
