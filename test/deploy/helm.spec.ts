@@ -124,7 +124,9 @@ describe.each(CASES)('what the chart makes of %s', (name) => {
       };
       const files = container.env.filter(({ value }) => value.startsWith('/'));
       expect(files).toEqual(container.env);
-      for (const { value } of files) write(value, value.endsWith('database-url') ? 'postgres://a:b@c:5432/d' : 'x');
+      const texts = { 'database-url': 'postgres://a:b@c:5432/d', 'redis-url': 'redis://a:6379' } as const;
+      const textOf = (path: string): string => Object.entries(texts).find(([name]) => path.endsWith(name))?.[1] ?? 'x';
+      for (const { value } of files) write(value, textOf(value));
       write('/etc/causeway/config.yaml', one('ConfigMap').data?.['config.yaml'] ?? '');
       const env = Object.fromEntries(files.map((each) => [each.name, place(each.value)]));
       const start = { env, args: [] };

@@ -46,6 +46,7 @@ const COLUMNS: Readonly<Record<BackupTable, Readonly<Record<string, Column>>>> =
     ...{ created_at: whole, modified_at: whole, revision: whole },
     ...{ origin_incarnation: optional(text), origin_revision: whole, origin_committed_at: whole },
     ...{ vip: optional(address), freed, grace_started_at: optional(whole), deleted_at: optional(whole) },
+    traceparent: optional(text),
   },
   notes: { area: text, key: text, value: object },
   zone_sessions: {
