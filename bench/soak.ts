@@ -10,16 +10,16 @@ import { benchServices } from './support/services';
  * A mesh under churn for a long time (docs/benchmarks.md): do memory, tables and latency stay flat? Prints one JSON line; samples go to
  * `--file`, a JSON line each. Exits with 1 where an invariant is broken.
  *
- *     node -r ./bench/register.cjs bench/soak.ts --minutes 120 --rate 5 --file /tmp/soak.jsonl
+ *     node -r ./bench/register.cjs bench/soak.ts --minutes 120 --rate 5 --file soak.jsonl
  *
  * A global and two zones of two replicas each as processes, Postgres with fsync, Redis; users make, change and delete things at `--rate`
  * a second; every `--mishap` seconds a replica is killed or stopped, or a link is cut. Needs a build.
  *
- *     node -r ./bench/register.cjs bench/soak.ts --simulated 48 --changes 720 --file /tmp/soak.jsonl
+ *     node -r ./bench/register.cjs bench/soak.ts --simulated 48 --changes 720 --file soak.jsonl
  *
  * So many hours of the engine on simulated time, over stores in memory, with so many changes an hour.
  *
- *     node -r ./bench/register.cjs bench/soak.ts --read /tmp/soak.jsonl
+ *     node -r ./bench/register.cjs bench/soak.ts --read soak.jsonl
  *
  * What the samples of a soak in real time say that still runs, or was ended.
  */

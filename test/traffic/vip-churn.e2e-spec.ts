@@ -30,7 +30,8 @@ const SLOTS = 12;
       alive: 40,
       rate: 15,
       every: 10,
-      // A machine that is slow calls less while as many services come and go.
+      // On a slow machine services stay longer and less is called meanwhile.
+      awaitsCall: 10_000,
       isEnough: ({ reused, answered }: ChurnOutcome) => reused > 50 && answered > 500,
     };
     const churn = new VipChurn(options);
@@ -43,7 +44,6 @@ const SLOTS = 12;
     expect(outcome.wrong).toEqual([]);
     expect(outcome.made).toBeGreaterThanOrEqual(300);
     expect(outcome.reused).toBeGreaterThan(50);
-    // More are tried for (`isEnough`); how many fit into so many lives of services is a matter of the machine.
-    expect(outcome.answered).toBeGreaterThan(50);
+    expect(outcome.answered).toBeGreaterThan(500);
   }, 900_000);
 });

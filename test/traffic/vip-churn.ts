@@ -24,8 +24,10 @@ export interface ChurnOptions {
   readonly alive: number;
   /** It goes on, up to five times as long, until it has seen this; to the end of `services` where it is left out. */
   readonly isEnough?: (outcome: ChurnOutcome) => boolean;
-  /** Services made a second. */
+  /** Services made a second, at most. */
   readonly rate: number;
+  /** How long a service waits for a call that is answered at its address before it goes, ms; on a slow machine proxies hear of it late. */
+  readonly awaitsCall?: number;
   /** ms between two calls of one caller. */
   readonly every: number;
 }
@@ -53,6 +55,8 @@ export class VipChurn {
   /** Address by service, of those that are there. */
   private readonly alive = new Map<string, string>();
   private readonly freed: string[] = [];
+  /** Addresses at which a call was answered since their holders took them. */
+  private readonly called = new Set<string>();
   private readonly wrong: string[] = [];
   private made = 0;
   private calls = 0;
@@ -122,8 +126,12 @@ export class VipChurn {
 
   private async remove(n: number): Promise<void> {
     const name = this.nameOf(n);
+    const { awaitsCall = 0 } = this.options;
+    const latest = performance.now() + awaitsCall;
+    while (!this.called.has(this.alive.get(name) ?? '') && performance.now() < latest) await pause(this.options.every);
     const vip = this.alive.get(name) ?? '';
     this.alive.delete(name);
+    this.called.delete(vip);
     if (vip !== '') {
       this.holders.freeing(vip, performance.now());
       this.freed.push(vip);
@@ -161,6 +169,7 @@ export class VipChurn {
     this.calls++;
     if (answer === '') return;
     this.answered++;
+    this.called.add(vip);
     const by = answer.split(':')[0] ?? '';
     if (this.holders.isWrong({ vip, from, to, by }))
       this.wrong.push(`${vip} from ${localAddress} was answered by ${by}`);
