@@ -1,5 +1,6 @@
 import {
   AppMeshTable,
+  membershipConflict,
   type Compiled,
   type Membership,
   type Reachable,
@@ -37,8 +38,14 @@ export class AppMesh {
     return this;
   }
 
-  admit(name: string, labels: Labels): ReturnType<AppMeshTable['admit']> {
-    return this.table.admit({ id: idOf('Dataplane', name, { zone: 'east' }), labels });
+  /** The nodes that select a Dataplane which is not in the table, as `namespace/name` in order, and why it is refused. */
+  selecting(name: string, labels: Labels): { readonly nodes: readonly string[]; readonly refusal: string | undefined } {
+    const id = idOf('Dataplane', name, { zone: 'east' });
+    const nodes = this.table.nodesSelecting({ id, labels });
+    return {
+      nodes: nodes.map((node) => `${node.namespace}/${node.name}`).sort(),
+      refusal: membershipConflict(id, nodes),
+    };
   }
 
   /** The node of a Dataplane as `namespace/name`; empty where it has none. */

@@ -1,4 +1,4 @@
-import { AppMeshTable, overlapAmong, type Member } from '@causeway/appmesh';
+import { AppMeshTable, membershipConflict, type Member } from '@causeway/appmesh';
 import { Dataplane, storedSource, VirtualNode } from '@causeway/kinds';
 import { FieldPath, identityKey, Invalid, type Identity, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
@@ -22,9 +22,9 @@ class NodeSelectors implements FollowedByIndex {
   }
 
   /** The nodes that select a Dataplane. */
-  selecting(member: Member): readonly Identity[] {
+  nodesSelecting(member: Member): readonly Identity[] {
     this.table ??= this.load();
-    return this.table.selecting(member);
+    return this.table.nodesSelecting(member);
   }
 
   private load(): AppMeshTable {
@@ -40,7 +40,7 @@ class NodeSelectors implements FollowedByIndex {
 const selectors = new PerIndex((index) => new NodeSelectors(index));
 
 /** The VirtualNodes that one request sees: those of the index, and those of its documents before. */
-export class SeenNodes {
+export class RequestNodes {
   private readonly own = new AppMeshTable();
   private readonly taken = new Set<string>();
 
@@ -58,16 +58,16 @@ export class SeenNodes {
    * Throws Invalid where a write would put a Dataplane under several VirtualNodes, naming them (T003-32). One that is there already,
    * because a node began to select it later, may still be written: it keeps its node, and the nodes say so (T003-33).
    */
-  checkOne(draft: Member, stored: Resource | undefined): void {
+  checkMembership(draft: Member, stored: Resource | undefined): void {
     if (draft.id.kind !== Dataplane.name || this.index.countOf(VirtualNode.name) + this.taken.size < 2) return;
-    const refusal = this.overlapOf(draft);
-    if (refusal === undefined || (stored && this.overlapOf(stored) !== undefined)) return;
+    const refusal = this.conflictOf(draft);
+    if (refusal === undefined || (stored && this.conflictOf(stored) !== undefined)) return;
     throw new Invalid([FieldPath.at('labels').violation(refusal, 'MembershipConflict')]);
   }
 
-  private overlapOf(member: Member): string | undefined {
-    const stored = selectors.of(this.index).selecting(member);
+  private conflictOf(member: Member): string | undefined {
+    const stored = selectors.of(this.index).nodesSelecting(member);
     const others = stored.filter((id) => !this.taken.has(identityKey(id)));
-    return overlapAmong(member.id, [...others, ...this.own.selecting(member)]);
+    return membershipConflict(member.id, [...others, ...this.own.nodesSelecting(member)]);
   }
 }

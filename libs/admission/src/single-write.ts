@@ -17,7 +17,7 @@ import {
 import { checkNotClaimed, checkNotGenerated } from './generated-rules';
 import { TakenNames } from './aws-names';
 import { catchUp, checkNewMember, describeMembers, InUse, membershipRead } from './mesh-rules';
-import { SeenNodes } from './node-selectors';
+import { RequestNodes } from './node-selectors';
 import { planWrite } from './plan-write';
 import {
   checkPrecondition,
@@ -53,14 +53,14 @@ export async function untilWritten<T>(attempt: (tries: number) => Promise<T | un
 export class SingleWrite {
   /** The names at App Mesh that this request takes, and the nodes that it sees. */
   private readonly names: TakenNames;
-  private readonly nodes: SeenNodes;
+  private readonly nodes: RequestNodes;
 
   constructor(
     private readonly parts: AdmissionParts,
     private readonly options: WriteOptions,
   ) {
     this.names = new TakenNames(parts.index);
-    this.nodes = new SeenNodes(parts.index);
+    this.nodes = new RequestNodes(parts.index);
   }
 
   /**
@@ -123,7 +123,7 @@ export class SingleWrite {
     checkStillDeclared(kind, registry);
     if (stored) checkMadeHere(stored, controlPlane);
     else checkNewMember(kind, draft.id, meshes, meshInBody);
-    this.nodes.checkOne(draft, stored);
+    this.nodes.checkMembership(draft, stored);
     const planned = planWrite(kind, draft, stored);
     if (!stored) this.names.take(kind, draft.id, draft.spec);
     this.nodes.take(planned);

@@ -22,6 +22,6 @@ export {
   type VirtualServiceSpec,
 } from './model';
 export { AWS_NAME_LABEL, derivedAwsName, nodeServiceName } from './names';
-export { AppMeshTable, overlapAmong, type Compiled, type Touched } from './table/app-mesh-table';
+export { AppMeshTable, membershipConflict, type Compiled, type Touched } from './table/app-mesh-table';
 export { type Membership } from './table/members';
 export { MEMBERSHIP_CONFLICT } from './table/verdict';

@@ -50,19 +50,21 @@ describe('membership of Dataplanes (the cases of the upstream controller)', () =
   it.each(cases)('$text', ({ nodes, expected }) => {
     const mesh = new AppMesh();
     for (const [name, spec] of Object.entries(nodes)) mesh.put('VirtualNode', name, spec);
-    const { membership, refusal } = mesh.admit('a/pod', labels);
-    if (expected === undefined) expect(membership.type).toBe('plain');
-    else if (typeof expected === 'string')
-      expect(membership).toMatchObject({ type: 'bound', node: { id: { name: expected.slice(2) } } });
-    else expect(refusal).toBe(`found multiple matching VirtualNodes for Dataplane a/pod: ${expected.join(',')}`);
+    const { nodes: found, refusal } = mesh.selecting('a/pod', labels);
+    expect(found).toEqual(expected === undefined ? [] : typeof expected === 'string' ? [expected] : expected);
+    expect(refusal).toBe(
+      typeof expected === 'object'
+        ? `found multiple matching VirtualNodes for Dataplane a/pod: ${expected.join(',')}`
+        : undefined,
+    );
   });
 
   it('T003-34 labels and annotations of the older API bind no Dataplane', () => {
     const mesh = new AppMesh();
     mesh.put('VirtualNode', 'a/v1', app('my-app'));
     const older = { 'appmesh.k8s.aws/mesh': 'default', 'appmesh.k8s.aws/virtualNode': 'v1' };
-    expect(mesh.admit('a/pod', older).membership.type).toBe('plain');
-    expect(mesh.admit('a/pod', { ...older, app: 'my-app' }).membership.type).toBe('bound');
+    expect(mesh.selecting('a/pod', older).nodes).toEqual([]);
+    expect(mesh.selecting('a/pod', { ...older, app: 'my-app' }).nodes).toEqual(['a/v1']);
   });
 
   it('T003-33 an overlap that arises later leaves the Dataplane where it is, and both nodes say so', () => {

@@ -1,3 +1,5 @@
+import { parseServerList } from '@causeway/runtime';
+
 /** The servers that may hold the lock. URLs are of one server each, in the order given. */
 export type RedisServers =
   | { readonly type: 'one'; readonly urls: readonly [string] }
@@ -20,9 +22,7 @@ type RedisUrl = { readonly ok: true; readonly servers: RedisServers } | { readon
 
 const SEVERAL = /^(rediss?)\+([a-z]+):\/\/(?:([^@/?#]*)@)?([^@/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/;
 const ONE_SCHEME = /^(rediss?|unix):/;
-const HOST = /^(\[[0-9A-Fa-f:.]+\]|[^\s:[\]]+)(?::(\d{1,5}))?$/;
 const SERVICE = /^([A-Za-z0-9._-]{1,100})(?:\/(\d{1,5}))?$/;
-const MOST_SERVERS = 16;
 const PORTS = { sentinel: 26_379, cluster: 6_379 } as const;
 const SENTINEL_PARAMETERS = ['sentinel_user', 'sentinel_password'];
 
@@ -35,21 +35,20 @@ export function parseRedisUrl(url: string): RedisUrl {
   const [, scheme, form, credentials, hosts = '', path = '', query = ''] = SEVERAL.exec(url) ?? [];
   if (scheme === undefined || form === undefined) return parseOne(url);
   if (form !== 'sentinel' && form !== 'cluster') return bad(`redis+${form} is no form of it; sentinel and cluster are`);
-  const port = PORTS[form];
-  const servers = hosts.split(',').map((server) => addressOf(server, port));
-  const fault = hostsFault(servers) ?? queryFault(form, query);
+  const servers = parseServerList(hosts, PORTS[form]);
+  if (!servers.ok) return servers;
+  const fault = queryFault(form, query);
   if (fault !== undefined) return bad(fault);
   const at = (address: string, user = credentials): string => `${scheme}://${user ? `${user}@` : ''}${address}`;
-  const addresses = servers.filter((server) => server !== undefined);
   if (form === 'cluster') {
     if (path !== '') return bad('a cluster has no databases: it must end after the hosts');
-    const urls = addresses.map((address) => at(address));
+    const urls = servers.value.map((address) => at(address));
     return { ok: true, servers: { type: 'cluster', urls, serverUrl: (host, own) => at(joined(host, own)) } };
   }
   const [whole, service = '', database = '0'] = SERVICE.exec(path) ?? [];
   if (whole === undefined) return bad('the hosts of Sentinels must be followed by /SERVICE or /SERVICE/DATABASE');
   const own = sentinelCredentials(new URLSearchParams(query));
-  const urls = addresses.map((address) => at(address, own));
+  const urls = servers.value.map((address) => at(address, own));
   const serverUrl = (host: string, ofServer: number): string => `${at(joined(host, ofServer))}/${database}`;
   return { ok: true, servers: { type: 'sentinel', urls, service, serverUrl } };
 }
@@ -66,18 +65,6 @@ function parseOne(url: string): RedisUrl {
       'must be redis://HOST:PORT, redis+sentinel://HOST:PORT,…/SERVICE or redis+cluster://HOST:PORT,…; rediss for TLS',
     );
   return { ok: true, servers: { type: 'one', urls: [url] } };
-}
-
-function addressOf(server: string, defaultPort: number): string | undefined {
-  const [, host, port = String(defaultPort)] = HOST.exec(server) ?? [];
-  return host !== undefined && Number(port) >= 1 && Number(port) <= 65_535 ? `${host}:${port}` : undefined;
-}
-
-function hostsFault(servers: readonly (string | undefined)[]): string | undefined {
-  if (servers.length > MOST_SERVERS) return `it names ${servers.length} servers, and may name ${MOST_SERVERS}`;
-  const wrong = servers.indexOf(undefined);
-  if (wrong !== -1) return `server ${wrong + 1} of ${servers.length} must be HOST or HOST:PORT, the port 1 to 65535`;
-  return new Set(servers).size < servers.length ? 'it names a server twice' : undefined;
 }
 
 function queryFault(form: 'sentinel' | 'cluster', query: string): string | undefined {

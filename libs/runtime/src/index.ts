@@ -51,6 +51,7 @@ export {
   type SettingValues,
 } from './settings/setting';
 export { REQUEST_ID, requestIdOf } from './request-id';
+export { parseServerList } from './settings/server-list';
 export { SingleFlight } from './single-flight';
 export { batchesOf, inSlices, inTimedSlices, SLICE, SlicedWork, yieldToEventLoop } from './sliced-work';
 export { sortedPage, SortedRuns, type PageRange, type SortedPage } from './sorted-page';

@@ -110,17 +110,9 @@ export class AppMeshTable {
     return this.memberTable.membership(identityKey(id));
   }
 
-  /** As `membership`, of a Dataplane that is to be stored; where it has several nodes, why it is refused (T003-32). */
-  admit(member: Member): { readonly membership: Membership; readonly refusal?: string } {
-    const refusal = overlapAmong(member.id, this.selecting(member));
-    return { membership: this.memberTable.wouldBe(member), ...(refusal !== undefined && { refusal }) };
-  }
-
-  /** The nodes that select a Dataplane, as it is here. */
-  selecting(member: Member): readonly Identity[] {
-    const membership = this.memberTable.wouldBe(member);
-    if (membership.type === 'plain') return [];
-    return (membership.type === 'bound' ? [membership.node] : membership.nodes).map(({ id }) => id);
+  /** The nodes that select a Dataplane as it is here, which need not be in the table. */
+  nodesSelecting(member: Member): readonly Identity[] {
+    return this.memberTable.nodesSelecting(member);
   }
 
   /** To which node a Dataplane belongs and what it may call for that; undefined where it belongs to none. */
@@ -226,7 +218,7 @@ function haveSameBackends(a: Row | undefined, b: Row): boolean {
 const namesSame = (a: Named, b: Named | undefined): boolean => a.namespace === b?.namespace && a.name === b.name;
 
 /** Why a Dataplane that these nodes select is refused; undefined where they are not several (T003-32). */
-export function overlapAmong({ namespace, name }: Identity, nodes: readonly Identity[]): string | undefined {
+export function membershipConflict({ namespace, name }: Identity, nodes: readonly Identity[]): string | undefined {
   if (nodes.length < 2) return undefined;
   const names = nodes.map((node) => `${node.namespace}/${node.name}`).sort();
   return `found multiple matching VirtualNodes for Dataplane ${namespace}/${name}: ${names.join(',')}`;

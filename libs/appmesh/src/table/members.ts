@@ -107,12 +107,11 @@ export class Members {
     return known ? membershipAmong(nodes, known) : { type: 'plain' };
   }
 
-  /** As `membership`, of a Dataplane as it is going to be stored. */
-  wouldBe(member: Member): Membership {
+  /** The nodes that select a Dataplane as it is here, which need not be among the members. */
+  nodesSelecting(member: Member): readonly Identity[] {
     const labels = labelsOf(member);
     const asked = termsOf(member.id, labels).flatMap((term) => [...this.nodesByTerm.get(term)]);
-    const nodes = this.rowsOf(asked).filter((node) => selects(node, member.id, labels));
-    return membershipAmong(nodes, member);
+    return this.rowsOf(asked).flatMap((node) => (selects(node, member.id, labels) ? [node.id] : []));
   }
 
   private rowsOf(keys: Iterable<string>): Node[] {

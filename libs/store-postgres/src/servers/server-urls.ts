@@ -1,12 +1,13 @@
+import { parseServerList } from '@causeway/runtime';
+
 /** What `DATABASE_URL` names, or what is wrong with it. No reason holds its password. */
 export type ServerUrls =
   | { readonly ok: true; /** A URL of one server each, in the order given. */ readonly urls: readonly string[] }
   | { readonly ok: false; readonly reason: string };
 
 const SEVERAL = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^@/?#]*)(\/[^?#]*)?(?:\?([^#]*))?$/;
-const HOST = /^(\[[0-9A-Fa-f:.]+\]|[^\s:[\]]+)(?::(\d{1,5}))?$/;
 const PRIMARY_WORDS = ['read-write', 'primary'];
-const MOST_SERVERS = 16;
+const DEFAULT_PORT = 5_432;
 
 /**
  * Splits `postgres://user:password@host1:port1,host2:port2/database?target_session_attrs=read-write` into URLs of one
@@ -21,13 +22,8 @@ export function serverUrls(url: string): ServerUrls {
     return bad(`target_session_attrs must be ${PRIMARY_WORDS.join(' or ')}: a control plane writes`);
   parameters.delete('target_session_attrs');
   const rest = `${path}${parameters.size > 0 ? `?${parameters.toString()}` : ''}`;
-  const servers = hosts.split(',');
-  if (servers.length > MOST_SERVERS) return bad(`it names ${servers.length} servers, and may name ${MOST_SERVERS}`);
-  const wrong = servers.findIndex((server) => !isServer(server));
-  if (wrong !== -1)
-    return bad(`server ${wrong + 1} of ${servers.length} must be HOST or HOST:PORT, the port 1 to 65535`);
-  if (new Set(servers.map(withPort)).size < servers.length) return bad('it names a server twice');
-  return { ok: true, urls: servers.map((server) => `${before}${withPort(server)}${rest}`) };
+  const servers = parseServerList(hosts, DEFAULT_PORT);
+  return servers.ok ? { ok: true, urls: servers.value.map((server) => `${before}${server}${rest}`) } : servers;
 }
 
 /** What is wrong with a `DATABASE_URL`; undefined where nothing is, as far as it can be seen without the servers. */
@@ -46,16 +42,7 @@ export function addressOf(urls: readonly string[]): string {
 
 /** Host and port of a server, for logs. */
 export function hostOf({ hostname, port }: URL): string {
-  return `${hostname}:${port || '5432'}`;
-}
-
-function isServer(server: string): boolean {
-  const [whole, , port = '5432'] = HOST.exec(server) ?? [];
-  return whole !== undefined && Number(port) >= 1 && Number(port) <= 65_535;
-}
-
-function withPort(server: string): string {
-  return HOST.exec(server)?.[2] === undefined ? `${server}:5432` : server;
+  return `${hostname}:${port || DEFAULT_PORT}`;
 }
 
 function bad(reason: string): ServerUrls {
