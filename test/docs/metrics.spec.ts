@@ -3,8 +3,7 @@ import { join } from 'node:path';
 
 import { METRIC_PREFIX, typeOf, type HistogramMetric, type Metric, type TelemetryOptions } from '@causeway/telemetry';
 import { controlPlaneMetrics } from '../../apps/control-plane/src/metrics';
-import { GrpcRequests } from '../../apps/control-plane/src/grpc-requests';
-import { RestRequests } from '../../apps/control-plane/src/rest-requests';
+import { GrpcRequests, RestRequests } from '../../apps/control-plane/src/request-metrics';
 import { propagationHistogram } from '../../apps/control-plane/src/sync-metrics';
 import { globalTelemetry } from '../../apps/global/src/telemetry';
 import { zoneTelemetry } from '../../apps/zone/src/telemetry';

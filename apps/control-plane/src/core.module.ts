@@ -3,8 +3,7 @@ import type { ControlPlane, Registry } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
 import type { ResourceIndex } from '@causeway/store';
 import type { HistogramMetric, ProgramTracer } from '@causeway/telemetry';
-import type { GrpcRequests } from './grpc-requests';
-import type { RestRequests } from './rest-requests';
+import type { GrpcRequests, RestRequests } from './request-metrics';
 import type { SharedSettings } from './settings';
 import type { SettingsReload } from './settings-reload';
 

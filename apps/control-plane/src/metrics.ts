@@ -7,8 +7,7 @@ import type { Meshes } from '@causeway/meshes';
 import type { IndexReader } from '@causeway/store';
 import type { PostgresBackend } from '@causeway/store-postgres';
 import type { LeaderService } from './leader.module';
-import type { GrpcRequests } from './grpc-requests';
-import type { RestRequests } from './rest-requests';
+import type { GrpcRequests, RestRequests } from './request-metrics';
 import { VERSION } from './version';
 
 /** What the metrics of every control plane are read from. */

@@ -16,8 +16,7 @@ import { grpcCertificateSource, RestCertificates, restCertificateSource } from '
 import { restLimits } from './rest-dependencies';
 import { SettingsReload, type RereadSettings } from './settings-reload';
 import { shutdownSignal } from './shutdown-signal';
-import { GrpcRequests } from './grpc-requests';
-import { RestRequests } from './rest-requests';
+import { GrpcRequests, RestRequests } from './request-metrics';
 import { propagationHistogram } from './sync-metrics';
 import { VERSION } from './version';
 

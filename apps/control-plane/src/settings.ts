@@ -88,7 +88,7 @@ export const sharedHelp: Readonly<Record<string, string>> = {
   REDIS_URL:
     'the Redis of the leader lock, also redis+sentinel://host:port,…/SERVICE and redis+cluster://host:port,…; without it a lease in Postgres serves',
   LOG_LEVEL: 'debug, info, warn or error',
-  CAUSEWAY_ACCESS_LOG: 'on: a line of the log for each request that REST answered',
+  CAUSEWAY_ACCESS_LOG: 'on: a line of the log for each request that REST or the gRPC API answered',
   CAUSEWAY_OTLP_ENDPOINT: 'where traces are sent by OTLP over HTTP, without /v1/traces; none = nothing is traced',
   CAUSEWAY_TRACE_RATIO: 'which part of the requests is traced, 0 to 1; a caller that traces its request decides itself',
   CAUSEWAY_CONFIG: 'a YAML file with settings; the environment wins over it',

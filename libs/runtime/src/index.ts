@@ -56,6 +56,15 @@ export { SingleFlight } from './single-flight';
 export { batchesOf, inSlices, inTimedSlices, SLICE, SlicedWork, yieldToEventLoop } from './sliced-work';
 export { sortedPage, SortedRuns, type PageRange, type SortedPage } from './sorted-page';
 export { TokenBucket, TokenBuckets, type Rate } from './token-buckets';
-export { asStep, noTracer, type Span, type SpanAttributes, type StepOptions, type Tracer } from './tracer';
+export {
+  asStep,
+  noTracer,
+  requestTrace,
+  type RequestTrace,
+  type Span,
+  type SpanAttributes,
+  type StepOptions,
+  type Tracer,
+} from './tracer';
 export { startWorkerThread, type WorkerThread, type WorkerThreadOptions } from './worker-thread';
 export { CallerLog, RateLimitedLogger } from './rate-limited-logger';

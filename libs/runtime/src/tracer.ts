@@ -1,3 +1,5 @@
+import { parseTraceparent } from '@causeway/resources';
+
 /** Facts of a span, by names that the trace shows. */
 export type SpanAttributes = Readonly<Record<string, string | number>>;
 
@@ -31,6 +33,20 @@ export interface Tracer {
 
 /** Traces nothing. */
 export const noTracer: Tracer = { isOn: false, request: () => undefined, step: () => undefined };
+
+/** The trace that a request belongs to. */
+export interface RequestTrace {
+  readonly traceId: string;
+  /** What the work of the request hangs on; absent where this program does not trace the request. */
+  readonly traceparent?: string;
+}
+
+/** The trace of a request: that of its span, else the one that its caller named; undefined where neither is there. */
+export function requestTrace(span: Span | undefined, given: string | undefined): RequestTrace | undefined {
+  const traceId = parseTraceparent(span?.traceparent ?? given)?.traceId;
+  if (traceId === undefined) return undefined;
+  return span ? { traceId, traceparent: span.traceparent } : { traceId };
+}
 
 /** Runs `work` as a step: it is given the traceparent that its own steps hang on. */
 export async function asStep<T>(

@@ -112,8 +112,7 @@ export {
   type BackupTable,
   type StoreFacts,
 } from './backup/backup-format';
-export { backupLines } from './backup/backup-lines';
-export { BackupReader, MOST_PROBLEMS, type BackupLine, type BackupProblem } from './backup/backup-reader';
+export { BackupReader, backupLines, type BackupLine, type BackupProblem } from './backup/backup-reader';
 export {
   ownerProblem,
   StoreNotEmpty,

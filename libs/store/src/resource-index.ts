@@ -153,7 +153,7 @@ export class ResourceIndex implements IndexReader {
     this.forgotten = 0;
     this.loads++;
     for (const resource of snapshot.resources) this.set(identityKey(resource.id), resource);
-    for (const tombstone of snapshot.tombstones) this.bury(identityKey(tombstone.id), tombstone);
+    for (const tombstone of snapshot.tombstones) this.addTombstone(identityKey(tombstone.id), tombstone);
     this.moveTo(snapshot.point, true, []);
   }
 
@@ -166,11 +166,11 @@ export class ResourceIndex implements IndexReader {
       const before = this.byKey.get(key);
       if (change.type === 'put') {
         this.set(key, change.resource);
-        this.unbury(key, id.kind);
+        this.removeTombstone(key, id.kind);
         return { key, id, before, after: change.resource };
       }
       this.unset(key, id);
-      this.bury(key, change.tombstone);
+      this.addTombstone(key, change.tombstone);
       return { key, id, before, after: undefined };
     });
     this.forgetTombstones(batch.floor ?? 0);
@@ -234,10 +234,10 @@ export class ResourceIndex implements IndexReader {
   private forgetTombstones(floor: number): void {
     if (floor <= this.forgotten) return;
     this.forgotten = floor;
-    for (const [key, { revision, id }] of this.deletedByKey) if (revision <= floor) this.unbury(key, id.kind);
+    for (const [key, { revision, id }] of this.deletedByKey) if (revision <= floor) this.removeTombstone(key, id.kind);
   }
 
-  private bury(key: string, tombstone: Tombstone): void {
+  private addTombstone(key: string, tombstone: Tombstone): void {
     const { kind } = tombstone.id;
     this.deletedByKey.set(key, tombstone);
     const ofKind = this.deletedByKind.get(kind);
@@ -245,7 +245,7 @@ export class ResourceIndex implements IndexReader {
     else this.deletedByKind.set(kind, new Map([[key, tombstone]]));
   }
 
-  private unbury(key: string, kind: string): void {
+  private removeTombstone(key: string, kind: string): void {
     this.deletedByKey.delete(key);
     this.deletedByKind.get(kind)?.delete(key);
   }

@@ -1,5 +1,13 @@
 import { Invalid, type DomainError } from '@causeway/resources';
-import { errorText, TokenBuckets, type Clock, type Logger, type Rate, type Timer } from '@causeway/runtime';
+import {
+  errorText,
+  TokenBuckets,
+  type Clock,
+  type Logger,
+  type Rate,
+  type RequestTrace,
+  type Timer,
+} from '@causeway/runtime';
 import { auditFields, auditSource, auditText, type AuditLog, type AuditRecord } from '@causeway/store';
 import type { AuditInterface, AuditSource, AuditSubject } from '@causeway/store';
 import type { Caller } from '../authorization/caller';
@@ -23,8 +31,7 @@ export interface CallerOrigin {
   readonly userAgent: string | undefined;
   /** The id of the request. */
   readonly requestId?: string | undefined;
-  /** The trace that the request belongs to, and what its work hangs on where this program traces it. */
-  readonly trace?: { readonly traceId: string; readonly traceparent?: string } | undefined;
+  readonly trace?: RequestTrace | undefined;
 }
 
 /** What the recorder has not stored. */

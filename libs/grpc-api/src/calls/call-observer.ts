@@ -1,6 +1,14 @@
 import { addressOf } from '@causeway/grpc-server';
-import { parseTraceparent } from '@causeway/resources';
-import { noTracer, REQUEST_ID, requestIdOf, type Clock, type Span, type Tracer } from '@causeway/runtime';
+import {
+  noTracer,
+  REQUEST_ID,
+  requestIdOf,
+  requestTrace,
+  type Clock,
+  type RequestTrace,
+  type Span,
+  type Tracer,
+} from '@causeway/runtime';
 import { Metadata, ServerInterceptingCall, status as Status, type ServerInterceptor } from '@grpc/grpc-js';
 
 /** A call that was answered, for metrics and the access log: nothing of its messages or its credentials. */
@@ -26,7 +34,7 @@ export type CallListener = (call: AnsweredCall, metadata: Metadata | undefined) 
 /** What names a call. */
 export interface CallIds {
   readonly requestId: string;
-  readonly trace?: { readonly traceId: string; readonly traceparent?: string };
+  readonly trace?: RequestTrace;
 }
 
 const known = new WeakMap<Metadata, CallIds>();
@@ -95,9 +103,8 @@ export class CallObserver {
 
 function idsOf(metadata: Metadata, span: Span | undefined): CallIds {
   const requestId = requestIdOf(textOf(metadata, REQUEST_ID));
-  const traceId = parseTraceparent(span?.traceparent ?? textOf(metadata, 'traceparent'))?.traceId;
-  if (traceId === undefined) return { requestId };
-  return { requestId, trace: span ? { traceId, traceparent: span.traceparent } : { traceId } };
+  const trace = requestTrace(span, textOf(metadata, 'traceparent'));
+  return trace ? { requestId, trace } : { requestId };
 }
 
 function textOf(metadata: Metadata, name: string): string | undefined {

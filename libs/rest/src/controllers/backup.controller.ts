@@ -1,7 +1,7 @@
 import { Controller, Get, Inject, Req, Res, type BeforeApplicationShutdown } from '@nestjs/common';
 import type { Queries } from '@causeway/queries';
 import { Unavailable } from '@causeway/resources';
-import { errorText } from '@causeway/runtime';
+import { errorText, underSignals } from '@causeway/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { RequestAudit } from '../http/request-audit';
 import { BackupPipe, type BackupRequest } from '../requests/backup.pipe';
@@ -39,13 +39,14 @@ export class BackupController implements BeforeApplicationShutdown {
     const lines = new LineStream(reply, clock);
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort(new Unavailable('the client is gone')));
-    const signal = AbortSignal.any([gone.signal, this.ending.signal]);
     const activity = secrets ? 'export the store with its secrets' : 'export the store without its secrets';
     const subject = { verb: 'get', kind: 'Backup', mesh: '', zone: '', namespace: '', name: '', activity };
     await recorder.done(this.audit.sourceOf(request), subject);
     lines.limit(READ_TIME);
     try {
-      await this.queries.backups.write(secrets, (text) => lines.writeText(text), signal);
+      await underSignals([gone.signal, this.ending.signal], (signal) =>
+        this.queries.backups.write(secrets, (text) => lines.writeText(text), signal),
+      );
       lines.end();
     } catch (error) {
       if (!lines.isOpen) throw error;

@@ -1,6 +1,3 @@
-import type { IncomingMessage } from 'node:http';
-import { REQUEST_ID, requestIdOf } from '@causeway/runtime';
-
 /** A request that was answered, for metrics and the access log: nothing of its query, its body or its credentials. */
 export interface AnsweredRequest {
   /** `X-Request-Id`: the client's where that is well-formed, else one of ours. */
@@ -24,8 +21,3 @@ export interface AnsweredRequest {
 
 /** Told of each answered request; must not throw and must be quick. */
 export type RequestObserver = (request: AnsweredRequest) => void;
-
-/** The id of a request: that of its header, where it is 1 to 64 letters, digits and `_.:-`, else a new one. */
-export function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string {
-  return requestIdOf(headers[REQUEST_ID]);
-}

@@ -1,27 +1,14 @@
-import { parseTraceparent } from '@causeway/resources';
-import type { Span, Tracer } from '@causeway/runtime';
+import { requestTrace, type RequestTrace, type Span, type Tracer } from '@causeway/runtime';
 import { header, type RestRequest } from './rest-request';
 
-/** The trace that a request belongs to. */
-export interface RequestTrace {
-  readonly traceId: string;
-  /** What the work of the request hangs on; undefined where this program does not trace the request. */
-  readonly traceparent?: string;
-}
-
-interface BegunTrace extends RequestTrace {
-  readonly span?: Span;
-}
-
-const begun = new WeakMap<object, BegunTrace>();
+const begun = new WeakMap<object, { readonly trace: RequestTrace; readonly span: Span | undefined }>();
 
 /** Begins the span of a request, named by its route; where it is not traced here, the trace of its caller is known all the same. */
 export function beginTrace(request: RestRequest, route: string, tracer: Tracer): void {
   const given = header(request, 'traceparent');
   const span = tracer.request(`${request.method} ${route}`.trim(), given);
-  const traceId = parseTraceparent(span?.traceparent ?? given)?.traceId;
-  if (traceId === undefined) return;
-  begun.set(request, span ? { traceId, traceparent: span.traceparent, span } : { traceId });
+  const trace = requestTrace(span, given);
+  if (trace) begun.set(request, { trace, span });
 }
 
 /** Ends the span of a request that was answered. */
@@ -31,5 +18,5 @@ export function endTrace(request: RestRequest, status: number): void {
 
 /** The trace of a request; undefined where it belongs to none. */
 export function traceOf(request: RestRequest): RequestTrace | undefined {
-  return begun.get(request);
+  return begun.get(request)?.trace;
 }

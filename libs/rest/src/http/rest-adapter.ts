@@ -1,9 +1,9 @@
-import type { Server, ServerOptions } from 'node:http';
+import type { IncomingMessage, Server, ServerOptions } from 'node:http';
+import { REQUEST_ID, requestIdOf } from '@causeway/runtime';
 import type { NestApplicationOptions } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyServerFactory } from 'fastify';
 import { DEFAULT_LIMITS, type RestLimits } from '../rest-dependencies';
-import { requestId } from './answered-request';
 import { HttpError } from './http-error';
 import { newInstance, problemJson, problemOf, PROBLEM_TYPE } from './problem.filter';
 import type { RestTls } from './rest-tls';
@@ -37,7 +37,7 @@ export function restAdapter(chosen: Partial<RestLimits> = {}, tls?: RestTls): Fa
   const adapter = new FastifyAdapter({
     skipMiddie: true,
     logger: false,
-    genReqId: requestId,
+    genReqId: ({ headers }: IncomingMessage) => requestIdOf(headers[REQUEST_ID]),
     bodyLimit: limits.body,
     requestTimeout: limits.requestTimeout,
     keepAliveTimeout: KEEP_ALIVE,

@@ -1,7 +1,6 @@
 import type { JsonObject } from '@causeway/resources';
 import { BACKUP_VERSION, BackupWriter, MAX_BACKUP_LINE, type BackupHeader } from './backup-format';
-import { backupLines } from './backup-lines';
-import { BackupReader, MOST_PROBLEMS } from './backup-reader';
+import { backupLines, BackupReader, MOST_PROBLEMS } from './backup-reader';
 import { ownerProblem } from './store-backup';
 
 const HEADER: BackupHeader = {

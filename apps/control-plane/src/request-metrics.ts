@@ -1,0 +1,62 @@
+import type { AnsweredCall } from '@causeway/grpc-api';
+import type { AnsweredRequest } from '@causeway/rest';
+import { createHistogram, type HistogramMetric, type MetricValue } from '@causeway/telemetry';
+
+const METHODS: readonly string[] = ['GET', 'HEAD', 'PUT', 'POST', 'PATCH', 'DELETE', 'OPTIONS'];
+/** Upper bounds of the buckets of times of requests, s. */
+const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** How many requests an interface has answered since the start, by labels, and how long they took, by method. */
+class RequestMetrics {
+  private readonly counts = new Map<string, MetricValue & { value: number }>();
+  readonly seconds: HistogramMetric;
+
+  constructor(name: string, help: string) {
+    this.seconds = createHistogram({ name, help, labels: ['method'], bounds: BOUNDS });
+  }
+
+  values(): Iterable<MetricValue> {
+    return this.counts.values();
+  }
+
+  /** Values of labels have to be of the program, not of its clients; without `ms` it is counted only. */
+  protected add(labels: { readonly method: string } & Readonly<Record<string, string>>, ms: number | undefined): void {
+    const key = Object.values(labels).join(' ');
+    const counted = this.counts.get(key);
+    if (counted) counted.value += 1;
+    else this.counts.set(key, { labels, value: 1 });
+    if (ms !== undefined) this.seconds.observe({ method: labels.method }, ms / 1_000);
+  }
+}
+
+/** The requests that REST has answered, by method, route and status; watches, which take as long as their clients stay, have no time. */
+export class RestRequests extends RequestMetrics {
+  constructor() {
+    super('rest_request_seconds', 'From the head of a REST request to the end of its answer, without watches');
+  }
+
+  /** Whatever clients send, there are as many series as routes and statuses. */
+  observe({ method, route, status, ms, isWatch }: AnsweredRequest): void {
+    const labels = {
+      method: METHODS.includes(method) ? method : 'other',
+      route: route === '' ? 'unknown' : route,
+      code: String(status),
+    };
+    this.add(labels, isWatch ? undefined : ms);
+  }
+}
+
+/** The calls that the gRPC API has answered, by method and status; those that are answered by a stream have no time. */
+export class GrpcRequests extends RequestMetrics {
+  constructor() {
+    super(
+      'grpc_request_seconds',
+      'From the metadata of a gRPC call to its status, without calls that are answered by a stream',
+    );
+  }
+
+  /** Only calls of methods that the server has: there are as many series as methods and statuses. */
+  observe({ method, code, ms, isStream }: Pick<AnsweredCall, 'method' | 'code' | 'ms' | 'isStream'>): void {
+    this.add({ method: method.slice(1), code }, isStream ? undefined : ms);
+  }
+}
