@@ -6,6 +6,7 @@ import type { CrowdAnswer, CrowdOrder } from './support/agent-crowd';
 import { cpuSeconds, memory } from './support/process-metrics';
 import { numberSetting, report } from './support/report';
 import { benchServices } from './support/services';
+import { runProgram } from './support/run-program';
 
 /**
  * A storm of agents at one zone, over TLS: they join; then the zone's control plane is killed and started again, and all of them attach,
@@ -119,10 +120,4 @@ async function main(): Promise<void> {
   }
 }
 
-main().then(
-  () => process.exit(),
-  (error: unknown) => {
-    console.error(error);
-    process.exit(1);
-  },
-);
+runProgram(main);

@@ -4,6 +4,7 @@ import { numberSetting, report } from './support/report';
 import { watchServices } from './support/service-watch';
 import { benchServices } from './support/services';
 import { summary } from './support/summary';
+import { runProgram } from './support/run-program';
 
 /**
  * PUT of a Dataplane in east that has one service more → first answer of that service at its VIP in west, through west's Envoy (capture
@@ -75,10 +76,4 @@ async function main(): Promise<void> {
   }
 }
 
-main().then(
-  () => process.exit(0),
-  (error: unknown) => {
-    console.error(error);
-    process.exit(1);
-  },
-);
+runProgram(main);

@@ -7,6 +7,7 @@ import { createTestDatabase } from '../test/support/postgres';
 import { until } from '../test/support/until';
 import { numberSetting, report } from './support/report';
 import { benchServices } from './support/services';
+import { runProgram } from './support/run-program';
 
 /**
  * Leases of agents in Postgres: how many are taken and renewed a second, by statements of a replica, one after the other; what the
@@ -93,10 +94,4 @@ async function main(): Promise<void> {
   }
 }
 
-main().then(
-  () => process.exit(),
-  (error: unknown) => {
-    console.error(error);
-    process.exit(1);
-  },
-);
+runProgram(main);

@@ -7,6 +7,7 @@ import { RequestLoad, type Answer } from '../test/traffic/request-load';
 import { VERSIONS, WayOfRequests, type Version } from '../test/traffic/route-changes';
 import { numberSetting, report } from './support/report';
 import { summary } from './support/summary';
+import { runProgram } from './support/run-program';
 
 /**
  * A TimeoutPolicy is changed under load: how long after the change of the index it is in force (the first request that a real Envoy
@@ -82,10 +83,4 @@ async function main(): Promise<void> {
   await measure(routed).finally(() => routed.stop());
 }
 
-main().then(
-  () => process.exit(),
-  (error: unknown) => {
-    console.error(error);
-    process.exit(1);
-  },
-);
+runProgram(main);

@@ -6,6 +6,7 @@ import { CpuByRole } from './support/cpu-by-role';
 import { numberSetting, report } from './support/report';
 import { benchServices } from './support/services';
 import { summary } from './support/summary';
+import { runProgram } from './support/run-program';
 
 /**
  * A rolling restart of a service with three instances in east, called from west through the agents of both and an ingress of east: for
@@ -125,10 +126,4 @@ async function main(): Promise<void> {
   }
 }
 
-main().then(
-  () => process.exit(),
-  (error: unknown) => {
-    console.error(error);
-    process.exit(1);
-  },
-);
+runProgram(main);

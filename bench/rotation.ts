@@ -5,6 +5,7 @@ import type { EnvoyProcess } from '../test/support/envoy-process';
 import { until } from '../test/support/until';
 import { numberSetting, report } from './support/report';
 import { benchServices } from './support/services';
+import { runProgram } from './support/run-program';
 
 /**
  * Short certificates and a rotation under load: a client of each zone calls a service of the other one through its own Envoy, the
@@ -103,10 +104,4 @@ async function main(): Promise<void> {
   }
 }
 
-main().then(
-  () => process.exit(),
-  (error: unknown) => {
-    console.error(error);
-    process.exit(1);
-  },
-);
+runProgram(main);

@@ -7,6 +7,7 @@ import { TrafficMesh } from '../test/traffic/traffic-mesh';
 import { numberSetting, report } from './support/report';
 import { benchServices } from './support/services';
 import { summary } from './support/summary';
+import { runProgram } from './support/run-program';
 
 /**
  * A route is changed under load: its weights, and what its rules match, in turn. How long after the answer to the PUT the change is in
@@ -111,10 +112,4 @@ async function main(): Promise<void> {
   }
 }
 
-main().then(
-  () => process.exit(),
-  (error: unknown) => {
-    console.error(error);
-    process.exit(1);
-  },
-);
+runProgram(main);

@@ -6,6 +6,7 @@ import { cpuOf, cpuSeconds, cpuSince, memory } from './support/process-metrics';
 import { report } from './support/report';
 import { benchServices } from './support/services';
 import { summary } from './support/summary';
+import { runProgram } from './support/run-program';
 
 /**
  * A real global with a real Postgres, and many zones with many services in all (docs/reference/scale.md). Zones speak the real protocol
@@ -111,10 +112,4 @@ class Scale {
   }
 }
 
-main().then(
-  () => process.exit(),
-  (error: unknown) => {
-    console.error(error);
-    process.exit(1);
-  },
-);
+runProgram(main);

@@ -3,6 +3,7 @@ import { TrafficMesh } from '../test/traffic/traffic-mesh';
 import { VipChurn } from '../test/traffic/vip-churn';
 import { numberSetting, report } from './support/report';
 import { benchServices } from './support/services';
+import { runProgram } from './support/run-program';
 
 /**
  * I11 under churn: services come and go in a zone while callers connect, through real Envoys, to addresses that are held and to those
@@ -75,10 +76,4 @@ async function main(): Promise<void> {
   }
 }
 
-main().then(
-  () => process.exit(),
-  (error: unknown) => {
-    console.error(error);
-    process.exit(1);
-  },
-);
+runProgram(main);

@@ -5,6 +5,7 @@ import { PORT } from '../test/traffic/traffic-mesh';
 import { numberSetting, report } from './support/report';
 import { benchServices } from './support/services';
 import { summary } from './support/summary';
+import { runProgram } from './support/run-program';
 
 /**
  * How long a process or an agent that is killed (SIGKILL) stays in the endpoints that proxies are told: in east, where it runs, and in west,
@@ -87,10 +88,4 @@ async function main(): Promise<void> {
   }
 }
 
-main().then(
-  () => process.exit(),
-  (error: unknown) => {
-    console.error(error);
-    process.exit(1);
-  },
-);
+runProgram(main);

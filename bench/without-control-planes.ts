@@ -4,6 +4,7 @@ import { RequestLoad, type RequestOutcome } from '../test/traffic/request-load';
 import { until } from '../test/support/until';
 import { numberSetting, report } from './support/report';
 import { benchServices } from './support/services';
+import { runProgram } from './support/run-program';
 
 /**
  * Names and virtual IPs that were used, with every control plane dead (SIGKILL): a client in west asks its agent for the name of a service
@@ -83,10 +84,4 @@ async function main(): Promise<void> {
   }
 }
 
-main().then(
-  () => process.exit(),
-  (error: unknown) => {
-    console.error(error);
-    process.exit(1);
-  },
-);
+runProgram(main);

@@ -1,13 +1,5 @@
-import {
-  Dataplane,
-  HostnameGenerator,
-  Mesh,
-  MeshExternalService,
-  MeshMultiZoneService,
-  MeshService,
-  Zone,
-} from '@causeway/kinds';
-import { Registry, type ControlPlane } from '@causeway/resources';
+import { MeshExternalService, MeshMultiZoneService, MeshService } from '@causeway/kinds';
+import type { ControlPlane } from '@causeway/resources';
 import { MemoryStore } from '@causeway/store';
 import { silentLogger } from '@causeway/runtime';
 import { repeatChores } from '../../apps/control-plane/src/store-maintenance';
@@ -22,16 +14,7 @@ import { WatchedDisk, type Commit } from '../../test/simulation/engine/watched-d
 import { SimReplica, type Surroundings } from '../../test/simulation/mesh/plane';
 import type { UserAction } from '../../test/simulation/mesh/steps';
 import { meshChange, userChange, type Desk } from '../../test/simulation/mesh/user-writes';
-
-const KINDS = new Registry([
-  Mesh,
-  Zone,
-  Dataplane,
-  MeshService,
-  MeshMultiZoneService,
-  MeshExternalService,
-  HostnameGenerator,
-]);
+import { SIMULATED_KINDS } from '../../test/simulation/mesh/world';
 
 const HOUR = 3_600_000;
 /** As a control plane has them unless its settings say otherwise (docs/reference/settings.md). */
@@ -63,7 +46,14 @@ export class SimulatedWorld {
     const served = (): readonly Served[] => this.plane('global').replicas.flatMap((replica) => replica.served ?? []);
     this.network = new SimNetwork(served, random.fork('network'));
     this.around = {
-      ...{ timeline: this.timeline, network: this.network, registry: KINDS, random, times: TIMES, lost: LOST },
+      ...{
+        timeline: this.timeline,
+        network: this.network,
+        registry: SIMULATED_KINDS,
+        random,
+        times: TIMES,
+        lost: LOST,
+      },
       ranges: {
         MeshService: '241.0.0.0/16',
         MeshExternalService: '242.0.0.0/16',
@@ -135,7 +125,13 @@ export class SimulatedWorld {
   /** I4, at rest: what a control plane lacks or holds though its origin does not. */
   differences(): string[] {
     const zones = this.planes.flatMap(({ name, disk }) => (name === 'global' ? [] : [disk]));
-    return differences({ global: this.plane('global').disk, zones, registry: KINDS, away: undefined, lost: LOST });
+    return differences({
+      global: this.plane('global').disk,
+      zones,
+      registry: SIMULATED_KINDS,
+      away: undefined,
+      lost: LOST,
+    });
   }
 
   private start(plane: Plane, n: number): void {
@@ -151,6 +147,6 @@ export class SimulatedWorld {
       const checks = [new AddressCheck(disk, TIMES.rest, report), new HostnameCheck(disk, report)];
       disk.watcher = (commit: Commit) => checks.forEach((check) => check.check(commit));
     }
-    return { name, cp, disk, registry: KINDS, store: new MemoryStore(disk), replicas: [] };
+    return { name, cp, disk, registry: SIMULATED_KINDS, store: new MemoryStore(disk), replicas: [] };
   }
 }

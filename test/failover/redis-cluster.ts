@@ -1,9 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createClient } from '@redis/client';
 import { freePort } from '../../scripts/lib/ports.mjs';
-import { RedisServer } from '../chaos/leader/redis-server';
+import { askRedis, RedisServer } from '../chaos/leader/redis-server';
 import { until } from '../support/until';
 
 const SLOTS = 16_384;
@@ -64,15 +63,8 @@ export class RedisCluster {
     return other;
   }
 
-  async ask(node: RedisServer | undefined, command: string[]): Promise<unknown> {
-    const client = createClient({ url: node?.url ?? '' });
-    client.on('error', () => undefined);
-    await client.connect();
-    try {
-      return await client.sendCommand(command);
-    } finally {
-      client.destroy();
-    }
+  ask(node: RedisServer | undefined, command: string[]): Promise<unknown> {
+    return askRedis(node?.url ?? '', command);
   }
 
   async stop(): Promise<void> {

@@ -1,9 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createClient } from '@redis/client';
 import { freePort } from '../../scripts/lib/ports.mjs';
-import { RedisServer } from '../chaos/leader/redis-server';
+import { askRedis, RedisServer } from '../chaos/leader/redis-server';
 import { until } from '../support/until';
 
 const SERVICE = 'causeway';
@@ -59,15 +58,8 @@ export class RedisSentinels {
   }
 
   /** What the server of this port has under a key, in the database that the URL names. */
-  async valueOf(port: number, key: string): Promise<string | null> {
-    const client = createClient({ url: `redis://:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/1` });
-    client.on('error', () => undefined);
-    await client.connect();
-    try {
-      return await client.get(key);
-    } finally {
-      client.destroy();
-    }
+  valueOf(port: number, key: string): Promise<unknown> {
+    return askRedis(`redis://:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/1`, ['GET', key]);
   }
 
   async stop(): Promise<void> {
@@ -103,13 +95,6 @@ async function startSentinel(file: string, port: number): Promise<RedisServer> {
   return RedisServer.start({ port: own, mode: 'sentinel', file });
 }
 
-async function ask(sentinel: RedisServer | undefined, command: string[]): Promise<unknown> {
-  const client = createClient({ url: `redis://:${encodeURIComponent(SENTINEL_PASSWORD)}@127.0.0.1:${sentinel?.port}` });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    return await client.sendCommand(command);
-  } finally {
-    client.destroy();
-  }
+function ask(sentinel: RedisServer | undefined, command: string[]): Promise<unknown> {
+  return askRedis(`redis://:${encodeURIComponent(SENTINEL_PASSWORD)}@127.0.0.1:${sentinel?.port}`, command);
 }

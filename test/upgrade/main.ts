@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { benchServices } from '../../bench/support/services';
 import { BREAKS, runUpgrade, type Break } from './upgrade-run';
 import { hashOf, lastLanded, newVersion, oldVersion } from './version-tree';
+import { runProgram } from '../../bench/support/run-program';
 
 /**
  * The version of an earlier revision beside that of the working tree, which must be built: a rolling upgrade, the way back, and the
@@ -58,10 +59,4 @@ async function compare(hash: string, trees: string, how: { isShort: boolean; bro
   }
 }
 
-main().then(
-  () => process.exit(),
-  (error: unknown) => {
-    console.error(error);
-    process.exit(1);
-  },
-);
+runProgram(main);

@@ -80,9 +80,18 @@ export class RedisServer {
   }
 
   async wipe(): Promise<void> {
-    const client = createClient({ url: this.url });
-    await client.connect();
-    await client.flushAll();
+    await askRedis(this.url, ['FLUSHALL']);
+  }
+}
+
+/** The answer of a Redis to one command, on a connection of its own. */
+export async function askRedis(url: string, command: string[]): Promise<unknown> {
+  const client = createClient({ url });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return await client.sendCommand(command);
+  } finally {
     client.destroy();
   }
 }

@@ -22,7 +22,7 @@ import type { Mishap, Schedule, Step, UserAction } from './steps';
 import { meshChange, userChange, type Desk } from './user-writes';
 
 /** The kinds that the simulation uses: each sync rule, few messages. */
-const KINDS = new Registry([
+export const SIMULATED_KINDS = new Registry([
   Mesh,
   Zone,
   Dataplane,
@@ -88,7 +88,7 @@ export class World {
     this.around = {
       timeline: this.timeline,
       network: this.network,
-      registry: KINDS,
+      registry: SIMULATED_KINDS,
       random: this.random,
       ranges: rangesOf(schedule.prefix),
       storeFaults: faults.store ?? {},
@@ -102,7 +102,7 @@ export class World {
       this.addPlane(name, { role: 'zone', zone: name, federated: true }, replicas),
     );
     const disks = { global: global.disk, zones: zones.map(({ disk }) => disk) };
-    const mesh = { ...disks, registry: KINDS, away: schedule.staysAway, lost: LOST };
+    const mesh = { ...disks, registry: SIMULATED_KINDS, away: schedule.staysAway, lost: LOST };
     this.checker = new Checker(mesh, this.timeline, {
       rest: TIMES.rest,
       hold: this.surestHold(),
@@ -318,7 +318,14 @@ export class World {
     const clock = new SimClock(this.timeline, this.random.fork(`clock of ${name}`).between(-5_000, 5_000));
     const disk = new WatchedDisk(name, { clock, newId: () => `id-${++this.ids}` });
     const seats = Array.from({ length: replicas }, () => undefined);
-    const plane = { cp, disk, registry: KINDS, store: new MemoryStore(disk), replicas: seats, backup: undefined };
+    const plane = {
+      cp,
+      disk,
+      registry: SIMULATED_KINDS,
+      store: new MemoryStore(disk),
+      replicas: seats,
+      backup: undefined,
+    };
     this.planes.set(name, plane);
     return plane;
   }
