@@ -1,4 +1,3 @@
-import { MeshExternalService, MeshMultiZoneService, MeshService } from '@causeway/kinds';
 import type { ControlPlane } from '@causeway/resources';
 import { MemoryStore } from '@causeway/store';
 import { silentLogger } from '@causeway/runtime';
