@@ -5,7 +5,7 @@ import type { Findings } from './findings';
 /** The label that says which write of a resource it is. */
 export const WRITE = 'upgrade/write';
 /** The bound of every wait, ms: for an answer, with another replica by turns, and for a write at another place. A busy machine is no failure. */
-export const LONGEST = 600_000;
+export const LONGEST = 180_000;
 /** Before another replica is asked, ms. */
 const AGAIN = 50;
 

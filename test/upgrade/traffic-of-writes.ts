@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { until } from '../support/until';
 import { AnsweredWrites, LONGEST, WRITE, type Document } from './answered-writes';
 import type { Findings } from './findings';
-import { ZONES, type MixedMesh, type ZoneName } from './mixed-mesh';
-import type { ReplicatedPlane } from './replicated-plane';
+import type { MixedMesh, ZoneName } from './mixed-mesh';
+import type { Replica } from './replicated-plane';
 
 /** Between two rounds of a writer, ms. */
 const PACE = 200;
@@ -12,18 +12,43 @@ const IN_TURN = 20;
 /** At once. */
 const PARALLEL = 20;
 
-/** Writers that go on until they are stopped: one at each zone, one at the global; each waits until its write has reached the others. */
+/** One step of a writer after the other. */
+type Rounds = AsyncGenerator<void, void, void>;
+
+interface Writer {
+  readonly writes: AnsweredWrites;
+  readonly rounds: Rounds;
+}
+
+/** A write that a replica is to show. */
+interface Expected {
+  readonly replica: Replica;
+  readonly place: string;
+  /** The number of the write; `none` where it was a deletion. */
+  readonly want: string;
+}
+
+/** Writers, one at each zone, one at the global, that go on while replicas are replaced; each waits until its write has reached the others. */
 export class TrafficOfWrites {
-  private readonly writers = new Map<string, AnsweredWrites>();
-  private readonly running: readonly Promise<void>[];
-  private isOver = false;
+  private readonly writers = new Map<string, Writer>();
+  private running: readonly Promise<void>[] = [];
+  private isOver = true;
 
   constructor(
     private readonly mesh: MixedMesh,
     private readonly findings: Findings,
   ) {
-    for (const plane of mesh.planes) this.writers.set(plane.name, new AnsweredWrites(plane, findings));
-    this.running = [...ZONES.map((zone) => this.run(zone, this.inZone(zone))), this.run('global', this.atGlobal())];
+    for (const plane of mesh.planes) {
+      const writes = new AnsweredWrites(plane, findings);
+      const rounds = isZone(plane.name) ? this.inZone(plane.name, writes) : this.atGlobal(writes);
+      this.writers.set(plane.name, { writes, rounds });
+    }
+  }
+
+  /** Writers go on where they ended. */
+  start(): void {
+    this.isOver = false;
+    this.running = [...this.writers].map(([name, { rounds }]) => this.run(name, rounds));
   }
 
   /** Resolves when every writer has done its round and nothing is under way. */
@@ -32,52 +57,59 @@ export class TrafficOfWrites {
     await Promise.all(this.running);
   }
 
-  /** Waits until every replica of every control plane has what was answered, or a later write; what does not come is lost. */
-  async check(): Promise<void> {
-    for (const [name, writes] of this.writers) {
-      const own = this.mesh.planes.filter((plane) => plane.name === name || this.copies(name, plane));
-      for (const plane of own) await this.checkPlane(plane, name, writes);
+  /** Ends the writers, and waits until every replica that is to have them shows the last answered write of each path; what does not come is lost. */
+  async stopAndCheck(): Promise<void> {
+    await this.stop();
+    let missing = this.expected();
+    this.findings.count('writes_checked', missing.length);
+    for (let deadline = performance.now() + LONGEST; ;) {
+      const left = await this.notShown(missing);
+      if (left.length === 0) return;
+      // What still comes is late, not lost.
+      if (left.length < missing.length) deadline = performance.now() + LONGEST;
+      missing = left;
+      if (performance.now() > deadline) break;
+      await pause(PACE);
     }
+    for (const { replica, place, want } of missing)
+      this.findings.broken(`lost at ${replica.plane.name} (${replica.version.label}): write ${want} of ${place}`);
   }
 
-  /** Whether this control plane has copies of what is written at `origin`. */
-  private copies(origin: string, plane: ReplicatedPlane): boolean {
-    return origin === 'global' || plane.name === 'global';
-  }
-
-  private async checkPlane(plane: ReplicatedPlane, origin: string, writes: AnsweredWrites): Promise<void> {
-    const paths = [...writes.entries.keys()];
-    for (const { plane: replica, version } of plane.ready)
-      for (let n = 0; n < paths.length; n += PARALLEL)
-        await Promise.all(
-          paths.slice(n, n + PARALLEL).map(async (path) => {
-            const place = `${path}?zone=${zoneOf(origin)}`;
-            // Writers go on meanwhile: what was answered is looked up anew with each look.
-            const isThere = async (): Promise<boolean> => {
-              const want = writes.entries.get(path);
-              const shown = await shownWrite(`${replica.restUrl}${place}`);
-              return want === undefined ? shown === 'none' : Number(shown) >= Number(want);
-            };
-            await until(place, isThere, LONGEST).catch(() => {
-              const write = writes.entries.get(path) ?? 'deleted';
-              this.findings.broken(`lost at ${plane.name} (${version.label}): write ${write} of ${place}`);
-            });
-            this.findings.count('writes_checked');
+  /** By each replica of the control plane that was written to, and of those that have copies. */
+  private expected(): readonly Expected[] {
+    return [...this.writers].flatMap(([origin, { writes }]) =>
+      this.mesh.planes
+        .filter(({ name }) => name === origin || hasCopies(origin, name))
+        .flatMap(({ ready }) => ready)
+        .flatMap((replica) =>
+          [...writes.entries].map(([path, write = 'none']) => {
+            return { replica, place: `${path}?zone=${zoneOf(origin)}`, want: write };
           }),
-        );
+        ),
+    );
   }
 
-  private async run(name: string, round: AsyncGenerator<void, void, void>): Promise<void> {
+  private async notShown(all: readonly Expected[]): Promise<readonly Expected[]> {
+    const left: Expected[] = [];
+    for (let n = 0; n < all.length; n += PARALLEL)
+      await Promise.all(
+        all.slice(n, n + PARALLEL).map(async (one) => {
+          if ((await shownWrite(one.replica.plane.restUrl + one.place)) !== one.want) left.push(one);
+        }),
+      );
+    return left;
+  }
+
+  private async run(name: string, rounds: Rounds): Promise<void> {
     try {
-      while (!this.isOver && (await round.next()).done !== true) await pause(PACE);
+      while (!this.isOver && (await rounds.next()).done !== true) await pause(PACE);
     } catch (error) {
       this.findings.broken(`the writer at ${name} has ended: ${String(error)}`);
     }
   }
 
   /** New services with two instances; of earlier ones an instance is changed, and one is taken away. */
-  private async *inZone(zone: ZoneName): AsyncGenerator<void, void, void> {
-    const writes = this.writesOf(zone);
+  private async *inZone(zone: ZoneName, writes: AnsweredWrites): Rounds {
     const other = this.mesh.zone(zone === 'east' ? 'west' : 'east');
     for (let n = 0; ; n++) {
       const service = `written-${n}`;
@@ -97,8 +129,7 @@ export class TrafficOfWrites {
   }
 
   /** A policy of the mesh that changes, and rules of names that select nothing. */
-  private async *atGlobal(): AsyncGenerator<void, void, void> {
-    const writes = this.writesOf('global');
+  private async *atGlobal(writes: AnsweredWrites): Rounds {
     for (let n = 0; ; n++) {
       const { path, document } = n % 2 === 0 ? policy(n) : generator(n);
       const began = performance.now();
@@ -116,12 +147,15 @@ export class TrafficOfWrites {
     await until(what, isThere, LONGEST);
     this.findings.took('propagation_ms', performance.now() - began);
   }
+}
 
-  private writesOf(name: string): AnsweredWrites {
-    const writes = this.writers.get(name);
-    if (!writes) throw new Error(`nobody writes at ${name}`);
-    return writes;
-  }
+function isZone(name: string): name is ZoneName {
+  return name !== 'global';
+}
+
+/** Whether this control plane has copies of what is written at `origin`. */
+function hasCopies(origin: string, name: string): boolean {
+  return origin === 'global' || name === 'global';
 }
 
 /** How REST names where a resource was made; the global has no name. */

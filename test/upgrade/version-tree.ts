@@ -26,8 +26,8 @@ export async function hashOf(revision: string): Promise<string | undefined> {
 }
 
 /**
- * The tree of a commit below `folder`, with its packages and built: those of this tree where both lock files are the same, else
- * by `npm ci`. One that stands there from an earlier call is used again; one that was cut short is made anew.
+ * The tree of a commit below `folder`, with its packages and built: the packages of this tree where it has all that the programs of
+ * the commit are made of, else by `npm ci`. One that stands there from an earlier call is used again; one that was cut short is made anew.
  */
 export async function oldVersion(hash: string, folder: string): Promise<Version> {
   const root = join(folder, hash);
@@ -39,9 +39,8 @@ export async function oldVersion(hash: string, folder: string): Promise<Version>
   mkdirSync(unfinished, { recursive: true });
   try {
     await unpack(hash, unfinished);
-    if (lockOf(unfinished) === lockOf(ROOT))
-      symlinkSync(join(ROOT, 'node_modules'), join(unfinished, 'node_modules'), 'dir');
-    else await must('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], unfinished);
+    if (hasPackagesOf(unfinished)) symlinkSync(join(ROOT, 'node_modules'), join(unfinished, 'node_modules'), 'dir');
+    else await must('npm', ['ci', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'], unfinished);
     await must(process.execPath, [join('scripts', 'build.mjs'), '--force'], unfinished);
     writeFileSync(join(unfinished, '.is-built'), '');
     renameSync(unfinished, root);
@@ -58,8 +57,19 @@ async function unpack(hash: string, folder: string): Promise<void> {
   rmSync(archive);
 }
 
-function lockOf(root: string): string {
-  return readFileSync(join(root, 'package-lock.json'), 'utf8');
+/** Whether this tree has the packages of the programs of another one, in the same versions; what only compiles them may differ. */
+function hasPackagesOf(root: string): boolean {
+  const here = packagesOf(ROOT);
+  return Object.entries(packagesOf(root)).every(
+    ([path, { dev, integrity }]) => path === '' || dev === true || here[path]?.integrity === integrity,
+  );
+}
+
+function packagesOf(root: string): Readonly<Record<string, { readonly dev?: boolean; readonly integrity?: string }>> {
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+    packages: ReturnType<typeof packagesOf>;
+  };
+  return lock.packages;
 }
 
 async function git(...args: string[]): Promise<{ readonly status: number | null; readonly text: string }> {
