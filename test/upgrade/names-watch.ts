@@ -62,6 +62,7 @@ export class NamesWatch {
       const due = [...this.seen.due(replica)].filter(([name]) => !name.includes('@'));
       const shown = await shownNames(replica.plane.restUrl);
       if (!this.zone.serves(replica)) return;
+      if (!shown) return this.findings.count('looks_again');
       for (const line of this.seen.take(replica, shown, performance.now())) this.broken(replica, line);
       await this.askDns(replica, due);
       this.findings.count('looks');
@@ -107,10 +108,12 @@ export class NamesWatch {
   }
 }
 
-async function shownNames(restUrl: string): Promise<ShownNames> {
+/** Undefined where the replica says that it is not as far as the database yet, and to try again. */
+async function shownNames(restUrl: string): Promise<ShownNames | undefined> {
   const [services, hostnames] = [new Map<string, string>(), new Map<string, string>()];
   for (let next: string | null = `${restUrl}/meshes/default/meshservices?size=${PAGE}&cursor=`; next !== null;) {
     const answer: Response = await fetch(next);
+    if (answer.status === 503) return undefined;
     if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
     const page = (await answer.json()) as { items: readonly ShownService[]; next: string | null };
     for (const { name, labels, status } of page.items) {
