@@ -39,9 +39,10 @@ export class SettingsReload<S extends SharedSettings = SharedSettings> {
     this.listeners.set(name, (values) => listener(values[name]));
   }
 
-  /** Calls `listener`, which never throws, with each check: it reads the file that a setting names. */
-  onCheck(listener: () => void): void {
+  /** Calls `listener`, which never throws, with each check until the returned function is called: it reads the file that a setting names. */
+  onCheck(listener: () => void): () => void {
     this.checked.add(listener);
+    return () => void this.checked.delete(listener);
   }
 
   /** Reads all sources now. */
