@@ -72,7 +72,8 @@ describe('a running agent whose files change', () => {
   const folder = mkdtempSync(join(tmpdir(), 'agent-settings-'));
   const tokenFile = join(folder, 'token');
   const controlPlanes = ['127.0.0.1:1'];
-  const agent = new AgentProcess(folder, { controlPlanes, tokenFile, plane: 'builtin', dataplanes: [] });
+  const dataplanes = [{ name: 'web-1', address: '127.0.0.1' }];
+  const agent = new AgentProcess(folder, { controlPlanes, tokenFile, plane: 'builtin', dataplanes });
   afterAll(async () => {
     await agent.end();
     rmSync(folder, { recursive: true });
