@@ -18,6 +18,7 @@ export const migrations = [
   sqlMigration('0004-proxy-sessions.sql'),
   sqlMigration('0005-agent-leases.sql'),
   sqlMigration('0006-needs-0005-traces.sql'),
+  sqlMigration('0007-needs-0005-restored-in-place.sql'),
 ];
 
 /** Steps of versions that were never released. Their databases are refused; `0001-store.sql` took their place. */

@@ -120,7 +120,8 @@ CREATE TABLE store_head (
   revision bigint NOT NULL,
   floor bigint NOT NULL,
   creation_order bigint NOT NULL,
-  server text NOT NULL
+  server text NOT NULL,
+  relation bigint NOT NULL
 ) WITH (fillfactor=10);
 
 CREATE TABLE zone_sessions (
@@ -250,6 +251,7 @@ AS $function$
 DECLARE
   here text := '?';
   began text;
+  own bigint;
 BEGIN
   IF pg_is_in_recovery() THEN RETURN false; END IF;
   IF has_function_privilege('pg_control_system()', 'EXECUTE') THEN
@@ -258,8 +260,8 @@ BEGIN
   -- The file that is being written names the timeline at once; the control file does only after a checkpoint.
   here := here || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)
     || '/' || (SELECT oid FROM pg_database WHERE datname = current_database());
-  SELECT server INTO began FROM store_head;
-  IF began = here THEN RETURN true; END IF;
+  SELECT server, relation INTO began, own FROM store_head;
+  IF began = here AND own = 'store_head'::regclass::oid THEN RETURN true; END IF;
   IF began = '' THEN
     UPDATE store_head SET server = here WHERE server = '';
   ELSE
@@ -274,8 +276,9 @@ CREATE OR REPLACE FUNCTION causeway_new_incarnation(here text, OUT incarnation t
  LANGUAGE plpgsql
 AS $function$
 BEGIN
-  UPDATE store_head h SET incarnation = gen_random_uuid(), revision = h.revision + 1000000, server = coalesce(here, server)
-    WHERE here IS NULL OR server <> here
+  UPDATE store_head h SET incarnation = gen_random_uuid(), revision = h.revision + 1000000, server = coalesce(here, server),
+      relation = 'store_head'::regclass::oid
+    WHERE here IS NULL OR server <> here OR relation <> 'store_head'::regclass::oid
     RETURNING h.incarnation, h.revision INTO incarnation, revision;
   IF FOUND THEN PERFORM pg_notify('causeway_log', ''); END IF;
 END $function$

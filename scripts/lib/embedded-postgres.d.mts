@@ -14,6 +14,7 @@ export interface PostgresOptions {
   readonly port: number;
   readonly durable?: boolean;
   readonly more?: Readonly<Record<string, string | number>>;
+  readonly programs?: string;
   readonly onWait?: (pid: number) => void;
 }
 

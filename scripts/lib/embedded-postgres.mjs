@@ -21,13 +21,13 @@ const LEFT_OVER_TIMEOUT_MS = 30_000;
 /**
  * Runs the Postgres that comes inside an npm package, its files in `folder`, listening on 127.0.0.1:`port`, until `stop()`
  * or the end of this process. `durable: false` is for tests: a crash of the machine may lose what it holds. `more`
- * are further settings of the server, by their names.
+ * are further settings of the server, by their names. `programs` is the folder of another Postgres to run instead.
  * Gives `{ url(database), port, pid, stop(), crash(), ended }`. `crash()` ends it at once, as a kill -9 does: the next start
  * in the folder recovers what was committed. `ended` resolves with how, and the last lines it wrote, when it stopped unasked.
  */
-export async function startPostgres({ folder, port, durable = true, more = {}, onWait }) {
+export async function startPostgres({ folder, port, durable = true, more = {}, programs, onWait }) {
   const { home, dataDir, account, copyRoot } = postgresHome(folder);
-  const bin = postgresBinaries(account, copyRoot);
+  const bin = programs ?? postgresBinaries(account, copyRoot);
   await awaitEarlierPostgres(dataDir, { onWait });
   const password = provideCluster({ bin, dataDir, account });
   const args = [join(bin, 'postgres'), '-D', dataDir, ...settings(port, durable, more)];

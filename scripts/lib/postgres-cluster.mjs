@@ -22,6 +22,9 @@ const CLUSTER_BYTES = 150_000_000;
 /** What a server needs to start and to recover: one piece of its write-ahead log, and a little. */
 const START_BYTES = 20_000_000;
 
+const FIRST_WITH_BUILTIN_LOCALE = 17;
+const BUILTIN_LOCALE = ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
+
 /**
  * Makes the data folder where there is none, and gives the password of what is in it: drawn once, with the data. A cluster
  * of an earlier version gets one of its own before anybody can connect to it.
@@ -61,8 +64,14 @@ function initialiseCluster({ bin, dataDir, account }, password) {
   }
 }
 
+/** The version of these programs, such as 18. */
+function majorOf(bin) {
+  const { stdout } = spawnSync(join(bin, 'initdb'), ['--version'], { cwd: '/', encoding: 'utf8' });
+  return Number(/\(PostgreSQL\) (\d+)/.exec(stdout ?? '')?.[1] ?? FIRST_WITH_BUILTIN_LOCALE);
+}
+
 function runInitdb({ bin, dataDir, passwordFile, account }) {
-  const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
+  const locale = ['--encoding=UTF8', '--locale=C', ...(majorOf(bin) < FIRST_WITH_BUILTIN_LOCALE ? [] : BUILTIN_LOCALE)];
   const access = ['-U', POSTGRES_USER, '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
   const { status, stderr, error } = spawnSync(join(bin, 'initdb'), ['-D', dataDir, '--no-sync', ...access, ...locale], {
     ...account,

@@ -2,8 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client, type QueryResultRow } from 'pg';
+import type { QueryResultRow } from 'pg';
 import type { EmbeddedPostgres } from '../../scripts/lib/embedded-postgres.mjs';
+import { rowsOf } from '../support/postgres';
 import { until } from '../support/until';
 
 /** Whether a commit waits for the standby before it is answered. */
@@ -97,14 +98,8 @@ export class PostgresPair {
   }
 
   /** Rows of one statement, on a connection of its own. */
-  async ask<Row extends QueryResultRow>(url: string, statement: string): Promise<readonly Row[]> {
-    const client = new Client({ connectionString: url });
-    await client.connect();
-    try {
-      return (await client.query<Row>(statement)).rows;
-    } finally {
-      await client.end();
-    }
+  ask<Row extends QueryResultRow>(url: string, statement: string): Promise<readonly Row[]> {
+    return rowsOf<Row>(url, statement);
   }
 
   /** Ends both, and drops all that they held. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Client } from 'pg';
+import { Client, type QueryResultRow } from 'pg';
 
 /** An empty database of one test. `drop` also ends connections to it that the test left open. */
 export interface TestDatabase {
@@ -27,10 +27,16 @@ function serverUrl(): string {
 }
 
 async function onServer(statement: string): Promise<void> {
-  const client = new Client({ connectionString: serverUrl() });
+  await rowsOf(serverUrl(), statement);
+}
+
+/** Rows of one statement, on a connection of its own. */
+export async function rowsOf<Row extends QueryResultRow>(url: string, statement: string): Promise<readonly Row[]> {
+  const client = new Client({ connectionString: url });
+  client.on('error', () => undefined); // the statement fails
   await client.connect();
   try {
-    await client.query(statement);
+    return (await client.query<Row>(statement)).rows;
   } finally {
     await client.end();
   }

@@ -76,6 +76,24 @@ describe('incarnations of a store (docs/design.md §2.7)', () => {
     await again.close();
   });
 
+  it('begin anew in the same database where the tables were made anew, as `pg_restore --clean` does', async () => {
+    const first = await start({ url: database.url });
+    await write(first.store, put(freshId()));
+    const old = await first.store.head();
+    await first.close();
+    await admin(`ALTER TABLE store_head RENAME TO before`);
+    await admin(`CREATE TABLE store_head (LIKE before INCLUDING ALL)`);
+    await admin(`INSERT INTO store_head SELECT * FROM before`);
+    await admin(`DROP TABLE before`);
+    const restored = await start({ url: database.url });
+    const head = await restored.store.head();
+    expect(head.incarnation).not.toBe(old.incarnation);
+    expect(head.revision).toBeGreaterThan(old.revision);
+    await restored.close();
+    const again = await start({ url: database.url });
+    expect(await again.store.head()).toEqual(head);
+  });
+
   it('begin anew when a standby took over, for a process that runs: its index reloads', async () => {
     const backend = await start({ url: database.url, pollEvery: 20 });
     const [index, stop] = [new ResourceIndex(), new AbortController()];

@@ -58,6 +58,8 @@ export class StoreHeadRow {
   @Column('bigint') creation_order: number;
   @Column('text', { comment: 'system identifier, timeline and database that this incarnation began on' })
   server: string;
+  @Column('bigint', { comment: 'the table that this incarnation began in: a restored row names that of the backup' })
+  relation: number;
 }
 
 /** The epoch and its holder. */
