@@ -123,7 +123,7 @@ describeWith(
     );
     // So that gRPC counts calls, and policies are counted: one whose target is not there.
     const client = await GenericClient.connect(new URL(mesh.zone('east').grpcUrl).host, 'v1');
-    await client.call('causeway.v1.ResourceService/List', [{ selection: { kind: 'Mesh' } }]);
+    await client.call('causeway.v1.ResourceService/Get', [{ name: { kind: 'Mesh', name: 'default' } }]);
     client.close();
     const targetRefs = [{ kind: 'MeshService', name: 'none' }];
     const policy = { type: 'AccessPolicy', mesh: 'default', name: 'lost', spec: { targetRefs, allow: { all: {} } } };
