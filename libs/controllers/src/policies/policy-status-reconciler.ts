@@ -38,6 +38,7 @@ import { planPolicyStatus } from './plan-policy-status';
 import { PolicyCounts } from './policy-counts';
 import { policyConditions, rankOf, writtenRank, type Enforcement, type Judged } from './policy-conditions';
 import { policyDemand, type PolicyDemand } from './policy-progress';
+import { RewordingLimit } from './rewording-limit';
 
 /** How often it is looked whether all have applied a policy, ms: more and more seldom. */
 const LOOK_AGAIN = 1_000;
@@ -96,6 +97,7 @@ export class PolicyStatusReconciler implements KeyedReconciler {
   private readonly known = new Map<string, Known>();
   /** Keys of those that not all are known to have applied. */
   private readonly waiting = new Set<string>();
+  private readonly rewordings = new RewordingLimit();
   private readonly movement: Movement;
   private readonly untold: UntoldCondition;
   private index: IndexReader | undefined;
@@ -158,6 +160,7 @@ export class PolicyStatusReconciler implements KeyedReconciler {
     if (!resource || !kind) {
       this.forget(key);
       this.counts.set(key, undefined);
+      this.rewordings.forget(key);
       progress?.refusals.forget(key);
       return undefined;
     }
@@ -169,7 +172,9 @@ export class PolicyStatusReconciler implements KeyedReconciler {
     const { conditions, dueAt } = this.judge(known, resource, now);
     const { controllerName } = meshes.owner;
     const wanted = { verdict: known.verdict, conditions, untold: this.untold.of(resource) };
-    return { change: planPolicyStatus(resource, wanted, { controllerName, now }), dueAt };
+    const change = planPolicyStatus(resource, wanted, { controllerName, now });
+    const later = change && this.rewordings.dueAt(key, resource.status, change.status, now);
+    return later === undefined ? { change, dueAt } : { change: undefined, dueAt: Math.min(later, dueAt ?? later) };
   }
 
   private read(kind: KindTable, resource: Resource, index: IndexReader, now: number): Known | undefined {
