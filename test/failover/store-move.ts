@@ -8,6 +8,8 @@ import { StoreWatch, WATCHED, type Seen } from './store-watch';
 
 /** What the move of a store cost, ms. */
 export interface MoveCost extends Seen {
+  /** What stopping the old server and promoting the new one took. */
+  readonly serversMs: number;
   /** From the order to stop the old server until a write was answered again. */
   readonly writesAwayMs: number;
   /** From the same moment until a new instance had its service, which takes a leader that works. */
@@ -56,6 +58,7 @@ export class StoreMove {
     const stopped = performance.now();
     await this.postgres.run('pg_ctl', '-D', this.postgres.files('old'), '-m', 'fast', 'stop');
     await this.postgres.run('pg_ctl', '-D', this.postgres.files('new'), 'promote');
+    const serversMs = Math.round(performance.now() - stopped);
     await watch.writes();
     const writesAwayMs = Math.round(performance.now() - stopped);
     await until('the leader works', () => this.works());
@@ -63,7 +66,7 @@ export class StoreMove {
     await this.replaceReplicas(this.newServer?.url(DATABASE) ?? '');
     const moveMs = Math.round(performance.now() - began);
     await watch.writes();
-    return { ...(await watch.stop()), writesAwayMs, leaderAwayMs, moveMs };
+    return { ...(await watch.stop()), serversMs, writesAwayMs, leaderAwayMs, moveMs };
   }
 
   /** A standby on the new server, which has caught up. */

@@ -4,8 +4,10 @@ import { dirname, join } from 'node:path';
 import { freePort } from '../../../scripts/lib/ports.mjs';
 import { AgentProcess } from '../../support/agent-process';
 import { InstalledPostgres } from '../../support/installed-postgres';
+import { loopbackBlock } from '../../support/loopback-networks';
 import { rowsOf } from '../../support/postgres';
-import { dataplane, ProcessMesh } from '../../support/process-mesh';
+import { ProcessMesh } from '../../support/process-mesh';
+import type { ProcessPlane } from '../../support/process-plane';
 import { testRedisUrl } from '../../support/redis';
 import { until } from '../../support/until';
 import type { TranscriptWorld } from './transcript-page';
@@ -18,8 +20,12 @@ const POSTGRES_FOLDER = '/var/lib/postgresql';
 const POSTGRES_PORTS = [5432, 5433, 5434] as const;
 const SERVERS = ['main', 'base', 'new'] as const;
 
+/** An address of loopback for the machine of the agent, and what the pages call it. */
+const AGENT = loopbackBlock()(7);
+const SHOWN_AGENT = '10.0.0.7';
+
 /** Settings that the servers are made with which commands of a page copy. */
-const COPIED_SETTINGS = ["listen_addresses = '127.0.0.1'", "unix_socket_directories = ''", 'max_connections = 300'];
+const COPIED_SETTINGS = ["listen_addresses = '127.0.0.1'", 'max_connections = 300'];
 
 /**
  * The machines of the pages about operations: a global, zone west, and zone east as docs/guides/install.md sets it up. Its store is on
@@ -41,7 +47,9 @@ export class OperationsWorld implements TranscriptWorld {
     const [main, mesh] = await Promise.all([postgres.serve('main', archiving(postgres)), ProcessMesh.start(['west'])]);
     const owner = new URL(main.url('causeway_east'));
     const [password, administrator] = ['of-east', new URL(main.url('postgres'))];
-    for (const setting of COPIED_SETTINGS) await rowsOf(main.url('postgres'), `ALTER SYSTEM SET ${setting}`);
+    const sockets = `unix_socket_directories = '${await postgres.ownFolder('sockets')}'`;
+    for (const setting of [...COPIED_SETTINGS, sockets])
+      await rowsOf(main.url('postgres'), `ALTER SYSTEM SET ${setting}`);
     await rowsOf(main.url('postgres'), `CREATE ROLE causeway_east LOGIN PASSWORD '${password}'`);
     await rowsOf(main.url('postgres'), 'CREATE DATABASE causeway_east OWNER causeway_east');
     [owner.username, owner.password] = ['causeway_east', password];
@@ -61,7 +69,11 @@ export class OperationsWorld implements TranscriptWorld {
       ['-p 6653', `-p ${ports['CAUSEWAY_DNS_PORT']}`],
       ['redis://127.0.0.1:6379', testRedisUrl() ?? ''],
     ]);
-    const shown = new Map([...[...meant].map(([named, here]): [string, string] => [here, named]), [hostname(), 'cp']]);
+    const shown = new Map([
+      ...[...meant].map(([named, here]): [string, string] => [here, named]),
+      [AGENT, SHOWN_AGENT],
+      [hostname(), 'cp'],
+    ]);
     const shell = new TranscriptShell(shown, {
       meant,
       commands: await postgresCommands(postgres),
@@ -87,7 +99,7 @@ export class OperationsWorld implements TranscriptWorld {
   }
 
   async close(): Promise<void> {
-    await this.agent.stop();
+    await this.agent.end();
     await this.mesh.stop();
     // Servers that commands of the page have started.
     for (const name of SERVERS)
@@ -112,18 +124,34 @@ export class OperationsWorld implements TranscriptWorld {
     const bundle = join(this.agent.folder, 'bundle');
     const xds = `127.0.0.1:${this.ports['CAUSEWAY_XDS_PORT']}`;
     await this.shell.run(`causeway tokens dataplane web-1 --bundle --xds ${xds} > ${bundle}`, this.serverOf('east'));
-    const [port, servicePort] = [await freePort(), await freePort()];
-    const dataplanes = [{ name: 'web-1', address: '127.0.0.1', services: [{ name: 'web', port, servicePort }] }];
+    const services = [{ name: 'web', port: 8080, servicePort: await freePort() }];
+    const dataplanes = [{ name: 'web-1', address: AGENT, services }];
     this.agent.write({ bundle, plane: 'builtin', capture: 'none', dataplanes });
     await this.agent.start();
   }
 
+  /** Registers an instance of each in east, and waits until both zones have an address for them and for the agent's service. */
   private async register(...services: readonly string[]): Promise<void> {
     const [east, west] = [this.mesh.zone('east'), this.mesh.zone('west')];
-    for (const name of services) await east.put(`/meshes/default/dataplanes/${name}-1`, dataplane(`${name}-1`, name));
-    for (const name of services)
-      await until(`west has ${name}`, () => west.get(`/meshes/default/meshservices/${name}?zone=east`));
+    for (const [n, name] of services.entries()) {
+      const inbound = [{ port: 8080, tags: { 'kuma.io/service': name, 'kuma.io/protocol': 'tcp' } }];
+      const spec = { networking: { address: `10.0.0.${n + 1}`, inbound } };
+      await east.put(`/meshes/default/dataplanes/${name}-1`, {
+        type: 'Dataplane',
+        mesh: 'default',
+        name: `${name}-1`,
+        spec,
+      });
+    }
+    for (const name of [...services, 'web'])
+      for (const zone of [east, west])
+        await until(`${zone.name} has an address for ${name}`, () => hasAddress(zone, name));
   }
+}
+
+async function hasAddress(zone: ProcessPlane, name: string): Promise<boolean> {
+  const { status } = (await zone.get(`/meshes/default/meshservices/${name}?zone=east`)) ?? {};
+  return JSON.stringify(status ?? {}).includes('"ip"');
 }
 
 async function portsOfEast(): Promise<Readonly<Record<string, string>>> {
@@ -137,7 +165,7 @@ function archiving({ folder }: InstalledPostgres): Readonly<Record<string, strin
 
 /** The programs of Postgres; those that work on its files are run as the account that its servers run as. */
 async function postgresCommands(postgres: InstalledPostgres): Promise<Readonly<Record<string, string>>> {
-  await postgres.ownFolder('wal');
+  for (const folder of ['wal', 'base', 'new']) await postgres.ownFolder(folder);
   const as = postgres.account;
   const before = as ? `setpriv --reuid=${as.uid} --regid=${as.gid} --clear-groups ` : '';
   const ours = ['createdb', 'pg_dump', 'pg_restore', 'psql'].map((name) => [name, join(postgres.programs, name)]);

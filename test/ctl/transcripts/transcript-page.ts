@@ -15,6 +15,9 @@ const LOOK =
 /** ms without a change after which an output counts as final when a page is written. */
 const SETTLED = 2_000;
 
+/** ms after which an output that goes on changing is written as it is. */
+const UNSETTLED = 30_000;
+
 /** What the commands of a page run in. */
 export interface TranscriptWorld {
   readonly shell: TranscriptShell;
@@ -72,7 +75,8 @@ async function settled({ command, output }: Step, ask: () => Promise<string>): P
     await until(command, same, 60_000).catch(() => undefined);
     return last;
   }
-  for (let quiet = 0; quiet < SETTLED; quiet += 500) {
+  const end = Date.now() + UNSETTLED;
+  for (let quiet = 0; quiet < SETTLED && Date.now() < end; quiet += 500) {
     await pause(500);
     const next = await ask();
     if (masked(next) !== masked(last)) quiet = 0;
