@@ -117,7 +117,7 @@ async function main(): Promise<void> {
     one_more_ms: oneMore,
     take_over_ms: takeOver,
     distinct: distinctVips(index),
-    used: poolMetrics([loop])['MeshService']?.used,
+    used: poolMetrics([loop], Date.now())['MeshService']?.used,
     heap_mb: { before: before.heap, after: after.heap },
     rss_mb: after.rss,
   };

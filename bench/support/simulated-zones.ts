@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { globalCredentials } from '@causeway/kds';
 import { TestZone } from '../../test/support/sync-mesh';
+import { shownToken } from '../../test/support/zone-token';
 import type { Answer, Order, SimulatedZone } from './simulated-zones-protocol';
 
 /**
@@ -19,7 +20,7 @@ function tell(answer: Answer): void {
 /** Connects a zone and waits until it holds what the global gives to everyone. */
 async function join({ zone, token }: SimulatedZone, order: Extract<Order, { type: 'join' }>): Promise<void> {
   const credentials = globalCredentials({ type: 'verified', authority: readFileSync(order.caFile) });
-  const joined = new TestZone(zone, { address: order.address, credentials, token: () => token });
+  const joined = new TestZone(zone, { address: order.address, credentials, token: shownToken(() => token) });
   zones.push(joined);
   await joined.join({ port: 0 });
   await joined.holds(joined.id('Mesh', 'default'));

@@ -179,6 +179,11 @@ describe('causeway, as its user runs it', () => {
     expect(code).toBe(1);
   });
 
+  it('tells its version without a server, as a command and as an option', async () => {
+    const says = { code: 0, out: expect.stringMatching(/^causeway \d+\.\d+\.\d+\n$/), err: '' };
+    expect(await Promise.all([causeway(['--version']), causeway(['version', '--client'])])).toMatchObject([says, says]);
+  });
+
   it('takes the address of a server without a scheme, and one below a path', async () => {
     await causeway(['apply', '-f', '-'], service('redis'));
     const bare = server.slice('http://'.length);

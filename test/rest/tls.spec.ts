@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createAuthority, createServerCertificate, SelfIssuedCertificates } from '@causeway/access';
 import { coreKinds } from '@causeway/kinds';
 import { RestTls } from '@causeway/rest';
-import { FakeClock, silentLogger, systemClock, type LogFields } from '@causeway/runtime';
+import { silentLogger, systemClock, type LogFields } from '@causeway/runtime';
 import { FileCertificates } from '../../apps/control-plane/src/file-certificates';
 import { restFixture, ZONE_EAST, type RestFixture } from './rest-fixture';
 
@@ -52,13 +52,17 @@ describe('REST over TLS', () => {
     return authority.certificate;
   }
 
-  async function serveFiles(
-    clock = new FakeClock(NOW),
-  ): Promise<{ readonly port: number; readonly ca: string; close(): void }> {
+  async function serveFiles(): Promise<{ readonly port: number; readonly ca: string; check(): void; close(): void }> {
     const ca = await writePair();
-    const certificates = new FileCertificates({ certificateFile, keyFile, clock, logger: silentLogger });
+    let check = (): void => undefined;
+    const onCheck = (listener: () => void) => {
+      check = listener;
+      return () => undefined;
+    };
+    const facts = { certificateFile, keyFile, clock: systemClock, logger: silentLogger };
+    const certificates = new FileCertificates({ ...facts, reload: { onCheck } });
     tls.use(certificates);
-    return { port: await fixture.server.listen('127.0.0.1', 0), ca, close: () => certificates.close() };
+    return { port: await fixture.server.listen('127.0.0.1', 0), ca, check, close: () => certificates.close() };
   }
 
   it('shows a certificate of the own authority of a zone, which stays in that zone', async () => {
@@ -83,12 +87,11 @@ describe('REST over TLS', () => {
   });
 
   it('uses replaced files for new connections and keeps open ones', async () => {
-    const clock = new FakeClock(NOW);
-    const { port, ca: first, close } = await serveFiles(clock);
+    const { port, ca: first, check, close } = await serveFiles();
     const agent = new Agent({ keepAlive: true, maxSockets: 1, ca: first });
     expect(await status({ port, agent })).toBe(200);
     const second = await writePair();
-    clock.advance(5_000);
+    check();
     expect(await status({ port, ca: second })).toBe(200);
     expect(await status({ port, ca: first })).toMatch(/SELF_SIGNED|UNABLE_TO/);
     expect(await status({ port, agent })).toBe(200); // the connection from before

@@ -103,6 +103,11 @@ describe('a backup of a zone and of the global, restored into new databases', ()
     const [cut, whole] = [file('cut'), readFileSync(backup, 'utf8')];
     writeFileSync(cut, whole.slice(0, whole.length - 20));
     const env = { DATABASE_URL, CAUSEWAY_ZONE_NAME: 'east' };
+    for (const [file, says] of [
+      [join(folder, 'none'), 'cannot be read: ENOENT'],
+      [folder, 'is no file'],
+    ] as const)
+      expect(importBackup('zone', [file], env)).toMatchObject({ code: 1, err: expect.stringContaining(says) });
     expect(importBackup('zone', [cut], env)).toMatchObject({
       code: 1,
       err: expect.stringMatching(/line \d+: is no JSON object[^]*line \d+: has no end[^]*nothing was restored\n$/),

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { AgentProcess } from '../support/agent-process';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import { ProcessPlane } from '../support/process-plane';
 import { until } from '../support/until';
@@ -64,6 +65,40 @@ describe('a running control plane whose settings change', () => {
     await said(plane, 'the log level was changed', { from: 'warn', to: 'info' });
     await said(plane, 'the operator token was replaced', { given: true });
     expect([await status(plane, 'first'), await status(plane, 'second')]).toEqual([401, 200]);
+  });
+});
+
+describe('a running agent whose files change', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'agent-settings-'));
+  const tokenFile = join(folder, 'token');
+  const controlPlanes = ['127.0.0.1:1'];
+  const dataplanes = [{ name: 'web-1', address: '127.0.0.1' }];
+  const agent = new AgentProcess(folder, { controlPlanes, tokenFile, plane: 'builtin', dataplanes });
+  afterAll(async () => {
+    await agent.end();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('logs from the new level on, and says which file is wrong before a connection needs it', async () => {
+    const logs = (line: RegExp): Promise<unknown> => until(`it says ${line.source}`, () => line.test(agent.log));
+    writeFileSync(tokenFile, 'first');
+    await agent.start();
+    const { pid = 0 } = (await agent.status()) ?? {};
+    // Without SIGHUP: the files are looked at again by themselves.
+    writeFileSync(tokenFile, '\n');
+    agent.write({ ...agent.settings, logLevel: 'debug' });
+    await logs(/"from":"info","to":"debug","msg":"the log level was changed"/);
+    await logs(/tokenFile: \S+ is empty/);
+    agent.write('logLevel: [');
+    writeFileSync(tokenFile, 'two words');
+    process.kill(pid, 'SIGHUP');
+    await logs(/the configuration file is wrong: the earlier one stays in use/);
+    await logs(/tokenFile: \S+ must hold one token and nothing else/);
+    writeFileSync(tokenFile, 'second');
+    agent.write({ ...agent.settings, logLevel: 'warn' });
+    process.kill(pid, 'SIGHUP');
+    await logs(/"from":"debug","to":"warn"/);
+    expect((await agent.status())?.configuration.problems).toEqual([]);
   });
 });
 

@@ -86,7 +86,7 @@ async function start(program: 'global' | 'zone', database: TestDatabase): Promis
       ...{ clock: systemClock, logger: silentLogger },
     }),
     instance: 'test',
-    reload: { on: () => undefined },
+    reload: { on: () => undefined, onCheck: () => () => undefined },
     shutdown: shutdown.signal,
   };
   const module = (): DynamicModule => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { ProcessMesh } from '../support/process-mesh';
 import { until } from '../support/until';
+import { unsignedToken } from '../support/zone-token';
 
 const ROOT = resolve(__dirname, '..', '..');
 
@@ -16,12 +17,13 @@ describe('zones join by their tokens', () => {
   let mesh: ProcessMesh;
   const folder = mkdtempSync(join(tmpdir(), 'causeway-tokens-'));
   const tokenFile = join(folder, 'east.token');
+  const westFile = join(folder, 'west.yaml');
 
-  const issue = async (): Promise<Issued> => {
+  const issue = async (zone = 'east'): Promise<Issued> => {
     const answer = await fetch(`${mesh.global.restUrl}/tokens/zone`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'application/json' },
-      body: JSON.stringify({ zone: 'east', validFor: '1h' }),
+      body: JSON.stringify({ zone, validFor: '1h' }),
     });
     return (await answer.json()) as Issued;
   };
@@ -33,11 +35,70 @@ describe('zones join by their tokens', () => {
     mesh = new ProcessMesh();
     await mesh.startGlobal();
     writeFileSync(tokenFile, (await issue()).token);
-    await mesh.startZone('east', { CAUSEWAY_ZONE_TOKEN: '', CAUSEWAY_ZONE_TOKEN_FILE: tokenFile });
+    const west = await issue('west');
+    writeFileSync(westFile, `zoneToken: ${west.token}\n`);
+    await Promise.all([
+      mesh.startZone('east', { CAUSEWAY_ZONE_TOKEN: '', CAUSEWAY_ZONE_TOKEN_FILE: tokenFile }),
+      mesh.startZone('west', { CAUSEWAY_ZONE_TOKEN: '', CAUSEWAY_CONFIG: westFile }),
+    ]);
   });
   afterAll(async () => {
     await mesh.stop();
     rmSync(folder, { recursive: true });
+  });
+
+  /** The number of the zone's session; 0 while there is none. */
+  const session = async (zone: string): Promise<number> => {
+    const overview = JSON.stringify(await mesh.zone(zone).get(`/zones/${zone}/_overview`));
+    return Number(/"session":(\d+)/.exec(overview)?.[1] ?? 0);
+  };
+  /** Resolves when a line of its log has all of these parts. */
+  const said = (zone: string, ...parts: readonly string[]): Promise<unknown> =>
+    until(`${zone} says ${parts.join(' … ')}`, () =>
+      mesh.zone(zone).lastLines.some((line) => parts.every((part) => line.includes(part))),
+    );
+  /** Resolves with the session after the one of this number. */
+  const sessionAfter = (zone: string, former: number): Promise<number> =>
+    until(`${zone} has another session`, async () => {
+      const number = await session(zone);
+      return number > former && number;
+    });
+
+  it.each<['east' | 'west', string, (token: string) => void]>([
+    ['east', 'in its file', (token) => writeFileSync(tokenFile, token)],
+    ['west', 'in the file of settings', (token) => writeFileSync(westFile, `zoneToken: ${token}\n`)],
+  ])('%s shows a new token %s in a new session before the former token ends', async (zone, _, write) => {
+    const first = await session(zone);
+    write('');
+    mesh.zone(zone).signal('SIGHUP');
+    await said(zone, ...(zone === 'east' ? ['stays as it was', 'must not be empty'] : ['was taken away']));
+    const ready = await (await fetch(`${mesh.zone(zone).diagnosticsUrl}/ready`)).text();
+    expect(ready.includes('CAUSEWAY_ZONE_TOKEN_FILE: must not be empty')).toBe(zone === 'east');
+    write('no.to.ken');
+    // Without SIGHUP: the files are looked at again by themselves.
+    await said(zone, 'must be a zone token', zone === 'east' ? 'stays as it was' : 'the settings stay as they were');
+    expect(await session(zone)).toBe(first);
+
+    const former = await issue(zone);
+    write(former.token);
+    mesh.zone(zone).signal('SIGHUP');
+    const second = await sessionAfter(zone, first);
+    // A token that the global refuses is a mistake: the zone goes on by the former one.
+    const revoked = await issue(zone);
+    await mesh.global.text('/tokens/zone/revocations', { id: revoked.id });
+    write(revoked.token);
+    mesh.zone(zone).signal('SIGHUP');
+    await said(zone, 'the global refuses the new zone token: the former one is shown');
+    const third = await sessionAfter(zone, second);
+
+    write((await issue(zone)).token);
+    mesh.zone(zone).signal('SIGHUP');
+    const last = await sessionAfter(zone, third);
+    // The end of the former token is felt by no session.
+    await mesh.global.text('/tokens/zone/revocations', { id: former.id });
+    expect(await putMesh(`after-${zone}`)).toBe(201);
+    await until('the zone has it', () => mesh.zone(zone).get(`/meshes/after-${zone}`));
+    expect(await session(zone)).toBe(last);
   });
 
   it('a token that is revoked lets no change through, and a new one in its file does, without a restart', async () => {
@@ -107,7 +168,11 @@ it.each<[string, 'global' | 'zone', Record<string, string>, string]>([
   [
     'two tokens',
     'zone',
-    { CAUSEWAY_GLOBAL_ADDRESS: 'grpcs://a:1', CAUSEWAY_ZONE_TOKEN: 'x', CAUSEWAY_ZONE_TOKEN_FILE: 'y' },
+    {
+      CAUSEWAY_GLOBAL_ADDRESS: 'grpcs://a:1',
+      CAUSEWAY_ZONE_TOKEN: unsignedToken({ Zone: 'east' }),
+      CAUSEWAY_ZONE_TOKEN_FILE: 'y',
+    },
     'CAUSEWAY_ZONE_TOKEN and CAUSEWAY_ZONE_TOKEN_FILE: give one of them',
   ],
 ])('%s is refused in one line', (_, app, own, line) => {

@@ -53,7 +53,7 @@ export class VipZone {
 
   /** Of the range of MeshServices. */
   metrics(): unknown {
-    return poolMetrics([this.loop])['MeshService'];
+    return poolMetrics([this.loop], this.harness.clock.now())['MeshService'];
   }
 
   /** Writes as users do and lets the loop settle. */

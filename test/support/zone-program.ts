@@ -58,7 +58,7 @@ export class ZoneProgram {
       ...{
         instance: `test-${randomBytes(4).toString('hex')}`,
         shutdown: shutdown.signal,
-        reload: { on: () => undefined },
+        reload: { on: () => undefined, onCheck: () => () => undefined },
       },
     };
     const plan = { global: undefined, dns: dnsSettings(settings), secrets: secretsSource(settings, cp) };

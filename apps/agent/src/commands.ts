@@ -38,15 +38,24 @@ export async function runAgent(context: AgentContext, flags: RunFlags, kind: 'da
     return 2;
   }
   const { config } = loaded;
-  const logger = createLogger({ level: config.logLevel, program: 'agent', pretty: isTerminal });
-  // What `systemctl reload` sends: the file is followed anyway. On a terminal it is the end of the terminal.
-  if (!isTerminal) process.on('SIGHUP', () => logger.info('the configuration file is followed: no reload is needed'));
+  let level = config.logLevel;
+  const logger = createLogger({ level, program: 'agent', pretty: isTerminal });
   const { envoy, authoritiesFile } = environment;
   const agent = new Agent({
     ...{ config, source, envoy, version, clock: systemClock, logger, machine: hostname() },
     ...(authoritiesFile !== undefined && { authoritiesFile }),
     folder: config.state ?? environment.state,
+    configured: ({ logLevel }) => {
+      if (logLevel !== level) logger.setLevel(logLevel);
+      level = logLevel;
+    },
   });
+  // What `systemctl reload` sends. On a terminal it is the end of the terminal.
+  if (!isTerminal)
+    process.on('SIGHUP', () => {
+      logger.info('SIGHUP: the configuration is read again');
+      agent.reload();
+    });
   await agent.run(signal);
   return 0;
 }

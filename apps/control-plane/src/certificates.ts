@@ -1,6 +1,6 @@
 import { hostname, networkInterfaces } from 'node:os';
 import { SelfIssuedCertificates, type ServerCertificates } from '@causeway/access';
-import { FileCertificates, type CertificateFiles } from './file-certificates';
+import { FileCertificates, type CertificateFiles, type FileCertificateOptions } from './file-certificates';
 import { exitWithProblems } from './load-config';
 
 /** Where the certificate that a port shows comes from. */
@@ -38,7 +38,7 @@ export function certificateSource(settings: TlsSettings): CertificateSource {
 /** Opens it; undefined where TLS is off. Rejects where files do not fit together, and while the store is away. */
 export async function openCertificates(
   source: CertificateSource,
-  options: Omit<Parameters<typeof SelfIssuedCertificates.open>[0], 'names'>,
+  options: Omit<Parameters<typeof SelfIssuedCertificates.open>[0], 'names'> & Pick<FileCertificateOptions, 'reload'>,
 ): Promise<ServerCertificates | undefined> {
   switch (source.type) {
     case 'off':

@@ -18,7 +18,7 @@ export interface ControlPlaneCore<S extends SharedSettings = SharedSettings> {
   /** The settings with secrets replaced, for logs and for `/config`. */
   readonly redacted: Readonly<Record<string, unknown>>;
   /** Changes of settings while the program runs. */
-  readonly reload: Pick<SettingsReload, 'on'>;
+  readonly reload: Pick<SettingsReload<S>, 'on' | 'onCheck'>;
   /** The kinds of the product and those that definitions in `index` declare at each moment. */
   readonly registry: Registry;
   /** The state of the store in memory; IndexModule fills it. */

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAuthority, createServerCertificate } from '@causeway/access';
-import { FakeClock, silentLogger } from '@causeway/runtime';
+import { silentLogger } from '@causeway/runtime';
 import { presentedCertificate, serveTls } from '../../../test/support/tls-server';
 import { FileCertificates } from './file-certificates';
 
@@ -14,50 +14,79 @@ describe("an operator's own certificate", () => {
   const [certificateFile, keyFile] = [join(folder, 'server.crt'), join(folder, 'server.key')];
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  async function writePair(chained = true): Promise<string> {
-    const authority = await createAuthority(NOW);
-    const { certificate, privateKey } = await createServerCertificate(authority, { names: LOCAL, now: NOW });
+  const checks = new Set<() => void>();
+  const check = (): void => checks.forEach((listener) => listener());
+  const reload = {
+    onCheck: (listener: () => void) => {
+      checks.add(listener);
+      return () => void checks.delete(listener);
+    },
+  };
+  const open = (now = NOW): FileCertificates =>
+    new FileCertificates({ certificateFile, keyFile, clock: { now: () => now }, logger: silentLogger, reload });
+
+  async function writePair(chained = true, now = NOW): Promise<string> {
+    const authority = await createAuthority(now);
+    const { certificate, privateKey } = await createServerCertificate(authority, { names: LOCAL, now });
     writeFileSync(certificateFile, chained ? `${certificate}\n${authority.certificate}\n` : certificate);
     writeFileSync(keyFile, privateKey);
     return authority.certificate;
   }
 
   it('is shown, and its successor from the next look on', async () => {
-    const clock = new FakeClock(NOW);
     const first = await writePair();
-    const certificates = new FileCertificates({ certificateFile, keyFile, clock, logger: silentLogger });
+    const certificates = open();
     const server = await serveTls(certificates);
     expect(await presentedCertificate(server.port, first)).toMatchObject({ subject: { CN: 'Causeway global' } });
     const second = await writePair();
-    clock.advance(5_000);
+    check();
     expect(await presentedCertificate(server.port, second)).toMatchObject({ subject: { CN: 'Causeway global' } });
     expect(await presentedCertificate(server.port, first)).toMatch(/SELF_SIGNED|UNABLE_TO/);
     server.stop();
     certificates.close();
-    expect(clock.pending).toBe(0);
+    expect(checks.size).toBe(0);
   });
 
   it('stays while its files do not fit together', async () => {
-    const clock = new FakeClock(NOW);
     await writePair();
-    const certificates = new FileCertificates({ certificateFile, keyFile, clock, logger: silentLogger });
+    const certificates = open();
     const former = certificates.current();
     const other = await createServerCertificate(await createAuthority(NOW), { names: LOCAL, now: NOW });
     writeFileSync(certificateFile, other.certificate);
-    clock.advance(5_000);
+    check();
     expect(certificates.current()).toBe(former);
     writeFileSync(keyFile, other.privateKey);
-    clock.advance(5_000);
+    check();
     expect(certificates.current()).toEqual({ certificate: other.certificate, privateKey: other.privateKey });
     certificates.close();
   });
 
+  it('stays where its successor has ended already, or where a part of its chain is damaged', async () => {
+    await writePair();
+    const certificates = open();
+    const former = certificates.current();
+    await writePair(true, NOW - 100 * 24 * 3_600_000);
+    check();
+    expect([certificates.current(), certificates.fault()]).toEqual([
+      former,
+      expect.stringMatching(/^the certificate in \S+server\.crt has ended at \d{4}-/),
+    ]);
+    await writePair();
+    const block = '-----BEGIN CERTIFICATE-----\nQUFB\n-----END CERTIFICATE-----\n';
+    writeFileSync(certificateFile, `${readFileSync(certificateFile, 'utf8')}${block}`);
+    check();
+    expect([certificates.current(), certificates.fault()]).toEqual([
+      former,
+      expect.stringContaining('must hold a certificate and its key in PEM'),
+    ]);
+    certificates.close();
+  });
+
   it('names its authority only where its file ends with it', async () => {
-    const options = { certificateFile, keyFile, clock: new FakeClock(NOW), logger: silentLogger };
     const authority = await writePair();
-    expect(new FileCertificates(options).authority()?.trim()).toBe(authority.trim());
+    expect(open().authority()?.trim()).toBe(authority.trim());
     await writePair(false);
-    expect(new FileCertificates(options).authority()).toBeUndefined();
+    expect(open().authority()).toBeUndefined();
   });
 
   it.each([
@@ -71,7 +100,6 @@ describe("an operator's own certificate", () => {
   ])('is refused at the start when its files %s', async (_, spoil, wanted) => {
     await writePair();
     await spoil();
-    const options = { certificateFile, keyFile, clock: new FakeClock(NOW), logger: silentLogger };
-    expect(() => new FileCertificates(options)).toThrow(wanted);
+    expect(() => open()).toThrow(wanted);
   });
 });

@@ -1,7 +1,9 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
 import type { CertifiedKey, ServerCertificates } from '@causeway/access';
-import { errorText, type Clock, type Logger, type Timer } from '@causeway/runtime';
+import { errorText, type Clock, type Logger } from '@causeway/runtime';
+import type { SettingsReload } from './settings-reload';
 
 /** Files of the operator's own certificate. */
 export interface CertificateFiles {
@@ -13,24 +15,26 @@ export interface CertificateFiles {
 
 /** Files and dependencies of `FileCertificates`. */
 export interface FileCertificateOptions extends CertificateFiles {
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'now'>;
   readonly logger: Logger;
+  /** When the files are read again. */
+  readonly reload: Pick<SettingsReload, 'onCheck'>;
 }
 
-/** Interval of the checks, ms. Files are read again, not watched: mounted secrets are symbolic links that are swapped. */
-const CHECK_INTERVAL = 5_000;
-
-/** A certificate from files. A replaced pair is used without a restart once key and certificate match. */
+/**
+ * A certificate from files. A replaced pair is used without a restart once key and certificate match; one that has ended does not take
+ * the place of one that has not.
+ */
 export class FileCertificates implements ServerCertificates {
   private readonly listeners = new Set<() => void>();
-  private timer: Timer | undefined;
+  private readonly stop: () => void;
   private shown: CertifiedKey;
   private lastFault = '';
 
   /** Throws if the files cannot be read or key and certificate do not match. */
   constructor(private readonly options: FileCertificateOptions) {
     this.shown = readPair(options);
-    this.scheduleCheck();
+    this.stop = options.reload.onCheck(() => this.read());
   }
 
   current(): CertifiedKey {
@@ -52,23 +56,19 @@ export class FileCertificates implements ServerCertificates {
   }
 
   close(): void {
-    this.timer?.cancel();
-  }
-
-  private scheduleCheck(): void {
-    this.timer = this.options.clock.after(CHECK_INTERVAL, () => {
-      this.read();
-      this.scheduleCheck();
-    });
+    this.stop();
   }
 
   /** A pair that does not match is being replaced, or a mistake: the certificate in use stays. */
   private read(): void {
-    const { logger, certificateFile } = this.options;
+    const { logger, certificateFile, clock } = this.options;
     try {
       const pair = readPair(this.options);
+      const isSame = pair.certificate === this.shown.certificate && pair.privateKey === this.shown.privateKey;
+      if (!isSame && endOf(pair) <= clock.now() && endOf(this.shown) > clock.now())
+        throw new Error(`the certificate in ${certificateFile} has ended at ${new Date(endOf(pair)).toISOString()}`);
       this.lastFault = '';
-      if (pair.certificate === this.shown.certificate && pair.privateKey === this.shown.privateKey) return;
+      if (isSame) return;
       this.shown = pair;
       logger.info('a server certificate was replaced', { certificateFile });
       for (const listener of this.listeners) listener();
@@ -87,11 +87,18 @@ function readPair({ certificateFile, keyFile }: CertificateFiles): CertifiedKey 
   let fits: boolean;
   try {
     fits = new X509Certificate(certificate).checkPrivateKey(createPrivateKey(privateKey));
+    // Refuses what a server could not use: X509Certificate reads no more than the first of a chain.
+    if (fits) createSecureContext({ cert: certificate, key: privateKey });
   } catch (cause) {
     throw new Error(`${certificateFile} and ${keyFile} must hold a certificate and its key in PEM`, { cause });
   }
   if (!fits) throw new Error(`the key in ${keyFile} is not that of the certificate in ${certificateFile}`);
   return { certificate, privateKey };
+}
+
+/** ms since 1970. */
+function endOf({ certificate }: CertifiedKey): number {
+  return Date.parse(new X509Certificate(certificate).validTo);
 }
 
 function chainOf(pem: string): readonly string[] {

@@ -1,4 +1,5 @@
-import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
 import { ownZone, type ControlPlane } from '@causeway/resources';
 import { errorText, silentLogger, type Logger } from '@causeway/runtime';
 import { backupLines, StoreNotEmpty, type BackupHeader, type RestoreResult } from '@causeway/store';
@@ -21,17 +22,33 @@ export async function importBackup(
   const stop = new AbortController();
   const { signal } = stop;
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort());
-  const input = file === '-' ? process.stdin : createReadStream(file, { highWaterMark: PIECE });
   const owner = { role: cp.role, zone: ownZone(cp) };
   try {
+    const input = await openBackup(file);
     const restored = await restoreBackup(backupLines(input), { url, logger: STDERR, owner, dryRun, signal });
     say(restored, file, dryRun);
     process.exitCode = restored.ok ? 0 : 1;
   } catch (error) {
-    if (!(error instanceof StoreNotEmpty) && !signal.aborted) throw error;
+    const isForThePerson = error instanceof StoreNotEmpty || error instanceof Unreadable || signal.aborted;
+    if (!isForThePerson) throw error;
     complain(signal.aborted ? 'ended: nothing was restored' : errorText(error));
     process.exitCode = 1;
   }
+}
+
+class Unreadable extends Error {}
+
+/** Rejects at once where the file cannot be read: a stream would say so before anybody listens. */
+async function openBackup(file: string): Promise<Readable> {
+  if (file === '-') return process.stdin;
+  try {
+    const handle = await open(file);
+    if ((await handle.stat()).isFile()) return handle.createReadStream({ highWaterMark: PIECE });
+    await handle.close();
+  } catch (error) {
+    throw new Unreadable(`${file}: cannot be read: ${errorText(error)}`, { cause: error });
+  }
+  throw new Unreadable(`${file}: is no file; for a pipe, - takes standard input`);
 }
 
 /** What a person must know of the database; the rest of a log is for programs that run. */

@@ -6,6 +6,7 @@
 export { loadConfig, exitWithProblems, exitOnError, type LoadedConfig, type ProgramStart } from './load-config';
 export { importBackup } from './import-backup';
 export { createProgram, runProgram, type Program } from './run-program';
+export { boundedText } from './bounded-text';
 export { settingsSchema, settingsTable, type DescribedSettings } from './settings-reference';
 export { sharedHelp, sharedSettings, type SharedSettings } from './settings';
 export { CORE, CoreModule, type ControlPlaneCore, type ModuleImports } from './core.module';

@@ -31,7 +31,7 @@ export interface Program<S extends SharedSettings> {
 interface ProgramConfig<S extends SharedSettings> {
   readonly values: S;
   readonly settings: Settings;
-  readonly reread: () => RereadSettings;
+  readonly reread: () => RereadSettings<S>;
   readonly redacted: Readonly<Record<string, unknown>>;
   readonly unknownVariables: readonly string[];
 }
@@ -76,7 +76,7 @@ function followSettings<S extends SharedSettings>(
   { values, settings, reread }: ProgramConfig<S>,
   logger: ProgramLogger,
   ended: AbortSignal,
-): SettingsReload {
+): SettingsReload<S> {
   const reload = new SettingsReload({ values, settings, reread, clock: systemClock, logger });
   reload.on('LOG_LEVEL', (level) => logger.setLevel(level));
   const check = (): void => {

@@ -5,15 +5,15 @@ import type { SharedSettings } from './settings';
 const CHECK_INTERVAL = 5_000;
 
 /** Settings as they are now, or what is wrong with them. */
-export type RereadSettings =
-  { readonly ok: true; readonly values: SharedSettings } | { readonly ok: false; readonly problems: readonly string[] };
+export type RereadSettings<S extends SharedSettings = SharedSettings> =
+  { readonly ok: true; readonly values: S } | { readonly ok: false; readonly problems: readonly string[] };
 
 /** What a `SettingsReload` is made of. */
-export interface SettingsReloadParts {
+export interface SettingsReloadParts<S extends SharedSettings> {
   readonly settings: Settings;
-  readonly values: SharedSettings;
+  readonly values: S;
   /** Reads all sources as they are now. */
-  readonly reread: () => RereadSettings;
+  readonly reread: () => RereadSettings<S>;
   readonly clock: Pick<Clock, 'after'>;
   readonly logger: Logger;
 }
@@ -22,24 +22,41 @@ export interface SettingsReloadParts {
  * Takes over changes of the settings that are read anew while the program runs, every five seconds and with `check`. A source
  * that is wrong changes nothing and is logged once; of changes of other settings the log says that they wait for a start.
  */
-export class SettingsReload {
-  private readonly listeners = new Map<string, (values: SharedSettings) => void>();
-  private inUse: SharedSettings;
+export class SettingsReload<S extends SharedSettings = SharedSettings> {
+  private readonly listeners = new Map<string, (values: S) => void>();
+  private readonly checked = new Set<() => void>();
+  private inUse: S;
   private lastFault = '';
   private timer: Timer | undefined;
 
-  constructor(private readonly parts: SettingsReloadParts) {
+  constructor(private readonly parts: SettingsReloadParts<S>) {
     this.inUse = parts.values;
     this.schedule();
   }
 
   /** Calls `listener`, which logs it, with each new value of the setting. One listener a setting. */
-  on<K extends keyof SharedSettings>(name: K, listener: (value: SharedSettings[K]) => void): void {
+  on<K extends keyof S & string>(name: K, listener: (value: S[K]) => void): void {
     this.listeners.set(name, (values) => listener(values[name]));
+  }
+
+  /** Calls `listener`, which never throws, with each check until the returned function is called: it reads the file that a setting names. */
+  onCheck(listener: () => void): () => void {
+    this.checked.add(listener);
+    return () => void this.checked.delete(listener);
   }
 
   /** Reads all sources now. */
   check(): void {
+    this.takeValues();
+    for (const listener of this.checked) listener();
+  }
+
+  /** Ends the checks. */
+  close(): void {
+    this.timer?.cancel();
+  }
+
+  private takeValues(): void {
     const { logger } = this.parts;
     const read = this.parts.reread();
     const fault = read.ok ? '' : read.problems.join('; ');
@@ -57,11 +74,6 @@ export class SettingsReload {
         logger.warn('a setting was changed: it takes effect at the next start', fields);
       }
     }
-  }
-
-  /** Ends the checks. */
-  close(): void {
-    this.timer?.cancel();
   }
 
   private schedule(): void {

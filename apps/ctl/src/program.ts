@@ -1,4 +1,5 @@
-import { Command, Option } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
+import { version } from '../../../package.json';
 import type { CommandContext, ProgramContext } from './context';
 import type { RegisterCommand, RegisterLightCommand, SetExitCode } from './options';
 import { cliVariables } from './config';
@@ -87,20 +88,30 @@ export interface ProgramParts {
 
 /** The options of the program, without any command. */
 export function createProgram(print: Pick<ProgramContext, 'print' | 'printError'>): Command {
-  return new Command('causeway')
-    .description('looks at and changes a Causeway control plane')
-    .optionsGroup('Which control plane:')
-    .option('-s, --server <url>', 'address of a control plane, http(s):// or grpc(s):// (or CAUSEWAY_SERVER)')
-    .option('--context <name>', 'a context of `causeway config` (or CAUSEWAY_CONTEXT)')
-    .option('--token <token>', 'bearer token (or CAUSEWAY_TOKEN)')
-    .option('--ca-file <file>', 'certificates (PEM) that verify the server (or CAUSEWAY_CA_FILE)')
-    .addOption(new Option('--insecure-skip-tls-verify', 'accept any certificate: anyone in between can read the token'))
-    .showSuggestionAfterError()
-    .exitOverride()
-    .configureOutput({
-      writeOut: (text) => print.print(text.trimEnd()),
-      writeErr: (text) => print.printError(text.trimEnd()),
-    });
+  return (
+    new Command('causeway')
+      .description('looks at and changes a Causeway control plane')
+      .optionsGroup('Which control plane:')
+      .option('-s, --server <url>', 'address of a control plane, http(s):// or grpc(s):// (or CAUSEWAY_SERVER)')
+      .option('--context <name>', 'a context of `causeway config` (or CAUSEWAY_CONTEXT)')
+      .option('--token <token>', 'bearer token (or CAUSEWAY_TOKEN)')
+      .option('--ca-file <file>', 'certificates (PEM) that verify the server (or CAUSEWAY_CA_FILE)')
+      .addOption(
+        new Option('--insecure-skip-tls-verify', 'accept any certificate: anyone in between can read the token'),
+      )
+      // As other programs have it; the command `version` is the one that the help tells of.
+      .addOption(new Option('--version').hideHelp())
+      .on('option:version', () => {
+        print.print(`causeway ${version}`);
+        throw new CommanderError(0, 'commander.version', version);
+      })
+      .showSuggestionAfterError()
+      .exitOverride()
+      .configureOutput({
+        writeOut: (text) => print.print(text.trimEnd()),
+        writeErr: (text) => print.printError(text.trimEnd()),
+      })
+  );
 }
 
 /** The name of the command: the first word that is neither an option of the program nor the value of one. */

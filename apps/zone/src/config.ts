@@ -1,3 +1,4 @@
+import { zoneTokenFacts } from '@causeway/access';
 import { loadConfig, sharedHelp, sharedSettings, type LoadedConfig, type ProgramStart } from '@causeway/control-plane';
 import {
   count,
@@ -13,6 +14,11 @@ import {
   type SettingValues,
 } from '@causeway/runtime';
 
+/** Why a text is no zone token. */
+export function zoneTokenFault(given: string): string | undefined {
+  return zoneTokenFacts(given) ? undefined : 'must be a zone token: a JWT with the claim "Zone"';
+}
+
 /** The settings of a zone's control plane (docs/design.md §6). */
 export const zoneSettings = {
   ...sharedSettings,
@@ -20,7 +26,7 @@ export const zoneSettings = {
   CAUSEWAY_GLOBAL_ADDRESS: optional(text()),
   CAUSEWAY_GLOBAL_CA_FILE: optional(text()),
   CAUSEWAY_GLOBAL_TLS_SKIP_VERIFY: flag(false),
-  CAUSEWAY_ZONE_TOKEN: optional(secret(text())),
+  CAUSEWAY_ZONE_TOKEN: reloaded(optional(secret(text(undefined, zoneTokenFault)))),
   CAUSEWAY_ZONE_TOKEN_FILE: reloaded(optional(text()), 'content'),
   CAUSEWAY_VIP_RANGE_MESHSERVICE: text('241.0.0.0/8'),
   CAUSEWAY_VIP_RANGE_MESHEXTERNALSERVICE: text('242.0.0.0/8'),
@@ -70,8 +76,8 @@ export const zoneHelp: Readonly<Record<string, string>> = {
   CAUSEWAY_GLOBAL_ADDRESS: 'grpcs://host:port or grpc://host:port of the global; none = a zone by itself',
   CAUSEWAY_GLOBAL_CA_FILE: 'certificate in PEM that the global is verified by',
   CAUSEWAY_GLOBAL_TLS_SKIP_VERIFY: 'true takes whoever answers for the global',
-  CAUSEWAY_ZONE_TOKEN: 'token by which the zone joins',
-  CAUSEWAY_ZONE_TOKEN_FILE: 'a file with it, read anew at each connection',
+  CAUSEWAY_ZONE_TOKEN: 'token by which the zone joins; with a new one its session with the global begins anew',
+  CAUSEWAY_ZONE_TOKEN_FILE: 'a file with it',
   CAUSEWAY_VIP_RANGE_MESHSERVICE: 'virtual IPs of MeshServices',
   CAUSEWAY_VIP_RANGE_MESHEXTERNALSERVICE: 'virtual IPs of MeshExternalServices',
   CAUSEWAY_VIP_RANGE_MESHMULTIZONESERVICE: 'virtual IPs of MeshMultiZoneServices',

@@ -4,11 +4,9 @@ import { errorText, type Logger } from '@causeway/runtime';
 import { CredentialsMissing, globalCredentials, type GlobalTrust, type ZoneSyncOptions } from '@causeway/kds';
 import type { ZoneSettings } from './config';
 
-/** Where a zone's global is and how to speak to it. */
+/** Where a zone's global is and how to verify it; the file of the authority is read anew at each connection. */
 export interface GlobalAddress extends Pick<ZoneSyncOptions, 'address' | 'credentials'> {
   readonly trust: GlobalTrust['type'];
-  /** Read anew at each connection, as the authority is: files may come and be replaced without a restart. */
-  readonly token: () => string | undefined;
 }
 
 /**
@@ -28,18 +26,17 @@ export function readGlobalAddress(settings: ZoneSettings): GlobalAddress | undef
     address,
     trust: scheme === 'grpc' ? 'plain' : settings.CAUSEWAY_GLOBAL_TLS_SKIP_VERIFY ? 'unverified' : 'verified',
     credentials: () => globalCredentials(trust()),
-    token: () => token(settings),
   };
 }
 
 /** Says loudly what the operator has given up. */
-export function warnOfTrust({ trust, token }: GlobalAddress, logger: Logger): void {
+export function warnOfTrust({ trust }: GlobalAddress, settings: ZoneSettings, logger: Logger): void {
   if (trust === 'unverified') {
     logger.warn('THE GLOBAL IS NOT VERIFIED: whoever answers at its address is taken for it, and gets the zone token', {
       setting: 'CAUSEWAY_GLOBAL_TLS_SKIP_VERIFY=true',
     });
   }
-  if (trust === 'plain' && hasToken(token)) {
+  if (trust === 'plain' && (settings.CAUSEWAY_ZONE_TOKEN ?? settings.CAUSEWAY_ZONE_TOKEN_FILE) !== undefined) {
     logger.warn('the zone token can be read on its way to the global: use grpcs://', {
       setting: 'CAUSEWAY_GLOBAL_ADDRESS',
     });
@@ -67,12 +64,6 @@ function tlsTrust(settings: ZoneSettings): GlobalTrust {
   return { type: 'verified', authority: readNamed('CAUSEWAY_GLOBAL_CA_FILE', file) };
 }
 
-function token(settings: ZoneSettings): string | undefined {
-  const file = settings.CAUSEWAY_ZONE_TOKEN_FILE;
-  if (file === undefined) return settings.CAUSEWAY_ZONE_TOKEN;
-  return readNamed('CAUSEWAY_ZONE_TOKEN_FILE', file).toString('utf8').trim();
-}
-
 /** Throws with the setting's name: the zone serves on without its global, and tries again. */
 function readNamed(setting: string, file: string): Buffer {
   try {
@@ -81,14 +72,5 @@ function readNamed(setting: string, file: string): Buffer {
     const missing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
     const Failure = missing ? CredentialsMissing : Error;
     throw new Failure(`${setting}: ${errorText(cause)}`, { cause });
-  }
-}
-
-/** A file that is not there yet is a token that is to come. */
-function hasToken(read: () => string | undefined): boolean {
-  try {
-    return read() !== undefined;
-  } catch {
-    return true;
   }
 }

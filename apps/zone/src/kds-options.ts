@@ -8,6 +8,12 @@ import type { IndexReader } from '@causeway/store';
 import type { PostgresBackend } from '@causeway/store-postgres';
 import type { ZoneSettings } from './config';
 import type { GlobalAddress } from './global-address';
+import type { ZoneToken } from './zone-token';
+
+/** The global that a zone joins, and the token that it shows. */
+export interface JoinedGlobal extends GlobalAddress {
+  readonly token: ZoneToken;
+}
 
 type ZoneKdsSources = [
   backend: PostgresBackend,
@@ -34,7 +40,7 @@ function proxyInsights(proxies: ProxyDirectory): InsightSource {
 /** How the zone speaks with its global, from its settings; nothing to speak with where `global` is undefined. */
 export function kdsOptions(
   core: ControlPlaneCore<ZoneSettings>,
-  global: GlobalAddress | undefined,
+  global: JoinedGlobal | undefined,
 ): (...sources: ZoneKdsSources) => KdsZoneOptions {
   const { settings, clock, logger } = core;
   return (...[{ store }, index, binding, sealing, proxies]) => ({

@@ -5,6 +5,7 @@ import { dnsSettings } from './dns-options';
 import { readGlobalAddress, warnOfTrust } from './global-address';
 import { secretsSource } from './secrets-key';
 import { ZoneModule } from './zone.module';
+import { ZoneToken } from './zone-token';
 
 /** Runs a zone's control plane until it is told to end. */
 async function bootstrap(): Promise<void> {
@@ -16,8 +17,9 @@ async function bootstrap(): Promise<void> {
   const secrets = secretsSource(settings, cp);
   const program = createProgram(cp, config);
   warnOfRanges(ranges, program.core.logger);
-  if (global) warnOfTrust(global, program.core.logger);
-  await runProgram(program, () => ZoneModule.forRoot(program.core, { global, dns, secrets }));
+  if (global) warnOfTrust(global, settings, program.core.logger);
+  const joined = global && { ...global, token: ZoneToken.follow(program.core) };
+  await runProgram(program, () => ZoneModule.forRoot(program.core, { global: joined, dns, secrets }));
 }
 
 bootstrap().catch(exitOnError);

@@ -12,6 +12,7 @@ import type { Metric, TelemetryOptions } from '@causeway/telemetry';
 import type { XdsPort } from '@causeway/xds';
 import type { ZoneSettings } from './config';
 import type { ZoneLeader } from './zone-leader.module';
+import type { ZoneToken } from './zone-token';
 
 type ZoneTelemetrySources = [
   shared: SharedTelemetry,
@@ -22,11 +23,10 @@ type ZoneTelemetrySources = [
 ];
 
 /** What a zone shows at its diagnostics port: besides what all control planes have, addresses, sync and DNS. */
-export function zoneTelemetry({
-  clock,
-  cp,
-  settings,
-}: ControlPlaneCore<ZoneSettings>): (...sources: ZoneTelemetrySources) => TelemetryOptions {
+export function zoneTelemetry(
+  { clock, cp, settings }: ControlPlaneCore<ZoneSettings>,
+  token: Pick<ZoneToken, 'fault'> | undefined,
+): (...sources: ZoneTelemetrySources) => TelemetryOptions {
   return (...[shared, queries, leader, dns, xds]) => {
     const base = shared.options();
     const reports = (): SyncReports => new Map([[settings.CAUSEWAY_ZONE_NAME, leader.session()?.kinds ?? []]]);
@@ -36,7 +36,11 @@ export function zoneTelemetry({
       ...dns.metrics(),
       ...xds.metrics(),
     ];
-    const warnings = (): readonly string[] => [...(base.warnings?.() ?? []), ...xds.warnings()];
+    const warnings = (): readonly string[] => [
+      ...(base.warnings?.() ?? []),
+      ...xds.warnings(),
+      ...(token?.fault === undefined ? [] : [token.fault]),
+    ];
     return {
       ...base,
       warnings,

@@ -184,7 +184,7 @@ export class ZoneLeader {
 
   /** How full the address ranges are; empty before this replica has led. */
   pools(): ReturnType<typeof poolReports> {
-    return poolReports(this.latest?.loops ?? []);
+    return poolReports(this.latest?.loops ?? [], this.options.core.clock.now());
   }
 
   /** Undefined while another replica leads. */

@@ -28,9 +28,8 @@ import { zoneRanges } from './address-ranges';
 import { XdsPort } from '@causeway/xds';
 import type { ZoneSettings } from './config';
 import { ProxiesModule } from './proxies.module';
-import type { GlobalAddress } from './global-address';
 import { dnsModule } from './dns-options';
-import { kdsOptions } from './kds-options';
+import { kdsOptions, type JoinedGlobal } from './kds-options';
 import { zoneQuerySources } from './query-sources';
 import type { SecretsSource } from './secrets-key';
 import { zoneTelemetry } from './telemetry';
@@ -47,7 +46,7 @@ import { ZoneLeader, ZoneLeaderModule } from './zone-leader.module';
 /** What a zone's settings come to, checked. */
 export interface ZonePlan {
   /** Undefined for a zone by itself. */
-  readonly global: GlobalAddress | undefined;
+  readonly global: JoinedGlobal | undefined;
   readonly dns: DnsSettings;
   readonly secrets: SecretsSource;
 }
@@ -95,7 +94,7 @@ export class ZoneModule {
     const telemetry = TelemetryModule.forRootAsync({
       imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader, audit, shown] }), queries, ...served],
       inject: [SharedTelemetry, QUERIES, ZoneLeader, DNS_SERVER, XdsPort],
-      useFactory: zoneTelemetry(core),
+      useFactory: zoneTelemetry(core, global?.token),
     });
     return {
       module: ZoneModule,

@@ -11,6 +11,7 @@
  */
 export { createZoneTokenService, type ZoneTokenService } from './zones/zone-token-service';
 export { type IssuedZoneToken, type ZoneTokenRequest, zoneTokenViolations } from './zones/zone-token-issuer';
+export { zoneTokenFacts } from './zones/zone-token';
 export { createZoneProxyTokens, type ZoneProxyTokens } from './zones/zone-proxy-tokens';
 export {
   createDataplaneTokens,

@@ -132,7 +132,7 @@ class CheckedZone {
   }
 
   used(): unknown {
-    return poolMetrics(this.loops)['MeshService']?.used;
+    return poolMetrics(this.loops, 0)['MeshService']?.used;
   }
 
   private async remove({ kind, n: which }: Extract<ZoneStep, { type: 'remove' }>): Promise<void> {

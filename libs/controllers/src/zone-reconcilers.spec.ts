@@ -222,8 +222,8 @@ describe('the loops of a zone', () => {
     await other.lead(loops);
     await harness.write(dataplane('redis-1', [tagged('redis', 6379)]));
     await other.settle();
-    expect(poolMetrics(loops)).toEqual({ MeshService: { size: 4n, used: 1, cooling: 0 } });
-    expect(poolMetrics([])).toEqual({});
+    expect(poolMetrics(loops, 0)).toEqual({ MeshService: { size: 4n, used: 1, cooling: 0 } });
+    expect(poolMetrics([], 0)).toEqual({});
   });
 
   it.each<[string, Record<string, string>, string]>([

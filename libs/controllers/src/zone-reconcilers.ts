@@ -78,13 +78,13 @@ export function createZoneReconcilers(config: ZoneReconcilersConfig): ControlLoo
   ];
 }
 
-/** How full the address ranges of the zone are, by kind: `vip_pool_{size,used,cooling}`. Empty without a vip loop. */
-export function poolMetrics(loops: readonly ControlLoop[]): Readonly<Record<string, PoolMetrics>> {
-  const shared = poolReports(loops).filter(({ mesh }) => mesh === undefined);
+/** How full the address ranges of the zone are at `now` (ms of the store's clock), by kind: `vip_pool_{size,used,cooling}`. Empty without a vip loop. */
+export function poolMetrics(loops: readonly ControlLoop[], now: number): Readonly<Record<string, PoolMetrics>> {
+  const shared = poolReports(loops, now).filter(({ mesh }) => mesh === undefined);
   return Object.fromEntries(shared.map(({ kind, size, used, cooling }) => [kind, { size, used, cooling }]));
 }
 
 /** The same with the ranges that meshes have for themselves. */
-export function poolReports(loops: readonly ControlLoop[]): readonly PoolReport[] {
-  return loops.find((loop) => loop instanceof VipReconciler)?.reports ?? [];
+export function poolReports(loops: readonly ControlLoop[], now: number): readonly PoolReport[] {
+  return loops.find((loop) => loop instanceof VipReconciler)?.reportsAt(now) ?? [];
 }

@@ -124,7 +124,7 @@ describe('AddressPool under any history', () => {
         const world = new TestStore();
         for (const step of history) {
           world.take(step);
-          expect(world.pool.metrics.used).toBe(world.held.size);
+          expect(world.pool.metricsAt(0).used).toBe(world.held.size);
         }
       }),
       { numRuns: 100 },

@@ -18,7 +18,7 @@ export interface AllocationMoment {
   readonly floor?: number;
 }
 
-/** How full a pool is; `cooling` counts freed addresses that nobody holds, whether or not their cooldown is over. */
+/** How full a pool is at a moment; `cooling` counts the addresses that nobody but who freed them may get yet. */
 export interface PoolMetrics {
   readonly size: bigint;
   readonly used: number;
@@ -59,7 +59,6 @@ export class AddressPool {
   private readonly freedBy = new Map<string, Set<bigint>>();
   private coolingQueue = new CooldownQueue();
   private readonly blocked = new Set<bigint>();
-  private coolingCount = 0;
   private last: bigint | undefined;
   private releaseCount = 0;
 
@@ -77,8 +76,11 @@ export class AddressPool {
     return this.last === undefined ? undefined : this.space.addressOf(this.last);
   }
 
-  get metrics(): PoolMetrics {
-    return { size: this.space.size, used: this.holders.size + this.blocked.size, cooling: this.coolingCount };
+  /** `now` in ms of the store's clock. Looks at each address that was freed. */
+  metricsAt(now: number): PoolMetrics {
+    let cooling = 0;
+    for (const [n, { until }] of this.freed) if (until > now && this.isIdle(n)) cooling += 1;
+    return { size: this.space.size, used: this.holders.size + this.blocked.size, cooling };
   }
 
   /** A counter that grows whenever an address is released; an owner that got none may then ask again. */
@@ -154,7 +156,6 @@ export class AddressPool {
     this.freedBy.set(owner, (this.freedBy.get(owner) ?? new Set<bigint>()).add(n));
     if (this.holders.has(n)) return;
     this.releaseCount += 1;
-    if (known) this.coolingCount -= 1;
     this.startCooldown(n, until);
     this.updateAllocated(n);
   }
@@ -188,12 +189,10 @@ export class AddressPool {
     if (this.heldBy.get(owner) === n) return;
     this.heldBy.set(owner, n);
     this.holders.set(n, owner);
-    if (this.freed.has(n)) this.coolingCount -= 1;
     this.updateAllocated(n);
   }
 
   private startCooldown(n: bigint, until: number): void {
-    this.coolingCount += 1;
     this.coolingQueue.push({ n, until });
     if (this.coolingQueue.length > 2 * this.freed.size + 64) this.sweepQueue();
   }

@@ -25,3 +25,4 @@ export { FirstState, type FirstStateOptions } from './zone/first-state';
 export { createZoneSync, sessionInsight, type ZoneSync, type ZoneSyncStatus } from './zone/zone-sync';
 export type { InsightSource } from './zone/insight-view';
 export type { ZoneSyncOptions } from './zone/zone-sync-options';
+export type { ZoneTokenSource } from './zone/zone-token-source';

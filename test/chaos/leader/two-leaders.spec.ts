@@ -1,9 +1,12 @@
-import { createZoneReconcilers, LoopRunner } from '@causeway/controllers';
+import { createAppMeshLoop, createZoneReconcilers, LoopRunner, type ControlLoop } from '@causeway/controllers';
+import { FollowedRoutes } from '@causeway/meshes';
 import { globalIdentity, isJsonArray, isJsonObject } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { Fenced, type Change } from '@causeway/store';
 import { createPostgresBackend } from '@causeway/store-postgres';
 import { Client } from 'pg';
+import { dataplane, idOf, put, remove } from '../../support/loop-harness';
+import { meshesOf } from '../../support/meshes';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres';
 import { readVersions, recordVersions, type RowVersion } from '../../support/row-versions';
 import { TestPlane } from '../../support/test-plane';
@@ -22,13 +25,19 @@ interface Believer {
   readonly runner: LoopRunner;
 }
 
-/** Takes the epoch over and begins a term with all loops of a zone. */
-async function lead({ state, store, index }: TestPlane, holder: string): Promise<Believer> {
+const addressLoops = (): readonly ControlLoop[] =>
+  createZoneReconcilers({ cp: CP, ranges: { MeshService: RANGE }, cooldown: REST });
+
+/** Takes the epoch over and begins a term with these loops. */
+async function lead(
+  { state, store, index }: TestPlane,
+  holder: string,
+  loops: readonly ControlLoop[],
+): Promise<Believer> {
   const before = await state.lease.readEpoch();
   await state.lease.release(before.epoch, before.holder);
   const epoch = (await state.lease.takeOver(before.epoch, holder, 600_000)) ?? 0;
   const term = { epoch, holder, signal: new AbortController().signal };
-  const loops = createZoneReconcilers({ cp: CP, ranges: { MeshService: RANGE }, cooldown: REST });
   return { epoch, runner: new LoopRunner(loops, { store, index, term, clock: systemClock, logger: silentLogger }) };
 }
 
@@ -81,6 +90,33 @@ function namesOverTime(versions: readonly RowVersion[]): { readonly shared: stri
   return { shared, moved };
 }
 
+/** The VirtualNode of a Dataplane by its status. */
+function nodeOf({ status }: Pick<RowVersion, 'status'>): string | undefined {
+  const node = status?.['virtualNode'];
+  return isJsonObject(node) && typeof node['name'] === 'string' ? node['name'] : undefined;
+}
+
+/** How often a Dataplane changed its node, and where it left one that was still there (T003-33). */
+function bindingsOverTime(
+  dataplanes: readonly RowVersion[],
+  nodes: readonly RowVersion[],
+): { readonly moved: number; readonly early: string[] } {
+  const goneAt = new Map(nodes.filter(({ living }) => !living).map(({ name, revision }) => [name, revision]));
+  const held = new Map<string, string>();
+  const early: string[] = [];
+  let moved = 0;
+  for (const version of dataplanes) {
+    const [before, now] = [held.get(version.name), nodeOf(version)];
+    if (before !== undefined && before !== now) {
+      moved += 1;
+      if (!((goneAt.get(before) ?? Infinity) < version.revision))
+        early.push(`${version.name} left ${before} at ${version.revision}`);
+    }
+    if (now !== undefined) held.set(version.name, now);
+  }
+  return { moved, early };
+}
+
 describe('two leaders that both believe, side by side over one Postgres', () => {
   let database: TestDatabase;
   let admin: Client;
@@ -131,7 +167,7 @@ describe('two leaders that both believe, side by side over one Postgres', () => 
       const plane = planes[round % 2];
       if (!plane) throw new Error('there are two');
       const older = [...believers];
-      const leader = await lead(plane, `holder-${round}`);
+      const leader = await lead(plane, `holder-${round}`, addressLoops());
       const before = older.map(written);
       const { revision } = await user.store.write({ changes: churn(round), onRefusal: 'abort' });
       // Nobody plans before it has seen what the users wrote: then the older ones have something to try.
@@ -163,5 +199,56 @@ describe('two leaders that both believe, side by side over one Postgres', () => 
     const { shared, moved } = namesOverTime(await readVersions(database.url, 'MeshService'));
     expect(shared).toEqual([]);
     expect(moved).toBeGreaterThan(0);
+  });
+
+  it('T003-33: only the higher epoch binds Dataplanes to VirtualNodes, and none leaves a node that still selects it', async () => {
+    const pods = ['pod-0', 'pod-1', 'pod-2'];
+    const node = (n: number): Change =>
+      put(idOf('VirtualNode', `v${n}`), {
+        podSelector: { matchLabels: { app: 'pod' } },
+        listeners: [{ portMapping: { port: 80, protocol: 'http' } }],
+      });
+    await user.write([node(-1), ...pods.map((pod) => dataplane(pod, [{ port: 80 }], { app: 'pod' }))]);
+    const ends: (() => void)[] = [];
+    const bindingLoops = (index: TestPlane['index']): readonly ControlLoop[] => {
+      const run = (steps: Iterable<unknown>, done: () => void): void => {
+        for (const _ of steps);
+        done();
+      };
+      const routes = new FollowedRoutes({ index, meshes: meshesOf(index), zone: CP.zone, run });
+      const term = new AbortController();
+      ends.push(() => (term.abort(), routes.close()));
+      return [createAppMeshLoop({ cp: CP, routes }, term)];
+    };
+    const believers: Believer[] = [];
+    let fenced = 0;
+    for (let round = 0; round < ROUNDS; round++) {
+      const plane = planes[round % 2];
+      if (!plane) throw new Error('there are two');
+      const older = [...believers];
+      const leader = await lead(plane, `binder-${round}`, bindingLoops(plane.index));
+      const before = older.map(written);
+      // Each third node that goes is one that Dataplanes have; the others come and go beside it.
+      const goes = round % 3 === 2 ? await boundNode() : undefined;
+      const changes = [node(round), ...(goes === undefined ? [] : [remove(idOf('VirtualNode', goes))])];
+      const { revision } = await user.store.write({ changes, onRefusal: 'abort' });
+      await Promise.all(planes.map(({ index }) => index.reached(revision)));
+      fenced += await stepTogether(leader, older);
+      expect(older.map(written)).toEqual(before);
+      believers.push(leader);
+    }
+    for (const end of ends) end();
+    expect(fenced).toBeGreaterThan(ROUNDS);
+    const rows = await readVersions(database.url, 'Dataplane');
+    const { moved, early } = bindingsOverTime(rows, await readVersions(database.url, 'VirtualNode'));
+    expect(early).toEqual([]);
+    expect(moved).toBe(pods.length * Math.floor(ROUNDS / 3));
+
+    async function boundNode(): Promise<string> {
+      const last = (await readVersions(database.url, 'Dataplane')).at(-1);
+      const found = last && nodeOf(last);
+      if (found === undefined) throw new Error('no Dataplane has a node');
+      return found;
+    }
   });
 });

@@ -14,6 +14,7 @@ import { SimProcess } from '../engine/sim-process';
 import type { Timeline } from '../engine/timeline';
 import type { WatchedDisk } from '../engine/watched-disk';
 import { meshesOf } from '../../support/meshes';
+import { shownToken } from '../../support/zone-token';
 
 /** How long things last in a simulation, ms: short, so that they end within it. */
 export const TIMES: Times = { lease: 6_000, rest: 15_000, grace: 8_000, hold: 20_000 };
@@ -174,7 +175,7 @@ export class SimReplica {
       credentials: ChannelCredentials.createInsecure(),
       dial: () => around.network.dial(cp.zone, process),
       version: '0.0.0',
-      token: () => tokenOf(cp.zone),
+      token: shownToken(() => tokenOf(cp.zone)),
       maintenance: store,
       hold,
       backoff: { base: 200, cap: 2_000, random: this.jitter },

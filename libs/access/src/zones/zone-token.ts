@@ -1,7 +1,14 @@
 import type { KeyObject } from 'node:crypto';
 import type { JsonObject } from '@causeway/resources';
 import { Unauthenticated } from '../authentication/unauthenticated';
-import { isTextList, signToken, verifyToken, type TokenFacts, type TrustedKeys } from '../tokens/signed-token';
+import {
+  isTextList,
+  signToken,
+  unverifiedClaims,
+  verifyToken,
+  type TokenFacts,
+  type TrustedKeys,
+} from '../tokens/signed-token';
 import { ZONE_TOKEN } from '../tokens/token-use';
 
 /** The scope that lets a control plane join; Kuma's `ingress` and `egress` are for proxies. */
@@ -36,6 +43,27 @@ export async function verifyZoneToken(token: string, trusted: TrustedKeys, now: 
     throw new Unauthenticated('the claim "Zone" of the zone token must be the name of a zone');
   if (!isTextList(scope)) throw new Unauthenticated('the claim "Scope" of the zone token must be a list of texts');
   return { id, zone, scope, expiresAt };
+}
+
+/** What a zone token says of itself. */
+export interface ZoneTokenFacts {
+  readonly zone: string;
+  /** `jti`. */
+  readonly id?: string;
+  /** ms since 1970. */
+  readonly expiresAt?: number;
+}
+
+/** What a zone token says before anything is verified; undefined for a text that is no zone token. */
+export function zoneTokenFacts(token: string): ZoneTokenFacts | undefined {
+  const claims = /^[\w-]+\.[\w-]+\.[\w-]+$/.test(token) ? unverifiedClaims(token) : undefined;
+  const { Zone: zone, jti, exp } = claims ?? {};
+  if (typeof zone !== 'string' || zone === '') return undefined;
+  return {
+    zone,
+    ...(typeof jti === 'string' && { id: jti }),
+    ...(typeof exp === 'number' && { expiresAt: exp * 1_000 }),
+  };
 }
 
 /** The claims that are not registered ones; capitalised, as Kuma writes them. */

@@ -34,6 +34,7 @@ export class ConfigFile {
   /** What is wrong with the newest file, a line each; empty where it is in use. */
   problems: readonly string[] = [];
   private stamp: string;
+  private pause = new AbortController();
 
   constructor(
     private readonly source: ConfigSource,
@@ -42,12 +43,19 @@ export class ConfigFile {
     this.stamp = stampOf(source.file);
   }
 
+  /** Has the file read now, also where it looks the same. */
+  look(): void {
+    this.stamp = '';
+    this.pause.abort();
+  }
+
   /** Calls `changed` with each new configuration, one after the other, until `signal` aborts. */
   async follow(changed: (config: AgentConfig) => Promise<void>, signal: AbortSignal): Promise<void> {
     const { clock, logger } = this.options;
     const { file } = this.source;
     while (file !== undefined && !signal.aborted) {
-      await clock.sleep(LOOK_PERIOD, signal);
+      this.pause = new AbortController();
+      await clock.sleep(LOOK_PERIOD, AbortSignal.any([signal, this.pause.signal]));
       const stamp = stampOf(file);
       if (stamp === this.stamp || signal.aborted) continue;
       this.stamp = stamp;

@@ -35,13 +35,27 @@ describe('how an agent reaches its zone', () => {
     expect([reached.current().token, reached.problem]).toEqual(['three', undefined]);
   });
 
-  it('has the token of a file where a Dataplane names one, and none where that cannot be read', () => {
+  it('has the token of a file where a Dataplane names one; one that is wrong is logged once and stays as it was', () => {
     bundle('one');
     const own = join(folder, 'own');
-    const reached = access();
+    const logged: unknown[] = [];
+    const logger = { ...silentLogger, warn: (_: string, fields: object = {}) => void logged.push(fields) };
+    const reached = new ZoneAccess({ bundle: file }, folder, logger);
     expect([reached.token(undefined), reached.token(own)]).toEqual(['one', undefined]);
     writeFileSync(own, 'two\n');
     expect(reached.token(own)).toBe('two');
+    for (const wrong of [' \n', 'two three', 'two\nthree']) {
+      writeFileSync(own, wrong);
+      reached.readTokens([own]);
+      expect(reached.token(own)).toBe('two');
+    }
+    writeFileSync(own, 'three');
+    expect(reached.token(own)).toBe('three');
+    expect(logged).toEqual([
+      { reason: `tokenFile: there is no file ${own}` },
+      { reason: `tokenFile: ${own} is empty` },
+      { reason: `tokenFile: ${own} must hold one token and nothing else` },
+    ]);
   });
 
   it('is kept over a restart without the token, for the same configuration only, beside what the zone tells', async () => {

@@ -30,8 +30,8 @@ const KEPT_FILE = 'control-planes.json';
 export class ZoneAccess {
   private last: ZoneCredentials;
   private kept: string | undefined;
-  /** Files of tokens that could not be read. */
-  private readonly unread = new Set<string>();
+  /** Tokens in files of their own, as they were read last, and why the newest could not be read. */
+  private readonly tokens = new Map<string, { readonly token?: string | undefined; readonly problem?: string }>();
   /** Why the newest files could not be read; undefined where they could. */
   problem: string | undefined;
 
@@ -57,29 +57,40 @@ export class ZoneAccess {
     return this.last;
   }
 
-  /** The token in a file of its own, else that of all; undefined where it cannot be read, which is logged once. Never throws. */
+  /**
+   * The token in a file of its own, else that of all. One that cannot be read is logged once and is as it was before, undefined where
+   * there was none. Never throws.
+   */
   token(file: string | undefined): string | undefined {
     if (file === undefined) return this.current().token;
+    const before = this.tokens.get(file);
     try {
-      const token = textOf(file, 'tokenFile').trim();
-      this.unread.delete(file);
-      return token === '' ? undefined : token;
+      const token = tokenIn(file);
+      this.tokens.set(file, { token });
+      return token;
     } catch (error) {
-      if (!this.unread.has(file)) this.logger.warn('a token cannot be read', { reason: errorText(error) });
-      this.unread.add(file);
-      return undefined;
+      const problem = errorText(error);
+      if (before?.problem !== problem) this.logger.warn('a token cannot be read', { reason: problem });
+      this.tokens.set(file, { token: before?.token, problem });
+      return before?.token;
     }
+  }
+
+  /** Reads what connections are made with, and these files of tokens: one that is wrong is logged before it is needed. */
+  readTokens(files: readonly string[]): void {
+    this.current();
+    for (const file of files) this.token(file);
   }
 
   private read(): ZoneCredentials {
     const { controlPlanes, bundle: file, tokenFile, authorityFile } = this.config;
     const bundle = file === undefined ? undefined : bundleIn(file);
-    const token = tokenFile === undefined ? bundle?.token : textOf(tokenFile, 'tokenFile').trim();
+    const token = tokenFile === undefined ? bundle?.token : tokenIn(tokenFile);
     const authority = authorityFile === undefined ? bundle?.authority : textOf(authorityFile, 'authorityFile');
     return {
       addresses: controlPlanes ?? bundle?.controlPlanes ?? [],
       ...(bundle && { zone: bundle.zone }),
-      ...(token !== undefined && token !== '' && { token }),
+      ...(token !== undefined && { token }),
       ...(authority !== undefined && { authority }),
     };
   }
@@ -126,7 +137,7 @@ export function unreadable({
 }: Omit<ZoneSources, 'controlPlanes'>): readonly string[] {
   const reads: readonly (() => unknown)[] = [
     () => bundle !== undefined && bundleIn(bundle),
-    () => tokenFile !== undefined && textOf(tokenFile, 'tokenFile'),
+    () => tokenFile !== undefined && tokenIn(tokenFile),
     () => authorityFile !== undefined && textOf(authorityFile, 'authorityFile'),
   ];
   return reads.flatMap((read) => {
@@ -159,6 +170,14 @@ function bundleIn(file: string): JoinBundle {
   const read = readJoinBundle(textOf(file, 'bundle'));
   if (!read.ok) throw new Error(`bundle: ${file} ${read.violation.reason}`);
   return read.bundle;
+}
+
+/** Throws with the field where the file holds no bearer token (RFC 6750 §2.1). */
+function tokenIn(file: string): string {
+  const token = textOf(file, 'tokenFile').trim();
+  if (token === '') throw new Error(`tokenFile: ${file} is empty`);
+  if (!/^[\w.~+/-]+=*$/.test(token)) throw new Error(`tokenFile: ${file} must hold one token and nothing else`);
+  return token;
 }
 
 /** Throws with the field that names the file. */

@@ -17,9 +17,14 @@ export interface AgentOptions extends MachineFacts {
   readonly source: ConfigSource;
   /** The state folder. */
   readonly folder: string;
+  /** Called with each configuration that replaces another, before it is applied. */
+  readonly configured: (config: AgentConfig) => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }
+
+/** How often files of tokens are read, ms: one that is wrong is told before a connection needs it. */
+const TOKEN_PERIOD = 5_000;
 
 /** The path of the socket at which the agent with a state folder answers. */
 export function agentSocketPath(folder: string): string {
@@ -72,7 +77,7 @@ export class Agent {
       this.parts = new MachineParts({ ...this.options, instance, zone, xds: this.xds });
       await this.apply(this.config);
       logger.info('the agent runs', { state: folder });
-      const following = this.file.follow((config) => this.apply(config), end);
+      const following = Promise.all([this.file.follow((config) => this.replace(config), end), this.readTokens(end)]);
       await aborted(end);
       this.draining.abort();
       await following;
@@ -83,6 +88,12 @@ export class Agent {
       await socket.close();
       logger.info('the agent has ended');
     }
+  }
+
+  /** Reads the configuration and the files that it names now. */
+  reload(): void {
+    this.file.look();
+    this.access.readTokens(tokenFilesOf(this.config));
   }
 
   status(): AgentStatus {
@@ -104,6 +115,18 @@ export class Agent {
     };
   }
 
+  private async readTokens(end: AbortSignal): Promise<void> {
+    while (!end.aborted) {
+      await this.options.clock.sleep(TOKEN_PERIOD, end);
+      this.access.readTokens(tokenFilesOf(this.config));
+    }
+  }
+
+  private replace(config: AgentConfig): Promise<void> {
+    this.options.configured(config);
+    return this.apply(config);
+  }
+
   /** Brings the machine to a configuration. What cannot be done is told by status and log; the rest runs. */
   private async apply(config: AgentConfig): Promise<void> {
     const { folder, logger } = this.options;
@@ -117,4 +140,9 @@ export class Agent {
       logger.error('the configuration could not be applied', { error: errorText(error) });
     });
   }
+}
+
+/** Files of tokens that Dataplanes have of their own. */
+function tokenFilesOf({ dataplanes }: AgentConfig): readonly string[] {
+  return dataplanes.flatMap(({ tokenFile }) => (tokenFile === undefined ? [] : [tokenFile]));
 }

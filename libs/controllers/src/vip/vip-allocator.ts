@@ -152,11 +152,11 @@ export class VipAllocator {
     return this.pools.reduce((sum, { pool }) => sum + pool.releases, 0);
   }
 
-  get reports(): readonly PoolReport[] {
+  reportsAt(now: number): readonly PoolReport[] {
     return this.pools.map(({ kind, mesh, pool }) => ({
       kind,
       ...(mesh === undefined ? {} : { mesh }),
-      ...pool.metrics,
+      ...pool.metricsAt(now),
     }));
   }
 

@@ -205,5 +205,5 @@ function expectDisjoint({ loop }: VipZone): void {
       expect(a.family === b.family && a.first <= b.last && b.first <= a.last).toBe(false);
     }
   }
-  expect(poolReports([loop]).every(({ size, used, cooling }) => BigInt(used + cooling) <= size)).toBe(true);
+  expect(poolReports([loop], 0).every(({ size, used, cooling }) => BigInt(used + cooling) <= size)).toBe(true);
 }

@@ -36,7 +36,7 @@ describe('virtual IPs by mesh', () => {
     await zone.apply(...mesh('shop', range(SHOP)), ...mesh('bank', range('10.0.0.0/25')));
     await zone.apply(...made(shop('a'), bank('a'), service('a')));
     expect(await vips(shop('a'), bank('a'), service('a'))).toEqual(['10.9.0.0', '10.0.0.0', '10.0.0.128']);
-    expect(poolReports([zone.loop])).toEqual([
+    expect(poolReports([zone.loop], zone.harness.clock.now())).toEqual([
       { kind: 'MeshService', size: 128n, used: 1, cooling: 0 },
       { kind: 'MeshExternalService', size: 256n, used: 0, cooling: 0 },
       { kind: 'MeshService', mesh: 'shop', size: 4n, used: 1, cooling: 0 },

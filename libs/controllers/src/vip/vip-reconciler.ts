@@ -60,7 +60,8 @@ export class VipReconciler implements ControlLoop {
   /** The cursors that are written or being written. */
   private cursors: ReadonlyMap<string, string> = new Map();
   private seenReleases = 0;
-  private reportsBefore: readonly PoolReport[] | undefined;
+  /** The pools as they were, while they are rebuilt. */
+  private allocatorBefore: VipAllocator | undefined;
   /** Ranges that were reported as used up. */
   private readonly exhausted = new Set<string>();
   /** Cooldowns that were reported as raised. */
@@ -78,9 +79,9 @@ export class VipReconciler implements ControlLoop {
     this.allocator = new VipAllocator(this.settings.pools, config.cooldown);
   }
 
-  /** How full the ranges are; while the pools are rebuilt, how full they were before. */
-  get reports(): readonly PoolReport[] {
-    return this.reportsBefore ?? this.allocator.reports;
+  /** How full the ranges are, `now` in ms of the store's clock; while the pools are rebuilt, how full they were before. */
+  reportsAt(now: number): readonly PoolReport[] {
+    return (this.allocatorBefore ?? this.allocator).reportsAt(now);
   }
 
   restore(notes: readonly Note[]): void {
@@ -147,7 +148,7 @@ export class VipReconciler implements ControlLoop {
   }
 
   private beginRebuild(index: IndexReader): void {
-    this.reportsBefore = this.reports;
+    this.allocatorBefore ??= this.allocator;
     this.allocator = new VipAllocator(this.settings.pools, this.config.cooldown);
     this.stale.clear();
     this.waiting.clear();
@@ -174,7 +175,7 @@ export class VipReconciler implements ControlLoop {
     this.stale.addSorted(open);
     this.allocator.moveCursors(this.cursors);
     this.seenReleases = this.allocator.releases;
-    this.reportsBefore = undefined;
+    this.allocatorBefore = undefined;
   }
 
   private decide(key: string, now: number, storeNow: number): Change | undefined {

@@ -9,6 +9,7 @@ import { FakeClock, silentLogger, systemClock, type Clock } from '@causeway/runt
 import { MemoryDisk } from '@causeway/store';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import { until } from '../../../../test/support/until';
+import { shownToken } from '../../../../test/support/zone-token';
 import type { ZoneAuthenticator } from '../global/zone-authenticator';
 import { encodeZoneHeaders } from '../wire/headers';
 import { GrpcZoneTransport } from '../zone/zone-transport';
@@ -98,7 +99,7 @@ describe('a global that asks for zone tokens', () => {
   const zones: TestZone[] = [];
   const join = async (name: string, token?: string | (() => string), at = global): Promise<TestZone> => {
     const value = typeof token === 'function' ? token : () => token;
-    const zone = new TestZone(name, { token: value });
+    const zone = new TestZone(name, { token: shownToken(value) });
     zones.push(zone);
     await zone.join(at.plane);
     return zone;

@@ -1,5 +1,5 @@
 import { HandshakeRequest, type HandshakeResponse } from '@causeway/proto-gen';
-import { onAbort } from '@causeway/runtime';
+import { errorText, onAbort } from '@causeway/runtime';
 import { waitUntilCaughtUp } from '@causeway/store';
 import { InboundCapacity } from '../session/inbound/inbound-capacity';
 import type { InboundHalf, StoredPosition } from '../session/inbound/inbound-half';
@@ -11,7 +11,7 @@ import { Extension } from '../wire/dialect';
 import { encodeZoneHeaders } from '../wire/headers';
 import { inboundHalf, outboundHalf, type GlobalStream, type ZoneSessionParts } from './session-halves';
 import type { ZoneSyncOptions } from './zone-sync-options';
-import { GrpcZoneTransport, pingFailure, pingHealth, type ZoneTransport } from './zone-transport';
+import { GrpcZoneTransport, isUnauthenticated, pingFailure, pingHealth, type ZoneTransport } from './zone-transport';
 
 /** The replica of the global that a zone has its session with. */
 export interface GlobalReplica {
@@ -44,6 +44,8 @@ export interface Connection {
 /** A session that was opened by a handshake, or without one by a plain Kuma global. */
 interface OpenSession extends ZoneSessionParts {
   readonly transport: ZoneTransport;
+  /** The zone token that the session was opened with. */
+  readonly token: string | undefined;
   /** Undefined with a plain Kuma global. */
   readonly greeting: HandshakeResponse | undefined;
   /** Since when this store knows every deletion. */
@@ -52,6 +54,7 @@ interface OpenSession extends ZoneSessionParts {
 
 /** Shakes hands and opens both streams. Rejects when the global cannot be reached or refuses. */
 export async function connect(options: ZoneSyncOptions): Promise<Connection> {
+  const token = options.token?.current();
   const transport = options.dial?.() ?? dialGlobal(options);
   const stopped = new AbortController();
   const stop = (): void => {
@@ -61,7 +64,7 @@ export async function connect(options: ZoneSyncOptions): Promise<Connection> {
   const signal = AbortSignal.any([stopped.signal, options.term.signal]);
   try {
     const peerState = await PeerState.read(options.store, GLOBAL_PEER);
-    const greeting = await shakeHands(transport, options, peerState);
+    const greeting = await shakeHands(transport, options, { peerState, token });
     const signer = await ResumePointSigner.read(options.store, GLOBAL_PEER);
     const resumePoints = await judgeResumePoints(options, greeting, signer);
     const floor = await options.store.floor();
@@ -71,7 +74,7 @@ export async function connect(options: ZoneSyncOptions): Promise<Connection> {
     const extensions = greeting?.features ?? [];
     const causeway = greeting !== undefined;
     const session = { role: 'zone', zone, causeway, extensions, index, registry, clock, tracer, logger } as const;
-    return open({ options, session, transport, greeting, peerState, resumePoints, signer, floor }, stop);
+    return open({ options, session, transport, token, greeting, peerState, resumePoints, signer, floor }, stop);
   } catch (error) {
     stop();
     throw error;
@@ -85,7 +88,7 @@ function dialGlobal({ address, credentials, clock }: ZoneSyncOptions): ZoneTrans
 async function shakeHands(
   transport: ZoneTransport,
   options: ZoneSyncOptions,
-  peerState: PeerState,
+  { peerState, token }: Pick<OpenSession, 'peerState' | 'token'>,
 ): Promise<HandshakeResponse | undefined> {
   const head = await options.store.head();
   const request = HandshakeRequest.create({
@@ -102,10 +105,16 @@ async function shakeHands(
       .filter(([kind]) => options.registry.kind(kind) !== undefined)
       .map(([kind, point]) => ({ kind, mac: '', ...point })),
   });
-  const { zone, version, token } = options;
-  const value = token?.();
-  const headers = encodeZoneHeaders({ zone, version, ...(value === undefined ? {} : { token: value }) });
-  return transport.handshake(request, headers, options.clock.now());
+  const { zone, version } = options;
+  const headers = encodeZoneHeaders({ zone, version, ...(token === undefined ? {} : { token }) });
+  try {
+    const greeting = await transport.handshake(request, headers, options.clock.now());
+    options.token?.accepted(token);
+    return greeting;
+  } catch (error) {
+    if (isUnauthenticated(error)) options.token?.refused(token, errorText(error));
+    throw error;
+  }
 }
 
 /** A global that holds a point this store issued and lacks proves that the store was set back: a new incarnation begins. */
@@ -197,14 +206,14 @@ function openStreams(session: OpenSession, finish: (reason: string) => void): Op
 }
 
 /** Headers of a stream of this session. */
-function headersOf({ options, greeting, session }: OpenSession): ReturnType<typeof encodeZoneHeaders> {
-  const { zone, version, token } = options;
-  const [number, value] = [greeting?.session, token?.()];
+function headersOf({ options, greeting, session, token }: OpenSession): ReturnType<typeof encodeZoneHeaders> {
+  const { zone, version } = options;
+  const number = greeting?.session;
   return encodeZoneHeaders({
     zone,
     version,
     extensions: session.extensions,
     ...(number === undefined ? {} : { session: number }),
-    ...(value === undefined ? {} : { token: value }),
+    ...(token === undefined ? {} : { token }),
   });
 }

@@ -5,6 +5,7 @@ import type { Registry } from '@causeway/resources';
 import type { IndexReader, ResourceStore, StoreMaintenance } from '@causeway/store';
 import type { InboundBounds } from '../session/inbound/inbound-queue';
 import type { InsightSource } from './insight-view';
+import type { ZoneTokenSource } from './zone-token-source';
 import type { ZoneTransport } from './zone-transport';
 
 /** What a zone's side of sync depends on. */
@@ -29,8 +30,8 @@ export interface ZoneSyncOptions {
   readonly term: LeaderTerm;
   /** Version of the program. */
   readonly version: string;
-  /** Zone token, read anew at each connection. Throws `CredentialsMissing` while its file is not there. */
-  readonly token?: () => string | undefined;
+  /** Asked at each connection; with another token the session begins anew. Without it the zone shows none. */
+  readonly token?: ZoneTokenSource;
   /** Extensions this zone offers; all by default. */
   readonly features?: readonly string[];
   /** Begins a new incarnation of the store where the global proves that the store was set back (docs/design.md §2.7). */

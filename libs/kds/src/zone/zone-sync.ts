@@ -43,6 +43,8 @@ export interface ZoneSync {
 }
 
 const BACKOFF = { base: 200, cap: 5_000 } as const;
+/** Ends a session that begins anew at once. */
+const TOKEN_REPLACED = 'the zone token was replaced';
 /** How often credentials that are not there yet are looked for, ms. It costs the global nothing. */
 const LOOK_FOR_CREDENTIALS = 100;
 
@@ -57,15 +59,17 @@ export function createZoneSync(given: ZoneSyncOptions): ZoneSync {
 
   /** One session, from its connection to its end; resolves with the error that tells why there is none. */
   const session = async (): Promise<unknown> => {
+    const token = followToken(options);
     try {
       connection = await connect(options);
       backoff.reset();
-      const reason = await connection.ended;
+      const reason = await Promise.race([connection.ended, token.replaced]);
       awaySince = clock.now();
       return reason;
     } catch (error) {
       return error;
     } finally {
+      token.unfollow();
       await connection?.close();
       connection = undefined;
     }
@@ -84,7 +88,7 @@ export function createZoneSync(given: ZoneSyncOptions): ZoneSync {
     run: async () => {
       while (!term.signal.aborted) {
         const error = await session();
-        if (!term.signal.aborted) await pauseAfter(error);
+        if (!term.signal.aborted && error !== TOKEN_REPLACED) await pauseAfter(error);
       }
     },
     checkConfirmation: async () => connection?.peerState.checkConfirmation(),
@@ -97,6 +101,15 @@ export function createZoneSync(given: ZoneSyncOptions): ZoneSync {
       kinds: connection?.reports() ?? [],
     }),
   };
+}
+
+/** `replaced` resolves with the reason when the zone has another token than it had now. */
+function followToken({ token }: ZoneSyncOptions): { readonly replaced: Promise<string>; unfollow(): void } {
+  let unfollow: (() => void) | undefined;
+  const replaced = new Promise<string>((resolve) => {
+    unfollow = token?.onChange(() => resolve(TOKEN_REPLACED));
+  });
+  return { replaced, unfollow: () => unfollow?.() };
 }
 
 function statusOf(connection: Connection): Partial<ZoneSyncStatus> {

@@ -43,6 +43,11 @@ export function retryHint(error: unknown): number {
   return hint > 0 ? Math.min(hint, LONGEST_HINT) : 0;
 }
 
+/** Whether a global refused a call for the token that it showed. */
+export function isUnauthenticated(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === status.UNAUTHENTICATED;
+}
+
 /** One connection to the global, by gRPC or in memory. */
 export interface ZoneTransport {
   /** Undefined where the global does not know the call: it is plain Kuma. `now` is ms since 1970, for a deadline. */

@@ -1,0 +1,117 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CredentialsMissing } from '@causeway/kds';
+import { silentLogger, type LogFields } from '@causeway/runtime';
+import { unsignedToken } from '../../../test/support/zone-token';
+import { ZoneToken } from './zone-token';
+
+const ENDS = 2_000_000_000;
+const tokenOf = (jti: string): string => unsignedToken({ Zone: 'east', jti, exp: ENDS });
+const [A, B, C] = ['a', 'b', 'c'].map(tokenOf) as [string, string, string];
+
+describe('the zone token', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'causeway-zone-token-'));
+  const file = join(folder, 'east.token');
+  const logged: (readonly [string, LogFields])[] = [];
+  const log = (message: string, fields: LogFields = {}): void => void logged.push([message, fields]);
+  const logger = { ...silentLogger, info: log, warn: log, error: log };
+  let told = 0;
+
+  beforeEach(() => {
+    logged.length = 0;
+    told = 0;
+    rmSync(file, { force: true });
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const opened = (settings: { readonly CAUSEWAY_ZONE_TOKEN?: string; readonly CAUSEWAY_ZONE_TOKEN_FILE?: string }) => {
+    const { CAUSEWAY_ZONE_TOKEN, CAUSEWAY_ZONE_TOKEN_FILE } = settings;
+    const token = new ZoneToken({ CAUSEWAY_ZONE_NAME: 'east', CAUSEWAY_ZONE_TOKEN, CAUSEWAY_ZONE_TOKEN_FILE }, logger);
+    token.onChange(() => (told += 1));
+    return token;
+  };
+  const ofFile = (): ZoneToken => opened({ CAUSEWAY_ZONE_TOKEN_FILE: file });
+
+  it('is none where nothing is given, and is waited for where its file is not there', () => {
+    expect(opened({}).current()).toBeUndefined();
+    const token = ofFile();
+    expect(() => token.current()).toThrow(CredentialsMissing);
+    writeFileSync(file, `${A}\n`);
+    token.look();
+    expect([token.current(), token.expiresAt, told, logged]).toEqual([A, ENDS * 1_000, 0, []]);
+  });
+
+  it('is replaced by a new content of its file, which is told once', () => {
+    writeFileSync(file, A);
+    const token = ofFile();
+    expect(token.current()).toBe(A);
+    writeFileSync(file, `  ${B}\n`);
+    token.look();
+    token.look();
+    expect([token.current(), told]).toEqual([B, 1]);
+    const expiresAt = new Date(ENDS * 1_000).toISOString();
+    expect(logged).toEqual([['the zone token was replaced', { id: 'b', expiresAt }]]);
+  });
+
+  it.each<[string, () => void, RegExp]>([
+    ['is gone', () => rmSync(file), /ENOENT/],
+    ['is empty', () => writeFileSync(file, '\n'), /must not be empty/],
+    ['has no JWT', () => writeFileSync(file, 'east'), /must be a zone token: a JWT with the claim "Zone"/],
+    ['has two tokens', () => writeFileSync(file, `${A}\n${B}`), /must be a zone token/],
+    ['has a user token', () => writeFileSync(file, unsignedToken({ Name: 'anna' })), /must be a zone token/],
+    [
+      "has another zone's token",
+      () => writeFileSync(file, unsignedToken({ Zone: 'west' })),
+      /must be a token of zone "east"; got one of zone "west"/,
+    ],
+    ['is too large', () => writeFileSync(file, 'x'.repeat(70_000)), /larger than 64 KiB/],
+  ])('stays where its file %s, which is logged once', (_, spoil, reason) => {
+    writeFileSync(file, A);
+    const token = ofFile();
+    token.current();
+    spoil();
+    token.look();
+    token.look();
+    expect([token.current(), told]).toEqual([A, 0]);
+    const said = expect.stringMatching(reason);
+    expect(logged).toEqual([['the zone token stays as it was', { reason: said }]]);
+    expect(token.fault).toMatch(/^CAUSEWAY_ZONE_TOKEN_FILE: /);
+    writeFileSync(file, A);
+    token.look();
+    expect(token.fault).toBeUndefined();
+  });
+
+  it('is replaced by a new value of its setting, and stays where that is taken away', () => {
+    const token = opened({ CAUSEWAY_ZONE_TOKEN: A });
+    token.replace(B);
+    token.replace(undefined);
+    expect([token.current(), told]).toEqual([B, 1]);
+    expect(logged.map(([message]) => message)).toEqual([
+      'the zone token was replaced',
+      expect.stringContaining('was taken away: the former one is shown until the next start'),
+    ]);
+  });
+
+  it('is the former one while the global refuses the new one, until it refuses both or there is another', () => {
+    writeFileSync(file, A);
+    const token = ofFile();
+    token.accepted(token.current());
+    writeFileSync(file, B);
+    token.look();
+    expect(token.current()).toBe(B);
+    token.refused(B, 'revoked');
+    expect([token.current(), logged.at(-1)]).toEqual([
+      A,
+      ['the global refuses the new zone token: the former one is shown', { reason: 'revoked' }],
+    ]);
+    token.accepted(A);
+    expect(token.current()).toBe(A);
+    token.refused(A, 'expired');
+    expect(token.current()).toBe(B);
+    token.refused(B, 'revoked');
+    expect(token.current()).toBe(B);
+    writeFileSync(file, C);
+    expect(token.current()).toBe(C);
+  });
+});

@@ -1,0 +1,151 @@
+import { zoneTokenFacts } from '@causeway/access';
+import { boundedText, type ControlPlaneCore } from '@causeway/control-plane';
+import { CredentialsMissing, type ZoneTokenSource } from '@causeway/kds';
+import { errorText, type Logger } from '@causeway/runtime';
+import { zoneTokenFault, type ZoneSettings } from './config';
+
+/** Largest file of a token. */
+const MOST_KIB = 64;
+
+/** Of whom a token must be, and where it is. */
+type ZoneTokenSettings = Pick<ZoneSettings, 'CAUSEWAY_ZONE_NAME' | 'CAUSEWAY_ZONE_TOKEN' | 'CAUSEWAY_ZONE_TOKEN_FILE'>;
+
+/**
+ * The zone token of the settings, of which both the value and the file are read anew. What is no token of this zone changes
+ * nothing and is logged once. Where the global refuses a new token, the former one that it has accepted is shown until the
+ * global refuses that too: a mistake of the operator costs the zone nothing before the former token ends.
+ */
+export class ZoneToken implements ZoneTokenSource {
+  private readonly listeners = new Set<() => void>();
+  private newest: string | undefined;
+  /** The last one that the global has accepted. */
+  private proven: string | undefined;
+  private isNewestRefused = false;
+  private lastFault: Error | undefined;
+
+  constructor(
+    private readonly settings: ZoneTokenSettings,
+    private readonly logger: Logger,
+  ) {
+    this.newest = settings.CAUSEWAY_ZONE_TOKEN;
+  }
+
+  /** The token of a program, which follows its settings. */
+  static follow({ settings, logger, reload }: ControlPlaneCore<ZoneSettings>): ZoneToken {
+    const token = new ZoneToken(settings, logger);
+    reload.on('CAUSEWAY_ZONE_TOKEN', (given) => token.replace(given));
+    reload.onCheck(() => token.look());
+    return token;
+  }
+
+  /** Why the newest token of the settings is not used; undefined where it is. */
+  get fault(): string | undefined {
+    return this.lastFault && errorText(this.lastFault);
+  }
+
+  /** When the token that is shown ends, ms since 1970; undefined where that is not known. */
+  get expiresAt(): number | undefined {
+    return this.shown === undefined ? undefined : zoneTokenFacts(this.shown)?.expiresAt;
+  }
+
+  current(): string | undefined {
+    this.readFile();
+    if (this.newest === undefined && this.lastFault) throw this.lastFault;
+    return this.shown;
+  }
+
+  accepted(token: string | undefined): void {
+    this.proven = token;
+  }
+
+  refused(token: string | undefined, reason: string): void {
+    const { newest, proven } = this;
+    if (token === proven) {
+      this.proven = undefined;
+      this.isNewestRefused = false;
+    } else if (token === newest && proven !== undefined) {
+      this.isNewestRefused = true;
+      this.logger.error('the global refuses the new zone token: the former one is shown', { reason });
+    }
+  }
+
+  onChange(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  /** Reads the file. Never throws. */
+  look(): void {
+    if (this.readFile()) this.tell();
+  }
+
+  /** Takes another value of CAUSEWAY_ZONE_TOKEN. */
+  replace(given: string | undefined): void {
+    if (given === undefined)
+      this.logger.warn('the zone token was taken away: the former one is shown until the next start', {
+        setting: 'CAUSEWAY_ZONE_TOKEN',
+      });
+    else if (this.take('CAUSEWAY_ZONE_TOKEN', () => given)) this.tell();
+  }
+
+  private get shown(): string | undefined {
+    return this.isNewestRefused ? this.proven : this.newest;
+  }
+
+  /** Whether the file has another token than before. */
+  private readFile(): boolean {
+    const { CAUSEWAY_ZONE_TOKEN_FILE: file } = this.settings;
+    return file !== undefined && this.take('CAUSEWAY_ZONE_TOKEN_FILE', () => tokenIn(file));
+  }
+
+  /** Whether a source has another token than before; one that is wrong changes nothing. */
+  private take(setting: string, read: () => string): boolean {
+    const before = this.newest;
+    try {
+      const token = checkedToken(read(), this.settings.CAUSEWAY_ZONE_NAME);
+      this.lastFault = undefined;
+      if (token === before) return false;
+      this.newest = token;
+    } catch (error) {
+      this.failed(setting, error);
+      return false;
+    }
+    this.isNewestRefused = false;
+    if (before === undefined) return false;
+    const { id, expiresAt = 0 } = zoneTokenFacts(this.newest) ?? {};
+    this.logger.info('the zone token was replaced', { id, expiresAt: new Date(expiresAt).toISOString() });
+    return true;
+  }
+
+  private failed(setting: string, cause: unknown): void {
+    const reason = `${setting}: ${errorText(cause)}`;
+    if (reason === this.fault) return;
+    const Failure = cause instanceof CredentialsMissing ? CredentialsMissing : Error;
+    this.lastFault = new Failure(reason, { cause });
+    // Where there is none yet, the session that waits for one says so.
+    if (this.newest !== undefined) this.logger.error('the zone token stays as it was', { reason });
+  }
+
+  private tell(): void {
+    for (const listener of [...this.listeners]) listener();
+  }
+}
+
+/** Throws `CredentialsMissing` where there is no file: the token is to come. */
+function tokenIn(file: string): string {
+  try {
+    return boundedText(file, MOST_KIB).trim();
+  } catch (cause) {
+    const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
+    throw isMissing ? new CredentialsMissing(errorText(cause), { cause }) : cause;
+  }
+}
+
+/** The token, where it is one of this zone. Whether it is valid only the global knows. */
+function checkedToken(token: string, zone: string): string {
+  const fault = token === '' ? 'must not be empty' : zoneTokenFault(token);
+  if (fault !== undefined) throw new Error(fault);
+  const { zone: of } = zoneTokenFacts(token) ?? {};
+  if (of !== zone) throw new Error(`must be a token of zone "${zone}"; got one of zone "${of}"`);
+  return token;
+}
