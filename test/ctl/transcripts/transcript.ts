@@ -8,11 +8,7 @@ export const CLI_PAGES: readonly string[] = [
 ];
 
 /** Those that operate the machines of a zone: its services, its Postgres, its Redis. */
-export const OPERATION_PAGES: readonly string[] = [
-  'docs/guides/backup.md',
-  'docs/guides/high-availability.md',
-  'docs/guides/troubleshooting.md',
-];
+export const OPERATION_PAGES: readonly string[] = ['docs/guides/backup.md', 'docs/guides/high-availability.md'];
 
 /** The pages whose `console` blocks are run. */
 export const TRANSCRIPT_PAGES: readonly string[] = [...CLI_PAGES, ...OPERATION_PAGES];
