@@ -346,6 +346,23 @@ describe('the status of policies on Postgres', () => {
     expect(leader.written).toBe(1);
   });
 
+  it('routes that come one by one cost ten writes of the policy above them at once, and not one each', async () => {
+    const { plane, leader } = await east(inherited());
+    const rules = [{ backendRefs: [{ name: 'b1', port: 80 }] }];
+    const come = async (n: number): Promise<void> => {
+      await plane.write([putOf(plane, 'HTTPRoute', `more-${n}`, { parentRefs: [{ name: 'g1' }], rules })]);
+      await leader.settle();
+    };
+    await put(plane, { p: [g1, { color: 'red' }] });
+    await leader.settle();
+    for (let n = 0; n < 10; n++) await come(n);
+    expect([leader.written, message(plane, 'p')]).toEqual([11, expect.stringContaining('enforced in 12 of 12 scopes')]);
+    const before = Date.now();
+    for (let n = 10; n < 20; n++) await come(n);
+    // A machine that takes long earns a write each ten seconds.
+    expect(leader.written - 11).toBeLessThanOrEqual(Math.ceil((Date.now() - before) / 10_000) + 1);
+  });
+
   it.each(['before', 'after'] as const)(
     'a leader that loses its store %s the write leaves one write behind',
     async (when) => {

@@ -36,6 +36,7 @@ import type { ToldPolicies } from './kuma/told-policies';
 import { planPolicyStatus } from './plan-policy-status';
 import { policyConditions, rankOf, writtenRank, type Enforcement } from './policy-conditions';
 import { policyDemand, type PolicyDemand } from './policy-progress';
+import { RewordingLimit } from './rewording-limit';
 
 /** How often it is looked whether all have applied a policy, ms: more and more seldom. */
 const LOOK_AGAIN = 1_000;
@@ -92,6 +93,7 @@ export class PolicyStatusReconciler implements KeyedReconciler {
   private readonly known = new Map<string, Known>();
   /** Keys of those that not all are known to have applied. */
   private readonly waiting = new Set<string>();
+  private readonly rewordings = new RewordingLimit();
   private readonly movement: Movement;
   private readonly untold: UntoldCondition;
   private index: IndexReader | undefined;
@@ -152,6 +154,7 @@ export class PolicyStatusReconciler implements KeyedReconciler {
     const kind = resource && policies.table.kind(resource.id.kind);
     if (!resource || !kind) {
       this.forget(key);
+      this.rewordings.forget(key);
       progress?.refusals.forget(key);
       return undefined;
     }
@@ -163,7 +166,9 @@ export class PolicyStatusReconciler implements KeyedReconciler {
     const { conditions, dueAt } = this.judge(known, resource, now);
     const { controllerName } = meshes.owner;
     const wanted = { verdict: known.verdict, conditions, untold: this.untold.of(resource) };
-    return { change: planPolicyStatus(resource, wanted, { controllerName, now }), dueAt };
+    const change = planPolicyStatus(resource, wanted, { controllerName, now });
+    const later = change && this.rewordings.dueAt(key, resource.status, change.status, now);
+    return later === undefined ? { change, dueAt } : { change: undefined, dueAt: Math.min(later, dueAt ?? later) };
   }
 
   private read(kind: KindTable, resource: Resource, index: IndexReader, now: number): Known | undefined {
