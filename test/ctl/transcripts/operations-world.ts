@@ -27,19 +27,31 @@ const SHOWN_AGENT = '10.0.0.7';
 /** Settings that the servers are made with which commands of a page copy. */
 const COPIED_SETTINGS = ["listen_addresses = '127.0.0.1'", 'max_connections = 300'];
 
+interface Machines {
+  readonly mesh: ProcessMesh;
+  readonly postgres: InstalledPostgres;
+  readonly agent: AgentProcess;
+}
+
 /**
  * The machines of the pages about operations: a global, zone west, and zone east as docs/guides/install.md sets it up. Its store is on
  * a Postgres of the machine with an archive, its lock at a Redis, and the URL of its database in a file of the folder that commands run in. `systemctl`
  * is this class; all else are the programs themselves, those of Postgres as its account.
  */
 export class OperationsWorld implements TranscriptWorld {
+  private readonly mesh: ProcessMesh;
+  private readonly postgres: InstalledPostgres;
+  private readonly agent: AgentProcess;
+
   private constructor(
-    private readonly mesh: ProcessMesh,
-    private readonly postgres: InstalledPostgres,
+    { mesh, postgres, agent }: Machines,
     readonly shell: TranscriptShell,
     private readonly ports: Readonly<Record<string, string>>,
-    private readonly agent: AgentProcess,
-  ) {}
+  ) {
+    this.mesh = mesh;
+    this.postgres = postgres;
+    this.agent = agent;
+  }
 
   static async start(): Promise<OperationsWorld> {
     const postgres = await InstalledPostgres.create();
@@ -82,7 +94,7 @@ export class OperationsWorld implements TranscriptWorld {
     chmodSync(dirname(shell.folder), 0o755); // Postgres' account enters it
     writeFileSync(join(shell.folder, URL_FILE), `${owner.href}\n`, { mode: 0o600 });
     const agent = new AgentProcess(join(postgres.folder, 'agent'), {});
-    const world = new OperationsWorld(mesh, postgres, shell, ports, agent);
+    const world = new OperationsWorld({ mesh, postgres, agent }, shell, ports);
     await world.startEast();
     await Promise.all([world.register('redis', 'cache'), world.startAgent()]);
     return world;
