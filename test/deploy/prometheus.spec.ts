@@ -9,6 +9,7 @@ import { parse, stringify } from 'yaml';
 import { joinBundleText } from '@causeway/identity';
 import { freePort } from '../../scripts/lib/ports.mjs';
 import { describeWith, run, works } from '../dns/programs';
+import { GenericClient } from '../grpc/generic-client';
 import { AgentProcess } from '../support/agent-process';
 import { RedisServer } from '../chaos/leader/redis-server';
 import { ProcessMesh } from '../support/process-mesh';
@@ -120,6 +121,13 @@ describeWith(
       ],
       { stdio: 'ignore', cwd: folder },
     );
+    // So that gRPC counts calls, and policies are counted: one whose target is not there.
+    const client = await GenericClient.connect(new URL(mesh.zone('east').grpcUrl).host, 'v1');
+    await client.call('causeway.v1.ResourceService/Get', [{ name: { kind: 'Mesh', name: 'default' } }]);
+    client.close();
+    const targetRefs = [{ kind: 'MeshService', name: 'none' }];
+    const policy = { type: 'AccessPolicy', mesh: 'default', name: 'lost', spec: { targetRefs, allow: { all: {} } } };
+    expect(await mesh.zone('west').put('/meshes/default/accesspolicies/lost', policy)).toBe(201);
     // So that DNS counts questions; what it answers does not matter here.
     const resolver = new Resolver();
     resolver.setServers([mesh.zone('east').dnsAddress]);
@@ -127,7 +135,9 @@ describeWith(
     await until('it has scraped all twice', async () => {
       const found = await ask('count_over_time(up[1m]) >= 3 and up == 1').catch(() => []);
       const asked = await ask('count_over_time(causeway_dns_questions_total[1m]) >= 2').catch(() => []);
-      return found.length === 4 && asked.length > 0;
+      const called = await ask('count_over_time(causeway_grpc_requests_total[1m]) >= 2').catch(() => []);
+      const counted = await ask('causeway_policies').catch(() => []);
+      return found.length === 4 && [asked, called, counted].every(({ length }) => length > 0);
     });
   });
 
@@ -176,6 +186,25 @@ describeWith(
     expect(rules.filter(({ alert }) => !tests.includes(`alertname="${alert}"`))).toEqual([]);
     expect(await run('promtool', ['check', 'rules', ALERTS])).toMatchObject({ code: 0 });
     expect(await run('promtool', ['test', 'rules', ALERTS.replace('.yaml', '.test.yaml')])).toMatchObject({ code: 0 });
+  });
+
+  it('knows when what the programs show ends, and which policies are not enforced', async () => {
+    const labels = async (query: string): Promise<readonly string[]> =>
+      (await ask(query)).map(({ metric: { plane, listener = '' } }) => `${plane} ${listener}`).sort();
+    expect(await labels('causeway_server_certificate_end_seconds - time() > 80 * 86400')).toEqual([
+      ...['east xDS', 'global KDS', 'west xDS'],
+    ]);
+    // Tokens of the test are valid for a day.
+    const lasting = 'causeway_zone_token_end_seconds - causeway_zone_token_start_seconds';
+    expect(await labels(`abs(${lasting} - 86400) < 60`)).toEqual(['east ', 'west ']);
+    expect(await labels('causeway_workload_authority_end_seconds > time()')).toEqual(['east ', 'west ']);
+    await untilFires('CausewayPoliciesNotEnforced');
+    expect(
+      await ask('ALERTS{alertname="CausewayPoliciesNotEnforced",reason="TargetNotFound",plane="west"}'),
+    ).toHaveLength(1);
+    expect(
+      await ask('ALERTS{alertname=~"Causeway(ServerCertificate|ZoneToken|Authority)Ends|CausewayLoopFails"}'),
+    ).toEqual([]);
   });
 
   it('alerts fire when Redis and Postgres are away', async () => {

@@ -16,7 +16,8 @@ const FILE = join(__dirname, '..', '..', 'docs', 'reference', 'metrics.md');
 /** How many values each label can have, at most. */
 const LABELS: Readonly<Record<string, string>> = {
   kind: 'the kinds of the registry',
-  mesh: 'meshes with ranges of their own; 2,100 series of a metric are shown',
+  mesh: 'meshes with ranges of their own, or with Mesh.mtls; 2,100 series of a metric are shown',
+  listener: '4: `REST`, `gRPC`, `KDS`, `xDS`',
   zone: 'zones that are registered; 2,000 series, the others are `_others`',
   method:
     'of REST 8: those of HTTP that it knows, all others are `other`; of gRPC those of its services, fewer than 30',
@@ -24,7 +25,7 @@ const LABELS: Readonly<Record<string, string>> = {
   code: 'statuses of the program, fewer than 30',
   loop: 'control loops of the program, fewer than 50',
   direction: '2: `up`, `down`',
-  reason: 'reasons of the program, fewer than 10',
+  reason: 'reasons of the program, fewer than 15',
   result: 'of DNS: response codes (16), or how forwarding ended (3); of control loops: 3; of traces: 3',
   type: 'types of DNS below 256, all others are `other`',
   upstream: 'upstreams of DNS in the settings',

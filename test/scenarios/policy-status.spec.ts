@@ -147,9 +147,11 @@ describe('the status of policies on Postgres', () => {
     await leader.settle();
     expect([said(plane, 'p1'), said(plane, 'p2')]).toEqual([TRUE.Enforced, refused('Conflicted')]);
     expect(JSON.stringify(plane.get(id(plane, 'p2'))?.status)).toContain('MeshService ns/b1 has the older ns/p1');
+    expect(leader.counts).toEqual({ Enforced: 1, Conflicted: 1 });
     await plane.write([{ type: 'delete', id: id(plane, 'p1'), expect: 'any' }]);
     await leader.settle();
     expect(said(plane, 'p2')).toBe(TRUE.Enforced);
+    expect(leader.counts).toEqual({ Enforced: 1 });
   });
 
   it('T004-37, T004-46, T004-48: example 2', async () => {
@@ -160,6 +162,7 @@ describe('the status of policies on Postgres', () => {
       TRUE.PartiallyEnforced,
       ...[TRUE.Enforced, TRUE.Enforced, TRUE.Overridden],
     ]);
+    expect(leader.counts).toEqual({ PartiallyEnforced: 1, Enforced: 2, Overridden: 1 });
     const decided = 'decided by the policies alone: no proxy is told of this kind';
     expect(['p1', 'p3', 'p4'].map((name) => message(plane, name))).toEqual([
       `PartiallyEnforced: AtomicDefaults: enforced in 1 of 2 scopes; beaten by ns/p2 in g1>r1>b1; ${decided}`,

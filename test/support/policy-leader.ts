@@ -2,6 +2,7 @@ import {
   createKumaPolicyLoop,
   createPolicyStatusLoop,
   createProgressReporter,
+  policyCounts,
   reportedPolicies,
   reportedRoutes,
 } from '@causeway/controllers';
@@ -38,6 +39,7 @@ export class PolicyLeader {
   private constructor(
     readonly leader: RouteLeader,
     readonly policies: FollowedPolicies,
+    private readonly loop: ControlLoop,
   ) {}
 
   static async lead(plane: TestPlane, holder: string, options: PolicyLeaderOptions = {}): Promise<PolicyLeader> {
@@ -46,6 +48,7 @@ export class PolicyLeader {
     const meshes = meshesOf(index);
     const registry = kindsOf(index);
     let followed: FollowedPolicies | undefined;
+    let loop: ControlLoop | undefined;
     const loops = (routes: FollowedRoutes, ended: AbortController): readonly ControlLoop[] => {
       const policies = policiesOf(plane, routes);
       followed = policies;
@@ -55,15 +58,21 @@ export class PolicyLeader {
       const status = { cp, meshes, policies, kindOf, patience, ...known };
       const reported = [reportedRoutes(routes), reportedPolicies(policies, index)];
       const reporter = reports ? [createProgressReporter({ ...reports, reported }, ended)] : [];
-      return [...reporter, ...(kuma ? [kuma.loop] : []), createPolicyStatusLoop(status, ended)];
+      loop = createPolicyStatusLoop(status, ended);
+      return [...reporter, ...(kuma ? [kuma.loop] : []), loop];
     };
     const leader = await RouteLeader.lead(plane, holder, { ...more, loops });
-    if (!followed) throw new Error('no policies');
-    return new PolicyLeader(leader, followed);
+    if (!followed || !loop) throw new Error('no policies');
+    return new PolicyLeader(leader, followed, loop);
   }
 
   settle(): Promise<void> {
     return this.leader.settle();
+  }
+
+  /** How many policies stand how, by the reason of their condition `Enforced`. */
+  get counts(): Readonly<Record<string, number>> {
+    return Object.fromEntries(policyCounts([this.loop]));
   }
 
   /** How many rows the loop of policies has written. */

@@ -75,6 +75,11 @@ export class PortCertificates implements OnModuleInit, OnApplicationShutdown {
     this.opened?.close();
   }
 
+  /** How the listener is called. */
+  get name(): string {
+    return this.port.name;
+  }
+
   /** Undefined where TLS is off. */
   certificates(): ServerCertificates | undefined {
     return this.opened;

@@ -25,6 +25,8 @@ export type LeaderTermFactory = (term: LeaderTerm) => LeaderWork;
 export interface LeaderWork {
   /** Counters of its control loops. */
   readonly loopStats: RunnerStats['loops'];
+  /** How many policies stand how, by the reason of their condition `Enforced`. */
+  policies(): ReadonlyMap<string, number>;
   /** Works until the term's signal aborts. */
   run(): Promise<void>;
 }
@@ -81,6 +83,11 @@ export class LeaderService implements OnModuleInit, OnApplicationBootstrap, OnMo
   /** What the control loops of the latest term did, by their names; empty before this replica has led. */
   loops(): RunnerStats['loops'] {
     return this.latest?.loopStats ?? {};
+  }
+
+  /** How many policies stand how, by the reason of their condition `Enforced`; empty while another replica leads. */
+  policies(): ReadonlyMap<string, number> {
+    return (this.status()?.leading && this.latest?.policies()) || new Map<string, number>();
   }
 
   /** Whether Redis answers; undefined where the lease in Postgres decides alone. */

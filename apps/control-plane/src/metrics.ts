@@ -6,6 +6,7 @@ import type { Registry } from '@causeway/resources';
 import type { Meshes } from '@causeway/meshes';
 import type { IndexReader } from '@causeway/store';
 import type { PostgresBackend } from '@causeway/store-postgres';
+import { meshAuthorityMetric } from './end-metrics';
 import type { LeaderService } from './leader.module';
 import type { GrpcRequests, RestRequests } from './request-metrics';
 import { VERSION } from './version';
@@ -32,6 +33,8 @@ export function controlPlaneMetrics(sources: MetricSources): readonly Metric[] {
       ...auditMetrics(sources),
       ...leaderMetrics(sources),
       ...loopMetrics(sources),
+      policyMetric(sources),
+      meshAuthorityMetric(sources),
       restMetric(sources),
       grpcMetric(sources),
       traceMetric(sources),
@@ -148,6 +151,15 @@ function loopMetrics({ leader }: MetricSources): readonly Metric[] {
         ),
     },
   ];
+}
+
+function policyMetric({ leader }: MetricSources): Metric {
+  return {
+    name: 'policies',
+    help: 'Policies that were made on this control plane, by the reason of their condition Enforced; of the leader alone',
+    labels: ['reason'],
+    read: () => [...leader.policies()].map(([reason, value]) => ({ labels: { reason }, value })),
+  };
 }
 
 /** Metrics of the watches over REST. */

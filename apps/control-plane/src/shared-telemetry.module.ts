@@ -9,7 +9,8 @@ import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
 import { INDEX, MESHES } from './index.module';
 import { LeaderService } from './leader.module';
 import { controlPlaneMetrics, type MetricSources } from './metrics';
-import { GrpcCertificates, RestCertificates } from './certificates.module';
+import { GrpcCertificates, RestCertificates, type PortCertificates } from './certificates.module';
+import type { Listener } from './end-metrics';
 import { defaultsReadiness } from './store-maintenance';
 
 /** What the diagnostics port of every control plane shows. */
@@ -17,8 +18,13 @@ export class SharedTelemetry {
   constructor(
     private readonly core: ControlPlaneCore,
     private readonly sources: Omit<MetricSources, 'registry' | 'role' | 'requests' | 'calls' | 'tracer'>,
-    private readonly certificates: readonly Pick<RestCertificates, 'warnings'>[],
+    private readonly certificates: readonly Pick<PortCertificates, 'warnings' | 'name' | 'certificates'>[],
   ) {}
+
+  /** The listeners that every control plane has. */
+  listeners(): readonly Listener[] {
+    return this.certificates;
+  }
 
   /** What a program adds its own metrics to. */
   options(): TelemetryOptions {

@@ -14,6 +14,7 @@ import {
   createKumaRouteLoop,
   createMeshAuthorityLoop,
   createPolicyStatusLoop,
+  policyCounts,
   createAppMeshLoop,
   createRouteStatusLoop,
   createTrustCertificatesLoop,
@@ -75,6 +76,7 @@ export function leaderTermFactory(
       const runner = new LoopRunner(loops, context);
       return {
         loopStats: runner.stats.loops,
+        policies: () => policyCounts(loops),
         run: async () => {
           await Promise.all([maintainStore(core, backend, term, { chores }), zones.run(), runner.run()]);
         },

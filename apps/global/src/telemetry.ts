@@ -1,4 +1,10 @@
-import { syncMetrics, watchMetrics, type ControlPlaneCore, type SharedTelemetry } from '@causeway/control-plane';
+import {
+  serverCertificateMetrics,
+  syncMetrics,
+  watchMetrics,
+  type ControlPlaneCore,
+  type SharedTelemetry,
+} from '@causeway/control-plane';
 import type { GlobalSync, ZoneMetrics } from '@causeway/kds';
 import type { Queries } from '@causeway/queries';
 import type { Clock } from '@causeway/runtime';
@@ -11,9 +17,13 @@ type GlobalTelemetrySources = [shared: SharedTelemetry, sync: GlobalSync, querie
 export function globalTelemetry({ clock }: ControlPlaneCore): (...sources: GlobalTelemetrySources) => TelemetryOptions {
   return (shared, sync, queries, security) => {
     const base = shared.options();
+    const kds = { name: 'KDS', certificates: () => security.certificates() };
     return {
       ...base,
-      metrics: [...base.metrics, ...watchMetrics(() => queries.watches.metrics()), ...zoneMetrics(sync, clock)],
+      metrics: [
+        ...[...base.metrics, ...watchMetrics(() => queries.watches.metrics()), ...zoneMetrics(sync, clock)],
+        ...serverCertificateMetrics(() => [...shared.listeners(), kds]),
+      ],
       warnings: () => [...(base.warnings?.() ?? []), ...security.warnings()],
     };
   };

@@ -1,5 +1,8 @@
 import {
+  serverCertificateMetrics,
   syncMetrics,
+  validityMetrics,
+  validityOf,
   watchMetrics,
   type ControlPlaneCore,
   type SharedTelemetry,
@@ -25,7 +28,7 @@ type ZoneTelemetrySources = [
 /** What a zone shows at its diagnostics port: besides what all control planes have, addresses, sync and DNS. */
 export function zoneTelemetry(
   { clock, cp, settings }: ControlPlaneCore<ZoneSettings>,
-  token: Pick<ZoneToken, 'fault'> | undefined,
+  token: Pick<ZoneToken, 'fault' | 'validity'> | undefined,
 ): (...sources: ZoneTelemetrySources) => TelemetryOptions {
   return (...[shared, queries, leader, dns, xds]) => {
     const base = shared.options();
@@ -35,6 +38,10 @@ export function zoneTelemetry(
       ...syncMetrics(reports, clock),
       ...dns.metrics(),
       ...xds.metrics(),
+      ...serverCertificateMetrics(() => [...shared.listeners(), { name: 'xDS', certificates: () => xds.certificates }]),
+      ...validityMetrics({ name: 'zone_token', what: 'the token that the zone shows its global' }, () => [
+        { labels: {}, validity: token?.validity },
+      ]),
     ];
     const warnings = (): readonly string[] => [
       ...(base.warnings?.() ?? []),
@@ -75,6 +82,15 @@ function zoneMetrics(leader: ZoneLeader, federated: boolean): readonly Metric[] 
       name: 'global_connected',
       help: '1 while this replica holds the session with the global; absent where the zone has none',
       read: () => (federated ? [{ value: Number(leader.session()?.connected ?? false) }] : []),
+    },
+    {
+      name: 'workload_authority_end_seconds',
+      help: 'Until when the authority is valid that signs certificates of workloads, seconds since 1970; of the leader alone',
+      read: () => {
+        const certificate = leader.workloadAuthority();
+        const end = certificate === undefined ? undefined : validityOf(certificate)?.end;
+        return end === undefined ? [] : [{ value: end / 1_000 }];
+      },
     },
     lease('agent_leases', 'Leases of agents, as the leader knows them', ({ total }) => total),
     lease('agent_leases_expired', 'Leases that have expired and were not ended', ({ expired }) => expired),

@@ -21,6 +21,7 @@ import {
   LoopRunner,
   type RunnerStats,
   ProxyDirectory,
+  policyCounts,
   poolReports,
   tombstoneRetention,
   type ControlLoop,
@@ -121,6 +122,15 @@ class ZoneTerm implements LeaderWork {
     return this.runner.stats.loops;
   }
 
+  policies(): ReadonlyMap<string, number> {
+    return policyCounts(this.loops);
+  }
+
+  /** The certificate (PEM) of the authority that signs for workloads; undefined before the first look, and after the term. */
+  get workloadAuthority(): string | undefined {
+    return this.isOver ? undefined : this.authorities.signing;
+  }
+
   /** The session with the global; undefined after the term, and for a zone without a global. */
   get sync(): ZoneSync | undefined {
     return this.current;
@@ -190,6 +200,11 @@ export class ZoneLeader {
   /** Undefined while another replica leads. */
   leases(): LeaseEnder['counts'] | undefined {
     return this.latest?.leaseCounts();
+  }
+
+  /** The certificate (PEM) of the authority that signs for workloads; undefined while another replica leads. */
+  workloadAuthority(): string | undefined {
+    return this.latest?.workloadAuthority;
   }
 
   /** The operator accepts the global's new incarnation, whichever replica leads; undefined where none is pending. */

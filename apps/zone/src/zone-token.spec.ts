@@ -6,8 +6,8 @@ import { silentLogger, type LogFields } from '@causeway/runtime';
 import { unsignedToken } from '../../../test/support/zone-token';
 import { ZoneToken } from './zone-token';
 
-const ENDS = 2_000_000_000;
-const tokenOf = (jti: string): string => unsignedToken({ Zone: 'east', jti, exp: ENDS });
+const [ISSUED, ENDS] = [1_999_000_000, 2_000_000_000];
+const tokenOf = (jti: string): string => unsignedToken({ Zone: 'east', jti, iat: ISSUED, exp: ENDS });
 const [A, B, C] = ['a', 'b', 'c'].map(tokenOf) as [string, string, string];
 
 describe('the zone token', () => {
@@ -39,7 +39,8 @@ describe('the zone token', () => {
     expect(() => token.current()).toThrow(CredentialsMissing);
     writeFileSync(file, `${A}\n`);
     token.look();
-    expect([token.current(), token.expiresAt, told, logged]).toEqual([A, ENDS * 1_000, 0, []]);
+    const validity = { start: ISSUED * 1_000, end: ENDS * 1_000 };
+    expect([token.current(), token.validity, told, logged]).toEqual([A, validity, 0, []]);
   });
 
   it('is replaced by a new content of its file, which is told once', () => {

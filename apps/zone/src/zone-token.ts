@@ -1,5 +1,5 @@
 import { zoneTokenFacts } from '@causeway/access';
-import { boundedText, type ControlPlaneCore } from '@causeway/control-plane';
+import { boundedText, type ControlPlaneCore, type Validity } from '@causeway/control-plane';
 import { CredentialsMissing, type ZoneTokenSource } from '@causeway/kds';
 import { errorText, type Logger } from '@causeway/runtime';
 import { zoneTokenFault, type ZoneSettings } from './config';
@@ -43,9 +43,10 @@ export class ZoneToken implements ZoneTokenSource {
     return this.lastFault && errorText(this.lastFault);
   }
 
-  /** When the token that is shown ends, ms since 1970; undefined where that is not known. */
-  get expiresAt(): number | undefined {
-    return this.shown === undefined ? undefined : zoneTokenFacts(this.shown)?.expiresAt;
+  /** From when to when the token is valid that is shown; undefined where it does not say so. */
+  get validity(): Validity | undefined {
+    const { issuedAt, expiresAt } = (this.shown === undefined ? undefined : zoneTokenFacts(this.shown)) ?? {};
+    return issuedAt === undefined || expiresAt === undefined ? undefined : { start: issuedAt, end: expiresAt };
   }
 
   current(): string | undefined {

@@ -50,7 +50,7 @@ export { meshHttpRouteId } from './routes/kuma/plan-mesh-http-route';
 export { createKumaPolicyLoop, type KumaPoliciesOptions } from './policies/kuma/kuma-policy-reconciler';
 export { kumaPolicyId } from './policies/kuma/plan-kuma-policy';
 export { type ToldPolicies } from './policies/kuma/told-policies';
-export { createPolicyStatusLoop, type PolicySource } from './policies/policy-status-reconciler';
+export { createPolicyStatusLoop, policyCounts, type PolicySource } from './policies/policy-status-reconciler';
 export { reportedPolicies } from './policies/reported-policies';
 export { planeOf, type ProxyPlane } from './progress/planes';
 export { type ProgressSource } from './progress/progress';

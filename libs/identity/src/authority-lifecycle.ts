@@ -43,6 +43,7 @@ export interface AuthorityLifecycleOptions {
 export class AuthorityLifecycle {
   private readonly requests: RotationRequests;
   private trusted: readonly string[] = [];
+  private signingCertificate: string | undefined;
   private lastFault = '';
   /** Since when nobody is missing, in the words of this term, ms since 1970. */
   private completeSince: number | undefined;
@@ -56,6 +57,11 @@ export class AuthorityLifecycle {
     return this.trusted;
   }
 
+  /** The certificate in PEM of the authority that signs, as of the last turn. */
+  get signing(): string | undefined {
+    return this.signingCertificate;
+  }
+
   /** One look: idempotent, two reads where nothing is due. A fault is logged when it begins. */
   async turn(): Promise<void> {
     const { authority, fence, logger } = this.options;
@@ -66,6 +72,7 @@ export class AuthorityLifecycle {
       if (state.step.type === 'steady') this.completeSince = undefined;
       else state = await this.advance(state);
       this.trusted = certificatesOf(state);
+      this.signingCertificate = state.authorities.find(({ id }) => id === state.signing)?.certificate;
       this.lastFault = '';
     } catch (error) {
       const fault = errorText(error);

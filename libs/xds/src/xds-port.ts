@@ -162,6 +162,11 @@ export class XdsPort implements ObservedProxies {
     return { host: this.options.host, port: this.bound };
   }
 
+  /** What proxies are shown; undefined where they are served in plain text, and before the start. */
+  get certificates(): ServerCertificates | undefined {
+    return this.options.certificates();
+  }
+
   /** Why the certificate that proxies are shown is not the configured one. */
   warnings(): readonly string[] {
     const fault = this.options.certificates()?.fault();

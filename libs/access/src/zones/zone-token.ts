@@ -50,18 +50,21 @@ export interface ZoneTokenFacts {
   readonly zone: string;
   /** `jti`. */
   readonly id?: string;
-  /** ms since 1970. */
+  /** `iat`, ms since 1970. */
+  readonly issuedAt?: number;
+  /** `exp`, ms since 1970. */
   readonly expiresAt?: number;
 }
 
 /** What a zone token says before anything is verified; undefined for a text that is no zone token. */
 export function zoneTokenFacts(token: string): ZoneTokenFacts | undefined {
   const claims = /^[\w-]+\.[\w-]+\.[\w-]+$/.test(token) ? unverifiedClaims(token) : undefined;
-  const { Zone: zone, jti, exp } = claims ?? {};
+  const { Zone: zone, jti, iat, exp } = claims ?? {};
   if (typeof zone !== 'string' || zone === '') return undefined;
   return {
     zone,
     ...(typeof jti === 'string' && { id: jti }),
+    ...(typeof iat === 'number' && { issuedAt: iat * 1_000 }),
     ...(typeof exp === 'number' && { expiresAt: exp * 1_000 }),
   };
 }

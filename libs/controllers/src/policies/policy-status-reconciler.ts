@@ -31,10 +31,12 @@ import {
   type Keys,
   type ReconcileResult,
 } from '../reconcile/keyed-reconciler';
+import type { ControlLoop } from '../runner/control-loop';
 import { UntoldCondition } from './kuma/untold-condition';
 import type { ToldPolicies } from './kuma/told-policies';
 import { planPolicyStatus } from './plan-policy-status';
-import { policyConditions, rankOf, writtenRank, type Enforcement } from './policy-conditions';
+import { PolicyCounts } from './policy-counts';
+import { policyConditions, rankOf, writtenRank, type Enforcement, type Judged } from './policy-conditions';
 import { policyDemand, type PolicyDemand } from './policy-progress';
 import { RewordingLimit } from './rewording-limit';
 
@@ -90,6 +92,8 @@ export class PolicyStatusReconciler implements KeyedReconciler {
   readonly looksOutside = true;
   private moved = new Set<string>();
   private isReloaded = false;
+  /** By the reason of the condition `Enforced`, as it is now: what is written may wait. */
+  readonly counts = new PolicyCounts();
   private readonly known = new Map<string, Known>();
   /** Keys of those that not all are known to have applied. */
   private readonly waiting = new Set<string>();
@@ -115,6 +119,7 @@ export class PolicyStatusReconciler implements KeyedReconciler {
     this.index = index;
     this.waiting.clear();
     this.known.clear();
+    this.counts.clear();
     for (const { kind } of [...this.options.policies.table.definitions])
       for (const resource of index.ofKind(kind))
         yield isMadeHere(resource, this.options.cp) ? [identityKey(resource.id)] : NO_KEYS;
@@ -154,6 +159,7 @@ export class PolicyStatusReconciler implements KeyedReconciler {
     const kind = resource && policies.table.kind(resource.id.kind);
     if (!resource || !kind) {
       this.forget(key);
+      this.counts.set(key, undefined);
       this.rewordings.forget(key);
       progress?.refusals.forget(key);
       return undefined;
@@ -198,12 +204,12 @@ export class PolicyStatusReconciler implements KeyedReconciler {
     const { generation, status } = resource;
     const key = identityKey(resource.id);
     const { patience = { first: PATIENCE, then: SAY_EVERY }, progress: source } = this.options;
-    if (!demand) return policyConditions(verdict, 'nobody', generation);
+    if (!demand) return this.counted(key, policyConditions(verdict, 'nobody', generation));
     source?.refusals.watch({ resource, ...demand });
     const progress = source?.of({ resource, ...demand, since: known.since });
     const isEarly = this.isEarly(progress, verdict, resource, now - from);
     const enforcement: Enforcement = progress && !isEarly ? { progress, ...demand } : undefined;
-    const { conditions, isPending } = policyConditions(verdict, enforcement, generation);
+    const { conditions, isPending } = this.counted(key, policyConditions(verdict, enforcement, generation));
     if (!isPending) {
       this.waiting.delete(key);
       return { conditions };
@@ -217,6 +223,12 @@ export class PolicyStatusReconciler implements KeyedReconciler {
     if (!isKept) known.saidAt = now;
     const pause = Math.min(Math.max(LOOK_AGAIN, (now - from) / 4), LOOK_SELDOM);
     return { conditions: isKept ? conditions.slice(0, 1) : conditions, dueAt: now + pause };
+  }
+
+  private counted(key: string, judged: Judged): Judged {
+    const reason = judged.conditions.find(({ type }) => type === 'Enforced')?.['reason'];
+    this.counts.set(key, typeof reason === 'string' ? reason : undefined);
+    return judged;
   }
 
   /** Zones tell of a policy's own revision only: what came into force by another change they have to learn first. */
@@ -252,6 +264,17 @@ function isWrittenOf(status: Resource['status'], generation: number): boolean {
   return conditionOf(status, 'Enforced')?.['observedGeneration'] === generation;
 }
 
+/** The loop of a `PolicyStatusReconciler`, which counts. */
+class PolicyStatusLoop extends KeyedLoop {
+  constructor(private readonly status: PolicyStatusReconciler) {
+    super(status);
+  }
+
+  get counts(): ReadonlyMap<string, number> {
+    return this.status.counts.byReason;
+  }
+}
+
 /** The status of policies as a control loop for one term, which ends with `signal`. */
 export function createPolicyStatusLoop(
   options: PolicyStatusOptions,
@@ -259,5 +282,10 @@ export function createPolicyStatusLoop(
 ): KeyedLoop {
   const reconciler = new PolicyStatusReconciler(options);
   onAbort(signal, reconciler.follow());
-  return new KeyedLoop(reconciler);
+  return new PolicyStatusLoop(reconciler);
+}
+
+/** How many of the policies that were made on this control plane stand how, by the reason of their condition `Enforced`. */
+export function policyCounts(loops: readonly ControlLoop[]): ReadonlyMap<string, number> {
+  return loops.find((loop) => loop instanceof PolicyStatusLoop)?.counts ?? new Map();
 }

@@ -1,0 +1,90 @@
+import { X509Certificate } from 'node:crypto';
+import type { ServerCertificates } from '@causeway/access';
+import { meshAuthorityOf } from '@causeway/identity';
+import type { IndexReader } from '@causeway/store';
+import type { Metric, MetricValue } from '@causeway/telemetry';
+
+/** From when to when something is valid, ms since 1970. */
+export interface Validity {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A listener of a control plane and what it shows its clients; undefined where it has no TLS. */
+export interface Listener {
+  readonly name: string;
+  certificates(): Pick<ServerCertificates, 'current' | 'authority'> | undefined;
+}
+
+/** From when to when a chain is valid: that of its certificate which ends first; undefined where it has none. */
+export function validityOf(chain: string): Validity | undefined {
+  const blocks = chain.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  const [first] = blocks
+    .map((pem) => new X509Certificate(pem))
+    .map(({ validFrom, validTo }) => ({ start: Date.parse(validFrom), end: Date.parse(validTo) }))
+    .sort((a, b) => a.end - b.end);
+  return first;
+}
+
+/** A start and an end as two gauges of seconds since 1970: what ends soon is seen by how long it was valid. */
+export function validityMetrics(
+  facts: Pick<Metric, 'name' | 'labels'> & { readonly what: string },
+  read: () => Iterable<{
+    readonly labels: NonNullable<MetricValue['labels']>;
+    readonly validity: Validity | undefined;
+  }>,
+): readonly Metric[] {
+  const { name, what, labels } = facts;
+  return (['start', 'end'] as const).map((edge) => ({
+    ...{
+      name: `${name}_${edge}_seconds`,
+      help: `${edge === 'start' ? 'From when' : 'Until when'} ${what} is valid, seconds since 1970`,
+    },
+    ...(labels && { labels }),
+    read: () =>
+      [...read()].flatMap(({ validity, ...of }) => (validity ? [{ ...of, value: validity[edge] / 1_000 }] : [])),
+  }));
+}
+
+/** When the certificates end that listeners show, or the authority by which clients verify them, whichever is first. */
+export function serverCertificateMetrics(listeners: () => readonly Listener[]): readonly Metric[] {
+  const what = 'the certificate that a listener shows, with its chain,';
+  return validityMetrics({ name: 'server_certificate', what, labels: ['listener'] }, () =>
+    listeners().map((listener) => {
+      const certificates = listener.certificates();
+      const chain = certificates && `${certificates.current().certificate}\n${certificates.authority() ?? ''}`;
+      return { labels: { listener: listener.name }, validity: chain === undefined ? undefined : validityOf(chain) };
+    }),
+  );
+}
+
+/** When the authorities of meshes end whose `Mesh.mtls` is on. */
+export function meshAuthorityMetric(source: { readonly index: IndexReader }): Metric {
+  // A certificate is read once, however often it is asked for.
+  let known = new Map<string, number>();
+  return {
+    name: 'mesh_authority_end_seconds',
+    help: 'Until when the authority of Mesh.mtls is valid, seconds since 1970',
+    labels: ['mesh'],
+    read: () => {
+      const before = known;
+      known = new Map();
+      return [...source.index.ofKind('Mesh')].flatMap(({ id: { name: mesh } }) => {
+        const { certificate } = meshAuthorityOf(source.index, mesh) ?? {};
+        const end = certificate === undefined ? undefined : (before.get(certificate) ?? endOf(certificate));
+        if (certificate === undefined || end === undefined) return [];
+        known.set(certificate, end);
+        return [{ labels: { mesh }, value: end / 1_000 }];
+      });
+    },
+  };
+}
+
+/** Undefined for what is no certificate: users may write these Secrets. */
+function endOf(certificate: string): number | undefined {
+  try {
+    return validityOf(certificate)?.end;
+  } catch {
+    return undefined;
+  }
+}

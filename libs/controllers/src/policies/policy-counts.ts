@@ -1,0 +1,33 @@
+/** How many policies stand how, by a reason each; counted as it changes. */
+export class PolicyCounts {
+  private readonly reasons = new Map<string, string>();
+  private readonly counts = new Map<string, number>();
+
+  /** The number of policies by reason; none is 0. */
+  get byReason(): ReadonlyMap<string, number> {
+    return this.counts;
+  }
+
+  /** The reason of the policy of a key now; undefined: it is not to be counted. Idempotent. */
+  set(key: string, reason: string | undefined): void {
+    const before = this.reasons.get(key);
+    if (before === reason) return;
+    if (before !== undefined) this.add(before, -1);
+    if (reason === undefined) this.reasons.delete(key);
+    else {
+      this.reasons.set(key, reason);
+      this.add(reason, 1);
+    }
+  }
+
+  clear(): void {
+    this.reasons.clear();
+    this.counts.clear();
+  }
+
+  private add(reason: string, by: 1 | -1): void {
+    const count = (this.counts.get(reason) ?? 0) + by;
+    if (count === 0) this.counts.delete(reason);
+    else this.counts.set(reason, count);
+  }
+}
