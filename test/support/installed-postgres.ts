@@ -17,11 +17,10 @@ export const POSTGRES_PROGRAMS: string | undefined = (existsSync(VERSIONS) ? rea
   .find((folder) => ['postgres', 'pg_dump', 'pg_basebackup'].every((program) => existsSync(join(folder, program))));
 
 /** `describe` where the machine has a Postgres of its own: the embedded one has no pg_dump and no pg_basebackup. */
-export const describeWithPostgresPrograms = describeWith(
-  "Postgres' own programs",
-  POSTGRES_PROGRAMS !== undefined,
-  'apt-get install postgresql',
-);
+export function describeWithPostgresPrograms(name: string, tests: () => void): void {
+  const there = POSTGRES_PROGRAMS !== undefined;
+  describeWith("Postgres' own programs", there, 'apt-get install postgresql')(name, tests);
+}
 
 /** Servers of the machine's Postgres in a folder of their own, and its programs, run as the account that owns their files. */
 export class InstalledPostgres {
@@ -50,6 +49,11 @@ export class InstalledPostgres {
     this.servers.set(name, server);
     this.owner ??= await stat(this.files(name));
     return server;
+  }
+
+  /** The account that servers run as, where it is another than ours. */
+  get account(): { readonly uid: number; readonly gid: number } | undefined {
+    return process.getuid?.() === 0 && this.owner ? { uid: this.owner.uid, gid: this.owner.gid } : undefined;
   }
 
   /** Where the files of a server are. */

@@ -3,7 +3,10 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-const MAIN = resolve(__dirname, '..', '..', '..', 'dist', 'apps', 'ctl', 'src', 'main.js');
+const APPS = resolve(__dirname, '..', '..', '..', 'dist', 'apps');
+
+/** The built programs that a shell has, by the folder of their app. */
+const PROGRAMS = { causeway: 'ctl', 'causeway-global': 'global', 'causeway-zone': 'zone', 'causeway-agent': 'agent' };
 
 /** A job that runs in the background, and what it printed. */
 interface Job {
@@ -12,18 +15,31 @@ interface Job {
   readonly ended: Promise<number | null>;
 }
 
-/** A shell with the built `causeway` on its path, in an empty folder that is also its home. */
+/** What a shell has besides the programs of this repository. */
+export interface ShellOptions {
+  /** Commands of its own, by their name: what a shell executes, its arguments behind it. */
+  readonly commands?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
+  /** What a command of the page names, and what it means in this run. */
+  readonly meant?: ReadonlyMap<string, string>;
+}
+
+/** A shell with the built programs on its path, in an empty folder that is also its home. */
 export class TranscriptShell {
   private readonly root = mkdtempSync(join(tmpdir(), 'causeway-cli-'));
-  private readonly folder = join(this.root, 'work');
+  /** Where its commands run. */
+  readonly folder = join(this.root, 'work');
   private job: Job | undefined;
 
   /** `shown` says which text stands on the page for each that belongs to this run, such as the address of a server. */
-  constructor(private readonly shown: ReadonlyMap<string, string>) {
-    const path = join(this.root, 'causeway');
+  constructor(
+    private readonly shown: ReadonlyMap<string, string>,
+    private readonly options: ShellOptions = {},
+  ) {
     mkdirSync(this.folder);
-    writeFileSync(path, `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
-    chmodSync(path, 0o755);
+    for (const [name, app] of Object.entries(PROGRAMS))
+      this.add(name, `'${process.execPath}' '${join(APPS, app, 'src', 'main.js')}'`);
+    for (const [name, command] of Object.entries(options.commands ?? {})) this.add(name, command);
   }
 
   /**
@@ -63,12 +79,19 @@ export class TranscriptShell {
     rmSync(this.root, { recursive: true });
   }
 
-  private start(command: string, server: string): Job {
+  private add(name: string, command: string): void {
+    const path = join(this.root, name);
+    writeFileSync(path, `#!/bin/sh\nexec ${command} "$@"\n`);
+    chmodSync(path, 0o755);
+  }
+
+  private start(said: string, server: string): Job {
+    const command = [...(this.options.meant ?? [])].reduce((text, [named, here]) => text.replaceAll(named, here), said);
     const inherited = Object.entries(process.env).filter(([key]) => !/^(CAUSEWAY_|NO_COLOR|FORCE_COLOR)/.test(key));
     const PATH = `${this.root}:${process.env['PATH']}`;
     const child = spawn('sh', ['-c', `exec 2>&1\n${command}`], {
       cwd: this.folder,
-      env: { ...Object.fromEntries(inherited), PATH, HOME: this.root, CAUSEWAY_SERVER: server },
+      env: { ...Object.fromEntries(inherited), PATH, HOME: this.root, CAUSEWAY_SERVER: server, ...this.options.env },
       stdio: ['ignore', 'pipe', 'ignore'],
     });
     let output = '';

@@ -1,11 +1,17 @@
 import { pageExamples } from '../../docs/page-examples';
 
-/** The pages whose `console` blocks are run, from the root of the repository. */
-export const TRANSCRIPT_PAGES: readonly string[] = [
+/** The pages whose `console` blocks need a global and two zones, from the root of the repository. */
+export const CLI_PAGES: readonly string[] = [
   'docs/reference/cli.md',
   'docs/reference/cli-operations.md',
   'docs/guides/policies.md',
 ];
+
+/** Those that operate the machines of a zone: its services, its Postgres, its Redis. */
+export const OPERATION_PAGES: readonly string[] = ['docs/guides/backup.md', 'docs/guides/high-availability.md'];
+
+/** The pages whose `console` blocks are run. */
+export const TRANSCRIPT_PAGES: readonly string[] = [...CLI_PAGES, ...OPERATION_PAGES];
 
 /** One command of a transcript and all that it printed, its error output in between, in the order of the lines. */
 export interface Step {
@@ -67,6 +73,9 @@ const MASKS: readonly (readonly [RegExp, string])[] = [
   [/\b241\.\d+\.\d+\.\d+/g, 'VIP'],
   [/\b([0-9A-F]{2}:){31}[0-9A-F]{2}\b/g, 'FINGERPRINT'],
   [/\beyJ[\w-]+\.[\w-]+\.[\w-]+/g, 'TOKEN'],
+  [/\brevision \d+/g, 'revision NUMBER'],
+  [/\b\d+ (resources|deleted ones)/g, 'COUNT $1'],
+  [/(\d\.\d\.\d +)\d+( +INSTANCE)/g, '$1SESSION$2'],
   [/[ \t]+/g, ' '],
   [/ $/gm, ''],
 ];

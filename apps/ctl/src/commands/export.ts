@@ -69,17 +69,24 @@ function tell({ printError }: CommandContext, { owner, head, secrets, counts }: 
   return 0;
 }
 
-/** A file that only its owner reads; it has its name once it is whole, and replaces one of before only then. */
+/**
+ * A file that only its owner reads; it has its name once it is whole, and replaces one of before only then. Throws UsageError where it
+ * cannot be written, as on a full disk.
+ */
 async function toFile(path: string): Promise<Target> {
   const unfinished = `${path}.part`;
-  const file: FileHandle = await open(unfinished, 'w', 0o600);
+  const refuse = (cause: unknown): never => {
+    const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+    throw new UsageError(`${path}: cannot be written (${reason})`, { cause });
+  };
+  const file: FileHandle = await open(unfinished, 'w', 0o600).catch(refuse);
   await chmod(unfinished, 0o600); // one that was left from a run before
   return {
-    write: async (text) => void (await file.write(text)),
+    write: async (text) => void (await file.writeFile(text).catch(refuse)),
     finish: async () => {
-      await file.sync();
+      await file.sync().catch(refuse);
       await file.close();
-      await rename(unfinished, path);
+      await rename(unfinished, path).catch(refuse);
     },
     discard: async () => {
       await file.close();
