@@ -26,13 +26,17 @@ export class LockHealth {
     await this.ask((lock) => lock.ping());
   }
 
-  /** Whether this candidate has the lock, or its server has been away for a lease. */
+  /**
+   * Whether this candidate has the lock, or its server has been away for a lease. A server that stood open and did not answer does what it
+   * was asked when it goes on: so who gives up takes its question back, or it would hold the lock, and who leads by then would be deposed.
+   */
   async mayTry(): Promise<boolean> {
-    const { holder, leaseMs, logger } = this.options;
+    const { lock, clock, holder, leaseMs, logger } = this.options;
     const asked = await this.ask((lock) => lock.acquire(holder, leaseMs));
     if (asked.answered) return asked.answer;
     const goOn = this.awayFor() >= leaseMs;
     if (goOn) logger.warn('the leader lock is away, going on with the lease', { error: errorText(asked.error) });
+    else void within(clock, leaseMs, lock.release(holder)).catch(() => undefined);
     return goOn;
   }
 
