@@ -290,7 +290,8 @@ describe('leases of agents', () => {
     await replicas[1].put('/meshes/default/dataplanes/redis-8', {
       ...{ type: 'Dataplane', mesh: 'default', name: 'redis-8', ...byHand },
     });
-    expect((await get('redis-8'))?.spec.networking.address).toBe('127.0.0.9');
+    const addressOf = async (): Promise<unknown> => (await get('redis-8'))?.spec.networking.address;
+    await until('the other replica has read it', async () => (await addressOf()) === '127.0.0.9');
     const other = agent({ machine: 'vm-2' });
     other.holder.want([dataplane('redis-8')]);
     await until('the lease is held still', () => stateOf(other, 'redis-8')?.type === 'other');
