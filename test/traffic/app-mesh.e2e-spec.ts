@@ -180,8 +180,11 @@ spec:
       for (const [zone, at] of fronts) await settled(zone, at, ['500', 'red']);
       for (const [zone, at] of fronts)
         expect([zone, await drawnFairly(() => draw(at), { '500': 4, red: 4 })]).toEqual([zone, []]);
-      const router = await traffic.mesh.global.get('/meshes/default/virtualrouters/color?namespace=colors');
-      expect(JSON.stringify(router?.['status'])).toMatch(/"type":"ResolvedRefs","status":"False".*nobody/);
+      const says = /"type":"ResolvedRefs","status":"False".*nobody/;
+      await until('the router says which node is missing', async () => {
+        const router = await traffic.mesh.global.get('/meshes/default/virtualrouters/color?namespace=colors');
+        return says.test(JSON.stringify(router?.['status']));
+      });
     });
 
     it('other weights that are imported are obeyed in both zones', async () => {
