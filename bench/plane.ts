@@ -19,7 +19,7 @@ import { summary } from './support/summary';
  *
  * Needs CAUSEWAY_ENVOY. BENCH_SECONDS (3) of each part, BENCH_ROUNDS (3), BENCH_RATE (500) calls a second, BENCH_PROCESSES (0: none),
  * BENCH_PARTS (calls,bytes,connections,rate), BENCH_PLANES (envoy,builtin). BENCH_NODE_OPTIONS are options of Node for the builtin
- * plane's processes, as `--cpu-prof --cpu-prof-dir=/tmp/profiles`.
+ * plane's processes, as `--cpu-prof --cpu-prof-dir=profiles`.
  */
 const SECONDS = numberSetting('BENCH_SECONDS', 3);
 const ROUNDS = numberSetting('BENCH_ROUNDS', 3);

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import type { ServerCertificates } from '@causeway/access';
-import { meshAuthorityOf } from '@causeway/identity';
+import { certificatesIn, meshAuthorityOf } from '@causeway/identity';
 import type { IndexReader } from '@causeway/store';
 import type { Metric, MetricValue } from '@causeway/telemetry';
 
@@ -18,8 +18,7 @@ export interface Listener {
 
 /** From when to when a chain is valid: that of its certificate which ends first; undefined where it has none. */
 export function validityOf(chain: string): Validity | undefined {
-  const blocks = chain.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-  const [first] = blocks
+  const [first] = certificatesIn(chain)
     .map((pem) => new X509Certificate(pem))
     .map(({ validFrom, validTo }) => ({ start: Date.parse(validFrom), end: Date.parse(validTo) }))
     .sort((a, b) => a.end - b.end);

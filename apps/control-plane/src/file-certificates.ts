@@ -2,6 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import type { CertifiedKey, ServerCertificates } from '@causeway/access';
+import { certificatesIn } from '@causeway/identity';
 import { errorText, type Clock, type Logger } from '@causeway/runtime';
 import type { SettingsReload } from './settings-reload';
 
@@ -42,7 +43,7 @@ export class FileCertificates implements ServerCertificates {
   }
 
   authority(): string | undefined {
-    const last = chainOf(this.shown.certificate).at(-1);
+    const last = certificatesIn(this.shown.certificate).at(-1);
     return last !== undefined && isSelfSigned(last) ? `${last}\n` : undefined;
   }
 
@@ -99,10 +100,6 @@ function readPair({ certificateFile, keyFile }: CertificateFiles): CertifiedKey 
 /** ms since 1970. */
 function endOf({ certificate }: CertifiedKey): number {
   return Date.parse(new X509Certificate(certificate).validTo);
-}
-
-function chainOf(pem: string): readonly string[] {
-  return pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
 }
 
 function isSelfSigned(pem: string): boolean {

@@ -30,6 +30,7 @@ export {
   authorityIdOf,
   authorityIdsOf,
   BACKDATED,
+  certificatesIn,
   createMeshAuthority,
   type AuthorityPair,
   type CertificateOrder,

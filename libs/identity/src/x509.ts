@@ -212,11 +212,16 @@ export function authorityIdOf(certificate: string): string {
   return createHash('sha256').update(new X509Certificate(certificate).raw).digest('hex').slice(0, 32);
 }
 
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** The certificates of a text in PEM, each in PEM; they are not looked into. Linear in the text. */
+export function certificatesIn(pem: string): readonly string[] {
+  return pem.match(CERTIFICATE) ?? [];
+}
 
 /** The ids of the authorities in a bundle in PEM; what is no certificate is left out. */
 export function authorityIdsOf(bundle: string): readonly string[] {
-  return (bundle.match(CERTIFICATE) ?? []).flatMap((certificate) => {
+  return certificatesIn(bundle).flatMap((certificate) => {
     try {
       return [authorityIdOf(certificate)];
     } catch {

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { errorText, type Clock, type Logger } from '@causeway/runtime';
+import { errorText, underSignals, type Clock, type Logger } from '@causeway/runtime';
 import { problemLines, readConfig } from './read-config';
 import type { AgentConfig } from './schema';
 
@@ -55,7 +55,7 @@ export class ConfigFile {
     const { file } = this.source;
     while (file !== undefined && !signal.aborted) {
       this.pause = new AbortController();
-      await clock.sleep(LOOK_PERIOD, AbortSignal.any([signal, this.pause.signal]));
+      await underSignals([signal, this.pause.signal], (either) => clock.sleep(LOOK_PERIOD, either));
       const stamp = stampOf(file);
       if (stamp === this.stamp || signal.aborted) continue;
       this.stamp = stamp;

@@ -38,7 +38,7 @@ import { planPolicyStatus } from './plan-policy-status';
 import { PolicyCounts } from './policy-counts';
 import { policyConditions, rankOf, writtenRank, type Enforcement, type Judged } from './policy-conditions';
 import { policyDemand, type PolicyDemand } from './policy-progress';
-import { RewordingLimit } from './rewording-limit';
+import { StatusMessageLimit } from './status-message-limit';
 
 /** How often it is looked whether all have applied a policy, ms: more and more seldom. */
 const LOOK_AGAIN = 1_000;
@@ -97,7 +97,7 @@ export class PolicyStatusReconciler implements KeyedReconciler {
   private readonly known = new Map<string, Known>();
   /** Keys of those that not all are known to have applied. */
   private readonly waiting = new Set<string>();
-  private readonly rewordings = new RewordingLimit();
+  private readonly messages = new StatusMessageLimit();
   private readonly movement: Movement;
   private readonly untold: UntoldCondition;
   private index: IndexReader | undefined;
@@ -160,7 +160,6 @@ export class PolicyStatusReconciler implements KeyedReconciler {
     if (!resource || !kind) {
       this.forget(key);
       this.counts.set(key, undefined);
-      this.rewordings.forget(key);
       progress?.refusals.forget(key);
       return undefined;
     }
@@ -173,7 +172,7 @@ export class PolicyStatusReconciler implements KeyedReconciler {
     const { controllerName } = meshes.owner;
     const wanted = { verdict: known.verdict, conditions, untold: this.untold.of(resource) };
     const change = planPolicyStatus(resource, wanted, { controllerName, now });
-    const later = change && this.rewordings.dueAt(key, resource.status, change.status, now);
+    const later = change && this.messages.dueAt(key, resource.status, change.status, now);
     return later === undefined ? { change, dueAt } : { change: undefined, dueAt: Math.min(later, dueAt ?? later) };
   }
 

@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { Unauthenticated } from '@causeway/access';
+import { certificatesIn } from '@causeway/identity';
 import { shortened } from '@causeway/resources';
 import { BoundedMap, type Clock } from '@causeway/runtime';
 import type { TrustDomain } from '../model/trust-domains';
@@ -29,7 +30,6 @@ interface Leaf {
   signedBy: string | undefined;
 }
 
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 const MOST_BUNDLES = 64;
 /** Certificates of the time before a clock was set right are believed for this long beforehand, ms. */
 const EARLY = 60_000;
@@ -86,7 +86,7 @@ export class PeerCertificates {
   private authoritiesIn(pem: string): readonly X509Certificate[] {
     const known = this.authorities.get(pem);
     if (known) return known;
-    const read = (pem.match(CERTIFICATE) ?? []).flatMap((text) => authorityIn(text) ?? []);
+    const read = certificatesIn(pem).flatMap((text) => authorityIn(text) ?? []);
     this.authorities.set(pem, read);
     return read;
   }

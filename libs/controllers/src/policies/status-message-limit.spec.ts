@@ -1,11 +1,11 @@
-import { RewordingLimit } from './rewording-limit';
+import { StatusMessageLimit } from './status-message-limit';
 
 const status = (message: string, is = 'True'): { conditions: { type: string; status: string; message: string }[] } => ({
   conditions: [{ type: 'Enforced', status: is, message }],
 });
 
-describe('how often the words of a status are written', () => {
-  const limit = new RewordingLimit();
+describe('how often the messages of a status are written', () => {
+  const limit = new StatusMessageLimit();
   const count = (n: number, now: number, key = 'p'): number | undefined =>
     limit.dueAt(key, status(`in ${n} scopes`), status(`in ${n + 1} scopes`), now);
 
@@ -17,10 +17,5 @@ describe('how often the words of a status are written', () => {
     expect(count(0, 1_020, 'q')).toBeUndefined();
     expect([count(10, 11_000), count(11, 11_001)]).toEqual([undefined, 21_000]);
     expect(Array.from({ length: 4 }, (_, n) => count(n, 41_500))).toEqual([undefined, undefined, undefined, 51_000]);
-  });
-
-  it('a policy that is gone is forgotten', () => {
-    limit.forget('p');
-    expect(count(0, 41_501)).toBeUndefined();
   });
 });
