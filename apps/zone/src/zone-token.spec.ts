@@ -55,6 +55,12 @@ describe('the zone token', () => {
     expect(logged).toEqual([['the zone token was replaced', { id: 'b', expiresAt }]]);
   });
 
+  it('of which no end is known is replaced without one', () => {
+    const token = opened({ CAUSEWAY_ZONE_TOKEN: A });
+    token.replace(unsignedToken({ Zone: 'east', jti: 'lasting' }));
+    expect([token.validity, logged]).toEqual([undefined, [['the zone token was replaced', { id: 'lasting' }]]]);
+  });
+
   it.each<[string, () => void, RegExp]>([
     ['is gone', () => rmSync(file), /ENOENT/],
     ['is empty', () => writeFileSync(file, '\n'), /must not be empty/],

@@ -113,8 +113,9 @@ export class ZoneToken implements ZoneTokenSource {
     }
     this.isNewestRefused = false;
     if (before === undefined) return false;
-    const { id, expiresAt = 0 } = zoneTokenFacts(this.newest) ?? {};
-    this.logger.info('the zone token was replaced', { id, expiresAt: new Date(expiresAt).toISOString() });
+    const { id, expiresAt } = zoneTokenFacts(this.newest) ?? {};
+    const ends = expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt).toISOString() };
+    this.logger.info('the zone token was replaced', { id, ...ends });
     return true;
   }
 
