@@ -8,7 +8,11 @@ export const CLI_PAGES: readonly string[] = [
 ];
 
 /** Those that operate the machines of a zone: its services, its Postgres, its Redis. */
-export const OPERATION_PAGES: readonly string[] = ['docs/guides/backup.md', 'docs/guides/high-availability.md'];
+export const OPERATION_PAGES: readonly string[] = [
+  'docs/guides/backup.md',
+  'docs/guides/high-availability.md',
+  'docs/guides/troubleshooting.md',
+];
 
 /** The pages whose `console` blocks are run. */
 export const TRANSCRIPT_PAGES: readonly string[] = [...CLI_PAGES, ...OPERATION_PAGES];
@@ -76,6 +80,10 @@ const MASKS: readonly (readonly [RegExp, string])[] = [
   [/\brevision \d+/g, 'revision NUMBER'],
   [/\b\d+ (resources|deleted ones)/g, 'COUNT $1'],
   [/(\d\.\d\.\d +)\d+( +INSTANCE)/g, '$1SESSION$2'],
+  [/^((?:nodejs|causeway_server_certificate)\w*(?:\{.*\})?) [\d.e+-]+$/gm, '$1 NUMBER'],
+  [/\bpid \d+/g, 'pid NUMBER'],
+  [/\b\d+ bytes/g, 'NUMBER bytes'],
+  [/^(\w+ +(?:up|down) +)\S+ +\S+ +\S+ /gm, '$1REVISIONS '],
   [/[ \t]+/g, ' '],
   [/ $/gm, ''],
 ];

@@ -33,7 +33,7 @@ export interface ZoneProxyAuthenticatorOptions {
   readonly zoneTokens: Pick<ZoneProxyTokens, 'verify' | 'onChange'>;
   readonly certificates: ProxyCertificates;
   /** For callers that show the certificate of their workload. */
-  readonly peers: PeerCertificates;
+  readonly peers: Pick<PeerCertificates, 'verify'>;
   /** The SPIFFE id that a stored Dataplane is to have; undefined where it has none. */
   readonly idOf: (dataplane: Identity) => string | undefined;
   readonly registrar: Pick<DataplaneRegistrar, 'register' | 'left'>;
@@ -186,7 +186,8 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     if (shown.certificate) this.certified.add(proxy);
     const listed = this.listed(node, dataplane);
     const { capture, key, wire, systemAuthorities } = node;
-    const facts = [capture ?? null, wire ?? null, systemAuthorities ?? null, key, bindingFacts(binding)];
+    // With its uid: one that was deleted and made again in between is told everything, not what has changed.
+    const facts = [dataplane.uid, capture ?? null, wire ?? null, systemAuthorities ?? null, key, bindingFacts(binding)];
     const { view, release } = this.views.hold({ proxy, facts }, () =>
       this.dataplaneView(node, { dataplane: dataplane.id, listed, binding, certificate }),
     );
