@@ -7,6 +7,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { stringify } from 'yaml';
 import type { AgentStatus } from '@causeway/agent';
+import { endsWithProgram } from './ends-with-program';
 import { until } from './until';
 
 const ROOT = resolve(__dirname, '..', '..');
@@ -105,7 +106,7 @@ export class AgentProcess {
 
   private spawn(args: readonly string[]): ChildProcessByStdio<null, Readable, Readable> {
     const [program = '', ...rest] = [...this.enter, process.execPath, this.program, ...args];
-    return spawn(program, rest, { stdio: ['ignore', 'pipe', 'pipe'] });
+    return endsWithProgram(spawn(program, rest, { stdio: ['ignore', 'pipe', 'pipe'] }));
   }
 
   /** Sends a signal and resolves with the exit code when it has ended. */

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { endsWithProgram } from '../support/ends-with-program';
 
 const SERVICE = join(__dirname, 'web-service.mjs');
 /** Where a process listens, at the address of its machine. */
@@ -18,7 +19,7 @@ export interface ServicePlace {
 export async function startService(name: string, { loopback, enter = [] }: ServicePlace): Promise<ChildProcess> {
   const command = [...enter, process.execPath, SERVICE, name, loopback, String(PROCESS_PORT)];
   const [program = '', ...args] = command;
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = endsWithProgram(spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] }));
   const failed = once(child, 'exit').then(() => Promise.reject(new Error(`${name} has ended`)));
   await Promise.race([once(child.stdout, 'data'), failed]);
   failed.catch(() => undefined);
