@@ -38,7 +38,7 @@ const SIZE = {
 };
 
 export default tseslint.config(
-  { ignores: ['dist', 'node_modules', 'coverage', '.causeway', '.proto-deps', 'libs/proto-gen/src/gen'] },
+  { ignores: ['**/dist', '**/node_modules', 'coverage', '.causeway', '.proto-deps', 'libs/proto-gen/src/gen'] },
   {
     files: TYPESCRIPT,
     extends: [tseslint.configs.recommendedTypeChecked],
