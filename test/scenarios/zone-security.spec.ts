@@ -68,7 +68,7 @@ describe('zones join by their tokens', () => {
     ['east', 'in its file', (token) => writeFileSync(tokenFile, token)],
     ['west', 'in the file of settings', (token) => writeFileSync(westFile, `zoneToken: ${token}\n`)],
   ])('%s shows a new token %s in a new session before the former token ends', async (zone, _, write) => {
-    const first = await session(zone);
+    const first = await sessionAfter(zone, 0);
     write('');
     mesh.zone(zone).signal('SIGHUP');
     await said(zone, ...(zone === 'east' ? ['stays as it was', 'must not be empty'] : ['was taken away']));
