@@ -9,7 +9,7 @@ import { RedisServer } from './redis-server';
 import { Replica, type ReplicaOptions } from './replica';
 
 /** Longer than any pause of a busy machine, or a leader loses its term for good reason. */
-const LEASE = 2_500;
+const LEASE = 4_000;
 /** An address at which no Redis answers. */
 const CUT_OFF = 'redis://127.0.0.1:1';
 
