@@ -30,7 +30,13 @@ const FIXED = ['--seed', SEED, '--generation-database', 'none', '--workers', '1'
 function run(url: string, tags: readonly string[], folder: string): Promise<{ code: number | null; output: string }> {
   const what = ['run', `${url}/openapi.json`, '--phases', 'examples,coverage,fuzzing', '--checks', CHECKS.join(',')];
   // A busy machine is no failure; a request that is never answered is.
-  const amount = ['--request-timeout', '120', '--max-examples', EXAMPLES, ...tags.flatMap((tag) => ['--include-tag', tag])];
+  const amount = [
+    '--request-timeout',
+    '120',
+    '--max-examples',
+    EXAMPLES,
+    ...tags.flatMap((tag) => ['--include-tag', tag]),
+  ];
   return new Promise((resolve, reject) => {
     const env = { ...process.env, PYTHONPATH: __dirname, PYTHONDONTWRITEBYTECODE: '1', SCHEMATHESIS_HOOKS: 'hooks' };
     const caller = ['--header', `Authorization: Bearer ${TOKEN}`];
