@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs schemathesis against the served OpenAPI document, with every kind, where `npm test` takes one of twelve by its seed,
+# Runs schemathesis against the served OpenAPI document, with every kind, where `npm test` takes one control plane and one kind of twelve by its seed,
 # and for longer: SCHEMATHESIS_EXAMPLES says how many generated requests an operation gets (100), SCHEMATHESIS_SEED where
 # they begin (CAUSEWAY_FUZZ_SEED else, and else a fresh seed).
 set -eu

@@ -1,16 +1,31 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Asks until the answer is neither undefined nor false and returns it; fails after `timeoutMs`, naming `what`. */
+/** Between two questions, ms. */
+const PAUSE = { shortest: 25, longest: 100, afterSlow: 500 };
+
+/** A tenth of the time that was waited; where a question takes long, such as a program that is started, as long as it took. */
+function pauseAfter(waited: number, last: number): number {
+  const { shortest, longest, afterSlow } = PAUSE;
+  return Math.max(shortest, Math.min(longest, waited / 10), Math.min(afterSlow, last));
+}
+
+/**
+ * Asks until the answer is neither undefined nor false and returns it; fails after `timeoutMs`, naming `what`. It asks less often the
+ * longer it waits: what is waited for needs the same processor.
+ */
 export async function until<T>(
   what: string,
   ask: () => T | undefined | false | Promise<T | undefined | false>,
   timeoutMs = 120_000,
 ): Promise<T> {
-  const deadline = Date.now() + timeoutMs;
+  const began = Date.now();
+  const deadline = began + timeoutMs;
   for (;;) {
+    const asked = Date.now();
     const answer = await ask();
     if (answer !== undefined && answer !== false) return answer;
     if (Date.now() > deadline) throw new Error(`waited ${timeoutMs / 1_000} s in vain: ${what}`);
-    await pause(25);
+    const now = Date.now();
+    await pause(pauseAfter(now - began, now - asked));
   }
 }
