@@ -9,6 +9,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { build, isBuilt } from './lib/build.mjs';
 import { runMain } from './lib/failure.mjs';
+import { leftOutTests } from './lib/drawn-tests.mjs';
 import { drawFuzzSeed } from './lib/fuzz-seed.mjs';
 import { install, isInstalled } from './lib/install.mjs';
 import { requireNode } from './lib/node-version.mjs';
@@ -30,6 +31,9 @@ const WORKERS = Math.min(2, availableParallelism()) + 1;
 /** How long Jest may take to end when it is asked to, ms. */
 const END_MS = 10_000;
 
+/** Files that this run does not draw. */
+let leftOut = [];
+
 /** Whether a signal, or the limit, asked the run to end. */
 let interrupted = false;
 
@@ -41,7 +45,8 @@ const NO_ENVOY =
 
 await runMain(async () => {
   requireNode();
-  drawFuzzSeed();
+  const seed = drawFuzzSeed();
+  if (process.argv.length === 2) leftOut = leftOutTests(seed);
   if (!isInstalled(root)) {
     console.log('installing packages');
     await install(root);
@@ -68,7 +73,9 @@ async function runTests(args) {
 /** The whole suite in two: the simulation's schedules take every core, and would be slow beside other tests. */
 function partsOf(args) {
   if (args.length > 0) return [args];
-  const others = ['/node_modules/', SCHEDULES, ...LONG].map((pattern) => `--testPathIgnorePatterns=${pattern}`);
+  const others = ['/node_modules/', SCHEDULES, ...LONG, ...leftOut].map(
+    (pattern) => `--testPathIgnorePatterns=${pattern}`,
+  );
   return [['--runInBand', SCHEDULES], others];
 }
 
@@ -139,6 +146,10 @@ function report(parts) {
   if (!process.env.CAUSEWAY_ENVOY) console.log(NO_ENVOY);
   const sum = (count) => results.reduce((total, result) => total + count(result), 0);
   console.log(`slowest: ${slowest(results)}`);
+  if (leftOut.length > 0)
+    console.log(
+      `${leftOut.length} long files were not drawn (CAUSEWAY_LONG_TESTS=all runs them): ${leftOut.join(', ')}`,
+    );
   const brokenFiles = sum((result) => result.numRuntimeErrorTestSuites);
   if (brokenFiles > 0) console.log(`${brokenFiles} test files did not run`);
   const failed = brokenFiles + sum((result) => result.numFailedTests);

@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, normalize, resolve } from 'node:path';
-import { TRANSCRIPT_PAGES } from '../ctl/transcripts/transcript';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join, normalize, resolve } from 'node:path';
+import { CLI_PAGES, TRANSCRIPT_PAGES } from '../ctl/transcripts/transcript';
 import { linksIn } from './find-citations';
 
 const ROOT = resolve(__dirname, '..', '..');
@@ -20,5 +20,9 @@ describe('docs', () => {
       .map((page) => `docs/${page}`)
       .filter((page) => /^```console/m.test(readFileSync(join(ROOT, page), 'utf8')));
     expect(shown.filter((page) => !TRANSCRIPT_PAGES.includes(page))).toEqual([]);
+    const specs = CLI_PAGES.map((page) =>
+      join(__dirname, '..', 'ctl', 'transcripts', `${basename(page, '.md')}.spec.ts`),
+    );
+    expect(specs.filter((spec) => !existsSync(spec))).toEqual([]);
   });
 });

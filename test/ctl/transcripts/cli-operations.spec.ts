@@ -1,0 +1,3 @@
+import { describeTranscripts } from './describe-transcripts';
+
+describeTranscripts('docs/reference/cli-operations.md');
