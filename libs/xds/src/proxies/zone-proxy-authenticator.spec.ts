@@ -5,13 +5,11 @@ import { ProxyCertificates } from './proxy-certificates';
 import { ZoneProxyAuthenticator } from './zone-proxy-authenticator';
 
 const caller = {
-  ...{
-    node: 'default.a',
-    cluster: 'a',
-    userAgent: 'envoy 1.40.0',
-    address: '127.0.0.1',
-    authorization: 'Bearer token',
-  },
+  node: 'default.a',
+  cluster: 'a',
+  userAgent: 'envoy 1.40.0',
+  address: '127.0.0.1',
+  authorization: 'Bearer token',
   metadata: { 'causeway.io/capture': 'bind' },
 };
 const dataplane = (uid: string) => ({
