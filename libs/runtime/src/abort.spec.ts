@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { onAbort, orAborted, underSignals, withDeadline } from './abort';
+import { controllerForParts, onAbort, orAborted, underSignals, withDeadline } from './abort';
 import { FakeClock } from './clock';
 
 describe('work that may be aborted', () => {
@@ -18,6 +18,20 @@ describe('work that may be aborted', () => {
     await new Promise((resolve) => setImmediate(resolve));
     process.off('unhandledRejection', onRejection);
     expect(uncaught).toEqual([]);
+  });
+
+  it('may be of as many parts as a program has, and more of them is a leak that Node tells', async () => {
+    const warnings: string[] = [];
+    const heard = ({ name }: Error): void => void warnings.push(name);
+    process.on('warning', heard);
+    const { signal } = controllerForParts();
+    const listen = async (parts: number): Promise<readonly string[]> => {
+      for (let n = 0; n < parts; n++) onAbort(signal, () => undefined);
+      await new Promise((resolve) => setImmediate(resolve));
+      return [...warnings];
+    };
+    expect([await listen(60), await listen(60)]).toEqual([[], ['MaxListenersExceededWarning']]);
+    process.off('warning', heard);
   });
 
   it('is told of an abort that was before it listened, once, and not after it took its listener back', () => {
