@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../scripts/lib/ports.mjs';
-import { askRedis, RedisServer } from '../chaos/leader/redis-server';
+import { RedisServer, type RedisTls } from '../chaos/leader/redis-server';
 import { until } from '../support/until';
 
 const SLOTS = 16_384;
@@ -18,14 +18,14 @@ export class RedisCluster {
   ) {}
 
   /** Starts the nodes and joins them; resolves when each says that the cluster is up. */
-  static async start(): Promise<RedisCluster> {
+  static async start(tls?: RedisTls): Promise<RedisCluster> {
     const folder = await mkdtemp(join(tmpdir(), 'causeway-cluster-'));
     const nodes: RedisServer[] = [];
     const busPorts: number[] = [];
     try {
       for (let n = 0; n < 3; n++) {
         busPorts.push(await freePort());
-        nodes.push(await startNode(folder, busPorts[n] ?? 0));
+        nodes.push(await startNode(folder, busPorts[n] ?? 0, tls));
       }
       const cluster = new RedisCluster(folder, nodes, busPorts);
       await cluster.join();
@@ -37,7 +37,8 @@ export class RedisCluster {
   }
 
   get url(): string {
-    return `redis+cluster://${this.nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
+    const [scheme] = this.nodes[0]?.url.split(':') ?? [];
+    return `${scheme}+cluster://${this.nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
   }
 
   /** The node that has the slot of a key. */
@@ -63,8 +64,8 @@ export class RedisCluster {
     return other;
   }
 
-  ask(node: RedisServer | undefined, command: string[]): Promise<unknown> {
-    return askRedis(node?.url ?? '', command);
+  async ask(node: RedisServer | undefined, command: string[]): Promise<unknown> {
+    return node?.ask(command);
   }
 
   async stop(): Promise<void> {
@@ -90,11 +91,11 @@ export class RedisCluster {
   }
 }
 
-async function startNode(folder: string, bus: number): Promise<RedisServer> {
+async function startNode(folder: string, bus: number, tls: RedisTls | undefined): Promise<RedisServer> {
   const port = await freePort();
   const more = ['--cluster-enabled', 'yes', '--cluster-config-file', join(folder, `${port}.nodes`)];
   return RedisServer.start({
-    ...{ port, folder },
+    ...{ port, folder, ...(tls && { tls }) },
     more: [...more, '--cluster-port', String(bus), '--cluster-node-timeout', String(NODE_TIMEOUT)],
   });
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../scripts/lib/ports.mjs';
-import { askRedis, RedisServer } from '../chaos/leader/redis-server';
+import { RedisServer, type RedisTls } from '../chaos/leader/redis-server';
 import { until } from '../support/until';
 
 const SERVICE = 'causeway';
@@ -20,7 +20,7 @@ export class RedisSentinels {
   ) {}
 
   /** Starts all; resolves when each Sentinel knows the replica and the other Sentinels. */
-  static async start(): Promise<RedisSentinels> {
+  static async start(tls?: RedisTls): Promise<RedisSentinels> {
     const folder = await mkdtemp(join(tmpdir(), 'causeway-sentinel-'));
     const started: RedisServer[] = [];
     const keep = async (starting: Promise<RedisServer>): Promise<RedisServer> => {
@@ -28,12 +28,16 @@ export class RedisSentinels {
       started.push(one);
       return one;
     };
+    const own = tls && { tls };
     try {
       const secret = ['--requirepass', PASSWORD, '--masterauth', PASSWORD];
-      const first = await keep(RedisServer.start({ more: secret }));
+      const first = await keep(RedisServer.start({ more: secret, ...own }));
       const follow = ['--replicaof', '127.0.0.1', String(first.port)];
-      const second = await keep(RedisServer.start({ more: [...secret, ...follow, '--repl-diskless-sync-delay', '0'] }));
-      const sentinels = await Promise.all([1, 2, 3].map((n) => startSentinel(join(folder, `${n}.conf`), first.port)));
+      const more = [...secret, ...follow, '--repl-diskless-sync-delay', '0'];
+      const second = await keep(RedisServer.start({ more, ...own }));
+      const sentinels = await Promise.all(
+        [1, 2, 3].map((n) => startSentinel(join(folder, `${n}.conf`), first.port, tls)),
+      );
       started.push(...sentinels);
       const all = new RedisSentinels(folder, [first, second], sentinels);
       await until('the Sentinels know each other and the replica', () => all.complete());
@@ -47,7 +51,8 @@ export class RedisSentinels {
   get url(): string {
     const hosts = this.sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',');
     const [own, theirs] = [PASSWORD, SENTINEL_PASSWORD].map(encodeURIComponent);
-    return `redis+sentinel://:${own}@${hosts}/${SERVICE}/1?sentinel_password=${theirs}`;
+    const [scheme] = this.servers[0]?.url.split(':') ?? [];
+    return `${scheme}+sentinel://:${own}@${hosts}/${SERVICE}/1?sentinel_password=${theirs}`;
   }
 
   /** The port of the server that the Sentinels call the master. */
@@ -58,8 +63,9 @@ export class RedisSentinels {
   }
 
   /** What the server of this port has under a key, in the database that the URL names. */
-  valueOf(port: number, key: string): Promise<unknown> {
-    return askRedis(`redis://:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/1`, ['GET', key]);
+  async valueOf(port: number, key: string): Promise<unknown> {
+    const server = this.servers.find((one) => one.port === port);
+    return server?.ask(['GET', key], `:${encodeURIComponent(PASSWORD)}@`, 1);
   }
 
   async stop(): Promise<void> {
@@ -79,7 +85,7 @@ export class RedisSentinels {
   }
 }
 
-async function startSentinel(file: string, port: number): Promise<RedisServer> {
+async function startSentinel(file: string, port: number, tls: RedisTls | undefined): Promise<RedisServer> {
   const own = await freePort();
   await writeFile(
     file,
@@ -92,9 +98,9 @@ async function startSentinel(file: string, port: number): Promise<RedisServer> {
       `sentinel failover-timeout ${SERVICE} 3000`,
     ].join('\n'),
   );
-  return RedisServer.start({ port: own, mode: 'sentinel', file });
+  return RedisServer.start({ port: own, mode: 'sentinel', file, ...(tls && { tls }) });
 }
 
-function ask(sentinel: RedisServer | undefined, command: string[]): Promise<unknown> {
-  return askRedis(`redis://:${encodeURIComponent(SENTINEL_PASSWORD)}@127.0.0.1:${sentinel?.port}`, command);
+async function ask(sentinel: RedisServer | undefined, command: string[]): Promise<unknown> {
+  return sentinel?.ask(command, `:${encodeURIComponent(SENTINEL_PASSWORD)}@`);
 }

@@ -14,6 +14,16 @@ export interface RedisServerOptions {
   /** Where it runs; what it writes is there. */
   readonly folder?: string;
   readonly more?: readonly string[];
+  /** It takes TLS only, and speaks it to the others of its kind. */
+  readonly tls?: RedisTls;
+}
+
+/** Files in PEM of a server that takes TLS, and the certificate of who signed them. */
+export interface RedisTls {
+  readonly certificateFile: string;
+  readonly keyFile: string;
+  readonly authorityFile: string;
+  readonly authority: string;
 }
 
 const READY = { server: /Ready to accept connections/, sentinel: /monitor master/ };
@@ -37,7 +47,7 @@ export class RedisServer {
   }
 
   get url(): string {
-    return `redis://127.0.0.1:${this.port}`;
+    return `${this.options.tls ? 'rediss' : 'redis'}://127.0.0.1:${this.port}`;
   }
 
   /** Starts it again, empty; tries again where a former one still holds the port. */
@@ -46,9 +56,12 @@ export class RedisServer {
   }
 
   private startOnce(): Promise<boolean> {
-    const { file, folder = tmpdir(), mode = 'server', more = [] } = this.options;
+    const { file, folder = tmpdir(), mode = 'server', more = [], tls } = this.options;
     const own = mode === 'sentinel' ? ['--sentinel'] : ['--save', '', '--appendonly', 'no'];
-    const options = [...(file ? [file] : []), '--port', String(this.port), '--bind', '127.0.0.1', ...own, ...more];
+    const door = tls
+      ? ['--port', '0', '--tls-port', String(this.port), ...tlsOptions(tls)]
+      : ['--port', String(this.port)];
+    const options = [...(file ? [file] : []), ...door, '--bind', '127.0.0.1', ...own, ...more];
     const child = spawn('redis-server', options, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
     this.child = child;
     return new Promise<boolean>((resolve, reject) => {
@@ -80,18 +93,25 @@ export class RedisServer {
   }
 
   async wipe(): Promise<void> {
-    await askRedis(this.url, ['FLUSHALL']);
+    await this.ask(['FLUSHALL']);
+  }
+
+  /** The answer to one command, on a connection of its own; `credentials` as a URL has them before its host, `database` as after it. */
+  async ask(command: string[], credentials = '', database = 0): Promise<unknown> {
+    const { tls } = this.options;
+    const url = `${this.url.replace('://', `://${credentials}`)}/${database}`;
+    const client = createClient({ url, ...(tls && { socket: { tls: true, ca: tls.authority } }) });
+    client.on('error', () => undefined);
+    await client.connect();
+    try {
+      return await client.sendCommand(command);
+    } finally {
+      client.destroy();
+    }
   }
 }
 
-/** The answer of a Redis to one command, on a connection of its own. */
-export async function askRedis(url: string, command: string[]): Promise<unknown> {
-  const client = createClient({ url });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    return await client.sendCommand(command);
-  } finally {
-    client.destroy();
-  }
+function tlsOptions({ certificateFile, keyFile, authorityFile }: RedisTls): readonly string[] {
+  const files = ['--tls-cert-file', certificateFile, '--tls-key-file', keyFile, '--tls-ca-cert-file', authorityFile];
+  return [...files, '--tls-auth-clients', 'no', '--tls-replication', 'yes', '--tls-cluster', 'yes'];
 }
