@@ -97,8 +97,8 @@ describeWithRedis(
         await until('it leads', () => leads(east));
         expect(await seesLock(east)).toBe(false);
         const said = east.lastLines.find((line) => line.includes('"msg":"Redis is away"'));
-      expect(said).toContain('self-signed certificate in certificate chain');
-    } finally {
+        expect(said).toContain('self-signed certificate in certificate chain');
+      } finally {
         await redis.stop();
       }
     });
