@@ -12,7 +12,7 @@ import {
   type Keys,
   type ReconcileResult,
 } from '../../reconcile/keyed-reconciler';
-import { hasNamesakes, kumaService, namesakesOf, protocolOf } from '../../routes/kuma/kuma-services';
+import { kumaService, protocolOf } from '../../routes/kuma/kuma-services';
 import { effectiveOfGlobal, type PoliciesSource } from './effective-of-global';
 import { KumaServerTable } from './kuma-servers';
 import {
@@ -24,6 +24,7 @@ import {
   type KumaPolicyKind,
 } from './plan-kuma-policy';
 import type { ToldPolicies } from './told-policies';
+import { ServiceNamesakes } from './service-namesakes';
 import { toldService, type ToldService } from './told-service';
 import { UntoldPolicies } from './untold-policies';
 
@@ -65,6 +66,8 @@ export class KumaPolicyReconciler implements KeyedReconciler, ToldPolicies {
   readonly looksOutside = true;
   private readonly made = new Map<string, Made>();
   private readonly servers = new KumaServerTable();
+  /** Empty without zones of Kuma: nothing is told then, and the first of them costs all. */
+  private readonly namesakes = new ServiceNamesakes();
   private readonly untold = new UntoldPolicies();
   /** By mesh: keys of the MeshTimeouts that are told. */
   private readonly timeouts = new Map<string, Set<string>>();
@@ -116,9 +119,12 @@ export class KumaPolicyReconciler implements KeyedReconciler, ToldPolicies {
       for (const known of [this.made, this.servers, this.untold, this.timeouts]) known.clear();
       this.pending = new Set();
     }
+    this.namesakes.clear();
     for (const kind of SERVICES) {
       for (const service of index.ofKind(kind)) {
-        this.servers.put(identityKey(service.id), service);
+        const key = identityKey(service.id);
+        this.servers.put(key, service);
+        if (this.isTold) this.namesakes.put(key, { before: undefined, after: service }, index);
         yield this.wait(this.keysFor(service.id));
       }
     }
@@ -132,12 +138,12 @@ export class KumaPolicyReconciler implements KeyedReconciler, ToldPolicies {
     if (isKumaPolicyKind(id.kind)) return id.zone === '' ? [key] : NO_KEYS;
     if (id.kind === 'Mesh') return [this.file('MeshTimeout', id)];
     if (!SERVICES.includes(id.kind)) return NO_KEYS;
+    const isUnchanged = before !== undefined && after !== undefined && isSame(before, after);
+    const others = isUnchanged || !this.isTold ? [] : this.namesakes.put(key, { before, after }, index);
     if (this.servers.put(key, after)) return [RESCAN];
-    if (before && after && isSame(before, after)) return NO_KEYS;
-    // Without zones of Kuma nothing is told, whatever else has the name; the first of them costs all.
-    const isTold = this.zones?.length !== 0;
-    const found = [before, after].flatMap((one) => (one ? [one, ...(isTold ? namesakesOf(index, one) : [])] : []));
-    return [...new Set(found.flatMap((one) => this.keysFor(one.id)))];
+    if (isUnchanged) return NO_KEYS;
+    const found = others.flatMap((other) => index.byIdentityKey(other)?.id ?? []);
+    return [id, ...found].flatMap((one) => this.keysFor(one));
   }
 
   derivedKeys(): Keys {
@@ -188,10 +194,20 @@ export class KumaPolicyReconciler implements KeyedReconciler, ToldPolicies {
       policies: effectiveOfGlobal(this.options.policies.table, index),
       protocolOf: (port) => protocolOf(service, port),
       service: (port) =>
-        hasNamesakes(index, service) ? { ok: false, reason: NAMESAKES } : kumaService(index, service.id, port),
+        this.meansOthers(service) ? { ok: false, reason: NAMESAKES } : kumaService(index, service.id, port),
       servers: () => this.servers.of(identityKey(service.id), service, this.zones ?? []),
       defaultAccess: this.defaults.get(service.id.mesh) ?? 'Allow',
     });
+  }
+
+  /** Whether its name may mean another service in another zone. */
+  private meansOthers({ id }: Resource): boolean {
+    return (id.kind === 'MeshService' && id.zone === '') || this.namesakes.has(identityKey(id));
+  }
+
+  /** Whether zones of Kuma may be told of anything. */
+  private get isTold(): boolean {
+    return this.zones?.length !== 0;
   }
 
   /** Remembers what a key leaves out, and whether servers of its mesh are told for its sake. */

@@ -49,7 +49,7 @@ export function kumaService(index: KumaServicesOptions['index'], id: Identity, p
   if (!HTTP.includes(protocolOf(found, port))) {
     return { ok: false, reason: `port ${port} of ${what} is not of http: appProtocol must be http, http2 or grpc` };
   }
-  const labels = labelsOf(found);
+  const labels = kumaLabels(found);
   const isAlone = namesakesOf(index, found).every((other) => !labelsMatch(labels, other.labels));
   return isAlone
     ? { ok: true, labels }
@@ -57,19 +57,10 @@ export function kumaService(index: KumaServicesOptions['index'], id: Identity, p
 }
 
 /** Other services of a kind and mesh that have the name. */
-export function namesakesOf(index: KumaServicesOptions['index'], service: Resource): readonly Resource[] {
+function namesakesOf(index: KumaServicesOptions['index'], service: Resource): readonly Resource[] {
   const { id, labels } = service;
   return [...index.withLabel(id.kind, Label.displayName, labels[Label.displayName] ?? '')].filter(
     (other) => other !== service && other.id.mesh === id.mesh,
-  );
-}
-
-/** Whether its name may mean another service in another zone. */
-export function hasNamesakes(index: KumaServicesOptions['index'], service: Resource): boolean {
-  const { id, labels } = service;
-  if (id.kind === 'MeshService' && id.zone === '') return true;
-  return namesakesOf(index, service).some(
-    (other) => other.id.namespace === id.namespace && other.labels[Label.namespace] === labels[Label.namespace],
   );
 }
 
@@ -80,7 +71,8 @@ export const nameKey = ({ id, labels }: Pick<Resource, 'id' | 'labels'>): string
 export const serviceKey = ({ kind, mesh }: Pick<Identity, 'kind' | 'mesh'>, name: string): string =>
   `${kind}/${mesh}/${name}`;
 
-function labelsOf({ id, labels }: Resource): Labels {
+/** By which labels zones of Kuma are told of a service. */
+export function kumaLabels({ id, labels }: Resource): Labels {
   const { [Label.zone]: zone, [Label.namespace]: namespace } = labels;
   return {
     [Label.displayName]: labels[Label.displayName] ?? id.name,
