@@ -62,6 +62,14 @@ export class RedisSentinels {
     return Number(Array.isArray(answer) ? answer[1] : undefined);
   }
 
+  /** The server that the Sentinels call the master: a busy machine may have made them promote the other before. */
+  async master(): Promise<RedisServer> {
+    const port = await this.masterPort();
+    const found = this.servers.find((one) => one.port === port);
+    if (!found) throw new Error(`no server has port ${port}`);
+    return found;
+  }
+
   /** What the server of this port has under a key, in the database that the URL names. */
   async valueOf(port: number, key: string): Promise<unknown> {
     const server = this.servers.find((one) => one.port === port);

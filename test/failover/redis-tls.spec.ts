@@ -63,15 +63,15 @@ describeWithRedis(
       try {
         const east = await start(redis.url, trusting());
         await until('it leads', () => leads(east));
-        const before = await redis.masterPort();
         const key = await lockKey();
-        await until('the lock is there', async () => typeof (await redis.valueOf(before, key)) === 'string');
-        const holder = await redis.valueOf(before, key);
-        await redis.servers[0]?.kill();
-        await until('the Sentinels name the replica', async () => (await redis.masterPort()) !== before);
+        const lockAt = (port: number): Promise<unknown> => redis.valueOf(port, key);
+        const holder = await until('the lock is there', async () => (await lockAt(await redis.masterPort())) ?? false);
+        const master = await redis.master();
+        await master.kill();
+        await until('the Sentinels name the replica', async () => (await redis.masterPort()) !== master.port);
         const now = await redis.masterPort();
         await until('it sees the lock again', () => seesLock(east));
-        expect(await redis.valueOf(now, key)).toBe(holder);
+        await until('the lock is there', async () => (await lockAt(now)) === holder);
       } finally {
         await redis.stop();
       }

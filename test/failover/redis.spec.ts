@@ -43,16 +43,16 @@ describeWithRedis('the lock where Redis has several servers (docs/design.md §3)
     try {
       const [one, other] = await start(redis.url);
       const first = await leader();
-      const before = await redis.masterPort();
-      expect(await redis.valueOf(before, KEY)).toBe(first.holder);
-      await redis.servers[0]?.kill();
-      await until('the Sentinels name the replica', async () => (await redis.masterPort()) !== before);
+      const master = await redis.master();
+      await until('the lock is there', async () => (await redis.valueOf(master.port, KEY)) === first.holder);
+      await master.kill();
+      await until('the Sentinels name the replica', async () => (await redis.masterPort()) !== master.port);
       const now = await redis.masterPort();
       await until('both see the lock', () => one.seesLock && other.seesLock);
       await until('the leader has the lock there', async () => (await redis.valueOf(now, KEY)) === first.holder);
       expect([terms(), first.leading]).toEqual([1, true]);
 
-      await redis.servers[0]?.start(); // the old one is told to follow, and has nothing to say
+      await master.start(); // the old one is told to follow, and has nothing to say
       const [term] = first.terms;
       await first.stop();
       const second = first === one ? other : one;
