@@ -146,6 +146,23 @@ describe('policies in zones of Kuma', () => {
     await explains('HeaderPolicy', 'h', '');
   }, 60_000);
 
+  it('is told no longer while another zone has a service of its name', async () => {
+    const west = new TestZone('west');
+    try {
+      await west.join(global);
+      await put('TimeoutPolicy', 'top', policy({ request: '10s' }));
+      await says('MeshTimeout', timeout('10s'));
+      // By the tag, it costs no other service a look for the sake of its servers.
+      await west.put('MeshService', 'web', { ...HTTP, selector: { dataplaneTags: { 'kuma.io/service': 'web' } } });
+      await explains('TimeoutPolicy', 'top', 'several services may have its name');
+      await says('MeshTimeout', undefined);
+      await west.delete('MeshService', 'web');
+      await says('MeshTimeout', timeout('10s'));
+    } finally {
+      await west.close();
+    }
+  }, 60_000);
+
   it('nothing of a policy of another zone, or of one that is kept from sync, is told', async () => {
     await put('TimeoutPolicy', 'top', policy({ request: '10s' }));
     await says('MeshTimeout', timeout('10s'));

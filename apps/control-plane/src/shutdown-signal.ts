@@ -1,4 +1,4 @@
-import { controllerForParts, type Logger } from '@causeway/runtime';
+import { sharedAbortController, type Logger } from '@causeway/runtime';
 
 /** Longest delay of a timer. */
 const EVER = 2 ** 31 - 1;
@@ -14,7 +14,7 @@ const CRASH_DEADLINE = 3_000;
  * and after an error that nobody caught, with code 1. From then on the program has seconds to end by itself.
  */
 export function shutdownSignal(logger: () => Logger): AbortController {
-  const shutdown = controllerForParts();
+  const shutdown = sharedAbortController();
   // While it waits for its database nothing else may keep it running: no clock of ours holds the event loop.
   const alive = setInterval(() => undefined, EVER);
   shutdown.signal.addEventListener('abort', () => clearInterval(alive));

@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { controllerForParts, onAbort, orAborted, underSignals, withDeadline } from './abort';
+import { onAbort, orAborted, sharedAbortController, underSignals, withDeadline } from './abort';
 import { FakeClock } from './clock';
 
 describe('work that may be aborted', () => {
@@ -24,7 +24,7 @@ describe('work that may be aborted', () => {
     const warnings: string[] = [];
     const heard = ({ name }: Error): void => void warnings.push(name);
     process.on('warning', heard);
-    const { signal } = controllerForParts();
+    const { signal } = sharedAbortController();
     const listen = async (parts: number): Promise<readonly string[]> => {
       for (let n = 0; n < parts; n++) onAbort(signal, () => undefined);
       await new Promise((resolve) => setImmediate(resolve));

@@ -5,7 +5,7 @@ import type { Clock } from './clock';
 const MOST_PARTS = 100;
 
 /** A controller whose signal all parts of a program listen to, for as long as each of them works. */
-export function controllerForParts(): AbortController {
+export function sharedAbortController(): AbortController {
   const controller = new AbortController();
   setMaxListeners(MOST_PARTS, controller.signal);
   return controller;

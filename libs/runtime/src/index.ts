@@ -5,7 +5,7 @@
  * Ports (Clock, Logger, LeaderLease, LeaderLock, LeaseKeeper) with the smallest honest implementation of each; the others
  * are adapters.
  */
-export { aborted, controllerForParts, onAbort, orAborted, underSignals, withDeadline, within } from './abort';
+export { aborted, onAbort, orAborted, sharedAbortController, underSignals, withDeadline, within } from './abort';
 export { Backoff, type BackoffOptions } from './backoff';
 export { BoundedMap } from './bounded-map';
 export { BusyPacer, type PaceOptions } from './busy-pacer';

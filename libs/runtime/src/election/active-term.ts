@@ -1,4 +1,4 @@
-import { controllerForParts, onAbort, within } from '../abort';
+import { onAbort, sharedAbortController, within } from '../abort';
 import type { Timer } from '../clock';
 import { errorText } from '../logger';
 import type { ElectionOptions, KeptLease, LeaseKeeper } from './leader-election';
@@ -17,7 +17,7 @@ const LOST_AFTER = 2;
  * the signal checks the lease first, since no timer fires while the event loop is held.
  */
 export class ActiveTerm {
-  private readonly over = controllerForParts();
+  private readonly over = sharedAbortController();
   private kept: KeptLease | undefined;
   private deadline: Timer | undefined;
   private keepingLock: Promise<void> = Promise.resolve();

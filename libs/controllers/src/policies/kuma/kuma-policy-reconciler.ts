@@ -202,7 +202,7 @@ export class KumaPolicyReconciler implements KeyedReconciler, ToldPolicies {
 
   /** Whether its name may mean another service in another zone. */
   private meansOthers({ id }: Resource): boolean {
-    return (id.kind === 'MeshService' && id.zone === '') || this.namesakes.has(identityKey(id));
+    return (id.kind === 'MeshService' && id.zone === '') || this.namesakes.hasNamesakes(identityKey(id));
   }
 
   /** Whether zones of Kuma may be told of anything. */

@@ -22,13 +22,13 @@ export class ServiceNamesakes {
   }
 
   /** Whether the name of the service of this key may mean another service in another zone. */
-  has(key: string): boolean {
+  hasNamesakes(key: string): boolean {
     const place = this.places.get(key);
     return place !== undefined && (this.groupOf(place)?.size ?? 0) > 1;
   }
 
   /**
-   * Takes a service as it was and is. Returns the keys of others for which the answer of `has` is another one since, and of those without a
+   * Takes a service as it was and is. Returns the keys of others for which the answer of `hasNamesakes` is another one since, and of those without a
    * namesake that the labels for zones of Kuma would find this service by, before or after.
    */
   put(
@@ -45,10 +45,8 @@ export class ServiceNamesakes {
     }
     for (const name of new Set([from?.name, to?.name]))
       for (const alone of this.lonely(name)) {
-        const labels = alone === key ? undefined : index.byIdentityKey(alone);
-        const mayFind = (one: Resource | undefined): boolean =>
-          one !== undefined && labels !== undefined && labelsMatch(kumaLabels(labels), one.labels);
-        if (mayFind(before) || mayFind(after)) found.add(alone);
+        const other = alone === key ? undefined : index.byIdentityKey(alone);
+        if (other && [before, after].some((one) => one && labelsMatch(kumaLabels(other), one.labels))) found.add(alone);
       }
     return [...found];
   }
