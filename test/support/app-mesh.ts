@@ -2,7 +2,6 @@ import {
   AppMeshTable,
   membershipConflict,
   type Compiled,
-  type Membership,
   type Reachable,
   type Source,
   type SourceKind,
@@ -50,12 +49,12 @@ export class AppMesh {
 
   /** The node of a Dataplane as `namespace/name`; empty where it has none. */
   nodeOf(name: string): string {
-    const membership: Membership = this.table.membership(idOf('Dataplane', name, { zone: 'east' }));
-    return membership.type === 'plain' ? '' : `${membership.node.id.namespace}/${membership.node.id.name}`;
+    const binding = this.table.binding(idOf('Dataplane', name, { zone: 'east' }));
+    return binding ? `${binding.namespace}/${binding.name}` : '';
   }
 
   reachable(name: string): Reachable | undefined {
-    return this.table.reachable(idOf('Dataplane', name, { zone: 'east' }));
+    return this.table.binding(idOf('Dataplane', name, { zone: 'east' }))?.backends;
   }
 
   compiled(kind: SourceKind, name: string, place: Place = {}): Compiled {

@@ -77,7 +77,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 function whole(table: AppMeshTable, members: Iterable<Member>): Map<string, string> {
   const said = new Map<string, string>();
   for (const key of [...table.keys()].sort()) said.set(key, JSON.stringify(table.compile(key)));
-  for (const { id } of members) said.set(identityKey(id), JSON.stringify([table.membership(id), table.reachable(id)]));
+  for (const { id } of members) said.set(identityKey(id), JSON.stringify(table.binding(id) ?? null));
   return said;
 }
 

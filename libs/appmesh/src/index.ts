@@ -23,5 +23,4 @@ export {
 } from './model';
 export { AWS_NAME_LABEL, derivedAwsName, nodeServiceName } from './names';
 export { AppMeshTable, membershipConflict, type Compiled, type Touched } from './table/app-mesh-table';
-export { type Membership } from './table/members';
 export { MEMBERSHIP_CONFLICT } from './table/verdict';

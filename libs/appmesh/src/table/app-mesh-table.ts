@@ -3,9 +3,9 @@ import type { Binding } from '../binding';
 import { compileRouter } from '../compile/compile-router';
 import { compileService, type Provider } from '../compile/compile-service';
 import type { Generated } from '../compile/generated';
-import type { Member, Reachable, Source } from '../model';
+import type { Member, Source } from '../model';
 import { resolvedRef } from '../names';
-import { Members, type Membership } from './members';
+import { Members } from './members';
 import { nameOf, Sources, type Named, type Row } from './sources';
 import { compiledNode, conditionsOf, listed, MEMBERSHIP_CONFLICT, refusalOf, resolve } from './verdict';
 
@@ -105,33 +105,20 @@ export class AppMeshTable {
     return made;
   }
 
-  /** To which node a Dataplane belongs. */
-  membership(id: Identity): Membership {
-    return this.memberTable.membership(identityKey(id));
-  }
-
   /** The nodes that select a Dataplane as it is here, which need not be in the table. */
   nodesSelecting(member: Member): readonly Identity[] {
     return this.memberTable.nodesSelecting(member);
   }
 
-  /** To which node a Dataplane belongs and what it may call for that; undefined where it belongs to none. */
+  /** To which node a Dataplane belongs and what it may call for that; undefined where it belongs to none and may call everything. */
   binding(id: Identity): Binding | undefined {
-    const membership = this.membership(id);
-    if (membership.type === 'plain') return undefined;
-    const { namespace, name } = membership.node.id;
-    return { namespace, name, backends: this.reachable(id) ?? [] };
-  }
-
-  /** What a Dataplane may call of App Mesh; undefined where it belongs to no node and may call everything. */
-  reachable(id: Identity): Reachable | undefined {
-    const membership = this.membership(id);
-    if (membership.type === 'plain') return undefined;
-    const { node } = membership;
-    return (node.spec.backends ?? []).map(({ virtualService }) => {
+    const node = this.memberTable.nodeOf(identityKey(id));
+    if (!node) return undefined;
+    const backends = (node.spec.backends ?? []).map(({ virtualService }) => {
       const { namespace, name } = resolvedRef(node.id, virtualService.virtualServiceRef);
       return { namespace, name: frontendOfVirtualService(name) };
     });
+    return { namespace: node.id.namespace, name: node.id.name, backends };
   }
 
   private change(work: (marks: Marks) => void): Touched {

@@ -13,13 +13,6 @@ import { compareRanks, meet } from './rank';
 
 type Node = Extract<Source, { kind: 'VirtualNode' }>;
 
-/** Which of the nodes a Dataplane belongs to (T003-32). */
-export type Membership =
-  | { readonly type: 'plain' }
-  | { readonly type: 'bound'; readonly node: Node }
-  /** Several select it. It stays with the node that it was bound to, else it goes with the one that ranks first (T003-33). */
-  | { readonly type: 'conflict'; readonly node: Node; readonly nodes: readonly Node[] };
-
 /** Labels that selectors may name and nobody stores. */
 const IMPLIED = [Label.namespace, Label.serviceName];
 /** In place of a pair, for selectors without one. */
@@ -100,11 +93,14 @@ export class Members {
     return this.nodesOf.get(member) ?? NONE;
   }
 
-  /** To which node a Dataplane belongs. */
-  membership(member: string): Membership {
+  /**
+   * The node that a Dataplane belongs to; undefined where none selects it (T003-32). Where several do, it stays with the one that it
+   * was bound to, else it goes with the one that ranks first (T003-33).
+   */
+  nodeOf(member: string): Node | undefined {
     const known = this.members.get(member)?.member;
-    const nodes = this.rowsOf(this.selecting(member));
-    return known ? membershipAmong(nodes, known) : { type: 'plain' };
+    const ranked = this.rowsOf(this.selecting(member)).sort(compareRanks);
+    return ranked.find(({ id }) => `${id.namespace}/${id.name}` === known?.boundTo) ?? ranked[0];
   }
 
   /** The nodes that select a Dataplane as it is here, which need not be among the members. */
@@ -143,16 +139,6 @@ const selectsAsBefore = (a: Node, b: Node): boolean => compareRanks(a, b) === 0 
 const selectorText = ({ spec }: Node): string => JSON.stringify(selectorOf(spec) ?? null);
 
 const NONE: ReadonlySet<string> = new Set();
-
-/** To which of the nodes that select a Dataplane it belongs. Pure. */
-function membershipAmong(nodes: readonly Node[], { boundTo }: Member): Membership {
-  const ranked = [...nodes].sort(compareRanks);
-  const [first, second] = ranked;
-  if (!first) return { type: 'plain' };
-  if (!second) return { type: 'bound', node: first };
-  const kept = ranked.find(({ id }) => `${id.namespace}/${id.name}` === boundTo);
-  return { type: 'conflict', node: kept ?? first, nodes: ranked };
-}
 
 /** A node selects in its own mesh and namespace, and in its zone where it has one. */
 function selects({ id, spec }: Node, member: Identity, labels: Labels): boolean {
