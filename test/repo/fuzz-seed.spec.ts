@@ -39,6 +39,20 @@ describe('the seed of a run', () => {
     );
   });
 
+  it('is drawn from as often as the environment says', () => {
+    const script = `const fc = require('./tools/seeded-fast-check.js');
+      let drawn = 0;
+      fc.assert(fc.property(fc.nat(), () => { drawn += 1; }), { numRuns: 7 });
+      fc.default.assert(fc.property(fc.nat(), () => { drawn += 1; }));
+      console.log(drawn);`;
+    const run = (times: string) => {
+      const env = { ...process.env, CAUSEWAY_FUZZ_SEED: '1', CAUSEWAY_FUZZ_TIMES: times };
+      return spawnSync(process.execPath, ['--eval', script], { encoding: 'utf8', cwd: ROOT, env });
+    };
+    expect(Number(run('3').stdout)).toBe(3 * (7 + 100));
+    expect(run('0').stderr).toContain('CAUSEWAY_FUZZ_TIMES must be a whole number from 1; got "0"');
+  });
+
   it('gives each fuzzer one of its own', () => {
     expect(fuzzSeed('a')).toBe(fuzzSeed('a'));
     expect(fuzzSeed('a')).not.toBe(fuzzSeed('b'));
