@@ -149,6 +149,7 @@ interface Stored {
     expect((await run.states()).get('west')).toBe('down');
     for (const part of killed)
       expect(await run.demo('restart', part)).toEqual({ code: 0, text: `${part} is started\n` });
+    expect((await fetch(`${run.restUrl('west')}/meshes`)).status).toBe(200);
     await until('all of them are up', async () => {
       const states = await run.states();
       return killed.every((part) => states.get(part)?.startsWith('up'));

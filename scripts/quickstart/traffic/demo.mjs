@@ -2,8 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { waitFor } from '../../lib/wait.mjs';
 import { isReady } from '../control-plane.mjs';
 import { ask, get } from './request.mjs';
+
+const READY_TIMEOUT_MS = 60_000;
 
 /** The file by which `npm run demo:…` finds the demo that runs: only this account may read it. */
 export function demoFile(dataDir) {
@@ -34,13 +37,14 @@ export async function serveDemo(demo) {
   };
 }
 
-async function restart({ parts }, name, finish) {
+async function restart(demo, name, finish) {
+  const { parts } = demo;
   const names = parts.list();
   if (!parts.has(name)) {
     const known = names.map((part) => part.name).join(', ');
     return finish(404, `there is no part ${name ?? ''}: there are ${known}`);
   }
-  const said = await startedAgain(parts, name);
+  const said = await startedAgain(demo, name);
   return finish(said.isUp ? 200 : 500, said.text);
 }
 
@@ -50,17 +54,24 @@ export async function startDown(demo) {
   if (down.length === 0) return statusText(demo);
   const said = [];
   // In the order of their first start: control planes after what they store in.
-  for (const { name } of down) said.push((await startedAgain(demo.parts, name)).text);
+  for (const { name } of down) said.push((await startedAgain(demo, name)).text);
   return said.join('\n');
 }
 
-async function startedAgain(parts, name) {
+/** Starts a part. A control plane answers then, so that whoever started it can ask it at once. */
+async function startedAgain({ parts, settings }, name) {
   try {
     await parts.restart(name);
-    return { isUp: true, text: `${name} is started` };
   } catch (error) {
     return { isUp: false, text: `${name} does not start: ${error.message}` };
   }
+  const plane = settings.controlPlanes.find((one) => one.name === name);
+  const hasEnded = () => parts.list().some((part) => part.name === name && !part.isUp);
+  const answers = () => isReady(plane, AbortSignal.timeout(1_000));
+  if (plane) await waitFor(async () => hasEnded() || answers(), { timeoutMs: READY_TIMEOUT_MS });
+  if (hasEnded()) return { isUp: false, text: `${name} started and ended again` };
+  const isLate = plane && !(await answers());
+  return { isUp: true, text: `${name} is started${isLate ? ', and not ready yet' : ''}` };
 }
 
 /**
