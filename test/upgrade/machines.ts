@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AgentProcess } from '../support/agent-process';
 import { until } from '../support/until';
+import { ENVOY } from '../support/envoy-process';
 import { RequestLoad } from '../traffic/request-load';
 import { ended, PROCESS_PORT, startService } from '../traffic/web-service';
 import type { Findings } from './findings';
@@ -19,8 +20,12 @@ const DEFAULT_IDENTITY = {
   spec: { selector: { dataplane: { matchLabels: {} } }, provider: { type: 'Bundled' } },
 };
 
+/** What carries the traffic. */
+export const PLANES = ['builtin', 'envoy'] as const;
+export type MachinesPlane = (typeof PLANES)[number];
+
 /**
- * A service with two instances and an ingress in east, called from west, all by agents with the builtin plane, each of the old or the new
+ * A service with two instances and an ingress in east, called from west, all by agents with the same plane, each of the old or the new
  * version; and the requests of a client, none of which may fail while control planes are replaced.
  */
 export class Machines {
@@ -33,11 +38,16 @@ export class Machines {
   private constructor(
     private readonly mesh: MixedMesh,
     private readonly findings: Findings,
+    private readonly plane: MachinesPlane,
   ) {}
 
   /** Starts all of it in this version; resolves when a request gets through. */
-  static async start(mesh: MixedMesh, version: Version, findings: Findings): Promise<Machines> {
-    const machines = new Machines(mesh, findings);
+  static async start(
+    mesh: MixedMesh,
+    { version, plane }: { readonly version: Version; readonly plane: MachinesPlane },
+    findings: Findings,
+  ): Promise<Machines> {
+    const machines = new Machines(mesh, findings, plane);
     try {
       await put(mesh, 'global', '/meshes/default/meshidentities/default', DEFAULT_IDENTITY);
       for (const name of WEB) await machines.startWeb(name, version);
@@ -144,7 +154,9 @@ export class Machines {
   private reach(zone: ZoneName, name: string, token: string): object {
     const tokenFile = join(this.folder, `${name}.token`);
     writeFileSync(tokenFile, token, { mode: 0o600 });
-    return { controlPlanes: this.mesh.xdsAddresses(zone), tokenFile, plane: 'builtin', drainTime: '5s' };
+    const { plane } = this;
+    const envoy = plane === 'envoy' ? { envoy: { path: ENVOY, concurrency: 1 } } : {};
+    return { controlPlanes: this.mesh.xdsAddresses(zone), tokenFile, plane, ...envoy, drainTime: '5s' };
   }
 
   private async startAgent(name: string, { root }: Version, config: object): Promise<void> {

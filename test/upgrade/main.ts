@@ -3,7 +3,9 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchServices } from '../../bench/support/services';
-import { BREAKS, runUpgrade, type Break } from './upgrade-run';
+import { ENVOY } from '../support/envoy-process';
+import { PLANES } from './machines';
+import { BREAKS, runUpgrade, type UpgradeRunOptions } from './upgrade-run';
 import { hashOf, lastLanded, newVersion, oldVersion } from './version-tree';
 import { runProgram } from '../../bench/support/run-program';
 
@@ -12,7 +14,7 @@ import { runProgram } from '../../bench/support/run-program';
  * other order (docs/guides/upgrade.md). Prints what it does and one JSON line; exits with 1 where a promise was broken, and with 0
  * where the clone lacks the revision and `--optional` is given.
  *
- * `node -r ./bench/register.cjs test/upgrade/main.ts [--revision 570e1110] [--trees FOLDER] [--short] [--optional] [--break write]`
+ * `node -r ./bench/register.cjs test/upgrade/main.ts [--revision 570e1110] [--trees FOLDER] [--short] [--optional] [--plane envoy] [--break write]`
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -21,9 +23,14 @@ async function main(): Promise<void> {
       trees: { type: 'string' },
       short: { type: 'boolean', default: false },
       optional: { type: 'boolean', default: false },
+      plane: { type: 'string', default: 'builtin' },
       break: { type: 'string' },
     },
   });
+  const plane = PLANES.find((one) => one === values.plane);
+  if (!plane) throw new Error(`--plane: must be one of ${PLANES.join(', ')}; got "${values.plane}"`);
+  if (plane === 'envoy' && ENVOY === undefined)
+    throw new Error('--plane envoy: CAUSEWAY_ENVOY must name an Envoy; test/envoy/install.sh prints the path of one');
   const broken = BREAKS.find((one) => one === values.break);
   if (values.break !== undefined && broken === undefined)
     throw new Error(`--break: must be one of ${BREAKS.join(', ')}; got "${values.break}"`);
@@ -36,13 +43,17 @@ async function main(): Promise<void> {
   }
   const trees = values.trees ?? mkdtempSync(join(tmpdir(), 'causeway-trees-'));
   try {
-    await compare(hash, trees, { isShort: values.short, ...(broken && { broken }) });
+    await compare(hash, trees, { isShort: values.short, plane, ...(broken && { broken }) });
   } finally {
     if (values.trees === undefined) rmSync(trees, { recursive: true, force: true });
   }
 }
 
-async function compare(hash: string, trees: string, how: { isShort: boolean; broken?: Break }): Promise<void> {
+async function compare(
+  hash: string,
+  trees: string,
+  how: Pick<UpgradeRunOptions, 'isShort' | 'plane' | 'broken'>,
+): Promise<void> {
   const began = performance.now();
   const old = await oldVersion(hash, trees);
   const built = performance.now();

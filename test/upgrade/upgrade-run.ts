@@ -2,7 +2,7 @@ import { Client } from 'pg';
 import { until } from '../support/until';
 import { FIXED, runCommandLines } from './command-lines';
 import { Findings } from './findings';
-import { Machines } from './machines';
+import { Machines, type MachinesPlane } from './machines';
 import { MixedMesh, ZONES } from './mixed-mesh';
 import { NamesWatch } from './names-watch';
 import type { ReplicatedPlane } from './replicated-plane';
@@ -18,6 +18,7 @@ export interface UpgradeRunOptions {
   readonly new: Version;
   /** One leg without agents, instead of all. */
   readonly isShort: boolean;
+  readonly plane: MachinesPlane;
   readonly broken?: Break;
 }
 
@@ -36,11 +37,12 @@ const FIXED_SERVICES = 50;
  */
 export async function runUpgrade(options: UpgradeRunOptions): Promise<UpgradeResult> {
   const findings = new Findings();
-  say(`a global and the zones ${ZONES.join(' and ')}, two replicas each, of ${options.old.revision}`);
-  const mesh = await MixedMesh.start(options.old, findings);
+  const { old, plane } = options;
+  say(`a global and the zones ${ZONES.join(' and ')}, two replicas each, of ${old.revision}`);
+  const mesh = await MixedMesh.start(old, findings);
   try {
     await populate(mesh);
-    const machines = options.isShort ? undefined : await Machines.start(mesh, options.old, findings);
+    const machines = options.isShort ? undefined : await Machines.start(mesh, { version: old, plane }, findings);
     try {
       await new UpgradeRun(mesh, machines, findings, options).all();
     } finally {
