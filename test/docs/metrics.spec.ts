@@ -43,7 +43,7 @@ const core = { clock: nothing, settings: nothing, cp: { role: 'zone', federated:
 const dns = { metrics: () => metricDefinitions({ metrics: {} } as never) } as never;
 const xds = { metrics: () => xdsMetrics({ server: {} } as never) } as never;
 const GLOBAL: TelemetryOptions = globalTelemetry(core)(shared, nothing, nothing, nothing);
-const ZONE: TelemetryOptions = zoneTelemetry(core, undefined)(shared, nothing, nothing, dns, xds);
+const ZONE: TelemetryOptions = zoneTelemetry(core, undefined)(shared, nothing, nothing, dns, xds, nothing, nothing);
 
 interface Row {
   readonly name: string;

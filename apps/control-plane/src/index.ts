@@ -27,7 +27,13 @@ export { retryWhileUnavailable } from './retry-while-unavailable';
 export { meshLoops } from './mesh-loops';
 export { maintainStore, type Chore } from './store-maintenance';
 export { stateFolder, tokenChores } from './admin-token';
-export { serverCertificateMetrics, validityMetrics, validityOf, type Validity } from './end-metrics';
+export {
+  endingTokensMetric,
+  serverCertificateMetrics,
+  validityMetrics,
+  validityOf,
+  type Validity,
+} from './end-metrics';
 export { namingInsights } from './naming-insights';
 export { watchMetrics } from './metrics';
 export { SharedTelemetry, SharedTelemetryModule } from './shared-telemetry.module';

@@ -1,4 +1,4 @@
-import type { AuditRecorder } from '@causeway/access';
+import type { AuditRecorder, Authentication } from '@causeway/access';
 import type { LoopStats } from '@causeway/controllers';
 import type { Metric, MetricValue, ProgramTracer } from '@causeway/telemetry';
 import type { WatchMetrics } from '@causeway/queries';
@@ -6,7 +6,7 @@ import type { Registry } from '@causeway/resources';
 import type { Meshes } from '@causeway/meshes';
 import type { IndexReader } from '@causeway/store';
 import type { PostgresBackend } from '@causeway/store-postgres';
-import { meshAuthorityMetric } from './end-metrics';
+import { endingTokensMetric, meshAuthorityMetric } from './end-metrics';
 import type { LeaderService } from './leader.module';
 import type { GrpcRequests, RestRequests } from './request-metrics';
 import { VERSION } from './version';
@@ -20,6 +20,7 @@ export interface MetricSources {
   readonly leader: LeaderService;
   readonly recorder: AuditRecorder;
   readonly meshes: Meshes;
+  readonly authentication: Pick<Authentication, 'endingTokens'>;
   readonly requests: Pick<RestRequests, 'values'>;
   readonly calls: Pick<GrpcRequests, 'values'>;
   readonly tracer: Pick<ProgramTracer, 'spans'>;
@@ -35,6 +36,7 @@ export function controlPlaneMetrics(sources: MetricSources): readonly Metric[] {
       ...loopMetrics(sources),
       policyMetric(sources),
       meshAuthorityMetric(sources),
+      endingTokensMetric('user', () => sources.authentication.endingTokens()),
       restMetric(sources),
       grpcMetric(sources),
       traceMetric(sources),

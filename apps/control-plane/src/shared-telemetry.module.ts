@@ -1,9 +1,10 @@
 import { Module, type DynamicModule } from '@nestjs/common';
-import type { AuditRecorder } from '@causeway/access';
+import type { AuditRecorder, Authentication } from '@causeway/access';
 import type { Meshes } from '@causeway/meshes';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import type { TelemetryOptions } from '@causeway/telemetry';
+import { AUTHENTICATION } from './authentication.module';
 import { AUDIT_RECORDER } from './audit.module';
 import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
 import { INDEX, MESHES } from './index.module';
@@ -47,14 +48,15 @@ export class SharedTelemetry {
 export class SharedTelemetryModule {
   static forRoot({ imports }: ModuleImports): DynamicModule {
     type Sources = [
-      ...[backend: PostgresBackend, index: IndexReader, meshes: Meshes, leader: LeaderService, recorder: AuditRecorder],
+      ...[backend: PostgresBackend, index: IndexReader, meshes: Meshes, leader: LeaderService],
+      ...[recorder: AuditRecorder, authentication: Authentication],
       ...certificates: [RestCertificates, GrpcCertificates],
     ];
     const useFactory = (
       core: ControlPlaneCore,
-      ...[backend, index, meshes, leader, recorder, ...certificates]: Sources
-    ) => new SharedTelemetry(core, { backend, index, meshes, leader, recorder }, certificates);
-    const shared = [CORE, POSTGRES_BACKEND, INDEX, MESHES, LeaderService, AUDIT_RECORDER];
+      ...[backend, index, meshes, leader, recorder, authentication, ...certificates]: Sources
+    ) => new SharedTelemetry(core, { backend, index, meshes, leader, recorder, authentication }, certificates);
+    const shared = [CORE, POSTGRES_BACKEND, INDEX, MESHES, LeaderService, AUDIT_RECORDER, AUTHENTICATION];
     const inject = [...shared, RestCertificates, GrpcCertificates];
     const provider = { provide: SharedTelemetry, inject, useFactory };
     return { module: SharedTelemetryModule, imports, providers: [provider], exports: [SharedTelemetry] };

@@ -61,15 +61,8 @@ export class GlobalModule {
     const leader = LeaderModule.forRootAsync({
       imports: [...state, authentication, security, access],
       inject: [
-        POSTGRES_BACKEND,
-        INDEX,
-        AUTHENTICATION,
-        ZoneSecurity,
-        ACCESS_POLICY,
-        MESHES,
-        StoreBinding,
-        ROUTES,
-        POLICIES,
+        ...[POSTGRES_BACKEND, INDEX, AUTHENTICATION, ZoneSecurity, ACCESS_POLICY, MESHES],
+        ...[StoreBinding, ROUTES, POLICIES],
       ],
       useFactory: leaderTermFactory(core, kuma),
     });
@@ -85,8 +78,9 @@ export class GlobalModule {
     });
     const rest = restModule({ imports: [facts, access, authentication, audit, queries, admission, shown] });
     const grpc = grpcApiModule({ imports: [...state, access, authentication, audit, queries, admission, shown] });
+    const telemetryOfAll = SharedTelemetryModule.forRoot({ imports: [...state, leader, audit, authentication, shown] });
     const telemetry = TelemetryModule.forRootAsync({
-      imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader, audit, shown] }), kds, queries, security],
+      imports: [telemetryOfAll, kds, queries, security],
       inject: [SharedTelemetry, GLOBAL_SYNC, QUERIES, ZoneSecurity],
       useFactory: globalTelemetry(core),
     });

@@ -1,4 +1,6 @@
+import type { DataplaneTokens, ZoneProxyTokens } from '@causeway/access';
 import {
+  endingTokensMetric,
   serverCertificateMetrics,
   syncMetrics,
   validityMetrics,
@@ -23,6 +25,7 @@ type ZoneTelemetrySources = [
   leader: ZoneLeader,
   dns: DnsServer,
   xds: XdsPort,
+  ...tokens: [dataplanes: DataplaneTokens, zoneProxies: ZoneProxyTokens],
 ];
 
 /** What a zone shows at its diagnostics port: besides what all control planes have, addresses, sync and DNS. */
@@ -30,7 +33,7 @@ export function zoneTelemetry(
   { clock, cp, settings }: ControlPlaneCore<ZoneSettings>,
   token: Pick<ZoneToken, 'fault' | 'validity'> | undefined,
 ): (...sources: ZoneTelemetrySources) => TelemetryOptions {
-  return (...[shared, queries, leader, dns, xds]) => {
+  return (...[shared, queries, leader, dns, xds, dataplanes, zoneProxies]) => {
     const base = shared.options();
     const reports = (): SyncReports => new Map([[settings.CAUSEWAY_ZONE_NAME, leader.session()?.kinds ?? []]]);
     const metrics = [
@@ -42,6 +45,8 @@ export function zoneTelemetry(
       ...validityMetrics({ name: 'zone_token', what: 'the token that the zone shows its global' }, () => [
         { labels: {}, validity: token?.validity },
       ]),
+      endingTokensMetric('dataplane', () => dataplanes.ending()),
+      endingTokensMetric('zone proxy', () => zoneProxies.ending()),
     ];
     const warnings = (): readonly string[] => [
       ...(base.warnings?.() ?? []),

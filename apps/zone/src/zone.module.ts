@@ -80,7 +80,6 @@ export class ZoneModule {
     });
     const xds = xdsModule({ imports: [...state, identity, kds, proxies], core });
     const dns = dnsModule({ imports: [...state, xds], core, config });
-    const served = [zoneLeader, dns, xds];
     const queries = QueriesModule.forRootAsync({
       imports: [...state, authentication, identity, zoneLeader, dns, proxies, xds],
       inject: [
@@ -91,9 +90,10 @@ export class ZoneModule {
     });
     const rest = restModule({ imports: [facts, access, authentication, audit, queries, admission, shown] });
     const grpc = grpcApiModule({ imports: [...state, access, authentication, audit, queries, admission, shown] });
+    const telemetryOfAll = SharedTelemetryModule.forRoot({ imports: [...state, leader, audit, authentication, shown] });
     const telemetry = TelemetryModule.forRootAsync({
-      imports: [SharedTelemetryModule.forRoot({ imports: [...state, leader, audit, shown] }), queries, ...served],
-      inject: [SharedTelemetry, QUERIES, ZoneLeader, DNS_SERVER, XdsPort],
+      imports: [telemetryOfAll, queries, identity, zoneLeader, dns, xds],
+      inject: [SharedTelemetry, QUERIES, ZoneLeader, DNS_SERVER, XdsPort, DATAPLANE_TOKENS, ZONE_PROXY_TOKENS],
       useFactory: zoneTelemetry(core, global?.token),
     });
     return {

@@ -65,6 +65,18 @@ describe('dataplane tokens', () => {
     clock.advance(-HOUR);
   });
 
+  it('count as ending once a tenth of their time is left, where they are shown and valid', async () => {
+    const { token } = await service.tokens.issue({ mesh: 'default', name: 'web-1' });
+    await verdict(token);
+    expect(service.ending()).toBe(0);
+    clock.advance(28 * 24 * HOUR);
+    await verdict(`${token}x`);
+    expect(service.ending()).toBe(0);
+    await verdict(token);
+    expect(service.ending()).toBe(1);
+    clock.advance(-28 * 24 * HOUR);
+  });
+
   it('are revoked, and whoever listens is told', async () => {
     const { token, id } = await service.tokens.issue({ mesh: 'default', name: 'web-1' });
     let told = 0;

@@ -20,8 +20,9 @@ describe('the zone tokens of a zone', () => {
     open.push(plane, made);
     return made;
   }
-  const issue = async (of: ZoneProxyTokens, ...scope: readonly string[]) => {
-    const issued = await of.tokens?.issue({ zone: 'east', scope, validFor: '1h', issuedBy: 'anna' });
+  const issue = async (of: ZoneProxyTokens, ...scope: readonly string[]) => issueFor('1h', of, scope);
+  const issueFor = async (validFor: string, of: ZoneProxyTokens, scope: readonly string[]) => {
+    const issued = await of.tokens?.issue({ zone: 'east', scope, validFor, issuedBy: 'anna' });
     if (!issued) throw new Error('no issuer');
     return issued;
   };
@@ -41,6 +42,17 @@ describe('the zone tokens of a zone', () => {
     const key = { ...globalSecretId('zone-token-signing-key-1', 'east') };
     expect(zone.deletionWarnings(key)).toEqual(['zone tokens signed with key 1 are valid no longer without it']);
     expect(zone.deletionWarnings({ ...key, zone: '' })).toEqual([]);
+  });
+
+  it('count as ending once a tenth of their time is left, where they are shown and valid', async () => {
+    const zone = start(false);
+    const { token } = await issueFor('30d', zone, ['ingress']);
+    clock.advance(28 * 24 * 3_600_000);
+    await expect(zone.verify(token, 'egress')).rejects.toThrow('scope');
+    expect(zone.ending()).toBe(0);
+    await zone.verify(token, 'ingress');
+    expect(zone.ending()).toBe(1);
+    clock.advance(-28 * 24 * 3_600_000);
   });
 
   it.each<[string, object, readonly string[]]>([
