@@ -1,4 +1,5 @@
 import type { ProcessMesh } from '../test/support/process-mesh';
+import { OtlpReceiver } from '../test/support/otlp-receiver';
 import { withMesh, zoneNames } from './support/bench-mesh';
 import { cpuOf, cpuSince, memoryOf } from './support/process-metrics';
 import { Propagation } from './support/propagation';
@@ -17,6 +18,7 @@ import { summary } from './support/summary';
  * BENCH_TRIES (200) one after another; or BENCH_RATE a second for BENCH_SECONDS (60).
  * BENCH_STOPPED=1: the tries once more while the last zone is stopped (SIGSTOP); needs three zones.
  * BENCH_HEAP: largest old space of each process, MB.
+ * BENCH_TRACES: the part of the requests that is traced (0): all control planes send their spans to this process.
  */
 const ZONES = numberSetting('BENCH_ZONES', 2);
 const SERVICES = numberSetting('BENCH_SERVICES', 0);
@@ -25,6 +27,7 @@ const RATE = numberSetting('BENCH_RATE', 0);
 const SECONDS = numberSetting('BENCH_SECONDS', 60);
 const STOPPED = numberSetting('BENCH_STOPPED', 0);
 const HEAP = numberSetting('BENCH_HEAP', 0);
+const TRACES = numberSetting('BENCH_TRACES', 0);
 const WRITE = process.env['BENCH_WRITE'] ?? 'dataplane';
 const WARM = 20;
 
@@ -85,8 +88,8 @@ async function made(mesh: ProcessMesh): Promise<void> {
   );
 }
 
-async function measure(mesh: ProcessMesh, settled_ms: number): Promise<void> {
-  const facts = { zones: ZONES, services: SERVICES, write: WRITE, settled_ms };
+async function measure(mesh: ProcessMesh, how: Readonly<Record<string, number>>): Promise<void> {
+  const facts = { zones: ZONES, services: SERVICES, write: WRITE, ...how };
   if (RATE > 0) {
     return report('propagation-sustained', { ...facts, ...(await sustained(mesh)) });
   }
@@ -100,9 +103,16 @@ async function measure(mesh: ProcessMesh, settled_ms: number): Promise<void> {
 async function main(): Promise<void> {
   if (STOPPED > 0 && ZONES < 3) throw new Error('BENCH_STOPPED: needs three zones');
   const stopServices = await benchServices();
+  const receiver = TRACES > 0 ? await OtlpReceiver.start() : undefined;
+  const traced = receiver && { CAUSEWAY_OTLP_ENDPOINT: receiver.url, CAUSEWAY_TRACE_RATIO: String(TRACES) };
   try {
-    await withMesh({ zones: zoneNames(ZONES), services: SERVICES, ...(HEAP > 0 ? { heap: HEAP } : {}) }, measure);
+    const mesh = { zones: zoneNames(ZONES), services: SERVICES, ...(HEAP > 0 && { heap: HEAP }) };
+    await withMesh({ ...mesh, ...(traced && { shared: traced }) }, (started, settled_ms) =>
+      measure(started, { settled_ms, ...(receiver && { traced: TRACES }) }),
+    );
+    if (receiver) report('propagation-traces', { traced: TRACES, spans: receiver.spans.length });
   } finally {
+    await receiver?.stop();
     await stopServices();
   }
 }

@@ -11,6 +11,8 @@ export interface BenchMesh {
   readonly services: number;
   /** Settings of the global. */
   readonly global?: PlaneEnvironment;
+  /** Settings of every control plane. */
+  readonly shared?: PlaneEnvironment;
   /** Largest old space of each process, MB; Node's own limit by default. */
   readonly heap?: number;
 }
@@ -23,8 +25,11 @@ const REST = { below: 10, seconds: 1 };
 export async function startSettled(
   bench: BenchMesh,
 ): Promise<{ readonly mesh: ProcessMesh; readonly settled_ms: number }> {
-  const { zones, services, global = {}, heap } = bench;
-  const mesh = new ProcessMesh(heap === undefined ? {} : { NODE_OPTIONS: `--max-old-space-size=${heap}` });
+  const { zones, services, global = {}, shared = {}, heap } = bench;
+  const mesh = new ProcessMesh({
+    ...shared,
+    ...(heap !== undefined && { NODE_OPTIONS: `--max-old-space-size=${heap}` }),
+  });
   try {
     const urls: string[] = [];
     for (const [i, zone] of zones.entries()) {
