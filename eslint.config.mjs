@@ -37,6 +37,11 @@ const SIZE = {
   'max-params': ['error', { max: 4 }],
 };
 
+const SHORT_LIMIT = {
+  selector: 'CallExpression[callee.name=/^(it|test|beforeAll|beforeEach|afterAll|afterEach)$/] > Literal[value<300000]',
+  message: 'A busy machine is no failure: no limit of a test is below that of jest.config.js.',
+};
+
 export default tseslint.config(
   { ignores: ['**/dist', '**/node_modules', 'coverage', '.causeway', '.proto-deps', 'libs/proto-gen/src/gen'] },
   {
@@ -87,7 +92,7 @@ export default tseslint.config(
       'max-lines-per-function': 'off',
       'no-console': 'off',
       'no-restricted-globals': 'off',
-      'no-restricted-syntax': ['error', ...LANGUAGE],
+      'no-restricted-syntax': ['error', ...LANGUAGE, SHORT_LIMIT],
       '@typescript-eslint/consistent-type-assertions': 'off',
       '@typescript-eslint/no-unsafe-argument': 'off',
       '@typescript-eslint/no-unsafe-assignment': 'off',

@@ -119,7 +119,7 @@ describe('policies in zones of Kuma', () => {
     await says('MeshTimeout', undefined);
     await until('servers are told no longer', () => servers() === undefined, WAIT);
     await hears('MeshTimeout', []);
-  }, 60_000);
+  });
 
   it('is told no longer where a policy, a route or a service makes it inexact, and the policy says why', async () => {
     const retry = (on: readonly string[]): JsonObject => policy({ attempts: 2, on });
@@ -144,7 +144,7 @@ describe('policies in zones of Kuma', () => {
     await explains('HeaderPolicy', 'h', 'do not obey the rest: kz; a HeaderPolicy is not translated');
     kuma = [];
     await explains('HeaderPolicy', 'h', '');
-  }, 60_000);
+  });
 
   it('is told no longer while another zone has a service of its name', async () => {
     const west = new TestZone('west');
@@ -161,7 +161,7 @@ describe('policies in zones of Kuma', () => {
     } finally {
       await west.close();
     }
-  }, 60_000);
+  });
 
   it('nothing of a policy of another zone, or of one that is kept from sync, is told', async () => {
     await put('TimeoutPolicy', 'top', policy({ request: '10s' }));
@@ -176,7 +176,7 @@ describe('policies in zones of Kuma', () => {
     ]);
     await put('TimeoutPolicy', 'top', policy({ request: '11s' }));
     await says('MeshTimeout', timeout('11s'));
-  }, 60_000);
+  });
 
   it('servers of Kuma are told who may call them, by their SPIFFE ids', async () => {
     const selector = { dataplaneLabels: { matchLabels: { 'kuma.io/workload': 'db' } } };
@@ -200,7 +200,7 @@ describe('policies in zones of Kuma', () => {
     await put('AccessPolicy', 'acp', policy(allow('Prefix')));
     await explains('AccessPolicy', 'acp', 'names a prefix');
     await until('it is told no longer', () => permission() === undefined, WAIT);
-  }, 60_000);
+  });
 
   it('is made while there are zones of Kuma only; what somebody else made stays', async () => {
     const id = kumaPolicyId('MeshTimeout', east.id('MeshService', 'web'));
@@ -220,5 +220,5 @@ describe('policies in zones of Kuma', () => {
     await says('MeshTimeout', undefined);
     kuma = ['kz'];
     await says('MeshTimeout', timeout('10s'));
-  }, 60_000);
+  });
 });

@@ -99,7 +99,7 @@ describe('routes in zones of Kuma', () => {
     await global.delete('HTTPRoute', 'split');
     await until('it is gone', () => made('split') === undefined, 15_000);
     expect(await heard()).toEqual([]);
-  }, 60_000);
+  });
 
   it('is told no longer when the route, a service, another route or an export makes it inexact, and told again after', async () => {
     await global.put('HTTPRoute', 'split', route(10));
@@ -120,7 +120,7 @@ describe('routes in zones of Kuma', () => {
     await explains('other', 'other routes are bound to MeshService foo port 80');
     await global.delete('HTTPRoute', 'other');
     await says('split', spec(20));
-  }, 90_000);
+  });
 
   it('is made while there are zones of Kuma only', async () => {
     await global.put('HTTPRoute', 'split', route(10));
@@ -129,7 +129,7 @@ describe('routes in zones of Kuma', () => {
     await until('it is gone', () => made('split') === undefined, 15_000);
     kuma = ['kz'];
     await says('split', spec(10));
-  }, 60_000);
+  });
 
   it('follows the labels of zones, by which services are exported', async () => {
     const selected = { mode: 'Subset', zones: { matchLabels: { site: 'a' } } };
@@ -138,7 +138,7 @@ describe('routes in zones of Kuma', () => {
     await explains('split', 'zone kz is not told of MeshService foo-v2');
     await global.put('Zone', 'kz', {}, { site: 'a' });
     await says('split', spec(10));
-  }, 60_000);
+  });
 
   it("an operator's MeshHTTPRoute stays, also under the name; one whose route is gone goes", async () => {
     const own = { ...meshHttpRouteId(global.id('HTTPRoute', 'split')), name: 'mine' };
@@ -160,5 +160,5 @@ describe('routes in zones of Kuma', () => {
     expect([own, taken].map((id) => global.get(id)?.spec)).toEqual([{ to: [] }, { to: [] }]);
     await global.write([{ type: 'delete', id: taken, expect: 'any' }]);
     await says('split', spec(10));
-  }, 60_000);
+  });
 });

@@ -127,7 +127,7 @@ export function describeBatches(world: () => StoreWorld): void {
       });
       expect(gone.results).toHaveLength(10_000);
       expect((await store.snapshot()).resources.filter((one) => one.id.kind === 'Mass')).toEqual([]);
-    }, 60_000);
+    });
   });
 
   describe('notes', () => {

@@ -212,7 +212,7 @@ describe('a reporter of proxies', () => {
       }),
       { numRuns: 40 },
     );
-  }, 120_000);
+  });
 
   it('looks at no proxy that has answered all, however far the log is, and at one that asks again', async () => {
     const world = await World.start();
