@@ -37,10 +37,13 @@ const SIZE = {
   'max-params': ['error', { max: 4 }],
 };
 
-const SHORT_LIMIT = {
-  selector: 'CallExpression[callee.name=/^(it|test|beforeAll|beforeEach|afterAll|afterEach)$/] > Literal[value<300000]',
-  message: 'A busy machine is no failure: no limit of a test is below that of jest.config.js.',
-};
+const SHORT_LIMITS = [
+  ['/^(it|test|beforeAll|beforeEach|afterAll|afterEach)$/', 300_000],
+  ['until', 120_000],
+].map(([name, least]) => ({
+  selector: `CallExpression[callee.name=${name}] > Literal[value<${least}]`,
+  message: `A busy machine is no failure: a test may take 300 s, and until() waits for 120 s (less than ${least} ms).`,
+}));
 
 export default tseslint.config(
   { ignores: ['**/dist', '**/node_modules', 'coverage', '.causeway', '.proto-deps', 'libs/proto-gen/src/gen'] },
@@ -92,7 +95,7 @@ export default tseslint.config(
       'max-lines-per-function': 'off',
       'no-console': 'off',
       'no-restricted-globals': 'off',
-      'no-restricted-syntax': ['error', ...LANGUAGE, SHORT_LIMIT],
+      'no-restricted-syntax': ['error', ...LANGUAGE, ...SHORT_LIMITS],
       '@typescript-eslint/consistent-type-assertions': 'off',
       '@typescript-eslint/no-unsafe-argument': 'off',
       '@typescript-eslint/no-unsafe-assignment': 'off',

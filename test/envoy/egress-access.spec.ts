@@ -148,7 +148,7 @@ describe.each(PROXY_KINDS)('AccessPolicy on what leaves through the egress, by %
     };
     const [api, redis] = [await hold('api'), await hold('redis')];
     await put(policy('api', from({ spiffeId: { type: 'Exact', value: west.spiffeId('client') } })));
-    await until('the end', () => !api.isOpen, 30_000);
+    await until('the end', () => !api.isOpen);
     expect([await callersOf('api'), await callersOf('redis')]).toEqual([['client'], ['client', 'other']]);
     expect(redis.isOpen).toBe(true);
     for (const { socket } of [api, redis]) socket.destroy();

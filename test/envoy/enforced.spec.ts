@@ -87,14 +87,10 @@ const CLUSTERS = 'type.googleapis.com/envoy.config.cluster.v3.Cluster';
   /** Resolves with the condition once it is True of the policy as it is now. */
   const becomes = async (type: string): Promise<ParsedJson> => {
     const { generation } = await get(POLICY);
-    return until(
-      `${type} of generation ${generation}`,
-      async () => {
-        const found = (await conditionsOf())[type];
-        return found?.status === 'True' && found.observedGeneration === generation ? found : undefined;
-      },
-      60_000,
-    );
+    return until(`${type} of generation ${generation}`, async () => {
+      const found = (await conditionsOf())[type];
+      return found?.status === 'True' && found.observedGeneration === generation ? found : undefined;
+    });
   };
   const colour = (value: string): Promise<void> =>
     put(POLICY, 'HeaderPolicy', {
@@ -128,7 +124,7 @@ const CLUSTERS = 'type.googleapis.com/envoy.config.cluster.v3.Cluster';
       networking: { address: '127.0.0.1', inbound: [], outbound },
     });
     envoy = await startEnvoy();
-    await until('the service answers', () => ask().then(Boolean, () => false), 60_000);
+    await until('the service answers', () => ask().then(Boolean, () => false));
   });
   afterAll(async () => {
     await machine?.close();

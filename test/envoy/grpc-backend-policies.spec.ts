@@ -55,11 +55,7 @@ describe('policies on what serves, as unmodified gRPC clients (grpc-js-xds) obey
   }
   const answers = async (count: number): Promise<string[]> => Promise.all(Array.from({ length: count }, () => call()));
   const ledTo = (...names: readonly string[]): Promise<unknown> =>
-    until(
-      `answers of ${names.join()}`,
-      async () => [...new Set(await answers(12))].sort().join() === names.join(),
-      30_000,
-    );
+    until(`answers of ${names.join()}`, async () => [...new Set(await answers(12))].sort().join() === names.join());
 
   const member = (zone: string): Resource => {
     const identities = [{ type: 'SpiffeID', value: west.spiffeId('greeter') }];

@@ -92,7 +92,7 @@ const ROUTE = '/meshes/default/httproutes/route';
       networking: { address: '127.0.0.1', inbound: [], outbound },
     });
     envoy = await startEnvoy();
-    await until('the service answers', async () => (await ask().catch(() => '')) === '200 echo', 60_000);
+    await until('the service answers', async () => (await ask().catch(() => '')) === '200 echo');
   });
   afterAll(async () => {
     agent.destroy();
@@ -107,15 +107,11 @@ const ROUTE = '/meshes/default/httproutes/route';
       const rules = [{ backendRefs: [{ name, port: PORT }] }];
       await put(ROUTE, 'HTTPRoute', { spec: { parentRefs: [{ kind: 'Service', name: 'echo' }], rules } });
       const { generation } = await get(ROUTE);
-      const condition = await until(
-        'Programmed of the generation',
-        async () => {
-          const conditions: ParsedJson[] = (await get(ROUTE)).status?.parents?.[0]?.conditions ?? [];
-          const found = conditions.find(({ type }) => type === 'Programmed');
-          return found?.observedGeneration === generation && found.status === 'True' ? found : undefined;
-        },
-        60_000,
-      );
+      const condition = await until('Programmed of the generation', async () => {
+        const conditions: ParsedJson[] = (await get(ROUTE)).status?.parents?.[0]?.conditions ?? [];
+        const found = conditions.find(({ type }) => type === 'Programmed');
+        return found?.observedGeneration === generation && found.status === 'True' ? found : undefined;
+      });
       expect([await ask(), await ask(false), condition.message]).toEqual([
         `200 ${name}`,
         `200 ${name}`,

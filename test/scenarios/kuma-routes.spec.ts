@@ -65,7 +65,7 @@ describe('routes in zones of Kuma', () => {
 
   const made = (name: string): Resource | undefined => global.get(meshHttpRouteId(global.id('HTTPRoute', name)));
   const says = (name: string, wanted: JsonObject): Promise<unknown> =>
-    until('it is said', () => JSON.stringify(made(name)?.spec) === JSON.stringify(wanted), 15_000);
+    until('it is said', () => JSON.stringify(made(name)?.spec) === JSON.stringify(wanted));
   const reason = (name: string): string => {
     const parents = global.get(global.id('HTTPRoute', name))?.status?.['parents'];
     const [first] = isJsonArray(parents) ? parents.filter(isJsonObject) : [];
@@ -74,8 +74,8 @@ describe('routes in zones of Kuma', () => {
     return typeof message === 'string' ? message : '';
   };
   const explains = async (name: string, why: string): Promise<void> => {
-    await until(`it says ${why}`, () => reason(name).includes(why), 15_000);
-    await until('it is gone', () => made(name) === undefined, 15_000);
+    await until(`it says ${why}`, () => reason(name).includes(why));
+    await until('it is gone', () => made(name) === undefined);
   };
   const heard = async (): Promise<readonly JsonObject[]> => {
     kz.ask(global, ['MeshHTTPRoute']);
@@ -97,7 +97,7 @@ describe('routes in zones of Kuma', () => {
     expect(reason('split')).toBe('');
     expect([...east.index.ofKind('MeshHTTPRoute')]).toEqual([]);
     await global.delete('HTTPRoute', 'split');
-    await until('it is gone', () => made('split') === undefined, 15_000);
+    await until('it is gone', () => made('split') === undefined);
     expect(await heard()).toEqual([]);
   });
 
@@ -108,7 +108,7 @@ describe('routes in zones of Kuma', () => {
     await explains('split', 'rule rule-1');
     await global.put('HTTPRoute', 'split', route(20));
     await says('split', spec(20));
-    await until('it is said no longer', () => reason('split') === '', 15_000);
+    await until('it is said no longer', () => reason('split') === '');
     await east.put('MeshService', 'foo-v2', { ...HTTP, ports: [{ port: 80, name: 'http' }] });
     await explains('split', 'port 80 of MeshService foo-v2 is not of http');
     await east.put('MeshService', 'foo-v2', { ...HTTP, export: { mode: 'Subset', zones: ['west'] } });
@@ -126,7 +126,7 @@ describe('routes in zones of Kuma', () => {
     await global.put('HTTPRoute', 'split', route(10));
     await says('split', spec(10));
     kuma = [];
-    await until('it is gone', () => made('split') === undefined, 15_000);
+    await until('it is gone', () => made('split') === undefined);
     kuma = ['kz'];
     await says('split', spec(10));
   });
@@ -151,12 +151,8 @@ describe('routes in zones of Kuma', () => {
       { ...put, id: orphan, labels: { 'causeway.io/derived-from': 'x' } },
     ]);
     await global.put('HTTPRoute', 'split', route(10));
-    await until(
-      'the reason is said',
-      () => reason('split').includes(`somebody else made has the name ${taken.name}`),
-      15_000,
-    );
-    await until('the orphan is gone', () => global.get(orphan) === undefined, 15_000);
+    await until('the reason is said', () => reason('split').includes(`somebody else made has the name ${taken.name}`));
+    await until('the orphan is gone', () => global.get(orphan) === undefined);
     expect([own, taken].map((id) => global.get(id)?.spec)).toEqual([{ to: [] }, { to: [] }]);
     await global.write([{ type: 'delete', id: taken, expect: 'any' }]);
     await says('split', spec(10));
