@@ -67,6 +67,14 @@ export class FailoverFigures {
     });
   }
 
+  /** The primary is there and nobody reaches it, without an error; its standby is promoted at once. */
+  silencePrimary(): Promise<FaultCost> {
+    return this.costOf('the primary is silent, its standby promoted', async () => {
+      this.pair.silenceFirst();
+      await this.pair.promoteSecond();
+    });
+  }
+
   async stop(): Promise<void> {
     await Promise.all(this.replicas.map((one) => one.stop()));
     await this.redis.stop();

@@ -1,4 +1,4 @@
-import { FailoverFigures } from './failover-figures';
+import { FailoverFigures, type FaultCost } from './failover-figures';
 import type { Replication } from './postgres-pair';
 import { StoreMove } from './store-move';
 
@@ -10,9 +10,23 @@ import { StoreMove } from './store-move';
 async function main([what]: readonly string[]): Promise<void> {
   if (what === 'move') return move();
   const replication: Replication = what === 'asynchronous' ? 'asynchronous' : 'synchronous';
+  await costs(replication, (figures) => [
+    () => figures.killLeader(),
+    () => figures.killRedis(),
+    () => figures.killPrimary(),
+  ]);
+  await costs(replication, (figures) => [() => figures.silencePrimary()]);
+}
+
+/** Does one fault after the other, on servers of their own. */
+async function costs(
+  replication: Replication,
+  faultsOf: (figures: FailoverFigures) => readonly (() => Promise<FaultCost>)[],
+): Promise<void> {
   const figures = await FailoverFigures.start(replication);
   try {
-    for (const cost of [await figures.killLeader(), await figures.killRedis(), await figures.killPrimary()]) {
+    for (const fault of faultsOf(figures)) {
+      const cost = await fault();
       console.log(JSON.stringify({ replication, ...cost }));
       if (replication === 'synchronous' && cost.lostWrites > 0) process.exitCode = 1;
     }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { QueryResultRow } from 'pg';
 import type { EmbeddedPostgres } from '../../scripts/lib/embedded-postgres.mjs';
+import { Link } from '../support/link';
 import { rowsOf } from '../support/postgres';
 import { until } from '../support/until';
 
@@ -28,6 +29,8 @@ export class PostgresPair {
     private readonly folder: string,
     private readonly first: Member,
     private readonly second: Member,
+    /** The way of control planes to the first. */
+    private readonly way: Link,
   ) {}
 
   /** Starts both; resolves when the standby follows the primary. */
@@ -39,7 +42,7 @@ export class PostgresPair {
       ...{ folder: join(folder, name), port: await freePort() },
       running: undefined,
     });
-    const pair = new PostgresPair(folder, await member('first'), await member('second'));
+    const pair = new PostgresPair(folder, await member('first'), await member('second'), new Link());
     try {
       await pair.begin(replication);
       return pair;
@@ -52,7 +55,7 @@ export class PostgresPair {
   /** Names both servers, as `DATABASE_URL` of a control plane does. */
   url(database: string): string {
     const one = new URL(this.firstUrl(database));
-    const hosts = [this.first, this.second].map(({ port }) => `127.0.0.1:${port}`).join(',');
+    const hosts = [this.way, this.second].map(({ port }) => `127.0.0.1:${port}`).join(',');
     return one.href.replace(one.host, hosts) + '?target_session_attrs=read-write';
   }
 
@@ -69,6 +72,11 @@ export class PostgresPair {
   /** Kills the first primary by kill -9. */
   async killFirst(): Promise<void> {
     await serverOf(this.first).crash();
+  }
+
+  /** Nothing of control planes reaches the first any more, nor comes back, and no connection breaks. */
+  silenceFirst(): void {
+    this.way.silence();
   }
 
   /** Kills the server that was promoted. */
@@ -104,11 +112,14 @@ export class PostgresPair {
 
   /** Ends both, and drops all that they held. */
   async stop(): Promise<void> {
+    await this.way.close();
     await Promise.all([this.first, this.second].map(async ({ running }) => running?.stop()));
     await rm(this.folder, { recursive: true, force: true });
   }
 
   private async begin(replication: Replication): Promise<void> {
+    await this.way.listen();
+    this.way.lead(this.first.port);
     await this.serve(this.first, {});
     await serverOf(this.first).stop();
     // Files of a server that was shut down are a base for a standby as they are; `-a` keeps their owner.

@@ -146,6 +146,7 @@ export class PostgresBackend {
         causeway_log: (backend) => (backend !== undefined && database.owns(backend) ? undefined : this.wakeUp.notify()),
         [RELEASE_CHANNEL]: () => this.postgresLease.released(),
       },
+      afterSilence: () => void database.leaveSilent(),
     });
   }
 }

@@ -1,4 +1,6 @@
+import { Socket } from 'node:net';
 import { Unavailable } from '@causeway/resources';
+import { setTimeout as pause } from 'node:timers/promises';
 import pg, { type ClientBase, type PoolClient, type PoolConfig, type QueryResultRow } from 'pg';
 import { DataSource, type EntityTarget, type ObjectLiteral, type QueryRunner, type Repository } from 'typeorm';
 import type { DatabaseServers } from '../servers/database-servers';
@@ -25,6 +27,8 @@ export interface Statement {
 const INT8 = 20;
 const IDLE_TIMEOUT = 60_000;
 const LONGEST_CONNECT = 10_000;
+/** How long a connection that is lent may stay silent once others of its server did, ms. */
+const PATIENCE = 5_000;
 
 /**
  * A TypeORM DataSource on the primary: its pool is the only pool. Each new connection first checks that it reached no
@@ -36,6 +40,9 @@ export class StoreDatabase {
   /** The pool of the DataSource, once it is connected. */
   private pool: pg.Pool | undefined;
   private readonly backends = new Set<number>();
+  private readonly open = new Set<pg.Client>();
+  private readonly inUse = new Set<pg.Client>();
+  private readonly ending = new AbortController();
   private lent = 0;
   private closing = false;
   private allReturned: (() => void) | undefined;
@@ -75,6 +82,8 @@ export class StoreDatabase {
     try {
       await this.source.initialize();
       this.pool = poolOf(this.source);
+      this.pool.on('acquire', (client) => this.inUse.add(client));
+      this.pool.on('release', (_, client) => this.inUse.delete(client));
     } catch (error) {
       await this.source.driver.disconnect().catch(() => undefined);
       throw databaseFailure(error);
@@ -131,10 +140,25 @@ export class StoreDatabase {
     return { open, idle, waiting };
   }
 
+  /**
+   * Gives connections up that lead to a server which is away without an error, as another connection did: idle ones at once, one that is
+   * lent where nothing comes from it for a while. What it was asked throws Unavailable then, long before the longest statement is over.
+   */
+  async leaveSilent(): Promise<void> {
+    const before = [...this.open];
+    for (const client of before) if (!this.inUse.has(client)) client.connection.stream.destroy();
+    const heard = before.filter((client) => this.inUse.has(client)).map((client) => [client, heardBy(client)] as const);
+    await pause(PATIENCE, undefined, { signal: this.ending.signal }).catch(() => undefined);
+    if (this.closing) return;
+    for (const [client, bytes] of heard)
+      if (this.open.has(client) && heardBy(client) === bytes) client.connection.stream.destroy();
+  }
+
   /** Ends the pool after the statements under way; later ones throw Unavailable. */
   async close(): Promise<void> {
     if (this.closing) return;
     this.closing = true;
+    this.ending.abort();
     if (this.lent > 0) await new Promise<void>((resolve) => (this.allReturned = resolve));
     if (this.source.isInitialized) await this.source.destroy();
   }
@@ -180,7 +204,11 @@ export class StoreDatabase {
     }
     const { backend } = row;
     this.backends.add(backend);
-    client.once('end', () => this.backends.delete(backend));
+    if (client instanceof pg.Client) this.open.add(client);
+    client.once('end', () => {
+      this.backends.delete(backend);
+      if (client instanceof pg.Client) this.open.delete(client);
+    });
   }
 }
 
@@ -194,6 +222,11 @@ type PooledConfig = Omit<PoolConfig, 'onConnect'> & {
 export async function queryOn<Row extends QueryResultRow>(client: ClientBase, statement: Statement): Promise<Row[]> {
   const { rows } = await client.query<Row>({ ...statement, values: [...(statement.values ?? [])] });
   return rows;
+}
+
+/** Bytes that a connection has had from its server. */
+function heardBy({ connection: { stream } }: pg.Client): number {
+  return stream instanceof Socket ? stream.bytesRead : 0;
 }
 
 async function twice<T>(read: () => Promise<T>): Promise<T> {

@@ -8,11 +8,15 @@ export interface NotifyListenerOptions {
   readonly logger: Logger;
   /** Callback of each channel. `backend`: the server process that notified; undefined after a new connection. */
   readonly channels: Readonly<Record<string, (backend: number | undefined) => void>>;
+  /** Called when a connection stands again after one that had not answered: whatever was connected before may have no server any more. */
+  readonly afterSilence: () => void;
 }
 
 /** Interval of the statements that check a silent connection, ms. */
-const PROBE_EVERY = 15_000;
+const PROBE_EVERY = 3_000;
 const PROBE_TIMEOUT = 5_000;
+/** A probe that fails only after this time was not answered, ms: a connection that breaks fails at once. */
+const SILENT = PROBE_TIMEOUT / 2;
 
 /**
  * LISTENs on a connection of its own and reconnects when that breaks. A notification is only a wake-up (docs/design.md
@@ -23,6 +27,7 @@ export class NotifyListener {
   private readonly backoff = new Backoff({ base: 50, cap: 2_000 });
   private connected = false;
   private connections = 0;
+  private wasSilent = false;
   private readonly running: Promise<void>;
 
   constructor(private readonly options: NotifyListenerOptions) {
@@ -80,6 +85,8 @@ export class NotifyListener {
     this.connections++;
     this.backoff.reset();
     for (const call of Object.values(this.options.channels)) call(undefined);
+    if (this.wasSilent) this.options.afterSilence();
+    this.wasSilent = false;
   }
 
   private async probe(client: Client, ended: AbortSignal): Promise<void> {
@@ -87,7 +94,13 @@ export class NotifyListener {
     while (!until.aborted) {
       await this.options.clock.sleep(PROBE_EVERY, until);
       if (ended.aborted) throw ended.reason;
-      if (!until.aborted) await client.query('SELECT 1');
+      if (until.aborted) return;
+      const asked = this.options.clock.elapsed();
+      await client.query('SELECT 1').catch((error: unknown) => {
+        this.wasSilent ||= this.options.clock.elapsed() - asked >= SILENT;
+        if (this.wasSilent) this.options.servers.doubt();
+        throw error;
+      });
     }
   }
 }
