@@ -35,6 +35,7 @@ export class FailoverFigures {
       await pair.ask(pair.firstUrl('postgres'), `CREATE DATABASE ${DATABASE}`);
       await figures.replica();
       await figures.replica();
+      await until('a write is answered', () => figures.write());
       await until('the leader works', () => figures.works());
       return figures;
     } catch (error) {
@@ -113,9 +114,8 @@ export class FailoverFigures {
     return true;
   }
 
-  /** Whether a leader has made the service of the latest instance. */
+  /** Whether a leader has made the service of the instance that was answered last. */
   private async works(): Promise<boolean> {
-    await this.write();
     const name = this.answered.at(-1);
     return (await this.replicas[0]?.get(`/meshes/default/meshservices/s-${name}`)) !== undefined;
   }

@@ -19,7 +19,8 @@ export class FollowedStore {
   }
 
   static async start(url: string): Promise<FollowedStore> {
-    return new FollowedStore(await createPostgresBackend({ url, poolSize: 3 }));
+    // A statement that nobody answers is waited for longer than a test lasts.
+    return new FollowedStore(await createPostgresBackend({ url, poolSize: 3, statementTimeout: 3_600_000 }));
   }
 
   /** Writes one resource after the other until the signal aborts, as a user does who goes on after a failure. */

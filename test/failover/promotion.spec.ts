@@ -76,6 +76,24 @@ describe('a primary that is killed, and its standby that is promoted (docs/desig
     expect(results[0]?.type).toBe('written');
   });
 
+  it('I9: synchronous, silent instead of killed: no connection breaks, and writes and indexes go on at the standby', async () => {
+    await start('synchronous');
+    const log = { answered: [] as string[], failed: [] as string[] };
+    const stop = new AbortController();
+    const writing = two.writeUntil(stop.signal, log);
+    await until('writes were answered', () => log.answered.length > 50);
+    pair.silenceFirst();
+    await pair.promoteSecond();
+    const answered = log.answered.length;
+    await until('writes are answered again', () => log.answered.length > answered + 50);
+    stop.abort();
+    await writing;
+
+    const held = namesOf((await two.backend.store.snapshot()).resources);
+    expect(log.answered.filter((name) => !held.includes(name))).toEqual([]);
+    expect(await failover.caughtUp()).toEqual([held, held]);
+  });
+
   it('I8: asynchronous: what was not replicated is gone from every index; its epoch and revisions count no longer', async () => {
     await start('asynchronous');
     await one.write('replicated');
