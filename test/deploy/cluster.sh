@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the chart deploy/helm/causeway with each values file of testdata/helm into the cluster of $KUBECONFIG, in a namespace that
-# Kubernetes holds to its level "restricted" of pod security; changes a setting, drains a pod against the PodDisruptionBudget, and takes it
+# Kubernetes holds to its level "restricted" of pod security; changes a setting and back, looks at the PodDisruptionBudget, and takes it
 # out again. Needs kubectl and helm ($HELM), and a cluster that may be spoilt: it makes a namespace and, where there is none, a definition of
 # ServiceMonitors. Whether the programs run is not asked: an API server with its controllers is enough.
 #

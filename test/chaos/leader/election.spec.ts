@@ -188,7 +188,12 @@ describeWithRedis('an election on real servers (docs/design.md §3)', () => {
     await until('both see Redis again', () => a.seesLock && b.seesLock);
     await leases(1.5);
     // Not the terms themselves: of what a signal holds Jest cannot print a difference.
-    expect(terms().map(({ epoch, holder }) => ({ epoch, holder }))).toEqual([{ epoch: 2, holder: second.holder }]);
+    const found = terms().map(({ epoch, holder, signal }) => ({
+      epoch,
+      holder,
+      ended: signal.aborted && String(signal.reason),
+    }));
+    expect(found).toEqual([{ epoch: 2, holder: second.holder, ended: false }]);
     expect(second.leading).toBe(true);
   });
 

@@ -8,8 +8,11 @@ export interface ActiveTermOptions extends ElectionOptions {
   readonly keeper: LeaseKeeper;
 }
 
-/** The term ends after so many renewals in a row that found another holder of the lock: a candidate that cannot take over releases it sooner. */
-const LOST_AFTER = 2;
+/**
+ * The term ends after so many renewals in a row that found another holder of the lock. They last longer than a lease: a server that hung
+ * may do late what a candidate asked of it long ago, and what that candidate does not renew runs out within one.
+ */
+const LOST_AFTER = 5;
 
 /**
  * A term while it lasts. The keeper renews its lease, the term renews the lock each third of the lease. The signal
