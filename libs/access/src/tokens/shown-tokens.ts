@@ -32,10 +32,8 @@ export class ShownTokens {
     if (id === undefined || iat === undefined || exp === undefined) return;
     this.shown.delete(id);
     this.shown.set(id, { start: iat * 1_000, end: exp * 1_000, at: this.clock.now() });
-    for (const oldest of this.shown.size > MOST ? this.shown.keys() : []) {
-      this.shown.delete(oldest);
-      break;
-    }
+    const [oldest = id] = this.shown.keys();
+    if (this.shown.size > MOST) this.shown.delete(oldest);
   }
 
   /** How many end soon: a tenth of their time is left, 7 days at most, and they were made for a week at least. Linear in those that are remembered. */
