@@ -80,7 +80,9 @@ export class Machines {
 
   async stop(): Promise<void> {
     await this.load?.stop();
-    await Promise.all([...this.agents.values()].map((agent) => agent.end('SIGKILL')));
+    // An Envoy outlives an agent that is killed.
+    const signal = this.plane === 'envoy' ? 'SIGTERM' : 'SIGKILL';
+    await Promise.all([...this.agents.values()].map((agent) => agent.end(signal)));
     await Promise.all(this.processes.map((process) => ended(process, 'SIGKILL')));
     rmSync(this.folder, { recursive: true, force: true });
   }

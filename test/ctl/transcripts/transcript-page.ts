@@ -72,7 +72,7 @@ async function settled({ command, output }: Step, ask: () => Promise<string>): P
   if (!UPDATE) {
     const same = async (): Promise<boolean> =>
       masked(last) === masked(output) || masked((last = await ask())) === masked(output);
-    await until(command, same, 60_000).catch(() => undefined);
+    await until(command, same).catch(() => undefined);
     return last;
   }
   const end = Date.now() + UNSETTLED;
