@@ -47,7 +47,7 @@ function demoNetworkOf({ CAUSEWAY_DEMO_NETWORK: text = '' }) {
 
 /** Where data and logs are. */
 export function dataFolder(env, root) {
-  return resolve(env.CAUSEWAY_DATA_DIR ?? join(root, '.causeway'));
+  return resolve(env.CAUSEWAY_DATA_DIR || join(root, '.causeway'));
 }
 
 /** The file in which `npm run envoy` leaves the path of the program. */
