@@ -48,12 +48,12 @@ export class Parts {
     return this.#parts.has(name);
   }
 
-  /** Starts a part again, also one that is up; rejects with a Failure where it does not start. */
+  /** Starts a part again, also one that is up, and resolves as `start` does; rejects with a Failure where it does not start. */
   restart(name) {
     const part = this.#parts.get(name);
     return this.#inTurn(part, async () => {
       await part.program?.stop(); // also where it has ended: it may have left something behind
-      if (!this.#stopping) await this.#run(part);
+      return this.#stopping ? undefined : this.#run(part);
     });
   }
 

@@ -197,7 +197,7 @@ describeWith(
     // Tokens of the test are valid for a day.
     const lasting = 'causeway_zone_token_end_seconds - causeway_zone_token_start_seconds';
     expect(await labels(`abs(${lasting} - 86400) < 60`)).toEqual(['east ', 'west ']);
-    expect(await labels('causeway_user_tokens_ending == 0')).toEqual(['east ', 'global ', 'west ']);
+    expect(await labels('causeway_user_tokens_expiring == 0')).toEqual(['east ', 'global ', 'west ']);
     expect(await labels('causeway_workload_authority_end_seconds > time()')).toEqual(['east ', 'west ']);
     await untilFires('CausewayPoliciesNotEnforced');
     expect(
@@ -205,7 +205,7 @@ describeWith(
     ).toHaveLength(1);
     expect(
       await ask(
-        'ALERTS{alertname=~"Causeway((ServerCertificate|ZoneToken|Authority)Ends|TokensEnd)|CausewayLoopFails"}',
+        'ALERTS{alertname=~"Causeway((ServerCertificate|ZoneToken|Authority)Ends|TokensExpire)|CausewayLoopFails"}',
       ),
     ).toEqual([]);
   });

@@ -7,7 +7,6 @@ import type { RouteLeader } from '../support/route-leader';
 import { TestGlobal, TestZone } from '../support/sync-mesh';
 import { until } from '../support/until';
 
-const WAIT = 15_000;
 const HTTP = {
   ports: [
     { port: 80, name: 'http', appProtocol: 'http' },
@@ -71,7 +70,7 @@ describe('policies in zones of Kuma', () => {
   type Kind = Parameters<typeof kumaPolicyId>[0];
   const made = (kind: Kind): Resource | undefined => global.get(kumaPolicyId(kind, east.id('MeshService', 'web')));
   const says = (kind: Kind, wanted: JsonObject | undefined): Promise<unknown> =>
-    until(`${kind} is said`, () => JSON.stringify(made(kind)?.spec) === JSON.stringify(wanted), WAIT);
+    until(`${kind} is said`, () => JSON.stringify(made(kind)?.spec) === JSON.stringify(wanted));
   /** What the status says that zones of Kuma are not told; empty where it says nothing of it. */
   const reason = (kind: string, name: string): string | undefined => {
     const conditions = global.get(idOf(kind, name))?.status?.['conditions'];
@@ -80,32 +79,26 @@ describe('policies in zones of Kuma', () => {
     return typeof message === 'string' ? message : '';
   };
   const explains = (kind: string, name: string, why: string): Promise<unknown> =>
-    until(
-      `${kind} ${name} says ${why}`,
-      () => (why === '' ? reason(kind, name) === '' : (reason(kind, name) ?? '').includes(why)),
-      WAIT,
+    until(`${kind} ${name} says ${why}`, () =>
+      why === '' ? reason(kind, name) === '' : (reason(kind, name) ?? '').includes(why),
     );
   const hears = (kind: Kind, wanted: readonly JsonObject[]): Promise<unknown> =>
-    until(
-      `kz hears of ${kind}`,
-      async () => {
-        kz.ask(global, [kind]);
-        const all = await kz.firstResources(kind);
-        kz.leave();
-        return (
-          JSON.stringify(all.map(({ spec }) => JSON.stringify(spec)).sort()) ===
-          JSON.stringify(wanted.map((spec) => JSON.stringify(spec)).sort())
-        );
-      },
-      WAIT,
-    );
+    until(`kz hears of ${kind}`, async () => {
+      kz.ask(global, [kind]);
+      const all = await kz.firstResources(kind);
+      kz.leave();
+      return (
+        JSON.stringify(all.map(({ spec }) => JSON.stringify(spec)).sort()) ===
+        JSON.stringify(wanted.map((spec) => JSON.stringify(spec)).sort())
+      );
+    });
 
   it('a zone of Kuma is told what the fold of a TimeoutPolicy comes to, its changes and its end; other zones are not', async () => {
     await put('TimeoutPolicy', 'top', policy({ request: '10s' }));
     await says('MeshTimeout', timeout('10s'));
     await explains('TimeoutPolicy', 'top', '');
     const servers = () => global.get(kumaPolicyId('MeshTimeout', global.id('Mesh', 'default')));
-    await until('servers are told', () => servers() !== undefined, WAIT);
+    await until('servers are told', () => servers() !== undefined);
     await hears('MeshTimeout', [timeout('10s'), SERVERS]);
     const web = [{ kind: 'MeshService', name: 'web' }];
     await put('TimeoutPolicy', 'special', policy({ defaults: { request: '20s' } }, web));
@@ -117,26 +110,26 @@ describe('policies in zones of Kuma', () => {
     await says('MeshTimeout', timeout('20s'));
     await drop('TimeoutPolicy', 'special');
     await says('MeshTimeout', undefined);
-    await until('servers are told no longer', () => servers() === undefined, WAIT);
+    await until('servers are told no longer', () => servers() === undefined);
     await hears('MeshTimeout', []);
   });
 
   it('is told no longer where a policy, a route or a service makes it inexact, and the policy says why', async () => {
     const retry = (on: readonly string[]): JsonObject => policy({ attempts: 2, on });
     await put('RetryPolicy', 'again', retry(['5xx']));
-    await until('it is told', () => made('MeshRetry') !== undefined, WAIT);
+    await until('it is told', () => made('MeshRetry') !== undefined);
     expect(made('MeshRetry')?.spec).toEqual(toWeb(expect.objectContaining({ numRetries: 2 }) as JsonObject));
     await put('RetryPolicy', 'again', retry(['connect-failure']));
     await explains('RetryPolicy', 'again', 'at MeshService web port 80 a request that no server has begun');
     await says('MeshRetry', undefined);
     await put('RetryPolicy', 'again', retry(['reset']));
-    await until('it is told', () => made('MeshRetry') !== undefined, WAIT);
+    await until('it is told', () => made('MeshRetry') !== undefined);
     const rules = [{ name: 'own', timeouts: { request: '1s' } }];
     await global.put('HTTPRoute', 'r', { parentRefs: [{ kind: 'Service', name: 'web', port: 80 }], rules });
     await explains('RetryPolicy', 'again', 'rule own has timeouts of its own');
     await says('MeshRetry', undefined);
     await global.delete('HTTPRoute', 'r');
-    await until('it is told', () => made('MeshRetry') !== undefined, WAIT);
+    await until('it is told', () => made('MeshRetry') !== undefined);
     await explains('RetryPolicy', 'again', '');
     await east.put('MeshService', 'web', { ...HTTP, ports: [{ port: 80, appProtocol: 'http2' }] });
     await explains('RetryPolicy', 'again', 'where appProtocol is http2');
@@ -191,7 +184,7 @@ describe('policies in zones of Kuma', () => {
     const allow = (type: string): JsonObject => ({ allow: { web: { from: [{ spiffeId: { type, value } }] } } });
     await put('AccessPolicy', 'acp', policy(allow('Exact')));
     const permission = () => global.get(kumaPolicyId('MeshTrafficPermission', id));
-    await until('it is told', () => permission() !== undefined, WAIT);
+    await until('it is told', () => permission() !== undefined);
     const wanted = {
       targetRef: { kind: 'Dataplane', labels: { 'kuma.io/workload': 'db', 'kuma.io/zone': 'kz' } },
       rules: [{ default: { allow: [{ spiffeID: { type: 'Exact', value } }] } }],
@@ -199,7 +192,7 @@ describe('policies in zones of Kuma', () => {
     await hears('MeshTrafficPermission', [wanted]);
     await put('AccessPolicy', 'acp', policy(allow('Prefix')));
     await explains('AccessPolicy', 'acp', 'names a prefix');
-    await until('it is told no longer', () => permission() === undefined, WAIT);
+    await until('it is told no longer', () => permission() === undefined);
   });
 
   it('is made while there are zones of Kuma only; what somebody else made stays', async () => {
@@ -212,7 +205,7 @@ describe('policies in zones of Kuma', () => {
     ]);
     await put('TimeoutPolicy', 'top', policy({ request: '10s' }));
     await explains('TimeoutPolicy', 'top', `somebody else made has the name ${id.name}`);
-    await until('the orphan is gone', () => global.get(orphan) === undefined, WAIT);
+    await until('the orphan is gone', () => global.get(orphan) === undefined);
     expect(made('MeshTimeout')?.spec).toEqual({ to: [] });
     await global.write([{ type: 'delete', id, expect: 'any' }]);
     await says('MeshTimeout', timeout('10s'));

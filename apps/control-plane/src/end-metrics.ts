@@ -79,16 +79,17 @@ export function meshAuthorityMetric(source: { readonly index: IndexReader }): Me
   };
 }
 
-/** How many of the tokens that were shown to this replica end soon. */
-export function endingTokensMetric(of: 'user' | 'dataplane' | 'zone proxy', read: () => number): Metric {
+/** How many of the tokens that were presented to this replica expire soon; `use` begins the name, `holders` says whose they are. */
+export function expiringTokensMetric(
+  { use, holders }: { readonly use: string; readonly holders: string },
+  read: () => number,
+): Metric {
   return {
-    name: `${of.replace(' ', '_')}_tokens_ending`,
-    help: `Tokens of ${HOLDERS[of]}, shown to this replica within a day, of whose time a tenth is left, 7 days at most; none that were made for less than a week`,
+    name: `${use}_tokens_expiring`,
+    help: `Tokens of ${holders}, presented to this replica within a day, of whose time a tenth is left, 7 days at most; none that were made for less than a week`,
     read: () => [{ value: read() }],
   };
 }
-
-const HOLDERS = { user: 'users', dataplane: 'Dataplanes', 'zone proxy': 'ingresses and egresses' };
 
 /** Undefined for what is no certificate: users may write these Secrets. */
 function endOf(certificate: string): number | undefined {

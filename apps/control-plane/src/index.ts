@@ -28,7 +28,7 @@ export { meshLoops } from './mesh-loops';
 export { maintainStore, type Chore } from './store-maintenance';
 export { stateFolder, tokenChores } from './admin-token';
 export {
-  endingTokensMetric,
+  expiringTokensMetric,
   serverCertificateMetrics,
   validityMetrics,
   validityOf,

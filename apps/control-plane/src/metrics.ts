@@ -6,7 +6,7 @@ import type { Registry } from '@causeway/resources';
 import type { Meshes } from '@causeway/meshes';
 import type { IndexReader } from '@causeway/store';
 import type { PostgresBackend } from '@causeway/store-postgres';
-import { endingTokensMetric, meshAuthorityMetric } from './end-metrics';
+import { expiringTokensMetric, meshAuthorityMetric } from './end-metrics';
 import type { LeaderService } from './leader.module';
 import type { GrpcRequests, RestRequests } from './request-metrics';
 import { VERSION } from './version';
@@ -20,7 +20,7 @@ export interface MetricSources {
   readonly leader: LeaderService;
   readonly recorder: AuditRecorder;
   readonly meshes: Meshes;
-  readonly authentication: Pick<Authentication, 'endingTokens'>;
+  readonly authentication: Pick<Authentication, 'expiringTokens'>;
   readonly requests: Pick<RestRequests, 'values'>;
   readonly calls: Pick<GrpcRequests, 'values'>;
   readonly tracer: Pick<ProgramTracer, 'spans'>;
@@ -36,7 +36,7 @@ export function controlPlaneMetrics(sources: MetricSources): readonly Metric[] {
       ...loopMetrics(sources),
       policyMetric(sources),
       meshAuthorityMetric(sources),
-      endingTokensMetric('user', () => sources.authentication.endingTokens()),
+      expiringTokensMetric({ use: 'user', holders: 'users' }, () => sources.authentication.expiringTokens()),
       restMetric(sources),
       grpcMetric(sources),
       traceMetric(sources),

@@ -1,6 +1,6 @@
 import type { DataplaneTokens, ZoneProxyTokens } from '@causeway/access';
 import {
-  endingTokensMetric,
+  expiringTokensMetric,
   serverCertificateMetrics,
   syncMetrics,
   validityMetrics,
@@ -45,8 +45,8 @@ export function zoneTelemetry(
       ...validityMetrics({ name: 'zone_token', what: 'the token that the zone shows its global' }, () => [
         { labels: {}, validity: token?.validity },
       ]),
-      endingTokensMetric('dataplane', () => dataplanes.ending()),
-      endingTokensMetric('zone proxy', () => zoneProxies.ending()),
+      expiringTokensMetric({ use: 'dataplane', holders: 'Dataplanes' }, () => dataplanes.expiring()),
+      expiringTokensMetric({ use: 'zone_proxy', holders: 'ingresses and egresses' }, () => zoneProxies.expiring()),
     ];
     const warnings = (): readonly string[] => [
       ...(base.warnings?.() ?? []),

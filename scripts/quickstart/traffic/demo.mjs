@@ -2,11 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { waitFor } from '../../lib/wait.mjs';
-import { isReady } from '../control-plane.mjs';
+import { Failure } from '../../lib/failure.mjs';
+import { isReady, untilReady } from '../control-plane.mjs';
 import { ask, get } from './request.mjs';
-
-const READY_TIMEOUT_MS = 60_000;
 
 /** The file by which `npm run demo:…` finds the demo that runs: only this account may read it. */
 export function demoFile(dataDir) {
@@ -61,17 +59,20 @@ export async function startDown(demo) {
 /** Starts a part. A control plane answers then, so that whoever started it can ask it at once. */
 async function startedAgain({ parts, settings }, name) {
   try {
-    await parts.restart(name);
+    const program = await parts.restart(name);
+    const plane = settings.controlPlanes.find((one) => one.name === name);
+    if (plane && program) await untilReady(plane, { ...program, signal: endOf(program) });
+    return { isUp: true, text: `${name} is started` };
   } catch (error) {
     return { isUp: false, text: `${name} does not start: ${error.message}` };
   }
-  const plane = settings.controlPlanes.find((one) => one.name === name);
-  const hasEnded = () => parts.list().some((part) => part.name === name && !part.isUp);
-  const answers = () => isReady(plane, AbortSignal.timeout(1_000));
-  if (plane) await waitFor(async () => hasEnded() || answers(), { timeoutMs: READY_TIMEOUT_MS });
-  if (hasEnded()) return { isUp: false, text: `${name} started and ended again` };
-  const isLate = plane && !(await answers());
-  return { isUp: true, text: `${name} is started${isLate ? ', and not ready yet' : ''}` };
+}
+
+/** Aborts when a program ends by itself. */
+function endOf({ ended }) {
+  const end = new AbortController();
+  void ended.then((words) => end.abort(new Failure(`it ended ${words}`)));
+  return end.signal;
 }
 
 /**

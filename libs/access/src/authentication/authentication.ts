@@ -2,7 +2,7 @@ import type { ControlLoop } from '@causeway/controllers';
 import { ownZone, type Identity } from '@causeway/resources';
 import { isOwnGlobalSecret } from '../global-secrets';
 import { signingKeySerial } from '../tokens/signing-keys';
-import { ShownTokens } from '../tokens/shown-tokens';
+import { PresentedTokens } from '../tokens/presented-tokens';
 import type { TokenDependencies } from '../tokens/token-issuer';
 import { TokenTrust } from '../tokens/token-trust';
 import { USER_TOKEN } from '../tokens/token-use';
@@ -25,8 +25,8 @@ export interface Authentication {
   readonly authenticator: Authenticator;
   /** The user tokens of this control plane. */
   readonly tokens: UserTokenIssuer;
-  /** How many user tokens that this replica was shown end soon (`ShownTokens`). */
-  endingTokens(): number;
+  /** How many user tokens that were presented to this replica expire soon (`PresentedTokens`). */
+  expiringTokens(): number;
   /** A loop for a term of the global's leader, by which zones get to know the keys and revocations of user tokens. */
   createKeyPublisher(): ControlLoop;
   /** Warnings for the operator who deletes this resource: that it ends the tokens which its key signed. */
@@ -41,14 +41,14 @@ export function createAuthentication(dependencies: AuthenticationDependencies): 
   const { cp, index, clock, logger, operatorToken } = dependencies;
   const own = new TokenTrust({ ...dependencies, use: USER_TOKEN, zone: ownZone(cp) });
   const settings = new AuthenticationSettings(index);
-  const shown = new ShownTokens(clock);
-  const userTokens = new UserTokenVerifier({ cp, own, global: settings, shown, clock });
+  const presented = new PresentedTokens(clock);
+  const userTokens = new UserTokenVerifier({ cp, own, global: settings, presented, clock });
   const oidc = new OidcVerifier(settings, { ...dependencies, fetchJson });
   const authenticator = new Authenticator({ verifiers: [userTokens, oidc], clock, operatorToken });
   return {
     authenticator,
     tokens: new UserTokenIssuer(dependencies, own),
-    endingTokens: () => shown.ending(),
+    expiringTokens: () => presented.expiring(),
     createKeyPublisher: () => new TokenKeyPublisher(dependencies.registry, own, logger),
     deletionWarnings: (id) => {
       const serial = isOwnGlobalSecret(id, ownZone(cp)) ? signingKeySerial(USER_TOKEN, id.name) : undefined;

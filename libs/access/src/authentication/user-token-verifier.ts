@@ -1,7 +1,7 @@
 import type { ControlPlane } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 import { AUTHENTICATED, type Caller } from '../authorization/caller';
-import type { ShownTokens } from '../tokens/shown-tokens';
+import type { PresentedTokens } from '../tokens/presented-tokens';
 import { unverifiedClaims, type TrustedKeys } from '../tokens/signed-token';
 import type { TokenVerifier } from './authenticator';
 import { Unauthenticated } from './unauthenticated';
@@ -22,7 +22,7 @@ export interface UserTokenVerifierSources {
   /** The keys of the global, as a federated zone last had them. */
   readonly global: KeySource;
   /** Takes note of those that are valid. */
-  readonly shown: Pick<ShownTokens, 'note'>;
+  readonly presented: Pick<PresentedTokens, 'note'>;
   readonly clock: Pick<Clock, 'now'>;
 }
 
@@ -45,14 +45,14 @@ export class UserTokenVerifier implements TokenVerifier {
     const claims = unverifiedClaims(token);
     const issuer: unknown = claims?.iss;
     if (!claims || (issuer !== undefined && !(typeof issuer === 'string' && isControlPlane(issuer)))) return undefined;
-    const { clock, cp, shown } = this.sources;
+    const { clock, cp, presented } = this.sources;
     const source = typeof issuer === 'string' ? this.sourceOf.get(issuer) : this.withoutIssuer;
     if (!source)
       throw new Unauthenticated(
         `the user token was issued by ${String(issuer).slice(0, 100)} and does not hold here, at ${issuerOf(cp)}`,
       );
     const { id, name, groups, expiresAt } = await verifyUserToken(token, source.trustedKeys, clock.now());
-    shown.note(token);
+    presented.note(token);
     return { user: name, groups: [...groups, AUTHENTICATED], by: 'user-token', tokenId: id, until: expiresAt };
   }
 

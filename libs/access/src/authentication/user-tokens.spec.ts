@@ -111,7 +111,7 @@ describe('user tokens', () => {
     expect(await plane.whoIs(issued.token)).toBe(`the user token ${issued.id} expired at 2026-03-02T12:00:00.000Z`);
   });
 
-  it('count as ending once a tenth of their time is left, where they are shown and valid', async () => {
+  it('count as expiring once a tenth of their time is left, where they are presented and valid', async () => {
     const plane = await start();
     const { authentication, clock } = plane;
     const { token } = await authentication.tokens.issue({
@@ -121,11 +121,11 @@ describe('user tokens', () => {
       validFor: '30d',
     });
     clock.advance(28 * 24 * HOUR);
-    expect(authentication.endingTokens()).toBe(0);
+    expect(authentication.expiringTokens()).toBe(0);
     await plane.whoIs(`${token}x`);
-    expect(authentication.endingTokens()).toBe(0);
+    expect(authentication.expiringTokens()).toBe(0);
     expect(await plane.whoIs(token)).toBe('user-token robot causeway:authenticated');
-    expect(authentication.endingTokens()).toBe(1);
+    expect(authentication.expiringTokens()).toBe(1);
   });
 
   it('are revoked at once, although the caller was remembered', async () => {

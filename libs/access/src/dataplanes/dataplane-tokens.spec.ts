@@ -65,15 +65,15 @@ describe('dataplane tokens', () => {
     clock.advance(-HOUR);
   });
 
-  it('count as ending once a tenth of their time is left, where they are shown and valid', async () => {
+  it('count as expiring once a tenth of their time is left, where they are presented and valid', async () => {
     const { token } = await service.tokens.issue({ mesh: 'default', name: 'web-1' });
     await verdict(token);
-    expect(service.ending()).toBe(0);
+    expect(service.expiring()).toBe(0);
     clock.advance(28 * 24 * HOUR);
     await verdict(`${token}x`);
-    expect(service.ending()).toBe(0);
+    expect(service.expiring()).toBe(0);
     await verdict(token);
-    expect(service.ending()).toBe(1);
+    expect(service.expiring()).toBe(1);
     clock.advance(-28 * 24 * HOUR);
   });
 

@@ -13,7 +13,7 @@ import {
 } from '@causeway/resources';
 import { isOwnGlobalSecret } from '../global-secrets';
 import { signingKeySerial } from '../tokens/signing-keys';
-import { ShownTokens } from '../tokens/shown-tokens';
+import { PresentedTokens } from '../tokens/presented-tokens';
 import { TokenIssuer, type IssuedToken, type TokenDependencies } from '../tokens/token-issuer';
 import { TokenTrust } from '../tokens/token-trust';
 import { DATAPLANE_TOKEN } from '../tokens/token-use';
@@ -43,8 +43,8 @@ export interface DataplaneTokens {
   readonly tokens: DataplaneTokenIssuer;
   /** The claims of a token that is valid now. Throws Unauthenticated with the reason. */
   verify(token: string): Promise<DataplaneClaims>;
-  /** How many tokens that this replica was shown end soon (`ShownTokens`). */
-  ending(): number;
+  /** How many tokens that were presented to this replica expire soon (`PresentedTokens`). */
+  expiring(): number;
   /** Calls `listener` when a token may hold no longer, until the returned function is called. */
   onChange(listener: () => void): () => void;
   /** Warnings for the operator who deletes this resource: that it ends the tokens which its key signed. */
@@ -58,15 +58,15 @@ export interface DataplaneTokens {
 export function createDataplaneTokens(dependencies: TokenDependencies): DataplaneTokens {
   const { cp, clock } = dependencies;
   const trust = new TokenTrust({ ...dependencies, use: DATAPLANE_TOKEN, zone: ownZone(cp) });
-  const shown = new ShownTokens(clock);
+  const presented = new PresentedTokens(clock);
   return {
     tokens: new DataplaneTokenIssuer(dependencies, trust),
     verify: async (token) => {
       const claims = await verifyDataplaneToken(token, trust.trustedKeys, clock.now());
-      shown.note(token);
+      presented.note(token);
       return claims;
     },
-    ending: () => shown.ending(),
+    expiring: () => presented.expiring(),
     onChange: (listener) => trust.onChange(listener),
     deletionWarnings: (id) => {
       const serial = isOwnGlobalSecret(id, ownZone(cp)) ? signingKeySerial(DATAPLANE_TOKEN, id.name) : undefined;

@@ -44,14 +44,14 @@ describe('the zone tokens of a zone', () => {
     expect(zone.deletionWarnings({ ...key, zone: '' })).toEqual([]);
   });
 
-  it('count as ending once a tenth of their time is left, where they are shown and valid', async () => {
+  it('count as expiring once a tenth of their time is left, where they are presented and valid', async () => {
     const zone = start(false);
     const { token } = await issueFor('30d', zone, ['ingress']);
     clock.advance(28 * 24 * 3_600_000);
     await expect(zone.verify(token, 'egress')).rejects.toThrow('scope');
-    expect(zone.ending()).toBe(0);
+    expect(zone.expiring()).toBe(0);
     await zone.verify(token, 'ingress');
-    expect(zone.ending()).toBe(1);
+    expect(zone.expiring()).toBe(1);
     clock.advance(-28 * 24 * 3_600_000);
   });
 

@@ -2,7 +2,7 @@ import { FieldPath, Forbidden, Invalid, ownZone, type Identity } from '@causeway
 import { Unauthenticated } from '../authentication/unauthenticated';
 import { isOwnGlobalSecret } from '../global-secrets';
 import { signingKeySerial } from '../tokens/signing-keys';
-import { ShownTokens } from '../tokens/shown-tokens';
+import { PresentedTokens } from '../tokens/presented-tokens';
 import type { TokenDependencies } from '../tokens/token-issuer';
 import { TokenTrust } from '../tokens/token-trust';
 import { ZONE_TOKEN } from '../tokens/token-use';
@@ -18,8 +18,8 @@ export interface ZoneProxyTokens {
    * zone or without the scope.
    */
   verify(token: string, scope: 'ingress' | 'egress'): Promise<number>;
-  /** How many tokens that this replica was shown end soon (`ShownTokens`). */
-  ending(): number;
+  /** How many tokens that were presented to this replica expire soon (`PresentedTokens`). */
+  expiring(): number;
   /** Calls `listener` when a token may hold no longer, until the returned function is called. */
   onChange(listener: () => void): () => void;
   /** Warnings for the operator who deletes this resource: that it ends the tokens which its key signed. */
@@ -43,7 +43,7 @@ export function createZoneProxyTokens(dependencies: TokenDependencies): ZoneProx
   const trust = isFederated
     ? new TokenTrust({ ...dependencies, use: PUBLIC_KEYS, zone: '' })
     : new TokenTrust({ ...dependencies, use: ZONE_TOKEN, zone });
-  const shown = new ShownTokens(clock);
+  const presented = new PresentedTokens(clock);
   return {
     ...(!isFederated && { tokens: new ZoneProxyTokenIssuer(dependencies, trust) }),
     verify: async (token, scope) => {
@@ -53,10 +53,10 @@ export function createZoneProxyTokens(dependencies: TokenDependencies): ZoneProx
       if (claims.zone !== zone) throw new Forbidden(`the zone token is of zone "${claims.zone}", this is "${zone}"`);
       if (!claims.scope.includes(scope))
         throw new Forbidden(`the zone token has not the scope "${scope}", only ${JSON.stringify(claims.scope)}`);
-      shown.note(token);
+      presented.note(token);
       return claims.expiresAt;
     },
-    ending: () => shown.ending(),
+    expiring: () => presented.expiring(),
     onChange: (listener) => trust.onChange(listener),
     deletionWarnings: (id) => {
       const isOwn = !isFederated && isOwnGlobalSecret(id, zone);

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
-import { Unavailable } from '@causeway/resources';
 import { setTimeout as pause } from 'node:timers/promises';
+import { Unavailable } from '@causeway/resources';
 import pg, { type ClientBase, type PoolClient, type PoolConfig, type QueryResultRow } from 'pg';
 import { DataSource, type EntityTarget, type ObjectLiteral, type QueryRunner, type Repository } from 'typeorm';
 import type { DatabaseServers } from '../servers/database-servers';
@@ -192,7 +192,7 @@ export class StoreDatabase {
     if (--this.lent === 0) this.allReturned?.();
   }
 
-  private async identify(client: ClientBase): Promise<void> {
+  private async identify(client: pg.Client): Promise<void> {
     // The server may end the connection while it is lent and no statement runs; the next statement fails then.
     client.on('error', () => undefined);
     const [row] = await queryOn<{ primary: boolean; backend: number }>(client, {
@@ -204,10 +204,10 @@ export class StoreDatabase {
     }
     const { backend } = row;
     this.backends.add(backend);
-    if (client instanceof pg.Client) this.open.add(client);
+    this.open.add(client);
     client.once('end', () => {
       this.backends.delete(backend);
-      if (client instanceof pg.Client) this.open.delete(client);
+      this.open.delete(client);
     });
   }
 }
@@ -215,7 +215,7 @@ export class StoreDatabase {
 /** The pool makes connections of this class and awaits `onConnect`; its types do not say so. */
 type PooledConfig = Omit<PoolConfig, 'onConnect'> & {
   readonly Client: typeof pg.Client;
-  readonly onConnect: (client: ClientBase) => Promise<void>;
+  readonly onConnect: (client: pg.Client) => Promise<void>;
 };
 
 /** Runs a statement on a borrowed connection. */
