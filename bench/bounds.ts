@@ -5,6 +5,7 @@ import { ProcessMesh } from '../test/support/process-mesh';
 import type { ProcessPlane } from '../test/support/process-plane';
 import { numberSetting, report } from './support/report';
 import { benchServices } from './support/services';
+import { adminFetch } from '../test/support/admin-credential';
 
 /**
  * How long an input of 1 MB (in YAML 256 kB, in a DNS packet 64 kB: more is not taken) holds the event loop of a running
@@ -116,7 +117,7 @@ function watchCases(east: ProcessPlane): readonly Case[] {
   const send = async (): Promise<void> => {
     const stop = new AbortController();
     const watch = async (): Promise<void> => {
-      const answer = await fetch(`${east.restUrl}${SERVICES}?watch=true`, { signal: stop.signal });
+      const answer = await adminFetch(`${east.restUrl}${SERVICES}?watch=true`, { signal: stop.signal });
       void answer.body?.pipeTo(new WritableStream()).catch(() => undefined);
     };
     await Promise.all(Array.from({ length: 100 }, watch));
@@ -167,7 +168,7 @@ async function zoneCases(mesh: ProcessMesh): Promise<readonly Case[]> {
 }
 
 async function request(url: string, body: string, type: string): Promise<void> {
-  const answer = await fetch(url, { method: 'PUT', body, headers: { 'content-type': `application/${type}` } });
+  const answer = await adminFetch(url, { method: 'PUT', body, headers: { 'content-type': `application/${type}` } });
   await answer.arrayBuffer();
 }
 

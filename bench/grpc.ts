@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { connectApi, type ApiClient } from '@causeway/api-client';
 import type { JsonObject } from '@causeway/resources';
+import { ADMIN_TOKEN } from '../test/support/admin-credential';
 import { createTestDatabase } from '../test/support/postgres';
 import { ProcessPlane } from '../test/support/process-plane';
 import { until } from '../test/support/until';
@@ -142,7 +143,7 @@ async function main(): Promise<void> {
   try {
     await until('the default mesh is there', () => zone.get('/meshes/default'));
     const [grpc, rest] = await Promise.all(
-      [zone.grpcUrl, zone.restUrl].map((address) => connectApi({ server: new URL(address) })),
+      [zone.grpcUrl, zone.restUrl].map((address) => connectApi({ server: new URL(address), token: ADMIN_TOKEN })),
     );
     if (!grpc || !rest) throw new Error('no client');
     await write(grpc, service('first'));

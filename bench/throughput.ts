@@ -8,6 +8,7 @@ import { numberSetting, report } from './support/report';
 import { WRITES, type ServiceWrite } from './support/rest-writer';
 import { isComplete } from './support/service-watch';
 import { benchServices } from './support/services';
+import { adminFetch } from '../test/support/admin-credential';
 
 /**
  * Writers that each create MeshServices one after the other over REST in east, with a global and two zones as processes:
@@ -39,7 +40,7 @@ async function writeAll(east: ProcessPlane, series: string, services: number): P
 }
 
 async function json(url: string): Promise<JsonObject> {
-  const body: unknown = await (await fetch(url)).json();
+  const body: unknown = await (await adminFetch(url)).json();
   if (!isJsonObject(body)) throw new Error(`${url} was answered with no object`);
   return body;
 }

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Prng } from '../../test/simulation/engine/prng';
 import { CHURN_KINDS, type ChurnKind } from './churn-kinds';
 import type { Owner, SoakMesh } from './soak-mesh';
+import { adminFetch } from '../../test/support/admin-credential';
 
 /** A client gives up after this, ms: a replica may be stopped. */
 const PATIENCE = 20_000;
@@ -105,7 +106,7 @@ export class Churn {
     const how = body === undefined ? { method: 'DELETE' } : { method: 'PUT', headers, body: JSON.stringify(body) };
     this.tell(path, kind, undefined);
     try {
-      const answer = await fetch(restUrl + path, { ...how, signal: AbortSignal.timeout(PATIENCE) });
+      const answer = await adminFetch(restUrl + path, { ...how, signal: AbortSignal.timeout(PATIENCE) });
       const text = await answer.text();
       // A thing whose making had no answer may not be there.
       if (answer.ok || (body === undefined && answer.status === 404)) {

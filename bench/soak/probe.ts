@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { question, read } from '../../test/dns/ask';
 import type { SoakMesh } from './soak-mesh';
+import { adminFetch } from '../../test/support/admin-credential';
 
 /** ms between two questions for a name that is not there yet: the resolution of the figures. */
 const EVERY = 2;
@@ -89,7 +90,7 @@ export class Probe {
   /** Sends a write and waits until the name is there, or is not. */
   private async timed(path: string, how: RequestInit, there: boolean): Promise<number | undefined> {
     const sent = performance.now();
-    const call = fetch(`${this.mesh.up('east')?.restUrl}${path}`, { ...how, signal: AbortSignal.timeout(5_000) });
+    const call = adminFetch(`${this.mesh.up('east')?.restUrl}${path}`, { ...how, signal: AbortSignal.timeout(5_000) });
     const answered = call.then((answer) => answer.arrayBuffer()).catch(() => undefined);
     const hostname = `${path.slice(path.lastIndexOf('/') + 1)}.svc.east.mesh.local`;
     while ((await this.answers(hostname)) !== there) {

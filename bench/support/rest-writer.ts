@@ -1,6 +1,7 @@
 import { Agent, request } from 'node:http';
 import { dataplane } from '../../test/support/process-mesh';
 import type { ProcessPlane } from '../../test/support/process-plane';
+import { ADMIN_HEADERS } from '../../test/support/admin-credential';
 
 /** One write of a bench, and the service that another zone then has. */
 export interface ServiceWrite {
@@ -39,7 +40,7 @@ export class RestWriter {
 
   /** Resolves when the write is answered with success; rejects otherwise. */
   put({ path, body }: ServiceWrite): Promise<void> {
-    const headers = { 'content-type': 'application/json' };
+    const headers = { ...ADMIN_HEADERS, 'content-type': 'application/json' };
     return new Promise((resolve, reject) => {
       const call = request(this.plane.restUrl + path, { method: 'PUT', agent: this.agent, headers }, (answer) => {
         const { statusCode = 0 } = answer;

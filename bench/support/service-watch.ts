@@ -2,6 +2,7 @@ import { get } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { isJsonObject, type JsonValue } from '@causeway/resources';
 import type { ProcessPlane } from '../../test/support/process-plane';
+import { ADMIN_HEADERS, adminFetch } from '../../test/support/admin-credential';
 
 /** A service as a zone's watch delivered it, with virtual IP and an available hostname. */
 export interface SeenService {
@@ -20,10 +21,10 @@ export interface SeenService {
  */
 export async function watchServices(zone: ProcessPlane, seen: (service: SeenService) => void): Promise<() => void> {
   const services = `${zone.restUrl}/meshes/default/meshservices`;
-  const since = (await fetch(`${services}?size=1`)).headers.get('causeway-revision') ?? '0';
+  const since = (await adminFetch(`${services}?size=1`)).headers.get('causeway-revision') ?? '0';
   return new Promise((resolve, reject) => {
     let closing = false;
-    const call = get(`${services}?watch=true&since=${since}`, (answer) => {
+    const call = get(`${services}?watch=true&since=${since}`, { headers: ADMIN_HEADERS }, (answer) => {
       let rest = '';
       answer.setEncoding('utf8').on('data', (text: string) => {
         const lines = (rest + text).split('\n');

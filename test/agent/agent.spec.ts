@@ -12,6 +12,7 @@ import { ENVOY } from '../support/envoy-process';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import { until } from '../support/until';
 import { ZoneProgram } from '../support/zone-program';
+import { adminFetch } from '../support/admin-credential';
 
 const MESH = 'default';
 
@@ -180,7 +181,7 @@ function ask(port: number, line = 'hello'): Promise<string> {
 
   it('tell the zone and the operator of a process that is down, and of one that is up again', async () => {
     const stateAtZone = async (): Promise<unknown> => {
-      const answer = await fetch(`${zone.restUrl}/meshes/default/dataplanes/echo-1`);
+      const answer = await adminFetch(`${zone.restUrl}/meshes/default/dataplanes/echo-1`);
       const { spec } = (await answer.json()) as { spec: { networking: { inbound: { state?: string }[] } } };
       return spec.networking.inbound[0]?.state ?? 'Ready';
     };
@@ -320,7 +321,7 @@ function ask(port: number, line = 'hello'): Promise<string> {
     expect(code).toEqual({ code: 0, text: 'the agent has ended\n' });
     await until('its end', () => !server.isRunning);
     expect(isAlive(pid)).toBe(false);
-    const left = await fetch(`${zone.restUrl}/meshes/default/dataplanes/echo-1`);
+    const left = await adminFetch(`${zone.restUrl}/meshes/default/dataplanes/echo-1`);
     expect(left.status).toBe(404);
     expect((await server.command('status')).code).toBe(1);
     expect((await server.command('uninstall')).text).toBe(`removed ${server.state}\n`);

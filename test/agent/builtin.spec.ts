@@ -11,6 +11,7 @@ import { AgentProcess } from '../support/agent-process';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import { until } from '../support/until';
 import { ZoneProgram } from '../support/zone-program';
+import { adminFetch } from '../support/admin-credential';
 
 function isRunning(pid: number): boolean {
   try {
@@ -100,7 +101,7 @@ describe('an agent whose builtin plane has several processes', () => {
     expect((await agent.command('status')).text).toMatch(new RegExp(`not obeyed +\\S+: ${what}`));
     expect(await metrics()).toMatch(/^causeway_agent_plane_unobeyed\{proxy="default.web-1"\} 1$/m);
     const condition = await until('a condition', async () => {
-      const answer = await fetch(`${zone.restUrl}/meshes/default/dataplanes/web-1`);
+      const answer = await adminFetch(`${zone.restUrl}/meshes/default/dataplanes/web-1`);
       const { status } = (await answer.json()) as { status?: { conditions?: readonly { readonly type: string }[] } };
       return status?.conditions?.find(({ type }) => type === 'Obeyed');
     });

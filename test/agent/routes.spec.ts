@@ -11,6 +11,7 @@ import { drawnFairly } from '../support/fair-draw';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import { until } from '../support/until';
 import { ZoneProgram } from '../support/zone-program';
+import { adminFetch } from '../support/admin-credential';
 
 const DRAWS = 400;
 const AT_ONCE = 20;
@@ -44,7 +45,7 @@ describe('a machine with the builtin plane', () => {
 
   const put = async (kind: string, name: string, parent: string, rules: object[]): Promise<void> => {
     const spec = { parentRefs: [{ kind: 'Service', name: parent }], rules };
-    const answer = await fetch(`${zone.restUrl}/meshes/default/${kind.toLowerCase()}s/${name}`, {
+    const answer = await adminFetch(`${zone.restUrl}/meshes/default/${kind.toLowerCase()}s/${name}`, {
       method: 'PUT',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ type: kind, mesh: 'default', name, spec }),
@@ -122,7 +123,7 @@ describe('a machine with the builtin plane', () => {
     const metrics = await (await fetch(`http://127.0.0.1:${ports.metrics}/metrics`)).text();
     expect(metrics).toMatch(/^causeway_agent_plane_unobeyed\{proxy="default.all-1"\} [1-9]$/m);
     const condition = await until('a condition', async () => {
-      const answer = await fetch(`${zone.restUrl}/meshes/default/dataplanes/all-1`);
+      const answer = await adminFetch(`${zone.restUrl}/meshes/default/dataplanes/all-1`);
       const { status } = (await answer.json()) as { status?: { conditions?: { type: string; message: string }[] } };
       return status?.conditions?.find(({ type, message }) => type === 'Obeyed' && message.includes(what));
     });

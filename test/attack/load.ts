@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { RestWriter } from '../../bench/support/rest-writer';
 import type { ProcessPlane } from '../support/process-plane';
+import { ADMIN_HEADERS } from '../support/admin-credential';
 
 /** One write of the normal load, and what became of it; times by `performance.now()`. */
 export interface Write {
@@ -104,7 +105,8 @@ export class NormalLoad {
         () => undefined,
       );
     };
-    this.watching = get(`${this.to.restUrl}/meshes/default/meshservices?watch=true&name=load-`, (answer) => {
+    const url = `${this.to.restUrl}/meshes/default/meshservices?watch=true&name=load-`;
+    this.watching = get(url, { headers: ADMIN_HEADERS }, (answer) => {
       let rest = '';
       answer.setEncoding('utf8').on('data', (text: string) => {
         const lines = (rest + text).split('\n');

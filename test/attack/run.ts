@@ -11,6 +11,7 @@ import { NormalLoad } from './load';
 import type { Counts } from './tally';
 import type { ProxyTarget, Target } from './target';
 import type { PlaneFigures, Seen } from './verdict';
+import { adminFetch } from '../support/admin-credential';
 
 const ROOT = join(__dirname, '..', '..');
 const GROUPS: readonly AttackGroup[] = ['zones', 'rest', 'dns', 'proxies'];
@@ -186,7 +187,7 @@ interface HeldService {
 /** A service as a control plane shows it; undefined where it does not, or not in time. */
 async function asked(url: string): Promise<HeldService | undefined> {
   try {
-    const answer = await fetch(url, { signal: AbortSignal.timeout(5_000) });
+    const answer = await adminFetch(url, { signal: AbortSignal.timeout(5_000) });
     if (!answer.ok) return undefined;
     const held: HeldService = JSON.parse(await answer.text());
     return held;

@@ -33,8 +33,8 @@ describe('the verdict on an attack run', () => {
     ['a write that is gone', { lost: ['west lacks s'] }, 'west lacks s'],
     [
       'something that must never work',
-      { attacks: { BREACH: { 'a foreign web page wrote': 2 } } },
-      'a foreign web page wrote',
+      { attacks: { BREACH: { 'somebody without credentials wrote': 2 } } },
+      'somebody without credentials wrote',
     ],
     ['no load to judge by', { writes: [] }, 'there was no load before the attack'],
     ['attacks that never struck', { attacks: { flood: {} } }, 'flood never struck'],

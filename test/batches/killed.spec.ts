@@ -1,6 +1,7 @@
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import { ProcessPlane } from '../support/process-plane';
 import { until } from '../support/until';
+import { adminFetch } from '../support/admin-credential';
 
 const COUNT = 10_000;
 const TRIES = 8;
@@ -31,7 +32,7 @@ describe('a control plane that is killed while it writes a batch', () => {
   afterEach(end);
 
   const apply = (query: string): Promise<Response> =>
-    fetch(`${plane.restUrl}/_apply${query}`, {
+    adminFetch(`${plane.restUrl}/_apply${query}`, {
       ...{ method: 'POST', body: lines('s'), headers: { 'content-type': 'application/x-ndjson' } },
     });
   const stored = async (): Promise<number> => Number((await plane.get(`${PATH}?size=1`))?.['total']);

@@ -43,7 +43,7 @@ const seeds = [...bindings, ...generators];
 const verifiers = [plainTokens];
 
 async function serveRest(rates?: CallerRateSettings): Promise<Served> {
-  const access = { operatorToken: OPERATOR_TOKEN, localhostIsAdmin: false, verifiers, ...(rates ? { rates } : {}) };
+  const access = { operatorToken: OPERATOR_TOKEN, open: false, verifiers, ...(rates ? { rates } : {}) };
   const view: { naming?: Insights } = {};
   const rest = await restFixture({
     ...{ cp: ZONE_EAST, access },
@@ -70,7 +70,7 @@ async function serveRest(rates?: CallerRateSettings): Promise<Served> {
 
 async function serveGrpc(rates?: CallerRateSettings): Promise<Served> {
   const grpc = await GrpcFixture.open({
-    ...{ cp: ZONE_EAST, localhostIsAdmin: false, verifiers },
+    ...{ cp: ZONE_EAST, open: false, verifiers },
     ...(rates ? { rates } : {}),
   });
   const changes = seeds.map((one) => ({ ...one, type: 'put', expect: 'any' }) as const);
@@ -273,7 +273,7 @@ describe('the details of errors on the wire of gRPC', () => {
     statusOfGet(client, { kind: 'MeshService', name }, token);
 
   it('name the reason, the field, and when to come back', async () => {
-    grpc = await GrpcFixture.open({ localhostIsAdmin: false, verifiers, rates: { user: 1, address: 0 } });
+    grpc = await GrpcFixture.open({ open: false, verifiers, rates: { user: 1, address: 0 } });
     client = new ResourceServiceClient(grpc.address, credentials.createInsecure());
     const absent = await refusal('none');
     expect(absent?.code).toBe(5);

@@ -30,13 +30,13 @@ const authenticator = (parts: AuthenticatorParts): Authenticator => {
 };
 
 async function serveRest(): Promise<Served> {
-  const rest = await restFixture({ cp: ZONE_EAST, access: { localhostIsAdmin: false }, authenticator });
+  const rest = await restFixture({ cp: ZONE_EAST, access: { open: false }, authenticator });
   const port = await rest.server.listen('127.0.0.1', 0);
   return { scheme: 'http', port, store: rest.store, index: rest.index, close: () => rest.close() };
 }
 
 async function serveGrpc(): Promise<Served> {
-  const grpc = await GrpcFixture.open({ cp: ZONE_EAST, localhostIsAdmin: false, authenticator });
+  const grpc = await GrpcFixture.open({ cp: ZONE_EAST, open: false, authenticator });
   return { scheme: 'grpc', port: grpc.port, store: grpc.store, index: grpc.index, close: () => grpc.close() };
 }
 
@@ -185,7 +185,7 @@ describe.each([
 
 describe('an open Apply over gRPC', () => {
   it('ends when its token is revoked, though the client sends nothing more', async () => {
-    const grpc = await GrpcFixture.open({ cp: ZONE_EAST, localhostIsAdmin: false, authenticator });
+    const grpc = await GrpcFixture.open({ cp: ZONE_EAST, open: false, authenticator });
     await authentication.tokens.ensureKey();
     const spec = { role: 'viewer', subjects: [{ kind: 'User', name: 'anna' }] };
     const change = { type: 'put', id: globalIdentity('RoleBinding', 'anna'), expect: 'any', labels: {}, spec } as const;

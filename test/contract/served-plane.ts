@@ -20,7 +20,7 @@ async function serveRest(cp = ZONE_EAST): Promise<Served> {
 }
 
 async function serveGrpc(cp = ZONE_EAST): Promise<Served> {
-  const grpc = await GrpcFixture.open({ cp, localhostIsAdmin: false });
+  const grpc = await GrpcFixture.open({ cp, open: false });
   return { scheme: 'grpc', port: grpc.port, store: grpc.store, index: grpc.index, close: () => grpc.close() };
 }
 

@@ -1,6 +1,6 @@
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import { ProcessPlane } from '../support/process-plane';
-import { runCauseway, type Ran } from './run-causeway';
+import { runAsAdmin, type Ran } from './run-causeway';
 
 const SERVICE = `type: MeshService
 name: redis
@@ -33,7 +33,7 @@ describe('causeway without --mesh, where the control plane expects another mesh 
     'T000-14 applies, waits for, shows, lists, explains, relabels and deletes in that mesh, over %s',
     async (api) => {
       const causeway = (args: readonly string[], stdin?: string): Promise<Ran> =>
-        runCauseway(api === 'REST' ? zone.restUrl : zone.grpcUrl, args, stdin);
+        runAsAdmin(api === 'REST' ? zone.restUrl : zone.grpcUrl, args, stdin);
       expect(await causeway(['apply', '-f', '-'], [OTHER, GENERATOR, SERVICE].join('---\n'))).toMatchObject({
         code: 0,
       });
@@ -56,7 +56,7 @@ describe('causeway without --mesh, where the control plane expects another mesh 
   );
 
   it('lists hostnames, says rights and completes names of that mesh', async () => {
-    const causeway = (args: readonly string[], stdin?: string): Promise<Ran> => runCauseway(zone.restUrl, args, stdin);
+    const causeway = (args: readonly string[], stdin?: string): Promise<Ran> => runAsAdmin(zone.restUrl, args, stdin);
     await causeway(['apply', '-f', '-'], [GENERATOR, SERVICE].join('---\n'));
     await causeway(['wait', 'msvc/redis', '--for=condition=HostnameAvailable', '--timeout=1s']);
     expect((await causeway(['hostnames', 'own.mesh'])).out).toMatch(/redis\.own\.mesh +Available/);

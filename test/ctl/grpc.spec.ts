@@ -27,7 +27,7 @@ describe('causeway over gRPC', () => {
 
   beforeAll(async () => {
     grpc = await GrpcFixture.open({
-      ...{ cp: ZONE_EAST, localhostIsAdmin: false, rates: { user: 500, address: 500 } },
+      ...{ cp: ZONE_EAST, open: false, rates: { user: 500, address: 500 } },
     });
     server = `grpc://${grpc.address}`;
     folder = mkdtempSync(join(tmpdir(), 'causeway-ctl-'));
@@ -157,8 +157,8 @@ describe('causeway over gRPC', () => {
 describe('causeway over gRPC, limited and with TLS', () => {
   it('says that there are too many requests and when to try again, as over REST', async () => {
     const rates = { user: 1, address: 1 };
-    const grpc = await GrpcFixture.open({ localhostIsAdmin: false, rates });
-    const rest = await restFixture({ access: { operatorToken: OPERATOR_TOKEN, localhostIsAdmin: false, rates } });
+    const grpc = await GrpcFixture.open({ open: false, rates });
+    const rest = await restFixture({ access: { operatorToken: OPERATOR_TOKEN, open: false, rates } });
     try {
       const restUrl = `http://127.0.0.1:${await rest.server.listen('127.0.0.1', 0)}`;
       for (const server of [`grpc://${grpc.address}`, restUrl]) {

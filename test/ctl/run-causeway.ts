@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { ADMIN_TOKEN } from '../support/admin-credential';
 
 const ROOT = resolve(__dirname, '..', '..');
 
@@ -31,4 +32,14 @@ export async function runCauseway(
   const exited = new Promise<number | null>((done) => child.once('close', done));
   const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), exited]);
   return { out, err, code };
+}
+
+/** As `runCauseway`, with the token of an administrator of a program that a test started. */
+export function runAsAdmin(
+  server: string,
+  args: readonly string[],
+  stdin = '',
+  env: RunEnvironment = {},
+): Promise<Ran> {
+  return runCauseway(server, args, stdin, { CAUSEWAY_TOKEN: ADMIN_TOKEN, ...env });
 }

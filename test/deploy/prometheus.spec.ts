@@ -10,6 +10,7 @@ import { joinBundleText } from '@causeway/identity';
 import { freePort } from '../../scripts/lib/ports.mjs';
 import { describeWith, run, works } from '../dns/programs';
 import { GenericClient } from '../grpc/generic-client';
+import { ADMIN_TOKEN } from '../support/admin-credential';
 import { AgentProcess } from '../support/agent-process';
 import { RedisServer } from '../chaos/leader/redis-server';
 import { ProcessMesh } from '../support/process-mesh';
@@ -123,7 +124,7 @@ describeWith(
     );
     // So that gRPC counts calls, and policies are counted: one whose target is not there.
     const client = await GenericClient.connect(new URL(mesh.zone('east').grpcUrl).host, 'v1');
-    await client.call('causeway.v1.ResourceService/Get', [{ name: { kind: 'Mesh', name: 'default' } }]);
+    await client.call('causeway.v1.ResourceService/Get', [{ name: { kind: 'Mesh', name: 'default' } }], ADMIN_TOKEN);
     client.close();
     const targetRefs = [{ kind: 'MeshService', name: 'none' }];
     const policy = { type: 'AccessPolicy', mesh: 'default', name: 'lost', spec: { targetRefs, allow: { all: {} } } };

@@ -15,6 +15,7 @@ import { loopbackBlock } from '../support/loopback-networks';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import { until } from '../support/until';
 import { ZoneProgram } from '../support/zone-program';
+import { adminFetch } from '../support/admin-credential';
 
 const PORT = 10_081;
 const POLICY = '/meshes/default/headerpolicies/colour';
@@ -28,7 +29,7 @@ const CLUSTERS = 'type.googleapis.com/envoy.config.cluster.v3.Cluster';
   let envoy: EnvoyProcess | undefined;
   let machine: DeltaClient | undefined;
 
-  const get = async (path: string): Promise<ParsedJson> => (await fetch(zone.restUrl + path)).json();
+  const get = async (path: string): Promise<ParsedJson> => (await adminFetch(zone.restUrl + path)).json();
   const put = (path: string, type: string, body: object): Promise<void> => {
     const isOfMesh = path.startsWith('/meshes/default/');
     return zone.put(path, { type, ...(isOfMesh && { mesh: 'default' }), name: path.split('/').at(-1), ...body });

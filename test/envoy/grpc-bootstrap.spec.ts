@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { register } from '@grpc/grpc-js-xds';
 import { freePort } from '../../scripts/lib/ports.mjs';
-import { runCauseway, type Ran } from '../ctl/run-causeway';
+import { runAsAdmin, type Ran } from '../ctl/run-causeway';
 import { GrpcProgram, looseTimers, plainCall } from '../support/grpc-workload';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import { until } from '../support/until';
 import { ZoneProgram } from '../support/zone-program';
+import { adminFetch } from '../support/admin-credential';
 
 const TARGET = 'sni.msvc.default.east.greeter.grpc';
 
@@ -20,7 +21,7 @@ describe('causeway proxies bootstrap --grpc', () => {
   let zone: ZoneProgram;
   let at = '';
 
-  const run = (...args: readonly string[]): Promise<Ran> => runCauseway(zone.restUrl, ['proxies', ...args]);
+  const run = (...args: readonly string[]): Promise<Ran> => runAsAdmin(zone.restUrl, ['proxies', ...args]);
   const xds = (): string => `127.0.0.1:${zone.xds.address.port}`;
   const text = (name: string, file: string): string => readFileSync(join(folder, name, file), 'utf8');
   const leaf = (name: string): X509Certificate => new X509Certificate(text(name, 'certificate.pem'));
@@ -44,7 +45,7 @@ describe('causeway proxies bootstrap --grpc', () => {
         ...{ type: 'Dataplane', mesh: 'default', name, networking: { address: '127.0.0.1', inbound: of } },
       });
     const settled = async (): Promise<boolean> => {
-      const answer = await fetch(`${zone.restUrl}/meshes/default/meshservices/greeter`);
+      const answer = await adminFetch(`${zone.restUrl}/meshes/default/meshservices/greeter`);
       return JSON.stringify(await answer.json()).includes('/workload/greeter-1');
     };
     await until('the service has its identity', settled);

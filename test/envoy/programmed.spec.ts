@@ -14,6 +14,7 @@ import { loopbackBlock } from '../support/loopback-networks';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import { until } from '../support/until';
 import { ZoneProgram } from '../support/zone-program';
+import { adminFetch } from '../support/admin-credential';
 
 const PORT = 10_080;
 const ROUTE = '/meshes/default/httproutes/route';
@@ -26,7 +27,7 @@ const ROUTE = '/meshes/default/httproutes/route';
   let zone: ZoneProgram;
   let envoy: EnvoyProcess | undefined;
 
-  const get = async (path: string): Promise<ParsedJson> => (await fetch(zone.restUrl + path)).json();
+  const get = async (path: string): Promise<ParsedJson> => (await adminFetch(zone.restUrl + path)).json();
   const put = (path: string, type: string, body: object): Promise<void> => {
     const isOfMesh = path.startsWith('/meshes/default/');
     return zone.put(path, { type, ...(isOfMesh && { mesh: 'default' }), name: path.split('/').at(-1), ...body });

@@ -8,6 +8,7 @@ import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import type { ParsedJson } from '../rest/rest-fixture';
 import { until } from '../support/until';
 import { ZoneProgram } from '../support/zone-program';
+import { adminFetch } from '../support/admin-credential';
 
 const { cluster, listener } = RESOURCE_TYPES;
 
@@ -95,7 +96,7 @@ describe('the proxies of a zone with two replicas', () => {
   });
 
   it('are shown by REST, and in the insight and the service of their Dataplane', async () => {
-    const get = async (path: string): Promise<ParsedJson> => (await fetch(replicas[0].restUrl + path)).json();
+    const get = async (path: string): Promise<ParsedJson> => (await adminFetch(replicas[0].restUrl + path)).json();
     await until('it is connected', async () => (await get('/_proxies?connected=true')).total === 1);
     const [found] = (await get('/_proxies?mesh=default&name=redis')).items;
     expect(found).toMatchObject({
@@ -118,7 +119,7 @@ describe('the proxies of a zone with two replicas', () => {
     client.send({ typeUrl: listener });
     client.nack(await client.response(0), 'inbound:127.0.0.1:16379: no way');
     const conditions = async (): Promise<ParsedJson> => {
-      const answer = await fetch(`${replicas[0].restUrl}/meshes/default/dataplanes/redis-2`);
+      const answer = await adminFetch(`${replicas[0].restUrl}/meshes/default/dataplanes/redis-2`);
       const listed: ParsedJson[] = ((await answer.json()) as ParsedJson).status?.conditions ?? [];
       return listed.filter(({ type }) => type !== 'Programmed').map(({ type, message }) => [type, message]);
     };
@@ -155,7 +156,7 @@ describe('the proxies of a zone with two replicas', () => {
     };
     const [lost, kept] = [await register('kuma-1', replicas[1]), await register('kuma-2', replicas[1])];
     const status = async (name: string): Promise<number> =>
-      (await fetch(`${replicas[0].restUrl}/meshes/default/dataplanes/${name}`)).status;
+      (await adminFetch(`${replicas[0].restUrl}/meshes/default/dataplanes/${name}`)).status;
     expect([await status('kuma-1'), await status('kuma-2')]).toEqual([200, 200]);
     stopped.add(replicas[1]);
     await replicas[1].stop();

@@ -10,12 +10,13 @@ import { createWorkloadKey } from '@causeway/identity';
 import type { JsonObject } from '@causeway/resources';
 import { envoyBootstrap, RESOURCE_TYPES } from '@causeway/xds';
 import { DATAPLANE_TOKENS } from '../../apps/zone/src/workload-identity.module';
-import { runCauseway } from '../ctl/run-causeway';
+import { runAsAdmin } from '../ctl/run-causeway';
 import { deltaClient, type DeltaClient } from '../support/ads-client';
 import { ENVOY, EnvoyProcess } from '../support/envoy-process';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import { until } from '../support/until';
 import { ZoneProgram } from '../support/zone-program';
+import { adminFetch } from '../support/admin-credential';
 
 const INBOUND = { port: 16379, servicePort: 6379, tags: { 'kuma.io/service': 'redis' } };
 const REDIS = { networking: { address: '127.0.0.1', inbound: [INBOUND] } };
@@ -192,7 +193,7 @@ const SPIFFE_ID = 'spiffe://default.east.mesh.local/workload/redis-1';
     // Its key was made by the control plane, as Kuma's are.
     await until('its certificate', async () => (await envoy.ask('/certs')).includes('/workload/kuma-1'));
     await until('its outbound', async () => (await envoy.ask('/listeners')).includes('explicit:127.0.0.1:26379'));
-    const read = () => fetch(`${zone.restUrl}/meshes/default/dataplanes/kuma-1`).then(({ status }) => status);
+    const read = () => adminFetch(`${zone.restUrl}/meshes/default/dataplanes/kuma-1`).then(({ status }) => status);
     expect(await read()).toBe(200);
     await envoy.stop();
     registeredGoes = until('the Dataplane is gone', async () => (await read()) === 404);
@@ -205,7 +206,7 @@ const SPIFFE_ID = 'spiffe://default.east.mesh.local/workload/redis-1';
     writeFileSync(ca, zone.authority ?? '');
     const out = join(folder, 'redis-1');
     const at = ['--xds', `127.0.0.1:${port}`, '--xds-ca-file', ca, '-d', out];
-    const ran = await runCauseway(zone.restUrl, ['proxies', 'bootstrap', 'default/redis-1', ...at]);
+    const ran = await runAsAdmin(zone.restUrl, ['proxies', 'bootstrap', 'default/redis-1', ...at]);
     expect(ran).toMatchObject({ code: 0, err: '' });
     expect(ran.out).toContain(`envoy -c ${out}/envoy.yaml`);
     for (const file of ['key.pem', 'token.json', 'envoy.yaml'])

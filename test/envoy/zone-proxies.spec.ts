@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import { parse } from 'yaml';
 import { createWorkloadKey, WorkloadCertificates } from '@causeway/identity';
-import { runCauseway, type Ran } from '../ctl/run-causeway';
+import { runAsAdmin, type Ran } from '../ctl/run-causeway';
 import { ENVOY, EnvoyProcess } from '../support/envoy-process';
 import { loopbackBlock } from '../support/loopback-networks';
 import { echo, say, sayTls, type ServiceProcess } from '../support/mesh-processes';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import { until } from '../support/until';
 import { ZoneProgram } from '../support/zone-program';
+import { adminFetch } from '../support/admin-credential';
 
 const host = loopbackBlock();
 const APP = host(100);
@@ -31,7 +32,7 @@ const CONNECTIONS = 4;
   const envoys: EnvoyProcess[] = [];
   const sockets: TLSSocket[] = [];
 
-  const run = (...args: readonly string[]): Promise<Ran> => runCauseway(zone.restUrl, args);
+  const run = (...args: readonly string[]): Promise<Ran> => runAsAdmin(zone.restUrl, args);
 
   /** An Envoy with what `causeway proxies bootstrap` wrote. */
   async function start(name: string, ...args: readonly string[]): Promise<EnvoyProcess> {
@@ -125,7 +126,7 @@ const CONNECTIONS = 4;
     const caller = { host: INGRESS.address, port: INGRESS.port, servername: SNI, cert, key };
     await until('the way in', async () => (await sayTls(caller)) === 'redis:hello');
     const read = async (): Promise<string | undefined> => {
-      const answer = await fetch(`${zone.restUrl}/meshes/default/meshexternalservices/api`);
+      const answer = await adminFetch(`${zone.restUrl}/meshes/default/meshexternalservices/api`);
       return ((await answer.json()) as { status?: { vip?: { ip?: string } } }).status?.vip?.ip;
     };
     apiVip = await until('its address', read);

@@ -22,7 +22,7 @@ describe('an Apply of the gRPC API', () => {
   let grpc: GrpcFixture;
   let client: ResourceServiceClient;
   beforeEach(async () => {
-    grpc = await GrpcFixture.open({ localhostIsAdmin: false });
+    grpc = await GrpcFixture.open({ open: false });
     client = new ResourceServiceClient(grpc.address, credentials.createInsecure());
   });
   afterEach(async () => {

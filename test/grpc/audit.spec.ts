@@ -11,7 +11,7 @@ describe('the audit log of the gRPC API', () => {
   let operator: ApiClient;
   let nobody: ApiClient;
   beforeEach(async () => {
-    grpc = await GrpcFixture.open({ localhostIsAdmin: false, verifiers: [plainTokens] });
+    grpc = await GrpcFixture.open({ open: false, verifiers: [plainTokens] });
     const server = new URL(`grpc://${grpc.address}`);
     operator = await connectApi({ server, token: OPERATOR_TOKEN });
     nobody = await connectApi({ server });

@@ -17,6 +17,7 @@ import { globalIdentity, ownZone, type ControlPlane } from '@causeway/resources'
 import { silentLogger, systemClock, type Clock } from '@causeway/runtime';
 import { followStore, MemoryAudit, MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
 import type { ConnectionLimits } from '@causeway/grpc-server';
+import { OpenAuthenticator } from '../support/admin-credential';
 import { meshesOf } from '../support/meshes';
 
 /** What a test chooses of a GrpcFixture. */
@@ -24,7 +25,8 @@ export interface GrpcFixtureOptions {
   readonly cp?: ControlPlane;
   readonly limits?: Partial<QueryLimits>;
   readonly connections?: ConnectionLimits;
-  readonly localhostIsAdmin?: boolean;
+  /** False: who sends no credentials is nobody, as in a control plane. */
+  readonly open?: boolean;
   readonly certificates?: ServerCertificates;
   readonly verifiers?: readonly TokenVerifier[];
   /** Makes the authenticator from what the server answers from, in place of one of `verifiers`. */
@@ -66,7 +68,8 @@ export class GrpcFixture {
   private following: Promise<void> = Promise.resolve();
 
   private constructor(options: GrpcFixtureOptions) {
-    const { cp = EAST, limits = {}, localhostIsAdmin = true, verifiers = [], rates } = options;
+    const { cp = EAST, limits = {}, open = true, verifiers = [], rates } = options;
+    const Recognition = open ? OpenAuthenticator : Authenticator;
     const { store, index, audit, recorder } = this;
     const shared = { registry: kindsOf(index), store, index, meshes: meshesOf(index), clock: systemClock, cp };
     this.policy = new AccessPolicy(shared);
@@ -92,8 +95,7 @@ export class GrpcFixture {
       rates: rates && new CallerRates(rates, systemClock),
       authenticator:
         options.authenticator?.({ cp, store, index }) ??
-        new Authenticator({ verifiers, clock: systemClock, operatorToken: OPERATOR_TOKEN }),
-      localhostIsAdmin,
+        new Recognition({ verifiers, clock: systemClock, operatorToken: OPERATOR_TOKEN }),
       clock: options.clock ?? systemClock,
       notReady: options.notReady ?? (() => undefined),
       logger: silentLogger,

@@ -20,7 +20,7 @@ describe('calls of the gRPC API', () => {
   let grpc: GrpcFixture;
   let client: ResourceServiceClient;
   beforeAll(async () => {
-    grpc = await GrpcFixture.open({ localhostIsAdmin: false, observe: (call) => observed.push(call) });
+    grpc = await GrpcFixture.open({ open: false, observe: (call) => observed.push(call) });
     client = new ResourceServiceClient(grpc.address, credentials.createInsecure());
   });
   afterAll(async () => {

@@ -19,7 +19,7 @@ describe('PolicyService', () => {
   let grpc: GrpcFixture;
   let client: PolicyServiceClient;
   beforeEach(async () => {
-    grpc = await GrpcFixture.open({ verifiers: [plainTokens], localhostIsAdmin: false });
+    grpc = await GrpcFixture.open({ verifiers: [plainTokens], open: false });
     client = new PolicyServiceClient(grpc.address, credentials.createInsecure());
     const put = (id: object, spec: object) => ({ type: 'put', id, expect: 'any', labels: {}, spec }) as never;
     const own = { mesh: 'default', zone: 'east', namespace: 'default' };

@@ -209,7 +209,7 @@ describe('a List of the gRPC API', () => {
 describe('callers of the gRPC API', () => {
   let grpc: GrpcFixture;
   beforeEach(async () => {
-    grpc = await GrpcFixture.open({ localhostIsAdmin: false });
+    grpc = await GrpcFixture.open({ open: false });
   });
   afterEach(() => grpc.close());
 

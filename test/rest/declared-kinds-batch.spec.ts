@@ -95,7 +95,7 @@ describe('a batch with a definition', () => {
   });
 
   it('needs the rights of each document: those of its writer for a kind that nobody knows yet', async () => {
-    const access = { bindAddress: '127.0.0.1', localhostIsAdmin: true, verifiers: [plainTokens] };
+    const access = { verifiers: [plainTokens] };
     await open({ access });
     const bind = (name: string, role: string) => ({
       id: { kind: 'RoleBinding', mesh: '', zone: '', namespace: '', name },

@@ -166,7 +166,7 @@ describe('kinds that are declared while the control plane runs', () => {
   });
 
   it('are in the built-in roles by the writer of their definition, and end at the namespace of a binding', async () => {
-    const access = { bindAddress: '127.0.0.1', localhostIsAdmin: true, verifiers: [plainTokens] };
+    const access = { verifiers: [plainTokens] };
     await open({ access });
     await define();
     await rest.seed({

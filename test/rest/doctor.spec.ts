@@ -217,7 +217,7 @@ describe('GET /_doctor', () => {
   });
 
   it('is for whoever may diagnose', async () => {
-    await open({ access: { localhostIsAdmin: false, operatorToken: 'secret' } });
+    await open({ access: { open: false, operatorToken: 'secret' } });
     const get = (headers: Record<string, string>) => rest.server.inject({ method: 'GET', url: '/_doctor', headers });
     expect((await get({})).statusCode).toBe(401);
     expect((await get({ authorization: 'Bearer secret' })).statusCode).toBe(200);

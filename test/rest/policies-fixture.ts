@@ -22,7 +22,7 @@ export class Bakery {
   private constructor(readonly rest: RestFixture) {}
 
   static async open(options: Pick<FixtureOptions, 'callers'> = {}): Promise<Bakery> {
-    const rest = await restFixture({ ...options, access: { verifiers: [plainTokens], localhostIsAdmin: false } });
+    const rest = await restFixture({ ...options, access: { verifiers: [plainTokens], open: false } });
     const service = (name: string, ports = [80]) => ({
       id: id('MeshService', 'baker', name),
       spec: { selector: { dataplaneTags: { app: name } }, ports: ports.map((port) => ({ port, name: `p${port}` })) },

@@ -335,7 +335,7 @@ describe('POST /meshes/{mesh}/_explain', () => {
   });
 
   it('is refused to who may not read the service or a route to it', async () => {
-    mesh = await EchoMesh.start({ access: { verifiers: [plainTokens], localhostIsAdmin: false } });
+    mesh = await EchoMesh.start({ access: { verifiers: [plainTokens], open: false } });
     const body = { to: 'http://241.0.0.1/' };
     const url = '/meshes/default/_explain';
     const ask = (token: string) =>

@@ -1,6 +1,7 @@
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import { ProcessPlane } from '../support/process-plane';
 import { until } from '../support/until';
+import { adminFetch } from '../support/admin-credential';
 
 interface Line {
   readonly msg?: string;
@@ -28,7 +29,7 @@ describe('what a control plane says of requests', () => {
         .find((line) => line.msg === 'request' && line.id === id),
     );
   const ask = (path: string, id?: string): Promise<Response> =>
-    fetch(zone.restUrl + path, { headers: id === undefined ? {} : { 'x-request-id': id } });
+    adminFetch(zone.restUrl + path, { headers: id === undefined ? {} : { 'x-request-id': id } });
 
   it('answers with the id of the request, its own where that of the client is none', async () => {
     expect((await ask('/config', 'trip-1:a.b')).headers.get('x-request-id')).toBe('trip-1:a.b');

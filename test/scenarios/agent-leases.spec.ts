@@ -12,6 +12,7 @@ import { deltaClient } from '../support/ads-client';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import { until } from '../support/until';
 import { ZoneProgram } from '../support/zone-program';
+import { adminFetch } from '../support/admin-credential';
 
 /** How long a lease lives without a heartbeat, ms: longer than any pause of a busy machine. */
 const LEASE = 4_000;
@@ -60,7 +61,7 @@ describe('leases of agents', () => {
     return one;
   }
   const get = async (name: string): Promise<ParsedJson> => {
-    const answer = await fetch(`${replicas[0].restUrl}/meshes/default/dataplanes/${name}`);
+    const answer = await adminFetch(`${replicas[0].restUrl}/meshes/default/dataplanes/${name}`);
     return answer.ok ? answer.json() : undefined;
   };
   const stateOf = ({ holder }: TestAgent, name: string): LeaseState | undefined =>
@@ -357,8 +358,8 @@ describe('leases of agents', () => {
     expect(stateOf(one, 'redis-7')?.type).toBe('held');
   });
 
-  const leases = async (): Promise<ParsedJson> => (await fetch(`${replicas[0].restUrl}/_leases`)).json();
-  const release = (): Promise<unknown> => fetch(`${replicas[1].restUrl}/_leases/release`, { method: 'POST' });
+  const leases = async (): Promise<ParsedJson> => (await adminFetch(`${replicas[0].restUrl}/_leases`)).json();
+  const release = (): Promise<unknown> => adminFetch(`${replicas[1].restUrl}/_leases/release`, { method: 'POST' });
   /** Those of earlier tests, whose agents were killed, end at once on a slow machine, and are a mass end then. */
   const noneLeft = (): Promise<unknown> =>
     until('no lease of an earlier test', async () => {

@@ -1,5 +1,5 @@
 import { conditionOf, isJsonObject, type JsonObject } from '@causeway/resources';
-import { runCauseway } from '../ctl/run-causeway';
+import { runAsAdmin } from '../ctl/run-causeway';
 import { dataplane, ProcessMesh } from '../support/process-mesh';
 import type { ProcessPlane } from '../support/process-plane';
 import { until } from '../support/until';
@@ -67,7 +67,7 @@ describe('names at App Mesh that meet by sync', () => {
         await says(plane, 'made-in-west', 'False', 'west');
     }
     expect(await accepted(mesh.global, 'made-on-global')).toMatchObject({ status: 'True' });
-    const doctor = await runCauseway(mesh.zone('west').restUrl, ['doctor']);
+    const doctor = await runAsAdmin(mesh.zone('west').restUrl, ['doctor']);
     expect([doctor.code, doctor.out]).toEqual([1, expect.stringContaining('made-in-west')]);
 
     const before = (await mesh.zone('west').get(pathOf('made-in-west')))?.['status'];
@@ -94,7 +94,7 @@ describe('names at App Mesh that meet by sync', () => {
     expect(await east.put(pathOf('pod', 'dataplanes'), body)).toBe(201);
     expect(await node('all', {})).toBe(201);
     const doctor = await until('the doctor of east shows it', async () => {
-      const { out } = await runCauseway(east.restUrl, ['doctor']);
+      const { out } = await runAsAdmin(east.restUrl, ['doctor']);
       return out.includes('MembershipConflict') && out;
     });
     expect(doctor).toMatch(/VirtualNode \S*all.*other VirtualNodes select these Dataplanes too: pod/);

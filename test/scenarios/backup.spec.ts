@@ -2,11 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { runCauseway } from '../ctl/run-causeway';
+import { runAsAdmin } from '../ctl/run-causeway';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import { dataplane, ProcessMesh } from '../support/process-mesh';
 import type { ProcessPlane } from '../support/process-plane';
 import { until } from '../support/until';
+import { adminFetch } from '../support/admin-credential';
 
 const ROOT = resolve(__dirname, '..', '..');
 
@@ -66,7 +67,7 @@ describe('a backup of a zone and of the global, restored into new databases', ()
   }
 
   async function exported(plane: ProcessPlane, name: string): Promise<string> {
-    const ran = await runCauseway(plane.restUrl, ['export', '--secrets', '--output', file(name)]);
+    const ran = await runAsAdmin(plane.restUrl, ['export', '--secrets', '--output', file(name)]);
     expect(ran).toMatchObject({ code: 0, err: expect.stringMatching(/^exported .*\nit holds secrets in plain text/) });
     expect(statSync(file(name)).mode & 0o777).toBe(0o600);
     return file(name);
@@ -77,10 +78,10 @@ describe('a backup of a zone and of the global, restored into new databases', ()
     const token = await global.text('/tokens/user', { name: 'bob', groups: [], validFor: '1h' });
     const refused = await fetch(`${global.restUrl}/_backup`, { headers: { authorization: `Bearer ${token}` } });
     expect(refused.status).toBe(403);
-    const ran = await runCauseway(global.restUrl, ['export', '-o', file('none')], '', { CAUSEWAY_TOKEN: token });
+    const ran = await runAsAdmin(global.restUrl, ['export', '-o', file('none')], '', { CAUSEWAY_TOKEN: token });
     expect(ran.code).toBe(1);
     expect(() => statSync(file('none'))).toThrow('ENOENT');
-    const whole = await fetch(`${global.restUrl}/_backup?secrets=true`);
+    const whole = await adminFetch(`${global.restUrl}/_backup?secrets=true`);
     expect((await whole.text()).trimEnd().split('\n').at(-1)).toMatch(
       /^{"end":{"records":\d+,"sha256":"[0-9a-f]{64}"}}$/,
     );
@@ -140,7 +141,7 @@ describe('a backup of a zone and of the global, restored into new databases', ()
       async () => (await mesh.global.metric('causeway_sync_held').catch(() => 0)) >= 2,
     );
     expect([await address('west', 'redis'), await address('west', 'late')]).toEqual([seen, late]);
-    const confirmed = await runCauseway(mesh.global.restUrl, ['zones', 'confirm', 'east']);
+    const confirmed = await runAsAdmin(mesh.global.restUrl, ['zones', 'confirm', 'east']);
     expect(confirmed.code).toBe(0);
     await until('west has lost what east lacks', async () => (await service('west', 'late')) === undefined);
     expect(await address('west', 'redis')).toBe(seen);
@@ -174,7 +175,7 @@ describe('a backup of a zone and of the global, restored into new databases', ()
     );
     expect(await Promise.all(['redis', 'cache', 'later'].map((name) => address('west', name)))).toEqual(seen);
     expect(await mesh.zone('west').get('/meshes/payments')).toBeDefined();
-    const confirmed = await runCauseway(mesh.zone('west').restUrl, ['zones', 'confirm-global']);
+    const confirmed = await runAsAdmin(mesh.zone('west').restUrl, ['zones', 'confirm-global']);
     expect(confirmed.code).toBe(0);
     await until('west has let go of it', async () => (await mesh.zone('west').get('/meshes/payments')) === undefined);
     expect(await Promise.all(['redis', 'cache', 'later'].map((name) => address('west', name)))).toEqual(seen);

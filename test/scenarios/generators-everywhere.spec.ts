@@ -1,10 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { runCauseway } from '../ctl/run-causeway';
+import { runAsAdmin } from '../ctl/run-causeway';
 import { ProcessMesh } from '../support/process-mesh';
 import type { ProcessPlane } from '../support/process-plane';
 import { until } from '../support/until';
+import { adminFetch } from '../support/admin-credential';
 
 const SEED = resolve(__dirname, '..', '..', 'examples', 'seed-001');
 const DEFAULT_ON_GLOBAL = '/hostnamegenerators/synced-universal-mesh-service';
@@ -90,11 +91,11 @@ describe('generators of the global and of a zone, as processes', () => {
 
   it('T001-14 T001-16: the seed’s own files, put into east with the CLI, give the seed’s hostname', async () => {
     const { restUrl } = mesh.zone('east');
-    const applied = await runCauseway(restUrl, ['apply', '-f', SEED]);
+    const applied = await runAsAdmin(restUrl, ['apply', '-f', SEED]);
     expect(applied).toMatchObject({ code: 0 });
     expect(applied.out).toBe('HostnameGenerator k8s-zone-hostnames created\nMeshService redis.demo-app created\n');
     const explained = await until('the hostname is explained', async () => {
-      const { out } = await runCauseway(restUrl, ['explain', 'redis.demo-app.svc.mesh.east']);
+      const { out } = await runAsAdmin(restUrl, ['explain', 'redis.demo-app.svc.mesh.east']);
       return out.includes('Available') && out;
     });
     expect(explained).toContain('MeshService east/demo-app/redis.demo-app');
@@ -115,10 +116,10 @@ describe('generators of the global and of a zone, as processes', () => {
     const file = join(folder, 'unquoted.yaml');
     writeFileSync(file, unquoted);
     const { restUrl } = mesh.zone('east');
-    const { code, err } = await runCauseway(restUrl, ['apply', '-f', file]);
+    const { code, err } = await runAsAdmin(restUrl, ['apply', '-f', file]);
     expect(code).not.toBe(0);
     expect(err).toContain(`line ${line}, column 13: a template must be in quotes`);
-    const answer = await fetch(`${restUrl}/hostnamegenerators/k8s-zone-hostnames`, {
+    const answer = await adminFetch(`${restUrl}/hostnamegenerators/k8s-zone-hostnames`, {
       method: 'PUT',
       headers: { 'content-type': 'application/yaml' },
       body: unquoted,

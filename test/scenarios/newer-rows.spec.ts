@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { runCauseway } from '../ctl/run-causeway';
+import { runAsAdmin } from '../ctl/run-causeway';
 import type { ParsedJson } from '../rest/rest-fixture';
 import { dataplane, ProcessMesh } from '../support/process-mesh';
 import type { ProcessPlane } from '../support/process-plane';
@@ -70,7 +70,7 @@ describe('what a newer version wrote, under this one', () => {
         JSON.stringify((await service(plane)).status.conditions ?? []).includes('spec.future is not a known field'),
       );
     }
-    const doctor = await runCauseway(east.restUrl, ['doctor']);
+    const doctor = await runAsAdmin(east.restUrl, ['doctor']);
     expect([doctor.code, doctor.out]).toEqual([1, expect.stringContaining('spec.future: is not a known field')]);
     expect(await east.put(SERVICE, await service(east))).toBe(422);
     expect(await mesh.global.delete('/meshes/default/meshfutures/f1')).toBe(404);
@@ -80,7 +80,7 @@ describe('what a newer version wrote, under this one', () => {
     await until('it is written', async () => (await service(east)).spec.state === 'Unavailable');
     expect((await service(east)).spec.future).toEqual(future);
     const backup = join(folder, 'backup');
-    expect(await runCauseway(east.restUrl, ['export', '--output', backup])).toMatchObject({ code: 0 });
+    expect(await runAsAdmin(east.restUrl, ['export', '--output', backup])).toMatchObject({ code: 0 });
     expect(/"kind": ?"MeshFuture"/.test(await readFile(backup, 'utf8'))).toBe(true);
     for (const store of ['east', 'global'])
       expect(await query(store, `SELECT spec FROM resources WHERE kind = 'MeshFuture'`)).toEqual([{ spec: future }]);

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import type { EmbeddedPostgres } from '../../scripts/lib/embedded-postgres.mjs';
-import { runCauseway } from '../ctl/run-causeway';
+import { runAsAdmin } from '../ctl/run-causeway';
 import { describeWithPostgresPrograms, InstalledPostgres } from '../support/installed-postgres';
 import { rowsOf } from '../support/postgres';
 import { dataplane, ProcessMesh } from '../support/process-mesh';
@@ -80,7 +80,7 @@ describeWithPostgresPrograms('the store of a zone, set back by the programs of P
     (await fetch(`${east().restUrl}/who-am-i`, { headers: { authorization: `Bearer ${token}` } })).status;
 
   async function confirm(): Promise<void> {
-    expect(await runCauseway(mesh.global.restUrl, ['zones', 'confirm', 'east'])).toMatchObject({
+    expect(await runAsAdmin(mesh.global.restUrl, ['zones', 'confirm', 'east'])).toMatchObject({
       ...{ code: 0, out: expect.stringContaining('the new incarnation of zone east') },
     });
   }
@@ -92,7 +92,7 @@ describeWithPostgresPrograms('the store of a zone, set back by the programs of P
     await postgres.run('pg_dump', '-Fc', '-f', `${archive()}/east.dump`, live.url('east'));
     const [again, late] = [await register('again'), await register('late')];
     await deleteOrders();
-    await runCauseway(east().restUrl, ['tokens', 'revoke', token]);
+    await runAsAdmin(east().restUrl, ['tokens', 'revoke', token]);
     expect(await who(token)).toBe(401);
     await east().stop();
 

@@ -12,6 +12,7 @@ import { Link } from '../support/link';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import { until } from '../support/until';
 import { ZoneProgram } from '../support/zone-program';
+import { adminFetch } from '../support/admin-credential';
 
 const { listener } = RESOURCE_TYPES;
 const MINUTE = 60_000;
@@ -103,7 +104,7 @@ describe.each<['refused' | 'lost without a word']>([['refused'], ['lost without 
       await database.drop();
     });
 
-    const get = async (path: string): Promise<ParsedJson> => (await fetch(other.restUrl + path)).json();
+    const get = async (path: string): Promise<ParsedJson> => (await adminFetch(other.restUrl + path)).json();
     const service = (name: string): Promise<void> =>
       other.put(`/meshes/default/meshservices/${name}`, {
         ...{ type: 'MeshService', mesh: 'default', name },

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { ProcessMesh } from '../support/process-mesh';
 import { until } from '../support/until';
 import { unsignedToken } from '../support/zone-token';
+import { adminFetch } from '../support/admin-credential';
 
 const ROOT = resolve(__dirname, '..', '..');
 
@@ -20,7 +21,7 @@ describe('zones join by their tokens', () => {
   const westFile = join(folder, 'west.yaml');
 
   const issue = async (zone = 'east'): Promise<Issued> => {
-    const answer = await fetch(`${mesh.global.restUrl}/tokens/zone`, {
+    const answer = await adminFetch(`${mesh.global.restUrl}/tokens/zone`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'application/json' },
       body: JSON.stringify({ zone, validFor: '1h' }),

@@ -10,6 +10,7 @@ import { relayIn, relayTo } from './namespace-programs';
 import { NetworkNamespace } from './network-namespace';
 import { createTestDatabase, type TestDatabase } from './postgres';
 import { ZoneProgram } from './zone-program';
+import { adminFetch } from './admin-credential';
 
 /** Where the zone is in each machine: a port of its loopback. */
 const ZONE_PORT = 5_678;
@@ -54,7 +55,7 @@ export class AgentMachines {
 
   /** A resource of the zone as REST shows it. */
   async get(path: string): Promise<unknown> {
-    const answer = await fetch(this.zone.restUrl + path);
+    const answer = await adminFetch(this.zone.restUrl + path);
     return answer.ok ? answer.json() : undefined;
   }
 

@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { ADMIN_SETTINGS, adminFetch } from './admin-credential';
 import { until } from './until';
 
 const ROOT = resolve(__dirname, '..', '..');
@@ -44,7 +45,7 @@ export class ProcessPlane {
     const ports = {
       ...{ CAUSEWAY_REST_PORT: '0', CAUSEWAY_GRPC_PORT: '0', CAUSEWAY_DIAGNOSTICS_PORT: '0', LOG_LEVEL: 'info' },
       CAUSEWAY_ADMIN_TOKEN_FILE: 'off',
-      CAUSEWAY_LOCALHOST_IS_ADMIN: 'true',
+      ...ADMIN_SETTINGS,
     };
     const own =
       app === 'global'
@@ -137,10 +138,15 @@ export class ProcessPlane {
     );
   }
 
+  /** A request of an administrator. */
+  fetch(path: string, init?: RequestInit): Promise<Response> {
+    return adminFetch(this.restUrl + path, init);
+  }
+
   /** JSON of a GET, or undefined when the answer is an error or nobody answers. */
   async get(path: string): Promise<Record<string, unknown> | undefined> {
     try {
-      const answer = await fetch(this.restUrl + path);
+      const answer = await this.fetch(path);
       return answer.ok ? ((await answer.json()) as Record<string, unknown>) : undefined;
     } catch {
       return undefined;
@@ -158,7 +164,7 @@ export class ProcessPlane {
   /** Text of an answer; rejects with what the control plane says against it. */
   async text(path: string, body?: unknown): Promise<string> {
     const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
-    const answer = await fetch(this.restUrl + path, body === undefined ? {} : post);
+    const answer = await this.fetch(path, body === undefined ? {} : post);
     const text = await answer.text();
     if (!answer.ok) throw new Error(`${this.name} answered ${answer.status} to ${path}: ${text}`);
     return text;
@@ -166,7 +172,7 @@ export class ProcessPlane {
 
   /** Status of a PUT; rejects when nobody answers. */
   async put(path: string, body: unknown): Promise<number> {
-    const answer = await fetch(this.restUrl + path, {
+    const answer = await this.fetch(path, {
       method: 'PUT',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
@@ -177,7 +183,7 @@ export class ProcessPlane {
 
   /** Status of a DELETE. */
   async delete(path: string): Promise<number> {
-    const answer = await fetch(this.restUrl + path, { method: 'DELETE' });
+    const answer = await this.fetch(path, { method: 'DELETE' });
     await answer.arrayBuffer();
     return answer.status;
   }

@@ -7,12 +7,13 @@ import {
 } from '@causeway/access';
 import type { RestAccess } from '@causeway/rest';
 import { systemClock, type Clock } from '@causeway/runtime';
+import { OpenAuthenticator } from './admin-credential';
 
-/** What a test says of who may reach its server; without more a program on this machine is an administrator. */
+/** What a test says of who may reach its server; without more whoever sends no credentials is an administrator. */
 export interface TestAccess {
-  readonly bindAddress?: string;
   readonly operatorToken?: string;
-  readonly localhostIsAdmin?: boolean;
+  /** False: who sends no credentials is nobody, as in a control plane. */
+  readonly open?: boolean;
   readonly verifiers?: readonly TokenVerifier[];
   /** In place of one of `verifiers` and `operatorToken`. */
   readonly authenticator?: Authenticator;
@@ -24,11 +25,10 @@ const NO_LIMIT: CallerRateSettings = { user: 0, address: 0 };
 
 /** The access of a server that answers from the parts of `policy`. */
 export function restAccess(policy: AccessPolicy, options: TestAccess = {}): RestAccess {
-  const { verifiers = [], operatorToken, clock = systemClock } = options;
+  const { verifiers = [], operatorToken, clock = systemClock, open = true } = options;
+  const parts = { verifiers, clock, operatorToken };
   return {
-    bindAddress: options.bindAddress ?? '127.0.0.1',
-    localhostIsAdmin: options.localhostIsAdmin ?? true,
-    authenticator: options.authenticator ?? new Authenticator({ verifiers, clock, operatorToken }),
+    authenticator: options.authenticator ?? (open ? new OpenAuthenticator(parts) : new Authenticator(parts)),
     policy,
     rates: new CallerRates(options.rates ?? NO_LIMIT, clock),
   };

@@ -16,6 +16,7 @@ import { dnsSettings } from '../../apps/zone/src/dns-options';
 import { secretsSource } from '../../apps/zone/src/secrets-key';
 import { XdsCertificates } from '../../apps/zone/src/xds-options';
 import { ZoneModule } from '../../apps/zone/src/zone.module';
+import { ADMIN_SETTINGS, adminFetch } from './admin-credential';
 import { TEST_SECRETS_KEY } from './process-plane';
 import { until } from './until';
 
@@ -38,8 +39,7 @@ export class ZoneProgram {
       CAUSEWAY_SECRETS_KEY: TEST_SECRETS_KEY,
       CAUSEWAY_ADMIN_TOKEN_FILE: 'off',
     };
-    const access = { CAUSEWAY_LOCALHOST_IS_ADMIN: 'true' };
-    const given = { ...Object.fromEntries(ports), ...preset, ...access, ...env };
+    const given = { ...Object.fromEntries(ports), ...preset, ...ADMIN_SETTINGS, ...env };
     const { values: settings, redacted } = zoneConfig({ env: given, args: [] });
     const shutdown = new AbortController();
     const cp = { role: 'zone', zone: settings.CAUSEWAY_ZONE_NAME, federated: false } as const;
@@ -84,10 +84,15 @@ export class ZoneProgram {
     return until('it leads', () => this.app.get(LeaderService, { strict: false }).status()?.leading);
   }
 
+  /** A request of an administrator. */
+  fetch(path: string, init?: RequestInit): Promise<Response> {
+    return adminFetch(this.restUrl + path, init);
+  }
+
   /** Writes a resource by REST. */
   async put(path: string, body: unknown): Promise<void> {
     const headers = { 'content-type': 'application/json' };
-    const answer = await fetch(this.restUrl + path, { method: 'PUT', headers, body: JSON.stringify(body) });
+    const answer = await this.fetch(path, { method: 'PUT', headers, body: JSON.stringify(body) });
     if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
   }
 
@@ -112,7 +117,7 @@ export class ZoneProgram {
   }
 
   async delete(path: string): Promise<void> {
-    const answer = await fetch(this.restUrl + path, { method: 'DELETE' });
+    const answer = await this.fetch(path, { method: 'DELETE' });
     if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
   }
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { OtlpReceiver, type ReceivedSpan } from '../support/otlp-receiver';
 import { dataplane, ProcessMesh } from '../support/process-mesh';
 import { until } from '../support/until';
+import { adminFetch } from '../support/admin-credential';
 
 const CALLER = 'b7ad6b7169203331';
 
@@ -37,7 +38,7 @@ describe('the trace of a request', () => {
   async function put(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
     const url = `${mesh.zone('east').restUrl}/meshes/default/${path}`;
     const sent = { 'content-type': 'application/json', ...headers };
-    const answer = await fetch(url, { method: 'PUT', headers: sent, body: JSON.stringify(body) });
+    const answer = await adminFetch(url, { method: 'PUT', headers: sent, body: JSON.stringify(body) });
     expect([answer.status, answer.ok ? '' : await answer.text()]).toEqual([201, '']);
     return answer;
   }

@@ -1,6 +1,6 @@
 import { createServer, get, Agent, type OutgoingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { runCauseway } from '../ctl/run-causeway';
+import { runAsAdmin } from '../ctl/run-causeway';
 import { ENVOY } from '../support/envoy-process';
 import { drawnFairly } from '../support/fair-draw';
 import { until } from '../support/until';
@@ -119,7 +119,7 @@ spec:
       });
 
     const imported = async (args: readonly string[], stdin = ''): Promise<void> => {
-      const ran = await runCauseway(traffic.mesh.global.restUrl, ['import', 'app-mesh', ...args], stdin);
+      const ran = await runAsAdmin(traffic.mesh.global.restUrl, ['import', 'app-mesh', ...args], stdin);
       expect([ran.code, ran.err]).toEqual([0, '']);
     };
 
@@ -149,7 +149,7 @@ spec:
     it('the front of each zone is told the address by the awsName of the service', async () => {
       for (const zone of traffic.zones) {
         const { address } = await traffic.vipOf(zone, 'meshservices/vs-color?namespace=colors');
-        const found = await runCauseway(traffic.zone(zone).restUrl, ['dig', 'color.colors.svc.cluster.local']);
+        const found = await runAsAdmin(traffic.zone(zone).restUrl, ['dig', 'color.colors.svc.cluster.local']);
         expect([zone, found.code, found.out]).toEqual([zone, 0, expect.stringContaining(address)]);
       }
     });

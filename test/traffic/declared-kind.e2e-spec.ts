@@ -4,6 +4,7 @@ import { AgentMesh } from './agent-mesh';
 import type { At } from './calls';
 import { ReadLoad } from './read-load';
 import { RequestLoad } from './request-load';
+import { adminFetch } from '../support/admin-credential';
 
 const DEFINITION = '/metaresourcedefinitions/paintpolicies.policies.example.com';
 const LIST = '/meshes/default/paintpolicies';
@@ -101,7 +102,7 @@ describe('a kind that is declared, used, explained and deleted under load', () =
     until(`${plane.name} lists: ${names}`, async () => (await listed(plane)) === names);
 
   async function remove(plane: ProcessPlane, path: string): Promise<readonly [number, string]> {
-    const answer = await fetch(plane.restUrl + path, { method: 'DELETE' });
+    const answer = await adminFetch(plane.restUrl + path, { method: 'DELETE' });
     return [answer.status, await answer.text()];
   }
 

@@ -1,5 +1,5 @@
 import { RedisServer } from '../chaos/leader/redis-server';
-import { runCauseway } from '../ctl/run-causeway';
+import { runAsAdmin } from '../ctl/run-causeway';
 import { ENVOY, type EnvoyProcess } from '../support/envoy-process';
 import { sayTls } from '../support/mesh-processes';
 import { until } from '../support/until';
@@ -107,7 +107,7 @@ import { PORT, TrafficMesh, type Instance } from './traffic-mesh';
       return traffic.put(zone, 'Dataplane', 'web-1', { networking });
     };
     const said = async (name: string): Promise<string> =>
-      (await runCauseway(zone.restUrl, ['describe', 'dataplane', name])).out.replace(/\s+/g, ' ');
+      (await runAsAdmin(zone.restUrl, ['describe', 'dataplane', name])).out.replace(/\s+/g, ' ');
     // An address of no machine here, which no rule knows; and a server outside the mesh whose authority is in no secret.
     const foreign = inbound(7000, 'odd', { address: '192.0.2.1' });
     await web(foreign);

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ProcessPlane } from '../support/process-plane';
+import { adminFetch } from '../support/admin-credential';
 
 /** What is read of each control plane, in turn. */
 const PATHS = [
@@ -60,7 +61,7 @@ export class ReadLoad {
 
 async function failureOf(url: string): Promise<string> {
   try {
-    const answer = await fetch(url);
+    const answer = await adminFetch(url);
     const text = await answer.text();
     return answer.status === 200 ? '' : `${answer.status} ${text.slice(0, 200)}`;
   } catch (error) {

@@ -1,4 +1,4 @@
-import { runCauseway } from '../ctl/run-causeway';
+import { runAsAdmin } from '../ctl/run-causeway';
 import { ENVOY, type EnvoyProcess } from '../support/envoy-process';
 import { formsOfKey, tablesOf } from '../support/secret-search';
 import { until } from '../support/until';
@@ -44,7 +44,7 @@ import { TrafficMesh, type Instance } from './traffic-mesh';
     const load = new Load(vip, { rate: 40, lasting: 4 });
     const before = await Promise.all(proxies.map(serialOf));
     idle.proxy.signal('SIGSTOP');
-    const rotated = await runCauseway(east, ['ca', 'rotate']);
+    const rotated = await runAsAdmin(east, ['ca', 'rotate']);
     expect(rotated).toMatchObject({ code: 0, out: expect.stringContaining('trusting') });
     const missing = 'zone west, mesh default: not accepted by default/idle-1';
     const waiting = await until('west is missing', async () => {

@@ -1,6 +1,6 @@
 import { createServer, get, Agent, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { runCauseway } from '../ctl/run-causeway';
+import { runAsAdmin } from '../ctl/run-causeway';
 import { ENVOY } from '../support/envoy-process';
 import { drawnFairly } from '../support/fair-draw';
 import { until } from '../support/until';
@@ -88,7 +88,7 @@ spec:
 
   it('the 90/10 of the seed (T002-08): what is applied is obeyed in both zones, exactly', async () => {
     for (const [zone, at] of vips) await until(`foo answers in ${zone}`, async () => (await ask(at)) === 'foo');
-    const ran = await runCauseway(traffic.mesh.global.restUrl, ['apply', '-f', '-'], ROUTE);
+    const ran = await runAsAdmin(traffic.mesh.global.restUrl, ['apply', '-f', '-'], ROUTE);
     expect([ran.code, ran.err]).toEqual([0, '']);
     for (const [zone, at] of vips) await until(`foo-v2 answers in ${zone}`, async () => (await ask(at)) === 'foo-v2');
     for (const [zone, at] of vips)

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ReplicatedPlane } from './replicated-plane';
 import type { Findings } from './findings';
+import { adminFetch } from '../support/admin-credential';
 
 /** The label that says which write of a resource it is. */
 export const WRITE = 'upgrade/write';
@@ -68,7 +69,7 @@ export class AnsweredWrites {
 async function send(url: string, request: RequestInit): Promise<{ readonly status: number; readonly text: string }> {
   try {
     const headers = { 'content-type': 'application/json' };
-    const answer = await fetch(url, { ...request, headers });
+    const answer = await adminFetch(url, { ...request, headers });
     return { status: answer.status, text: await answer.text() };
   } catch (error) {
     return { status: 0, text: String(error) };

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { ADMIN_TOKEN } from '../support/admin-credential';
 import type { Findings } from './findings';
 import type { MixedMesh, ZoneName } from './mixed-mesh';
 import type { Version } from './version-tree';
@@ -75,7 +76,11 @@ async function runCommand(
   args: readonly string[],
 ): Promise<{ readonly code: number | null; readonly said: string }> {
   const program = join(root, 'dist', 'apps', 'ctl', 'src', 'main.js');
-  const own = { CAUSEWAY_SERVER: server, CAUSEWAY_CONTEXTS_FILE: join(root, 'no-contexts.json') };
+  const own = {
+    CAUSEWAY_SERVER: server,
+    CAUSEWAY_TOKEN: ADMIN_TOKEN,
+    CAUSEWAY_CONTEXTS_FILE: join(root, 'no-contexts.json'),
+  };
   const child = spawn(process.execPath, [program, ...args], { env: { ...process.env, ...own } });
   child.stdin.end(args.includes('-') ? GENERATOR : '');
   const exited = new Promise<number | null>((done) => child.once('close', done));

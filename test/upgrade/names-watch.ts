@@ -4,6 +4,7 @@ import { LONGEST } from './answered-writes';
 import type { Findings } from './findings';
 import { NamesSeen, type ShownNames } from './names-seen';
 import type { Replica, ReplicatedPlane } from './replicated-plane';
+import { adminFetch } from '../support/admin-credential';
 
 /** Between two looks, ms. */
 const PACE = 100;
@@ -112,7 +113,7 @@ export class NamesWatch {
 async function shownNames(restUrl: string): Promise<ShownNames | undefined> {
   const [services, hostnames] = [new Map<string, string>(), new Map<string, string>()];
   for (let next: string | null = `${restUrl}/meshes/default/meshservices?size=${PAGE}&cursor=`; next !== null;) {
-    const answer: Response = await fetch(next);
+    const answer: Response = await adminFetch(next);
     if (answer.status === 503) return undefined;
     if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
     const page = (await answer.json()) as { items: readonly ShownService[]; next: string | null };

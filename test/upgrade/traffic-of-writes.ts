@@ -4,6 +4,7 @@ import { AnsweredWrites, LONGEST, WRITE, type Document } from './answered-writes
 import type { Findings } from './findings';
 import type { MixedMesh, ZoneName } from './mixed-mesh';
 import type { Replica } from './replicated-plane';
+import { adminFetch } from '../support/admin-credential';
 
 /** Between two rounds of a writer, ms. */
 const PACE = 200;
@@ -172,7 +173,7 @@ interface ServiceStatus {
 /** The label of the newest write; `none` where there is no such resource, undefined where nobody says. */
 async function shownWrite(url: string): Promise<string | undefined> {
   try {
-    const answer = await fetch(url);
+    const answer = await adminFetch(url);
     const document = (await answer.json()) as { labels?: Record<string, string> };
     return answer.status === 404 ? 'none' : answer.ok ? document.labels?.[WRITE] : undefined;
   } catch {

@@ -1,11 +1,5 @@
 import type { DynamicModule } from '@nestjs/common';
-import {
-  isLoopback,
-  type AccessPolicy,
-  type AuditRecorder,
-  type Authentication,
-  type CallerRates,
-} from '@causeway/access';
+import type { AccessPolicy, AuditRecorder, Authentication, CallerRates } from '@causeway/access';
 import type { Admission } from '@causeway/admission';
 import { GrpcApiModule, type GrpcApiOptions } from '@causeway/grpc-api';
 import type { Queries } from '@causeway/queries';
@@ -53,7 +47,6 @@ function grpcApiOptions(...sources: GrpcSources): GrpcApiOptions {
   const defaults = defaultsReadiness({ store, index, shutdown });
   return {
     ...{ registry, clock, logger, queries, admission, policy, authenticator, rates, recorder, tracer },
-    localhostIsAdmin: settings.CAUSEWAY_LOCALHOST_IS_ADMIN && isLoopback(settings.CAUSEWAY_BIND_ADDRESS),
     notReady: () => (shutdown.aborted ? 'this control plane is ending' : defaults()),
     host: settings.CAUSEWAY_BIND_ADDRESS,
     port: settings.CAUSEWAY_GRPC_PORT,

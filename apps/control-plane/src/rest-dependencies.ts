@@ -1,10 +1,4 @@
-import {
-  isLoopback,
-  type AccessPolicy,
-  type AuditRecorder,
-  type Authentication,
-  type CallerRates,
-} from '@causeway/access';
+import type { AccessPolicy, AuditRecorder, Authentication, CallerRates } from '@causeway/access';
 import type { Admission } from '@causeway/admission';
 import type { Queries } from '@causeway/queries';
 import { RestModule, type RestDependencies, type RestLimits } from '@causeway/rest';
@@ -41,12 +35,9 @@ export function restModule({ imports }: ModuleImports): DynamicModule {
 function restDependencies(...sources: RestSources): RestDependencies {
   const [core, queries, admission, policy, { authenticator }, rates, recorder, certificates] = sources;
   const { registry, clock, logger, settings, tracer } = core;
-  const { CAUSEWAY_BIND_ADDRESS: bindAddress, CAUSEWAY_LOCALHOST_IS_ADMIN: localhostIsAdmin } = settings;
-  if (localhostIsAdmin && !isLoopback(bindAddress))
-    logger.warn('CAUSEWAY_LOCALHOST_IS_ADMIN is ignored: this control plane listens beyond loopback', { bindAddress });
   return {
     ...{ registry, clock, logger, queries, admission, recorder, tracer, version: VERSION },
-    access: { bindAddress, localhostIsAdmin, authenticator, policy, rates },
+    access: { authenticator, policy, rates },
     authority: () => certificates.authority(),
     limits: restLimits(settings),
     observe: (request) => {

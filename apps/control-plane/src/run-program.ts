@@ -5,10 +5,11 @@ import type { DynamicModule, INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { kindsOf } from '@causeway/meshes';
 import type { ControlPlane } from '@causeway/resources';
-import { REST_APPLICATION_OPTIONS, restAdapter, RestTls } from '@causeway/rest';
+import { LocalSocket, REST_APPLICATION_OPTIONS, restAdapter, RestTls } from '@causeway/rest';
 import { aborted, systemClock, type Settings } from '@causeway/runtime';
 import { ResourceIndex } from '@causeway/store';
 import { createLogger, ProgramTracer, type ProgramLogger } from '@causeway/telemetry';
+import { prepareAdminSocket } from './admin-socket';
 import type { ControlPlaneCore } from './core.module';
 import type { SharedSettings } from './settings';
 import { exitWithProblems } from './load-config';
@@ -103,6 +104,7 @@ export async function runProgram<S extends SharedSettings>(
   const { settings } = core;
   const tls = restCertificateSource(settings).type === 'off' ? undefined : new RestTls(core);
   try {
+    const adminSocket = await prepareAdminSocket(settings, core.logger);
     await core.tracer.start();
     app = await NestFactory.create(createModule(), restAdapter(restLimits(settings), tls), REST_APPLICATION_OPTIONS);
     await app.init();
@@ -112,6 +114,10 @@ export async function runProgram<S extends SharedSettings>(
     await app.listen(port, host);
     const { port: bound } = new URL(await app.getUrl());
     core.logger.info('listening', { rest: `${tls ? 'https' : 'http'}://${urlHost(host)}:${bound}` });
+    if (adminSocket !== undefined) {
+      await app.get(LocalSocket, { strict: false }).listen(adminSocket);
+      core.logger.info('listening', { adminSocket });
+    }
     await aborted(core.shutdown);
   } catch (error) {
     if (!core.shutdown.aborted) throw error;

@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path';
 import { Mesh } from '@causeway/kinds';
 import { redisUrlFault } from '@causeway/leader-redis';
 import { DEFAULT_MESH_OWNER } from '@causeway/meshes';
@@ -38,6 +39,23 @@ function ratioFault(given: string): string | undefined {
   return /^(0|1|0?\.\d{1,6}|1\.0{1,6})$/.test(given) ? undefined : 'must be a number from 0 to 1';
 }
 
+/** Longest path of a unix socket, in bytes: what `sun_path` of Linux holds. */
+const MAX_SOCKET_PATH = 107;
+
+/** Why this is not the path of a unix socket. */
+function socketPathFault(given: string): string | undefined {
+  if (given === 'off') return undefined;
+  const length = Buffer.byteLength(given);
+  if (!isAbsolute(given)) return 'must be an absolute path such as /run/causeway/admin.sock, or off';
+  return length > MAX_SOCKET_PATH ? `must be a path of ${MAX_SOCKET_PATH} bytes at most, has ${length}` : undefined;
+}
+
+/** Settings of former versions, and what a user does in their place. */
+export const removedSettings: Readonly<Record<string, string>> = {
+  CAUSEWAY_LOCALHOST_IS_ADMIN:
+    'a connection from this machine proves nothing; take it out, and administer by a unix socket (CAUSEWAY_ADMIN_SOCKET, causeway --server unix:PATH) or with a token (docs/guides/access.md)',
+};
+
 /** The settings that every control plane has (docs/design.md §6), by the name of their environment variable. */
 export const sharedSettings = {
   DATABASE_URL: secret(text(undefined, databaseUrlFault)),
@@ -66,7 +84,7 @@ export const sharedSettings = {
   CAUSEWAY_REST_CONNECTIONS_PER_CLIENT: count(2_000, 1),
   CAUSEWAY_WATCH_MEMORY_MIB: count(128, 1),
   CAUSEWAY_OPERATOR_TOKEN: reloaded(optional(secret(text()))),
-  CAUSEWAY_LOCALHOST_IS_ADMIN: flag(false),
+  CAUSEWAY_ADMIN_SOCKET: optional(checkedText(socketPathFault)),
   CAUSEWAY_USER_RATE: count(2_000),
   CAUSEWAY_ANONYMOUS_RATE: count(200),
   CAUSEWAY_AUDIT_RETENTION: duration('720h'),
@@ -112,7 +130,8 @@ export const sharedHelp: Readonly<Record<string, string>> = {
   CAUSEWAY_REST_CONNECTIONS_PER_CLIENT: 'most of one address',
   CAUSEWAY_WATCH_MEMORY_MIB: 'most memory for what watches have not read yet, MiB; the slowest end first',
   CAUSEWAY_OPERATOR_TOKEN: 'bearer token of an administrator',
-  CAUSEWAY_LOCALHOST_IS_ADMIN: 'true takes programs on this machine for an administrator; ignored beyond loopback',
+  CAUSEWAY_ADMIN_SOCKET:
+    'path of a unix socket of REST in a folder of its own, whose every client is an administrator; none or off = there is none',
   CAUSEWAY_USER_RATE: 'most requests of one user in a second, twice as many at once; 0 = no limit',
   CAUSEWAY_ANONYMOUS_RATE: 'most of one address without valid credentials; 0 = no limit',
   CAUSEWAY_AUDIT_RETENTION: 'how long entries of the audit log are kept',

@@ -1,4 +1,11 @@
-import { loadConfig, sharedHelp, sharedSettings, type LoadedConfig, type ProgramStart } from '@causeway/control-plane';
+import {
+  loadConfig,
+  removedSettings,
+  sharedHelp,
+  sharedSettings,
+  type LoadedConfig,
+  type ProgramStart,
+} from '@causeway/control-plane';
 import {
   count,
   duration,
@@ -79,7 +86,7 @@ const RENAMED = { CAUSEWAY_KDS_INTAKE_BYTES: 'CAUSEWAY_KDS_INBOUND_BYTES' };
 
 /** Reads them; ends the program with one line a problem when they are not in order. */
 export function globalConfig(start: ProgramStart = ownStart()): LoadedConfig<typeof globalSettings> {
-  const names = { renamed: RENAMED, elsewhere: OTHER_PROGRAMS };
+  const names = { renamed: RENAMED, removed: removedSettings, elsewhere: OTHER_PROGRAMS };
   return loadConfig({ ...globalProgram, ...names }, start);
 }
 

@@ -1,5 +1,12 @@
 import { zoneTokenFacts } from '@causeway/access';
-import { loadConfig, sharedHelp, sharedSettings, type LoadedConfig, type ProgramStart } from '@causeway/control-plane';
+import {
+  loadConfig,
+  removedSettings,
+  sharedHelp,
+  sharedSettings,
+  type LoadedConfig,
+  type ProgramStart,
+} from '@causeway/control-plane';
 import {
   count,
   duration,
@@ -143,7 +150,7 @@ const RENAMED = {
 
 /** Reads them; ends the program with one line a problem when they are not in order. */
 export function zoneConfig(start: ProgramStart = ownStart()): LoadedConfig<typeof zoneSettings> {
-  const names = { renamed: RENAMED, elsewhere: OTHER_PROGRAMS };
+  const names = { renamed: RENAMED, removed: removedSettings, elsewhere: OTHER_PROGRAMS };
   return loadConfig({ ...zoneProgram, ...names }, start);
 }
 

@@ -38,7 +38,7 @@ export { ADMINS, ANONYMOUS, anonymous, AUTHENTICATED, localAdmin, operator, type
 export { activities, targetOf, type AccessTarget, type Verb } from './authorization/grants';
 export { Authenticator, type AuthenticatorParts, type TokenVerifier } from './authentication/authenticator';
 export { CallerRates, RateLimited, type CallerRateSettings } from './authentication/caller-rates';
-export { isLocalCall, isLoopback } from './authentication/local-call';
+export { isLoopback } from './authentication/loopback';
 export { StayReview, type StayReviewOptions } from './authentication/stay-review';
 export { Unauthenticated } from './authentication/unauthenticated';
 export {

@@ -16,8 +16,6 @@ export interface GrpcApiOptions {
   /** Shared with the other interfaces; who made it closes it after them. */
   readonly recorder: AuditRecorder;
   readonly rates?: CallerRates | undefined;
-  /** Whether a call without credentials from this machine is an administrator's. */
-  readonly localhostIsAdmin: boolean;
   /** Why this replica is not ready; undefined when it is. */
   readonly notReady: () => string | undefined;
   readonly clock: Clock;

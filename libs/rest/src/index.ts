@@ -6,6 +6,7 @@
  */
 export { type RegisteredRoute } from './http/route-table';
 export { REST_APPLICATION_OPTIONS, restAdapter } from './http/rest-adapter';
+export { LocalSocket } from './http/local-socket';
 export { RestTls } from './http/rest-tls';
 export { RestModule } from './rest.module';
 export { createRestServer, type RestServer, type RestServerOptions } from './rest-server';

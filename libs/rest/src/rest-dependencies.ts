@@ -34,10 +34,6 @@ export const DEFAULT_LIMITS: RestLimits = {
 
 /** Who may reach this server and do what (docs/design.md §6). */
 export interface RestAccess {
-  /** The address the server is bound to, as configured. */
-  readonly bindAddress: string;
-  /** Whether a program on this machine is an administrator without credentials; says nothing beyond loopback. */
-  readonly localhostIsAdmin: boolean;
   readonly authenticator: Authenticator;
   readonly policy: AccessPolicy;
   /** Shared with the other interfaces. */

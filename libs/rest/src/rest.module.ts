@@ -30,6 +30,7 @@ import { ZoneAccessController } from './controllers/zone-access.controller';
 import { AccessGuard } from './http/access.guard';
 import { BatchBodies } from './http/batch-body';
 import { BodyParser } from './http/body-parser';
+import { LocalSocket } from './http/local-socket';
 import { ProblemFilter } from './http/problem.filter';
 import { RequestAudit } from './http/request-audit';
 import { RequestCallers } from './http/request-callers';
@@ -112,8 +113,14 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
     },
     {
       provide: RequestCallers,
-      inject: [MODULE_OPTIONS_TOKEN],
-      useFactory: ({ access, clock }: RestDependencies) => new RequestCallers(access, clock),
+      inject: [MODULE_OPTIONS_TOKEN, LocalSocket],
+      useFactory: ({ access, clock }: RestDependencies, local: LocalSocket) => new RequestCallers(access, local, clock),
+    },
+    {
+      provide: LocalSocket,
+      inject: [MODULE_OPTIONS_TOKEN, HttpAdapterHost],
+      useFactory: (deps: RestDependencies, host: HttpAdapterHost) =>
+        new LocalSocket(limitsOf(deps), () => host.httpAdapter.getInstance<FastifyInstance>()),
     },
     {
       provide: RequestSignals,
@@ -166,7 +173,7 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
     },
     { provide: APP_GUARD, useClass: AccessGuard },
   ],
-  exports: [RouteTable],
+  exports: [RouteTable, LocalSocket],
 })
 export class RestModule
   extends ConfigurableModuleClass

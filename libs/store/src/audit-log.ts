@@ -5,7 +5,7 @@ import type { LogFields } from '@causeway/runtime';
 export interface AuditSource {
   readonly user: string;
   readonly groups: readonly string[];
-  /** How the user was recognised: `user-token`, `oidc`, `operator-token`, `localhost`, `nothing`. */
+  /** How the user was recognised: `user-token`, `oidc`, `operator-token`, `local-socket` (`localhost` in entries of former versions), `nothing`. */
   readonly recognizedBy: string;
   /** The id of the token, never the token. */
   readonly tokenId?: string;

@@ -1,18 +1,22 @@
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { ADMIN_HEADERS } from '../../support/admin-credential';
 import { textOf, type Arena, type Attack } from '../target';
 import { hostileJson, hostileYaml, JSON_TYPE, SERVICE, type Blow } from './rest-bodies';
 
 const TIMEOUT = 30_000;
 
-/** What anybody on the machine, or a web page in a browser on it, can do to REST. */
+/** Headers of a request of an administrator: what is attacked lies behind the question who calls. */
+const HEAD = `Host: localhost\r\nAuthorization: ${ADMIN_HEADERS.authorization}\r\n`;
+
+/** What an administrator's program gone wrong can do to REST; and what anybody on the machine, or behind an agent or a proxy on it. */
 export function restAttacks(): readonly Attack[] {
   return [
     { name: 'hostile JSON', pause: 100, strike: (arena, turn) => each(arena, 'hostile JSON', hostileJson(turn)) },
     { name: 'hostile YAML', pause: 100, strike: (arena, turn) => each(arena, 'hostile YAML', hostileYaml(turn)) },
     { name: 'odd paths and queries', pause: 200, strike: oddPaths },
-    { name: 'a foreign web page writes', pause: 500, strike: rebinding },
+    { name: WITHOUT_CREDENTIALS, pause: 500, strike: withoutCredentials },
     { name: 'watches that never read', pause: 1_000, strike: silentWatches },
     { name: 'large services under watches', pause: 500, strike: largeServices },
     { name: 'slow requests', pause: 1_000, strike: slowRequests },
@@ -25,7 +29,7 @@ async function each(arena: Arena, name: string, blows: readonly Blow[]): Promise
   await Promise.all(bases.flatMap((base) => blows.map((blow) => noted(arena, name, { base, ...blow }))));
 }
 
-async function noted({ tally }: Arena, name: string, blow: Blow & { readonly base: string }): Promise<number> {
+async function noted({ tally }: Arena, name: string, blow: SentBlow): Promise<number> {
   try {
     const status = await send(blow);
     tally.status(name, status);
@@ -36,7 +40,11 @@ async function noted({ tally }: Arena, name: string, blow: Blow & { readonly bas
   }
 }
 
-function send({ base, method = 'GET', path, headers = {}, body }: Blow & { readonly base: string }): Promise<number> {
+/** Where a blow goes; as an administrator unless it says otherwise. */
+type SentBlow = Blow & { readonly base: string; readonly isAnonymous?: boolean };
+
+function send({ base, method = 'GET', path, headers: own = {}, body, isAnonymous }: SentBlow): Promise<number> {
+  const headers = isAnonymous ? own : { ...ADMIN_HEADERS, ...own };
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(base);
     const call = request({ hostname, port, path, method, headers, timeout: TIMEOUT, agent: false }, (answer) => {
@@ -77,7 +85,7 @@ async function oddPaths(arena: Arena): Promise<void> {
     for (const name of ODD_NAMES) {
       for (const method of ['GET', 'DELETE', 'PUT']) {
         const line = `${method} /meshes/default/meshservices/${name} HTTP/1.1\r\n`;
-        const status = await raw(base, `${line}Host: localhost\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+        const status = await raw(base, `${line}${HEAD}Connection: close\r\nContent-Length: 0\r\n\r\n`);
         arena.tally.status('odd paths and queries', status);
         if (status === 500)
           arena.tally.note('BREACH', `an odd path was a failure of ours: ${method} ${name.slice(0, 20)}`);
@@ -86,9 +94,16 @@ async function oddPaths(arena: Arena): Promise<void> {
   }
 }
 
-/** A page that has its own name point to this machine: everything it writes must be refused. */
-async function rebinding(arena: Arena, turn: number): Promise<void> {
-  const foreign = [
+const WITHOUT_CREDENTIALS = 'writes without credentials';
+
+/**
+ * Who reaches REST over loopback and sends no credentials: a program of this machine, a foreign page whose name points here,
+ * somebody whose request an agent or a proxy passes on. All that they write must be refused.
+ */
+async function withoutCredentials(arena: Arena, turn: number): Promise<void> {
+  const foreign: readonly Readonly<Record<string, string>>[] = [
+    {},
+    { host: '127.0.0.1' },
     { host: 'evil.example', origin: 'http://evil.example' },
     { host: 'localhost', origin: 'http://evil.example' },
     { host: 'localhost', 'sec-fetch-site': 'cross-site' },
@@ -97,17 +112,19 @@ async function rebinding(arena: Arena, turn: number): Promise<void> {
   const key = { type: 'GlobalSecret', name: 'zone-token-signing-key-99', spec: { data: 'eA==' } };
   const zone = { type: 'Zone', name: 'x', spec: { auth: 'none' } };
   const service = { type: 'MeshService', mesh: 'default', name: 'foreign', spec: { ports: [{ port: 80 }] } };
+  const subjects = [{ kind: 'Group', name: 'causeway:anonymous' }];
+  const binding = { type: 'RoleBinding', name: 'foreign', spec: { role: 'admin', subjects } };
   const headers = { ...JSON_TYPE, ...foreign[turn % foreign.length] };
-  const name = 'a foreign web page writes';
+  const name = WITHOUT_CREDENTIALS;
   for (const [plane, base] of Object.entries(arena.target.rest)) {
     const put = (path: string, body: unknown): Blow => ({ method: 'PUT', path, headers, body: JSON.stringify(body) });
     const blows =
       plane === 'global'
-        ? [put(`/globalsecrets/${key.name}`, key), put('/zones/x', zone)]
-        : [put('/meshes/default/meshservices/foreign', service)];
+        ? [put(`/globalsecrets/${key.name}`, key), put('/zones/x', zone), put('/rolebindings/foreign', binding)]
+        : [put('/meshes/default/meshservices/foreign', service), put('/rolebindings/foreign', binding)];
     for (const blow of blows) {
-      const status = await noted(arena, name, { base, ...blow });
-      if (status >= 200 && status < 300) arena.tally.note('BREACH', 'a foreign web page wrote');
+      const status = await noted(arena, name, { base, isAnonymous: true, ...blow });
+      if (status >= 200 && status < 300) arena.tally.note('BREACH', 'somebody without credentials wrote');
     }
   }
 }
@@ -117,7 +134,7 @@ async function silentWatches(arena: Arena): Promise<void> {
   const sockets: Socket[] = [];
   for (let n = 0; n < 400; n++) {
     const socket = connected(bases[n % bases.length]).pause();
-    socket.write('GET /meshes/default/meshservices?watch=true HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    socket.write(`GET /meshes/default/meshservices?watch=true HTTP/1.1\r\n${HEAD}\r\n`);
     sockets.push(socket);
     if (n % 50 === 0) await pause(10);
   }
@@ -147,8 +164,8 @@ async function largeServices(arena: Arena, turn: number): Promise<void> {
 /** Requests that never get done: heads and bodies an octet at a time. */
 async function slowRequests(arena: Arena): Promise<void> {
   const bases = Object.values(arena.target.rest);
-  const head = 'GET / HTTP/1.1\r\nHost: localhost\r\n';
-  const body = `PUT ${SERVICE} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n`;
+  const head = `GET / HTTP/1.1\r\n${HEAD}`;
+  const body = `PUT ${SERVICE} HTTP/1.1\r\n${HEAD}Content-Length: 100000\r\n\r\n`;
   const sockets = Array.from({ length: 300 }, (_, n) => {
     const socket = connected(bases[n % bases.length]);
     socket.write(n % 2 === 0 ? head : body);

@@ -5,6 +5,7 @@ import { ChaosDatabase } from './chaos-database';
 import { type ChaosServer } from './chaos-server';
 import { Link } from '../../support/link';
 import { ReplicaProcess } from './replica-process';
+import { adminFetch } from '../../support/admin-credential';
 
 /** Zones by name, with how many replicas each. */
 const ZONES: readonly (readonly [name: string, replicas: number])[] = [
@@ -86,6 +87,9 @@ export class ChaosMesh {
 
   private untilJoined(zone: string): Promise<unknown> {
     const [replica] = this.replicasOf(zone);
-    return until(`${zone} has the default mesh`, async () => (await fetch(`${replica?.restUrl}/meshes/default`)).ok);
+    return until(
+      `${zone} has the default mesh`,
+      async () => (await adminFetch(`${replica?.restUrl}/meshes/default`)).ok,
+    );
   }
 }

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Prng } from '../../simulation/engine/prng';
 import type { ReplicaProcess } from './replica-process';
+import { adminFetch } from '../../support/admin-credential';
 
 /** A client gives up on a request after this, ms: the replica may be stopped. */
 const PATIENCE = 2_000;
@@ -64,7 +65,7 @@ export class ZoneWriter {
     const how =
       content === undefined ? { method: 'DELETE' } : { method: 'PUT', headers, body: JSON.stringify(content) };
     try {
-      const answer = await fetch(url, { ...how, signal: AbortSignal.timeout(PATIENCE) });
+      const answer = await adminFetch(url, { ...how, signal: AbortSignal.timeout(PATIENCE) });
       await answer.arrayBuffer();
       if (answer.ok) this.answered++;
       else this.unanswered++;

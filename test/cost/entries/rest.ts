@@ -8,6 +8,7 @@ import { systemClock } from '@causeway/runtime';
 import { ResourceIndex } from '@causeway/store';
 import { matchesLabels } from '../../../libs/queries/src/list/label-selector';
 import { RequestCallers } from '../../../libs/rest/src/http/request-callers';
+import { LocalSocket } from '@causeway/rest';
 import { queryOf } from '../../../libs/rest/src/requests/query-reader';
 import { decodeBody } from '../../../libs/rest/src/http/body-decode';
 import { DEFAULT_LIMITS } from '../../../libs/rest/src/rest-dependencies';
@@ -169,7 +170,11 @@ const access = restAccess(
   { operatorToken: 'x'.repeat(32) },
 );
 
-const callers = new RequestCallers(access, systemClock);
+function unserved(): never {
+  throw new Error('this server does not listen');
+}
+
+const callers = new RequestCallers(access, new LocalSocket(DEFAULT_LIMITS, unserved), systemClock);
 
 /** All that is done before the first verifier of tokens is asked; a refusal is an answer like any other. */
 function identify(call: Parameters<RequestCallers['identify']>[0]): void {

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { ADMIN_TOKEN } from '../../support/admin-credential';
 
 const APPS = resolve(__dirname, '..', '..', '..', 'dist', 'apps');
 
@@ -91,7 +92,10 @@ export class TranscriptShell {
     const PATH = `${this.root}:${process.env['PATH']}`;
     const child = spawn('sh', ['-c', `exec 2>&1\n${command}`], {
       cwd: this.folder,
-      env: { ...Object.fromEntries(inherited), PATH, HOME: this.root, CAUSEWAY_SERVER: server, ...this.options.env },
+      env: {
+        ...{ ...Object.fromEntries(inherited), PATH, HOME: this.root },
+        ...{ CAUSEWAY_SERVER: server, CAUSEWAY_TOKEN: ADMIN_TOKEN, ...this.options.env },
+      },
       stdio: ['ignore', 'pipe', 'ignore'],
     });
     let output = '';

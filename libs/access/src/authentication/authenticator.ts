@@ -39,7 +39,7 @@ interface Remembered {
 }
 
 /**
- * Finds out who sends a request, by its bearer token alone; whether it is local is the interface's own question. A
+ * Finds out who sends a request, by its bearer token alone. A
  * verified token is remembered by its hash until it expires, for a minute at most, and until a verifier reports a change.
  */
 export class Authenticator {

@@ -26,7 +26,7 @@ const BURST = 2;
 
 /**
  * Rate limits of callers, for all interfaces of a process together: a bucket a user, and one an address for who was not
- * recognised. Local administrators (`CAUSEWAY_LOCALHOST_IS_ADMIN`) have none. Memory is bounded: the buckets of 10,000 users
+ * recognised. Who uses the local socket (`CAUSEWAY_ADMIN_SOCKET`) has none. Memory is bounded: the buckets of 10,000 users
  * and as many addresses are kept, and a forgotten one starts full.
  */
 export class CallerRates {
@@ -40,7 +40,7 @@ export class CallerRates {
 
   /** Counts a request; throws RateLimited where it is one too many. */
   take({ user, by }: Caller, address: string): void {
-    if (by === 'localhost') return;
+    if (by === 'local-socket') return;
     if (by === 'nothing') return this.takeUnrecognised(address);
     const wait = this.users?.take(`${by} ${user}`);
     if (wait !== undefined) throw new RateLimited(`user "${user}" sends more requests than it may`, wait);

@@ -303,6 +303,7 @@ describe('user tokens', () => {
     ['name', { name: 'a\nb' }, 'must be one line of text without white space at its ends'],
     ['name', { name: 'anonymous' }, 'must not be a name that the control plane itself uses; got "anonymous"'],
     ['name', { name: 'localhost' }, 'must not be a name that the control plane itself uses; got "localhost"'],
+    ['name', { name: 'local-socket' }, 'must not be a name that the control plane itself uses; got "local-socket"'],
     ['name', { name: 'operator' }, 'must not be a name that the control plane itself uses; got "operator"'],
     ['name', { name: 'causeway:x' }, 'must not be a name that the control plane itself uses; got "causeway:x"'],
     ['name', { name: 'a'.repeat(129) }, 'must not be longer than 128 characters, has 129'],

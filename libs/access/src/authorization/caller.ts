@@ -3,7 +3,7 @@ export interface Caller {
   readonly user: string;
   readonly groups: readonly string[];
   /** How the caller was recognised. */
-  readonly by: 'user-token' | 'oidc' | 'operator-token' | 'dataplane-token' | 'localhost' | 'nothing';
+  readonly by: 'user-token' | 'oidc' | 'operator-token' | 'dataplane-token' | 'local-socket' | 'nothing';
   /** The id of the token (its claim `jti`), for the audit log and for rate limits. */
   readonly tokenId?: string;
   /** The end of the token's validity, ms since 1970: what the caller keeps open must not outlive it. */
@@ -22,16 +22,20 @@ export const ANONYMOUS = 'causeway:anonymous';
 /** Who sent no credentials. */
 export const anonymous: Caller = { user: 'anonymous', groups: [ANONYMOUS], by: 'nothing' };
 
-/** Who asks from this machine where `CAUSEWAY_LOCALHOST_IS_ADMIN` says so. */
-export const localAdmin: Caller = { user: 'localhost', groups: [ADMINS], by: 'localhost' };
+/** Who reaches the unix socket of the control plane (`CAUSEWAY_ADMIN_SOCKET`) and sends no credentials. */
+export const localAdmin: Caller = { user: 'local-socket', groups: [ADMINS], by: 'local-socket' };
 
 /** Who sends the operator token of the settings. */
 export const operator: Caller = { user: 'operator', groups: [ADMINS], by: 'operator-token' };
+
+/** The administrator of former versions who had no credentials: entries of audit logs name it. */
+const FORMER_LOCAL_ADMIN = 'localhost';
 
 /** How names of users and groups begin that are the product's own. */
 const RESERVED_PREFIX = 'causeway:';
 
 /** Whether a user or group is the product's own: no token is issued for it, and no OIDC issuer gives it. */
 export function isReserved(name: string): boolean {
-  return name.startsWith(RESERVED_PREFIX) || [anonymous, localAdmin, operator].some(({ user }) => user === name);
+  const users = [anonymous.user, localAdmin.user, operator.user, FORMER_LOCAL_ADMIN];
+  return name.startsWith(RESERVED_PREFIX) || users.includes(name);
 }

@@ -2,8 +2,6 @@ import {
   AccessMonitor,
   anonymous,
   CallerRights,
-  isLocalCall,
-  localAdmin,
   Unauthenticated,
   type AccessPolicy,
   type Authenticator,
@@ -23,8 +21,6 @@ export interface CallAuthenticatorParts {
   readonly authenticator: Authenticator;
   readonly policy: AccessPolicy;
   readonly rates?: CallerRates | undefined;
-  /** Whether a call without credentials from this machine is an administrator's. */
-  readonly localhostIsAdmin: boolean;
   readonly audit: CallAudit;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -55,7 +51,7 @@ export class CallAuthenticator {
         next({
           onReceiveMetadata: (metadata, proceed) => {
             const address = addressOf(call.getPeer());
-            const authenticate = (): Promise<Caller> => this.authenticate(metadata, address, call.getHost());
+            const authenticate = (): Promise<Caller> => this.authenticate(metadata);
             this.identify(metadata, authenticate, address).then(
               () => proceed(metadata),
               (error: unknown) => {
@@ -110,11 +106,8 @@ export class CallAuthenticator {
     rates?.take(caller, address);
   }
 
-  private async authenticate(metadata: Metadata, address: string, host: string): Promise<Caller> {
-    const { authenticator, localhostIsAdmin } = this.parts;
-    const token = bearerToken(metadata);
-    const local = token === undefined && localhostIsAdmin && isLocalCall({ address, host, headers: metadata.getMap() });
-    return local ? localAdmin : authenticator.authenticate(token);
+  private async authenticate(metadata: Metadata): Promise<Caller> {
+    return this.parts.authenticator.authenticate(bearerToken(metadata));
   }
 }
 

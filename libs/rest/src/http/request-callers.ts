@@ -2,8 +2,6 @@ import {
   AccessMonitor,
   anonymous,
   CallerRights,
-  isLocalCall,
-  isLoopback,
   localAdmin,
   Unauthenticated,
   type Caller,
@@ -12,20 +10,21 @@ import {
 import type { DomainError } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 import type { RestAccess } from '../rest-dependencies';
+import type { LocalSocket } from './local-socket';
 import { header, type RestRequest } from './rest-request';
 
 /** Who sends each request: found out once, before the request is routed (docs/design.md §6 Roles). */
 export class RequestCallers {
   private readonly rights = new WeakMap<object, CallerRights>();
-  private readonly localIsAdmin: boolean;
   private readonly monitor: AccessMonitor;
 
   constructor(
     private readonly access: RestAccess,
+    /** Whose requests are an administrator's. */
+    readonly local: LocalSocket,
     clock: Clock,
   ) {
     this.monitor = new AccessMonitor({ ...access, clock });
-    this.localIsAdmin = access.localhostIsAdmin && isLoopback(access.bindAddress);
   }
 
   /**
@@ -70,14 +69,12 @@ export class RequestCallers {
 
   private async authenticate(request: RestRequest): Promise<Caller> {
     const credentials = header(request, 'authorization');
-    if (credentials === undefined) return this.localIsAdmin && isLocalRequest(request) ? localAdmin : anonymous;
+    if (credentials === undefined) {
+      // An address proves nothing: an agent and a proxy connect from this machine with what others send.
+      return this.local.has(request.socket) ? localAdmin : this.access.authenticator.authenticate(undefined);
+    }
     const token = /^bearer +(\S+)$/i.exec(credentials.trim())?.[1];
     if (token === undefined) throw new Unauthenticated('the header Authorization must be "Bearer" and one token');
     return this.access.authenticator.authenticate(token);
   }
-}
-
-function isLocalRequest(request: RestRequest): boolean {
-  const { remoteAddress: address = '', localPort } = request.socket;
-  return isLocalCall({ address, host: header(request, 'host') ?? '', localPort, headers: request.headers });
 }

@@ -86,16 +86,19 @@ export class RequestHooks {
     return false;
   }
 
-  /** Gives up the requests under way, and resolves when their responses are sent or have taken too long. */
-  async drain({ server }: FastifyInstance): Promise<void> {
+  /** Gives up the requests under way, resolves when their responses are sent or have taken too long, and closes the local socket. */
+  async drain({ server: main }: FastifyInstance): Promise<void> {
     const { callers, signals, clock } = this.parts;
+    const servers = [main, ...callers.local.listening()];
     callers.close();
     signals.close();
     for (const end = clock.elapsed() + DRAIN_TIME; clock.elapsed() < end; await clock.sleep(DRAIN_STEP)) {
       // A connection becomes idle when its response is sent.
-      server.closeIdleConnections();
-      if ((await connectionsOf(server)) === 0) return;
+      for (const server of servers) server.closeIdleConnections();
+      const open = await Promise.all(servers.map(connectionsOf));
+      if (open.every((count) => count === 0)) break;
     }
+    await callers.local.close();
   }
 }
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerOptions } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { REQUEST_ID, requestIdOf } from '@causeway/runtime';
 import type { NestApplicationOptions } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
@@ -28,23 +29,17 @@ export const REST_APPLICATION_OPTIONS = {
  */
 export function restAdapter(chosen: Partial<RestLimits> = {}, tls?: RestTls): FastifyAdapter {
   const limits = { ...DEFAULT_LIMITS, ...chosen };
-  const http = {
-    maxHeaderSize: MAX_HEADERS,
-    // Node takes the longer of both for the whole request, and looks for late ones only now and then.
-    headersTimeout: limits.requestTimeout,
-    connectionsCheckingInterval: Math.ceil(limits.requestTimeout / 10),
-  };
+  const { requestTimeout, keepAliveTimeout, ...http } = httpServerOptions(limits);
   const adapter = new FastifyAdapter({
     skipMiddie: true,
     logger: false,
     genReqId: ({ headers }: IncomingMessage) => requestIdOf(headers[REQUEST_ID]),
     bodyLimit: limits.body,
-    requestTimeout: limits.requestTimeout,
-    keepAliveTimeout: KEEP_ALIVE,
+    ...{ requestTimeout, keepAliveTimeout },
     forceCloseConnections: true,
     return503OnClosing: false,
     http,
-    ...(tls ? { serverFactory: tlsServerFactory(tls, limits.requestTimeout, http) } : {}),
+    ...(tls ? { serverFactory: tlsServerFactory(tls, httpServerOptions(limits)) } : {}),
     // Admission refuses longer names, or they are not found; the router must not have a limit of its own.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_HEADERS },
     frameworkErrors: (cause: unknown, _request: unknown, reply: FastifyReply) => {
@@ -52,10 +47,7 @@ export function restAdapter(chosen: Partial<RestLimits> = {}, tls?: RestTls): Fa
       const { problem } = problemOf(error, newInstance());
       void reply.code(problem.status).type(PROBLEM_TYPE).send(problemJson(problem));
     },
-    clientErrorHandler: (error, socket) => {
-      if (socket.writable && !error.code?.startsWith('ERR_SSL')) socket.end(rawProblem(error.code));
-      else socket.destroy();
-    },
+    clientErrorHandler: refuseGarbled,
   });
   const fastify = adapter.getInstance();
   limitConnections(fastify.server, limits);
@@ -66,9 +58,24 @@ export function restAdapter(chosen: Partial<RestLimits> = {}, tls?: RestTls): Fa
   return adapter;
 }
 
-/** Fastify sets these times only on servers that it makes itself. */
-function tlsServerFactory(tls: RestTls, requestTimeout: number, http: ServerOptions): FastifyServerFactory {
-  return (handler) => tls.createServer({ ...http, requestTimeout, keepAliveTimeout: KEEP_ALIVE }, handler);
+/** The times and sizes of a server of HTTP; Fastify sets them only on servers that it makes itself. */
+export function httpServerOptions({ requestTimeout }: Pick<RestLimits, 'requestTimeout'>) {
+  return {
+    ...{ requestTimeout, keepAliveTimeout: KEEP_ALIVE, maxHeaderSize: MAX_HEADERS },
+    // Node takes the longer of both for the whole request, and looks for late ones only now and then.
+    headersTimeout: requestTimeout,
+    connectionsCheckingInterval: Math.ceil(requestTimeout / 10),
+  } as const satisfies ServerOptions;
+}
+
+function tlsServerFactory(tls: RestTls, options: ServerOptions): FastifyServerFactory {
+  return (handler) => tls.createServer(options, handler);
+}
+
+/** Answers a connection whose request could not be parsed with a problem document, where it can be answered, and ends it. */
+export function refuseGarbled(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (socket.writable && !error.code?.startsWith('ERR_SSL')) socket.end(rawProblem(error.code));
+  else socket.destroy();
 }
 
 /** An HTTP message for a connection whose request could not even be parsed; `code` is Node's. */

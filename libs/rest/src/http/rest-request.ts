@@ -10,10 +10,9 @@ export interface RestRequest {
   readonly query: unknown;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body?: unknown;
-  /** The connection: who is at the other end, and the port of this server. */
+  /** The connection, and who is at the other end. */
   readonly socket: {
     readonly remoteAddress?: string | undefined;
-    readonly localPort?: number | undefined;
     readonly encrypted?: boolean;
   };
 }

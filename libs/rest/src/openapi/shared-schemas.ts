@@ -162,7 +162,7 @@ export const SHARED_SCHEMAS: OpenApiObject = {
   Caller: object(
     {
       ...{ name: text, groups: list(text) },
-      by: { enum: ['user-token', 'oidc', 'operator-token', 'localhost', 'nothing'] },
+      by: { enum: ['user-token', 'oidc', 'operator-token', 'local-socket', 'nothing'] },
       roles: list(
         object({ role: text, binding: text, effect: { enum: ['grants', 'restricts'] } }, ['role', 'binding', 'effect']),
       ),

@@ -99,6 +99,18 @@ describe('readSettings', () => {
     });
   });
 
+  it('says of a setting that is gone what there is in its place, whatever its value', () => {
+    const removed = { CAUSEWAY_NUMBER: 'count with CAUSEWAY_COUNT' };
+    const sources = { env: { DATABASE_URL: 'postgres://x', CAUSEWAY_NUMBER: 'false' }, file: { number: 5 } };
+    expect(readSettings(settings, sources, { removed })).toEqual({
+      ok: false,
+      problems: [
+        'CAUSEWAY_NUMBER is gone: count with CAUSEWAY_COUNT',
+        'number of the configuration file is gone: count with CAUSEWAY_COUNT',
+      ],
+    });
+  });
+
   it('never shows a secret that does not parse', () => {
     const read = readSettings({ CAUSEWAY_TOKEN: secret(oneOf(['a'])) }, { env: { CAUSEWAY_TOKEN: 'hunter2' } });
     expect(JSON.stringify(read)).not.toContain('hunter2');

@@ -15,6 +15,8 @@ export interface SettingSources {
 export interface KnownNames {
   /** Former names of settings and what they are called now. */
   readonly renamed?: Readonly<Record<string, string>>;
+  /** Names of settings that are gone, and what a user does in their place. */
+  readonly removed?: Readonly<Record<string, string>>;
   /** Names that other programs of the product read: never a typing error. */
   readonly elsewhere?: RegExp;
 }
@@ -81,7 +83,7 @@ export function fileKey(name: string): string {
 function unknownVariables(
   settings: Settings,
   env: SettingSources['env'],
-  { renamed = {}, elsewhere }: KnownNames,
+  { renamed = {}, removed = {}, elsewhere }: KnownNames,
 ): { readonly problems: readonly string[]; readonly ignored: readonly string[] } {
   const known = Object.keys(settings);
   const problems: string[] = [];
@@ -91,6 +93,7 @@ function unknownVariables(
     const meant = elsewhere?.test(name) ? undefined : suggestedName(name, known);
     const successor = renamed[name];
     if (successor !== undefined) problems.push(`${name} is called ${successor} now`);
+    else if (removed[name] !== undefined) problems.push(`${name} is gone: ${removed[name]}`);
     else if (meant === undefined) ignored.push(name);
     else problems.push(`${name} is not a known environment variable; did you mean ${meant}?`);
   }
@@ -106,16 +109,18 @@ function ofFile({ file = {}, placeOf }: SettingSources, name: string): string {
 function unknownFileKeys(
   settings: Settings,
   { file = {}, placeOf }: SettingSources,
-  { renamed = {} }: KnownNames,
+  { renamed = {}, removed = {} }: KnownNames,
 ): string[] {
   const known = Object.keys(settings).map(fileKey);
   const successors = new Map(Object.entries(renamed).map(([from, to]) => [fileKey(from), fileKey(to)]));
+  const gone = new Map(Object.entries(removed).map(([name, advice]) => [fileKey(name), advice]));
   return Object.keys(file)
     .filter((key) => !known.includes(key))
     .map((key) => {
       const [successor, guess] = [successors.get(key), nearest(key, known)];
       const what = placeOf ? `${placeOf(key)}: ${key}` : `${key} of the configuration file`;
       if (successor !== undefined) return `${what} is called ${successor} now`;
+      if (gone.has(key)) return `${what} is gone: ${gone.get(key)}`;
       return `${what} is not a known setting${guess === undefined ? '' : `; did you mean ${guess}?`}`;
     });
 }
