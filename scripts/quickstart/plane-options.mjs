@@ -1,10 +1,11 @@
 import { join } from 'node:path';
+import { adminSocket } from './admin-access.mjs';
 import { databaseUrl } from './databases.mjs';
 import { credentialFiles } from './zone-credentials.mjs';
 
 /** How a control plane of this run is to be started: what `startControlPlane` takes. */
 export function startOptions(settings, plane, { postgres, lock, network }) {
-  const { root, environment, dataDir } = settings;
+  const { root, environment, dataDir, operatorToken } = settings;
   const [global] = settings.controlPlanes;
   const { caFile, tokenFile, adminTokenFile } = credentialFiles(dataDir, plane.name);
   const roleEnv =
@@ -28,15 +29,15 @@ export function startOptions(settings, plane, { postgres, lock, network }) {
           CAUSEWAY_XDS_TLS: 'on',
         };
   const env = {
-    // Everything is on this machine, and so is whoever tries it.
-    CAUSEWAY_LOCALHOST_IS_ADMIN: 'true',
     ...environmentFor(plane, environment),
     ...lock.env,
     ...roleEnv,
     DATABASE_URL: databaseUrl(postgres.url, plane),
     CAUSEWAY_REST_PORT: plane.ports.rest,
     CAUSEWAY_GRPC_PORT: plane.ports.grpc,
+    CAUSEWAY_OPERATOR_TOKEN: operatorToken,
     CAUSEWAY_ADMIN_TOKEN_FILE: adminTokenFile,
+    CAUSEWAY_ADMIN_SOCKET: adminSocket(dataDir, plane.name) ?? 'off',
     CAUSEWAY_DIAGNOSTICS_PORT: plane.ports.diagnostics,
   };
   return { plane, root, env, logDir: join(dataDir, 'logs') };

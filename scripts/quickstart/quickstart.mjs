@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { build, isBuilt } from '../lib/build.mjs';
 import { install, isInstalled } from '../lib/install.mjs';
+import { provideAdminToken, provideContexts } from './admin-access.mjs';
 import { requireFreePorts } from './check-ports.mjs';
 import { requireWritableFolder } from './writable-folder.mjs';
 import { startControlPlane, untilReady } from './control-plane.mjs';
@@ -87,6 +88,12 @@ async function show({ settings, parts, programs, postgres, network, say, atEnd, 
   await ready;
   say(`Control planes: global, east and west are ready, their logs in ${join(settings.dataDir, 'logs')}`);
   const apis = settings.controlPlanes.map((plane) => restApi(plane, { ...settings, signal }));
+  await attempt('give the command line tool its tokens', async () => {
+    await Promise.all(
+      settings.controlPlanes.map((plane, n) => provideAdminToken(apis[n], plane, { ...settings, signal })),
+    );
+    atEnd(await provideContexts(settings));
+  });
   const expected = await attempt('apply the sample', () => applySampleOnce({ settings, apis, postgres, say }));
   const seen = await attempt('show what the zones see', () => showTables({ apis, expected, signal, say }));
   const trips = network

@@ -3,9 +3,9 @@ import { waitFor } from '../lib/wait.mjs';
 
 const RETRY_FOR_MS = 15_000;
 
-/** The REST interface of one control plane. An answer other than success is a Failure that quotes it. */
+/** The REST interface of one control plane, as an administrator. An answer other than success is a Failure that quotes it. */
 export function restApi(plane, { operatorToken, signal }) {
-  const authorization = operatorToken ? { authorization: `Bearer ${operatorToken}` } : {};
+  const authorization = { authorization: `Bearer ${operatorToken}` };
   const call = (method, path, body) =>
     fetch(`${plane.restUrl}${path}`, {
       method,

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Failure } from '../lib/failure.mjs';
 import { freePort } from '../lib/ports.mjs';
+import { starterToken } from './admin-access.mjs';
 
 /** The control planes of the quickstart and the ports they have unless the environment says otherwise (docs/design.md §7). */
 const CONTROL_PLANES = [
@@ -28,7 +29,7 @@ export async function readSettings({ env, args, root }) {
     databaseUrl: env.DATABASE_URL,
     redisUrl: env.REDIS_URL,
     leaderBackend: env.CAUSEWAY_LEADER_BACKEND,
-    operatorToken: env.CAUSEWAY_OPERATOR_TOKEN,
+    operatorToken: starterToken({ operatorToken: env.CAUSEWAY_OPERATOR_TOKEN }),
     postgresPort: env.CAUSEWAY_POSTGRES_PORT ? await portOf(env, 'CAUSEWAY_POSTGRES_PORT', POSTGRES_PORT) : undefined,
     preferredPostgresPort: POSTGRES_PORT,
     controlPlanes: await Promise.all(CONTROL_PLANES.map((plane) => withPorts(plane, env))),

@@ -1,10 +1,14 @@
 import { Resolver } from 'node:dns/promises';
+import { adminSocket } from './admin-access.mjs';
 import { MESH } from './sample.mjs';
 import { credentialFiles } from './zone-credentials.mjs';
 
 /** The addresses of what runs, where tokens are, and three things to try, as text. */
 export async function thingsToTry({ controlPlanes: planes, dataDir }, servicesInWest) {
   const [global, east, west] = planes;
+  const tokenOf = ({ name }) => credentialFiles(dataDir, name).adminTokenFile;
+  const as = (plane) => `-H "authorization: Bearer $(cat ${tokenOf(plane)})"`;
+  const serviceUrl = (plane, service) => `${plane.restUrl}/meshes/${MESH}/meshservices/${service}?zone=east`;
   const urls = planes.map(({ name, ports, restUrl, diagnosticsUrl }) =>
     [`  ${name.padEnd(6)}`, restUrl, `grpc://127.0.0.1:${ports.grpc}`, `${diagnosticsUrl}/metrics`].join('  '),
   );
@@ -13,20 +17,32 @@ export async function thingsToTry({ controlPlanes: planes, dataDir }, servicesIn
     ...urls,
     `  zones connect to the global at 127.0.0.1:${global.ports.kds}`,
     '',
-    'Tokens of administrators (programs on this machine need none), in files that only this account may read',
-    ...planes.map(({ name }) => `  ${name.padEnd(6)}  ${credentialFiles(dataDir, name).adminTokenFile}`),
+    'Tokens of administrators, in files that only this account may read; `npm run -s causeway` finds them by --server',
+    ...planes.map((plane) => `  ${plane.name.padEnd(6)}  ${tokenOf(plane)}`),
+    ...sockets(planes, dataDir),
     '',
     'Three things to try',
     '  Ask west for a service of east:',
-    `    curl -s '${west.restUrl}/meshes/${MESH}/meshservices/redis?zone=east'`,
+    `    curl -s ${as(west)} '${serviceUrl(west, 'redis')}'`,
     '  Register an instance in east, then find its service in west:',
-    `    ${putCommand(east)}`,
-    `    curl -s '${west.restUrl}/meshes/${MESH}/meshservices/cache?zone=east'`,
+    `    ${putCommand(east, as(east))}`,
+    `    curl -s ${as(west)} '${serviceUrl(west, 'cache')}'`,
     ...(await lookUp(west, servicesInWest)),
   ].join('\n');
 }
 
-function putCommand(east) {
+/** The sockets at which no token is needed, or why there are none. */
+function sockets(planes, dataDir) {
+  const paths = planes.map(({ name }) => adminSocket(dataDir, name));
+  if (paths.includes(undefined)) return ['Unix sockets: none, since the path of the data folder is too long for one'];
+  const rows = planes.map(({ name }, n) => `  ${name.padEnd(6)}  ${paths[n]}`);
+  return [
+    'Unix sockets of REST, for this account without a token (causeway --server unix:PATH, curl --unix-socket PATH)',
+    ...rows,
+  ];
+}
+
+function putCommand(east, as) {
   const body = {
     type: 'Dataplane',
     mesh: MESH,
@@ -34,7 +50,7 @@ function putCommand(east) {
     spec: { networking: { address: '10.1.0.21', inbound: [{ port: 11211, tags: { 'kuma.io/service': 'cache' } }] } },
   };
   const url = `${east.restUrl}/meshes/${MESH}/dataplanes/cache-1`;
-  return `curl -s -X PUT ${url} -H 'content-type: application/json' -d '${JSON.stringify(body)}'`;
+  return `curl -s ${as} -X PUT ${url} -H 'content-type: application/json' -d '${JSON.stringify(body)}'`;
 }
 
 async function lookUp(zone, services) {

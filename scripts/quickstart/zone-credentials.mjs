@@ -33,8 +33,8 @@ export async function provideCredentials(globalApi, zones, dataDir) {
   }
 }
 
-/** Never half a file: a zone may be reading it. */
-function keep(file, content) {
+/** Never half a file: a program may be reading it. */
+export function keep(file, content) {
   writeFileSync(`${file}.new`, content, { mode: 0o600 });
   renameSync(`${file}.new`, file);
 }

@@ -77,10 +77,33 @@ describe('causeway config', () => {
   it('sends the token of a context to its server only, and uses its mesh', async () => {
     await causeway(['config', 'set-context', 'east', '-s', server, '--token-file', '/nonexistent']);
     expect((await causeway(['get', 'msvc'])).err).toBe('/nonexistent: cannot be read (ENOENT)\n');
-    expect((await causeway(['-s', server, 'get', 'msvc'])).code).toBe(0);
     await causeway(['config', 'set-context', 'shop', '-s', server, '-m', 'nowhere', '--current']);
     expect((await causeway(['get', 'msvc', 'redis'])).err).toContain('nowhere');
     expect((await causeway(['get', 'msvc', 'redis', '-m', 'default'])).code).toBe(0);
+  });
+
+  it('takes the token of the context for exactly the server that is named, and of no other', async () => {
+    const named = (address: string, ...args: readonly string[]): Promise<Ran> =>
+      causeway(['-s', address, ...args, 'get', 'msvc', 'redis']);
+    const elsewhere = await restFixture({ access: { open: false, operatorToken: token } });
+    const other = `http://127.0.0.1:${await elsewhere.server.listen('127.0.0.1', 0)}`;
+    await elsewhere.seed({ id: serviceId('redis') });
+    await causeway(['config', 'set-context', 'wrong', '-s', server, '--token', 'wrong-token']);
+    expect((await named(other)).err).toContain('no RoleBinding');
+    expect((await named(server)).err).toContain('the bearer token is neither');
+    await causeway(['config', 'set-context', 'right', '-s', `${other}/`, '--token', '-'], {}, token);
+    expect((await named(other)).code).toBe(0);
+    expect((await causeway(['get', 'msvc', 'redis'], { CAUSEWAY_SERVER: other })).code).toBe(0);
+    expect((await named(other, '--token', 'wrong')).code).toBe(1);
+    await causeway(['config', 'set-context', 'second', '-s', other, '--token-file', '/nonexistent']);
+    expect(await named(other)).toMatchObject({
+      code: 2,
+      err: `the contexts right, second are for ${other}/: choose one with --context\n`,
+    });
+    expect((await named(other, '--context', 'right')).code).toBe(0);
+    await causeway(['config', 'delete-context', 'right']);
+    expect((await named(other)).err).toBe('context second: /nonexistent: cannot be read (ENOENT)\n');
+    await elsewhere.close();
   });
 
   it.each([
@@ -115,6 +138,7 @@ describe('causeway config', () => {
   it.each([
     ['no server', ['config', 'set-context', 'x']],
     ['an address that is none', ['config', 'set-context', 'x', '-s', 'ftp://x']],
+    ['a socket without its whole path', ['config', 'set-context', 'x', '-s', 'unix:admin.sock']],
     ['a name that is none', ['config', 'set-context', 'a/b', '-s', 'http://x']],
     ['two sorts of tokens', ['config', 'set-context', 'x', '-s', 'http://x', '--token', 't', '--token-file', 'f']],
     ['a context that is none', ['config', 'use-context', 'nope']],

@@ -43,7 +43,7 @@ export class ApiError extends Error {
 
 /** Why there is no connection. */
 export type ConnectionProblem =
-  'unreachable' | 'not-http' | 'no-tls' | 'unknown-authority' | 'other-name' | 'not-valid-now';
+  'unreachable' | 'not-allowed' | 'not-http' | 'no-tls' | 'unknown-authority' | 'other-name' | 'not-valid-now';
 
 /** A server that was not reached. */
 export class ConnectionError extends ApiError {

@@ -10,13 +10,14 @@ export async function connectApi(connection: Connection): Promise<ApiClient> {
       const { GrpcApiClient } = await import('./grpc/grpc-api-client.js');
       return new GrpcApiClient(connection);
     }
+    case 'unix:':
     case 'http:':
     case 'https:': {
       const { RestApiClient } = await import('./rest/rest-api-client.js');
       return new RestApiClient(connection);
     }
     default:
-      throw new ApiError('invalid', `${connection.server.protocol}// is none of http, https, grpc, grpcs`);
+      throw new ApiError('invalid', `${connection.server.protocol}// is none of http, https, grpc, grpcs, unix`);
   }
 }
 

@@ -49,7 +49,7 @@ export async function startTraffic({ settings, apis, parts, network, signal }) {
 
 /** What an agent joins with, as its operator gets it: the addresses of the zone, what verifies it, a token of an hour. */
 async function joinBundle({ settings, zone, dataplane, signal }) {
-  const { root, environment, operatorToken = '' } = settings;
+  const { root, environment, operatorToken } = settings;
   const command = [join(root, 'dist', 'apps', 'ctl', 'src', 'main.js'), 'tokens', 'dataplane', dataplane];
   const of = ['--mesh', MESH, '--bundle', '--xds', xdsAddress(zone), '--server', zone.restUrl];
   const { status, output, text } = await run(process.execPath, [...command, ...of], {

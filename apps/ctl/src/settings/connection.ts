@@ -1,17 +1,26 @@
 import { readFileSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Connection } from '@causeway/api-client';
 import type { CliConfig, ConnectionFlags } from '../config';
 import { UsageError } from '../context';
 import { readContexts, type NamedContext } from './contexts-file';
 
+/** A context and its name. */
+interface ContextInUse {
+  readonly name: string;
+  readonly context: NamedContext;
+}
+
 /** The address used where nothing names one: the REST port of a control plane on this machine. */
 const DEFAULT_SERVER = 'http://127.0.0.1:5681';
 
 /**
- * Parses the address of a server as users type it: the default scheme is `http://`, and a path is kept. Undefined if it is
- * the address of neither REST nor gRPC.
+ * Parses the address of a server as users type it: the default scheme is `http://`, a path is kept, and `unix:` stands before
+ * the absolute path of a socket. Undefined if it is the address of neither REST nor gRPC.
  */
 export function parseServer(text: string): URL | undefined {
+  if (/^unix:/i.test(text)) return socketUrl(text.slice('unix:'.length).replace(/^\/\/(?=\/)/, ''));
   const given = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
   const url = URL.canParse(given) ? new URL(given) : undefined;
   const usable =
@@ -22,14 +31,15 @@ export function parseServer(text: string): URL | undefined {
   return usable ? url : undefined;
 }
 
+function socketUrl(path: string): URL | undefined {
+  return isAbsolute(path) ? new URL(`unix:${pathToFileURL(path).pathname}`) : undefined;
+}
+
 /**
  * The context that a command uses, by name: of the flag, else of the environment, else the current one. Undefined if
  * there is none. Throws UsageError if there is no context of the name.
  */
-export function contextInUse(
-  config: CliConfig,
-  flag: string | undefined,
-): { readonly name: string; readonly context: NamedContext } | undefined {
+export function contextInUse(config: CliConfig, flag: string | undefined): ContextInUse | undefined {
   const { contexts, currentContext } = readContexts(config.contextsFile);
   const name = flag ?? config.context ?? currentContext;
   if (name === undefined) return undefined;
@@ -43,18 +53,22 @@ export function contextInUse(
 
 /**
  * How a command reaches its control plane. Each part is the flag's, else the environment's, else the context's. A context
- * named by a flag wins over the environment. A server that is named apart from a context gets nothing of the context: no
- * token goes to a server that it is not for.
+ * named by a flag wins over the environment. A server that is named apart from a context gets the token and the trust of the
+ * context for exactly this server, if there is one, and nothing of another: no token goes to a server that it is not for.
  */
 export function connectionOf(config: CliConfig, flags: ConnectionFlags): Connection {
   const fromEnvironment =
     flags.context === undefined ? config : { server: undefined, token: undefined, caFile: undefined };
   const named = flags.server ?? fromEnvironment.server;
-  const used = usedBy(config, flags);
-  const given = named ?? used?.context.server ?? DEFAULT_SERVER;
+  const chosen = usedBy(config, flags);
+  const given = named ?? chosen?.context.server ?? DEFAULT_SERVER;
   const server = parseServer(given);
-  if (!server) throw new UsageError(`"${given}" is no address of a server; it looks like http://127.0.0.1:5681`);
-  const token = flags.token ?? fromEnvironment.token ?? (used && tokenOf(used.context));
+  if (!server)
+    throw new UsageError(`"${given}" is no address of a server; it looks like http://127.0.0.1:5681 or unix:/PATH`);
+  const hasToken = (flags.token ?? fromEnvironment.token) !== undefined;
+  const used = chosen ?? (hasToken ? undefined : contextFor(config, server, flags));
+  const token =
+    flags.token ?? fromEnvironment.token ?? (used && tokenOf(used.context, chosen ? '' : `context ${used.name}: `));
   const caFile = flags.caFile ?? fromEnvironment.caFile ?? used?.context.caFile;
   return {
     server,
@@ -64,8 +78,25 @@ export function connectionOf(config: CliConfig, flags: ConnectionFlags): Connect
   };
 }
 
+/**
+ * The context for a server that was named without one: among those that have a token, else among all, the one in use, else the
+ * only one. Undefined if there is none. Throws UsageError if several have tokens.
+ */
+function contextFor(config: CliConfig, server: URL, flags: ConnectionFlags): ContextInUse | undefined {
+  const { contexts, currentContext } = readContexts(config.contextsFile);
+  const found = Object.entries(contexts).flatMap(([name, context]): readonly ContextInUse[] =>
+    parseServer(context.server ?? '')?.href === server.href ? [{ name, context }] : [],
+  );
+  const withToken = found.filter(({ context: { token, tokenFile } }) => (token ?? tokenFile) !== undefined);
+  const candidates = withToken.length > 0 ? withToken : found;
+  const inUse = candidates.find(({ name }) => name === (flags.context ?? config.context ?? currentContext));
+  if (inUse || withToken.length < 2) return inUse ?? candidates[0];
+  const names = withToken.map(({ name }) => name).sort();
+  throw new UsageError(`the contexts ${names.join(', ')} are for ${server.href}: choose one with --context`);
+}
+
 /** The context that a command takes its server from; undefined if flags or environment name the server. */
-function usedBy(config: CliConfig, flags: ConnectionFlags): ReturnType<typeof contextInUse> {
+function usedBy(config: CliConfig, flags: ConnectionFlags): ContextInUse | undefined {
   const named = flags.server ?? (flags.context === undefined ? config.server : undefined);
   return named === undefined ? contextInUse(config, flags.context) : undefined;
 }
@@ -75,16 +106,16 @@ export function meshOf(config: CliConfig, flags: ConnectionFlags): string | unde
   return usedBy(config, flags)?.context.mesh;
 }
 
-/** The token of a context, from itself or from its file. */
-export function tokenOf({ token, tokenFile }: NamedContext): string | undefined {
-  return token ?? (tokenFile === undefined ? undefined : readText(tokenFile).trim());
+/** The token of a context, from itself or from its file. Throws UsageError, which begins with `where`, if that cannot be read. */
+export function tokenOf({ token, tokenFile }: NamedContext, where = ''): string | undefined {
+  return token ?? (tokenFile === undefined ? undefined : readText(tokenFile, where).trim());
 }
 
-function readText(file: string): string {
+function readText(file: string, where = ''): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
     const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
-    throw new UsageError(`${file}: cannot be read (${reason})`, { cause });
+    throw new UsageError(`${where}${file}: cannot be read (${reason})`, { cause });
   }
 }

@@ -30,16 +30,22 @@ const CODES: Readonly<Record<number, ApiErrorCode>> = {
 /** Items of one page of a list. */
 export const PAGE = 1_000;
 
+/** How the server at a unix socket is called in its requests. */
+const BEHIND_SOCKET = new URL('http://localhost/');
+
 /** Characters of an answer that is no problem document, in an error's message. */
 const SHOWN = 200;
 
 /** A client of one control plane's HTTP, over connections that are kept. Every refusal is an ApiError. Not `fetch`, which takes no authority. */
 export class HttpClient implements RestCalls {
   private readonly agent: PlainAgent | TlsAgent;
+  /** Of a server at a unix socket. */
+  private readonly socketPath: string | undefined;
   private expected: Promise<string> | undefined;
 
   constructor(private readonly connection: Connection) {
     const { server, ca, insecure = false } = connection;
+    this.socketPath = server.protocol === 'unix:' ? decodeURIComponent(server.pathname) : undefined;
     const trust = { rejectUnauthorized: !insecure, ...(ca === undefined ? {} : { ca }) };
     this.agent =
       server.protocol === 'https:' ? new TlsAgent({ keepAlive: true, ...trust }) : new PlainAgent({ keepAlive: true });
@@ -143,6 +149,7 @@ export class HttpClient implements RestCalls {
     const ends = signal ?? stop;
     const options = {
       ...{ method, agent: this.agent },
+      ...(this.socketPath === undefined ? {} : { socketPath: this.socketPath }),
       headers: {
         ...{ accept: 'application/json', ...headers },
         ...(text === undefined ? {} : { 'content-type': type, 'content-length': String(Buffer.byteLength(text)) }),
@@ -158,7 +165,8 @@ export class HttpClient implements RestCalls {
 
   /** A URL below the path of the server. Of an absolute URL (the next page of a list) only path and query count. */
   private urlOf(path: string): URL {
-    const { origin, pathname: base } = this.connection.server;
+    const { server } = this.connection;
+    const { origin, pathname: base } = this.socketPath === undefined ? server : BEHIND_SOCKET;
     const { pathname, search } = new URL(path, origin);
     return new URL(base.replace(/\/$/, '') + pathname + search, origin);
   }
@@ -207,6 +215,7 @@ const UNKNOWN_AUTHORITY: readonly string[] = [
 
 function problemOf(server: URL, error: unknown): ConnectionProblem {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (code === 'EACCES') return 'not-allowed';
   if (UNKNOWN_AUTHORITY.includes(code)) return 'unknown-authority';
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'other-name';
   if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID') return 'not-valid-now';

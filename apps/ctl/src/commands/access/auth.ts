@@ -33,6 +33,8 @@ const BY: Readonly<Record<string, string>> = {
   'user-token': 'a user token',
   oidc: 'a token of an OIDC issuer',
   'operator-token': 'the operator token',
+  'local-socket': 'its unix socket on this machine',
+  // A control plane of a former version.
   localhost: 'asking from the machine of the control plane',
   nothing: 'nothing: no credentials were sent',
 };

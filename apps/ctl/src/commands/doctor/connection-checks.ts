@@ -57,9 +57,14 @@ export async function diagnoseFromHere(context: CommandContext): Promise<Connect
       ...(await certificateFindings(connection, context.now())),
       ...clockFindings(root.headers.date, { asked, answered: context.now() }),
       ...skewFindings(root.body),
-      ...(await portFindings(await context.api(), connection.server.hostname)),
+      ...(await portFindings(await context.api(), hostOf(connection.server))),
     ],
   };
+}
+
+/** The host whose other ports are looked at: that of a unix socket is this machine. */
+function hostOf({ protocol, hostname }: URL): string {
+  return protocol === 'unix:' ? '127.0.0.1' : hostname;
 }
 
 function tokenFindings(token: string | undefined, now: number): readonly ConnectionFinding[] {

@@ -181,8 +181,9 @@ export function addressesOf(
 ): readonly ControlPlaneAddress[] {
   if (given && given.length > 0) return given.map(parseAddress);
   const port = Number(settings['CAUSEWAY_XDS_PORT'] ?? 0);
-  const host = connectionOf(context.config, context.flags()).server.hostname.replace(/^\[(.*)\]$/, '$1');
-  if (port === 0) throw new UsageError('name where the control plane serves proxies: --xds HOST:PORT');
+  const { hostname } = connectionOf(context.config, context.flags()).server;
+  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  if (port === 0 || host === '') throw new UsageError('name where the control plane serves proxies: --xds HOST:PORT');
   return [{ host, port }];
 }
 
