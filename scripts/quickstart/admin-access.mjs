@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { waitFor } from '../lib/wait.mjs';
 import { credentialFiles, keep } from './zone-credentials.mjs';
 
@@ -42,10 +42,11 @@ async function isValid({ restUrl }, file, signal) {
  * Gives the command line tool a context for each control plane, named `demo-…`, which it takes by the address of `--server`.
  * Gives what takes them away again. Contexts of the user and of another demo that has its files stay as they are.
  */
-export async function provideContexts({ root, dataDir, controlPlanes }) {
-  const settings = (name) => import(pathToFileURL(join(root, 'dist', 'apps', 'ctl', 'src', `${name}.js`)).href);
-  const { contextsFile } = (await settings('config')).readCliConfig();
-  const { readContexts, writeContexts } = await settings('settings/contexts-file');
+export function provideContexts({ root, dataDir, controlPlanes }) {
+  const require = createRequire(import.meta.url);
+  const ofTool = (name) => require(join(root, 'dist', 'apps', 'ctl', 'src', name)); // CommonJS, and built by now
+  const { contextsFile } = ofTool('config.js').readCliConfig();
+  const { readContexts, writeContexts } = ofTool('settings/contexts-file.js');
   const ours = new Set(controlPlanes.map(({ name }) => credentialFiles(dataDir, name).adminTokenFile));
   const others = () => {
     const known = readContexts(contextsFile);

@@ -92,7 +92,7 @@ async function show({ settings, parts, programs, postgres, network, say, atEnd, 
     await Promise.all(
       settings.controlPlanes.map((plane, n) => provideAdminToken(apis[n], plane, { ...settings, signal })),
     );
-    atEnd(await provideContexts(settings));
+    atEnd(provideContexts(settings));
   });
   const expected = await attempt('apply the sample', () => applySampleOnce({ settings, apis, postgres, say }));
   const seen = await attempt('show what the zones see', () => showTables({ apis, expected, signal, say }));

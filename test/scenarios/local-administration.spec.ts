@@ -16,6 +16,8 @@ const BINDING = {
   spec: { role: 'admin', subjects: [{ kind: 'Group', name: 'causeway:anonymous' }] },
 };
 
+const RULES = [{ verbs: ['get'], kinds: ['Mesh'] }];
+
 interface Asked {
   readonly method?: string;
   readonly path: string;
@@ -133,7 +135,7 @@ describe('local administration', () => {
 
   it('is had by the socket, in a folder of its own, and the audit log says so', async () => {
     expect([statSync(join(folder, 'run')).mode & 0o777, statSync(socketPath).mode & 0o777]).toEqual([0o700, 0o600]);
-    const body = { type: 'Role', name: 'by-socket', spec: { rules: [] } };
+    const body = { type: 'Role', name: 'by-socket', spec: { rules: RULES } };
     expect((await ask({ socketPath }, { method: 'PUT', path: '/roles/by-socket', body })).status).toBe(201);
     expect(JSON.parse((await ask({ socketPath }, { path: '/who-am-i' })).said)).toMatchObject({
       ...{ name: 'local-socket', by: 'local-socket', groups: ['causeway:admins'] },
@@ -147,7 +149,7 @@ describe('local administration', () => {
   it('is what the command line tool uses for unix: and a path, also in a context', async () => {
     const env = { CAUSEWAY_CONTEXTS_FILE: join(folder, 'contexts.json'), CAUSEWAY_SERVER: undefined };
     const causeway = (...args: readonly string[]) => runCauseway('', args, '', env);
-    const document = '{"type": "Role", "name": "by-cli", "spec": {"rules": []}}';
+    const document = JSON.stringify({ type: 'Role', name: 'by-cli', spec: { rules: RULES } });
     const applied = await runCauseway(`unix:${socketPath}`, ['apply', '-f', '-'], document);
     expect([applied.code, applied.err]).toEqual([0, '']);
     expect((await causeway('--server', `unix://${socketPath}`, 'auth', 'whoami')).out).toContain(
@@ -187,19 +189,11 @@ describe('local administration', () => {
       () => ({ CAUSEWAY_LOCALHOST_IS_ADMIN: 'true' }),
       /IS_ADMIN is gone: .*ADMIN_SOCKET/,
     ],
-    ['the same that says false', () => ({ CAUSEWAY_LOCALHOST_IS_ADMIN: 'false' }), /IS_ADMIN is gone/],
-    [
-      'a path that is too long',
-      () => ({ CAUSEWAY_ADMIN_SOCKET: `/run/${'a'.repeat(103)}` }),
-      /CAUSEWAY_ADMIN_SOCKET: must be a path of 107 bytes at most, has 108; got/,
-    ],
-    ['a path that is none', () => ({ CAUSEWAY_ADMIN_SOCKET: 'admin.sock' }), /must be an absolute path/],
     [
       'a folder that others need',
       () => ({ CAUSEWAY_ADMIN_SOCKET: join(shared(), 'a.sock') }),
       /folder of the socket's own/,
     ],
-    ['a file in its place', () => ({ CAUSEWAY_ADMIN_SOCKET: '/dev/null/a.sock' }), /CAUSEWAY_ADMIN_SOCKET: .*ENOTDIR/],
   ])('ends the start with one line for %s', async (_, env, message) => {
     await expect(ProcessPlane.start('zone', 'west', { ...settings(), ...env() })).rejects.toThrow(message);
   });

@@ -34,7 +34,9 @@ export async function prepareAdminSocket(
 async function takeFolder(folder: string, logger: Logger): Promise<void> {
   const uid = process.getuid?.();
   if (uid === undefined) throw new Error('this system has no unix sockets with owners: set it to off');
-  await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
+  await mkdir(folder, { recursive: true, mode: FOLDER_MODE }).catch((error: unknown) => {
+    if (!isCode(error, 'EEXIST')) throw error; // it is no folder, which is said below
+  });
   const found = await lstat(folder);
   if (!found.isDirectory()) throw new Error(`${folder} is no folder`);
   if (found.uid !== uid)
