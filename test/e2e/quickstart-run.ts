@@ -2,7 +2,9 @@ import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process'
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { ADMIN_TOKEN } from '../support/admin-credential';
 import { demoNetwork } from '../support/loopback-networks';
 import { markedProcesses, type MarkedProcess } from '../support/marked-processes';
 import { until } from '../support/until';
@@ -34,7 +36,12 @@ function environment(own: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
     'WEST_DNS',
     'WEST_XDS',
   ].map((name) => [`CAUSEWAY_${name}_PORT`, '0']);
-  return { ...Object.fromEntries([...inherited, ...ports]), CAUSEWAY_DEMO_NETWORK: NETWORK, ...own };
+  const access = {
+    CAUSEWAY_OPERATOR_TOKEN: ADMIN_TOKEN,
+    // Not those of the person who runs the tests.
+    CAUSEWAY_CONTEXTS_FILE: join(own['CAUSEWAY_DATA_DIR'] ?? tmpdir(), 'contexts.json'),
+  };
+  return { ...Object.fromEntries([...inherited, ...ports]), CAUSEWAY_DEMO_NETWORK: NETWORK, ...access, ...own };
 }
 
 /** The state of each part, from the text of `npm run -s demo:status`. */
@@ -94,9 +101,11 @@ export class QuickstartRun {
 
   /** Runs a command of a page in the checkout, with the settings of this run; fails with what it printed unless it ends with 0. */
   async shell(command: string): Promise<string> {
+    // Its user has no token at hand: the command line tool finds the demo's by its contexts.
+    const { CAUSEWAY_OPERATOR_TOKEN: _, ...env } = this.environment;
     const child = spawn('bash', ['-c', command], {
       cwd: REPO,
-      env: this.environment,
+      env,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let text = '';

@@ -6,6 +6,7 @@ import { joinBundleText, readJoinBundle } from '@causeway/identity';
 import { hasRedisServer } from '../../scripts/lib/redis.mjs';
 import { canCapture, PacketCapture } from '../support/packet-capture';
 import { RecordedWay } from '../support/secret-search';
+import { adminFetch } from '../support/admin-credential';
 import { until } from '../support/until';
 import { NETWORK, QuickstartRun, statesOf } from './quickstart-run';
 
@@ -83,13 +84,13 @@ interface Stored {
   it('has no plaintext on the way between the zones', async () => {
     const east = run.restUrl('east');
     const urls = ['zoneingresses', 'meshes/default/meshzoneaddresses'].map((path) => `${east}/${path}/ingress-east`);
-    const stored = await Promise.all(urls.map(async (url) => (await (await fetch(url)).json()) as Stored));
+    const stored = await Promise.all(urls.map(async (url) => (await (await adminFetch(url)).json()) as Stored));
     const { address = '', port = 0 } = stored[0]?.spec.networking ?? {};
     const put = async (index: number, spec: Stored['spec']): Promise<void> => {
       const headers = { 'content-type': 'application/json' };
       const { type, name, mesh } = stored[index] as Stored;
       const body = JSON.stringify({ type, name, mesh, spec });
-      expect((await fetch(urls[index] ?? '', { method: 'PUT', headers, body })).status).toBe(200);
+      expect((await adminFetch(urls[index] ?? '', { method: 'PUT', headers, body })).status).toBe(200);
     };
     const way = new RecordedWay(port, address);
     const recorded = await way.open();
@@ -149,7 +150,7 @@ interface Stored {
     expect((await run.states()).get('west')).toBe('down');
     for (const part of killed)
       expect(await run.demo('restart', part)).toEqual({ code: 0, text: `${part} is started\n` });
-    expect((await fetch(`${run.restUrl('west')}/meshes`)).status).toBe(200);
+    expect((await adminFetch(`${run.restUrl('west')}/meshes`)).status).toBe(200);
     await until('all of them are up', async () => {
       const states = await run.states();
       return killed.every((part) => states.get(part)?.startsWith('up'));
@@ -157,14 +158,14 @@ interface Stored {
     await becomes('west to east', ANSWER);
     // What was committed is there, and the control plane that outlived its database writes again.
     const east = run.restUrl('east');
-    expect((await fetch(`${east}/meshes/default/dataplanes/redis-1`)).status).toBe(200);
+    expect((await adminFetch(`${east}/meshes/default/dataplanes/redis-1`)).status).toBe(200);
     const spec = { networking: { address: '10.1.0.21', inbound: [{ port: 1, tags: { 'kuma.io/service': 'cache' } }] } };
     const body = JSON.stringify({ type: 'Dataplane', mesh: 'default', name: 'cache-1', spec });
     const headers = { 'content-type': 'application/json' };
     const url = `${east}/meshes/default/dataplanes/cache-1`;
-    await until('east writes', async () => (await fetch(url, { method: 'PUT', headers, body })).ok);
+    await until('east writes', async () => (await adminFetch(url, { method: 'PUT', headers, body })).ok);
     const seen = `${run.restUrl('west')}/meshes/default/meshservices/cache?zone=east`;
-    await until('west sees it', async () => (await fetch(seen)).ok);
+    await until('west sees it', async () => (await adminFetch(seen)).ok);
   });
 
   it('shows a service without its agent: the process works, nobody reaches it by the mesh', async () => {

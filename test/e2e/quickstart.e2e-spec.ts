@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hasRedisServer } from '../../scripts/lib/redis.mjs';
+import { adminFetch } from '../support/admin-credential';
 import { until } from '../support/until';
 import { QuickstartRun } from './quickstart-run';
 
@@ -13,7 +14,7 @@ interface Service {
 }
 
 async function get<T>(url: string): Promise<T | undefined> {
-  const response = await fetch(url);
+  const response = await adminFetch(url);
   return response.ok ? ((await response.json()) as T) : undefined;
 }
 
@@ -140,7 +141,7 @@ describe('npm start', () => {
     it('shows in west what is registered in east while it runs', async () => {
       const url = `${run().restUrl('east')}/meshes/default/dataplanes/cart-1`;
       const headers = { 'content-type': 'application/json' };
-      expect((await fetch(url, { method: 'PUT', headers, body: dataplane('cart-1', 'cart') })).status).toBe(201);
+      expect((await adminFetch(url, { method: 'PUT', headers, body: dataplane('cart-1', 'cart') })).status).toBe(201);
       const cart = await serviceOf(run().restUrl('west'), 'cart', 'east');
       expect(hostnames(cart)).toContain('cart.svc.east.mesh.local');
     });
@@ -150,11 +151,23 @@ describe('npm start', () => {
       const body = JSON.stringify({ type: 'HostnameGenerator', name: 'labelled', spec });
       const url = `${run().restUrl('global')}/hostnamegenerators/labelled`;
       const headers = { 'content-type': 'application/json' };
-      expect((await fetch(url, { method: 'PUT', headers, body })).status).toBe(201);
+      expect((await adminFetch(url, { method: 'PUT', headers, body })).status).toBe(201);
       await until('west shows it', async () => {
         const { status } = await serviceOf(run().restUrl('west'), 'redis', 'east');
         return status.addresses.some(({ hostname }) => hostname === undefined);
       });
+    });
+
+    it('has no administrator without credentials but at its sockets', async () => {
+      const spec = { role: 'admin', subjects: [{ kind: 'Group', name: 'causeway:anonymous' }] };
+      const body = JSON.stringify({ type: 'RoleBinding', name: 'stolen', spec });
+      const headers = { 'content-type': 'application/json' };
+      for (const name of ['global', 'east', 'west']) {
+        const url = `${run().restUrl(name)}/rolebindings/stolen`;
+        expect((await fetch(url, { method: 'PUT', headers, body })).status).toBe(401);
+        const socket = join(dataDir, 'sockets', `${name}.sock`);
+        expect(await run().shell(`curl -s --unix-socket ${socket} http://${name}/who-am-i`)).toContain('"local-socket"');
+      }
     });
 
     it('does what the tour of the README says', async () => {

@@ -1,4 +1,4 @@
-import { chmod, lstat, mkdir, readdir, unlink } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readdir, stat, unlink } from 'node:fs/promises';
 import type { Stats } from 'node:fs';
 import { connect } from 'node:net';
 import { dirname } from 'node:path';
@@ -37,7 +37,7 @@ async function takeFolder(folder: string, logger: Logger): Promise<void> {
   await mkdir(folder, { recursive: true, mode: FOLDER_MODE }).catch((error: unknown) => {
     if (!isCode(error, 'EEXIST')) throw error; // it is no folder, which is said below
   });
-  const found = await lstat(folder);
+  const found = await stat(folder);
   if (!found.isDirectory()) throw new Error(`${folder} is no folder`);
   if (found.uid !== uid)
     throw new Error(`the folder ${folder} belongs to the account ${found.uid}, and must be this one's, ${uid}`);
