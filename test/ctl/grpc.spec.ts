@@ -139,8 +139,10 @@ describe('causeway over gRPC', () => {
     await inContext(['config', 'set-context', 'elsewhere', '-s', server, '-m', 'nowhere', '--token', OPERATOR_TOKEN]);
     const elsewhere = await inContext(['--context', 'elsewhere', 'get', 'msvc/known']);
     expect([elsewhere.code, elsewhere.err]).toEqual([1, expect.stringMatching(/^Not found: .*nowhere/)]);
-    // A server that is named gets nothing of the context in use.
-    expect((await inContext(['-s', server, 'get', 'msvc/known'])).err).toMatch(/^Unauthorized: /);
+    // A server that is named gets the token of the context for exactly this server.
+    expect((await inContext(['-s', server, 'get', 'msvc/known', '-o', 'name'])).out).toBe('meshservice/known\n');
+    const otherName = server.replace('127.0.0.1', 'localhost');
+    expect((await inContext(['-s', otherName, 'get', 'msvc/known'])).err).toMatch(/^Unauthorized: /);
   });
 
   it('says what is wrong with the caller, its rate and the connection', async () => {
