@@ -166,7 +166,9 @@ describe('npm start', () => {
         const url = `${run().restUrl(name)}/rolebindings/stolen`;
         expect((await fetch(url, { method: 'PUT', headers, body })).status).toBe(401);
         const socket = join(dataDir, 'sockets', `${name}.sock`);
-        expect(await run().shell(`curl -s --unix-socket ${socket} http://${name}/who-am-i`)).toContain('"local-socket"');
+        expect(await run().shell(`curl -s --unix-socket ${socket} http://${name}/who-am-i`)).toContain(
+          '"local-socket"',
+        );
       }
     });
 

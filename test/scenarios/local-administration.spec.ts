@@ -125,7 +125,9 @@ describe('local administration', () => {
     const port = portOf((await running()).grpcUrl);
     for (const at of [port, await open(bytesTo(port))]) {
       const client = await GenericClient.connect(`127.0.0.1:${at}`, 'v1');
-      const apply = client.call('causeway.v1.ResourceService/Apply', [{ documents: [{ json: JSON.stringify(BINDING) }] }]);
+      const apply = client.call('causeway.v1.ResourceService/Apply', [
+        { documents: [{ json: JSON.stringify(BINDING) }] },
+      ]);
       await expect(apply).rejects.toMatchObject({ code: 16 });
       const list = client.call('causeway.v1.ResourceService/List', [{ selection: { kind: 'RoleBinding' } }]);
       await expect(list).rejects.toMatchObject({ code: 16 });
