@@ -30,8 +30,8 @@ class Sayer {
     });
   }
 
-  async listen(address: string): Promise<number> {
-    await new Promise<void>((resolve) => this.server.listen(0, address, resolve));
+  async listen(address: string, port = 0): Promise<number> {
+    await new Promise<void>((resolve) => this.server.listen(port, address, resolve));
     return (this.server.address() as AddressInfo).port;
   }
 
@@ -90,7 +90,7 @@ describe.each(PLANES)('a machine with the plane %s, whatever its zone says', (pl
     const facts = { controlPlanes: [`127.0.0.1:${ports.xds}`], zone: 'east', mesh: 'default', token };
     writeFileSync(bundle, joinBundleText({ ...facts, authority: zone.authority ?? '' }), { mode: 0o600 });
     const services = [{ name: 'web', port: ports.inbound, servicePort: ports.own }];
-    const outbounds = [{ port: ports.outbound, backend: { name: 'far' } }];
+    const outbounds = [{ port: ports.outbound, backend: { name: 'far', port: ports.victim } }];
     agent = new AgentProcess(join(folder, 'a'), {
       ...{
         bundle,
@@ -118,32 +118,42 @@ describe.each(PLANES)('a machine with the plane %s, whatever its zone says', (pl
     const { labels, spec } = await stored();
     const [inbound] = spec.networking.inbound;
     const stolen = [{ ...inbound, serviceAddress: '127.0.0.1', servicePort: ports.victim }];
-    await write('web-1', labels, { networking: { ...spec.networking, inbound: stolen } });
-    const programmed = await until('the zone hears it', async () => {
-      const found = await condition('Programmed');
-      return found?.status === 'False' && found;
-    });
-    expect(programmed).toMatchObject({ reason: 'Invalid', message: expect.stringContaining('RejectedByProxy') });
-    const { message } = await condition('RejectedByProxy');
-    expect(message).toContain(
-      `agent.yaml names no service with the process 127.0.0.1:${ports.victim}: inbounds lead to 127.0.0.1:${ports.own}`,
-    );
-    const { text } = await agent.command('status');
-    expect(text).toContain(`refused`);
-    expect(text).toContain(`localhost:127.0.0.1:${ports.victim}: agent.yaml names no service`);
+    // Its agent writes its own spec again when it says what it refuses; a hostile zone does not let it.
+    const steal = async (): Promise<void> => {
+      const [now] = (await stored()).spec.networking.inbound;
+      if (now.servicePort !== ports.victim)
+        await write('web-1', labels, { networking: { ...spec.networking, inbound: stolen } });
+    };
+    const whileStealing = <T>(ask: () => Promise<T>): (() => Promise<T>) => {
+      return async () => {
+        await steal();
+        return ask();
+      };
+    };
+    const refusal = `agent.yaml names no service with the process 127.0.0.1:${ports.victim}: inbounds lead to 127.0.0.1:${ports.own}`;
+    const isRejected = async (): Promise<boolean> =>
+      (await condition('RejectedByProxy'))?.message.includes(refusal) === true &&
+      (await condition('Programmed'))?.message.includes('RejectedByProxy') === true &&
+      (await condition('Programmed')).status === 'False';
+    await until('the zone hears it', whileStealing(isRejected));
+    const status = async (): Promise<boolean> =>
+      (await agent.command('status')).text.includes(
+        `refused      localhost:127.0.0.1:${ports.victim}: agent.yaml names`,
+      );
+    await until('its operator hears it', whileStealing(status));
     expect(await said(address, ports.inbound)).not.toBe('victim');
     expect(victim.connections).toBe(0);
     await write('web-1', labels, spec);
-    await until('it is programmed', async () => (await condition('Programmed'))?.status === 'True');
+    await until('it is told', async () => (await condition('RejectedByProxy')) === undefined);
     await until('its service answers', async () => (await said(address, ports.inbound)) === 'own');
     expect((await agent.command('status')).text).not.toContain('refused');
   });
 
   it('dials only what its file allows: hosts elsewhere are left out, and both the zone and its operator hear which', async () => {
-    const far = (at: string, port: number): object => ({
-      networking: { address: at, inbound: [{ port, tags: { 'kuma.io/service': 'far' } }] },
+    const far = (at: string): object => ({
+      networking: { address: at, inbound: [{ port: ports.victim, tags: { 'kuma.io/service': 'far' } }] },
     });
-    await write('far-1', { 'kuma.io/origin': 'zone' }, far('127.0.0.1', ports.victim));
+    await write('far-1', { 'kuma.io/origin': 'zone' }, far('127.0.0.1'));
     const obeyed = await until('the zone hears it', async () => {
       const found = await condition('Obeyed');
       return found?.status === 'False' && found;
@@ -154,8 +164,8 @@ describe.each(PLANES)('a machine with the plane %s, whatever its zone says', (pl
     expect((await agent.command('status')).text).toMatch(/refused +\S+: 127\.0\.0\.1:\d+ not dialled/);
 
     const reached = new Sayer('reached');
-    const port = await reached.listen('127.9.7.7');
-    await write('far-1', { 'kuma.io/origin': 'zone' }, far('127.9.7.7', port));
+    await reached.listen('127.9.7.7', ports.victim);
+    await write('far-1', { 'kuma.io/origin': 'zone' }, far('127.9.7.7'));
     await until('it is dialled', async () => (await said('127.0.0.1', ports.outbound)) === 'reached');
     await until('that is told', async () => (await condition('Obeyed')) === undefined);
     reached.close();
@@ -163,8 +173,8 @@ describe.each(PLANES)('a machine with the plane %s, whatever its zone says', (pl
 
   it('follows another mayDial of its file at once, and without it dials no loopback but its own services', async () => {
     const far = new Sayer('far');
-    const port = await far.listen('127.9.7.8');
-    const networking = { address: '127.9.7.8', inbound: [{ port, tags: { 'kuma.io/service': 'far' } }] };
+    await far.listen('127.9.7.8', ports.victim);
+    const networking = { address: '127.9.7.8', inbound: [{ port: ports.victim, tags: { 'kuma.io/service': 'far' } }] };
     await write('far-1', { 'kuma.io/origin': 'zone' }, { networking });
     await until('it is dialled', async () => (await said('127.0.0.1', ports.outbound)) === 'far');
     const before = agent.settings;
