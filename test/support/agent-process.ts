@@ -11,8 +11,8 @@ import { endsWithProgram } from './ends-with-program';
 import { until } from './until';
 
 const ROOT = resolve(__dirname, '..', '..');
-/** The machines of most tests are addresses of loopback, where an agent dials nothing by preset. */
-const TEST_MACHINES = ['default', '127.0.0.0/8', '::1'];
+/** The machines of most tests are addresses of loopback, where an agent dials nothing by preset: halves stand over `!127.0.0.0/8`. */
+const TEST_MACHINES = ['default', '127.0.0.0/9', '127.128.0.0/9', '::1'];
 
 /** The program `causeway-agent run`, or `ingress`, with a configuration of a test, in a folder of its own. Needs a build. */
 export class AgentProcess {

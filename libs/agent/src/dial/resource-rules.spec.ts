@@ -225,6 +225,19 @@ describe('an inbound', () => {
     expect(listens('x', ['10.0.0.7', 22], filters, claims)).toBe(refusal);
   });
 
+  it('is none of an ingress, which leads to hosts of its zone', () => {
+    const facts = dialFactsOf(config.config, { dataplane: undefined, authoritiesFile: undefined });
+    const listener = {
+      ...{
+        name: 'ingress:10.0.0.7:10001',
+        address: socket('10.0.0.7', 10_001),
+        trafficDirection: TrafficDirection.INBOUND,
+      },
+      filterChains: [{ filters: [tcp('in:x')] }],
+    };
+    expect(refused(Listener, listener, listener.name, facts)).toBeUndefined();
+  });
+
   it('is not opened by another listener: others reach no more of this machine than its file names', () => {
     const filters = [tcp('web')];
     for (const at of ['10.0.0.7', '0.0.0.0', '::'])

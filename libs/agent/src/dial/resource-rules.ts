@@ -51,6 +51,8 @@ function clusterProblem(found: Cluster, facts: DialFacts): string | undefined {
 }
 
 function listenerProblem(found: Listener, parts: ResourceParts, facts: DialFacts): string | undefined {
+  // An ingress has no inbound: it leads to hosts of the zone, each of which is checked.
+  if (facts.address === undefined) return undefined;
   const { name, trafficDirection, address, additionalAddresses, useOriginalDst } = found;
   const places = [address, ...additionalAddresses.map((each) => each.address)].flatMap((each) =>
     each?.address?.$case === 'socketAddress' ? [placeOf(each.address.value)] : [],
