@@ -15,6 +15,7 @@ export interface RunFlags {
   readonly address?: string;
   readonly service?: readonly string[];
   readonly outbound?: readonly string[];
+  readonly mayDial?: readonly string[];
   readonly logLevel?: string;
 }
 
@@ -31,6 +32,7 @@ export function configOf(flags: RunFlags, kind: 'dataplane' | 'ingress'): Readon
     ...(authorityFile !== undefined && { authorityFile: resolve(authorityFile) }),
     ...(state !== undefined && { state: resolve(state) }),
     ...defined({ mesh, plane, capture, logLevel }),
+    ...(flags.mayDial && { mayDial: flags.mayDial }),
     ...(kind === 'ingress' ? name !== undefined && { ingress: { name } } : dataplaneOf(flags)),
   };
 }

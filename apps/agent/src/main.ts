@@ -93,6 +93,7 @@ function shared(command: Command): Command {
     .option('--token-file <file>', 'a token instead of that of the bundle')
     .option('--authority-file <file>', 'certificates (PEM) that verify the control planes, without a bundle')
     .option('--plane <plane>', 'envoy or builtin; envoy where it is found')
+    .option('--may-dial <range>', '`default`, or a range where its proxies dial; may be repeated', collected)
     .option('--log-level <level>', 'debug, info, warn or error');
 }
 

@@ -23,8 +23,8 @@ type AdmissionSources = [
 @Module({})
 export class AdmissionModule {
   static forRoot({ imports }: ModuleImports): DynamicModule {
-    const useFactory = (...[core, { store }, index, access, meshes]: AdmissionSources) =>
-      new Admission({ ...core, controlPlane: core.cp, store, index, meshes, access });
+    const useFactory = (...[core, { store, agentLeases }, index, access, meshes]: AdmissionSources) =>
+      new Admission({ ...core, controlPlane: core.cp, store, index, meshes, access, leases: agentLeases });
     return {
       module: AdmissionModule,
       imports,

@@ -114,7 +114,11 @@ function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources
       const state = await authority.state();
       return state?.authorities.find(({ id }) => id === state.signing)?.certificate;
     },
-    admission: (access) => new Admission({ ...core, controlPlane: cp, store: backend.store, index, meshes, access }),
+    admission: (access) =>
+      new Admission({
+        ...{ ...core, controlPlane: cp, store: backend.store, index, meshes, access },
+        leases: backend.agentLeases,
+      }),
     scope: settings.CAUSEWAY_XDS_SCOPE,
     limits: {
       connections: {

@@ -3,6 +3,7 @@ import type { Meshes } from '@causeway/meshes';
 import type { ControlPlane, Registry } from '@causeway/resources';
 import type { Clock, Tracer } from '@causeway/runtime';
 import type { IndexReader, ResourceStore } from '@causeway/store';
+import type { LeaseLookup } from './leased-dataplanes';
 
 /** What admission works with. */
 export interface AdmissionParts {
@@ -16,4 +17,6 @@ export interface AdmissionParts {
   readonly tracer?: Tracer | undefined;
   /** Who may write what (docs/design.md §6 Roles). */
   readonly access: Pick<AccessPolicy, 'authorise' | 'may'>;
+  /** Names the holders of leased Dataplanes where a write is refused for their sake; absent: by their instances alone. */
+  readonly leases?: LeaseLookup | undefined;
 }

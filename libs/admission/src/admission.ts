@@ -97,6 +97,7 @@ export class Admission {
     const write = new SingleWrite(this.parts, request);
     const rules = {
       authorise: (decoded: DecodedDocument) => this.authoriseDraft(decoded, request),
+      prepare: (stored: Iterable<Resource | undefined>) => write.prepare(stored),
       plan: (document: PlannedDocument) => write.plan(document),
     };
     return new BatchWrite(this.parts, rules, request).run();

@@ -19,6 +19,8 @@ export interface WriteContext {
   readonly caller: Caller;
   /** From where the caller speaks, for the audit log. */
   readonly origin?: CallerOrigin;
+  /** The writer is the agent that holds the lease of the Dataplane. */
+  readonly holdsLease?: boolean;
 }
 
 /** Where a write comes from that no interface sent: a test, a tool. */

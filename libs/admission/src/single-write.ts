@@ -16,6 +16,7 @@ import {
 } from './definition-rules';
 import { checkNotClaimed, checkNotGenerated } from './generated-rules';
 import { TakenNames } from './aws-names';
+import { LeasedDataplanes } from './leased-dataplanes';
 import { catchUp, checkNewMember, describeMembers, InUse, membershipRead } from './mesh-rules';
 import { RequestNodes } from './node-selectors';
 import { planWrite } from './plan-write';
@@ -54,6 +55,7 @@ export class SingleWrite {
   /** The names at App Mesh that this request takes, and the nodes that it sees. */
   private readonly names: TakenNames;
   private readonly nodes: RequestNodes;
+  private readonly leased: LeasedDataplanes;
 
   constructor(
     private readonly parts: AdmissionParts,
@@ -61,6 +63,12 @@ export class SingleWrite {
   ) {
     this.names = new TakenNames(parts.index);
     this.nodes = new RequestNodes(parts.index);
+    this.leased = new LeasedDataplanes(parts.leases, options.context);
+  }
+
+  /** Reads what the refusals of `plan` over these resources name. */
+  prepare(stored: Iterable<Resource | undefined>): Promise<void> {
+    return this.leased.read(stored);
   }
 
   /**
@@ -97,6 +105,7 @@ export class SingleWrite {
     draft: ValidatedDraft,
   ): Promise<WriteOutcome | undefined> {
     const { index, meshes, registry } = this.parts;
+    await this.prepare([stored]);
     const planned = this.plan({ draft, kind, stored, meshes, registry, meshInBody });
     if (planned.outcome === 'unchanged' || this.options.dryRun === true) return planned;
     const { id, labels, spec } = planned;
@@ -124,7 +133,8 @@ export class SingleWrite {
     if (stored) checkMadeHere(stored, controlPlane);
     else checkNewMember(kind, draft.id, meshes, meshInBody);
     this.nodes.checkMembership(draft, stored);
-    const planned = planWrite(kind, draft, stored);
+    const planned = planWrite(kind, this.leased.withLabel(draft, stored), stored);
+    this.leased.checkSpec(stored, planned.spec);
     if (!stored) this.names.take(kind, draft.id, draft.spec);
     this.nodes.take(planned);
     return { ...planned, warnings: [...planned.warnings, ...definitionWarnings(draft, stored, { registry, index })] };
@@ -147,6 +157,9 @@ export async function deleteOnce(
   checkPrecondition(request.ifMatch, stored);
   checkNotShipped(stored);
   checkNotGenerated(stored);
+  const leased = new LeasedDataplanes(parts.leases, request.context);
+  await leased.read([stored]);
+  leased.checkDelete(stored);
   const isMesh = id.kind === Mesh.name;
   if (isMesh || id.kind === MetaresourceDefinition.name) await catchUp(store, index, clock);
   const declared = kindOfDefinition(stored, registry);

@@ -46,6 +46,9 @@ const COMMIT_DELAY = 10_000;
 
 const CHANGED = `SELECT n.now, l.* FROM (SELECT ${NOW} AS now) AS n LEFT JOIN agent_leases l ON l.changed_at >= $1`;
 
+const FIND = `SELECT l.* FROM agent_leases l JOIN jsonb_to_recordset($1) AS k(mesh text, namespace text, name text)
+  ON l.mesh = k.mesh AND l.name = k.name AND l.namespace = k.namespace`;
+
 const PAGE = `SELECT c.total, l.* FROM (SELECT count(*) AS total FROM agent_leases) AS c
   LEFT JOIN LATERAL (SELECT * FROM agent_leases ORDER BY mesh, name, namespace OFFSET $1 LIMIT $2) AS l ON true`;
 
@@ -141,6 +144,11 @@ export class PostgresAgentLeases implements AgentLeaseStore {
     const rows = await this.database.read<AgentLeaseRow & { readonly now: number }>(statement);
     const leases = rows.flatMap((row) => (isLease(row) ? [leaseOf(row)] : []));
     return { now: rows[0]?.now ?? 0, leases };
+  }
+
+  async find(keys: readonly LeaseKey[]): Promise<readonly AgentLease[]> {
+    const statement = { name: 'find-leases', text: FIND, values: [JSON.stringify(keys)] };
+    return (await this.database.read<AgentLeaseRow>(statement)).map(leaseOf);
   }
 
   async page(offset: number, most: number): ReturnType<AgentLeaseStore['page']> {

@@ -118,6 +118,8 @@ export interface AgentLeaseStore {
   survey(most: number): Promise<LeaseSurvey>;
   /** Leases that changed at `since` (the store's clock) or later; all for 0. Heartbeats change nothing. */
   changedSince(since: number): Promise<{ readonly now: number; readonly leases: readonly AgentLease[] }>;
+  /** The leases on these Dataplanes, in no order; of one that has none there is nothing. */
+  find(keys: readonly LeaseKey[]): Promise<readonly AgentLease[]>;
   /** Leases from a place on, in the order of mesh, name, namespace, and how many there are. */
   page(offset: number, most: number): Promise<{ readonly total: number; readonly leases: readonly AgentLease[] }>;
   /**

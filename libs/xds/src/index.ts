@@ -13,7 +13,7 @@ export {
   unpack,
   type MessageCodec,
 } from './resources/any';
-export { checkMessage } from './resources/check-message';
+export { checkMessage, type MessageVisitor } from './resources/check-message';
 export {
   encodeResource,
   endpointsNameOf,
@@ -54,6 +54,7 @@ export {
   inboundListenerName,
   NO_CLUSTER,
   outboundListenerName,
+  processClusterName,
   vipClusterName,
 } from './envoy/names';
 export type { Instance, PortInstances } from './model/instances';

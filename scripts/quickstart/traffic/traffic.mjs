@@ -118,7 +118,10 @@ export function agentsFolder(dataDir) {
 async function startAgent({ settings, parts, places, name, config }) {
   const [file, state] = ['.yaml', ''].map((ending) => join(places.folder, `${name}${ending}`));
   // JSON is YAML.
-  keep(file, `${JSON.stringify({ ...config, envoy: { concurrency: 1 }, drainTime: '1s' }, undefined, 2)}\n`);
+  // The machines of the demo are addresses of loopback, where an agent dials nothing by preset.
+  const mayDial = ['default', `${settings.demoNetwork}.0.0/16`];
+  const own = { mayDial, envoy: { concurrency: 1 }, drainTime: '1s' };
+  keep(file, `${JSON.stringify({ ...config, ...own }, undefined, 2)}\n`);
   const args = [config.ingress ? 'ingress' : 'run', '-f', file, '--state', state];
   const env = settings.envoy === undefined ? {} : { CAUSEWAY_ENVOY: settings.envoy };
   await startPart({ settings, parts, places, name, file: places.agent, args, env });

@@ -32,6 +32,8 @@ import { documentDiff } from './document-diff';
 export interface WriteRules {
   /** Checks the caller's right to write the document. */
   readonly authorise: (decoded: DecodedDocument) => void;
+  /** Reads what the refusals of `plan` over these resources name. */
+  readonly prepare: (stored: Iterable<Resource | undefined>) => Promise<void>;
   /** What a write over `stored` comes to. */
   readonly plan: (document: PlannedDocument) => WriteOutcome;
 }
@@ -187,6 +189,7 @@ export class BatchWrite {
     const all: PlannedEntry[] = [];
     // What changes while the documents are planned, slice by slice, is outdated for all of them.
     const read = this.parts.index.point?.revision ?? 0;
+    await this.rules.prepare(entries.map(({ index }) => this.parts.index.get(this.idOf(index))));
     await this.sliced(this.plan(entries, all, isFirst));
     const planned = this.refuseRepeated(all, ({ index }) => identityKey(this.idOf(index)));
     if (this.request.dryRun === true) {

@@ -9,6 +9,7 @@ import {
   Violations,
   type Violation,
 } from '@causeway/resources';
+import { parseDialRules } from '@causeway/ipam';
 import { catchersOf } from '../capture/clients';
 import { trustOf } from '../direct/direct-endpoints';
 import { AgentSchema, type AgentConfig, type HealthCheckConfig } from './schema';
@@ -98,10 +99,18 @@ function* rulesOf(config: AgentConfig): Iterable<Violation> {
       .field('address')
       .violation(`must be an address of loopback; got ${JSON.stringify(dns.address)}`, 'not-allowed');
   if (metrics) yield* addressOf(metrics.address, TOP.field('metrics').field('address'));
+  yield* dialRules(config);
   yield* directRules(config);
   yield* grpcRules(config);
   yield* dataplaneRules(config);
   yield* clientRules(config);
+}
+
+function* dialRules({ mayDial }: AgentConfig): Iterable<Violation> {
+  for (const [i, text] of (mayDial ?? []).entries()) {
+    const parsed = parseDialRules([text]);
+    if (!parsed.ok) yield TOP.field('mayDial').index(i).violation(parsed.errors.join('; '), 'wrong-form');
+  }
 }
 
 /** Users are told apart by rules of the kernel that lead to one of several Envoys. */

@@ -220,6 +220,16 @@ export const AgentSchema = Type.Object(
           'Ranges in which every machine, and the network between them, is trusted: the plane `direct` sends and takes plain text there.',
       }),
     ),
+    mayDial: Type.Optional(
+      Type.Array(
+        Type.String({ maxLength: 64, title: '`default`, or a range such as 10.0.0.0/8, with ! to refuse it' }),
+        {
+          maxItems: 1_000,
+          description:
+            'Where its proxies dial, whatever the zone says; its own services always. Left out: `default`, all but loopback, link-local and metadata addresses ([below](#where-an-agent-dials)).',
+        },
+      ),
+    ),
     envoy: Type.Optional(
       Type.Object(
         {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Backoff, errorText, type Clock, type Logger } from '@causeway/runtime';
 import { envoyBootstrap } from '@causeway/xds';
 import type { Plane, PlaneState } from '../plane';
-import type { CacheChange, ResourceCache } from '../resources/resource-cache';
+import type { CacheChange, ResourceReader } from '../resources/resource-cache';
 import type { EnvoyProgram } from './envoy-program';
 import { KeptProcess } from './kept-process';
 import type { LocalXdsServer } from './local-xds-server';
@@ -20,7 +20,7 @@ export interface EnvoyPlaneOptions {
   readonly cluster: string;
   /** Of this plane alone, and of this user: it holds the admin socket. */
   readonly folder: string;
-  readonly cache: ResourceCache;
+  readonly cache: ResourceReader;
   readonly xds: LocalXdsServer;
   readonly clock: Clock;
   readonly logger: Logger;

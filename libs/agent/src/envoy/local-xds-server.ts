@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import type { Clock, Logger } from '@causeway/runtime';
 import { XdsServer, type AdmittedProxy, type ProxyCaller, type ProxyTypeStatus } from '@causeway/xds';
 import { LocalSource } from '../resources/local-source';
-import type { CacheChange, ResourceCache } from '../resources/resource-cache';
+import type { CacheChange, ResourceReader } from '../resources/resource-cache';
 
 /** A change that a proxy has not acked yet. */
 interface Waiting {
@@ -18,10 +18,10 @@ interface Waiting {
  * changes nothing: the agent is a server with its state on disk, no relay (I14).
  */
 export class LocalXdsServer {
-  private readonly caches = new Map<string, ResourceCache>();
+  private readonly caches = new Map<string, ResourceReader>();
   private readonly stops = new Map<string, () => void>();
   private readonly source = new LocalSource((proxy) => this.review(proxy));
-  private readonly server: XdsServer<ResourceCache>;
+  private readonly server: XdsServer<ResourceReader>;
   private readonly waiting = new Set<Waiting>();
   /** Whose proxies come and go: nobody waits for one that is gone. */
   private readonly leaving = new Set<string>();
@@ -42,7 +42,7 @@ export class LocalXdsServer {
   }
 
   /** Serves the proxy with this node id from a cache; `leaves`: it may go for good without a word. */
-  serve(proxy: string, cache: ResourceCache, { leaves = false }: { readonly leaves?: boolean } = {}): void {
+  serve(proxy: string, cache: ResourceReader, { leaves = false }: { readonly leaves?: boolean } = {}): void {
     if (leaves) this.leaving.add(proxy);
     this.caches.set(proxy, cache);
     this.stops.set(proxy, this.source.follow(cache));
@@ -84,7 +84,7 @@ export class LocalXdsServer {
     await rm(this.path, { force: true });
   }
 
-  private async admit({ node }: ProxyCaller): Promise<AdmittedProxy<ResourceCache>> {
+  private async admit({ node }: ProxyCaller): Promise<AdmittedProxy<ResourceReader>> {
     const view = this.caches.get(node);
     if (!view) throw new NotFound(`this agent runs no proxy ${JSON.stringify(node)}`);
     return { proxy: { id: node, view } };

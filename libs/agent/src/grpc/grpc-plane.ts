@@ -7,7 +7,7 @@ import type { TextSource } from '../builtin/decode/tls-settings';
 import type { LocalXdsServer } from '../envoy/local-xds-server';
 import { IDENTITY_SECRET, TRUST_SECRET } from '../identity/workload-key-file';
 import type { Plane, PlaneState } from '../plane';
-import type { CacheChange, ResourceCache } from '../resources/resource-cache';
+import type { CacheChange, ResourceReader } from '../resources/resource-cache';
 
 export interface GrpcPlaneOptions {
   /** The node id and the cluster of its Dataplane. */
@@ -18,7 +18,7 @@ export interface GrpcPlaneOptions {
   /** The private key of the workload, PEM, in the folder. */
   readonly keyFile: string;
   readonly zone: string | undefined;
-  readonly cache: ResourceCache;
+  readonly cache: ResourceReader;
   readonly xds: LocalXdsServer;
   readonly clock: Clock;
   readonly logger: Logger;

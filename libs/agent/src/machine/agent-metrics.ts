@@ -44,6 +44,11 @@ const PROXY: readonly Metric<MachineProxy>[] = [
     read: ({ plane }) => plane.unobeyed?.length ?? 0,
   },
   {
+    name: 'refused_parts',
+    help: 'Resources that the machine refuses, and resources with hosts that it does not dial',
+    read: ({ refused }) => refused.length,
+  },
+  {
     name: 'plane_processes',
     help: 'Processes of the builtin plane',
     read: ({ plane }) => plane.processes?.pids.length,

@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { durationMs } from '@causeway/resources';
 import { aborted, errorText, type Clock, type Logger } from '@causeway/runtime';
@@ -9,6 +8,7 @@ import { ZoneAccess } from '../identity/zone-access';
 import { agentInstance } from '../lease/agent-instance';
 import { AgentSocket } from './agent-socket';
 import { MachineParts, type MachineFacts } from './machine-parts';
+import { openState } from './state-folder';
 import type { AgentStatus } from './status';
 import { KnownZone } from './zone-facts';
 
@@ -54,12 +54,12 @@ export class Agent {
   }
 
   /**
-   * Resolves when it has ended. Rejects where it cannot start: another agent has the folder, the folder cannot be written, or what it
+   * Resolves when it has ended. Rejects where it cannot start: another agent or user has the folder, it cannot be written, or what it
    * joins with cannot be read and it has not joined before.
    */
   async run(signal: AbortSignal): Promise<void> {
     const { folder, logger } = this.options;
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await openState(folder, logger);
     const isKnown = this.access.current().addresses.length > 0;
     if (!isKnown)
       throw new Error(

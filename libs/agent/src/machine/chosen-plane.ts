@@ -9,7 +9,7 @@ import { findEnvoy, type EnvoyPlaces, type EnvoyProgram } from '../envoy/envoy-p
 import type { LocalXdsServer } from '../envoy/local-xds-server';
 import { GrpcPlane } from '../grpc/grpc-plane';
 import type { Plane } from '../plane';
-import type { ResourceCache } from '../resources/resource-cache';
+import type { ResourceReader } from '../resources/resource-cache';
 import { nodeIdOf, type ProxyPlan } from './machine-proxy';
 
 /** How the proxies of a machine are carried. */
@@ -23,7 +23,7 @@ export type ChosenPlane =
 export interface CarriedProxy {
   readonly plan: ProxyPlan;
   readonly config: AgentConfig;
-  readonly cache: ResourceCache;
+  readonly resources: ResourceReader;
   readonly keyFile: string;
   readonly zone: string | undefined;
 }
@@ -57,7 +57,7 @@ export async function choosePlane(
 /** Makes the plane of a proxy; it does not run yet. */
 export function createPlane(
   chosen: ChosenPlane,
-  { plan, config, cache, keyFile, zone }: CarriedProxy,
+  { plan, config, resources: cache, keyFile, zone }: CarriedProxy,
   { clock, logger, xds, instance, network, processes }: PlaneParts,
 ): Plane {
   if (chosen.type === 'builtin')

@@ -59,7 +59,7 @@ export class DataplaneLease {
   private async tellUnobeyed(signal: AbortSignal): Promise<void> {
     const { proxy, clock } = this.options;
     while (!signal.aborted) {
-      if (this.registered) this.holder.cannot(this.registered, proxy.plane.unobeyed ?? []);
+      if (this.registered) this.holder.cannot(this.registered, [...proxy.refused, ...(proxy.plane.unobeyed ?? [])]);
       await clock.sleep(LOOK, signal);
     }
   }

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { durationMs } from '@causeway/resources';
 import { errorText, type Clock, type Logger } from '@causeway/runtime';
 import { explicitListenerName, inboundListenerName, outboundListenerName, RESOURCE_TYPES } from '@causeway/xds';
 import { PlaneProcesses } from '../builtin/processes/plane-processes';
@@ -188,7 +189,7 @@ export class MachineParts {
     this.readiness.look();
     for (const [id, next] of wanted) {
       const known = this.running.get(id);
-      if (known) this.update(id, known, next);
+      if (known) await this.update(id, known, next, config);
       else if (plane)
         await this.begin(next, { access, plane, config }).catch((error: unknown) => {
           failures.push(`${next.plan.type} ${next.plan.name}: ${errorText(error)}`);
@@ -223,13 +224,13 @@ export class MachineParts {
   ): Promise<void> {
     const { version, clock, logger, instance, machine } = this.options;
     const { network, processes } = this;
-    const { plan, registered } = wanted;
+    const { plan, registered, dial } = wanted;
     const named = logger.child({ proxy: nodeIdOf(plan) });
     const { zone } = access.current();
     const proxy = await MachineProxy.start({
-      ...{ plan, access, version, clock, logger: named },
-      createPlane: (cache, keyFile) =>
-        createPlane(plane, { plan, config, cache, keyFile, zone }, { ...this.options, network, processes }),
+      ...{ plan, dial, access, version, clock, logger: named },
+      createPlane: (resources, keyFile) =>
+        createPlane(plane, { plan, config, resources, keyFile, zone }, { ...this.options, network, processes }),
     });
     // Whether a process can be reached without its proxy is decided by what the zone has told this one.
     this.running.set(nodeIdOf(plan), { wanted, proxy });
@@ -244,9 +245,11 @@ export class MachineParts {
     this.running.set(nodeIdOf(plan), { wanted, proxy, ...(lease && { lease }) });
   }
 
-  private update(id: string, running: Running, wanted: PlannedProxy): void {
+  private async update(id: string, running: Running, wanted: PlannedProxy, { drainTime }: AgentConfig): Promise<void> {
     this.running.set(id, { ...running, wanted });
-    const { lease } = running;
+    const { lease, proxy } = running;
+    // Before the zone hears of a service: it tells its proxy of it then.
+    await proxy.permit(wanted.dial, durationMs(drainTime) ?? 0);
     if (lease && wanted.registered && !isDeepStrictEqual(wanted.registered, running.wanted.registered))
       this.register(lease, wanted.registered);
   }

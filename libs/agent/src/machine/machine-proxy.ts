@@ -2,9 +2,11 @@ import { mkdir } from 'node:fs/promises';
 import type { Clock, Logger } from '@causeway/runtime';
 import { AdsClient, ClientConnections, RESOURCE_TYPES, type AdsClientState, type ClientTls } from '@causeway/xds';
 import { IDENTITY_SECRET, TRUST_SECRET, WorkloadKeyFile, type HeldCertificate } from '../identity/workload-key-file';
+import { PermittedResources, type RefusedPart } from '../dial/permitted-resources';
+import type { DialFacts } from '../dial/dial-facts';
 import type { ZoneAccess } from '../identity/zone-access';
 import type { Plane } from '../plane';
-import { ResourceCache } from '../resources/resource-cache';
+import { ResourceCache, type ResourceReader } from '../resources/resource-cache';
 
 /** Whose proxy it is, as the zone knows it (docs/reference/xds.md, Proxies). */
 export interface ProxyPlan {
@@ -29,8 +31,10 @@ export interface ProxyPlan {
 export interface MachineProxyOptions {
   readonly plan: ProxyPlan;
   readonly access: ZoneAccess;
-  /** Makes what carries the traffic, of what the cache holds. */
-  readonly createPlane: (cache: ResourceCache, keyFile: string) => Plane;
+  /** Where it may lead connections. */
+  readonly dial: DialFacts;
+  /** Makes what carries the traffic, of what the zone told and the machine permits. */
+  readonly createPlane: (resources: ResourceReader, keyFile: string) => Plane;
   readonly version: string;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -61,6 +65,7 @@ export class MachineProxy {
     private readonly options: MachineProxyOptions,
     readonly key: WorkloadKeyFile,
     readonly cache: ResourceCache,
+    private readonly permitted: PermittedResources,
     readonly plane: Plane,
   ) {
     this.connections = new ClientConnections(options.clock);
@@ -75,11 +80,13 @@ export class MachineProxy {
       clock,
       logger,
     });
-    const plane = options.createPlane(cache, key.path);
-    const proxy = new MachineProxy(options, key, cache, plane);
+    const facts = withKey(options.dial, key);
+    const permitted = await PermittedResources.open({ cache, facts, clock, logger });
+    const plane = options.createPlane(permitted, key.path);
+    const proxy = new MachineProxy(options, key, cache, permitted, plane);
     try {
       await plane.start();
-      cache.useTaker((change) => plane.take(change));
+      permitted.useTaker((change) => plane.take(change));
       if (plan.type === 'dataplane') proxy.wantSecrets();
       if (plan.type === 'ingress') proxy.connect();
       return proxy;
@@ -99,6 +106,17 @@ export class MachineProxy {
 
   get plan(): ProxyPlan {
     return this.options.plan;
+  }
+
+  /** What the zone says and the machine does not permit. */
+  get refused(): readonly RefusedPart[] {
+    return this.permitted.refused;
+  }
+
+  /** It may lead connections as these facts say from now on; services that are gone may for `drainMs` longer. */
+  async permit(dial: DialFacts, drainMs: number): Promise<void> {
+    // What was refused is told again.
+    if (await this.permitted.update(withKey(dial, this.key), drainMs)) this.client?.restart();
   }
 
   /** How the zone is reached; undefined while it is not known where it is. */
@@ -138,6 +156,7 @@ export class MachineProxy {
     this.isStopped = true;
     await this.plane.stop({ drainMs });
     this.client?.close();
+    this.permitted.close();
     await this.cache.close();
   }
 
@@ -165,7 +184,7 @@ export class MachineProxy {
         ...{ metadata: this.metadata(), userAgent: this.userAgent() },
       }),
       held: (type) => this.cache.versions(type),
-      receive: (update) => this.cache.receive(update),
+      receive: (update) => this.permitted.receive(update),
     });
     client.onState(({ type }) => this.cache.connected(type === 'connected'));
     this.client = client;
@@ -191,4 +210,9 @@ export class MachineProxy {
       ...(authoritiesFile !== undefined && { 'causeway.io/authorities-file': authoritiesFile }),
     };
   }
+}
+
+/** The key of a proxy is named by the certificate that the zone signs for it. */
+function withKey(dial: DialFacts, { path }: Pick<WorkloadKeyFile, 'path'>): DialFacts {
+  return { ...dial, files: [...dial.files, path] };
 }

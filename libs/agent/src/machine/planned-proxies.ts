@@ -2,6 +2,7 @@ import { networkInterfaces } from 'node:os';
 import { catchersOf } from '../capture/clients';
 import type { AgentConfig } from '../config/schema';
 import type { LeasedDataplane } from '../lease/lease-holder';
+import { dialFactsOf, type DialFacts } from '../dial/dial-facts';
 import type { Plane } from '../plane';
 import type { ChosenPlane } from './chosen-plane';
 import { dataplaneOf } from './dataplane-spec';
@@ -11,6 +12,8 @@ import type { ProxyPlan } from './machine-proxy';
 export interface PlannedProxy {
   readonly plan: ProxyPlan;
   readonly registered?: LeasedDataplane;
+  /** Where it may lead connections; other facts make no other proxy. */
+  readonly dial: DialFacts;
   readonly facts: unknown;
 }
 
@@ -37,9 +40,11 @@ export function planProxies(config: AgentConfig, machine: ProxyFacts): readonly 
   const { mesh, dataplanes, ingress, capture } = config;
   const reach = [config.controlPlanes, config.bundle, config.tokenFile, config.authorityFile];
   const shared = [plane, config.envoy, config.builtin, config.trustedNetworks, reach];
+  const dialOf = (dataplane: string | undefined, redirect?: ProxyPlan['redirect']): DialFacts =>
+    dialFactsOf(config, { dataplane, redirect, authoritiesFile });
   if (ingress) {
     const plan = { ...placeOf(folder, '', ingress.name), type: 'ingress' as const, capture: 'none' as const };
-    return [{ plan, facts: [plan, shared] }];
+    return [{ plan, dial: dialOf(undefined), facts: [plan, shared] }];
   }
   const isCaught = capture === 'bind' || capture === 'redirect';
   const tellsUsers = capture === 'redirect' && plane.type === 'envoy';
@@ -65,7 +70,7 @@ export function planProxies(config: AgentConfig, machine: ProxyFacts): readonly 
     const isShared = isCaught && caught === 'none' && !one.clients && CERTIFIES.has(plane.type);
     const client = isShared ? others : undefined;
     const registered = { ...dataplaneOf(config, one), ...(client !== undefined && { clientDataplane: client }) };
-    return { plan, registered, facts: [plan, shared] };
+    return { plan, registered, dial: dialOf(one.name, plan.redirect), facts: [plan, shared] };
   });
 }
 

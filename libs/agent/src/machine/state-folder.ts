@@ -1,9 +1,33 @@
-import { access, readdir, rm } from 'node:fs/promises';
+import { access, chmod, mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock, Logger } from '@causeway/runtime';
 import { MachineNetwork } from '../capture/machine-network';
 import { endKept } from '../envoy/kept-process';
 import { agentInstance } from '../lease/agent-instance';
+
+/** Who may do what with a state folder: its owner alone. */
+const OWNER_ONLY = 0o700;
+
+/**
+ * Makes the state folder of an agent, which holds keys and sockets. One that others may enter is closed to them, with a line in the log.
+ * Rejects where it is another user's, or no folder: who owns it could put another key there.
+ */
+export async function openState(folder: string, logger: Pick<Logger, 'warn'>): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: OWNER_ONLY });
+  const { mode, uid } = await stat(folder);
+  const own = process.getuid?.() ?? uid;
+  if (uid !== own)
+    throw new Error(
+      `the state folder ${folder} belongs to user ${uid}, the agent is user ${own}: give it one of its own`,
+    );
+  const given = mode & 0o777;
+  if ((given & ~OWNER_ONLY) === 0) return;
+  await chmod(folder, OWNER_ONLY);
+  logger.warn('the state folder was open to other users and is so no more: what it held may be known to them', {
+    state: folder,
+    mode: `0${given.toString(8)}`,
+  });
+}
 
 /** How long a proxy that an agent has left behind may take to end, ms. */
 const PATIENCE = 5_000;

@@ -40,6 +40,8 @@ export interface ProxyStatusHere {
     readonly processes?: PlaneProcessesState;
     readonly unobeyed?: UnobeyedStatus;
   };
+  /** What the zone tells and this machine does not permit. */
+  readonly refused?: UnobeyedStatus;
   readonly certificate?: { readonly id: string; readonly until: number; readonly hasEnded: boolean };
   readonly lease?: LeaseStatus;
   /** The Dataplane of this agent as which programs of the machine call, where that is another one. */
@@ -57,7 +59,7 @@ export interface ProxyStatusHere {
   };
 }
 
-/** What a plane is told and does not do: how much, and the first of it. */
+/** What is told and not done: how much, and the first of it. */
 export interface UnobeyedStatus {
   readonly total: number;
   readonly parts: readonly Unobeyed[];
@@ -86,7 +88,7 @@ const MOST_SHOWN = 8;
 
 /** The status of one proxy, without what other parts of the agent know of it. */
 export function proxyStatus(
-  { plan, controlPlane, plane, certificate, cache }: MachineProxy,
+  { plan, controlPlane, plane, certificate, cache, refused }: MachineProxy,
   clock: Clock,
 ): Omit<ProxyStatusHere, 'lease' | 'clientDataplane' | 'clientUsers' | 'services'> {
   const { diskFailure } = cache;
@@ -111,6 +113,7 @@ export function proxyStatus(
         hasEnded: certificate.notAfter <= clock.now(),
       },
     }),
+    ...(refused.length > 0 && { refused: { total: refused.length, parts: refused.slice(0, MOST_UNOBEYED) } }),
     cache: { ...cache.size, ...(diskFailure !== undefined && { failure: diskFailure }) },
   };
 }
@@ -156,7 +159,8 @@ function proxyLines(proxy: ProxyStatusHere, now: number): readonly string[] {
   ];
   if (plane.rules) rows.push(['rules', rulesText(plane.rules, now)]);
   if (plane.processes) rows.push(['processes', processesText(plane.processes)]);
-  if (plane.unobeyed) rows.push(...unobeyedRows(plane.unobeyed));
+  if (proxy.refused) rows.push(...partRows('refused', proxy.refused));
+  if (plane.unobeyed) rows.push(...partRows('not obeyed', plane.unobeyed));
   if (lease) rows.push(['lease', [lease.type, lease.reason].filter((part) => part !== undefined).join(': ')]);
   if (clientDataplane !== undefined)
     rows.push(['clients', `programs of this machine call as Dataplane ${mesh}/${clientDataplane}`]);
@@ -187,9 +191,9 @@ function processesText({ pids, restarts }: PlaneProcessesState): string {
   return `${pids.length} (pid ${pids.join(', ')})${again}`;
 }
 
-function unobeyedRows({ total, parts }: UnobeyedStatus): readonly (readonly [string, string])[] {
-  const rows = parts.slice(0, MOST_SHOWN).map(({ name, what }) => ['not obeyed', `${name}: ${what}`] as const);
-  return total > rows.length ? [...rows, ['not obeyed', `and ${total - rows.length} more`]] : rows;
+function partRows(title: string, { total, parts }: UnobeyedStatus): readonly (readonly [string, string])[] {
+  const rows = parts.slice(0, MOST_SHOWN).map(({ name, what }) => [title, `${name}: ${what}`] as const);
+  return total > rows.length ? [...rows, [title, `and ${total - rows.length} more`]] : rows;
 }
 
 function rulesText({ addresses, lost, loadedAt, failure, refusals, ...of }: PlaneRules, now: number): string {

@@ -7,7 +7,7 @@ import {
   type ResourceSource,
   type SourceListener,
 } from '@causeway/xds';
-import type { CacheChange, ResourceCache } from './resource-cache';
+import type { CacheChange, ResourceReader } from './resource-cache';
 
 const { cluster, endpoints } = RESOURCE_TYPES;
 
@@ -15,48 +15,48 @@ const { cluster, endpoints } = RESOURCE_TYPES;
  * The caches of this machine as what an xDS server serves: the view of a proxy is the cache of its Dataplane. Its revision counts
  * the changes of all caches.
  */
-export class LocalSource implements ResourceSource<ResourceCache> {
+export class LocalSource implements ResourceSource<ResourceReader> {
   revision = 0;
-  private readonly listeners = new Set<SourceListener<ResourceCache>>();
+  private readonly listeners = new Set<SourceListener<ResourceReader>>();
 
   /** `onAck` is called when a proxy has acked, or rejected, something, or lacks nothing of a change. */
   constructor(private readonly onAck: (proxy: string) => void) {}
 
   /** Follows a cache until the returned function is called. */
-  follow(cache: ResourceCache): () => void {
+  follow(cache: ResourceReader): () => void {
     return cache.subscribe((change) => this.changed(cache, change));
   }
 
-  get(cache: ResourceCache, type: string, name: string): EncodedResource | 'pending' | undefined {
+  get(cache: ResourceReader, type: string, name: string): EncodedResource | 'pending' | undefined {
     return cache.get(type, name) ?? emptyResource(type, name);
   }
 
-  names({ view }: Proxy<ResourceCache>, type: string): ReadonlySet<string> {
+  names({ view }: Proxy<ResourceReader>, type: string): ReadonlySet<string> {
     return view.names(type);
   }
 
-  subscribe(listener: SourceListener<ResourceCache>): () => void {
+  subscribe(listener: SourceListener<ResourceReader>): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
   }
 
-  subscribed({ view }: Proxy<ResourceCache>, type: string, names: readonly string[]): void {
+  subscribed({ view }: Proxy<ResourceReader>, type: string, names: readonly string[]): void {
     view.want(type, names);
   }
 
-  unsubscribed({ view }: Proxy<ResourceCache>, type: string, names: readonly string[]): void {
+  unsubscribed({ view }: Proxy<ResourceReader>, type: string, names: readonly string[]): void {
     view.release(type, names);
   }
 
-  acked({ id }: Proxy<ResourceCache>): void {
+  acked({ id }: Proxy<ResourceReader>): void {
     this.onAck(id);
   }
 
-  unchanged({ id }: Proxy<ResourceCache>): void {
+  unchanged({ id }: Proxy<ResourceReader>): void {
     this.onAck(id);
   }
 
-  private changed(view: ResourceCache, { type, names }: CacheChange): void {
+  private changed(view: ResourceReader, { type, names }: CacheChange): void {
     this.revision += 1;
     for (const each of this.listeners) each.changed({ revision: this.revision, type, names, view });
   }

@@ -56,6 +56,21 @@ export function describeAgentLeases(world: () => StoreWorld): void {
       expect(await take(of, agentOf('a', { address: '10.0.0.2' }), 's5')).toMatchObject({ session: 's4' });
     });
 
+    it('are found by their Dataplanes', async () => {
+      const [one, two, free] = [key(), key(), key()];
+      await take(one, agentOf('a'), 's1');
+      await take(two, agentOf('b'), 's2');
+      const found = await world().agentLeases.find([two, free, { ...one, namespace: 'other' }, one]);
+      expect(found.map(({ name, machine }) => ({ name, machine }))).toEqual(
+        expect.arrayContaining([
+          { name: one.name, machine: 'a' },
+          { name: two.name, machine: 'b' },
+        ]),
+      );
+      expect(found).toHaveLength(2);
+      expect(await world().agentLeases.find([])).toEqual([]);
+    });
+
     it('are answered in the order of the claims', async () => {
       const [mine, theirs] = [key(), key()];
       await take(theirs, agentOf('b'), 's');

@@ -78,6 +78,10 @@ export class MemoryAgentLeases implements AgentLeaseStore {
     }));
   }
 
+  find(keys: readonly LeaseKey[]): Promise<readonly AgentLease[]> {
+    return promised(() => keys.flatMap((key) => this.disk.agentLeases.get(keyOf(key)) ?? []));
+  }
+
   page(offset: number, most: number): ReturnType<AgentLeaseStore['page']> {
     return promised(() => {
       const sorted = [...this.disk.agentLeases].sort(([a], [b]) => compareText(a, b));

@@ -120,7 +120,7 @@ export class AgentRegistrations {
     const { revision } = await admission(onlyThis(this.idOf(key))).put({
       body: { type: Dataplane.name, mesh, name, labels: { ...wanted.labels, [LEASED_BY]: instance }, ...wanted.spec },
       address: { kind: Dataplane, ...key },
-      context: registrationContext({ mesh, name, ...right }),
+      context: registrationContext({ mesh, name, ...right, holdsLease: true }),
     });
     return revision;
   }
@@ -128,7 +128,10 @@ export class AgentRegistrations {
   /** Resolves once the Dataplane is gone. Rejects with Conflict, Unavailable. */
   async remove(key: LeaseKey, right: RegistrationRight): Promise<void> {
     const { mesh, name } = key;
-    const request = { address: { kind: Dataplane, ...key }, context: registrationContext({ mesh, name, ...right }) };
+    const request = {
+      address: { kind: Dataplane, ...key },
+      context: registrationContext({ mesh, name, ...right, holdsLease: true }),
+    };
     await this.options
       .admission(onlyThis(this.idOf(key)))
       .delete(request)

@@ -1,5 +1,6 @@
 import { randomUUID, type X509Certificate } from 'node:crypto';
 import type { DataplaneTokens } from '@causeway/access';
+import { LEASED_BY } from '@causeway/controllers';
 import { addressOf, type Http2Streams } from '@causeway/grpc-server';
 import { AgentServiceService, type ZoneFacts } from '@causeway/proto-gen';
 import { CallerLog, errorText, TokenBucket, type Clock, type Logger, type Rate } from '@causeway/runtime';
@@ -111,12 +112,13 @@ export class AgentServer {
 
   private observe({ changes }: IndexEvent): void {
     const { zone } = this.options;
-    const removed = new Set<string>();
+    const disowned = new Set<string>();
     for (const { id, after } of changes)
-      if (id.kind === 'Dataplane' && id.zone === zone && !after) removed.add(nameOf(id));
+      if (id.kind === 'Dataplane' && id.zone === zone && after?.labels[LEASED_BY] === undefined)
+        disowned.add(nameOf(id));
     if (changes.some(({ id }) => TRUST_SOURCES.has(id.kind))) this.streams.forEach((stream) => stream.review());
     if (changes.some(({ id }) => MESH_SOURCES.has(id.kind))) this.streams.forEach((stream) => stream.tellZone());
-    if (removed.size > 0) for (const stream of this.streams) stream.removed(removed);
+    if (disowned.size > 0) for (const stream of this.streams) stream.disowned(disowned);
   }
 
   private async check(signal: AbortSignal): Promise<void> {

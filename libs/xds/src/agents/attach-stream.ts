@@ -108,9 +108,9 @@ export class AttachStream implements LeaseSession {
     this.dataplanes?.lost(key, isTaken);
   }
 
-  /** Dataplanes of the zone are gone, by `nameOf`. */
-  removed(names: ReadonlySet<string>): void {
-    this.dataplanes?.removed(names);
+  /** Dataplanes of the zone are gone, or are no agent's, by `nameOf`. */
+  disowned(names: ReadonlySet<string>): void {
+    this.dataplanes?.disowned(names);
   }
 
   /** Asks again whether the agent may; ends the stream where it may not. */

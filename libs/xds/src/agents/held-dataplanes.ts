@@ -79,8 +79,8 @@ export class HeldDataplanes {
     this.look(one);
   }
 
-  /** Somebody has removed Dataplanes: those that are held are written again. */
-  removed(names: ReadonlySet<string>): void {
+  /** Somebody has removed these Dataplanes, or their label (an older control plane does): those that are held are written again. */
+  disowned(names: ReadonlySet<string>): void {
     for (const [name, one] of this.all) if (one.isHeld && one.wanted && names.has(name)) this.look(one);
   }
 

@@ -47,8 +47,11 @@ export function registrationContext(of: {
   readonly until: number;
   /** Where the proxy or agent speaks from. */
   readonly address: string;
+  /** The writer holds the lease of the Dataplane. */
+  readonly holdsLease?: boolean;
 }) {
   const user = `dataplane-token:${of.mesh}/${of.name}`;
   const caller: Caller = { user, groups: [], by: 'dataplane-token', tokenId: of.tokenId, until: of.until };
-  return { caller, origin: { address: of.address, via: 'gRPC' as const, userAgent: undefined } };
+  const origin = { address: of.address, via: 'gRPC' as const, userAgent: undefined };
+  return { caller, origin, ...(of.holdsLease === true && { holdsLease: true }) };
 }

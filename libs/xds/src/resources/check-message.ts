@@ -12,13 +12,16 @@ const ANY = 'google.protobuf.Any';
 const DURATION = 'google.protobuf.Duration';
 const WRAPPER = /^google\.protobuf\.(?:U?Int(?:32|64)|Double|Float|Bool|String|Bytes)Value$/;
 
+/** Looks at a message by the numbers of its fields, those within apart. Says why it is refused; undefined: it is not. */
+export type MessageVisitor = (name: string, fields: WireMessage['values']) => string | undefined;
+
 /**
  * What Envoy would refuse in a message before it looks at its meaning: the rules that its protos state (protoc-gen-validate), in
  * the messages within too. Types, fields and enum values that are not in the trimmed protos are violations. The cost is linear
- * in the bytes.
+ * in the bytes. `visit` is shown the message, and each within, before those that it holds.
  */
-export function checkMessage(typeUrl: string, bytes: Uint8Array): readonly Violation[] {
-  const check = new MessageCheck();
+export function checkMessage(typeUrl: string, bytes: Uint8Array, visit?: MessageVisitor): readonly Violation[] {
+  const check = new MessageCheck(visit);
   const name = typeUrl.slice(typeUrl.lastIndexOf('/') + 1);
   check.message(name, bytes, name.slice(name.lastIndexOf('.') + 1), 0);
   return check.violations;
@@ -27,12 +30,16 @@ export function checkMessage(typeUrl: string, bytes: Uint8Array): readonly Viola
 class MessageCheck {
   readonly violations: Violation[] = [];
 
+  constructor(private readonly visit: MessageVisitor | undefined) {}
+
   message(name: string, bytes: Uint8Array, path: string, depth: number): void {
     const schema = ENVOY_MESSAGES[name];
     if (!schema) return this.add(path, 'not-one-of', `the type ${name.slice(0, 200)} is not known`);
     if (depth > DEEPEST) return this.add(path, 'too-deep', `more than ${DEEPEST} messages within each other`);
     const message = this.read(schema, bytes, path);
     if (!message) return;
+    const reason = this.visit?.(name, message.values);
+    if (reason !== undefined) return this.add(path, 'not-allowed', reason);
     for (const number of message.unknown) this.add(path, 'unknown-field', `field ${number} of ${name} is not known`);
     for (const [key, field] of Object.entries(schema.fields))
       this.field(field, message.values.get(Number(key)) ?? [], `${path}.${field.name}`, depth);

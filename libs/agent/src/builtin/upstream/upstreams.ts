@@ -2,7 +2,7 @@ import { RESOURCE_TYPES } from '@causeway/xds';
 import type { ClusterPlan } from '../decode/clusters';
 import type { DecodedResources } from '../decoded-resources';
 import type { PlaneStats } from '../stats';
-import { AddressResolver } from './address-resolver';
+import { AddressResolver } from '../../dial/address-resolver';
 import { Upstream, type UpstreamTools } from './upstream';
 
 /** The clusters that have had a connection. One that changes, or whose endpoints do, is updated; one that is gone takes no more. */

@@ -1,0 +1,88 @@
+import { DEFAULT_DIAL_RULES, mayDial, parseAddress, parseDialRules, type DialRules } from '@causeway/ipam';
+import type { LocalAddress } from '../capture/ruleset';
+import type { AgentConfig } from '../config/schema';
+
+/** A service of a Dataplane: where its proxy takes connections, and its process. */
+export interface OwnService {
+  readonly at: LocalAddress;
+  readonly process: LocalAddress;
+}
+
+/**
+ * Where the proxy of one Dataplane, or an ingress, may lead connections: facts of the machine (docs/reference/agent.md, Where an agent
+ * dials). What a zone says is done only within them.
+ */
+export interface DialFacts {
+  /** The address of the Dataplane; undefined for an ingress. */
+  readonly address: string | undefined;
+  readonly services: readonly OwnService[];
+  /** Where its proxy listens besides: explicit outbounds, and where redirected connections arrive. */
+  readonly listens: readonly LocalAddress[];
+  /** What is dialled whatever the rules say: services of this machine, and the proxy itself where connections enter it again. */
+  readonly own: readonly LocalAddress[];
+  readonly rules: DialRules;
+  /** Files that a resource may name, besides that of the proxy's own key. */
+  readonly files: readonly string[];
+}
+
+/** The parts of a configuration that decide where its proxies dial. */
+export type DialConfig = Pick<AgentConfig, 'dataplanes' | 'mayDial'>;
+
+/** The rules of a configuration that was checked. */
+export function dialRulesOf({ mayDial: texts }: Pick<AgentConfig, 'mayDial'>): DialRules {
+  const parsed = texts && parseDialRules(texts);
+  return parsed?.ok ? parsed.rules : DEFAULT_DIAL_RULES;
+}
+
+/** `dataplane`: the name of the proxy's own; undefined for an ingress. */
+export function dialFactsOf(
+  config: DialConfig,
+  {
+    dataplane: name,
+    redirect,
+    authoritiesFile,
+  }: {
+    readonly dataplane: string | undefined;
+    readonly redirect?: { readonly port: number; readonly reentryPort: number } | undefined;
+    readonly authoritiesFile: string | undefined;
+  },
+): DialFacts {
+  const dataplane = config.dataplanes.find((one) => one.name === name);
+  const onLoopback = (port: number): readonly LocalAddress[] =>
+    ['127.0.0.1', '::1'].map((address) => ({ address, port }));
+  const reentry = redirect ? onLoopback(redirect.reentryPort) : [];
+  const all = config.dataplanes.flatMap(servicesOf);
+  return {
+    address: dataplane?.address,
+    services: dataplane ? servicesOf(dataplane) : [],
+    listens: [
+      ...(dataplane?.outbounds.map(({ address, port }) => ({ address, port })) ?? []),
+      ...(redirect ? [...onLoopback(redirect.port), ...reentry] : []),
+    ],
+    own: [...all.flatMap(({ at, process }) => [at, process]), ...reentry],
+    rules: dialRulesOf(config),
+    files: authoritiesFile === undefined ? [] : [authoritiesFile],
+  };
+}
+
+function servicesOf({ address, services }: AgentConfig['dataplanes'][number]): readonly OwnService[] {
+  return services.map(({ port, servicePort = port, serviceAddress }) => ({
+    at: { address, port },
+    process: { address: serviceAddress, port: servicePort },
+  }));
+}
+
+/** Whether two places are one, however their addresses are written. */
+export function isSamePlace(a: LocalAddress, b: LocalAddress): boolean {
+  return a.port === b.port && isSameAddress(a.address, b.address);
+}
+
+export function isSameAddress(a: string, b: string): boolean {
+  const [first, second] = [parseAddress(a), parseAddress(b)];
+  return first !== undefined && first.family === second?.family && first.value === second.value;
+}
+
+/** Whether connections to a place may be made. A host name may not: what it means is known after a resolution only. */
+export function isDialled({ own, rules }: Pick<DialFacts, 'own' | 'rules'>, at: LocalAddress): boolean {
+  return mayDial(rules, at.address) || own.some((one) => isSamePlace(one, at));
+}

@@ -1,0 +1,297 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Cluster } from '@causeway/proto-gen';
+import { shortened } from '@causeway/resources';
+import type { Clock, Logger, Timer } from '@causeway/runtime';
+import { RESOURCE_TYPES, type EncodedResource, type ResourceUpdate } from '@causeway/xds';
+import type { CacheChange, ResourceCache, ResourceReader, Taker } from '../resources/resource-cache';
+import { AddressResolver } from './address-resolver';
+import type { DialFacts } from './dial-facts';
+import {
+  clusterOfResolved,
+  hostNamesIn,
+  permittedHosts,
+  resolvedEndpoints,
+  resolvedEndpointsName,
+} from './permitted-hosts';
+import { refusalOf } from './resource-rules';
+
+const { cluster, endpoints } = RESOURCE_TYPES;
+
+/** A resource, or a host of one, that the machine does not obey. */
+export interface RefusedPart {
+  /** Of the cluster, its endpoints or the listener. */
+  readonly name: string;
+  readonly what: string;
+}
+
+export interface PermittedResourcesOptions {
+  readonly cache: ResourceCache;
+  readonly facts: DialFacts;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+interface Known {
+  readonly facts: DialFacts;
+  readonly resource: EncodedResource;
+}
+
+/** Hosts of one resource that are named; the others are counted. */
+const MOST_HOSTS = 8;
+/** Longest reason of a refused resource, in characters. */
+const LONGEST = 400;
+/** Most refused resources, and resources with hosts that are left out, that are remembered. */
+const MOST_REFUSED = 1_000;
+
+/**
+ * What a zone told one Dataplane of this machine, as far as the machine lets its proxy do it: the door between the cache and every plane.
+ * A resource that would lead elsewhere than the facts of the machine allow is not stored, and the zone hears why (a NACK); what was good
+ * before stays. Hosts that the machine does not dial are left out of clusters and endpoints. Host names are resolved here, so that each
+ * address is checked after each resolution.
+ */
+export class PermittedResources implements ResourceReader {
+  private readonly listeners = new Set<(change: CacheChange) => void>();
+  private readonly resolver: AddressResolver;
+  private readonly permitted = new WeakMap<EncodedResource, Known>();
+  /** By type and name: hosts that are left out, and why resources are not taken. */
+  private readonly dropped = new Map<string, RefusedPart>();
+  private readonly refusals = new Map<string, RefusedPart>();
+  /** By name of the cluster: its endpoints, of the addresses that were known then, and the names of its hosts. */
+  private readonly resolved = new Map<
+    string,
+    { readonly endpoints: EncodedResource; readonly hosts: readonly string[] }
+  >();
+  /** As the configuration has them, and with the services that have just gone. */
+  private told: DialFacts;
+  private facts: DialFacts;
+  private retirement: Timer | undefined;
+  private taker: Taker = () => Promise.resolve(undefined);
+
+  private constructor(private readonly options: PermittedResourcesOptions) {
+    this.told = options.facts;
+    this.facts = options.facts;
+    this.resolver = new AddressResolver(options.clock, (host) => this.resolvedAnew(host));
+  }
+
+  /** What is held already is checked too: the facts may be others than when it came. */
+  static async open(options: PermittedResourcesOptions): Promise<PermittedResources> {
+    const made = new PermittedResources(options);
+    await made.review();
+    return made;
+  }
+
+  get(type: string, name: string): EncodedResource | 'pending' | undefined {
+    const ofCluster = type === endpoints ? clusterOfResolved(name) : undefined;
+    if (ofCluster !== undefined) return this.resolved.get(ofCluster)?.endpoints;
+    const held = this.options.cache.get(type, name);
+    return held === undefined || held === 'pending' ? held : this.permit(held);
+  }
+
+  names(type: string): ReadonlySet<string> {
+    return this.options.cache.names(type);
+  }
+
+  want(type: string, names: readonly string[]): void {
+    this.options.cache.want(type, ofZone(type, names));
+  }
+
+  release(type: string, names: readonly string[]): void {
+    this.options.cache.release(type, ofZone(type, names));
+  }
+
+  subscribe(listener: (change: CacheChange) => void): () => void {
+    const stop = this.options.cache.subscribe(listener);
+    this.listeners.add(listener);
+    return () => {
+      stop();
+      this.listeners.delete(listener);
+    };
+  }
+
+  takenVersion(type: string, name: string): string | undefined {
+    return this.options.cache.takenVersion(type, name);
+  }
+
+  /** As of the cache. */
+  useTaker(taker: Taker): void {
+    this.taker = taker;
+    this.options.cache.useTaker(taker);
+  }
+
+  /** As of the cache; of what is refused the reason has a line each. */
+  async receive({ type, resources, removed }: ResourceUpdate): Promise<string | undefined> {
+    const { cache } = this.options;
+    const taken: EncodedResource[] = [];
+    const reasons: string[] = [];
+    for (const resource of resources) {
+      const reason = this.judge(resource);
+      if (reason === undefined) taken.push(resource);
+      else reasons.push(`${resource.name}: ${reason}`);
+    }
+    for (const name of removed) this.forget(type, name);
+    const changed = await this.prepare(taken);
+    const kept = new Set(taken.map(({ name }) => name));
+    // Who waits for a resource that is refused has an answer: there is none.
+    const absent = resources.flatMap(({ name }) => (kept.has(name) || cache.names(type).has(name) ? [] : [name]));
+    const gone = [...removed, ...absent];
+    if (taken.length + gone.length > 0 || resources.length === 0) {
+      const failure = await cache.receive({ type, resources: taken, removed: gone });
+      if (failure !== undefined) reasons.push(failure);
+    }
+    this.announce({ type: endpoints, names: changed });
+    return reasons.length === 0 ? undefined : reasons.join('\n');
+  }
+
+  /**
+   * The facts of the machine are these from now on; a service that is gone has its last requests for so long, ms. Resolves with whether
+   * they are others: what was refused before may be taken then, when the zone tells it again.
+   */
+  async update(facts: DialFacts, drainMs: number): Promise<boolean> {
+    const before = this.told;
+    if (isDeepStrictEqual(facts, before)) return false;
+    this.told = facts;
+    this.retirement?.cancel();
+    const gone = before.services.filter((old) => !facts.services.some((one) => isDeepStrictEqual(one, old)));
+    if (gone.length > 0) this.retirement = this.options.clock.after(drainMs, () => void this.become(facts));
+    await this.become({ ...facts, services: [...facts.services, ...gone] });
+    return true;
+  }
+
+  /** What the machine does not obey: resources first. */
+  get refused(): readonly RefusedPart[] {
+    return [...this.refusals.values(), ...this.dropped.values()];
+  }
+
+  close(): void {
+    this.retirement?.cancel();
+    this.resolver.close();
+  }
+
+  private async become(facts: DialFacts): Promise<void> {
+    this.facts = facts;
+    await this.review();
+  }
+
+  /** Brings what is held to the facts. */
+  private async review(): Promise<void> {
+    const { cache } = this.options;
+    for (const type of Object.values(RESOURCE_TYPES)) {
+      const held = [...cache.names(type)].flatMap((name) => {
+        const resource = cache.get(type, name);
+        return resource === undefined || resource === 'pending' ? [] : [resource];
+      });
+      const before = new Map(held.map((one) => [one.name, this.permitted.get(one)?.resource.version]));
+      const refused = held.filter((one) => this.judge(one) !== undefined);
+      if (refused.length > 0) {
+        for (const { name } of refused) this.dropResolved(name, type);
+        await cache.receive({ type, resources: [], removed: refused.map(({ name }) => name) });
+      }
+      const kept = held.filter((one) => !refused.includes(one));
+      const resolved = await this.prepare(kept);
+      const names = kept.flatMap((one) => (before.get(one.name) === this.permit(one).version ? [] : [one.name]));
+      this.announce({ type, names });
+      this.announce({ type: endpoints, names: resolved });
+    }
+  }
+
+  /** Why a resource is not taken. */
+  private judge(resource: EncodedResource): string | undefined {
+    const { type, name } = resource;
+    const key = keyOf(type, name);
+    const reason = refusalOf(resource, this.facts);
+    if (reason === undefined) {
+      this.refusals.delete(key);
+      return undefined;
+    }
+    const what = shortened(reason, LONGEST, '…');
+    const before = this.refusals.get(key);
+    if (before || this.refusals.size < MOST_REFUSED) this.refusals.set(key, { name, what });
+    if (before?.what !== what)
+      this.options.logger.warn('what the zone tells is refused', { resource: name, reason: what });
+    return what;
+  }
+
+  /** Resolves names of hosts and notes which hosts are left out. Resolves with the endpoints of hosts with names that are others now. */
+  private async prepare(resources: readonly EncodedResource[]): Promise<readonly string[]> {
+    const named = resources.flatMap((resource) => {
+      const hosts = resource.type === cluster ? hostNamesIn(Cluster.decode(resource.bytes)) : [];
+      if (resource.type === cluster && hosts.length === 0) this.dropResolved(resource.name, cluster);
+      return hosts.length === 0 ? [] : [{ resource, hosts }];
+    });
+    await this.resolver.ready(named.flatMap(({ hosts }) => hosts));
+    const changed = named.filter(({ resource, hosts }) => this.setResolved(resource, hosts));
+    this.resolver.keep(new Set([...this.resolved.values()].flatMap(({ hosts }) => hosts)));
+    for (const resource of resources) this.permit(resource);
+    return changed.map(({ resource: { name } }) => resolvedEndpointsName(name));
+  }
+
+  /** Whether the endpoints of a cluster whose hosts have names are others than before. */
+  private setResolved(resource: EncodedResource, hosts: readonly string[]): boolean {
+    const made = resolvedEndpoints(resource, this.facts, (host) => this.resolver.addresses(host));
+    if (!made) return false;
+    const before = this.resolved.get(resource.name)?.endpoints;
+    const isSame = before?.version === made.resource.version;
+    this.resolved.set(resource.name, { hosts, endpoints: isSame ? before : made.resource });
+    this.noteDropped(cluster, resource.name, made.dropped);
+    return !isSame;
+  }
+
+  private resolvedAnew(host: string): void {
+    const { cache } = this.options;
+    const changed = [...this.resolved].flatMap(([name, { hosts }]) => {
+      const held = hosts.includes(host) ? cache.get(cluster, name) : undefined;
+      if (held === undefined || held === 'pending' || !this.setResolved(held, hosts)) return [];
+      return [resolvedEndpointsName(name)];
+    });
+    this.announce({ type: endpoints, names: changed });
+  }
+
+  /** What planes get for a resource that is held; made once for each state of the facts. */
+  private permit(held: EncodedResource): EncodedResource {
+    if (held.type !== cluster && held.type !== endpoints) return held;
+    const { facts } = this;
+    const known = this.permitted.get(held);
+    if (known?.facts === facts) return known.resource;
+    const { resource, dropped } = permittedHosts(held, facts);
+    this.permitted.set(held, { facts, resource });
+    if (held.type === endpoints || !this.resolved.has(held.name)) this.noteDropped(held.type, held.name, dropped);
+    return resource;
+  }
+
+  private noteDropped(type: string, name: string, hosts: readonly string[]): void {
+    const key = keyOf(type, name);
+    if (hosts.length === 0) return void this.dropped.delete(key);
+    const shown = [...hosts].sort().slice(0, MOST_HOSTS);
+    const more = hosts.length > shown.length ? ` and ${hosts.length - shown.length} more` : '';
+    const what = `${shown.join(', ')}${more} not dialled: mayDial of agent.yaml does not allow it`;
+    const before = this.dropped.get(key);
+    if (before?.what === what) return;
+    if (before || this.dropped.size < MOST_REFUSED) this.dropped.set(key, { name, what });
+    this.options.logger.warn('hosts are left out', { resource: name, reason: what });
+  }
+
+  private forget(type: string, name: string): void {
+    this.refusals.delete(keyOf(type, name));
+    this.dropResolved(name, type);
+  }
+
+  private dropResolved(name: string, type: string): void {
+    this.dropped.delete(keyOf(type, name));
+    if (type === cluster) this.resolved.delete(name);
+  }
+
+  private announce(change: CacheChange): void {
+    if (change.names.length === 0) return;
+    for (const each of this.listeners) each(change);
+    void this.taker(change);
+  }
+}
+
+function keyOf(type: string, name: string): string {
+  return `${type} ${name}`;
+}
+
+/** The endpoints of hosts with names are made here. */
+function ofZone(type: string, names: readonly string[]): readonly string[] {
+  return type === endpoints ? names.filter((name) => clusterOfResolved(name) === undefined) : names;
+}

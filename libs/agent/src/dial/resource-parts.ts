@@ -1,0 +1,109 @@
+import { RESOURCE_TYPES, type MessageVisitor } from '@causeway/xds';
+
+type Fields = Parameters<MessageVisitor>[1];
+
+/** The number of the field that has the name of a resource, by type. */
+const NAME_FIELD: Readonly<Record<string, number>> = { [RESOURCE_TYPES.filterChain]: 7 };
+
+/** Parts by which a proxy would dial, read or write something that is no host of a cluster. */
+const REFUSED: Readonly<Record<string, string>> = {
+  'envoy.config.core.v3.Pipe': 'a unix socket is neither dialled nor listened at',
+  'envoy.config.core.v3.EnvoyInternalAddress': 'an internal listener is not dialled',
+  'envoy.config.core.v3.ApiConfigSource': 'resources are told by the agent only',
+  'envoy.config.core.v3.PathConfigSource': 'resources are told by the agent only',
+  'envoy.config.core.v3.GrpcService': 'a gRPC service is not dialled',
+  'envoy.config.core.v3.BindConfig': 'connections begin at the address that the machine chooses',
+  'envoy.config.core.v3.WatchedDirectory': 'a folder is not watched',
+  'envoy.extensions.access_loggers.file.v3.FileAccessLog': 'a file is not written',
+  'envoy.config.endpoint.v3.Endpoint.HealthCheckConfig': 'hosts are checked by the agents beside them',
+  'envoy.config.endpoint.v3.Endpoint.AdditionalAddress': 'a host has one address',
+  'envoy.config.endpoint.v3.ClusterLoadAssignment.NamedEndpointsEntry': 'hosts stand in their localities',
+  'envoy.config.endpoint.v3.LocalityLbEndpoints.LbEndpointList': 'hosts stand in their localities',
+};
+
+/** Fields that refuse a message, by its name: as parts do. */
+const REFUSED_FIELDS: Readonly<Record<string, Readonly<Record<number, string>>>> = {
+  'envoy.config.cluster.v3.Cluster': {
+    42: 'lrs_server: load is told to nobody',
+    48: 'upstream_config: hosts are dialled as they are',
+    55: 'typed_dns_resolver_config: names are resolved by the machine',
+  },
+  'envoy.config.core.v3.SocketAddress': {
+    4: 'named_port: a port is a number',
+    5: 'resolver_name: names are resolved by the machine',
+  },
+  'envoy.config.endpoint.v3.LbEndpoint': { 5: 'endpoint_name: hosts stand in their localities' },
+  'envoy.config.core.v3.DataSource': { 4: 'environment_variable: the environment is not read' },
+};
+
+const DATA_SOURCE = 'envoy.config.core.v3.DataSource';
+const SOCKET_ADDRESS = 'envoy.config.core.v3.SocketAddress';
+
+/** Fields with the name of a cluster. */
+const CLUSTER_FIELDS: Readonly<Record<string, number>> = {
+  'envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy': 2,
+  'envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.WeightedCluster.ClusterWeight': 1,
+  'envoy.config.route.v3.RouteAction': 1,
+  'envoy.config.route.v3.WeightedCluster.ClusterWeight': 1,
+  'envoy.config.route.v3.RouteAction.RequestMirrorPolicy': 1,
+};
+
+/** Parts by which it is decided for each connection or request where it is led. */
+const LOOSE: ReadonlySet<string> = new Set([
+  'envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.OnDemand',
+  'envoy.extensions.filters.network.sni_cluster.v3.SniCluster',
+  'envoy.extensions.filters.network.set_filter_state.v3.Config',
+  'envoy.extensions.filters.listener.original_dst.v3.OriginalDst',
+  'envoy.extensions.filters.network.http_connection_manager.v3.Rds',
+  'envoy.config.listener.v3.Listener.FcdsConfig',
+]);
+const LOOSE_FIELDS: Readonly<Record<string, readonly number[]>> = {
+  'envoy.config.route.v3.RouteAction': [2, 37],
+  'envoy.config.route.v3.WeightedCluster.ClusterWeight': [12],
+  'envoy.config.route.v3.RouteAction.RequestMirrorPolicy': [4, 5],
+};
+
+/** Looks at all messages of one resource: refuses what no resource may hold, and notes where it leads. */
+export class ResourceParts {
+  /** The clusters that it names. */
+  readonly clusters = new Set<string>();
+  /** A part by which connections go where each of them says, if there is one. */
+  loose: string | undefined;
+  private isFirst = true;
+
+  constructor(
+    private readonly type: string,
+    private readonly name: string,
+    private readonly files: readonly string[],
+  ) {}
+
+  readonly visit: MessageVisitor = (message, fields) => {
+    if (this.isFirst) {
+      this.isFirst = false;
+      const inner = textIn(fields, NAME_FIELD[this.type] ?? 1);
+      if (inner !== this.name) return `is of another name: ${JSON.stringify(inner.slice(0, 100))}`;
+    }
+    const cluster = textIn(fields, CLUSTER_FIELDS[message] ?? 0);
+    if (cluster !== '') this.clusters.add(cluster);
+    if (LOOSE.has(message) || LOOSE_FIELDS[message]?.some((number) => fields.has(number)) === true)
+      this.loose ??= message.slice(message.lastIndexOf('.') + 1);
+    return this.refusal(message, fields);
+  };
+
+  private refusal(message: string, fields: Fields): string | undefined {
+    const refused = REFUSED[message];
+    if (refused !== undefined) return refused;
+    for (const [number, reason] of Object.entries(REFUSED_FIELDS[message] ?? {}))
+      if (fields.has(Number(number))) return reason;
+    if (message === SOCKET_ADDRESS && fields.get(1)?.some((protocol) => protocol !== 0) === true)
+      return 'protocol: must be TCP';
+    const file = message === DATA_SOURCE ? textIn(fields, 1) : '';
+    if (file !== '' && !this.files.includes(file)) return `filename: ${JSON.stringify(file.slice(0, 200))} is not read`;
+    return undefined;
+  }
+}
+
+function textIn(fields: Fields, number: number): string {
+  const value = fields.get(number)?.[0];
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,115 @@
+import { isIPv6 } from 'node:net';
+import { Cluster, Cluster_DiscoveryType, Listener, TrafficDirection } from '@causeway/proto-gen';
+import { checkMessage, NO_CLUSTER, processClusterName, RESOURCE_TYPES, type EncodedResource } from '@causeway/xds';
+import type { LocalAddress } from '../capture/ruleset';
+import { isSameAddress, isSamePlace, type DialFacts, type OwnService } from './dial-facts';
+import { ResourceParts } from './resource-parts';
+
+const { cluster, hostName, listener } = RESOURCE_TYPES;
+/** The names of clusters of processes behind inbounds begin so. */
+const OF_PROCESS = /^localhost(?:-http2)?:/;
+const OF_INBOUND = 'inbound:';
+const ANY_ADDRESS: readonly string[] = ['0.0.0.0', '::'];
+const AGGREGATE = 'envoy.extensions.clusters.aggregate.v3.ClusterConfig';
+
+/**
+ * Why this machine does not take a resource, whatever the zone says; undefined: it does. Linear in its bytes. A resource says where is
+ * dialled only in the forms that are known here, so a form that is not known is refused. An inbound leads to the process of its own
+ * service and nowhere else. Single hosts of other clusters are `permittedHosts`' to leave out.
+ */
+export function refusalOf(resource: EncodedResource, facts: DialFacts): string | undefined {
+  const { type, name, bytes } = resource;
+  // It leads nowhere.
+  if (type === hostName) return undefined;
+  const parts = new ResourceParts(type, name, facts.files);
+  const [problem] = checkMessage(type, bytes, parts.visit);
+  if (problem) return `${problem.field}: ${problem.reason}`;
+  if (type === cluster) return clusterProblem(Cluster.decode(bytes), facts);
+  return type === listener ? listenerProblem(Listener.decode(bytes), parts, facts) : undefined;
+}
+
+function clusterProblem(found: Cluster, facts: DialFacts): string | undefined {
+  const { name, clusterDiscoveryType: discovery, edsClusterConfig, loadAssignment } = found;
+  if (discovery?.$case === 'clusterType') {
+    const { typeUrl = '' } = discovery.value.typedConfig ?? {};
+    if (!typeUrl.endsWith(`/${AGGREGATE}`))
+      return `cluster_type: ${JSON.stringify(discovery.value.name)} is not served`;
+  }
+  const { EDS, STATIC, STRICT_DNS } = Cluster_DiscoveryType;
+  const type = discovery?.$case === 'type' ? discovery.value : STATIC;
+  if (type !== EDS && type !== STATIC && type !== STRICT_DNS) return 'type: must be EDS, STATIC or STRICT_DNS';
+  const source = edsClusterConfig?.edsConfig?.configSourceSpecifier?.$case;
+  if (edsClusterConfig && source !== undefined && source !== 'ads' && source !== 'self')
+    return 'eds_cluster_config: must be told by the agent';
+  if (!OF_PROCESS.test(name)) return undefined;
+  const places = loadAssignment ? placesIn(loadAssignment) : [];
+  const isProcess = ({ process }: OwnService): boolean =>
+    [false, true].some((isHttp2) => processClusterName(process, isHttp2) === name) &&
+    places.every((at) => at !== undefined && isSamePlace(at, process));
+  if (type === STATIC && facts.services.some(isProcess)) return undefined;
+  return `agent.yaml names no service with the process ${places.map(textOf).join(', ') || name}: inbounds lead to ${processesOf(facts)}`;
+}
+
+function listenerProblem(found: Listener, parts: ResourceParts, facts: DialFacts): string | undefined {
+  // An ingress has no inbound: it leads to hosts of the zone, each of which is checked.
+  if (facts.address === undefined) return undefined;
+  const { name, trafficDirection, address, additionalAddresses, useOriginalDst } = found;
+  const places = [address, ...additionalAddresses.map((each) => each.address)].flatMap((each) =>
+    each?.address?.$case === 'socketAddress' ? [placeOf(each.address.value)] : [],
+  );
+  const own = places.map((at) => facts.services.find((one) => at !== undefined && isSamePlace(one.at, at)));
+  const claims = name.startsWith(OF_INBOUND) || trafficDirection === TrafficDirection.INBOUND;
+  if (!claims && own.every((one) => one === undefined)) return foreignPlace(places, facts);
+  const [service] = own;
+  if (!service || own.length > 1)
+    return `address: agent.yaml names no service at ${places.map(textOf).join(', ')}: inbounds are ${facts.services.map((one) => textOf(one.at)).join(', ') || 'none'}`;
+  const allowed = [false, true].map((isHttp2) => processClusterName(service.process, isHttp2));
+  const other = [...parts.clusters].find((one) => one !== NO_CLUSTER && !allowed.includes(one));
+  if (other !== undefined)
+    return `leads to the cluster ${JSON.stringify(other.slice(0, 100))}: the inbound at ${textOf(service.at)} leads to ${textOf(service.process)} (agent.yaml)`;
+  const loose = parts.loose ?? (useOriginalDst === true ? 'use_original_dst' : undefined);
+  return loose && `${loose}: an inbound leads to ${textOf(service.process)} only (agent.yaml)`;
+}
+
+/** Others reach this machine at the address of the Dataplane: there nothing listens that its file does not name. */
+function foreignPlace(places: readonly (LocalAddress | undefined)[], facts: DialFacts): string | undefined {
+  const { address: own, listens } = facts;
+  if (own === undefined) return undefined;
+  for (const at of places) {
+    if (!at) return 'address: its port must be a number';
+    if (listens.some((one) => isSamePlace(one, at))) continue;
+    if (ANY_ADDRESS.includes(at.address) || isSameAddress(at.address, own))
+      return `address: nothing of agent.yaml listens at ${textOf(at)}`;
+  }
+  return undefined;
+}
+
+function placesIn({ endpoints }: NonNullable<Cluster['loadAssignment']>): readonly (LocalAddress | undefined)[] {
+  return endpoints.flatMap(({ lbEndpoints }) =>
+    lbEndpoints.map(({ hostIdentifier }) => {
+      const at = hostIdentifier?.$case === 'endpoint' ? hostIdentifier.value.address?.address : undefined;
+      return at?.$case === 'socketAddress' ? placeOf(at.value) : undefined;
+    }),
+  );
+}
+
+interface WireAddress {
+  readonly address: string;
+  readonly portSpecifier: { readonly $case: string; readonly value: string | number } | undefined;
+}
+
+/** The address of a socket; undefined where it has no port of a number. */
+export function placeOf({ address, portSpecifier }: WireAddress): LocalAddress | undefined {
+  const port = portSpecifier?.$case === 'portValue' ? portSpecifier.value : undefined;
+  return typeof port === 'number' ? { address, port } : undefined;
+}
+
+function processesOf({ services }: DialFacts): string {
+  return services.map(({ process }) => textOf(process)).join(', ') || 'nothing, it names none';
+}
+
+/** `address:port`, for people. */
+export function textOf(at: LocalAddress | undefined): string {
+  if (!at) return 'no place';
+  return `${isIPv6(at.address) ? `[${at.address}]` : at.address}:${at.port}`;
+}
