@@ -1,0 +1,137 @@
+import { bitsOf, formatAddress, parseAddress, type IpAddress } from './address';
+import { parseRange, type AddressRange } from './range';
+
+/** Allows or refuses connections to a range of addresses. */
+export interface DialRule {
+  readonly range: AddressRange;
+  readonly isAllowed: boolean;
+  /** As it is written in settings: `10.0.0.0/8`, or `!10.0.0.5/32` where it refuses. */
+  readonly text: string;
+}
+
+/** Which addresses may be dialled: the most specific range decides, as in a routing table. Sorted by it, so the first that holds an address decides. */
+export type DialRules = readonly DialRule[];
+
+/** Parsed rules, or what is wrong with each entry. */
+export type ParsedDialRules =
+  { readonly ok: true; readonly rules: DialRules } | { readonly ok: false; readonly errors: readonly string[] };
+
+/** Most rules of one list. */
+export const MAX_DIAL_RULES = 1_000;
+
+/** The entry that stands for the preset: `default, 127.42.0.0/16` is the preset and one network of loopback. */
+export const PRESET_ENTRY = 'default';
+
+/** Everything but this host (`0.0.0.0` and `::` reach it too), link-local addresses and what clouds answer metadata at. */
+export const DEFAULT_DIAL_RULE_TEXTS: readonly string[] = [
+  '0.0.0.0/0',
+  '::/0',
+  '!0.0.0.0/8',
+  '!127.0.0.0/8',
+  '!169.254.0.0/16',
+  '!::/96',
+  '!fe80::/10',
+  '!fd00:ec2::254/128',
+];
+
+const MAPPED = prefixOf('::ffff:0:0/96');
+/** Prefixes behind which another host translates to the IPv4 address that follows `shift` bits from the end. */
+const CARRIERS: readonly { readonly prefix: AddressRange | undefined; readonly shift: bigint }[] = [
+  // NAT64 (RFC 6052, RFC 8215), SIIT (RFC 2765), 6to4 (RFC 3056).
+  { prefix: prefixOf('64:ff9b::/96'), shift: 0n },
+  { prefix: prefixOf('64:ff9b:1::/48'), shift: 0n },
+  { prefix: prefixOf('::ffff:0:0:0/96'), shift: 0n },
+  { prefix: prefixOf('2002::/16'), shift: 80n },
+];
+
+/** The preset of `parseDialRules`. */
+export const DEFAULT_DIAL_RULES: DialRules = sorted(DEFAULT_DIAL_RULE_TEXTS.flatMap((text) => ruleOf(text) ?? []));
+
+/**
+ * Reads rules: an address or a range (`10.0.0.0/8`, `fd00::/64`, `10.1.2.3`) is allowed, with `!` before it refused, and `default` is the
+ * preset. The most specific range decides, of two equal ones the one that refuses; an address in none is refused. So a list without
+ * `default` allows what it names and nothing else, and an empty one nothing.
+ */
+export function parseDialRules(texts: readonly string[]): ParsedDialRules {
+  if (texts.length > MAX_DIAL_RULES)
+    return { ok: false, errors: [`must have at most ${MAX_DIAL_RULES} entries; has ${texts.length}`] };
+  const rules: DialRule[] = [];
+  const errors: string[] = [];
+  for (const text of texts.map((each) => each.trim())) {
+    const rule = text === PRESET_ENTRY ? undefined : ruleOf(text);
+    if (text === PRESET_ENTRY) rules.push(...DEFAULT_DIAL_RULES);
+    else if (rule) rules.push(rule);
+    else
+      errors.push(
+        `must be "${PRESET_ENTRY}", an address or a range like 10.0.0.0/8, with "!" to refuse it; got "${text}"`,
+      );
+  }
+  return errors.length > 0 ? { ok: false, errors } : { ok: true, rules: sorted(rules) };
+}
+
+/**
+ * Whether an address may be dialled. IPv4 inside of IPv6 counts as the IPv4 address that is reached: `::ffff:127.0.0.1` is 127.0.0.1, and
+ * an address of NAT64 or 6to4 must be allowed itself and for what it carries. A text that is no address, such as a name, `127.1` or
+ * `0x7f000001`, is refused: what it means is known after a resolution only.
+ */
+export function mayDial(rules: DialRules, address: string): boolean {
+  const parsed = parseAddress(address);
+  return (
+    parsed !== undefined && reachedAddresses(parsed).every((each) => decidingRule(rules, each)?.isAllowed === true)
+  );
+}
+
+/** The rules as they are written in settings, the most specific first. */
+export function describeDialRules(rules: DialRules): readonly string[] {
+  return rules.map(({ text }) => text);
+}
+
+function decidingRule(rules: DialRules, { family, value }: IpAddress): DialRule | undefined {
+  return rules.find(({ range }) => range.family === family && range.first <= value && value <= range.last);
+}
+
+/** The addresses that a connection to this one reaches, all of which must be allowed. */
+function reachedAddresses(address: IpAddress): readonly IpAddress[] {
+  if (address.family === 4) return [address];
+  if (isIn(MAPPED, address)) return [carried(address, 0n)];
+  const carrier = CARRIERS.find(({ prefix }) => isIn(prefix, address));
+  return carrier ? [address, carried(address, carrier.shift)] : [address];
+}
+
+function carried({ value }: IpAddress, shift: bigint): IpAddress {
+  return { family: 4, value: (value >> shift) & 0xffffffffn };
+}
+
+function isIn(range: AddressRange | undefined, { family, value }: IpAddress): boolean {
+  return range !== undefined && range.family === family && range.first <= value && value <= range.last;
+}
+
+function prefixOf(text: string): AddressRange | undefined {
+  const parsed = parseRange(text);
+  return parsed.ok ? parsed.range : undefined;
+}
+
+/** Undefined for a text of another form, and for IPv4 written as IPv6, which never decides: such an address counts as IPv4. */
+function ruleOf(text: string): DialRule | undefined {
+  const isAllowed = !text.startsWith('!');
+  const written = isAllowed ? text : text.slice(1);
+  const address = parseAddress(written);
+  const range = prefixOf(address ? `${written}/${bitsOf(address.family)}` : written);
+  if (!range || (isIn(MAPPED, { family: range.family, value: range.first }) && sizeOf(range) <= 1n << 32n))
+    return undefined;
+  const bits = bitsOf(range.family) - (sizeOf(range).toString(2).length - 1);
+  const normal = `${formatAddress({ family: range.family, value: range.first })}/${bits}`;
+  return { range, isAllowed, text: isAllowed ? normal : `!${normal}` };
+}
+
+function sizeOf({ first, last }: AddressRange): bigint {
+  return last - first + 1n;
+}
+
+function sorted(rules: readonly DialRule[]): DialRules {
+  const rank = ({ range, isAllowed }: DialRule): readonly [bigint, number] => [sizeOf(range), isAllowed ? 1 : 0];
+  return [...rules].sort((a, b) => {
+    const [[sizeA, allowedA], [sizeB, allowedB]] = [rank(a), rank(b)];
+    return sizeA === sizeB ? allowedA - allowedB : sizeA < sizeB ? -1 : 1;
+  });
+}
