@@ -188,7 +188,7 @@ export function* lostNames(
 /** Whether lists of names may differ by a change of a destination: not by its endpoints. */
 function isListedOtherwise({ before, after }: DestinationChange): boolean {
   if (!before || !after) return true;
-  const endpointless = { local: [], localNames: [], remote: [], identities: [] };
+  const endpointless = { local: [], localNames: [], remote: [], identities: [], hosts: undefined };
   return !isDeepStrictEqual({ ...before, ...endpointless }, { ...after, ...endpointless });
 }
 

@@ -13,6 +13,7 @@ import {
   type PolicyChange,
   type PolicySource,
 } from '../policies/policy-source';
+import { LITERAL_HOSTS, type HostSource } from '../resolution/dialled-hosts';
 import { ChangedNames, changesBetween, concernsEgress, lostNames } from './changed-names';
 import { DataplaneChanges } from './dataplane-changes';
 import { policyNames } from './policy-names';
@@ -37,6 +38,8 @@ export interface LoadOptions {
   /** Where access changes for more services than this, everything is derived anew. */
   readonly mostAtOnce?: number;
   readonly policies?: PolicySource;
+  /** Where hosts are reached; without it addresses are by the preset rules, and names have none. */
+  readonly hosts?: HostSource;
 }
 
 /** What is kept for one view as long as the view is. */
@@ -67,6 +70,9 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private readonly lists: ListedNames;
   private readonly dataplanes: DataplaneChanges;
   private readonly policies: PolicySource;
+  private readonly hosts: HostSource;
+  /** The model whose host names are resolved, and as of which of its changes. */
+  private resolved: { readonly model: TrafficModel; readonly version: number } | undefined;
   private readonly load: Loading;
   private readonly mostAtOnce: number;
   private readonly views = new WeakMap<EnvoyView, ViewState>();
@@ -76,13 +82,15 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     private readonly index: IndexReader,
     zone: string,
     private readonly access: AccessSource,
-    { load = atOnce, mostAtOnce = MOST_AT_ONCE, policies = NO_POLICIES }: LoadOptions = {},
+    { load = atOnce, mostAtOnce = MOST_AT_ONCE, policies = NO_POLICIES, hosts = LITERAL_HOSTS }: LoadOptions = {},
   ) {
+    this.hosts = hosts;
     this.mostAtOnce = mostAtOnce;
     this.policies = policies;
     this.load = load;
     this.revision = index.point?.revision ?? 0;
-    this.loader = new TrafficLoader(() => new TrafficTables(index, zone, access, effectiveIn(policies)), load);
+    const sources = { policies: effectiveIn(policies), hosts };
+    this.loader = new TrafficLoader(() => new TrafficTables(index, zone, access, sources), load);
     this.translation = new Translation({ tables: () => this.tables, index, httpOf: (view) => this.lists.http(view) });
     this.withheld = new WithheldServices({ tables: () => this.tables, index });
     this.lists = new ListedNames({
@@ -120,6 +128,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       this.access.onReady(() => this.accessChanged()),
       this.access.onTls((dataplanes) => this.outside((model) => model.tlsChanged(dataplanes))),
       this.policies.subscribe((change) => this.policiesChanged(change)),
+      this.hosts.subscribe((name) => this.outside((model) => model.hostsChanged([name]))),
     ];
     return () => unsubscribe.forEach((each) => each());
   }
@@ -257,6 +266,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       const since = this.revision + 1;
       this.forgetLost(changesBetween(before.model, this.model));
       this.lists.modelChanged();
+      this.keepHosts();
       this.moveTo(this.index.point?.revision ?? 0);
       this.tellAll(since);
       return this.index.point !== undefined;
@@ -316,13 +326,15 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     const before = this.tables.table.httpVersion;
     const tables = this.loader.loading ?? this.tables;
     const found: TrafficChange = tables.took(change(tables.model));
-    if (tables !== this.tables || found.destinations.length + found.access.length === 0) return;
+    const { destinations, access, zones } = found;
+    if (tables !== this.tables || destinations.length + access.length + zones.length === 0) return;
     this.applied(found, { since: this.revision + 1, before });
   }
 
   /** `since`: the first revision that holds the change; `before`: `httpVersion` before it. */
   private applied(change: TrafficChange, { since, before }: { readonly since: number; readonly before: number }): void {
     this.lists.modelChanged();
+    this.keepHosts();
     this.forgetLost(change.destinations);
     const changed = new ChangedNames();
     for (const each of change.destinations) changed.addDestination(each);
@@ -344,6 +356,15 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     for (const [type, found] of changed) this.tell(type, found, { since });
     for (const [group, names] of own) for (const [type, found] of names) this.tell(type, found, { since, group });
     if (change.trust.length > 0) this.tell(secret, [names.TRUST_SECRET], { since, meshes: change.trust });
+  }
+
+  /** The host names of the model, and no others, are resolved from now on. */
+  private keepHosts(): void {
+    const { model } = this;
+    const version = model.hostsVersion;
+    if (this.resolved?.model === model && this.resolved.version === version) return;
+    this.resolved = { model, version };
+    this.hosts.keep(model.hostNames());
   }
 
   /** What is kept under names that destinations had and have no more: nobody may ask for it again. */

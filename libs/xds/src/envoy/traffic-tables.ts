@@ -7,6 +7,7 @@ import { reselected } from '../model/inbound-services';
 import { TrafficModel, type DestinationChange, type ModelChange } from '../model/traffic-model';
 import { BackendPolicies } from '../policies/backend-policies';
 import type { EffectivePolicies } from '../policies/policy-source';
+import type { HostSource } from '../resolution/dialled-hosts';
 import { DestinationTable } from './destination-table';
 import { ExplicitOutbounds } from './dataplane/explicit-outbounds';
 import { ReachableBackends } from './dataplane/reachable-backends';
@@ -17,6 +18,12 @@ export interface TrafficChange extends ModelChange {
   readonly routes: readonly RouteChange[];
   /** Dataplanes whose inbounds may serve other services than before, though they are the same. */
   readonly reselected: Iterable<DataplaneResource>;
+}
+
+/** What tables are derived from besides the index. */
+export interface TrafficSources {
+  readonly policies: EffectivePolicies;
+  readonly hosts: Pick<HostSource, 'resolve'>;
 }
 
 /** What is derived from one load of the index: the model, the tables of its destinations, and the routes to them. */
@@ -33,9 +40,9 @@ export class TrafficTables {
     readonly index: IndexReader,
     zone: string,
     access: AccessSource,
-    policies: EffectivePolicies,
+    { policies, hosts }: TrafficSources,
   ) {
-    this.model = new TrafficModel(index, zone, access, policies);
+    this.model = new TrafficModel(index, zone, access, { policies, hosts });
     this.bound = new MeshRoutes({ index, zone, meshes: access.meshes });
     this.routes = new ServiceRoutes(this.bound.table, this.model, policies);
     this.backendPolicies = new BackendPolicies(policies);

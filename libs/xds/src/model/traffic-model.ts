@@ -13,8 +13,10 @@ import {
 import { meshAuthorityOf } from '@causeway/identity';
 import { globalIdentity, identityKey, type Identity, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
+import { LITERAL_HOSTS, type HostSource } from '../resolution/dialled-hosts';
 import { destinationsOf, hasNames, SERVICE_KINDS, type Destination } from './destination';
 import { AccessTable, type AccessSource } from './inbound-access';
+import { HostDependents } from './host-dependents';
 import { EgressRules } from './egress-rules';
 import { InboundRules, type EffectiveAccess } from './inbound-rules';
 import { restricted } from './restricted-inbounds';
@@ -25,7 +27,7 @@ import { asService, isExternal, isGroup, isSameEndpoint } from './services';
 import { portInstances, type PortInstances } from './instances';
 import { ZoneDirectory } from './zone-directory';
 import { ZoneEgressTable, type EgressChange } from './zone-egress';
-import type { ZoneEntrance } from './zone-entrance';
+import { sortedAddresses, type ZoneEntrance } from './zone-entrance';
 import { meshOfAuthority, trustDomainsOf, type TrustDomain } from './trust-domains';
 
 /** A destination that came, changed or went. */
@@ -75,6 +77,12 @@ const NO_CHANGE: ModelChange = {
 
 const NO_DESTINATIONS: readonly DestinationChange[] = [];
 
+/** What a model is made of besides the index. */
+export interface ModelSources {
+  readonly policies?: EffectiveAccess;
+  readonly hosts?: Pick<HostSource, 'resolve'>;
+}
+
 /**
  * The traffic of all meshes as the proxies of one zone see it: destinations by name, entrances of zones, trust. Follows the
  * index event by event: a change costs what it touches, for an inverted index leads from Dataplanes, members and zones to the
@@ -90,6 +98,8 @@ export class TrafficModel {
   private readonly groupsOf = new Map<string, Set<string>>();
   private readonly membersOf = new Map<string, readonly string[]>();
   private readonly zones: ZoneDirectory;
+  private readonly hostDependents = new HostDependents();
+  private readonly hosts: Pick<HostSource, 'resolve'>;
   readonly rules: InboundRules;
   readonly access: AccessTable;
   readonly egress: ZoneEgressTable;
@@ -99,8 +109,9 @@ export class TrafficModel {
     readonly index: IndexReader,
     readonly zone: string,
     access: AccessSource,
-    policies: EffectiveAccess = NO_POLICIES.table,
+    { policies = NO_POLICIES.table, hosts = LITERAL_HOSTS }: ModelSources = {},
   ) {
+    this.hosts = hosts;
     this.rules = new InboundRules({ index, zone, policies, servicesOf: (dataplane) => this.selecting(dataplane) });
     this.access = new AccessTable(index, access, this.rules);
     this.egress = new ZoneEgressTable(index, zone);
@@ -162,9 +173,36 @@ export class TrafficModel {
     return this.byName.values();
   }
 
-  /** Where a zone is entered; undefined where it cannot be, and where no service needs it. */
+  /** Where a zone is entered, at addresses; undefined where it cannot be, and where no service needs it. */
   entrance(mesh: string, zone: string): ZoneEntrance | undefined {
-    return this.zones.known(mesh, zone);
+    const known = this.zones.known(mesh, zone);
+    if (!known || known.names.length === 0) return known;
+    const resolved = known.names.flatMap(({ address: name, port }) =>
+      this.hosts.resolve(name).addresses.map((address) => ({ address, port })),
+    );
+    return { ...known, addresses: sortedAddresses([...known.addresses, ...resolved]) };
+  }
+
+  /** All host names at which something is reached, and a number that grows when one comes or goes. */
+  *hostNames(): Iterable<string> {
+    yield* this.hostDependents.names();
+    yield* this.zones.names();
+  }
+
+  get hostsVersion(): number {
+    return this.hostDependents.version + this.zones.namesVersion;
+  }
+
+  /** The addresses of these host names are others. */
+  hostsChanged(names: readonly string[]): ModelChange {
+    const zones = this.zones.namedAt(names);
+    const groups = new Set(zones.flatMap(({ dependents }) => [...dependents].filter(isGroup)));
+    return {
+      ...NO_CHANGE,
+      destinations: [...this.hostDependents.of(names)].flatMap((key) => this.recompute(key)),
+      zones,
+      readdressed: [...groups].flatMap((key) => this.namesOf.get(key) ?? []),
+    };
   }
 
   /** The authorities that proxies of this zone believe, one entry a trust domain. */
@@ -349,6 +387,7 @@ export class TrafficModel {
           dataplanesOf: (each) => this.dataplanesOf(each),
           membersOf: () => this.members(key),
           access: this.access,
+          hosts: this.hosts,
           secretText: (name) => secretText(this.index, this.zone, { mesh: service.id.mesh, name }),
           egressOf: (mesh, name) => this.egress.wayOf(mesh, name),
           entranceOf: (mesh, zone) => {
@@ -359,6 +398,7 @@ export class TrafficModel {
       : [];
     this.computed += found.length;
     this.zones.setDependencies(key, service?.id.mesh ?? '', entered);
+    this.hostDependents.replace(key, found);
     const before = new Map((this.namesOf.get(key) ?? []).map((name) => [name, this.byName.get(name)]));
     const after = new Map(found.map((destination) => [destination.name, destination]));
     if (after.size > 0) this.namesOf.set(key, [...after.keys()]);
