@@ -17,6 +17,7 @@ import {
 import { checkNotClaimed, checkNotGenerated } from './generated-rules';
 import { TakenNames } from './aws-names';
 import { catchUp, checkNewMember, describeMembers, InUse, membershipRead } from './mesh-rules';
+import { checkServiceAddresses } from './service-addresses';
 import { RequestNodes } from './node-selectors';
 import { planWrite } from './plan-write';
 import {
@@ -119,6 +120,7 @@ export class SingleWrite {
     checkNotShipped(stored);
     checkNotGenerated(stored);
     checkNotClaimed(draft);
+    checkServiceAddresses(draft, stored, context);
     checkOwnGroup(draft);
     checkStillDeclared(kind, registry);
     if (stored) checkMadeHere(stored, controlPlane);

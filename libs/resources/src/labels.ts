@@ -33,6 +33,8 @@ export const Label = {
   generatedFromName: 'causeway.io/managed-by-name',
   /** On a Dataplane: at which port of its address the metrics of its agent are. */
   metricsPort: 'causeway.io/metrics-port',
+  /** On a Dataplane that an agent registered: which instance of an agent. Control planes set it; it has a lease. */
+  leasedBy: 'causeway.io/leased-by',
 } as const;
 
 const KEY_NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;

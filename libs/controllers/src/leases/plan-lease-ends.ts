@@ -1,7 +1,8 @@
+import { Label } from '@causeway/resources';
 import type { AgentLease, LeaseSurvey } from '@causeway/store';
 
 /** The label of a Dataplane that an agent registered: which instance of an agent. It has a lease. */
-export const LEASED_BY = 'causeway.io/leased-by';
+export const LEASED_BY = Label.leasedBy;
 
 /** Leases that end at once are held only where they are more than so many. */
 const HELD_FROM = 3;

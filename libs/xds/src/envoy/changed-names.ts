@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Destination } from '../model/destination';
-import type { DestinationChange, ModelChange, TrafficModel } from '../model/traffic-model';
+import type { DestinationChange, ModelChange } from '../model/model-change';
+import type { TrafficModel } from '../model/traffic-model';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
 import type { SocketAddress } from '../model/zone-entrance';
 import type { TouchedOutbounds } from './dataplane/explicit-outbounds';

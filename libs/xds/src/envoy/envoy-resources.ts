@@ -3,7 +3,8 @@ import type { RouteTable } from '@causeway/routing';
 import type { IndexEvent, IndexReader } from '@causeway/store';
 import type { AccessSource } from '../model/inbound-access';
 import type { Destination } from '../model/destination';
-import type { DestinationChange, ModelChange, TrafficModel } from '../model/traffic-model';
+import type { DestinationChange, ModelChange } from '../model/model-change';
+import type { TrafficModel } from '../model/traffic-model';
 import { RESOURCE_TYPES, type EncodedResource } from '../resources/encoded-resource';
 import type { Proxy, RefusedResource, ResourceSource, SourceListener } from '../server/resource-source';
 import {
@@ -13,7 +14,7 @@ import {
   type PolicyChange,
   type PolicySource,
 } from '../policies/policy-source';
-import { LITERAL_HOSTS, type HostSource } from '../resolution/dialled-hosts';
+import { KeptHosts, LITERAL_HOSTS } from '../resolution/dialled-hosts';
 import { ChangedNames, changesBetween, concernsEgress, lostNames } from './changed-names';
 import { DataplaneChanges } from './dataplane-changes';
 import { policyNames } from './policy-names';
@@ -23,24 +24,20 @@ import * as names from './names';
 import { OnDemandAddresses } from './on-demand-addresses';
 import { consumerScope, directScope, grpcScope, scopeNameOf, scopesOf } from './scopes';
 import { ServedResources, TrustVersions } from './served-resources';
-import { atOnce, TrafficLoader, TrafficTables, type Loading, type TrafficChange } from './traffic-tables';
+import {
+  atOnce,
+  type LoadOptions,
+  TrafficLoader,
+  TrafficTables,
+  type Loading,
+  type TrafficChange,
+} from './traffic-tables';
 import { Translation } from './translation';
 import { WithheldServices } from './withheld';
 
 const { cluster, endpoints, listener, secret } = RESOURCE_TYPES;
 
 const MOST_AT_ONCE = 1_000;
-
-/** How much is done without giving the event loop back. */
-export interface LoadOptions {
-  /** How everything is derived from the index: at once, or in slices. */
-  readonly load?: Loading;
-  /** Where access changes for more services than this, everything is derived anew. */
-  readonly mostAtOnce?: number;
-  readonly policies?: PolicySource;
-  /** Where hosts are reached; without it addresses are by the preset rules, and names have none. */
-  readonly hosts?: HostSource;
-}
 
 /** What is kept for one view as long as the view is. */
 interface ViewState {
@@ -70,9 +67,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private readonly lists: ListedNames;
   private readonly dataplanes: DataplaneChanges;
   private readonly policies: PolicySource;
-  private readonly hosts: HostSource;
-  /** The model whose host names are resolved, and as of which of its changes. */
-  private resolved: { readonly model: TrafficModel; readonly version: number } | undefined;
+  private readonly hosts: KeptHosts;
   private readonly load: Loading;
   private readonly mostAtOnce: number;
   private readonly views = new WeakMap<EnvoyView, ViewState>();
@@ -84,7 +79,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     private readonly access: AccessSource,
     { load = atOnce, mostAtOnce = MOST_AT_ONCE, policies = NO_POLICIES, hosts = LITERAL_HOSTS }: LoadOptions = {},
   ) {
-    this.hosts = hosts;
+    this.hosts = new KeptHosts(hosts);
     this.mostAtOnce = mostAtOnce;
     this.policies = policies;
     this.load = load;
@@ -128,7 +123,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       this.access.onReady(() => this.accessChanged()),
       this.access.onTls((dataplanes) => this.outside((model) => model.tlsChanged(dataplanes))),
       this.policies.subscribe((change) => this.policiesChanged(change)),
-      this.hosts.subscribe((name) => this.outside((model) => model.hostsChanged([name]))),
+      this.hosts.source.subscribe((name) => this.outside((model) => model.hostsChanged([name]))),
     ];
     return () => unsubscribe.forEach((each) => each());
   }
@@ -266,7 +261,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       const since = this.revision + 1;
       this.forgetLost(changesBetween(before.model, this.model));
       this.lists.modelChanged();
-      this.keepHosts();
+      this.hosts.keepThoseOf(this.model);
       this.moveTo(this.index.point?.revision ?? 0);
       this.tellAll(since);
       return this.index.point !== undefined;
@@ -334,7 +329,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   /** `since`: the first revision that holds the change; `before`: `httpVersion` before it. */
   private applied(change: TrafficChange, { since, before }: { readonly since: number; readonly before: number }): void {
     this.lists.modelChanged();
-    this.keepHosts();
+    this.hosts.keepThoseOf(this.model);
     this.forgetLost(change.destinations);
     const changed = new ChangedNames();
     for (const each of change.destinations) changed.addDestination(each);
@@ -356,15 +351,6 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     for (const [type, found] of changed) this.tell(type, found, { since });
     for (const [group, names] of own) for (const [type, found] of names) this.tell(type, found, { since, group });
     if (change.trust.length > 0) this.tell(secret, [names.TRUST_SECRET], { since, meshes: change.trust });
-  }
-
-  /** The host names of the model, and no others, are resolved from now on. */
-  private keepHosts(): void {
-    const { model } = this;
-    const version = model.hostsVersion;
-    if (this.resolved?.model === model && this.resolved.version === version) return;
-    this.resolved = { model, version };
-    this.hosts.keep(model.hostNames());
   }
 
   /** What is kept under names that destinations had and have no more: nobody may ask for it again. */

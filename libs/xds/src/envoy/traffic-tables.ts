@@ -4,9 +4,10 @@ import type { RouteTable } from '@causeway/routing';
 import type { IndexEvent, IndexReader } from '@causeway/store';
 import type { AccessSource } from '../model/inbound-access';
 import { reselected } from '../model/inbound-services';
-import { TrafficModel, type DestinationChange, type ModelChange } from '../model/traffic-model';
+import type { DestinationChange, ModelChange } from '../model/model-change';
+import { TrafficModel } from '../model/traffic-model';
 import { BackendPolicies } from '../policies/backend-policies';
-import type { EffectivePolicies } from '../policies/policy-source';
+import type { EffectivePolicies, PolicySource } from '../policies/policy-source';
 import type { HostSource } from '../resolution/dialled-hosts';
 import { DestinationTable } from './destination-table';
 import { ExplicitOutbounds } from './dataplane/explicit-outbounds';
@@ -100,6 +101,17 @@ export const atOnce: Loading = (steps, done) => {
   for (const _ of steps);
   done();
 };
+
+/** How much is done without giving the event loop back. */
+export interface LoadOptions {
+  /** How everything is derived from the index: at once, or in slices. */
+  readonly load?: Loading;
+  /** Where access changes for more services than this, everything is derived anew. */
+  readonly mostAtOnce?: number;
+  readonly policies?: PolicySource;
+  /** Where hosts are reached; without it addresses are by the preset rules, and names have none. */
+  readonly hosts?: HostSource;
+}
 
 /** The tables that are served from, and those that are being made of another load of the index. */
 export class TrafficLoader {

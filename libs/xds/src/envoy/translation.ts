@@ -29,7 +29,14 @@ import {
 import { EgressTranslation } from './egress-translation';
 import { hasChains, type EnvoyView } from './envoy-view';
 import type { OutboundPlan } from './dataplane/explicit-outbounds';
-import { selectedBy, servedInbounds, type Inbound, type ServedInbounds } from './dataplane/inbound';
+import {
+  foreignInbounds,
+  ownInbounds,
+  selectedBy,
+  servedInbounds,
+  type Inbound,
+  type ServedInbounds,
+} from './dataplane/inbound';
 import { hostNameOf } from './messages/host-name';
 import { joinedFilters, type InboundFilters } from './messages/inbound-filters';
 import { inboundListener } from './messages/inbound-listeners';
@@ -80,8 +87,9 @@ export class Translation {
   }
 
   /** The inbounds that the view's proxies serve. */
-  inbounds({ dataplane }: EnvoyView): ServedInbounds {
-    return servedInbounds(asDataplane(dataplane && this.options.index.byIdentityKey(identityKey(dataplane))));
+  inbounds({ dataplane, isAgent }: EnvoyView): ServedInbounds {
+    const served = servedInbounds(asDataplane(dataplane && this.options.index.byIdentityKey(identityKey(dataplane))));
+    return isAgent === true ? served : ownInbounds(served);
   }
 
   /** The inbounds whose listeners, and the clusters behind them, may differ between two states of a Dataplane. */
@@ -127,10 +135,12 @@ export class Translation {
 
   /** What the view's own Dataplane, or its egress, is to have and has not, with the reason. */
   unserved(view: EnvoyView): readonly RefusedResource[] {
-    const { dataplane: id, egress, wire } = view;
+    const { dataplane: id, egress, wire, isAgent } = view;
     if (egress) return this.egress.unserved(egress.at);
     const dataplane = asDataplane(id && wire !== 'grpc' ? this.options.index.byIdentityKey(identityKey(id)) : ABSENT);
-    return dataplane ? [...this.explicitOutbounds(view).problems, ...unservedListeners(dataplane)] : [];
+    if (!dataplane) return [];
+    const foreign = isAgent === true ? [] : foreignInbounds(dataplane);
+    return [...this.explicitOutbounds(view).problems, ...unservedListeners(dataplane), ...foreign];
   }
 
   /** The server names that the view's proxies take as an ingress. */

@@ -186,17 +186,11 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     const proxy = dataplaneProxyId(dataplane.id);
     if (shown.certificate) this.certified.add(proxy);
     const listed = this.listed(node, dataplane);
-    const { capture, key, wire, systemAuthorities, isAgent, resolvesNames } = node;
-    const agent = [isAgent ?? null, resolvesNames ?? null];
+    const { capture, key, wire, systemAuthorities, isAgent = false, resolvesNames = false } = node;
     // With its uid: one that was deleted and made again in between is told everything, not what has changed.
     const facts = [
-      dataplane.uid,
-      capture ?? null,
-      wire ?? null,
-      systemAuthorities ?? null,
-      key,
-      bindingFacts(binding),
-      agent,
+      ...[dataplane.uid, capture ?? null, wire ?? null, systemAuthorities ?? null, key],
+      ...[bindingFacts(binding), isAgent, resolvesNames],
     ];
     const { view, release } = this.views.hold({ proxy, facts }, () =>
       this.dataplaneView(node, { dataplane: dataplane.id, listed, binding, certificate }),

@@ -51,5 +51,26 @@ export class DialledHosts implements HostSource {
   }
 }
 
+/** What has host names, and a number that grows when one comes or goes. */
+export interface HostNames {
+  readonly hostsVersion: number;
+  hostNames(): Iterable<string>;
+}
+
+/** Keeps of a source the names that are in use. */
+export class KeptHosts {
+  private kept: { readonly of: HostNames; readonly version: number } | undefined;
+
+  constructor(readonly source: HostSource) {}
+
+  /** The names of `of`, and no others, are resolved from now on. Costs nothing where they are the same. */
+  keepThoseOf(of: HostNames): void {
+    const version = of.hostsVersion;
+    if (this.kept?.of === of && this.kept.version === version) return;
+    this.kept = { of, version };
+    this.source.keep(of.hostNames());
+  }
+}
+
 /** Addresses by the preset rules; names have none. */
 export const LITERAL_HOSTS: HostSource = new DialledHosts(DEFAULT_DIAL_RULES);
