@@ -2,6 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { Admission } from '@causeway/admission';
 import type { DataplaneTokens, ZoneProxyTokens } from '@causeway/access';
 import {
+  exitWithProblems,
   INDEX,
   MESHES,
   POLICIES,
@@ -12,6 +13,7 @@ import {
   type ModuleImports,
 } from '@causeway/control-plane';
 import { ProxyDirectory } from '@causeway/controllers';
+import { parseDialRules, type DialRules } from '@causeway/ipam';
 import { FirstState } from '@causeway/kds';
 import { WorkloadCertificates, ZoneAuthority } from '@causeway/identity';
 import type { FollowedPolicies, Meshes } from '@causeway/meshes';
@@ -88,6 +90,13 @@ export function xdsModule({ imports, core }: ModuleImports & CoreOption): Dynami
   });
 }
 
+/** What proxies without an agent may dial; ends the program, a line an entry, where one cannot be read. */
+function dialRulesOf({ CAUSEWAY_EXTERNAL_MAY_DIAL: entries }: ZoneSettings): DialRules {
+  const parsed = parseDialRules(entries);
+  if (parsed.ok) return parsed.rules;
+  return exitWithProblems(parsed.errors.map((reason) => `CAUSEWAY_EXTERNAL_MAY_DIAL: ${reason}`));
+}
+
 function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources): XdsPortOptions {
   const [backend, index, meshes, policies, firstState, proxies, ...identity] = sources;
   const [dataplaneTokens, zoneTokens, workloadCertificates, authority, certificates] = identity;
@@ -96,6 +105,8 @@ function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources
   return {
     ...{ zone, instance, index, policies, clock, logger, dataplaneTokens, zoneTokens, workloadCertificates },
     proxies: backend.proxies,
+    dialRules: dialRulesOf(settings),
+    nameServers: settings.CAUSEWAY_DNS_UPSTREAMS,
     agentLeases: backend.agentLeases,
     leaseLength: settings.CAUSEWAY_AGENT_LEASE,
     zoneFacts: (mesh) => ({

@@ -48,7 +48,7 @@ describe('the serviceAddress of a Dataplane without an agent', () => {
     ],
     ['any address', { serviceAddress: '0.0.0.0' }],
   ])('is refused where it is %s, whoever writes', (_, inbound) => {
-    const refusal = /^spec\.networking\.inbound\[1\]\.serviceAddress must be a loopback address or .*; got "/;
+    const refusal = /^spec\.networking\.inbound\[1\]\.serviceAddress: must be a loopback address or .*; got "/;
     for (const caller of [user, proxy]) expect(write(inbound, { caller })).toThrow(refusal);
     // A label that a user writes says nothing.
     expect(write(inbound, { labels: LEASED })).toThrow(refusal);

@@ -1,7 +1,17 @@
 import { NotFound } from '@causeway/resources';
 import { rm } from 'node:fs/promises';
 import type { Clock, Logger } from '@causeway/runtime';
-import { XdsServer, type AdmittedProxy, type ProxyCaller, type ProxyTypeStatus } from '@causeway/xds';
+import { DEFAULT_DIAL_RULES, type DialRules } from '@causeway/ipam';
+import {
+  DialledHosts,
+  NameResolver,
+  SystemLookup,
+  XdsServer,
+  type AdmittedProxy,
+  type NameLookup,
+  type ProxyCaller,
+  type ProxyTypeStatus,
+} from '@causeway/xds';
 import { LocalSource } from '../resources/local-source';
 import type { CacheChange, ResourceCache } from '../resources/resource-cache';
 
@@ -13,6 +23,15 @@ interface Waiting {
   readonly settle: (refusal: string | undefined) => void;
 }
 
+export interface LocalXdsOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** What the addresses of host names, as the zone sends them, must fit to be dialled from this machine. */
+  readonly dialRules?: DialRules;
+  /** How host names are resolved: as programs of this machine do, where absent. */
+  readonly lookup?: NameLookup;
+}
+
 /**
  * Serves the caches of this machine to its proxies, at a unix socket in a folder that only the agent can enter. A zone that is away
  * changes nothing: the agent is a server with its state on disk, no relay (I14).
@@ -20,7 +39,8 @@ interface Waiting {
 export class LocalXdsServer {
   private readonly caches = new Map<string, ResourceCache>();
   private readonly stops = new Map<string, () => void>();
-  private readonly source = new LocalSource((proxy) => this.review(proxy));
+  private readonly source: LocalSource;
+  private readonly names: NameResolver;
   private readonly server: XdsServer<ResourceCache>;
   private readonly waiting = new Set<Waiting>();
   /** Whose proxies come and go: nobody waits for one that is gone. */
@@ -28,8 +48,10 @@ export class LocalXdsServer {
 
   constructor(
     readonly path: string,
-    { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
+    { clock, logger, dialRules = DEFAULT_DIAL_RULES, lookup = new SystemLookup() }: LocalXdsOptions,
   ) {
+    this.names = new NameResolver(lookup, clock);
+    this.source = new LocalSource((proxy) => this.review(proxy), new DialledHosts(dialRules, this.names));
     const auth = { admit: (caller: ProxyCaller) => this.admit(caller) };
     this.server = new XdsServer({ source: this.source, auth, clock, logger });
     this.server.onLeaving(({ id }) => queueMicrotask(() => this.left(id)));
@@ -81,6 +103,8 @@ export class LocalXdsServer {
   async close(): Promise<void> {
     for (const proxy of [...this.caches.keys()]) this.forget(proxy);
     await this.server.close();
+    this.source.close();
+    this.names.close();
     await rm(this.path, { force: true });
   }
 

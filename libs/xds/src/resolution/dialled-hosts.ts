@@ -9,6 +9,8 @@ export interface HostAddresses {
   readonly refused: readonly string[];
   /** Why a name has no addresses, or none newer than these. */
   readonly failure?: string;
+  /** It was not answered yet. */
+  readonly isPending?: true;
 }
 
 /** Where hosts are reached. Changes are announced. */
@@ -33,8 +35,8 @@ export class DialledHosts implements HostSource {
 
   resolve(host: string): HostAddresses {
     if (isIP(host) !== 0) return this.checked([host]);
-    const { addresses, failure } = this.resolver?.of(host) ?? { addresses: [], failure: 'names are not resolved here' };
-    return { ...this.checked(addresses), ...(failure !== undefined && { failure }) };
+    const { addresses, ...more } = this.resolver?.of(host) ?? { addresses: [], failure: 'names are not resolved here' };
+    return { ...this.checked(addresses), ...more };
   }
 
   keep(names: Iterable<string>): void {

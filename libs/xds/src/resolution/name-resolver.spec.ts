@@ -53,7 +53,7 @@ describe('names that are resolved again and again', () => {
     const of = new Answers();
     of.give('a.example', ['10.0.0.2', '10.0.0.1', '10.0.0.2']);
     of.resolver.keep(['a.example']);
-    expect(of.resolver.of('a.example')).toEqual({ addresses: [], failure: 'is not resolved yet' });
+    expect(of.resolver.of('a.example')).toEqual({ addresses: [], failure: 'is not resolved yet', isPending: true });
     await of.resolver.ready(['a.example']);
     expect(of.resolver.of('a.example')).toEqual({ addresses: ['10.0.0.1', '10.0.0.2'] });
     of.give('a.example', ['10.0.0.3']);

@@ -19,6 +19,8 @@ export interface ResolvedName {
   readonly addresses: readonly string[];
   /** Why there are no addresses, or none newer than these. */
   readonly failure?: string;
+  /** It was not answered yet, nor waited for long enough. */
+  readonly isPending?: true;
 }
 
 export interface ResolverLimits {
@@ -53,7 +55,7 @@ interface Name {
   readonly settle: () => void;
 }
 
-const UNKNOWN: ResolvedName = { addresses: [], failure: 'is not resolved yet' };
+const UNKNOWN: ResolvedName = { addresses: [], failure: 'is not resolved yet', isPending: true };
 
 /**
  * Resolves names again and again while they are kept, as often as their answers say and within limits. While nobody answers, a name keeps
