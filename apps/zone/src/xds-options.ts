@@ -2,7 +2,6 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { Admission } from '@causeway/admission';
 import type { DataplaneTokens, ZoneProxyTokens } from '@causeway/access';
 import {
-  exitWithProblems,
   INDEX,
   MESHES,
   POLICIES,
@@ -13,13 +12,12 @@ import {
   type ModuleImports,
 } from '@causeway/control-plane';
 import { ProxyDirectory } from '@causeway/controllers';
-import { parseDialRules, type DialRules } from '@causeway/ipam';
 import { FirstState } from '@causeway/kds';
 import { WorkloadCertificates, ZoneAuthority } from '@causeway/identity';
 import type { FollowedPolicies, Meshes } from '@causeway/meshes';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
-import { XdsModule, type XdsPortOptions } from '@causeway/xds';
+import { DialledHosts, XdsModule, type XdsPortOptions } from '@causeway/xds';
 import { virtualRangesOf } from './address-ranges';
 import type { ZoneSettings } from './config';
 import { DATAPLANE_TOKENS, ZONE_PROXY_TOKENS } from './workload-identity.module';
@@ -71,6 +69,7 @@ type XdsSources = [
   policies: FollowedPolicies,
   firstState: FirstState,
   proxies: ProxyDirectory,
+  hosts: DialledHosts,
   dataplaneTokens: DataplaneTokens,
   zoneTokens: ZoneProxyTokens,
   workloadCertificates: WorkloadCertificates,
@@ -83,30 +82,22 @@ export function xdsModule({ imports, core }: ModuleImports & CoreOption): Dynami
   return XdsModule.forRootAsync({
     imports: [...imports, XdsCertificatesModule.forRoot({ imports, core })],
     inject: [
-      ...[POSTGRES_BACKEND, INDEX, MESHES, POLICIES, FirstState, ProxyDirectory],
+      ...[POSTGRES_BACKEND, INDEX, MESHES, POLICIES, FirstState, ProxyDirectory, DialledHosts],
       ...[DATAPLANE_TOKENS, ZONE_PROXY_TOKENS, WorkloadCertificates, ZoneAuthority, XdsCertificates],
     ],
     useFactory: (...sources: XdsSources) => xdsOptions(core, ...sources),
   });
 }
 
-/** What proxies without an agent may dial; ends the program, a line an entry, where one cannot be read. */
-function dialRulesOf({ CAUSEWAY_EXTERNAL_MAY_DIAL: entries }: ZoneSettings): DialRules {
-  const parsed = parseDialRules(entries);
-  if (parsed.ok) return parsed.rules;
-  return exitWithProblems(parsed.errors.map((reason) => `CAUSEWAY_EXTERNAL_MAY_DIAL: ${reason}`));
-}
-
 function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources): XdsPortOptions {
-  const [backend, index, meshes, policies, firstState, proxies, ...identity] = sources;
+  const [backend, index, meshes, policies, firstState, proxies, hosts, ...identity] = sources;
   const [dataplaneTokens, zoneTokens, workloadCertificates, authority, certificates] = identity;
   const { cp, clock, logger, settings, instance } = core;
   const zone = settings.CAUSEWAY_ZONE_NAME;
   return {
     ...{ zone, instance, index, policies, clock, logger, dataplaneTokens, zoneTokens, workloadCertificates },
     proxies: backend.proxies,
-    dialRules: dialRulesOf(settings),
-    nameServers: settings.CAUSEWAY_DNS_UPSTREAMS,
+    hosts,
     agentLeases: backend.agentLeases,
     leaseLength: settings.CAUSEWAY_AGENT_LEASE,
     zoneFacts: (mesh) => ({

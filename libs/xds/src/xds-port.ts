@@ -7,7 +7,6 @@ import {
   spiffeIdOf,
   type WorkloadCertificates,
 } from '@causeway/identity';
-import type { DialRules } from '@causeway/ipam';
 import { Dataplane, MeshIdentity } from '@causeway/kinds';
 import { errorText, inTimedSlices, type Clock, type Logger } from '@causeway/runtime';
 import type { AgentLeaseStore, IndexReader, ProxySessionStore } from '@causeway/store';
@@ -28,9 +27,7 @@ import { WorkloadCertificateServer } from './proxies/workload-certificate-servic
 import { ZoneProxyAuthenticator } from './proxies/zone-proxy-authenticator';
 import type { ProxyAuthenticator } from './server/proxy-authenticator';
 import type { ProxyStatus } from './server/proxy-status';
-import { DialledHosts } from './resolution/dialled-hosts';
-import { NameResolver } from './resolution/name-resolver';
-import { SystemLookup } from './resolution/system-lookup';
+import type { HostSource } from './resolution/dialled-hosts';
 import { ProxyReporter, type ObservedProxies } from './status/proxy-reporter';
 import { DEFAULT_XDS_LIMITS, XdsServer, type XdsLimits, type XdsServerOptions } from './server/xds-server';
 
@@ -41,10 +38,8 @@ export interface XdsPortOptions {
   readonly instance: string;
   /** Where replicas tell each other of their proxies. */
   readonly proxies: Pick<ProxySessionStore, 'report'>;
-  /** Which addresses of external services and host names are sent to proxies that do not resolve names themselves. */
-  readonly dialRules: DialRules;
-  /** Servers by which host names are resolved, `address` or `address:port`; those of the system where there are none. */
-  readonly nameServers: readonly string[];
+  /** Where external services and host names are reached by proxies that do not resolve names themselves. */
+  readonly hosts: HostSource;
   readonly index: IndexReader;
   readonly access: AccessSource;
   /** The policies of the meshes, made before what reads them. */
@@ -87,7 +82,6 @@ export class XdsPort implements ObservedProxies {
   private readonly agents: AgentServer;
   private readonly proxyCertificates: ProxyCertificates;
   private readonly unfollow: () => void;
-  private readonly names: NameResolver;
   private readonly reporter: ProxyReporter;
   private readonly ending = new AbortController();
   private reporting: Promise<void> = Promise.resolve();
@@ -96,10 +90,8 @@ export class XdsPort implements ObservedProxies {
   private readonly certified = new Set<(proxy: string) => void>();
 
   constructor(private readonly options: XdsPortOptions) {
-    const { zone, index, access, policies, clock, logger, limits, scope, dataplaneTokens, zoneTokens } = options;
+    const { zone, index, access, policies, clock, logger, limits, scope, dataplaneTokens, zoneTokens, hosts } = options;
     const load = (...given: Parameters<Loading>): void => this.load(...given);
-    this.names = new NameResolver(new SystemLookup({ servers: options.nameServers }), clock);
-    const hosts = new DialledHosts(options.dialRules, this.names);
     this.resources = new EnvoyResources(index, zone, access, { load, policies, hosts });
     this.unfollow = this.resources.follow();
     this.proxyCertificates = new ProxyCertificates({
@@ -239,7 +231,7 @@ export class XdsPort implements ObservedProxies {
     await this.reporting;
     await this.reporter.end();
     this.unfollow();
-    this.names.close();
+    this.options.hosts.keep([]);
   }
 
   private renewed(view: EnvoyView, mesh: string | undefined): void {

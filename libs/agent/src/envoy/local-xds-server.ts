@@ -9,6 +9,7 @@ import {
   XdsServer,
   type AdmittedProxy,
   type NameLookup,
+  type ResolverLimits,
   type ProxyCaller,
   type ProxyTypeStatus,
 } from '@causeway/xds';
@@ -30,6 +31,7 @@ export interface LocalXdsOptions {
   readonly dialRules?: DialRules;
   /** How host names are resolved: as programs of this machine do, where absent. */
   readonly lookup?: NameLookup;
+  readonly resolverLimits?: Partial<ResolverLimits>;
 }
 
 /**
@@ -48,9 +50,9 @@ export class LocalXdsServer {
 
   constructor(
     readonly path: string,
-    { clock, logger, dialRules = DEFAULT_DIAL_RULES, lookup = new SystemLookup() }: LocalXdsOptions,
+    { clock, logger, dialRules = DEFAULT_DIAL_RULES, lookup = new SystemLookup(), resolverLimits }: LocalXdsOptions,
   ) {
-    this.names = new NameResolver(lookup, clock);
+    this.names = new NameResolver(lookup, clock, resolverLimits);
     this.source = new LocalSource((proxy) => this.review(proxy), new DialledHosts(dialRules, this.names));
     const auth = { admit: (caller: ProxyCaller) => this.admit(caller) };
     this.server = new XdsServer({ source: this.source, auth, clock, logger });
