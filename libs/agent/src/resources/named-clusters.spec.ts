@@ -89,12 +89,15 @@ describe('names that the zone sends to an agent', () => {
     );
   };
   let acked = 0;
+  const ackAll = (): void => {
+    for (; acked < proxy.responses.length; acked++) {
+      const response = proxy.responses[acked];
+      if (response) proxy.ack(response);
+    }
+  };
   const becomes = async (...want: readonly string[]): Promise<void> => {
     await until(`the proxy has ${want.join(', ')}`, () => {
-      for (; acked < proxy.responses.length; acked++) {
-        const response = proxy.responses[acked];
-        if (response) proxy.ack(response);
-      }
+      ackAll();
       return addresses().join() === want.join();
     });
   };
@@ -104,7 +107,10 @@ describe('names that the zone sends to an agent', () => {
     leads.set('a.example', ['203.0.113.7', '127.0.0.1']).set('b.example', ['169.254.169.254']);
     const resource = named('c', 'a.example', 'b.example', '203.0.113.9', '127.0.0.1');
     await cache.receive({ type: cluster, resources: [resource], removed: [] });
-    await until('the cluster', () => sent(cluster).length > 0);
+    await until('the cluster', () => {
+      ackAll();
+      return sent(cluster).length > 0;
+    });
     const told = Cluster.decode(sent(cluster).at(-1)?.[1] ?? new Uint8Array());
     expect(told.clusterDiscoveryType).toEqual({ $case: 'type', value: Cluster_DiscoveryType.EDS });
     expect([told.loadAssignment, told.respectDnsTtl]).toEqual([undefined, false]);
