@@ -1,13 +1,12 @@
-import { Cluster, ClusterLoadAssignment, Listener, TlsSecret } from '@causeway/proto-gen';
+import { Cluster, Listener, TlsSecret } from '@causeway/proto-gen';
 import type { SocketAddress } from '../model/zone-entrance';
 import { encodeResource, RESOURCE_TYPES } from '../resources/encoded-resource';
 import type { RefusedResource } from '../server/resource-source';
 import { unservedMeshes } from './dataplane/zone-listeners';
 import type { EnvoyView } from './envoy-view';
 import { leavingCluster } from './messages/clusters';
-import { noEndpoints } from './messages/endpoints';
 import { egressListener, type LeavingMesh } from './messages/egress-listener';
-import { externalEndpoints, problemOf } from './messages/external-sockets';
+import { problemOf } from './messages/external-sockets';
 import { identitySecret, trustSecret } from './messages/tls';
 import * as names from './names';
 import { kept, type Plan, type TranslationOptions } from './plan';
@@ -26,8 +25,6 @@ export class EgressTranslation {
     switch (type) {
       case RESOURCE_TYPES.cluster:
         return this.cluster(view, name);
-      case RESOURCE_TYPES.endpoints:
-        return this.endpoints(name);
       case RESOURCE_TYPES.listener:
         return this.listener(view, name);
       case RESOURCE_TYPES.secret:
@@ -77,14 +74,6 @@ export class EgressTranslation {
     const problem = problemOf(destination.external, view.systemAuthorities);
     const plan = kept('view', (last) => encodeResource(Cluster, leavingCluster(name, destination, view), last));
     return problem === undefined ? plan : { ...plan, problem };
-  }
-
-  /** Never absent: a cluster waits for its endpoints. */
-  private endpoints(name: string): Plan {
-    const destination = this.options.tables().model.destination(name);
-    const isKept = destination?.egress !== undefined;
-    const fields = destination && isKept ? externalEndpoints(name, destination) : noEndpoints(name);
-    return { ...kept('view', (last) => encodeResource(ClusterLoadAssignment, fields, last)), isKept };
   }
 
   private listener({ egress: { at }, sourceLimits }: EgressView, name: string): Plan | undefined {

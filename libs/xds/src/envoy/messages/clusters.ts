@@ -12,7 +12,7 @@ import type { ExternalTarget } from '../../model/external-target';
 import type { EgressWay } from '../../model/zone-egress';
 import type { SocketAddress } from '../../model/zone-entrance';
 import { durationOf, packFilter } from '../../resources/any';
-import { externalSockets, namedExternalEndpoints, needsSystemAuthorities } from './external-sockets';
+import { externalEndpoints, externalSockets, namedExternalEndpoints, needsSystemAuthorities } from './external-sockets';
 import type { Inbound } from '../dataplane/inbound';
 import { endpoint, namedEndpoints, namedLocalEndpoints } from './endpoints';
 import {
@@ -266,8 +266,14 @@ export function leavingCluster(
   if (!external) return emptyCluster(name);
   const alpn = isHttp2({ protocol }) ? ['h2'] : protocol === 'http' ? ['http/1.1'] : [];
   const options = { systemAuthorities, rules: NO_RULES, withNames: false };
-  const { typedExtensionProtocolOptions: _, ...cluster } = externalCluster(name, destination, external, options);
-  return { ...cluster, ...(cluster.transportSocket && externalSockets(external, systemAuthorities, alpn)) };
+  const made = externalCluster(name, destination, external, options);
+  const { typedExtensionProtocolOptions: _, edsClusterConfig, ...cluster } = made;
+  // A policy gives a service another cluster: with its endpoints in it no connection waits for them.
+  const held = edsClusterConfig && {
+    clusterDiscoveryType: { $case: 'type' as const, value: Cluster_DiscoveryType.STATIC },
+    loadAssignment: externalEndpoints(name, destination),
+  };
+  return { ...cluster, ...held, ...(cluster.transportSocket && externalSockets(external, systemAuthorities, alpn)) };
 }
 
 /** Nothing goes out unprotected: without the means to check a server that must be checked there are no endpoints. */
