@@ -24,6 +24,7 @@ export function startOptions(settings, plane, { postgres, lock, network }) {
           CAUSEWAY_ZONE_TOKEN_FILE: tokenFile,
           CAUSEWAY_ZONE_TOKEN: '',
           ...network?.vipRanges(plane.name),
+          ...network?.mayDial,
           CAUSEWAY_DNS_PORT: plane.ports.dns,
           CAUSEWAY_XDS_PORT: plane.ports.xds,
           CAUSEWAY_XDS_TLS: 'on',
@@ -45,7 +46,7 @@ export function startOptions(settings, plane, { postgres, lock, network }) {
 
 // A control plane warns of variables that are not its own, so that no typing error goes unseen.
 const FOR_GLOBAL = /^CAUSEWAY_KDS_/;
-const FOR_ZONES = /^CAUSEWAY_(VIP|DNS|XDS|SERVICE|ZONE|SECRETS|WORKLOAD|GLOBAL)_/;
+const FOR_ZONES = /^CAUSEWAY_(VIP|DNS|XDS|EXTERNAL|SERVICE|ZONE|SECRETS|WORKLOAD|GLOBAL)_/;
 
 function environmentFor(plane, environment) {
   const others = plane.app === 'global' ? FOR_ZONES : FOR_GLOBAL;

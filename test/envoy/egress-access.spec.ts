@@ -2,7 +2,7 @@ import type { JsonObject, Resource } from '@causeway/resources';
 import { loopbackBlock } from '../support/loopback-networks';
 import { echo, holdTls, say, sayTls, type ServiceProcess } from '../support/mesh-processes';
 import { TestAuthority, type TestCertificate } from '../support/test-authority';
-import { PROXY_KINDS, TrafficPlane } from '../support/traffic-plane';
+import { PROXY_KINDS, TrafficPlane, LOOPBACK_HOSTS } from '../support/traffic-plane';
 import { shippedKinds, sketch } from '../support/traffic-zone';
 import { until } from '../support/until';
 
@@ -59,7 +59,7 @@ describe.each(PROXY_KINDS)('AccessPolicy on what leaves through the egress, by %
   };
 
   beforeAll(async () => {
-    west = await TrafficPlane.start('west');
+    west = await TrafficPlane.start('west', LOOPBACK_HOSTS);
     const east = await TestAuthority.create('east');
     for (const name of services) processes.set(name, await echo(name));
     for (const name of ['client', 'other', 'dev', 'stranger'])

@@ -4,7 +4,7 @@ import type { EnvoyProcess } from '../support/envoy-process';
 import { loopbackBlock } from '../support/loopback-networks';
 import { echo, say, sayTls, tlsEcho, type ServiceProcess } from '../support/mesh-processes';
 import { TestAuthority } from '../support/test-authority';
-import { TrafficPlane } from '../support/traffic-plane';
+import { LOOPBACK_HOSTS, TrafficPlane } from '../support/traffic-plane';
 import { sketch } from '../support/traffic-zone';
 import { until } from '../support/until';
 
@@ -32,7 +32,7 @@ describe('the egress of a zone and its client, both by builtin planes,', () => {
     until(`the answer ${want}`, async () => (await say(API.vip, API.port)) === want);
 
   beforeAll(async () => {
-    west = await TrafficPlane.start('west');
+    west = await TrafficPlane.start('west', LOOPBACK_HOSTS);
     outside = await TestAuthority.create('outside');
     const { chain: cert, key } = await outside.issue({ dns: 'api.example' });
     [api, plain] = await Promise.all([tlsEcho('api', { cert, key }, '127.0.0.1'), echo('plain')]);

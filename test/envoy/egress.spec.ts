@@ -5,7 +5,7 @@ import { ENVOY, type EnvoyProcess } from '../support/envoy-process';
 import { loopbackBlock } from '../support/loopback-networks';
 import { ask, echo, holdTls, httpService, say, sayTls, tlsEcho, type ServiceProcess } from '../support/mesh-processes';
 import { TestAuthority, type TestCertificate } from '../support/test-authority';
-import { TrafficPlane } from '../support/traffic-plane';
+import { LOOPBACK_HOSTS, TrafficPlane } from '../support/traffic-plane';
 import { sketch } from '../support/traffic-zone';
 import { until } from '../support/until';
 
@@ -80,7 +80,7 @@ const EGRESS_ID = 'spiffe://default.west.mesh.local/zone-egress';
   }
 
   beforeAll(async () => {
-    west = await TrafficPlane.start('west');
+    west = await TrafficPlane.start('west', LOOPBACK_HOSTS);
     outside = await TestAuthority.create('outside');
     caller = await west.authority.issue({ uri: west.spiffeId('client') });
     const { chain: cert, key } = await outside.issue({ dns: 'api.example' });

@@ -16,7 +16,7 @@ import { ENVOY } from '../support/envoy-process';
 import { loopbackBlock } from '../support/loopback-networks';
 import { echo, say } from '../support/mesh-processes';
 import { kumaAuthority } from '../support/kuma-authority';
-import { TrafficPlane } from '../support/traffic-plane';
+import { LOOPBACK_HOSTS, TrafficPlane } from '../support/traffic-plane';
 import { sketch } from '../support/traffic-zone';
 import { until } from '../support/until';
 
@@ -39,7 +39,7 @@ interface Pair {
   let authorities: MeshAuthorities;
 
   beforeAll(async () => {
-    plane = await TrafficPlane.start('east');
+    plane = await TrafficPlane.start('east', LOOPBACK_HOSTS);
     app = createServer((request, response) => response.end(`app ${request.httpVersion} ${request.url ?? ''}`));
     await new Promise<void>((done) => app.listen(0, '127.0.0.1', done));
     const address = app.address();

@@ -6,7 +6,7 @@ import { freePort } from '../../scripts/lib/ports.mjs';
 import { loopbackBlock } from '../support/loopback-networks';
 import { say, tlsEcho, type ServiceProcess } from '../support/mesh-processes';
 import { TestAuthority, type TestCertificate } from '../support/test-authority';
-import { PROXY_KINDS, TrafficPlane } from '../support/traffic-plane';
+import { PROXY_KINDS, TrafficPlane, LOOPBACK_HOSTS } from '../support/traffic-plane';
 import { sketch } from '../support/traffic-zone';
 import { until } from '../support/until';
 
@@ -77,7 +77,7 @@ describe.each(PROXY_KINDS)('where a client in west is led, by %s,', (kind) => {
   }
 
   beforeAll(async () => {
-    west = await TrafficPlane.start('west');
+    west = await TrafficPlane.start('west', LOOPBACK_HOSTS);
     authority = west.authority;
     outside = await TestAuthority.create('outside');
     west.state.put(west.trust(), redis('west'), redis('east'), redis('north'), dataplane('Ready'), group());

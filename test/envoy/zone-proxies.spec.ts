@@ -54,6 +54,7 @@ const CONNECTIONS = 4;
     zone = await ZoneProgram.start({
       DATABASE_URL: database.url,
       CAUSEWAY_XDS_TLS: 'on',
+      CAUSEWAY_EXTERNAL_MAY_DIAL: 'default,127.0.0.1',
       CAUSEWAY_VIP_RANGE_MESHSERVICE: `${host(16)}/28`,
       CAUSEWAY_VIP_RANGE_MESHEXTERNALSERVICE: `${host(32)}/28`,
       CAUSEWAY_VIP_RANGE_MESHMULTIZONESERVICE: `${host(48)}/28`,

@@ -1,11 +1,30 @@
 import { FollowedPolicies, FollowedRoutes, type StepsRunner } from '@causeway/meshes';
+import { parseDialRules } from '@causeway/ipam';
 import { Forbidden, type JsonObject, type Resource } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
-import { EnvoyResources, XdsServer, type AdmittedProxy, type EnvoyView, type ProxyCaller } from '@causeway/xds';
+import {
+  DialledHosts,
+  EnvoyResources,
+  type HostSource,
+  XdsServer,
+  type AdmittedProxy,
+  type EnvoyView,
+  type ProxyCaller,
+} from '@causeway/xds';
 import { BuiltinProxy } from './builtin-proxy';
 import { EnvoyProcess, ENVOY } from './envoy-process';
 import { TestAuthority } from './test-authority';
 import { sketch, TrafficZone } from './traffic-zone';
+
+/** Where hosts are reached by these rules of what may be dialled; names are not. */
+export function hostsBy(...rules: readonly string[]): HostSource {
+  const parsed = parseDialRules(rules);
+  if (!parsed.ok) throw new Error(parsed.errors.join('; '));
+  return new DialledHosts(parsed.rules);
+}
+
+/** For servers outside the mesh that a test has on loopback. */
+export const LOOPBACK_HOSTS = hostsBy('0.0.0.0/0');
 
 const atOnce: StepsRunner = (steps, done) => {
   for (const _ of steps);
@@ -38,12 +57,13 @@ export class TrafficPlane {
     readonly zone: string,
     readonly state: TrafficZone,
     readonly authority: TestAuthority,
+    hosts: HostSource | undefined,
   ) {
     const { index, access } = state;
     const { meshes } = access;
     this.routes = new FollowedRoutes({ index, meshes, zone, run: atOnce });
     this.policies = new FollowedPolicies({ index, meshes, routes: this.routes, run: atOnce });
-    this.source = new EnvoyResources(index, zone, access, { policies: this.policies });
+    this.source = new EnvoyResources(index, zone, access, { policies: this.policies, ...(hosts && { hosts }) });
     this.unfollow = this.source.follow();
     const admit = (caller: ProxyCaller): Promise<AdmittedProxy<EnvoyView>> => this.admit(caller);
     this.server = new XdsServer({
@@ -55,8 +75,9 @@ export class TrafficPlane {
     });
   }
 
-  static async start(zone: string): Promise<TrafficPlane> {
-    const plane = new TrafficPlane(zone, new TrafficZone(), await TestAuthority.create(`${zone} authority`));
+  /** `hosts`: where hosts are reached; without it by the preset rules, which allow no loopback, and names are not resolved. */
+  static async start(zone: string, hosts?: HostSource): Promise<TrafficPlane> {
+    const plane = new TrafficPlane(zone, new TrafficZone(), await TestAuthority.create(`${zone} authority`), hosts);
     plane.port = await plane.server.listen('127.0.0.1', 0);
     return plane;
   }

@@ -56,6 +56,7 @@ export const zoneSettings = {
   CAUSEWAY_XDS_STREAMS: count(5_000, 1),
   CAUSEWAY_XDS_NAMES: count(2_000_000, 1),
   CAUSEWAY_XDS_UNACKED_MIB: count(256, 1),
+  CAUSEWAY_EXTERNAL_MAY_DIAL: list('default'),
   CAUSEWAY_XDS_ABANDONED_AFTER: duration('15m', ['10s', '8760h']),
   CAUSEWAY_AGENT_LEASE: duration('10s', ['1s', '1h']),
   CAUSEWAY_LEASE_HOLD: count(30),
@@ -108,6 +109,8 @@ export const zoneHelp: Readonly<Record<string, string>> = {
   CAUSEWAY_XDS_STREAMS: 'most streams of all proxies',
   CAUSEWAY_XDS_NAMES: 'most names that all proxies ask for, beyond the first 500 of each stream',
   CAUSEWAY_XDS_UNACKED_MIB: 'most bytes sent to proxies that they have not acked, MiB; more waits',
+  CAUSEWAY_EXTERNAL_MAY_DIAL:
+    'addresses of external services, and of host names, that proxies without an agent are sent, separated by commas: 10.0.0.0/8 allows, !10.0.0.5 refuses, the most specific decides; default = all but this host, link-local and metadata addresses',
   CAUSEWAY_XDS_ABANDONED_AFTER:
     'how long a Dataplane that its proxy registered stays while no replica serves the proxy',
   CAUSEWAY_AGENT_LEASE: 'how long a Dataplane stays after the last heartbeat of its agent',
@@ -122,7 +125,8 @@ export const zoneHelp: Readonly<Record<string, string>> = {
   CAUSEWAY_DNS_MESH_ORDER: 'meshes asked first where several have one hostname',
   CAUSEWAY_DNS_FORWARD: 'off refuses what is not ours',
   CAUSEWAY_DNS_FORWARD_PUBLIC: 'true forwards for public addresses too',
-  CAUSEWAY_DNS_UPSTREAMS: 'servers to forward to, separated by commas; none = those of /etc/resolv.conf',
+  CAUSEWAY_DNS_UPSTREAMS:
+    'servers to forward to, and to resolve names of external services by, separated by commas; none = those of /etc/resolv.conf',
   CAUSEWAY_DNS_FORWARD_PENDING: 'most questions under way to upstreams',
   CAUSEWAY_DNS_FORWARD_PENDING_PER_CLIENT: 'most of one address',
   CAUSEWAY_DNS_RATE: 'most questions of one address in a second; 0 = no limit',

@@ -5,8 +5,10 @@ import {
   type DynamicModule,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
-import type { ControlPlaneCore, ModuleImports } from '@causeway/control-plane';
+import { exitWithProblems, type ControlPlaneCore, type ModuleImports } from '@causeway/control-plane';
 import { ProxyDirectory } from '@causeway/controllers';
+import { parseDialRules } from '@causeway/ipam';
+import { DialledHosts, NameResolver, SystemLookup } from '@causeway/xds';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import type { ZoneSettings } from './config';
 
@@ -27,6 +29,14 @@ class ProxyDirectoryReader implements OnApplicationBootstrap, BeforeApplicationS
   }
 }
 
+/** Where hosts are reached, for proxies without an agent; ends the program, a line an entry, where a rule cannot be read. */
+function createHosts({ settings, clock }: ControlPlaneCore<ZoneSettings>): DialledHosts {
+  const parsed = parseDialRules(settings.CAUSEWAY_EXTERNAL_MAY_DIAL);
+  if (!parsed.ok) return exitWithProblems(parsed.errors.map((reason) => `CAUSEWAY_EXTERNAL_MAY_DIAL: ${reason}`));
+  const lookup = new SystemLookup({ servers: settings.CAUSEWAY_DNS_UPSTREAMS });
+  return new DialledHosts(parsed.rules, new NameResolver(lookup, clock));
+}
+
 /** The proxies of the zone as all its replicas know them. */
 @Module({})
 export class ProxiesModule {
@@ -37,6 +47,8 @@ export class ProxiesModule {
       inject: [POSTGRES_BACKEND],
       useFactory: ({ proxies: store }: PostgresBackend) => new ProxyDirectory({ store, clock, logger }),
     };
-    return { module: ProxiesModule, imports, providers: [directory, ProxyDirectoryReader], exports: [ProxyDirectory] };
+    const hosts = { provide: DialledHosts, useFactory: () => createHosts(core) };
+    const providers = [directory, ProxyDirectoryReader, hosts];
+    return { module: ProxiesModule, imports, providers, exports: [ProxyDirectory, DialledHosts] };
   }
 }

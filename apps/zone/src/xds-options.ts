@@ -17,7 +17,7 @@ import { WorkloadCertificates, ZoneAuthority } from '@causeway/identity';
 import type { FollowedPolicies, Meshes } from '@causeway/meshes';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
-import { XdsModule, type XdsPortOptions } from '@causeway/xds';
+import { DialledHosts, XdsModule, type XdsPortOptions } from '@causeway/xds';
 import { virtualRangesOf } from './address-ranges';
 import type { ZoneSettings } from './config';
 import { DATAPLANE_TOKENS, ZONE_PROXY_TOKENS } from './workload-identity.module';
@@ -69,6 +69,7 @@ type XdsSources = [
   policies: FollowedPolicies,
   firstState: FirstState,
   proxies: ProxyDirectory,
+  hosts: DialledHosts,
   dataplaneTokens: DataplaneTokens,
   zoneTokens: ZoneProxyTokens,
   workloadCertificates: WorkloadCertificates,
@@ -81,7 +82,7 @@ export function xdsModule({ imports, core }: ModuleImports & CoreOption): Dynami
   return XdsModule.forRootAsync({
     imports: [...imports, XdsCertificatesModule.forRoot({ imports, core })],
     inject: [
-      ...[POSTGRES_BACKEND, INDEX, MESHES, POLICIES, FirstState, ProxyDirectory],
+      ...[POSTGRES_BACKEND, INDEX, MESHES, POLICIES, FirstState, ProxyDirectory, DialledHosts],
       ...[DATAPLANE_TOKENS, ZONE_PROXY_TOKENS, WorkloadCertificates, ZoneAuthority, XdsCertificates],
     ],
     useFactory: (...sources: XdsSources) => xdsOptions(core, ...sources),
@@ -89,13 +90,14 @@ export function xdsModule({ imports, core }: ModuleImports & CoreOption): Dynami
 }
 
 function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources): XdsPortOptions {
-  const [backend, index, meshes, policies, firstState, proxies, ...identity] = sources;
+  const [backend, index, meshes, policies, firstState, proxies, hosts, ...identity] = sources;
   const [dataplaneTokens, zoneTokens, workloadCertificates, authority, certificates] = identity;
   const { cp, clock, logger, settings, instance } = core;
   const zone = settings.CAUSEWAY_ZONE_NAME;
   return {
     ...{ zone, instance, index, policies, clock, logger, dataplaneTokens, zoneTokens, workloadCertificates },
     proxies: backend.proxies,
+    hosts,
     agentLeases: backend.agentLeases,
     leaseLength: settings.CAUSEWAY_AGENT_LEASE,
     zoneFacts: (mesh) => ({

@@ -41,6 +41,7 @@ import type { JsonObject, Resource } from '@causeway/resources';
 import type { LeaderTerm } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
+import { DialledHosts } from '@causeway/xds';
 import type { PendingIncarnation } from '@causeway/sync';
 import type { ZoneSettings } from './config';
 import { ZoneTrustEvidence } from './trust-evidence';
@@ -72,6 +73,7 @@ type ZoneLeaderSources = [
   zoneTokens: ZoneProxyTokens,
   routes: FollowedRoutes,
   policies: FollowedPolicies,
+  hosts: DialledHosts,
 ];
 
 /** How often the leader looks whether a step of the certificate authority is due, ms. */
@@ -240,7 +242,7 @@ export class ZoneLeaderModule {
           provide: ZoneLeader,
           inject: [
             ...[ProxyDirectory, POSTGRES_BACKEND, INDEX, ZONE_SYNC_FACTORY, AUTHENTICATION, MESHES, StoreBinding],
-            ...[ZoneAuthority, ZoneTrustEvidence, DATAPLANE_TOKENS, ZONE_PROXY_TOKENS, ROUTES, POLICIES],
+            ...[ZoneAuthority, ZoneTrustEvidence, DATAPLANE_TOKENS, ZONE_PROXY_TOKENS, ROUTES, POLICIES, DialledHosts],
           ],
           useFactory: (...sources: ZoneLeaderSources) => new ZoneLeader(leaderOptions(core, sources)),
         },
@@ -252,9 +254,9 @@ export class ZoneLeaderModule {
 
 function leaderOptions(core: ControlPlaneCore<ZoneSettings>, sources: ZoneLeaderSources): ZoneLeaderOptions {
   const [proxies, backend, index, createSync, authentication, meshes, binding, ...identity] = sources;
-  const [authority, evidence, dataplaneTokens, zoneTokens, routes, policies] = identity;
+  const [authority, evidence, dataplaneTokens, zoneTokens, routes, policies, hosts] = identity;
   return {
     ...{ core, proxies, backend, index, createSync, authentication, meshes, binding },
-    ...{ authority, evidence, dataplaneTokens, zoneTokens, routes, policies },
+    ...{ authority, evidence, dataplaneTokens, zoneTokens, routes, policies, hosts },
   };
 }

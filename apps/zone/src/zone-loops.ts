@@ -2,6 +2,7 @@ import { meshLoops, type ControlPlaneCore, type StoreBinding } from '@causeway/c
 import {
   createConditionsReconciler,
   createDefinitionsLoop,
+  createExternalAddressesLoop,
   createLeaseConditionsLoop,
   createPolicyStatusLoop,
   createProgressReporter,
@@ -16,6 +17,7 @@ import {
   TrustPublisher,
   ZoneProgress,
   type ControlLoop,
+  type ExternalHosts,
   type LeaseHealth,
   type ProxyDirectory,
 } from '@causeway/controllers';
@@ -36,6 +38,7 @@ export interface LoopSources {
   readonly routes: FollowedRoutes;
   readonly policies: FollowedPolicies;
   readonly proxies: ProxyDirectory;
+  readonly hosts: ExternalHosts;
   readonly binding: StoreBinding;
 }
 
@@ -108,6 +111,7 @@ export function createLoops(options: LoopSources, parts: TermParts): readonly Co
     createLeaseConditionsLoop(settings.CAUSEWAY_ZONE_NAME, health),
     createConditionsReconciler({ ...core, meshes }),
     createDefinitionsLoop(),
+    createExternalAddressesLoop(options.hosts, parts.term),
     ...routeLoops(options, parts),
   ];
 }

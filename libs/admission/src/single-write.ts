@@ -18,6 +18,7 @@ import { checkNotClaimed, checkNotGenerated } from './generated-rules';
 import { TakenNames } from './aws-names';
 import { LeasedDataplanes } from './leased-dataplanes';
 import { catchUp, checkNewMember, describeMembers, InUse, membershipRead } from './mesh-rules';
+import { checkServiceAddresses } from './service-addresses';
 import { RequestNodes } from './node-selectors';
 import { planWrite } from './plan-write';
 import {
@@ -128,6 +129,7 @@ export class SingleWrite {
     checkNotShipped(stored);
     checkNotGenerated(stored);
     checkNotClaimed(draft);
+    checkServiceAddresses(draft, stored, context);
     checkOwnGroup(draft);
     checkStillDeclared(kind, registry);
     if (stored) checkMadeHere(stored, controlPlane);

@@ -41,6 +41,7 @@ export { type HostnameEntry, type HostnamePage } from './explain/explain-hostnam
 export { HostnameExplainer, type ZonedHostnameRef } from './explain/hostname-explainer';
 export { createLeaseConditionsLoop, HEALTHY, LeaseHealth } from './leases/lease-conditions';
 export { LeaseEnder, leaseHold, releaseLeases, LONGEST_PAUSE, type LeaseHold } from './leases/lease-ender';
+export { createExternalAddressesLoop, type ExternalHosts } from './services/external-addresses';
 export { LEASED_BY } from './leases/plan-lease-ends';
 export { REGISTERED_BY } from './proxies/abandoned-dataplanes';
 export { ProxyDirectory, type ProxyDirectoryOptions } from './proxies/proxy-directory';

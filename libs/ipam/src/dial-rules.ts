@@ -81,6 +81,19 @@ export function mayDial(rules: DialRules, address: string): boolean {
   );
 }
 
+const LOOPBACK = sorted(['127.0.0.0/8', '::1'].flatMap((text) => ruleOf(text) ?? []));
+
+/** Whether two addresses, each possibly IPv4 inside of IPv6, are one. */
+export function isSameAddress(one: string, other: string): boolean {
+  const [a, b] = [parseAddress(one), parseAddress(other)].map((each) => each && reachedAddresses(each)[0]);
+  return a !== undefined && a.family === b?.family && a.value === b.value;
+}
+
+/** Whether an address leads to the machine that dials it: 127.0.0.0/8, ::1 and IPv4 of it inside of IPv6. */
+export function isLoopbackAddress(address: string): boolean {
+  return mayDial(LOOPBACK, address);
+}
+
 /** The rules as they are written in settings, the most specific first. */
 export function describeDialRules(rules: DialRules): readonly string[] {
   return rules.map(({ text }) => text);

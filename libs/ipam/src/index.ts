@@ -10,6 +10,8 @@ export {
   DEFAULT_DIAL_RULE_TEXTS,
   DEFAULT_DIAL_RULES,
   describeDialRules,
+  isLoopbackAddress,
+  isSameAddress,
   MAX_DIAL_RULES,
   mayDial,
   parseDialRules,

@@ -20,6 +20,7 @@ export { GRPCRoute } from './grpc-route';
 export { HostnameGenerator } from './hostname-generator';
 export { HTTPRoute } from './http-route';
 export { Mesh } from './mesh';
+export { foreignServiceAddress, foreignServiceAddresses, isOwnServiceAddress } from './schema/service-addresses';
 export { MeshExternalService } from './mesh-external-service';
 export { MeshIdentity } from './mesh-identity';
 export { MeshMultiZoneService } from './mesh-multi-zone-service';

@@ -60,5 +60,10 @@ export {
 export type { Instance, PortInstances } from './model/instances';
 export type { AccessSource } from './model/inbound-access';
 export { idsOfDataplane, judgedInstances, type JudgedInstance } from './model/judged-instances';
+export { FROM_ADS } from './envoy/messages/tls';
+export { DialledHosts, type HostAddresses, type HostSource } from './resolution/dialled-hosts';
+export { NameResolver, type NameAnswer, type NameLookup, type ResolverLimits } from './resolution/name-resolver';
+export { SystemLookup } from './resolution/system-lookup';
+export { RESOLVES_NAMES } from './proxies/proxy-node';
 export type { Capture, EnvoyView } from './envoy/envoy-view';
 export { xdsMetrics } from './metric-definitions';

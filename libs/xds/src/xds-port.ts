@@ -27,6 +27,7 @@ import { WorkloadCertificateServer } from './proxies/workload-certificate-servic
 import { ZoneProxyAuthenticator } from './proxies/zone-proxy-authenticator';
 import type { ProxyAuthenticator } from './server/proxy-authenticator';
 import type { ProxyStatus } from './server/proxy-status';
+import type { HostSource } from './resolution/dialled-hosts';
 import { ProxyReporter, type ObservedProxies } from './status/proxy-reporter';
 import { DEFAULT_XDS_LIMITS, XdsServer, type XdsLimits, type XdsServerOptions } from './server/xds-server';
 
@@ -37,6 +38,8 @@ export interface XdsPortOptions {
   readonly instance: string;
   /** Where replicas tell each other of their proxies. */
   readonly proxies: Pick<ProxySessionStore, 'report'>;
+  /** Where external services and host names are reached by proxies that do not resolve names themselves. */
+  readonly hosts: HostSource;
   readonly index: IndexReader;
   readonly access: AccessSource;
   /** The policies of the meshes, made before what reads them. */
@@ -87,9 +90,9 @@ export class XdsPort implements ObservedProxies {
   private readonly certified = new Set<(proxy: string) => void>();
 
   constructor(private readonly options: XdsPortOptions) {
-    const { zone, index, access, policies, clock, logger, limits, scope, dataplaneTokens, zoneTokens } = options;
+    const { zone, index, access, policies, clock, logger, limits, scope, dataplaneTokens, zoneTokens, hosts } = options;
     const load = (...given: Parameters<Loading>): void => this.load(...given);
-    this.resources = new EnvoyResources(index, zone, access, { load, policies });
+    this.resources = new EnvoyResources(index, zone, access, { load, policies, hosts });
     this.unfollow = this.resources.follow();
     this.proxyCertificates = new ProxyCertificates({
       ...{ clock, logger, issuer: options.workloadCertificates, authority: options.authority },
@@ -228,6 +231,7 @@ export class XdsPort implements ObservedProxies {
     await this.reporting;
     await this.reporter.end();
     this.unfollow();
+    this.options.hosts.keep([]);
   }
 
   private renewed(view: EnvoyView, mesh: string | undefined): void {

@@ -26,6 +26,8 @@ export function demoNetwork(network) {
         CAUSEWAY_VIP_RANGE_MESHEXTERNALSERVICE: `${network}.${first + 48}.0/20`,
       };
     },
+    // All that proxies without an agent may dial outside the mesh.
+    mayDial: { CAUSEWAY_EXTERNAL_MAY_DIAL: `${network}.0.0/16` },
     machines: MACHINES.map(({ zone, service }, n) => ({
       ...{ zone, service, dataplane: `${service}-1`, address: `${network}.128.${n + 1}` },
       ...{ port: PORTS.inbound, processPort: PORTS.process, dnsPort: PORTS.dns },

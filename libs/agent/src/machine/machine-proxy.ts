@@ -1,6 +1,13 @@
 import { mkdir } from 'node:fs/promises';
 import type { Clock, Logger } from '@causeway/runtime';
-import { AdsClient, ClientConnections, RESOURCE_TYPES, type AdsClientState, type ClientTls } from '@causeway/xds';
+import {
+  AdsClient,
+  ClientConnections,
+  RESOLVES_NAMES,
+  RESOURCE_TYPES,
+  type AdsClientState,
+  type ClientTls,
+} from '@causeway/xds';
 import { IDENTITY_SECRET, TRUST_SECRET, WorkloadKeyFile, type HeldCertificate } from '../identity/workload-key-file';
 import { PermittedResources, type RefusedPart } from '../dial/permitted-resources';
 import type { DialFacts } from '../dial/dial-facts';
@@ -199,8 +206,10 @@ export class MachineProxy {
 
   private metadata(): Readonly<Record<string, unknown>> {
     const { type, capture, redirect, authoritiesFile } = this.plan;
-    if (type === 'ingress') return { 'dataplane.proxyType': 'ingress' };
+    const names = this.plane.type === 'envoy' || this.plane.type === 'builtin' ? { [RESOLVES_NAMES]: true } : {};
+    if (type === 'ingress') return { 'dataplane.proxyType': 'ingress', ...names };
     return {
+      ...names,
       ...{ 'causeway.io/csr': this.key.csr, 'causeway.io/key-file': this.key.path, 'causeway.io/capture': capture },
       ...(redirect && {
         'causeway.io/redirect-port': redirect.port,

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Destination } from '../model/destination';
-import type { DestinationChange, ModelChange, TrafficModel } from '../model/traffic-model';
+import type { DestinationChange, ModelChange } from '../model/model-change';
+import type { TrafficModel } from '../model/traffic-model';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
 import type { SocketAddress } from '../model/zone-entrance';
 import type { TouchedOutbounds } from './dataplane/explicit-outbounds';
@@ -188,7 +189,7 @@ export function* lostNames(
 /** Whether lists of names may differ by a change of a destination: not by its endpoints. */
 function isListedOtherwise({ before, after }: DestinationChange): boolean {
   if (!before || !after) return true;
-  const endpointless = { local: [], localNames: [], remote: [], identities: [] };
+  const endpointless = { local: [], localNames: [], remote: [], identities: [], hosts: undefined };
   return !isDeepStrictEqual({ ...before, ...endpointless }, { ...after, ...endpointless });
 }
 

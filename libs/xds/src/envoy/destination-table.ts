@@ -1,6 +1,6 @@
 import { compareText, identityKey } from '@causeway/resources';
 import type { Destination } from '../model/destination';
-import type { DestinationChange } from '../model/traffic-model';
+import type { DestinationChange } from '../model/model-change';
 import { isHttp } from './messages/clusters';
 import { hostPort } from './names';
 

@@ -7,7 +7,8 @@ import { RESOURCE_TYPES } from '../resources/encoded-resource';
 import type { RefusedResource } from '../server/resource-source';
 import { ClusterLoadAssignment } from '@causeway/proto-gen';
 import { targetsOf } from './destination-table';
-import { EnvoyResources, type LoadOptions } from './envoy-resources';
+import { EnvoyResources } from './envoy-resources';
+import type { LoadOptions } from './traffic-tables';
 import type { EnvoyView } from './envoy-view';
 import type { Loading } from './traffic-tables';
 

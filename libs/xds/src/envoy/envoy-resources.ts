@@ -3,7 +3,8 @@ import type { RouteTable } from '@causeway/routing';
 import type { IndexEvent, IndexReader } from '@causeway/store';
 import type { AccessSource } from '../model/inbound-access';
 import type { Destination } from '../model/destination';
-import type { DestinationChange, ModelChange, TrafficModel } from '../model/traffic-model';
+import type { DestinationChange, ModelChange } from '../model/model-change';
+import type { TrafficModel } from '../model/traffic-model';
 import { RESOURCE_TYPES, type EncodedResource } from '../resources/encoded-resource';
 import type { Proxy, RefusedResource, ResourceSource, SourceListener } from '../server/resource-source';
 import {
@@ -13,6 +14,7 @@ import {
   type PolicyChange,
   type PolicySource,
 } from '../policies/policy-source';
+import { KeptHosts, LITERAL_HOSTS } from '../resolution/dialled-hosts';
 import { ChangedNames, changesBetween, concernsEgress, lostNames } from './changed-names';
 import { DataplaneChanges } from './dataplane-changes';
 import { policyNames } from './policy-names';
@@ -22,22 +24,20 @@ import * as names from './names';
 import { OnDemandAddresses } from './on-demand-addresses';
 import { consumerScope, directScope, grpcScope, scopeNameOf, scopesOf } from './scopes';
 import { ServedResources, TrustVersions } from './served-resources';
-import { atOnce, TrafficLoader, TrafficTables, type Loading, type TrafficChange } from './traffic-tables';
+import {
+  atOnce,
+  type LoadOptions,
+  TrafficLoader,
+  TrafficTables,
+  type Loading,
+  type TrafficChange,
+} from './traffic-tables';
 import { Translation } from './translation';
 import { WithheldServices } from './withheld';
 
 const { cluster, endpoints, listener, secret } = RESOURCE_TYPES;
 
 const MOST_AT_ONCE = 1_000;
-
-/** How much is done without giving the event loop back. */
-export interface LoadOptions {
-  /** How everything is derived from the index: at once, or in slices. */
-  readonly load?: Loading;
-  /** Where access changes for more services than this, everything is derived anew. */
-  readonly mostAtOnce?: number;
-  readonly policies?: PolicySource;
-}
 
 /** What is kept for one view as long as the view is. */
 interface ViewState {
@@ -67,6 +67,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private readonly lists: ListedNames;
   private readonly dataplanes: DataplaneChanges;
   private readonly policies: PolicySource;
+  private readonly hosts: KeptHosts;
   private readonly load: Loading;
   private readonly mostAtOnce: number;
   private readonly views = new WeakMap<EnvoyView, ViewState>();
@@ -76,13 +77,15 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     private readonly index: IndexReader,
     zone: string,
     private readonly access: AccessSource,
-    { load = atOnce, mostAtOnce = MOST_AT_ONCE, policies = NO_POLICIES }: LoadOptions = {},
+    { load = atOnce, mostAtOnce = MOST_AT_ONCE, policies = NO_POLICIES, hosts = LITERAL_HOSTS }: LoadOptions = {},
   ) {
+    this.hosts = new KeptHosts(hosts);
     this.mostAtOnce = mostAtOnce;
     this.policies = policies;
     this.load = load;
     this.revision = index.point?.revision ?? 0;
-    this.loader = new TrafficLoader(() => new TrafficTables(index, zone, access, effectiveIn(policies)), load);
+    const sources = { policies: effectiveIn(policies), hosts };
+    this.loader = new TrafficLoader(() => new TrafficTables(index, zone, access, sources), load);
     this.translation = new Translation({ tables: () => this.tables, index, httpOf: (view) => this.lists.http(view) });
     this.withheld = new WithheldServices({ tables: () => this.tables, index });
     this.lists = new ListedNames({
@@ -120,6 +123,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       this.access.onReady(() => this.accessChanged()),
       this.access.onTls((dataplanes) => this.outside((model) => model.tlsChanged(dataplanes))),
       this.policies.subscribe((change) => this.policiesChanged(change)),
+      this.hosts.source.subscribe((name) => this.outside((model) => model.hostsChanged([name]))),
     ];
     return () => unsubscribe.forEach((each) => each());
   }
@@ -257,6 +261,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       const since = this.revision + 1;
       this.forgetLost(changesBetween(before.model, this.model));
       this.lists.modelChanged();
+      this.hosts.keepThoseOf(this.model);
       this.moveTo(this.index.point?.revision ?? 0);
       this.tellAll(since);
       return this.index.point !== undefined;
@@ -316,13 +321,15 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     const before = this.tables.table.httpVersion;
     const tables = this.loader.loading ?? this.tables;
     const found: TrafficChange = tables.took(change(tables.model));
-    if (tables !== this.tables || found.destinations.length + found.access.length === 0) return;
+    const { destinations, access, zones } = found;
+    if (tables !== this.tables || destinations.length + access.length + zones.length === 0) return;
     this.applied(found, { since: this.revision + 1, before });
   }
 
   /** `since`: the first revision that holds the change; `before`: `httpVersion` before it. */
   private applied(change: TrafficChange, { since, before }: { readonly since: number; readonly before: number }): void {
     this.lists.modelChanged();
+    this.hosts.keepThoseOf(this.model);
     this.forgetLost(change.destinations);
     const changed = new ChangedNames();
     for (const each of change.destinations) changed.addDestination(each);

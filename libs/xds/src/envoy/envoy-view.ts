@@ -32,6 +32,10 @@ export interface EnvoyView {
   readonly sourceLimits?: SourceLimits;
   /** The file of the authorities that the machine of its proxies believes; services outside the mesh may be checked by them. */
   readonly systemAuthorities?: string;
+  /** Its proxies are of an agent of Causeway: what they forward to is for the agent to check. */
+  readonly isAgent?: boolean;
+  /** The agent resolves host names and checks their addresses, so it gets names. */
+  readonly resolvesNames?: boolean;
   /** The certificate of the workload; undefined while there is none, or where it comes from elsewhere than this stream. */
   readonly identity?: () => IdentityCertificate | undefined;
 }

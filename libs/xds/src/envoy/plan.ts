@@ -14,6 +14,8 @@ export interface Plan {
   readonly scope: 'mesh' | 'bytes' | 'ingress' | 'view' | 'grpc';
   /** False for what is asked for and does not exist: it is answered, and not kept. */
   readonly isKept: boolean;
+  /** Whether proxies that resolve host names themselves get another one than those that get addresses. */
+  readonly isByNames?: boolean;
   /** What of the configuration cannot be done; the resource is served without it. */
   readonly problem?: Violation;
   encode(previous: EncodedResource | undefined): EncodeResult;

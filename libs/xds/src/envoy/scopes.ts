@@ -9,6 +9,8 @@ const GRPC = '/grpc';
 const BYTES = '/bytes';
 /** After the name of a mesh, before a namespace: the scope of what the proxies of a namespace share that has routes of its own. */
 const CONSUMERS = '/consumers:';
+/** After each scope: what those share of it that resolve host names themselves, and what the others do, where these differ. */
+const [NAMES, ADDRESSES] = ['/names', '/addresses'];
 /** After the name of a mesh: the scope of what those of its proxies share that translate addresses in the kernel. */
 const DIRECT = '/direct';
 
@@ -20,6 +22,14 @@ export const directScope = (mesh: string): string => mesh + DIRECT;
 
 /** The scopes in which a view's shared resources are kept. */
 export function scopesOf(view: EnvoyView): readonly string[] {
+  return sharedScopes(view).flatMap((scope) => [scope, scope + hostScope(view)]);
+}
+
+function hostScope({ resolvesNames }: EnvoyView): string {
+  return resolvesNames === true ? NAMES : ADDRESSES;
+}
+
+function sharedScopes(view: EnvoyView): readonly string[] {
   if (view.wire === 'grpc') return [view.mesh + GRPC];
   if (view.ingress) return [INGRESS, view.mesh];
   if (view.capture?.type === 'translate') return [view.mesh + DIRECT];
@@ -32,7 +42,12 @@ export function consumerScope(view: EnvoyView, namespace: string): string {
 }
 
 /** The scope in which a resource is kept that is made by a plan. */
-export function scopeNameOf({ scope }: Plan, { mesh, capture }: EnvoyView): string {
+export function scopeNameOf(plan: Plan, view: EnvoyView): string {
+  const shared = sharedScopeOf(plan, view);
+  return plan.isByNames === true && plan.scope !== 'view' ? shared + hostScope(view) : shared;
+}
+
+function sharedScopeOf({ scope }: Plan, { mesh, capture }: EnvoyView): string {
   switch (scope) {
     case 'ingress':
       return INGRESS;

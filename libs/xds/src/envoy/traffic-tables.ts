@@ -4,9 +4,11 @@ import type { RouteTable } from '@causeway/routing';
 import type { IndexEvent, IndexReader } from '@causeway/store';
 import type { AccessSource } from '../model/inbound-access';
 import { reselected } from '../model/inbound-services';
-import { TrafficModel, type DestinationChange, type ModelChange } from '../model/traffic-model';
+import type { DestinationChange, ModelChange } from '../model/model-change';
+import { TrafficModel } from '../model/traffic-model';
 import { BackendPolicies } from '../policies/backend-policies';
-import type { EffectivePolicies } from '../policies/policy-source';
+import type { EffectivePolicies, PolicySource } from '../policies/policy-source';
+import type { HostSource } from '../resolution/dialled-hosts';
 import { DestinationTable } from './destination-table';
 import { ExplicitOutbounds } from './dataplane/explicit-outbounds';
 import { ReachableBackends } from './dataplane/reachable-backends';
@@ -17,6 +19,12 @@ export interface TrafficChange extends ModelChange {
   readonly routes: readonly RouteChange[];
   /** Dataplanes whose inbounds may serve other services than before, though they are the same. */
   readonly reselected: Iterable<DataplaneResource>;
+}
+
+/** What tables are derived from besides the index. */
+export interface TrafficSources {
+  readonly policies: EffectivePolicies;
+  readonly hosts: Pick<HostSource, 'resolve'>;
 }
 
 /** What is derived from one load of the index: the model, the tables of its destinations, and the routes to them. */
@@ -33,9 +41,9 @@ export class TrafficTables {
     readonly index: IndexReader,
     zone: string,
     access: AccessSource,
-    policies: EffectivePolicies,
+    { policies, hosts }: TrafficSources,
   ) {
-    this.model = new TrafficModel(index, zone, access, policies);
+    this.model = new TrafficModel(index, zone, access, { policies, hosts });
     this.bound = new MeshRoutes({ index, zone, meshes: access.meshes });
     this.routes = new ServiceRoutes(this.bound.table, this.model, policies);
     this.backendPolicies = new BackendPolicies(policies);
@@ -93,6 +101,17 @@ export const atOnce: Loading = (steps, done) => {
   for (const _ of steps);
   done();
 };
+
+/** How much is done without giving the event loop back. */
+export interface LoadOptions {
+  /** How everything is derived from the index: at once, or in slices. */
+  readonly load?: Loading;
+  /** Where access changes for more services than this, everything is derived anew. */
+  readonly mostAtOnce?: number;
+  readonly policies?: PolicySource;
+  /** Where hosts are reached; without it addresses are by the preset rules, and names have none. */
+  readonly hosts?: HostSource;
+}
 
 /** The tables that are served from, and those that are being made of another load of the index. */
 export class TrafficLoader {

@@ -10,7 +10,7 @@ import {
 } from '@causeway/proto-gen';
 import { asDataplane } from '@causeway/controllers';
 import { identityKey, type Resource } from '@causeway/resources';
-import type { Destination, LocalEndpoint } from '../model/destination';
+import { hasNames, type Destination, type LocalEndpoint } from '../model/destination';
 import type { InboundAccess } from '../model/inbound-access';
 import { portsServedAt } from '../model/inbound-services';
 import type { SocketAddress } from '../model/zone-entrance';
@@ -29,13 +29,20 @@ import {
 import { EgressTranslation } from './egress-translation';
 import { hasChains, type EnvoyView } from './envoy-view';
 import type { OutboundPlan } from './dataplane/explicit-outbounds';
-import { selectedBy, servedInbounds, type Inbound, type ServedInbounds } from './dataplane/inbound';
+import {
+  foreignInbounds,
+  ownInbounds,
+  selectedBy,
+  servedInbounds,
+  type Inbound,
+  type ServedInbounds,
+} from './dataplane/inbound';
 import { hostNameOf } from './messages/host-name';
 import { joinedFilters, type InboundFilters } from './messages/inbound-filters';
 import { inboundListener } from './messages/inbound-listeners';
 import { ingressListener } from './messages/ingress-listener';
 import * as names from './names';
-import { needsSystemAuthorities, problemOf } from './messages/external-sockets';
+import { externalEndpoints, needsSystemAuthorities, problemOf } from './messages/external-sockets';
 import { kept, type Plan, type TranslationOptions } from './plan';
 import * as outbound from './messages/outbound-listeners';
 import { identitySecret, trustSecret } from './messages/tls';
@@ -80,8 +87,9 @@ export class Translation {
   }
 
   /** The inbounds that the view's proxies serve. */
-  inbounds({ dataplane }: EnvoyView): ServedInbounds {
-    return servedInbounds(asDataplane(dataplane && this.options.index.byIdentityKey(identityKey(dataplane))));
+  inbounds({ dataplane, isAgent }: EnvoyView): ServedInbounds {
+    const served = servedInbounds(asDataplane(dataplane && this.options.index.byIdentityKey(identityKey(dataplane))));
+    return isAgent === true ? served : ownInbounds(served);
   }
 
   /** The inbounds whose listeners, and the clusters behind them, may differ between two states of a Dataplane. */
@@ -127,10 +135,12 @@ export class Translation {
 
   /** What the view's own Dataplane, or its egress, is to have and has not, with the reason. */
   unserved(view: EnvoyView): readonly RefusedResource[] {
-    const { dataplane: id, egress, wire } = view;
+    const { dataplane: id, egress, wire, isAgent } = view;
     if (egress) return this.egress.unserved(egress.at);
     const dataplane = asDataplane(id && wire !== 'grpc' ? this.options.index.byIdentityKey(identityKey(id)) : ABSENT);
-    return dataplane ? [...this.explicitOutbounds(view).problems, ...unservedListeners(dataplane)] : [];
+    if (!dataplane) return [];
+    const foreign = isAgent === true ? [] : foreignInbounds(dataplane);
+    return [...this.explicitOutbounds(view).problems, ...unservedListeners(dataplane), ...foreign];
   }
 
   /** The server names that the view's proxies take as an ingress. */
@@ -166,12 +176,12 @@ export class Translation {
     if (sni !== undefined) {
       const served = this.ingresses(view).length > 0 ? this.withSni(view, sni) : ABSENT;
       const { zone } = this.options.tables().model;
-      return (
-        served &&
-        kept(view.ingress ? 'ingress' : 'view', (previous) =>
-          encodeResource(Cluster, ingressCluster(name, served, zone), previous),
-        )
+      if (!served) return ABSENT;
+      const options = { zone, withNames: view.resolvesNames === true };
+      const plan = kept(view.ingress ? 'ingress' : 'view', (previous) =>
+        encodeResource(Cluster, ingressCluster(name, served, options), previous),
       );
+      return { ...plan, isByNames: served.localNames.length > 0 };
     }
     const inbound = this.inbounds(view).byCluster.get(name);
     if (inbound) return kept('view', (previous) => encodeResource(Cluster, processCluster(inbound), previous));
@@ -195,14 +205,15 @@ export class Translation {
   private towards(view: EnvoyView, name: string, destination: Destination, scope: Plan['scope']): Plan {
     const { systemAuthorities } = view;
     const { model, backendPolicies } = this.options.tables();
-    const options = { zone: model.zone, systemAuthorities, rules: backendPolicies.rulesOf(destination) };
-    const isDirect = destination.external && !destination.egress;
-    const problem = isDirect && problemOf(destination.external, systemAuthorities);
+    const rules = backendPolicies.rulesOf(destination);
+    const options = { zone: model.zone, systemAuthorities, rules, withNames: view.resolvesNames === true };
+    const isDirect = destination.external !== undefined && !destination.egress;
+    const problem = isDirect && destination.external ? problemOf(destination.external, systemAuthorities) : undefined;
     const isOwn = isDirect && needsSystemAuthorities(destination);
     const plan = kept(isOwn ? 'view' : scope, (last) =>
       encodeResource(Cluster, destinationCluster(name, this.asSeenBy(view, destination), options), last),
     );
-    return problem ? { ...plan, problem } : plan;
+    return { ...plan, isByNames: isDirect || hasNames(destination), ...(problem && { problem }) };
   }
 
   /** Never absent: a cluster would wait for its endpoints. */
@@ -235,7 +246,10 @@ export class Translation {
       );
     }
     const destination = this.destination(view, name);
-    if (!destination) return none;
+    // Where a service is outside the mesh is for the egress to know, not for its clients.
+    if (!destination || destination.egress) return none;
+    if (destination.external)
+      return kept('mesh', (last) => encodeResource(ClusterLoadAssignment, externalEndpoints(name, destination), last));
     const entranceOf = (mesh: string, zone: string) => model.entrance(mesh, zone);
     return kept('mesh', (last) =>
       encodeResource(

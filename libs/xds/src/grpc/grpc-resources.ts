@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import type { LoadBalancingSpec } from '@causeway/policies';
 import {
   type Cluster,
@@ -14,7 +13,7 @@ import {
   Router,
   UpstreamTlsContext,
 } from '@causeway/proto-gen';
-import { isPlaintextOnly, type Destination } from '../model/destination';
+import { addressesOfHost, isPlaintextOnly, localAddresses, type Destination } from '../model/destination';
 import { httpAccessFilters } from '../envoy/messages/access-filters';
 import type { InboundAccess } from '../model/inbound-access';
 import type { SocketAddress, ZoneEntrance } from '../model/zone-entrance';
@@ -209,12 +208,13 @@ export function grpcEndpoints(
   if (!destination) return { clusterName: name };
   // To an egress it could not say which service is meant.
   if (destination.egress) return { clusterName: name };
-  if (destination.external) return externalEndpoints(name, destination.external);
+  if (destination.external) return externalEndpoints(name, destination, destination.external);
   const isPlaintext = isPlaintextOnly(destination);
   if (destination.identities.length === 0 && !isPlaintext) return { clusterName: name };
   // A cluster of gRPC speaks either TLS or plaintext.
-  const local = destination.local.filter(({ plaintext }) => plaintext === isPlaintext);
-  const found = withoutRepeats(destinationEndpoints({ ...destination, local }, zone, entranceOf, balancing?.locality));
+  const local = localAddresses(destination).filter(({ plaintext }) => plaintext === isPlaintext);
+  const known = { ...destination, local, localNames: [] };
+  const found = withoutRepeats(destinationEndpoints(known, zone, entranceOf, balancing?.locality));
   return balancing?.algorithm === 'RingHash' ? withRingWeights(found) : found;
 }
 
@@ -239,9 +239,15 @@ function withRingWeights({ clusterName, endpoints = [] }: EndpointFields): Endpo
 type External = NonNullable<Destination['external']>;
 
 /** gRPC has one set of authorities for all clusters, so it reaches servers outside the mesh in plain text only. */
-function externalEndpoints(clusterName: string, { endpoints, tls }: External): EndpointFields {
+function externalEndpoints(
+  clusterName: string,
+  destination: Pick<Destination, 'hosts'>,
+  { endpoints, tls }: External,
+): EndpointFields {
   if (tls) return { clusterName };
-  const reachable = endpoints.filter(({ host }) => isIP(host) !== 0);
+  const reachable = endpoints.flatMap(({ host, ...rest }) =>
+    addressesOfHost(destination, host).map((address) => ({ ...rest, address })),
+  );
   const priorities = [...new Set(reachable.map(({ priority }) => priority))].sort((a, b) => a - b);
   return withoutRepeats({
     clusterName,
@@ -251,7 +257,7 @@ function externalEndpoints(clusterName: string, { endpoints, tls }: External): E
         locality: { zone: OUTSIDE },
         priority,
         loadBalancingWeight: found.length,
-        lbEndpoints: found.map(({ host, port }) => endpoint({ address: host, port })),
+        lbEndpoints: found.map((at) => endpoint(at)),
       };
     }),
   });

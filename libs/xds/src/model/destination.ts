@@ -2,6 +2,7 @@ import { inboundsOf, type DataplaneInbound, type DataplaneResource } from '@caus
 import { servicePorts, type ServicePort } from '@causeway/kinds';
 import { isIP } from 'node:net';
 import { Label, isJsonArray, isJsonObject, type Identity, type Labels, type Resource } from '@causeway/resources';
+import type { HostAddresses, HostSource } from '../resolution/dialled-hosts';
 import { externalTarget, type ExternalTarget, type SecretText } from './external-target';
 import { hashSni, kriSni, type ServiceShortName } from './sni';
 import type { EgressWay } from './zone-egress';
@@ -35,6 +36,8 @@ export interface Destination {
   readonly localNames: readonly LocalEndpoint[];
   /** Zones with endpoints, by name. */
   readonly remote: readonly RemoteZone[];
+  /** Where its host names, and the endpoints of a MeshExternalService, are reached; absent where it has none. */
+  readonly hosts?: ReadonlyMap<string, HostAddresses>;
   /** Of a MeshExternalService only. */
   readonly external?: ExternalTarget;
   /** Of a MeshExternalService that is reached through the zone's egress. */
@@ -66,6 +69,23 @@ export function hasNames({ localNames, remote }: Pick<Destination, 'localNames' 
   return localNames.length > 0 || remote.some(({ at }) => at !== undefined);
 }
 
+/** The addresses of a host of a destination; none while they are not known. */
+export function addressesOfHost({ hosts }: Pick<Destination, 'hosts'>, host: string): readonly string[] {
+  return hosts?.get(host)?.addresses ?? [];
+}
+
+/** All endpoints of a destination in this zone, at addresses. */
+export function localAddresses(
+  destination: Pick<Destination, 'local' | 'localNames' | 'hosts'>,
+): readonly LocalEndpoint[] {
+  const { local, localNames } = destination;
+  if (localNames.length === 0) return local;
+  const resolved = localNames.flatMap((each) =>
+    addressesOfHost(destination, each.address).map((address) => ({ ...each, address })),
+  );
+  return distinct([...local, ...resolved]);
+}
+
 /** Whether nobody who serves a destination takes TLS. */
 export function isPlaintextOnly({
   local,
@@ -94,6 +114,7 @@ export interface ServiceFacts {
   readonly entranceOf: (mesh: string, zone: string) => ZoneEntrance | undefined;
   readonly access: AccessFacts;
   readonly secretText: SecretText;
+  readonly hosts: Pick<HostSource, 'resolve'>;
   readonly egressOf: (mesh: string, name: string) => EgressWay | undefined;
 }
 
@@ -124,6 +145,7 @@ export function destinationsOf(service: Resource, facts: ServiceFacts): readonly
     const isNamed =
       localNames.length > 0 || remote.some(({ zone }) => (facts.entranceOf(id.mesh, zone)?.names.length ?? 0) > 0);
     const external = id.kind === 'MeshExternalService' ? externalTarget(service.spec, facts.secretText) : undefined;
+    const hosts = [...localNames.map(({ address }) => address), ...(external?.endpoints ?? []).map(({ host }) => host)];
     const name = ['kri', subject.shortName, id.mesh, id.zone, subject.namespace, id.name, port.section].join('_');
     // Without TLS an egress would not know who calls.
     const egress = external && !facts.access.isOff(id.mesh) ? facts.egressOf(id.mesh, name) : undefined;
@@ -144,6 +166,7 @@ export function destinationsOf(service: Resource, facts: ServiceFacts): readonly
       local: here.filter(({ address }) => isIP(address) !== 0),
       localNames,
       remote: isNamed ? withAddresses(id.mesh, remote, facts) : remote,
+      ...(hosts.length > 0 && { hosts: new Map(hosts.map((host) => [host, facts.hosts.resolve(host)])) }),
       ...(external && { external }),
       ...(egress && { egress }),
     };

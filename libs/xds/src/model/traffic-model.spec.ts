@@ -1,7 +1,8 @@
 import { identityKey, type JsonObject, type Resource } from '@causeway/resources';
 import { EAST_AUTHORITY, NEXT_EAST_AUTHORITY } from '../../../../test/support/certificates';
 import { sketch, TrafficZone, type TrafficSketch } from '../../../../test/support/traffic-zone';
-import { TrafficModel, type ModelChange } from './traffic-model';
+import type { ModelChange } from './model-change';
+import { TrafficModel } from './traffic-model';
 
 const SERVICES = 10_000;
 const EAST = { zone: 'east' };

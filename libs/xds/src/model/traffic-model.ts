@@ -11,69 +11,34 @@ import {
   type ServiceResource,
 } from '@causeway/controllers';
 import { meshAuthorityOf } from '@causeway/identity';
-import { globalIdentity, identityKey, type Identity, type Resource } from '@causeway/resources';
+import { globalIdentity, identityKey, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
+import { LITERAL_HOSTS, type HostSource } from '../resolution/dialled-hosts';
 import { destinationsOf, hasNames, SERVICE_KINDS, type Destination } from './destination';
 import { AccessTable, type AccessSource } from './inbound-access';
+import { NO_CHANGE, type DestinationChange, type ModelChange } from './model-change';
+import { HostDependents } from './host-dependents';
 import { EgressRules } from './egress-rules';
 import { InboundRules, type EffectiveAccess } from './inbound-rules';
 import { restricted } from './restricted-inbounds';
 import { NO_POLICIES } from '../policies/policy-source';
-import { secretsOf, secretText } from './external-target';
+import { externalsThrough, externalsWithSecret } from './external-services';
+import { secretText } from './external-target';
 import { listedMembers } from './listed-members';
 import { asService, isExternal, isGroup, isSameEndpoint } from './services';
 import { portInstances, type PortInstances } from './instances';
 import { ZoneDirectory } from './zone-directory';
-import { ZoneEgressTable, type EgressChange } from './zone-egress';
-import type { ZoneEntrance } from './zone-entrance';
+import { ZoneEgressTable } from './zone-egress';
+import { sortedAddresses, type ZoneEntrance } from './zone-entrance';
 import { meshOfAuthority, trustDomainsOf, type TrustDomain } from './trust-domains';
 
-/** A destination that came, changed or went. */
-export interface DestinationChange {
-  readonly name: string;
-  readonly before: Destination | undefined;
-  readonly after: Destination | undefined;
-}
-
-/** What an event changed. */
-export interface ModelChange {
-  readonly destinations: readonly DestinationChange[];
-  /** Zones whose addresses changed, for one mesh. */
-  readonly zones: readonly {
-    readonly mesh: string;
-    readonly zone: string;
-    /** The services that are reached there, by identity key. */
-    readonly dependents: ReadonlySet<string>;
-  }[];
-  /** Meshes whose trust changed. */
-  readonly trust: readonly string[];
-  /** Names of destinations that reach several zones, one of which has other addresses now. */
-  readonly readdressed: readonly string[];
-  /** Meshes to which access changed. */
-  readonly access: readonly string[];
-  /** The zone's egress is at other addresses. */
-  readonly isEgressMoved: boolean;
-  /** Others than before may call services outside the mesh, by AccessPolicies. */
-  readonly isEgressRuled: boolean;
-  /** Dataplanes whose inbounds may let in others than before, by AccessPolicies; one may be named twice. */
-  readonly restricted: Iterable<DataplaneResource>;
-  /** Dataplanes of this zone that came, changed or went. */
-  readonly dataplanes: readonly IndexChange[];
-}
-
-const NO_CHANGE: ModelChange = {
-  destinations: [],
-  zones: [],
-  trust: [],
-  readdressed: [],
-  access: [],
-  isEgressMoved: false,
-  isEgressRuled: false,
-  restricted: [],
-  dataplanes: [],
-};
-
 const NO_DESTINATIONS: readonly DestinationChange[] = [];
+
+/** What a model is made of besides the index. */
+export interface ModelSources {
+  readonly policies?: EffectiveAccess;
+  readonly hosts?: Pick<HostSource, 'resolve'>;
+}
 
 /**
  * The traffic of all meshes as the proxies of one zone see it: destinations by name, entrances of zones, trust. Follows the
@@ -90,6 +55,8 @@ export class TrafficModel {
   private readonly groupsOf = new Map<string, Set<string>>();
   private readonly membersOf = new Map<string, readonly string[]>();
   private readonly zones: ZoneDirectory;
+  private readonly hostDependents = new HostDependents();
+  private readonly hosts: Pick<HostSource, 'resolve'>;
   readonly rules: InboundRules;
   readonly access: AccessTable;
   readonly egress: ZoneEgressTable;
@@ -99,8 +66,9 @@ export class TrafficModel {
     readonly index: IndexReader,
     readonly zone: string,
     access: AccessSource,
-    policies: EffectiveAccess = NO_POLICIES.table,
+    { policies = NO_POLICIES.table, hosts = LITERAL_HOSTS }: ModelSources = {},
   ) {
+    this.hosts = hosts;
     this.rules = new InboundRules({ index, zone, policies, servicesOf: (dataplane) => this.selecting(dataplane) });
     this.access = new AccessTable(index, access, this.rules);
     this.egress = new ZoneEgressTable(index, zone);
@@ -162,9 +130,36 @@ export class TrafficModel {
     return this.byName.values();
   }
 
-  /** Where a zone is entered; undefined where it cannot be, and where no service needs it. */
+  /** Where a zone is entered, at addresses; undefined where it cannot be, and where no service needs it. */
   entrance(mesh: string, zone: string): ZoneEntrance | undefined {
-    return this.zones.known(mesh, zone);
+    const known = this.zones.known(mesh, zone);
+    if (!known || known.names.length === 0) return known;
+    const resolved = known.names.flatMap(({ address: name, port }) =>
+      this.hosts.resolve(name).addresses.map((address) => ({ address, port })),
+    );
+    return { ...known, addresses: sortedAddresses([...known.addresses, ...resolved]) };
+  }
+
+  /** All host names at which something is reached, and a number that grows when one comes or goes. */
+  *hostNames(): Iterable<string> {
+    yield* this.hostDependents.names();
+    yield* this.zones.names();
+  }
+
+  get hostsVersion(): number {
+    return this.hostDependents.version + this.zones.namesVersion;
+  }
+
+  /** The addresses of these host names are others. */
+  hostsChanged(names: readonly string[]): ModelChange {
+    const zones = this.zones.namedAt(names);
+    const groups = new Set(zones.flatMap(({ dependents }) => [...dependents].filter(isGroup)));
+    return {
+      ...NO_CHANGE,
+      destinations: [...this.hostDependents.of(names)].flatMap((key) => this.recompute(key)),
+      zones,
+      readdressed: [...groups].flatMap((key) => this.namesOf.get(key) ?? []),
+    };
   }
 
   /** The authorities that proxies of this zone believe, one entry a trust domain. */
@@ -190,7 +185,7 @@ export class TrafficModel {
     const services = new Set<string>(access.length > 0 ? this.servicesOf(access) : []);
     const rules = this.rules.observe(changes);
     for (const key of rules.services) if (this.isMixed(key)) services.add(key);
-    for (const key of this.externalsOf(egress)) services.add(key);
+    for (const key of externalsThrough(this.index, egress)) services.add(key);
     const trust = new Set<string>();
     const touched = new Set<string>();
     for (const change of changes) {
@@ -281,7 +276,7 @@ export class TrafficModel {
       const inbounds = InboundChange.of(was, is);
       return this.withGroups(inbounds ? services.filter((each) => this.isConcerned(each, inbounds)) : services);
     }
-    if (id.kind === 'Secret') return this.externalsWith(id);
+    if (id.kind === 'Secret') return externalsWithSecret(this.index, id);
     if (!SERVICE_KINDS.includes(id.kind)) return [];
     this.setSelector(key, after);
     return this.withGroups([key]);
@@ -290,20 +285,6 @@ export class TrafficModel {
   private isConcerned(key: string, inbounds: InboundChange): boolean {
     const service = asService(this.index.byIdentityKey(key));
     return !service || inbounds.concerns(service);
-  }
-
-  /** MeshExternalServices that take a certificate or a key from a Secret. Linear in all of them: Secrets change rarely. */
-  private externalsWith({ mesh, name }: Identity): readonly string[] {
-    return [...this.index.ofKind('MeshExternalService')]
-      .filter(({ id, spec }) => id.mesh === mesh && secretsOf(spec).includes(name))
-      .map(({ id }) => identityKey(id));
-  }
-
-  /** MeshExternalServices whose way through the egress is another. Linear in all of them: an egress seldom comes or goes. */
-  private *externalsOf({ meshes }: EgressChange): Iterable<string> {
-    if (meshes !== 'all' && meshes.size === 0) return;
-    for (const { id } of this.index.ofKind('MeshExternalService'))
-      if (meshes === 'all' || meshes.has(id.mesh)) yield identityKey(id);
   }
 
   private withGroups(keys: readonly string[]): readonly string[] {
@@ -349,6 +330,7 @@ export class TrafficModel {
           dataplanesOf: (each) => this.dataplanesOf(each),
           membersOf: () => this.members(key),
           access: this.access,
+          hosts: this.hosts,
           secretText: (name) => secretText(this.index, this.zone, { mesh: service.id.mesh, name }),
           egressOf: (mesh, name) => this.egress.wayOf(mesh, name),
           entranceOf: (mesh, zone) => {
@@ -359,6 +341,7 @@ export class TrafficModel {
       : [];
     this.computed += found.length;
     this.zones.setDependencies(key, service?.id.mesh ?? '', entered);
+    this.hostDependents.replace(key, found);
     const before = new Map((this.namesOf.get(key) ?? []).map((name) => [name, this.byName.get(name)]));
     const after = new Map(found.map((destination) => [destination.name, destination]));
     if (after.size > 0) this.namesOf.set(key, [...after.keys()]);

@@ -17,6 +17,8 @@ interface Entry {
 
 /** The entrances of the zones that services depend on, by zone and mesh. */
 export class ZoneDirectory {
+  /** Grows whenever a host name at which a zone is entered may have come or gone. */
+  namesVersion = 0;
   private readonly entries = new Map<string, Map<string, Entry>>();
   private readonly dependencies = new Map<string, readonly (readonly [zone: string, mesh: string])[]>();
   private readonly meshAddresses = new Map<string, Map<string, Resource>>();
@@ -47,6 +49,23 @@ export class ZoneDirectory {
     return this.entry(mesh, zone).entrance;
   }
 
+  /** The host names at which zones are entered. */
+  *names(): Iterable<string> {
+    for (const meshes of this.entries.values())
+      for (const { entrance } of meshes.values()) for (const { address } of entrance?.names ?? []) yield address;
+  }
+
+  /** The zones that are entered at one of these host names. Linear in all of them. */
+  namedAt(
+    names: readonly string[],
+  ): readonly { readonly mesh: string; readonly zone: string; readonly dependents: ReadonlySet<string> }[] {
+    return [...this.entries].flatMap(([zone, meshes]) =>
+      [...meshes].flatMap(([mesh, { entrance, dependents }]) =>
+        entrance?.names.some(({ address }) => names.includes(address)) ? [{ mesh, zone, dependents }] : [],
+      ),
+    );
+  }
+
   /** Computes the entrances of a zone anew. */
   refresh(zone: string): readonly EntranceChange[] {
     return [...(this.entries.get(zone) ?? [])].flatMap(([mesh, entry]) => {
@@ -54,6 +73,7 @@ export class ZoneDirectory {
       if (isDeepStrictEqual(before, after)) return [];
       entry.entrance = after;
       const isNamed = [before, after].some((each) => each !== undefined && each.names.length > 0);
+      if (isNamed) this.namesVersion += 1;
       const rerouted = isNamed || before?.sni !== after?.sni || before?.depreferred !== after?.depreferred;
       return [{ mesh, rerouted, dependents: entry.dependents }];
     });
@@ -71,16 +91,25 @@ export class ZoneDirectory {
       const meshes = this.entries.get(zone);
       const dependents = meshes?.get(of)?.dependents;
       dependents?.delete(service);
-      if (dependents?.size === 0) meshes?.delete(of);
-      if (meshes?.size === 0) this.entries.delete(zone);
+      if (dependents?.size === 0) this.forget(zone, of);
     }
+  }
+
+  private forget(zone: string, mesh: string): void {
+    const meshes = this.entries.get(zone);
+    if ((meshes?.get(mesh)?.entrance?.names.length ?? 0) > 0) this.namesVersion += 1;
+    meshes?.delete(mesh);
+    if (meshes?.size === 0) this.entries.delete(zone);
   }
 
   private entry(mesh: string, zone: string): Entry {
     let meshes = this.entries.get(zone);
     if (!meshes) this.entries.set(zone, (meshes = new Map<string, Entry>()));
     let entry = meshes.get(mesh);
-    if (!entry) meshes.set(mesh, (entry = { entrance: this.compute(mesh, zone), dependents: new Set() }));
+    if (!entry) {
+      meshes.set(mesh, (entry = { entrance: this.compute(mesh, zone), dependents: new Set() }));
+      if ((entry.entrance?.names.length ?? 0) > 0) this.namesVersion += 1;
+    }
     return entry;
   }
 

@@ -22,7 +22,7 @@ export interface ZoneEntrance {
   readonly depreferred: boolean;
   /** IP addresses, sorted. */
   readonly addresses: readonly SocketAddress[];
-  /** Host names, sorted; a proxy resolves them itself. An entrance has an address or a name at least. */
+  /** Host names, sorted. An entrance has an address or a name at least. */
   readonly names: readonly SocketAddress[];
 }
 
@@ -43,8 +43,8 @@ export interface ZoneFacts {
 export function zoneEntrance({ mesh, zone, meshAddresses, ingresses }: ZoneFacts): ZoneEntrance | undefined {
   const policy = zone && lostStateOf(zone, mesh)?.policy;
   if (zone?.spec['enabled'] === false || policy === 'withdraw') return undefined;
-  const own = sorted([...meshAddresses].map(({ spec }) => hostAddress(spec['address'], spec['port'])));
-  const found = own.length > 0 ? own : sorted([...ingresses].map(ingressAddress));
+  const own = sortedAddresses([...meshAddresses].map(({ spec }) => hostAddress(spec['address'], spec['port'])));
+  const found = own.length > 0 ? own : sortedAddresses([...ingresses].map(ingressAddress));
   if (found.length === 0) return undefined;
   return {
     sni: own.length > 0 ? 'kri' : 'hash',
@@ -77,8 +77,8 @@ export function isPort(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 65_535;
 }
 
-/** Each address once, in one order. */
-function sorted(found: readonly (SocketAddress | undefined)[]): readonly SocketAddress[] {
+/** Each address once, in one order, as many as are used. */
+export function sortedAddresses(found: readonly (SocketAddress | undefined)[]): readonly SocketAddress[] {
   const distinct = new Map(found.flatMap((each) => (each ? [[`${each.address} ${each.port}`, each] as const] : [])));
   return [...distinct.values()].sort(compareAddresses).slice(0, MOST_ADDRESSES);
 }

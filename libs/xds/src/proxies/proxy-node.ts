@@ -12,9 +12,16 @@ export type ProxyKey =
   | { readonly type: 'delivered' }
   | { readonly type: 'none' };
 
+/** What is said by a proxy that an agent of Causeway runs. */
+export interface AgentFacts {
+  readonly isAgent?: boolean;
+  /** It resolves host names itself, and dials none of their addresses that its machine may not dial. */
+  readonly resolvesNames?: boolean;
+}
+
 /** A proxy as it describes itself: nothing of it is proven. */
 export type ProxyNode =
-  | {
+  | ({
       readonly type: 'dataplane';
       readonly mesh: string;
       /** A name, or `name.namespace`. */
@@ -28,8 +35,8 @@ export type ProxyNode =
       readonly document?: string;
       /** Absent for Envoy. */
       readonly wire?: 'grpc';
-    }
-  | { readonly type: 'ingress'; readonly name: string }
+    } & AgentFacts)
+  | ({ readonly type: 'ingress'; readonly name: string } & AgentFacts)
   | {
       readonly type: 'egress';
       readonly name: string;
@@ -45,6 +52,9 @@ const LONGEST_NAME = 512;
 const LONGEST_CSR = 8_192;
 const LONGEST_PATH = 4_096;
 
+/** In the metadata of an agent's node: it resolves host names. An agent of an older version does not say so, and gets addresses. */
+export const RESOLVES_NAMES = 'causeway.io/resolves-names';
+
 const AT = FieldPath.at('node');
 const METADATA = AT.field('metadata');
 
@@ -55,7 +65,7 @@ const METADATA = AT.field('metadata');
 export function readProxyNode(caller: Pick<ProxyCaller, 'node' | 'metadata' | 'userAgent'>): ProxyNode {
   const { node, metadata } = caller;
   const type = metadata['dataplane.proxyType'] ?? 'dataplane';
-  if (type === 'ingress') return { type, name: zoneProxyName(node) };
+  if (type === 'ingress') return { type, name: zoneProxyName(node), ...agentFacts(caller) };
   if (type === 'egress') return egressNode(zoneProxyName(node), metadata);
   if (type !== 'dataplane')
     throw new Invalid([wrong('dataplane.proxyType', 'must be dataplane, ingress or egress', type)]);
@@ -73,12 +83,19 @@ export function readProxyNode(caller: Pick<ProxyCaller, 'node' | 'metadata' | 'u
   const wire = /^grpc/i.test(caller.userAgent) ? ('grpc' as const) : undefined;
   const { 'dataplane.resource': document } = metadata;
   return {
-    ...{ type, mesh, name, key },
+    ...{ type, mesh, name, key, ...agentFacts(caller) },
     ...(capture && { capture }),
     ...(wire && { wire }),
     ...(systemAuthorities !== undefined && { systemAuthorities }),
     ...(typeof document === 'string' && document !== '' && { document }),
   };
+}
+
+/** The kernel takes addresses only; so does gRPC, whose agent gives another name. */
+function agentFacts({ metadata, userAgent }: Pick<ProxyCaller, 'metadata' | 'userAgent'>): AgentFacts {
+  if (!userAgent.startsWith('causeway-agent ')) return {};
+  const resolvesNames = metadata[RESOLVES_NAMES] === true && metadata['causeway.io/capture'] !== 'translate';
+  return { isAgent: true, ...(resolvesNames && { resolvesNames }) };
 }
 
 function egressNode(name: string, metadata: NodeMetadata): ProxyNode {

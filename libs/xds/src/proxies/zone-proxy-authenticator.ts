@@ -71,6 +71,7 @@ interface Shown {
 /** Whose claims they are, and the certificate that they come from. */
 type VerifiedClaims = DataplaneClaims & Pick<Shown, 'certificate'>;
 type EgressNode = ProxyNode & { readonly type: 'egress' };
+type IngressNode = ProxyNode & { readonly type: 'ingress' };
 
 /**
  * Admits the proxies of one zone: of Dataplanes by the certificate of their workload, or a dataplane token that holds for the stored
@@ -185,9 +186,12 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     const proxy = dataplaneProxyId(dataplane.id);
     if (shown.certificate) this.certified.add(proxy);
     const listed = this.listed(node, dataplane);
-    const { capture, key, wire, systemAuthorities } = node;
+    const { capture, key, wire, systemAuthorities, isAgent = false, resolvesNames = false } = node;
     // With its uid: one that was deleted and made again in between is told everything, not what has changed.
-    const facts = [dataplane.uid, capture ?? null, wire ?? null, systemAuthorities ?? null, key, bindingFacts(binding)];
+    const facts = [
+      ...[dataplane.uid, capture ?? null, wire ?? null, systemAuthorities ?? null, key],
+      ...[bindingFacts(binding), isAgent, resolvesNames],
+    ];
     const { view, release } = this.views.hold({ proxy, facts }, () =>
       this.dataplaneView(node, { dataplane: dataplane.id, listed, binding, certificate }),
     );
@@ -242,7 +246,7 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
   }
 
   private dataplaneView(
-    { mesh, capture, key, wire, systemAuthorities }: DataplaneNode,
+    { mesh, capture, key, wire, systemAuthorities, isAgent, resolvesNames }: DataplaneNode,
     of: { readonly dataplane: Identity; readonly listed: EnvoyView['listed'] } & Pick<
       VerifiedClaims,
       'binding' | 'certificate'
@@ -253,6 +257,8 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     const shared = {
       ...{ mesh, listed, dataplane, ...(capture && { capture }), ...(wire && { wire }) },
       ...(systemAuthorities !== undefined && { systemAuthorities }),
+      ...(isAgent && { isAgent }),
+      ...(resolvesNames && { resolvesNames }),
     };
     if (key.type === 'none') return { view: shared };
     const view: EnvoyView = { ...shared, identity: () => certificate.current() };
@@ -273,7 +279,7 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     if (!at) throw new NotFound(`${resource.id.kind} ${quoted(name)}: spec.networking.address must be an IP address`);
     const proxy = zoneProxyId(type, name);
     const { view, release } = this.views.hold({ proxy, facts: [at, node] }, () =>
-      node.type === 'egress' ? this.egressView(node, at) : { view: { mesh: '', listed: NOTHING, ingress: at } },
+      node.type === 'egress' ? this.egressView(node, at) : { view: ingressView(node, at) },
     );
     return { proxy: { id: proxy, view, owner: resource.id }, until, release };
   }
@@ -341,6 +347,14 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
       );
     return 'declared';
   }
+}
+
+function ingressView({ isAgent, resolvesNames }: IngressNode, at: SocketAddress): EnvoyView {
+  return {
+    ...{ mesh: '', listed: NOTHING, ingress: at },
+    ...(isAgent && { isAgent }),
+    ...(resolvesNames && { resolvesNames }),
+  };
 }
 
 function proxyOf(id: Identity): string | undefined {

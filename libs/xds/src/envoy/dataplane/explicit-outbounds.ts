@@ -13,7 +13,7 @@ import {
 } from '@causeway/resources';
 import type { IndexChange } from '@causeway/store';
 import type { Destination } from '../../model/destination';
-import type { DestinationChange } from '../../model/traffic-model';
+import type { DestinationChange } from '../../model/model-change';
 import { isPort, socketAddress, type SocketAddress } from '../../model/zone-entrance';
 import { RESOURCE_TYPES } from '../../resources/encoded-resource';
 import type { RefusedResource } from '../../server/resource-source';

@@ -3,7 +3,7 @@ import { asDataplane } from '@causeway/controllers';
 import type { Dataplane } from '@causeway/kinds';
 import { hasEffectiveLabels, isGeneratedFrom, type Resource, type SpecOf } from '@causeway/resources';
 import type { Destination } from '../../model/destination';
-import type { DestinationChange } from '../../model/traffic-model';
+import type { DestinationChange } from '../../model/model-change';
 
 type Networking = SpecOf<typeof Dataplane>['networking'];
 type Reachable = NonNullable<NonNullable<Networking['transparentProxying']>['reachableBackends']>;

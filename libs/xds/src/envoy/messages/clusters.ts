@@ -12,7 +12,7 @@ import type { ExternalTarget } from '../../model/external-target';
 import type { EgressWay } from '../../model/zone-egress';
 import type { SocketAddress } from '../../model/zone-entrance';
 import { durationOf, packFilter } from '../../resources/any';
-import { externalEndpoints, externalSockets, needsSystemAuthorities } from './external-sockets';
+import { externalEndpoints, externalSockets, namedExternalEndpoints, needsSystemAuthorities } from './external-sockets';
 import type { Inbound } from '../dataplane/inbound';
 import { endpoint, namedEndpoints, namedLocalEndpoints } from './endpoints';
 import {
@@ -52,6 +52,8 @@ interface ClusterOptions {
   readonly rules?: BackendRules;
   /** The file of the authorities that the proxies' machine believes; undefined where it is not known. */
   readonly systemAuthorities?: string | undefined;
+  /** The cluster holds host names, for an agent that resolves them; else it asks for endpoints, which are addresses. */
+  readonly withNames?: boolean;
 }
 
 /**
@@ -61,11 +63,11 @@ interface ClusterOptions {
 export function destinationCluster(
   name: string,
   destination: Destination,
-  { zone, systemAuthorities, rules = NO_RULES }: ClusterOptions,
+  { zone, systemAuthorities, rules = NO_RULES, withNames = false }: ClusterOptions,
 ): ClusterFields {
   if (destination.egress) return throughEgress(name, destination, destination.egress, rules);
   if (destination.external)
-    return externalCluster(name, destination, destination.external, { systemAuthorities, rules });
+    return externalCluster(name, destination, destination.external, { systemAuthorities, rules, withNames });
   const { sni, identities, remote } = destination;
   const locality = rules.balancing?.locality;
   const local = [...destination.local, ...destination.localNames];
@@ -84,7 +86,7 @@ export function destinationCluster(
   ];
   return {
     name,
-    ...(hasNames(destination)
+    ...(withNames && hasNames(destination)
       ? resolved(namedEndpoints(name, destination, zone, locality), rules)
       : eds(endpointsNameOf(destination, locality), rules)),
     ...(!isPlaintext && { transportSocket: tls }),
@@ -149,7 +151,7 @@ function eds(serviceName: string, rules: BackendRules) {
   };
 }
 
-/** A cluster that holds its endpoints and asks the DNS of its machine for those with names; it keeps what it knew while none answers. */
+/** A cluster that holds its endpoints, some of them with host names. Only agents get it, which hand their Envoys addresses. */
 function resolved(loadAssignment: ReturnType<typeof namedEndpoints>, rules: BackendRules) {
   return {
     clusterDiscoveryType: { $case: 'type' as const, value: Cluster_DiscoveryType.STRICT_DNS },
@@ -221,8 +223,12 @@ export function reentryCluster(name: string, listener: SocketAddress): ClusterFi
 }
 
 /** A server name at the zone ingress: the destination's endpoints in this zone, bytes as they are. */
-export function ingressCluster(name: string, destination: Destination, zone: string): ClusterFields {
-  if (destination.localNames.length > 0)
+export function ingressCluster(
+  name: string,
+  destination: Destination,
+  { zone, withNames = false }: Pick<ClusterOptions, 'zone' | 'withNames'>,
+): ClusterFields {
+  if (withNames && destination.localNames.length > 0)
     return { name, ...resolved(namedLocalEndpoints(name, destination, zone), NO_RULES) };
   return { name, ...eds(localEndpointsName(destination.name), NO_RULES) };
 }
@@ -259,11 +265,15 @@ export function leavingCluster(
   const { external, protocol } = destination;
   if (!external) return emptyCluster(name);
   const alpn = isHttp2({ protocol }) ? ['h2'] : protocol === 'http' ? ['http/1.1'] : [];
-  const { typedExtensionProtocolOptions: _, ...cluster } = externalCluster(name, destination, external, {
-    systemAuthorities,
-    rules: NO_RULES,
-  });
-  return { ...cluster, ...(cluster.transportSocket && externalSockets(external, systemAuthorities, alpn)) };
+  const options = { systemAuthorities, rules: NO_RULES, withNames: false };
+  const made = externalCluster(name, destination, external, options);
+  const { typedExtensionProtocolOptions: _, edsClusterConfig, ...cluster } = made;
+  // A policy gives a service another cluster: with its endpoints in it no connection waits for them.
+  const held = edsClusterConfig && {
+    clusterDiscoveryType: { $case: 'type' as const, value: Cluster_DiscoveryType.STATIC },
+    loadAssignment: externalEndpoints(name, destination),
+  };
+  return { ...cluster, ...held, ...(cluster.transportSocket && externalSockets(external, systemAuthorities, alpn)) };
 }
 
 /** Nothing goes out unprotected: without the means to check a server that must be checked there are no endpoints. */
@@ -271,7 +281,7 @@ function externalCluster(
   name: string,
   destination: Destination,
   external: ExternalTarget,
-  { systemAuthorities, rules }: { readonly systemAuthorities: string | undefined; readonly rules: BackendRules },
+  { systemAuthorities, rules, withNames }: Required<Omit<ClusterOptions, 'zone'>>,
 ): ClusterFields {
   const outlierDetection = ejection(
     rules,
@@ -282,7 +292,10 @@ function externalCluster(
   if (systemAuthorities === undefined && needsSystemAuthorities(destination)) return emptyCluster(name);
   return {
     name,
-    ...resolved({ clusterName: name, endpoints: externalEndpoints(external) }, rules),
+    ...(withNames
+      ? resolved({ clusterName: name, endpoints: namedExternalEndpoints(external) }, rules)
+      : // Connections stay where the addresses of a name change.
+        { ...eds(destination.name, rules), closeConnectionsOnHostHealthFailure: false }),
     ...(outlierDetection && { outlierDetection }),
     typedExtensionProtocolOptions: httpOptions(destination),
     ...externalSockets(external, systemAuthorities),

@@ -1,5 +1,5 @@
 import { type ClusterLoadAssignment, HealthStatus } from '@causeway/proto-gen';
-import type { Destination, LocalEndpoint, RemoteZone } from '../../model/destination';
+import { localAddresses, type Destination, type LocalEndpoint, type RemoteZone } from '../../model/destination';
 import type { SocketAddress, ZoneEntrance } from '../../model/zone-entrance';
 import { placeOf, type LocalitySpec } from '../../policies/locality-rule';
 import { EGRESS_ENDPOINTS, entranceEndpointsName, localEndpointsName } from '../names';
@@ -57,11 +57,15 @@ export function egressEndpoints(addresses: readonly SocketAddress[]): Endpoints 
 }
 
 /** The endpoints of a destination in this zone only. */
-export function localEndpoints({ name, local }: Destination, zone: string): Endpoints {
-  return { clusterName: localEndpointsName(name), endpoints: local.length === 0 ? [] : [localLocality(local, zone)] };
+export function localEndpoints(destination: Destination, zone: string): Endpoints {
+  const local = localAddresses(destination);
+  return {
+    clusterName: localEndpointsName(destination.name),
+    endpoints: local.length === 0 ? [] : [localLocality(local, zone)],
+  };
 }
 
-/** What `localEndpoints` has, and those with host names: for a cluster that resolves them. */
+/** The endpoints of a destination in this zone, with their host names. */
 export function namedLocalEndpoints(clusterName: string, destination: Destination, zone: string): Endpoints {
   return { clusterName, endpoints: [localLocality([...destination.local, ...destination.localNames], zone)] };
 }
@@ -71,16 +75,18 @@ export function namedLocalEndpoints(clusterName: string, destination: Destinatio
  * zones, then those of depreferred zones. Priorities have no gap, for gRPC refuses one.
  */
 export function destinationEndpoints(
-  { name, service, local, remote }: Destination,
+  destination: Destination,
   zone: string,
   entranceOf: (mesh: string, zone: string) => ZoneEntrance | undefined,
   locality?: LocalitySpec,
 ): Endpoints {
+  const { name, service, remote } = destination;
+  const local = localAddresses(destination);
   const addressesOf = (each: RemoteZone) => entranceOf(service.mesh, each.zone)?.addresses ?? [];
   return { clusterName: name, endpoints: ranked({ local, zone, remote, addressesOf, locality }) };
 }
 
-/** What `destinationEndpoints` has, and those with host names: for a cluster that resolves them. */
+/** What `destinationEndpoints` has, with host names in place of their addresses. */
 export function namedEndpoints(
   clusterName: string,
   { local, localNames, remote }: Destination,

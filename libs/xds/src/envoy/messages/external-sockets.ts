@@ -6,7 +6,7 @@ import {
   type CertificateValidationContext,
 } from '@causeway/proto-gen';
 import type { Violation } from '@causeway/resources';
-import type { Destination } from '../../model/destination';
+import { addressesOfHost, type Destination } from '../../model/destination';
 import type { AltName, ExternalTarget, ExternalTls, ServerCheck, TlsVersion } from '../../model/external-target';
 import { packFilter } from '../../resources/any';
 import { endpoint, localityOf, metadataOf } from './endpoints';
@@ -37,18 +37,35 @@ export function problemOf(
   return { field: 'spec.tls.verification.caCert', rule: 'required', reason };
 }
 
-/** The endpoints by priority, without gaps; each says by which TLS it is spoken to, where hosts differ in that. */
-export function externalEndpoints({ endpoints, tls }: ExternalTarget) {
+/** The endpoints with their host names, for who resolves and checks them. */
+export function namedExternalEndpoints(target: ExternalTarget) {
+  return externalLocalities(target, (host) => [host]);
+}
+
+/** The endpoints at the addresses of their hosts that may be dialled. */
+export function externalEndpoints(clusterName: string, destination: Destination) {
+  const { external } = destination;
+  if (!external) return { clusterName };
+  return { clusterName, endpoints: externalLocalities(external, (host) => addressesOfHost(destination, host)) };
+}
+
+/**
+ * By priority, without gaps; each endpoint says by which TLS it is spoken to, where hosts differ in that. A name has an endpoint for each
+ * address.
+ */
+function externalLocalities({ endpoints, tls }: ExternalTarget, addressesOf: (host: string) => readonly string[]) {
   const priorities = [...new Set(endpoints.map(({ priority }) => priority))].sort((a, b) => a - b);
   const named = tls?.serverName === '';
   return priorities.map((priority, i) => ({
     ...localityOf('', i),
     lbEndpoints: endpoints
       .filter((each) => each.priority === priority)
-      .map(({ host, port }) => ({
-        ...endpoint({ address: host, port }),
-        ...(named && metadataOf({ host })),
-      })),
+      .flatMap(({ host, port }) =>
+        addressesOf(host).map((address) => ({
+          ...endpoint({ address, port }),
+          ...(named && metadataOf({ host })),
+        })),
+      ),
   }));
 }
 

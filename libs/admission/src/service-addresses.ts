@@ -1,0 +1,19 @@
+import { Dataplane, foreignServiceAddresses } from '@causeway/kinds';
+import { FieldPath, Invalid, Label, type Resource } from '@causeway/resources';
+import type { WriteContext } from './rights';
+import type { ValidatedDraft } from './validate-draft';
+
+/**
+ * Throws Invalid where a Dataplane without an agent has an inbound that leads elsewhere than to its own machine. Where an agent holds the
+ * lease, or registers it now, the spec is the agent's, which forwards only to the services of its own file.
+ */
+export function checkServiceAddresses(
+  { id, labels, spec }: Pick<ValidatedDraft, 'id' | 'labels' | 'spec'>,
+  stored: Resource | undefined,
+  { caller }: Pick<WriteContext, 'caller'>,
+): void {
+  if (id.kind !== Dataplane.name || stored?.labels[Label.leasedBy] !== undefined) return;
+  if (caller.by === 'dataplane-token' && labels[Label.leasedBy] !== undefined) return;
+  const violations = foreignServiceAddresses(spec, FieldPath.at('spec'));
+  if (violations.length > 0) throw new Invalid(violations);
+}

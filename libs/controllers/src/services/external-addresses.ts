@@ -1,0 +1,122 @@
+import { MeshExternalService } from '@causeway/kinds';
+import {
+  identityKey,
+  shortened,
+  withCondition,
+  withoutConditions,
+  type Condition,
+  type Resource,
+} from '@causeway/resources';
+import type { IndexChange, IndexReader, PatchChange } from '@causeway/store';
+import {
+  KeyedLoop,
+  NO_KEYS,
+  type KeyedReconciler,
+  type Keys,
+  type ReconcileResult,
+} from '../reconcile/keyed-reconciler';
+
+/** The condition of a MeshExternalService whose every known address may not be dialled; absent where one may. */
+export const ADDRESSES_REFUSED = 'AddressesRefused';
+
+/** The addresses of hosts, as far as they are known here. */
+export interface ExternalHosts {
+  resolve(host: string): {
+    readonly addresses: readonly string[];
+    readonly refused: readonly string[];
+    readonly isPending?: true;
+  };
+  /** Calls `listener` with a name of which something else is known, until the returned function is called. */
+  subscribe(listener: (name: string) => void): () => void;
+}
+
+/** Addresses that the message spells out. */
+const MOST_SHOWN = 5;
+const LONGEST_MESSAGE = 1_024;
+
+/** The patch that brings the condition up to date; undefined when it is, and while a name is not resolved yet. */
+export function planExternalAddresses(
+  resource: Resource,
+  hosts: Pick<ExternalHosts, 'resolve'>,
+  now: number,
+): PatchChange | undefined {
+  const { id, revision, generation, status: before = {} } = resource;
+  const found = hostsOf(resource).map((host) => ({ host, ...hosts.resolve(host) }));
+  const isReached = found.some(({ addresses }) => addresses.length > 0);
+  if (!isReached && found.some(({ isPending }) => isPending === true)) return undefined;
+  const refused = found.flatMap(({ host, refused: all }) =>
+    all.map((each) => (each === host ? each : `${each} of ${host}`)),
+  );
+  const status =
+    !isReached && refused.length > 0
+      ? withCondition(before, refusal(refused, generation), now)
+      : withoutConditions(before, [ADDRESSES_REFUSED]);
+  return status === before ? undefined : { type: 'patch', id, expect: revision, status };
+}
+
+function refusal(refused: readonly string[], observedGeneration: number): Condition {
+  const shown = refused.slice(0, MOST_SHOWN).join(', ');
+  const more = refused.length > MOST_SHOWN ? ` and ${refused.length - MOST_SHOWN} more` : '';
+  const message = `proxies without an agent do not reach it: CAUSEWAY_EXTERNAL_MAY_DIAL of the zone refuses ${shown}${more}`;
+  return {
+    ...{ type: ADDRESSES_REFUSED, status: 'True', reason: 'MayNotBeDialled' },
+    ...{ message: shortened(message, LONGEST_MESSAGE, '…'), observedGeneration },
+  };
+}
+
+function hostsOf(resource: Resource): readonly string[] {
+  if (!MeshExternalService.is(resource)) return [];
+  return [...new Set((resource.spec.endpoints ?? []).map(({ address }) => address))];
+}
+
+/**
+ * Says at each MeshExternalService that none of its addresses may be dialled by proxies without an agent, until one may. What is resolved
+ * is outside the index; a service with an address that may be dialled is never written.
+ */
+export class ExternalAddressesReconciler implements KeyedReconciler {
+  readonly name = 'external-addresses';
+  readonly looksOutside = true;
+  private readonly byHost = new Map<string, Set<string>>();
+  private changed = new Set<string>();
+
+  constructor(
+    private readonly hosts: ExternalHosts,
+    signal: AbortSignal,
+  ) {
+    signal.addEventListener(
+      'abort',
+      hosts.subscribe((host) => void this.changed.add(host)),
+      { once: true },
+    );
+  }
+
+  *seed(index: IndexReader): Iterable<Keys> {
+    for (const { id } of index.ofKind(MeshExternalService.name)) yield [identityKey(id)];
+  }
+
+  keysOf({ id, key }: IndexChange): Keys {
+    return id.kind === MeshExternalService.name ? [key] : NO_KEYS;
+  }
+
+  outsideKeys(): Keys {
+    if (this.changed.size === 0) return NO_KEYS;
+    const keys = [...this.changed].flatMap((host) => [...(this.byHost.get(host) ?? [])]);
+    this.changed = new Set();
+    return keys;
+  }
+
+  reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
+    const resource = index.byIdentityKey(key);
+    for (const host of resource ? hostsOf(resource) : [])
+      this.byHost.set(host, (this.byHost.get(host) ?? new Set()).add(key));
+    return resource && { change: planExternalAddresses(resource, this.hosts, now) };
+  }
+}
+
+/** The reconciler as a control loop for one term, which ends with `signal`. */
+export function createExternalAddressesLoop(
+  hosts: ExternalHosts,
+  { signal }: { readonly signal: AbortSignal },
+): KeyedLoop {
+  return new KeyedLoop(new ExternalAddressesReconciler(hosts, signal));
+}

@@ -1,0 +1,46 @@
+import { isIP } from 'node:net';
+import type { Destination } from './destination';
+
+/** The services whose destinations have host names, by name: what a name's other addresses change. */
+export class HostDependents {
+  /** Grows whenever a name comes or goes. */
+  version = 0;
+  private readonly byHost = new Map<string, Set<string>>();
+  private readonly hostsOf = new Map<string, ReadonlySet<string>>();
+
+  /** The names of all services. */
+  names(): Iterable<string> {
+    return this.byHost.keys();
+  }
+
+  /** The identity keys of the services that have one of these names. */
+  of(names: readonly string[]): ReadonlySet<string> {
+    return new Set(names.flatMap((name) => [...(this.byHost.get(name) ?? [])]));
+  }
+
+  /** A service, by its identity key, has these destinations now. */
+  replace(key: string, destinations: readonly Destination[]): void {
+    const names = destinations.flatMap(({ hosts }) => [...(hosts?.keys() ?? [])]).filter((host) => isIP(host) === 0);
+    const [before, after] = [this.hostsOf.get(key) ?? new Set<string>(), new Set(names)];
+    if (before.size + after.size === 0) return;
+    for (const name of after) if (!before.has(name)) this.add(name, key);
+    for (const name of before) if (!after.has(name)) this.remove(name, key);
+    if (after.size > 0) this.hostsOf.set(key, after);
+    else this.hostsOf.delete(key);
+  }
+
+  private add(name: string, key: string): void {
+    const known = this.byHost.get(name);
+    if (known) return void known.add(key);
+    this.byHost.set(name, new Set([key]));
+    this.version += 1;
+  }
+
+  private remove(name: string, key: string): void {
+    const known = this.byHost.get(name);
+    known?.delete(key);
+    if (known?.size !== 0) return;
+    this.byHost.delete(name);
+    this.version += 1;
+  }
+}

@@ -1,0 +1,49 @@
+import type { DataplaneResource } from '@causeway/controllers';
+import type { IndexChange } from '@causeway/store';
+import type { Destination } from './destination';
+
+/** A destination that came, changed or went. */
+export interface DestinationChange {
+  readonly name: string;
+  readonly before: Destination | undefined;
+  readonly after: Destination | undefined;
+}
+
+/** What an event changed. */
+export interface ModelChange {
+  readonly destinations: readonly DestinationChange[];
+  /** Zones whose addresses changed, for one mesh. */
+  readonly zones: readonly {
+    readonly mesh: string;
+    readonly zone: string;
+    /** The services that are reached there, by identity key. */
+    readonly dependents: ReadonlySet<string>;
+  }[];
+  /** Meshes whose trust changed. */
+  readonly trust: readonly string[];
+  /** Names of destinations that reach several zones, one of which has other addresses now. */
+  readonly readdressed: readonly string[];
+  /** Meshes to which access changed. */
+  readonly access: readonly string[];
+  /** The zone's egress is at other addresses. */
+  readonly isEgressMoved: boolean;
+  /** Others than before may call services outside the mesh, by AccessPolicies. */
+  readonly isEgressRuled: boolean;
+  /** Dataplanes whose inbounds may let in others than before, by AccessPolicies; one may be named twice. */
+  readonly restricted: Iterable<DataplaneResource>;
+  /** Dataplanes of this zone that came, changed or went. */
+  readonly dataplanes: readonly IndexChange[];
+}
+
+/** Nothing. */
+export const NO_CHANGE: ModelChange = {
+  destinations: [],
+  zones: [],
+  trust: [],
+  readdressed: [],
+  access: [],
+  isEgressMoved: false,
+  isEgressRuled: false,
+  restricted: [],
+  dataplanes: [],
+};
