@@ -25,7 +25,7 @@ export { isUnseenByGrpc } from './shipped/grpc-headers';
 export { CircuitBreakerPolicy, type CircuitBreakerSpec } from './shipped/circuit-breaker-policy';
 export { ColorPolicy, type ColorSpec } from './shipped/color-policy';
 export { FaultPolicy, type FaultSpec } from './shipped/fault-policy';
-export { HeaderPolicy, type HeaderPolicyChanges, type HeaderSpec } from './shipped/header-policy';
+export { HeaderPolicy, permittedChanges, type HeaderPolicyChanges, type HeaderSpec } from './shipped/header-policy';
 export {
   balancingAlgorithms,
   LoadBalancingPolicy,
