@@ -7,10 +7,10 @@
  * Pure and incremental; it knows no kind and no wire.
  */
 export {
+  CLEAR_PATH,
   mayBeAnonymous,
   mayCall,
   namesPaths,
-  UNCLEAR_IN_PATH,
   type AccessClause,
   type AccessRequest,
   type AccessRules,
