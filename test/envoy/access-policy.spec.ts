@@ -121,7 +121,8 @@ describe.each(PROXY_KINDS)('AccessPolicy, by %s,', (kind) => {
     ];
     const found: Record<string, number | undefined> = {};
     for (const path of [...fine, ...bad]) found[path] = await mesh.ask('client', { path });
-    const want = (path: string) => (kind === 'envoy' ? (fine.includes(path) ? [200] : [400, 403]) : [undefined]);
+    const want = (path: string): readonly (number | undefined)[] =>
+      kind === 'envoy' ? (fine.includes(path) ? [200] : [400, 403]) : [undefined];
     expect(Object.entries(found).filter(([path, status]) => !want(path).includes(status))).toEqual([]);
     const said = [...fine, ...bad].filter((path) => mesh.isSaidToGetIn('client', 'web', { path, method: 'GET' }));
     expect(said).toEqual(kind === 'envoy' ? fine : []);

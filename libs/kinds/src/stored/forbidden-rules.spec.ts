@@ -36,7 +36,7 @@ const forbidden: readonly (readonly [string, JsonObject, field: string])[] = [
 
 const wholly = (kind: Kind, spec: unknown) => kind.check(spec, FieldPath.at('spec')).first;
 const stored = (rules: readonly JsonObject[], kind = 'HTTPRoute'): Resource =>
-  sketch(kind, 'route', { parentRefs, rules } as JsonObject, { namespace: 'mesh', creationOrder: 1 });
+  sketch(kind, 'route', { parentRefs, rules }, { namespace: 'mesh', creationOrder: 1 });
 
 function mesh(rules: readonly JsonObject[], kind?: string) {
   const made = RoutingMesh.echo();
