@@ -13,6 +13,8 @@ import { until } from '../support/until';
 import { ZoneProgram } from '../support/zone-program';
 import { adminFetch } from '../support/admin-credential';
 
+const JSON_BODY = { 'content-type': 'application/json' };
+
 function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
@@ -106,6 +108,29 @@ describe('an agent whose builtin plane has several processes', () => {
       return status?.conditions?.find(({ type }) => type === 'Obeyed');
     });
     expect(condition).toMatchObject({ status: 'False', reason: 'PlaneCannot', message: expect.stringContaining(what) as string }); // prettier-ignore
+  });
+
+  it('keeps its instance NotReady while the mesh relies on x-forwarded-client-cert', async () => {
+    const put = async (path: string, document: object): Promise<void> => {
+      const body = JSON.stringify(document);
+      const answer = await fetch(`${zone.restUrl}${path}`, { method: 'PUT', body, headers: JSON_BODY });
+      expect([200, 201]).toContain(answer.status);
+    };
+    const relying = (clientCertHeader: string) =>
+      put('/meshparameters/callers', { type: 'MeshParameters', name: 'callers', spec: { clientCertHeader } });
+    const isReady = async (): Promise<boolean> => {
+      const answer = await fetch(`${zone.restUrl}/meshes/default/dataplanes/web-1`);
+      const found = (await answer.json()) as { spec: { networking: { inbound: readonly { state?: string }[] } } };
+      return found.spec.networking.inbound[0]?.state !== 'NotReady';
+    };
+    const parametersRef = { group: 'causeway.io', kind: 'MeshParameters', name: 'callers' };
+    await relying('Required');
+    await put('/meshes/default', { type: 'Mesh', name: 'default', spec: { parametersRef } });
+    await until('it is NotReady', async () => !(await isReady()));
+    expect((await agent.command('status')).text).toContain('clientCertHeader: Required');
+    await relying('Optional');
+    await until('it is ready', isReady);
+    await until('the service', async () => (await ask()) === 'web answers');
   });
 
   it('counts in all of them together, by the names of Envoy', async () => {

@@ -109,6 +109,26 @@ describe.each(PROXY_KINDS)('AccessPolicy, by %s,', (kind) => {
     await mesh.delete(policy);
   });
 
+  it('a path that is no UTF-8, or overlong, is refused wherever rules name paths: no spelling passes a deny', async () => {
+    const paths = [{ type: 'PathPrefix', value: '/api/secret' }];
+    const policy = mesh.policy('web', { allow: { all: {} }, deny: { secret: { to: [{ paths }] } } });
+    await mesh.put(policy);
+    const fine = ['/api/x', '/api/%C3%A9', '/api/%e2%82%ac%20x', '/api/%f0%9f%98%80?q=%c0%af'];
+    const bad = [
+      ...['/api%c0%afsecret', '/api/%c1%b3ecret', '/api/%e0%81%b3ecret', '/api/%f0%80%81%b3ecret', '/api/secret%c0%af'],
+      ...['/api/%f8%80%80%80%afsecret', '/api/%c3secret', '/api/%e2%82secret', '/api/%80secret', '/api/%ed%a0%80'],
+      ...['/api/%C0%AE%C0%AE/api/secret', '/api/%ffsecret', '/%C0%AFapi/secret', '/api/%u0073ecret', '/api/%'],
+    ];
+    const found: Record<string, number | undefined> = {};
+    for (const path of [...fine, ...bad]) found[path] = await mesh.ask('client', { path });
+    const want = (path: string): readonly (number | undefined)[] =>
+      kind === 'envoy' ? (fine.includes(path) ? [200] : [400, 403]) : [undefined];
+    expect(Object.entries(found).filter(([path, status]) => !want(path).includes(status))).toEqual([]);
+    const said = [...fine, ...bad].filter((path) => mesh.isSaidToGetIn('client', 'web', { path, method: 'GET' }));
+    expect(said).toEqual(kind === 'envoy' ? fine : []);
+    await mesh.delete(policy);
+  });
+
   it('what narrows closes the connections of those that may no longer, and lets others come again', async () => {
     const policy = mesh.policy('redis', SHOP);
     await mesh.put(policy);

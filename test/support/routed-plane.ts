@@ -1,6 +1,6 @@
 import { Agent, createServer, request, type IncomingHttpHeaders, type Server } from 'node:http';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { connect, type AddressInfo } from 'node:net';
 import { evaluate, type Decision, type RouteKind, type RouteSpec } from '@causeway/routing';
 import { identityKey, type Identity, type JsonObject, type Resource } from '@causeway/resources';
 import { TrafficPlane } from './traffic-plane';
@@ -40,6 +40,8 @@ export class RoutedPlane {
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 8 });
   /** What processes do with requests. */
   readonly answers = new ToldAnswers();
+  /** The path of each request that a process got, in their order. */
+  readonly received: string[] = [];
   private readonly routes = new Map<string, Resource>();
   private order = 0;
 
@@ -81,6 +83,7 @@ export class RoutedPlane {
   private async process(name: string): Promise<number> {
     const server = createServer((asked, response) => {
       const { headers, url } = asked;
+      this.received.push(url ?? '');
       this.answers.take(asked, response, () =>
         response.setHeader('x-original', 'kept').end(JSON.stringify({ name, url, headers })),
       );
@@ -189,6 +192,20 @@ export class RoutedPlane {
       });
       sent.on('error', reject).end();
     });
+  }
+
+  /** All that comes back for these bytes from a client of namespace `mesh`, until the proxy closes or `isEnough`. */
+  async sayBytes(bytes: string, isEnough: (answer: string) => boolean, to = 'echo'): Promise<string> {
+    const socket = connect({ host: this.addressOf(to, 'mesh'), port: PORTS.http });
+    let answer = '';
+    socket.on('data', (part: Buffer) => (answer += part.toString()));
+    socket.on('error', () => undefined);
+    socket.write(bytes);
+    const closed = once(socket, 'close');
+    await until('an answer', () => isEnough(answer) || socket.destroyed);
+    socket.destroy();
+    await closed;
+    return answer;
   }
 
   async stop(): Promise<void> {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { ruleViolations, type RouteSpec } from '@causeway/routing';
-import { defineKind, type FieldPath, type Violation } from '@causeway/resources';
+import { defineKind, httpProblem, type FieldPath, type Violation } from '@causeway/resources';
 import {
   GatewayDuration,
   HeaderMatches,
@@ -84,6 +84,6 @@ function pathProblem(path: string): string | undefined {
   if (forbidden !== undefined) return `must not contain ${forbidden}`;
   if (path.endsWith('/.') || path.endsWith('/..')) return 'must not end with /. or /..';
   return /^(?:[-A-Za-z0-9/._~!$&'()*+,;=:@]|%[0-9a-fA-F]{2})+$/.test(path)
-    ? undefined
+    ? httpProblem('matched path', path)
     : 'must have no characters that a path writes as %XX';
 }

@@ -38,6 +38,11 @@ const Spec = Type.Object(
     defaultAccess: Type.Optional(Type.Enum(['Allow', 'Deny'])),
     /** SPIFFE ids that are believed no longer: they may not call, get no certificate, and no service is reached at them. */
     revokedIdentities: Type.Optional(Type.Array(SpiffeId, { maxItems: 64 })),
+    /**
+     * Whether processes behind HTTP inbounds may rely on `x-forwarded-client-cert`: Required = an instance whose plane passes it on as the
+     * caller sends it is NotReady; absent means Optional.
+     */
+    clientCertHeader: Type.Optional(Type.Enum(['Required', 'Optional'])),
     /** After how long an inbound closes a connection, 1s to 24h; absent means 1h. */
     maxConnectionAge: Type.Optional(Duration),
     /** From which namespaces routes may bind to a service, and which kinds of routes; absent means all (T002-02). */

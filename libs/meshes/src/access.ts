@@ -12,6 +12,8 @@ export interface MeshAccess {
   readonly overrides: NonNullable<MeshParametersSpec['mtlsOverrides']>;
   /** SPIFFE ids that are believed no longer, sorted. */
   readonly revoked: readonly string[];
+  /** Whether processes rely on the header by which their proxy says who called. */
+  readonly needsClientCertHeader: boolean;
   /** After how long an inbound closes a connection, ms. */
   readonly maxConnectionAge: number;
 }
@@ -25,6 +27,7 @@ export function meshAccess(parameters: MeshParametersSpec): MeshAccess {
     mtls = 'Strict',
     defaultAccess = 'Allow',
     mtlsOverrides = [],
+    clientCertHeader,
     maxConnectionAge,
     revokedIdentities,
   } = parameters;
@@ -35,6 +38,7 @@ export function meshAccess(parameters: MeshParametersSpec): MeshAccess {
     defaultAccess,
     overrides: mtlsOverrides,
     revoked,
+    needsClientCertHeader: clientCertHeader === 'Required',
     maxConnectionAge: age ?? DEFAULT_MAX_CONNECTION_AGE,
   };
 }

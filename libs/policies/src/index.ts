@@ -7,10 +7,10 @@
  * Pure and incremental; it knows no kind and no wire.
  */
 export {
+  CLEAR_PATH,
   mayBeAnonymous,
   mayCall,
   namesPaths,
-  UNCLEAR_IN_PATH,
   type AccessClause,
   type AccessRequest,
   type AccessRules,
@@ -25,7 +25,7 @@ export { isUnseenByGrpc } from './shipped/grpc-headers';
 export { CircuitBreakerPolicy, type CircuitBreakerSpec } from './shipped/circuit-breaker-policy';
 export { ColorPolicy, type ColorSpec } from './shipped/color-policy';
 export { FaultPolicy, type FaultSpec } from './shipped/fault-policy';
-export { HeaderPolicy, type HeaderPolicyChanges, type HeaderSpec } from './shipped/header-policy';
+export { HeaderPolicy, permittedChanges, type HeaderPolicyChanges, type HeaderSpec } from './shipped/header-policy';
 export {
   balancingAlgorithms,
   LoadBalancingPolicy,

@@ -28,6 +28,16 @@ export {
 export { frontendOfVirtualService, isGeneratedFrom } from './generated';
 export { durationMs, goDurationMs } from './duration';
 export { Conflict, DomainError, Forbidden, Invalid, NotFound, Unavailable } from './domain-error';
+export { httpViolations } from './http/http-places';
+export {
+  ESCAPED_CHARACTER,
+  FORBIDDEN_HEADERS,
+  httpProblem,
+  isWritten,
+  LOWER_CASE_HEADER,
+  ONE_LINE,
+  type HttpRole,
+} from './http/http-rule';
 export {
   checkName,
   compareIdentities,
@@ -71,7 +81,7 @@ export {
 } from './labels';
 export { type FreedAddress, type OriginRevision, type Resource, type StorePoint, type Tombstone } from './resource';
 export { compileSchema, interpretSchema, type CompiledSchema } from './schema/compiled-schema';
-export { PATTERN_TEST, type Schema } from './schema/schema';
+export { HTTP_ROLE, PATTERN_TEST, type Schema } from './schema/schema';
 export { unknownField } from './schema/schema-violations';
 export { nearest } from './suggestion';
 export { formatTraceparent, identityAttributes, parseTraceparent, recentTrace, type TraceContext } from './traceparent';

@@ -99,6 +99,11 @@ export interface Route extends Pick<Resource<RouteSpec>, 'id' | 'creationOrder' 
   readonly implicit?: boolean;
   /** By index: rules that cannot be read, for another zone or an older store may have brought anything. They are dropped. */
   readonly unreadable?: ReadonlyMap<number, Violation>;
+  /**
+   * By index: rules that would change a header or write a text that no resource may write (docs/reference/routing.md, Headers and paths).
+   * They match as they are and answer 500.
+   */
+  readonly forbidden?: ReadonlyMap<number, Violation>;
 }
 
 export interface ServicePort {

@@ -48,6 +48,7 @@ export {
 } from './bootstrap/envoy-bootstrap';
 export { EnvoyResources } from './envoy/envoy-resources';
 export { UNCLEAR_PATHS } from './envoy/messages/access-filters';
+export { CLIENT_CERT_HEADER } from './envoy/messages/inbound-listeners';
 export { readHostName, type HostNameMeaning } from './envoy/messages/host-name';
 export {
   explicitListenerName,

@@ -3,6 +3,7 @@ import type { JsonObject, Resource } from '@causeway/resources';
 import { ViewResources } from '../../../../test/support/local-plane';
 import { TestAuthority } from '../../../../test/support/test-authority';
 import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';
+import { reliesOnClientCertHeader } from './decode/listeners';
 import { DecodedResources } from './decoded-resources';
 
 const EAST = { zone: 'east' };
@@ -130,6 +131,19 @@ describe('a plane is told', () => {
     expect(chain?.forwarding.lost).toEqual(['x-forwarded-client-cert is passed on as the caller sends it']);
     expect(chain?.forwarding.choice).toEqual({ type: 'fixed', cluster: 'localhost:127.0.0.1:2' });
     expect(chain?.tls).toMatchObject({ needsClientCertificate: true, belief: { type: 'secret', name: 'trust' } });
+  });
+
+  it('an inbound of HTTP whose process relies on who called is marked; one of bytes is not', () => {
+    const marked = () => {
+      const decoded = told({ dataplane: dataplane.id });
+      return [8080, 6379].map((port) => reliesOnClientCertHeader(listenerOf(decoded, `inbound:192.0.2.1:${port}`)));
+    };
+    expect(marked()).toEqual([false, false]);
+    zone.put(settings({ clientCertHeader: 'Required' }));
+    expect(marked()).toEqual([true, false]);
+    zone.put(settings({ clientCertHeader: 'Optional' }));
+    expect(marked()).toEqual([false, false]);
+    zone.put(settings({}));
   });
 
   it('the ingress: the server name chooses the cluster, and a source has limits', () => {

@@ -117,7 +117,11 @@ const Outbound = Type.Object(
         kind: Type.Enum(['MeshService', 'MeshMultiZoneService', 'MeshExternalService'], { default: 'MeshService' }),
         name: Type.Optional(Name),
         labels: Type.Optional(Labels),
-        port: Type.Optional(Port),
+        port: Type.Optional({
+          ...Port,
+          description:
+            'A port of the service, as its spec lists it, not `targetPort`; left out: the lowest of the service that is chosen. One that no service has is not served (`BreaksEnvoyRules`).',
+        }),
       },
       strict,
     ),

@@ -1,7 +1,7 @@
 import { shortened } from '@causeway/resources';
 import { errorText, type Clock, type Logger } from '@causeway/runtime';
 import { inboundListenerName, RESOURCE_TYPES, type EncodedResource } from '@causeway/xds';
-import { decodeListener, takesPlaintext } from '../builtin/decode/listeners';
+import { decodeListener, reliesOnClientCertHeader, takesPlaintext } from '../builtin/decode/listeners';
 import { plaintextReachable } from '../capture/plaintext-reachable';
 import type { LocalAddress } from '../capture/ruleset';
 import type { DataplaneConfig, ServiceConfig } from '../config/schema';
@@ -32,24 +32,38 @@ interface Served {
   readonly service: ServiceConfig;
 }
 
-/** Why a process can be reached without its proxy, and since when, ms since 1970. */
+/** What a listener that the zone told asks of a machine; undefined for one that cannot be read. */
+interface Wanted {
+  readonly takesPlaintext: boolean;
+  readonly needsClientCertHeader: boolean;
+}
+
+/** Why a service must not be called although its checks pass, and since when, ms since 1970. */
 interface Exposure {
   readonly reason: string;
+  /** Its process can be reached without its proxy. */
+  readonly isPlaintext: boolean;
   readonly since: number;
 }
+
+/** Why a plane of bytes serves no process that relies on who called. */
+const LACKS_CLIENT_CERT =
+  'ClientCertHeader: the mesh relies on x-forwarded-client-cert (clientCertHeader: Required), which only the plane envoy sets';
 
 /** Longest reason that a zone takes, characters. */
 const LONGEST_REASON = 512;
 
 /**
- * Whether the services of a machine are ready: their checks say so, and no process behind an inbound that takes only clients of the mesh
- * can be reached without its proxy (`PlaintextReachable`). Both are looked at four times a second.
+ * Whether the services of a machine are ready: their checks say so, no process behind an inbound that takes only clients of the mesh
+ * can be reached without its proxy (`PlaintextReachable`), and none is told a caller's own word where the mesh relies on
+ * `x-forwarded-client-cert`. All is looked at four times a second.
  */
 export class ServiceReadiness {
   private readonly health: HealthChecks;
-  private readonly plaintext = new WeakMap<EncodedResource, boolean | undefined>();
+  private readonly wanted = new WeakMap<EncodedResource, Wanted | undefined>();
   private services: readonly Served[] = [];
   private isDirect = false;
+  private setsClientCert = true;
   private exposed = new Map<string, Exposure>();
   private sockets: SocketsByPort = new Map();
 
@@ -74,6 +88,7 @@ export class ServiceReadiness {
     // Programs of gRPC verify their callers themselves.
     this.services = plane === undefined || plane === 'grpc' ? [] : all;
     this.isDirect = plane === 'direct';
+    this.setsClientCert = plane === 'envoy';
     if (all.length > 0) await this.listening();
     else this.look();
     this.health.set(
@@ -91,10 +106,9 @@ export class ServiceReadiness {
     const touched = new Set<string>();
     for (const served of this.services) {
       const key = keyOf(served);
-      const [reason, known] = [this.reasonOf(served), before.get(key)];
-      if (reason !== undefined)
-        this.exposed.set(key, known?.reason === reason ? known : { reason, since: clock.now() });
-      if (reason !== known?.reason) touched.add(served.dataplane);
+      const [found, known] = [this.exposureOf(served), before.get(key)];
+      if (found) this.exposed.set(key, known?.reason === found.reason ? known : { ...found, since: clock.now() });
+      if (found?.reason !== known?.reason) touched.add(served.dataplane);
     }
     for (const dataplane of touched) this.tell(dataplane);
   }
@@ -105,7 +119,8 @@ export class ServiceReadiness {
       const exposure = this.exposed.get(keyOf({ dataplane, inbound: one.inbound }));
       if (!exposure) return one;
       const reason = shortened(one.ready ? exposure.reason : `${exposure.reason}; ${one.reason}`, LONGEST_REASON, '…');
-      return { ...one, ready: false, reason, since: exposure.since, plaintextReachable: true };
+      const { since, isPlaintext } = exposure;
+      return { ...one, ready: false, reason, since, ...(isPlaintext && { plaintextReachable: true }) };
     });
   }
 
@@ -126,12 +141,24 @@ export class ServiceReadiness {
     return this.health.run(signal);
   }
 
-  private reasonOf({ dataplane, proxy, service }: Served) {
+  private exposureOf(served: Served): Omit<Exposure, 'since'> | undefined {
+    const open = this.plaintextReason(served);
+    if (open !== undefined) return { reason: open, isPlaintext: true };
+    const isCallersWord = !this.setsClientCert && this.wantedOf(served)?.needsClientCertHeader === true;
+    return isCallersWord ? { reason: LACKS_CLIENT_CERT, isPlaintext: false } : undefined;
+  }
+
+  private plaintextReason({ dataplane, proxy, service }: Served): string | undefined {
     const { port, serviceAddress, servicePort = port, guardInbound } = service;
     const { isGuarded, isProxy } = this.options;
     return plaintextReachable(
       {
-        ...{ servicePort, isProxy, isDirect: this.isDirect, takesPlaintext: this.takesPlaintext(dataplane, proxy) },
+        ...{
+          servicePort,
+          isProxy,
+          isDirect: this.isDirect,
+          takesPlaintext: this.wantedOf({ dataplane, proxy })?.takesPlaintext,
+        },
         // Without a proxy, clients reach the process where a proxy would be.
         serviceAddress: this.isDirect ? proxy.address : serviceAddress,
         // A rule that is about to be taken back counts no longer.
@@ -141,11 +168,11 @@ export class ServiceReadiness {
     );
   }
 
-  private takesPlaintext(dataplane: string, proxy: LocalAddress): boolean | undefined {
+  private wantedOf({ dataplane, proxy }: Pick<Served, 'dataplane' | 'proxy'>): Wanted | undefined {
     const found = this.options.resource(dataplane, RESOURCE_TYPES.listener, inboundListenerName(proxy));
     if (found === undefined || found === 'pending') return undefined;
-    if (!this.plaintext.has(found)) this.plaintext.set(found, plaintextOf(found.bytes));
-    return this.plaintext.get(found);
+    if (!this.wanted.has(found)) this.wanted.set(found, wantedBy(found.bytes));
+    return this.wanted.get(found);
   }
 
   private async listening(): Promise<SocketsByPort | undefined> {
@@ -166,9 +193,10 @@ function keyOf({ dataplane, inbound }: Pick<Served, 'dataplane' | 'inbound'>): s
 }
 
 /** Undefined where a listener says what this agent cannot read: it counts as one of a mesh that is Strict. */
-function plaintextOf(listener: Uint8Array): boolean | undefined {
+function wantedBy(listener: Uint8Array): Wanted | undefined {
   try {
-    return takesPlaintext(decodeListener(listener));
+    const plan = decodeListener(listener);
+    return { takesPlaintext: takesPlaintext(plan), needsClientCertHeader: reliesOnClientCertHeader(plan) };
   } catch {
     return undefined;
   }

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { HTTP_ROLE } from '@causeway/resources';
 import { Optionals, PortNumber, strict } from '../schema/schema-parts';
 import { AppMeshDuration, AwsText, IdleTimeout, PortMapping, Protocol, RequestTimeout } from './parts';
 
@@ -10,7 +11,7 @@ const HealthCheck = Type.Object(
   {
     healthyThreshold: Threshold,
     intervalMillis: Type.Integer({ minimum: 5_000, maximum: 300_000 }),
-    path: Type.Optional(Type.String({ maxLength: 1_024 })),
+    path: Type.Optional(Type.String({ maxLength: 1_024, [HTTP_ROLE]: 'new path' })),
     port: Type.Optional(PortNumber),
     protocol: Protocol,
     timeoutMillis: Type.Integer({ minimum: 2_000, maximum: 60_000 }),

@@ -1,11 +1,12 @@
 import { Type, type Static } from 'typebox';
 import { compileExpression } from '@causeway/routing';
-import type { FieldPath, Violation } from '@causeway/resources';
-import { Optionals, PortNumber, strict, Text } from '../schema/schema-parts';
+import { HTTP_ROLE, type FieldPath, type Violation } from '@causeway/resources';
+import { Optionals, PortNumber, strict } from '../schema/schema-parts';
 import { AppMeshDuration, AwsText, IdleTimeout, refuse, refuseAwsName, RequestTimeout, TypedRef } from './parts';
 
-const MatchedText = Type.String({ minLength: 1, maxLength: 255 });
-const FieldName = Type.String({ minLength: 1, maxLength: 255 });
+const MatchedText = Type.String({ minLength: 1, maxLength: 255, [HTTP_ROLE]: 'matched text' });
+const MatchedPath = Type.String({ minLength: 1, maxLength: 255, [HTTP_ROLE]: 'matched path' });
+const FieldName = Type.String({ minLength: 1, maxLength: 255, [HTTP_ROLE]: 'matched name' });
 const Integer = Type.Integer({ minimum: -2_147_483_648, maximum: 2_147_483_647 });
 
 /** What a header or metadata must be: one of these; without any it must be there. */
@@ -25,8 +26,8 @@ const NamedMatches = Type.Array(
 );
 
 const HttpMatch = Optionals({
-  prefix: Type.String({ minLength: 1, maxLength: 1_024 }),
-  path: Optionals({ exact: MatchedText, regex: MatchedText }),
+  prefix: Type.String({ minLength: 1, maxLength: 1_024, [HTTP_ROLE]: 'matched path' }),
+  path: Optionals({ exact: MatchedPath, regex: MatchedText }),
   headers: NamedMatches,
   method: Type.Enum(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'TRACE']),
   scheme: Type.Enum(['http', 'https']),
@@ -38,8 +39,8 @@ const HttpMatch = Optionals({
 });
 
 const GrpcMatch = Optionals({
-  serviceName: Text,
-  methodName: Type.String({ minLength: 1, maxLength: 255 }),
+  serviceName: Type.String({ maxLength: 1_024, [HTTP_ROLE]: 'matched text' }),
+  methodName: MatchedText,
   metadata: NamedMatches,
   port: PortNumber,
 });

@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox';
+import { HTTP_ROLE } from '@causeway/resources';
 import {
   FreeMap,
   MANY,
@@ -126,11 +127,14 @@ const Metrics = Type.Object(
   strict,
 );
 
+/** What a prober of Kubernetes asks for. */
+const ProbePath = Type.String({ maxLength: 1_024, [HTTP_ROLE]: 'new path' });
+
 const Probes = Type.Object(
   {
     port: PortNumber,
     endpoints: Type.Optional(
-      Type.Array(Type.Object({ inboundPort: PortNumber, inboundPath: Text, path: Text }, strict), {
+      Type.Array(Type.Object({ inboundPort: PortNumber, inboundPath: ProbePath, path: ProbePath }, strict), {
         maxItems: MANY,
       }),
     ),

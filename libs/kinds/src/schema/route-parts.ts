@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { Sync } from '@causeway/resources';
+import { HTTP_ROLE, Sync } from '@causeway/resources';
 import {
   filterTypes,
   methods,
@@ -85,20 +85,22 @@ export const connectionRoute = {
   ],
 };
 
-const HeaderName = Type.String({
+const headerName = {
   title: 'a header name',
   minLength: 1,
   maxLength: 256,
   pattern: "^[A-Za-z0-9!#$%&'*+\\-.^_`|~]+$",
-});
-const NamedValue = Type.Object({ name: HeaderName, value: Type.String({ minLength: 1, maxLength: 4_096 }) }, strict);
+};
+const ChangedHeader = Type.String({ ...headerName, [HTTP_ROLE]: 'changed header' });
+const HeaderValue = Type.String({ minLength: 1, maxLength: 4_096, [HTTP_ROLE]: 'header value' });
+const NamedValue = Type.Object({ name: ChangedHeader, value: HeaderValue }, strict);
 const HeaderChanges = Optionals({
   set: Type.Array(NamedValue, { maxItems: 16 }),
   add: Type.Array(NamedValue, { maxItems: 16 }),
-  remove: Type.Array(HeaderName, { maxItems: 16 }),
+  remove: Type.Array(ChangedHeader, { maxItems: 16 }),
 });
 
-const NewPath = Type.String({ maxLength: 1_024 });
+const NewPath = Type.String({ maxLength: 1_024, [HTTP_ROLE]: 'new path' });
 const PathChange = Type.Object(
   {
     type: Type.Enum([...pathChangeTypes]),
@@ -177,8 +179,8 @@ const valueMatch = (longest: number) =>
     Type.Object(
       {
         type: Type.Optional(Type.Enum([...valueMatchTypes])),
-        name: HeaderName,
-        value: Type.String({ minLength: 1, maxLength: longest }),
+        name: Type.String({ ...headerName, [HTTP_ROLE]: 'matched name' }),
+        value: Type.String({ minLength: 1, maxLength: longest, [HTTP_ROLE]: 'matched text' }),
       },
       strict,
     ),
@@ -189,15 +191,16 @@ const valueMatch = (longest: number) =>
 export const HeaderMatches = valueMatch(4_096);
 export const QueryMatches = valueMatch(1_024);
 
+const MatchedText = Type.String({ maxLength: 1_024, [HTTP_ROLE]: 'matched text' });
 export const PathMatch = Optionals({
   type: Type.Enum([...pathMatchTypes]),
-  value: Type.String({ maxLength: 1_024 }),
+  value: MatchedText,
 });
 export const Method = Type.Enum([...methods]);
 export const MethodMatch = Optionals({
   type: Type.Enum([...valueMatchTypes]),
-  service: Type.String({ maxLength: 1_024 }),
-  method: Type.String({ maxLength: 1_024 }),
+  service: MatchedText,
+  method: MatchedText,
 });
 
 /** A duration as GEP-2257 writes it. */

@@ -10,6 +10,9 @@ import {
 } from '@causeway/routing';
 import {
   compileSchema,
+  httpProblem,
+  httpViolations,
+  isWritten,
   FieldPath,
   isGeneratedFrom,
   isJsonArray,
@@ -19,6 +22,7 @@ import {
   ownField,
   Violations,
   type CompiledSchema,
+  type HttpRole,
   type JsonValue,
   type Resource,
   type Violation,
@@ -62,6 +66,7 @@ export function storedRoute({ id, creationOrder, generation, labels, spec }: Res
   const kind = routeKinds.find((known) => known === id.kind);
   if (!kind) return undefined;
   const { rules, unreadable } = rulesOf(kind, ownField(spec, 'rules'));
+  const forbidden = forbiddenRules(kind, rules);
   return {
     ...{ id, creationOrder, generation },
     spec: {
@@ -70,6 +75,7 @@ export function storedRoute({ id, creationOrder, generation, labels, spec }: Res
       ...(rules && { rules }),
     },
     ...(unreadable.size > 0 && { unreadable }),
+    ...(forbidden.size > 0 && { forbidden }),
     ...(isGeneratedFrom(labels) && { implicit: true }),
   };
 }
@@ -92,6 +98,26 @@ function rulesOf(kind: RouteKind, given: JsonValue | undefined) {
     unreadable.set(rules.push({}) - 1, RULES.violation(reason, 'too-many'));
   }
   return { rules, unreadable };
+}
+
+const ruleSchemas: Readonly<Partial<Record<RouteKind, TSchema>>> = { HTTPRoute: HttpRule, GRPCRoute: GrpcRule };
+
+/** Rules whose filters would write what no resource may write, with the first such text of each. */
+function forbiddenRules(kind: RouteKind, rules: readonly RouteRule[] = []): ReadonlyMap<number, Violation> {
+  const schema = ruleSchemas[kind];
+  const found = new Map<number, Violation>();
+  if (!schema) return found;
+  rules.forEach((rule, i) => {
+    const [first] = httpViolations(schema, rule, RULES.index(i), writtenProblem);
+    if (first) found.set(i, first);
+  });
+  return found;
+}
+
+/** Matches of what no request can have harm nobody. A change of Host is made by no proxy, which says so (docs/reference/xds-translation.md). */
+function writtenProblem(role: HttpRole, text: string): string | undefined {
+  const isHost = role === 'changed header' && text.toLowerCase() === 'host';
+  return isHost || !isWritten(role) ? undefined : httpProblem(role, text);
 }
 
 /** A stored MeshService or MeshMultiZoneService as routing reads it; undefined for other kinds (T002-16). */

@@ -1,3 +1,4 @@
+import { ESCAPED_CHARACTER } from '@causeway/resources';
 import type { AccessRequestMatch } from '../shipped/access-policy';
 
 /** SPIFFE ids: this one, or those that begin so. */
@@ -41,11 +42,13 @@ export interface AccessVerdict {
 }
 
 /**
- * What in a path may mean one thing to a proxy and another to a process: empty elements, parameters of elements, and escapes of characters
- * that a rule could name. Where rules name paths, a request with one of these in its path is refused. RE2 and JavaScript read it alike.
+ * The whole of a path that means the same to a proxy and to a process: no empty elements, no parameters of elements, no escapes but those of
+ * a space and of characters beyond ASCII in UTF-8. An overlong escape, or one cut short, is none: some processes read `%c0%af` as a slash,
+ * or take the letter behind `%e0` for a part of it. Where rules name paths, a request with another path is refused. RE2 and JavaScript
+ * read it alike; each step is decided by the next characters.
  */
-export const UNCLEAR_IN_PATH = '//|[;\\\\]|%([013-7]|2[1-9A-Fa-f])';
-const unclear = new RegExp(UNCLEAR_IN_PATH);
+export const CLEAR_PATH = `/?(?:(?:[^%/;\\\\]|%20|${ESCAPED_CHARACTER})/?)*`;
+const clear = new RegExp(`^${CLEAR_PATH}$`);
 
 /**
  * Whether a call is allowed (docs/reference/policies-shipped.md, AccessPolicy). `id`: the verified SPIFFE id of the caller, undefined where
@@ -55,7 +58,7 @@ const unclear = new RegExp(UNCLEAR_IN_PATH);
 export function mayCall(rules: AccessRules, id: string | undefined, request?: AccessRequest): AccessVerdict {
   const { deny, allow, defaultAccess } = rules;
   const path = request && pathOf(request);
-  if (path !== undefined && namesPaths(rules) && unclear.test(path)) return { isAllowed: false, by: 'path' };
+  if (path !== undefined && namesPaths(rules) && !clear.test(path)) return { isAllowed: false, by: 'path' };
   const refused = deny.find(
     ({ callers, to }) =>
       (id === undefined || isOf(callers, id)) && (request === undefined || isTo(to, request.method, path ?? '')),

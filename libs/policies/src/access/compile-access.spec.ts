@@ -105,6 +105,12 @@ describe('who may call', () => {
     ['an empty element', { method: 'GET', path: '//api' }, false, false],
     ['an escaped letter', { method: 'GET', path: '/%61pi' }, false, false],
     ['an escaped slash', { method: 'GET', path: '/api%2Fx' }, false, false],
+    ['an overlong slash', { method: 'GET', path: '/api/%c0%afx' }, false, false],
+    ['an overlong letter', { method: 'GET', path: '/%E0%81%A1pi' }, false, false],
+    ['a character cut short', { method: 'GET', path: '/api/%c3x' }, false, false],
+    ['a tail alone', { method: 'GET', path: '/api/%a9' }, false, false],
+    ['no escape', { method: 'GET', path: '/api/%zz' }, false, false],
+    ['a character beyond ASCII', { method: 'GET', path: '/api/%C3%A9%e2%82%ac%20%f0%9f%98%80' }, true, false],
     ['parameters of an element', { method: 'GET', path: '/api;v=1/x' }, false, false],
     ['an escaped space', { method: 'GET', path: '/api/a%20b' }, true, false],
   ])('by requests: %s', (_, request, isAllowed, isNotDenied) => {

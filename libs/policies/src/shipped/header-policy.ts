@@ -1,43 +1,80 @@
-import { Type, type Static } from 'typebox';
+import {
+  compileSchema,
+  FORBIDDEN_HEADERS,
+  httpProblem,
+  LOWER_CASE_HEADER,
+  ONE_LINE,
+  type JsonObject,
+  type Schema,
+} from '@causeway/resources';
+import { Type, type Static, type TStringOptions } from 'typebox';
 import { rulePolicy } from './rule-policy';
 import { Optionals } from './schema-parts';
+import type { Plane, ShippedPolicy, Unable } from './shipped-policy';
 import { unableWhere } from './unable';
 
-/** Headers that say where a request goes, how its body is framed, or what the proxy is to do. */
-const FORBIDDEN =
-  '^(host|content-length|transfer-encoding|connection|keep-alive|proxy-connection|te|trailer|upgrade)$|^x-envoy-';
-
 const names = {
-  maxProperties: 16,
-  propertyNames: {
-    title: 'a header name in lower case; not host, content-length, transfer-encoding, of a connection, or x-envoy-…',
-    maxLength: 256,
-    pattern: "^[a-z0-9!#$%&'*+\\-.^_`|~]+$",
-    not: { pattern: FORBIDDEN },
-  },
+  title:
+    'a header name in lower case; not host, content-length, transfer-encoding, of a connection, x-forwarded-client-cert, proxy-…, x-envoy-… or x-causeway-…',
+  maxLength: 256,
+  pattern: LOWER_CASE_HEADER,
 };
-/** Printable, and nothing that could end a header. */
-const Value = Type.String({
-  title: 'one line of text',
-  maxLength: 4_096,
-  pattern: '^[^\\x00-\\x08\\x0a-\\x1f\\x7f]*$',
-});
-const Values = Type.Record(Type.String(), Value, names);
-const Names = Type.Record(Type.String(), Type.Literal(true), names);
-/** `set` replaces, `add` appends, `remove` takes away; of one header `remove` is first, then `set`, then `add`. */
-const Changes = Optionals({ set: Values, add: Values, remove: Names });
+const value = { title: 'one line of text', maxLength: 4_096 };
 
-const Spec = Optionals({ request: Changes, response: Changes });
+/** `set` replaces, `add` appends, `remove` takes away; of one header `remove` is first, then `set`, then `add`. */
+const changes = (propertyNames: Schema, text: TStringOptions) => {
+  const bounds = { maxProperties: 16, propertyNames };
+  const Values = Type.Record(Type.String(), Type.String(text), bounds);
+  return Optionals({ set: Values, add: Values, remove: Type.Record(Type.String(), Type.Literal(true), bounds) });
+};
+const specOf = (Changes: ReturnType<typeof changes>) => Optionals({ request: Changes, response: Changes });
+
+const Spec = specOf(changes({ ...names, not: { pattern: FORBIDDEN_HEADERS } }, { ...value, pattern: ONE_LINE }));
+/** Other zones, backups and older versions bring changes that are refused today: these are left out one by one. */
+const stored = compileSchema(specOf(changes(names, value)));
+
 export type HeaderSpec = Static<typeof Spec>;
-export type HeaderPolicyChanges = Static<typeof Changes>;
+export type HeaderPolicyChanges = NonNullable<HeaderSpec['request']>;
+
+const limits = unableWhere<HeaderSpec>({ grpc: [['', 'gRPC clients change no headers', () => true]] });
 
 /** Changes of headers; a route's own filters come after them, so that the route wins. */
-export const HeaderPolicy = rulePolicy({
-  kind: 'HeaderPolicy',
-  plural: 'headerpolicies',
-  shortName: 'hdp',
-  description: 'Changes headers of requests and of their answers.',
-  does: 'changes headers of requests and answers',
-  schema: Spec,
-  unable: unableWhere<HeaderSpec>({ grpc: [['', 'gRPC clients change no headers', () => true]] }),
-});
+export const HeaderPolicy: ShippedPolicy<typeof Spec> = {
+  ...rulePolicy({
+    kind: 'HeaderPolicy',
+    plural: 'headerpolicies',
+    shortName: 'hdp',
+    description: 'Changes headers of requests and of their answers.',
+    does: 'changes headers of requests and answers',
+    schema: Spec,
+    unable: (plane: Plane, spec: HeaderSpec): readonly Unable[] => {
+      const found = limits(plane, spec);
+      return found.some(({ field }) => field === '') ? found : [...found, ...forbiddenChanges(spec)];
+    },
+  }),
+  read: (spec: JsonObject): HeaderSpec | undefined => (stored.fits(spec) ? spec : undefined),
+};
+
+/** The changes that proxies are sent: those that no rule forbids. */
+export function permittedChanges({ set = {}, add = {}, remove = {} }: HeaderPolicyChanges): HeaderPolicyChanges {
+  const permitted = <T>(map: Readonly<Record<string, T>>): Record<string, T> =>
+    Object.fromEntries(Object.entries(map).filter(([name, given]) => problemOf(name, given) === undefined));
+  return { set: permitted(set), add: permitted(add), remove: permitted(remove) };
+}
+
+/** What of a stored policy is sent to no proxy, and why. */
+function forbiddenChanges(spec: HeaderSpec): readonly Unable[] {
+  return (['request', 'response'] as const).flatMap((side) =>
+    (['set', 'add', 'remove'] as const).flatMap((action) =>
+      Object.entries(spec[side]?.[action] ?? {}).flatMap(([name, given]) => {
+        const reason = problemOf(name, given);
+        return reason === undefined ? [] : [{ field: `/${side}/${action}/${name}`, reason: `${name} ${reason}` }];
+      }),
+    ),
+  );
+}
+
+function problemOf(name: string, given: unknown): string | undefined {
+  const problem = httpProblem('changed header', name);
+  return problem ?? (typeof given === 'string' ? httpProblem('header value', given) : undefined);
+}

@@ -1,4 +1,5 @@
 import type { Static, TSchema } from 'typebox';
+import { httpViolations } from '../http/http-places';
 import { jsonBytes } from '../json';
 import { DEFAULT_BOUNDS, type KindBounds, type KindDefinition, type TypedKind } from './kind';
 import { checkName } from '../identity';
@@ -40,7 +41,7 @@ export function defineKind<S extends TSchema>(input: KindInput<S>): TypedKind<St
   const schema = input.schema ?? compileSchema(input.spec);
   const bounds = Object.freeze({ ...DEFAULT_BOUNDS, ...input.bounds });
   const rules = (spec: unknown, at: FieldPath): readonly Violation[] =>
-    schema.fits(spec) ? (input.validate?.(spec, at) ?? []) : [];
+    schema.fits(spec) ? [...httpViolations(input.spec, spec, at), ...(input.validate?.(spec, at) ?? [])] : [];
   /** A field that does not fit the schema must not hide violations of other fields. */
   const rulesOfValidSubset = (spec: unknown, at: FieldPath): readonly Violation[] => {
     const { value, replaced } = schema.validSubset(spec, at);

@@ -1,10 +1,17 @@
+import type { HttpRole } from '../http/http-rule';
+
 /** Whether a text matches the pattern of a schema that came at run time; it is not part of the schema's JSON. */
 export const PATTERN_TEST: unique symbol = Symbol('pattern test');
+
+/** What a text is to requests (http/http-rule.ts); it is not part of the schema's JSON. */
+export const HTTP_ROLE: unique symbol = Symbol('role in HTTP');
 
 /** The part of JSON Schema that kinds use. The compiled validator checks everything else. */
 export interface Schema {
   /** Of a schema with `pattern` that is no code of this product: the pattern never becomes a regular expression of JavaScript. */
   readonly [PATTERN_TEST]?: (text: string) => boolean;
+  /** Of a text, or of the names of a map. */
+  readonly [HTTP_ROLE]?: HttpRole;
   readonly type?: unknown;
   /** What a pattern means, with an article, for messages to people. */
   readonly title?: string;

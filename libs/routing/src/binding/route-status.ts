@@ -53,6 +53,7 @@ function parentStatus(table: RouteTable, route: CompiledRoute, parent: Parent): 
     target,
     route,
   );
+  const invalid = invalidRules(route).join('; ');
   const lost = lostPorts(verdicts.map(([, verdict]) => verdict));
   const resolved = unresolvedRef(
     table,
@@ -67,9 +68,7 @@ function parentStatus(table: RouteTable, route: CompiledRoute, parent: Parent): 
     resolved
       ? condition('ResolvedRefs', 'False', resolved.reason, resolved.message)
       : condition('ResolvedRefs', 'True', 'ResolvedRefs', 'all references resolve'),
-    ...(!refusal && route.dropped.length > 0
-      ? [condition('PartiallyInvalid', 'True', 'UnsupportedValue', droppedMessage(route))]
-      : []),
+    ...(refusal || invalid === '' ? [] : [condition('PartiallyInvalid', 'True', 'UnsupportedValue', invalid)]),
     ...(!refusal && lost !== '' ? [condition(PORT_CONFLICTED, 'True', 'Conflicted', lost)] : []),
   ];
   const { sectionName, port } = ref;
@@ -89,14 +88,14 @@ function parentStatus(table: RouteTable, route: CompiledRoute, parent: Parent): 
 function refusalOf(
   verdicts: readonly Verdict[],
   { kind, namespace, name }: Target,
-  { implicit }: CompiledRoute,
+  route: CompiledRoute,
 ): Refusal | undefined {
   if (verdicts.length === 0) {
     return { reason: 'NoMatchingParent', message: `there is no ${kind} ${namespace}/${name}` };
   }
-  if (verdicts.some(({ ports }) => ports.length > 0)) return undefined;
+  if (verdicts.some(({ ports }) => ports.length > 0)) return allForbidden(route);
   const refused = verdicts.find(({ refusal }) => refusal)?.refusal;
-  if (!refused && implicit) return { reason: ROUTED_BY_XROUTE, message: lostPorts(verdicts) };
+  if (!refused && route.implicit) return { reason: ROUTED_BY_XROUTE, message: lostPorts(verdicts) };
   return refused ?? { reason: 'Conflicted', message: `RouteReasonConflicted: ${lostPorts(verdicts)}` };
 }
 
@@ -111,7 +110,19 @@ function acceptedMessage(verdicts: readonly [Frontend, Verdict][], lost: string)
   return [older, lost].filter((text) => text !== '').join('; ') || 'the route is bound';
 }
 
-const droppedMessage = ({ dropped }: CompiledRoute): string => dropped.map(({ message }) => message).join('; ');
+/** Of a route that is bound and whose rules all answer 500: it is not accepted, and what they take goes nowhere else. */
+function allForbidden(route: CompiledRoute): Refusal | undefined {
+  const isObeyed = route.rules.length === 0 || route.rules.some(({ forbidden }) => forbidden === undefined);
+  return isObeyed ? undefined : { reason: 'UnsupportedValue', message: invalidRules(route).join('; ') };
+}
+
+/** The rules that are not obeyed as they are written, and what becomes of each. */
+function invalidRules({ rules, dropped }: CompiledRoute): readonly string[] {
+  const refused = rules.flatMap(({ name, forbidden }) =>
+    forbidden === undefined ? [] : [`Rule ${name} answers 500: ${forbidden}`],
+  );
+  return [...dropped.map(({ message }) => message), ...refused];
+}
 
 /** The first reference that leads nowhere at one of the ports; weight 0 counts too. */
 function unresolvedRef(

@@ -51,8 +51,9 @@ export function ruleAction(
   table: RouteTable,
   { port, group }: Pick<Binding, 'port' | 'group'>,
   route: CompiledRoute,
-  { rule }: CompiledRule,
+  { rule, forbidden }: CompiledRule,
 ): RuleAction {
+  if (forbidden !== undefined) return refused(forbidden);
   const filters = rule.filters ?? [];
   const extension = filters.find(({ type }) => type === 'ExtensionRef');
   if (extension) return refused(`filter ExtensionRef ${extension.extensionRef?.name ?? ''} is unknown`);

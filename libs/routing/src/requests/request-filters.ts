@@ -3,8 +3,16 @@ import type { HttpRequest } from './request';
 
 type Headers = readonly (readonly [name: string, value: string])[];
 
-/** `headers` after set, add and remove: names are compared without case, `add` appends to the last value with a comma. */
-export function changeHeaders(headers: Headers, { set = [], add = [], remove = [] }: HeaderChanges): Headers {
+const isHost = (name: string): boolean => name.toLowerCase() === 'host';
+
+/**
+ * `headers` after set, add and remove: names are compared without case, `add` appends to the last value with a comma. The header Host is
+ * what a rewrite of the host makes it: no proxy changes it otherwise.
+ */
+export function changeHeaders(headers: Headers, changes: HeaderChanges): Headers {
+  const withoutHost = (list: HeaderChanges['set'] = []) => list.filter(({ name }) => !isHost(name));
+  const [set, add] = [withoutHost(changes.set), withoutHost(changes.add)];
+  const remove = (changes.remove ?? []).filter((name) => !isHost(name));
   const removed = new Set(remove.map((name) => name.toLowerCase()));
   const replaced = new Set(set.map(({ name }) => name.toLowerCase()));
   const added = new Map(add.map(({ name, value }) => [name.toLowerCase(), { name, value }]));

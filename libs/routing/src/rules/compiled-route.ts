@@ -4,7 +4,7 @@ import { compileGrpcMatch, compileHttpMatch, type CompiledMatch } from './compil
 import { filterViolations } from './filter-rules';
 import { MOST_EXPRESSION_CHARACTERS } from './regular-expression';
 
-/** One rule that is obeyed. */
+/** One rule that takes requests. */
 export interface CompiledRule {
   /** Place in the route's list. */
   readonly index: number;
@@ -13,6 +13,8 @@ export interface CompiledRule {
   readonly rule: RouteRule;
   /** At least one for HTTPRoute and GRPCRoute, none for the others. */
   readonly matches: readonly CompiledMatch[];
+  /** Why all that it takes is answered 500; its filters are not to be made, and never left out. */
+  readonly forbidden?: string;
 }
 
 /** A rule that is not obeyed: why, as the conditions `PartiallyInvalid` and `Accepted` say it. */
@@ -49,7 +51,7 @@ const RULES = FieldPath.at('spec').field('rules');
 export function compileRoute(route: Route): CompiledRoute {
   const kind = routeKindOf(route.id.kind);
   if (!kind) throw new TypeError(`${route.id.kind} is no kind of route`);
-  const { id, creationOrder, generation, spec, unreadable, implicit = false } = route;
+  const { id, creationOrder, generation, spec, unreadable, forbidden, implicit = false } = route;
   const rules: CompiledRule[] = [];
   const dropped: DroppedRule[] = [];
   let characters = 0;
@@ -60,7 +62,9 @@ export function compileRoute(route: Route): CompiledRoute {
     characters += expressionCharacters(kind, rule);
     const found = unread ? [unread] : tooManyExpressions(characters, RULES.index(index));
     const matches = found.length > 0 ? [] : compileRule(kind, rule, RULES.index(index), found);
-    if (found.length === 0) rules.push({ index, name, rule, matches });
+    const written = forbidden?.get(index);
+    const refusal = written && { forbidden: `${written.field} ${written.reason}` };
+    if (found.length === 0) rules.push({ index, name, rule, matches, ...refusal });
     else dropped.push(droppedRule(name, found));
   });
   return { key: identityKey(id), kind, id, creationOrder, generation, spec, implicit, rules, dropped };

@@ -18,6 +18,8 @@ export interface InboundAccess {
   readonly callers: Callers;
   /** SPIFFE ids that may not call whoever else may. */
   readonly revoked: readonly string[];
+  /** Whether its process relies on the header by which its proxy says who called. */
+  readonly needsClientCertHeader: boolean;
   /** After how long it closes a connection, ms. */
   readonly maxAge: number;
   /** Grows when a caller loses access in a way that nothing else of the inbound shows. */
@@ -67,18 +69,19 @@ export class AccessTable implements AccessFacts {
     const decision = this.ofMesh(id.mesh);
     if (decision === 'pending') return decision;
     const { access, narrowed } = decision;
-    const { maxConnectionAge: maxAge, revoked } = access;
+    const { maxConnectionAge: maxAge, revoked, needsClientCertHeader } = access;
     const rules = this.rules.of(dataplane, port, access.defaultAccess);
     if (rules === 'pending') return rules;
     const callers = rules.length > 0 ? 'anyone' : callersOf(access);
-    return { mtls: mtlsModeOf(access, labels, port), rules, callers, revoked, maxAge, narrowed };
+    const mtls = mtlsModeOf(access, labels, port);
+    return { mtls, rules, callers, revoked, needsClientCertHeader, maxAge, narrowed };
   }
 
   /**
    * Who may leave a mesh through the zone's egress. While access is not known it is as it was before, for other meshes leave there
    * too; undefined where it never was known.
    */
-  ofEgress(mesh: string): Omit<InboundAccess, 'mtls' | 'rules'> | undefined {
+  ofEgress(mesh: string): Omit<InboundAccess, 'mtls' | 'rules' | 'needsClientCertHeader'> | undefined {
     const decision = this.ofMesh(mesh);
     if (decision !== 'pending') this.ofEgresses.set(mesh, decision);
     const last = this.ofEgresses.get(mesh);

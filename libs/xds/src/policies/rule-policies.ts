@@ -2,6 +2,7 @@ import { FractionalPercent_DenominatorType, HTTPFault, type Any, type RetryPolic
 import { goDurationMs } from '@causeway/resources';
 import {
   backoffTimes,
+  permittedChanges,
   type FaultSpec,
   type HeaderPolicyChanges,
   type HeaderSpec,
@@ -134,7 +135,8 @@ export function headerFilters({ request, response }: HeaderSpec = {}): readonly 
 }
 
 /** In the order of names, so that equal policies are equal on the wire. */
-function changesOf({ set = {}, add = {}, remove = {} }: HeaderPolicyChanges): HeaderChanges {
+function changesOf(changes: HeaderPolicyChanges): HeaderChanges {
+  const { set = {}, add = {}, remove = {} } = permittedChanges(changes);
   const values = (map: Readonly<Record<string, string>>) =>
     Object.keys(map)
       .sort()

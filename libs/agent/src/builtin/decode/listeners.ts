@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { NO_CLUSTER } from '@causeway/xds';
+import { CLIENT_CERT_HEADER, NO_CLUSTER } from '@causeway/xds';
 import { FilterChain, Listener, type ListenerFilter, TlsInspector } from '@causeway/proto-gen';
 import { chainChoiceOf, type ChainChoice } from './chain-choice';
 import { forwardingOf, type Forwarding } from './filters';
@@ -16,6 +16,8 @@ export interface ChainPlan {
   /** How long a handshake may take, ms. */
   readonly handshakeTimeout: number;
   readonly forwarding: Forwarding;
+  /** The process relies on `x-forwarded-client-cert`, which this plane passes on as the caller sends it. */
+  readonly needsClientCertHeader: boolean;
 }
 
 /** Where connections are taken, and how. */
@@ -67,6 +69,16 @@ export function takesPlaintext({ choose, chains }: ListenerPlan): boolean {
   return !isClosed && access?.allows([]) !== false;
 }
 
+/** Whether a process behind a listener relies on the header that only a proxy of requests sets. */
+export function reliesOnClientCertHeader({ chains }: ListenerPlan): boolean {
+  return [...chains.values()].some((chain) => chain.needsClientCertHeader);
+}
+
+function needsClientCertHeader({ metadata }: FilterChain): boolean {
+  const { key, field, value } = CLIENT_CERT_HEADER;
+  return metadata?.filterMetadata[key]?.[field] === value;
+}
+
 function addressOf({ address }: Listener): ListenerPlan['at'] {
   const at = address?.address;
   if (at?.$case !== 'socketAddress' || at.value.portSpecifier?.$case !== 'portValue')
@@ -97,5 +109,6 @@ function chainOf(chain: FilterChain): ChainPlan {
     tls: serverTlsOf(chain.transportSocket),
     handshakeTimeout: msOf(chain.transportSocketConnectTimeout, HANDSHAKE_TIMEOUT),
     forwarding: forwardingOf(chain),
+    needsClientCertHeader: needsClientCertHeader(chain),
   };
 }

@@ -23,7 +23,7 @@ const facts: CallerFacts = {
   domainsOf: (zone) => ({ sure: [`default.${zone}.mesh.local`], possible: [`default.${zone}.mesh.local`] }),
 };
 const CALLERS = [undefined, id('a'), id('b'), id('c'), id('d'), id('a', 'west')];
-const PATHS = ['/', '/x', '/x/y', '/xy', '/x//y', '/%78', '/x?q=//', '/z'];
+const PATHS = ['/', '/x', '/x/y', '/xy', '/x//y', '/%78', '/x?q=//', '/z', '/x/%c0%af', '/x/%C3%A9'];
 
 const caller = fc.oneof(
   fc.record({ namespace: fc.constantFrom('shop', 'dev', 'other') }),
@@ -121,6 +121,8 @@ function permits({ rule: of }: Permission, request: AccessRequest | undefined): 
       return of.value;
     case 'andRules':
       return of.value.rules.every((each) => permits(each, request));
+    case 'notRule':
+      return !permits(of.value, request);
     case 'orRules':
       return of.value.rules.some((each) => permits(each, request));
     case 'header': {

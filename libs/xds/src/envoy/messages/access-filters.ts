@@ -1,8 +1,8 @@
 import { HttpRbac, NetworkRbac, type Permission, type Principal, RBAC_Action } from '@causeway/proto-gen';
 import {
+  CLEAR_PATH,
   mayBeAnonymous,
   namesPaths,
-  UNCLEAR_IN_PATH,
   type AccessClause,
   type AccessRequestMatch,
   type AccessRules,
@@ -155,7 +155,10 @@ function pathFits({ type, value }: NonNullable<AccessRequestMatch['paths']>[numb
   return prefix === '' ? [under] : [pathIs({ $case: 'exact', value: prefix }), under];
 }
 
-const UNCLEAR_PATH = pathIs({ $case: 'safeRegex', value: { regex: `.*(?:${UNCLEAR_IN_PATH}).*` } });
+/** A path with bytes that are no UTF-8 fits no expression, so what is asked is which paths are clear. */
+const UNCLEAR_PATH: PermissionFields = {
+  rule: { $case: 'notRule', value: pathIs({ $case: 'safeRegex', value: { regex: CLEAR_PATH } }) },
+};
 
 type PathPattern =
   | { readonly $case: 'exact' | 'prefix'; readonly value: string }

@@ -23,7 +23,7 @@ type ListenerFields = Parameters<typeof Listener.fromPartial>[0] & { readonly na
 type ChainFields = Parameters<typeof FilterChain.fromPartial>[0];
 
 /** A mesh whose proxies leave it through the egress, and who of them may. */
-export interface LeavingMesh extends Omit<InboundAccess, 'mtls' | 'rules'> {
+export interface LeavingMesh extends Omit<InboundAccess, 'mtls' | 'rules' | 'needsClientCertHeader'> {
   readonly mesh: string;
   /** Services that AccessPolicies decide about. */
   readonly ruled: readonly RuledServices[];

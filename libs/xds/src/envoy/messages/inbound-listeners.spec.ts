@@ -21,6 +21,7 @@ const access: InboundAccess = {
   rules: [],
   callers: 'anyone',
   revoked: [],
+  needsClientCertHeader: false,
   maxAge: 90_000,
   narrowed: 0,
 };
@@ -108,6 +109,7 @@ const anyAccess = fc.record<InboundAccess>({
   rules: fc.constant([]),
   callers: fc.oneof(fc.constant('anyone' as const), fc.array(fc.constantFrom(ID, `${ID}2`), { maxLength: 3 })),
   revoked: fc.subarray([ID, `${ID}2`, `${ID}3`]),
+  needsClientCertHeader: fc.boolean(),
   maxAge: fc.integer({ min: 1_000, max: 86_400_000 }),
   narrowed: fc.nat(5),
 });

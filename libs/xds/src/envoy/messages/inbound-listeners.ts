@@ -74,6 +74,15 @@ function permissiveChains(inbound: Inbound, chains: InboundChains) {
   };
 }
 
+/**
+ * The mark of a chain whose process relies on `x-forwarded-client-cert`: an agent whose plane does not set it keeps the instance NotReady.
+ * Envoy, and agents of older versions, do not look at it.
+ */
+export const CLIENT_CERT_HEADER = { key: 'causeway.io/inbound', field: 'clientCertHeader', value: 'Required' } as const;
+const NEEDS_CLIENT_CERT_HEADER = {
+  metadata: { filterMetadata: { [CLIENT_CERT_HEADER.key]: { [CLIENT_CERT_HEADER.field]: CLIENT_CERT_HEADER.value } } },
+};
+
 /** The chains of one inbound. */
 class InboundChains {
   constructor(
@@ -84,7 +93,7 @@ class InboundChains {
 
   /** A chain that changes is closed with its connections: its name changes with each narrowing. */
   ofMesh(): ChainFields {
-    const { callers, revoked, narrowed, rules } = this.access;
+    const { callers, revoked, narrowed, rules, needsClientCertHeader } = this.access;
     // Requests of those that may do nothing are answered all the same: with 403.
     const names = isHttp(this.inbound) ? undefined : handshakeNames(rules);
     const statPrefix = inboundListenerName(this.inbound.at);
@@ -93,6 +102,7 @@ class InboundChains {
       transportSocket: downstreamTls(names ?? callers),
       transportSocketConnectTimeout: durationOf(10_000),
       filters: [accessFilter(statPrefix, { callers, revoked }), ...this.toProcess(statPrefix, true)],
+      ...(needsClientCertHeader && isHttp(this.inbound) && NEEDS_CLIENT_CERT_HEADER),
     };
   }
 

@@ -1,0 +1,76 @@
+/**
+ * Headers that no resource may change: those that say where a request goes and how its body is framed (RFC 9112 §6), those of one
+ * connection (RFC 9110 §7.6.1), and those by which proxies speak to each other or say who calls. In lower case; RE2 and JavaScript read
+ * it alike.
+ */
+export const FORBIDDEN_HEADERS =
+  '^(?:host|content-length|transfer-encoding|connection|keep-alive|te|trailers?|upgrade|http2-settings|x-forwarded-client-cert)$|^:|^(?:proxy|x-envoy|x-causeway)-';
+const forbidden = new RegExp(FORBIDDEN_HEADERS);
+
+/** A header name in lower case as RFC 9110 §5.1 has it. */
+export const LOWER_CASE_HEADER = "^[a-z0-9!#$%&'*+\\-.^_`|~]+$";
+const token = /^[A-Za-z0-9!#$%&'*+\-.^_`|~]+$/;
+
+/** A text that is one line: no control characters but tabs. */
+export const ONE_LINE = '^[^\\x00-\\x08\\x0a-\\x1f\\x7f]*$';
+const oneLine = new RegExp(ONE_LINE);
+
+const HEX = '[0-9A-Fa-f]';
+const TAIL = `%[89ABab]${HEX}`;
+/** One character beyond ASCII, escaped as RFC 3629 has it: neither overlong, nor cut short, nor a half of a surrogate pair. */
+export const ESCAPED_CHARACTER = [
+  `%(?:[Cc][2-9A-Fa-f]|[Dd]${HEX})${TAIL}`,
+  `%[Ee]0%[ABab]${HEX}${TAIL}`,
+  `%[Ee][1-9A-Ca-cEFef]${TAIL}${TAIL}`,
+  `%[Ee][Dd]%[89]${HEX}${TAIL}`,
+  `%[Ff]0%[9ABab]${HEX}${TAIL}${TAIL}`,
+  `%[Ff][1-3]${TAIL}${TAIL}${TAIL}`,
+  `%[Ff]4%8${HEX}${TAIL}${TAIL}`,
+].join('|');
+const path = new RegExp(`^(?:[!-$&-~]|%[0-7]${HEX}|${ESCAPED_CHARACTER})*$`);
+
+/**
+ * What a text of a resource is to a request or its answer. `changed header`: a name that a filter sets, adds to or removes; `header value`
+ * and `new path`: what it writes; `matched …`: what requests are compared with, which may be anything that a request can have.
+ */
+export type HttpRole =
+  'changed header' | 'header value' | 'new path' | 'matched name' | 'matched text' | 'matched path';
+
+/** The roles of texts that proxies write into messages. */
+const WRITTEN: readonly HttpRole[] = ['changed header', 'header value', 'new path'];
+
+/** Whether a text of this role is written into messages: such a text harms where it is wrong, others match nothing. */
+export const isWritten = (role: HttpRole): boolean => WRITTEN.includes(role);
+
+/**
+ * Why a resource may not say this, in words that follow the field's name; undefined where it may. The one rule for headers and paths
+ * (docs/reference/routing.md, Headers and paths), for admission and for what is stored alike.
+ */
+export function httpProblem(role: HttpRole, text: string): string | undefined {
+  switch (role) {
+    case 'changed header':
+      return headerChangeProblem(text);
+    case 'matched name':
+      return token.test(text) ? undefined : 'must be a name as headers have';
+    case 'header value':
+    case 'matched text':
+      return oneLine.test(text) ? undefined : 'must be one line without control characters';
+    case 'new path':
+      return pathProblem(text) ?? (/%(?:[01]|7[Ff])/.test(text) ? 'must not escape control characters' : undefined);
+    case 'matched path':
+      return pathProblem(text);
+  }
+}
+
+/** Why no proxy may change this header. */
+function headerChangeProblem(name: string): string | undefined {
+  const lower = name.toLowerCase();
+  if (lower === 'host') return 'must not be changed: URLRewrite with hostname does that';
+  if (forbidden.test(lower)) return 'must not be changed: it frames messages, belongs to one connection, or to proxies';
+  return token.test(name) ? undefined : 'must be a header name';
+}
+
+function pathProblem(text: string): string | undefined {
+  if (!/^[!-~]*$/.test(text)) return 'must be of printable ASCII characters, others escaped as %XX in UTF-8';
+  return path.test(text) ? undefined : 'must have % in escapes of UTF-8 only, none overlong or cut short';
+}
