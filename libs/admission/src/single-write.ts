@@ -14,6 +14,7 @@ import {
   describeInstances,
   kindOfDefinition,
 } from './definition-rules';
+import { checkNotNamed, HostnameWarnings } from './app-mesh-rules';
 import { checkNotClaimed, checkNotGenerated } from './generated-rules';
 import { TakenNames } from './aws-names';
 import { catchUp, checkNewMember, describeMembers, InUse, membershipRead } from './mesh-rules';
@@ -54,6 +55,7 @@ export class SingleWrite {
   /** The names at App Mesh that this request takes, and the nodes that it sees. */
   private readonly names: TakenNames;
   private readonly nodes: RequestNodes;
+  private readonly hostnames: HostnameWarnings;
 
   constructor(
     private readonly parts: AdmissionParts,
@@ -61,6 +63,7 @@ export class SingleWrite {
   ) {
     this.names = new TakenNames(parts.index);
     this.nodes = new RequestNodes(parts.index);
+    this.hostnames = new HostnameWarnings(parts.index, parts.controlPlane);
   }
 
   /**
@@ -119,6 +122,7 @@ export class SingleWrite {
     checkNotShipped(stored);
     checkNotGenerated(stored);
     checkNotClaimed(draft);
+    checkNotNamed(draft);
     checkOwnGroup(draft);
     checkStillDeclared(kind, registry);
     if (stored) checkMadeHere(stored, controlPlane);
@@ -127,7 +131,8 @@ export class SingleWrite {
     const planned = planWrite(kind, draft, stored);
     if (!stored) this.names.take(kind, draft.id, draft.spec);
     this.nodes.take(planned);
-    return { ...planned, warnings: [...planned.warnings, ...definitionWarnings(draft, stored, { registry, index })] };
+    const definition = definitionWarnings(draft, stored, { registry, index });
+    return { ...planned, warnings: [...planned.warnings, ...definition, ...this.hostnames.of(planned)] };
   }
 }
 
