@@ -102,7 +102,7 @@ describe('what servers say is shown and never obeyed', () => {
   });
 
   const document = 'type: MeshService\nmesh: default\nname: redis\nspec: {ports: [{port: 81}], bad: 1}\n';
-  it.each<readonly [readonly string[], string?]>([
+  it.each<[args: readonly string[], stdin?: string]>([
     [['get', 'meshes']],
     [['get', 'meshservices', '-o', 'wide']],
     [['get', 'meshservice', 'redis', '-o', 'yaml']],

@@ -12,6 +12,9 @@ import {
 import { isJsonArray, Label, ownZone, type ControlPlane, type Identity, type Resource } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 
+/** The value of the label `causeway.io/made-with` of a MeshNaming that keeps what stood at the upgrade. */
+export const KEPT_AT_UPGRADE = 'Upgrade';
+
 /** The suffixes that one stored MeshNaming gives. Nothing that is stored is believed: what cannot be one is left out. */
 export function suffixesIn({ spec }: Pick<Resource, 'spec'>): readonly string[] {
   const { suffixes } = spec;

@@ -1,6 +1,6 @@
 import { isCovered, suffixFor } from '@causeway/appmesh';
 import { MeshNaming, MOST_SUFFIXES } from '@causeway/kinds';
-import { otherGiver } from '@causeway/meshes';
+import { KEPT_AT_UPGRADE, otherGiver } from '@causeway/meshes';
 import {
   computedLabels,
   isJsonArray,
@@ -19,9 +19,8 @@ import type { ControlLoop, LoopPlan } from '../runner/control-loop';
 /** The note that says that names of App Mesh are under the suffixes of their mesh here. */
 const NOTE_AREA = 'app-mesh-suffixes';
 const NOTE_KEY = 'kept';
-/** The name, and the value of `Label.madeWith`, of what keeps the names that stood at the upgrade. */
+/** The name of what keeps the names that stood at the upgrade. */
 const NAME = 'kept-at-upgrade';
-const MADE_WITH = 'Upgrade';
 /** Changes in one plan. */
 const CHANGES_PER_PLAN = 500;
 
@@ -121,7 +120,7 @@ function creation(mesh: string, counts: ReadonlyMap<string, number>, cp: Control
   const id: Identity = { kind: MeshNaming.name, mesh, zone: ownZone(cp), namespace: '', name: NAME };
   const ranked = [...counts].sort(([a, one], [b, two]) => two - one || (a < b ? -1 : 1)).slice(0, MOST_SUFFIXES);
   const suffixes = ranked.map(([suffix]) => suffix).sort();
-  const labels = { ...computedLabels(MeshNaming, id, cp), [Label.madeWith]: MADE_WITH };
+  const labels = { ...computedLabels(MeshNaming, id, cp), [Label.madeWith]: KEPT_AT_UPGRADE };
   return { type: 'put', id, expect: 'absent', labels, spec: { suffixes } };
 }
 
@@ -130,7 +129,7 @@ function handedOver(index: IndexReader, cp: ControlPlane): readonly Change[] {
   const namings = [...index.ofKind(MeshNaming.name)];
   const named = new Set(namings.filter(({ id }) => id.zone === '').map(({ id }) => id.mesh));
   return namings.flatMap(({ id, labels, revision }): readonly Change[] =>
-    id.zone === ownZone(cp) && id.zone !== '' && labels[Label.madeWith] === MADE_WITH && named.has(id.mesh)
+    id.zone === ownZone(cp) && id.zone !== '' && labels[Label.madeWith] === KEPT_AT_UPGRADE && named.has(id.mesh)
       ? [{ type: 'delete', id, expect: revision }]
       : [],
   );
