@@ -119,7 +119,7 @@ spec:
       });
 
     const imported = async (args: readonly string[], stdin = ''): Promise<void> => {
-      const ran = await runCauseway(traffic.mesh.global.restUrl, ['import', 'app-mesh', ...args], stdin);
+      const ran = await runCauseway(traffic.mesh.global.restUrl, ['import', 'app-mesh', '--set-suffixes', ...args], stdin);
       expect([ran.code, ran.err]).toEqual([0, '']);
     };
 
