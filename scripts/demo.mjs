@@ -1,6 +1,7 @@
 /** `npm run -s demo:curl`, `demo:status`, `demo:restart NAME`: while `npm start` runs, with the same CAUSEWAY_DATA_DIR. */
 import { readFileSync } from 'node:fs';
 import { Failure, runMain } from './lib/failure.mjs';
+import { printable } from './lib/printable.mjs';
 import { root } from './lib/root.mjs';
 import { dataFolder } from './quickstart/settings.mjs';
 import { demoFile } from './quickstart/traffic/demo.mjs';
@@ -28,9 +29,9 @@ function readDemo(dataDir) {
 async function curl({ trips: [trip] }) {
   if (!trip) throw new Failure('the demo carries no traffic: its output says why');
   const { ok, text, ip } = await ask(trip);
-  if (ip !== undefined) console.error(commands(trip, ip).curl);
+  if (ip !== undefined) console.error(printable(commands(trip, ip).curl));
   if (!ok) throw new Failure(`${trip.service} of ${trip.to} does not answer in ${trip.from}: ${text}`);
-  console.log(text);
+  print(text);
 }
 
 async function call({ url, secret }, method, path) {
@@ -43,5 +44,5 @@ async function call({ url, secret }, method, path) {
 }
 
 function print(text) {
-  console.log(text);
+  console.log(printable(text));
 }

@@ -1,6 +1,7 @@
 /** `npm start`: the whole mesh on this machine, in the foreground. `--fresh` begins anew. README.md says what it shows. */
 import { runMain } from './lib/failure.mjs';
 import { requireNode } from './lib/node-version.mjs';
+import { printable } from './lib/printable.mjs';
 import { root } from './lib/root.mjs';
 
 await runMain(async () => {
@@ -26,7 +27,7 @@ await runMain(async () => {
     await runQuickstart(settings, {
       signal: ending.signal,
       atEnd: (stop) => stops.push(stop),
-      say: (text) => console.log(text),
+      say: (text) => console.log(printable(text)),
     });
   } catch (error) {
     if (!ending.signal.aborted) throw fileSystemFailure(error) ?? error;

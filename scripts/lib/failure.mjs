@@ -1,3 +1,5 @@
+import { printable } from './printable.mjs';
+
 /** A failure the person at the terminal can do something about: printed as its one line, without a stack. */
 export class Failure extends Error {}
 
@@ -6,7 +8,7 @@ export async function runMain(main) {
   try {
     await main();
   } catch (error) {
-    console.error(error instanceof Failure ? `causeway: ${error.message}` : error);
+    console.error(error instanceof Failure ? printable(`causeway: ${error.message}`) : error);
     process.exitCode = 1;
   }
 }

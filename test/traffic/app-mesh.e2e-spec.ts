@@ -119,7 +119,8 @@ spec:
       });
 
     const imported = async (args: readonly string[], stdin = ''): Promise<void> => {
-      const ran = await runAsAdmin(traffic.mesh.global.restUrl, ['import', 'app-mesh', ...args], stdin);
+      const given = ['import', 'app-mesh', '--set-suffixes', ...args];
+      const ran = await runAsAdmin(traffic.mesh.global.restUrl, given, stdin);
       expect([ran.code, ran.err]).toEqual([0, '']);
     };
 

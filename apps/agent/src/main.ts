@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Command, CommanderError, Option } from 'commander';
+import { escapedLines } from '@causeway/resources';
 import { version } from '../../../package.json';
 import { drainAgent, runAgent, showStatus, uninstallAgent, type AgentContext, type StateFlags } from './commands';
 import { agentVariables, readEnvironment } from './config';
@@ -11,8 +12,9 @@ async function main(argv: readonly string[]): Promise<void> {
   const stop = new AbortController();
   // The second one ends the program at once, as the system does it.
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort());
-  const print = (line: string): void => void process.stdout.write(`${line}\n`);
-  const printError = (line: string): void => void process.stderr.write(`${line}\n`);
+  // Texts of control planes and of proxies stand in what is printed.
+  const print = (line: string): void => void process.stdout.write(`${escapedLines(line)}\n`);
+  const printError = (line: string): void => void process.stderr.write(`${escapedLines(line)}\n`);
   const context: AgentContext = {
     ...{ environment: readEnvironment(), version, print, printError },
     ...{ signal: stop.signal, isTerminal: process.stdout.isTTY },

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+
 /** The colours of a terminal that the output uses. */
 export type Colour = 'green' | 'yellow' | 'red';
 
@@ -6,10 +8,27 @@ export type Paint = (colour: Colour | undefined, text: string) => string;
 
 const CODES: Readonly<Record<Colour, number>> = { green: 32, yellow: 33, red: 31 };
 
+/** The code that ends a colour. */
+const PLAIN = 39;
+
+/**
+ * A colour stands in a text as a mark that holds a secret of this run: no text of a server has it, so that only what the program
+ * itself colours is coloured when it is printed.
+ */
+const NONCE = randomBytes(12).toString('hex');
+const mark = (code: number): string => `\uE000${NONCE}:${code}\uE001`;
+const MARKS = new RegExp(`\uE000${NONCE}:(\\d+)\uE001`, 'gu');
+
 /** How a text is coloured: on terminals, unless `NO_COLOR` is set (https://no-color.org). */
 export function painter(on: boolean): Paint {
-  return (colour, text) => (on && colour && text !== '' ? `\u001B[${CODES[colour]}m${text}\u001B[39m` : text);
+  return (colour, text) => (on && colour && text !== '' ? `${mark(CODES[colour])}${text}${mark(PLAIN)}` : text);
 }
+
+/** The text without the marks of its colours: as wide as it is printed. */
+export const withoutColours = (text: string): string => text.replace(MARKS, '');
+
+/** The text with the codes of a terminal in place of the marks of its colours. */
+export const withColours = (text: string): string => text.replace(MARKS, (_, code: string) => `\u001B[${code}m`);
 
 const GOOD = /^(Available|Online|Ready|Active|True|true|yes)\b/;
 const BAD = /^(Unavailable|NotAvailable|Offline|NotReady|Rejecting|False|false|no)\b/;

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
+import { painter } from './colour';
 import { unifiedDiff } from './diff';
+import { printed } from './printer';
 
-const plain = { color: false };
+const plain = painter(false);
 
 describe('unifiedDiff', () => {
   it.each<[string, unknown, unknown, readonly string[]]>([
@@ -28,7 +30,7 @@ describe('unifiedDiff', () => {
   });
 
   it('has colours on terminals only', () => {
-    expect(unifiedDiff({ a: 1 }, { a: 2 }, { color: true }).slice(1)).toEqual([
+    expect(unifiedDiff({ a: 1 }, { a: 2 }, painter(true)).slice(1).map(printed)).toEqual([
       '\u001b[31m-a: 1\u001b[39m',
       '\u001b[32m+a: 2\u001b[39m',
     ]);

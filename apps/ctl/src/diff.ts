@@ -1,11 +1,6 @@
 import { isJsonObject } from '@causeway/resources';
-import { stringify } from 'yaml';
-
-/** How `unifiedDiff` writes. */
-export interface DiffOptions {
-  /** Red and green, for terminals. */
-  readonly color: boolean;
-}
+import type { Paint } from './colour';
+import { yamlOf } from './render';
 
 type DiffLine = readonly [sign: ' ' | '-' | '+', text: string];
 
@@ -14,8 +9,8 @@ const CONTEXT = 3;
 /** Above this number of pairs of lines, what differs is shown as removed and added as a whole. */
 const MOST_PAIRS = 4_000_000;
 
-/** What changes from one document to another, as a unified diff of their YAML; undefined stands for no document. */
-export function unifiedDiff(before: unknown, after: unknown, { color }: DiffOptions): readonly string[] {
+/** What changes from one document to another, as a unified diff of their YAML in red and green; undefined stands for no document. */
+export function unifiedDiff(before: unknown, after: unknown, paint: Paint): readonly string[] {
   const lines = diffLines(yamlLines(orderedLike(before, after)), yamlLines(after));
   const near = lines.map((_, i) =>
     lines.slice(Math.max(0, i - CONTEXT), i + CONTEXT + 1).some(([sign]) => sign !== ' '),
@@ -24,7 +19,7 @@ export function unifiedDiff(before: unknown, after: unknown, { color }: DiffOpti
   let [old, now] = [1, 1];
   for (const [i, line] of lines.entries()) {
     if (near[i] && !near[i - 1]) shown.push(hunkHead(lines, near, { from: i, old, now }));
-    if (near[i]) shown.push(colored(line, color));
+    if (near[i]) shown.push(colored(line, paint));
     if (line[0] !== '+') old += 1;
     if (line[0] !== '-') now += 1;
   }
@@ -41,7 +36,7 @@ function orderedLike(value: unknown, model: unknown): unknown {
 
 function yamlLines(document: unknown): readonly string[] {
   if (document === undefined || document === null) return [];
-  return stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 }).trimEnd().split('\n');
+  return yamlOf(document, { lineWidth: 0 }).trimEnd().split('\n');
 }
 
 function hunkHead(
@@ -56,10 +51,8 @@ function hunkHead(
   return `@@ -${removed === 0 ? old - 1 : old},${removed} +${added === 0 ? now - 1 : now},${added} @@`;
 }
 
-function colored([sign, text]: DiffLine, color: boolean): string {
-  const line = `${sign}${text}`;
-  if (!color || sign === ' ') return line;
-  return `\u001b[${sign === '-' ? 31 : 32}m${line}\u001b[39m`;
+function colored([sign, text]: DiffLine, paint: Paint): string {
+  return paint(sign === ' ' ? undefined : sign === '-' ? 'red' : 'green', `${sign}${text}`);
 }
 
 /** The shortest list of removed, added and kept lines; begin and end that are equal cost nothing. */

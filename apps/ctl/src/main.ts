@@ -6,6 +6,7 @@ import { CommanderError, type Command } from 'commander';
 import { painter } from './colour';
 import { readCliConfig, type ConnectionFlags } from './config';
 import type { CommandContext, ProgramContext } from './context';
+import { createPrinter } from './printer';
 import { addCommands, createProgram } from './program';
 
 /** ms after which a command counts as long: it may then print nothing for hours. */
@@ -19,8 +20,7 @@ async function main(argv: readonly string[]): Promise<void> {
   exitWhenPipeCloses();
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort());
-  const print = (line: string): void => void process.stdout.write(`${line}\n`);
-  const printError = (line: string): void => void process.stderr.write(`${line}\n`);
+  const { print, printError } = createPrinter(process.stdout, process.stderr);
   const config = readCliConfig();
   const program: Command = createProgram({ print, printError });
   const context: ProgramContext = {

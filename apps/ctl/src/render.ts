@@ -1,6 +1,15 @@
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
-import { stripVTControlCharacters } from 'node:util';
-import { stringify } from 'yaml';
+import {
+  escapedLine,
+  escapedLines,
+  escapedYaml,
+  hasUnprintable,
+  isJsonArray,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from '@causeway/resources';
+import { Document, isScalar, visit } from 'yaml';
+import { withoutColours } from './colour';
 
 /** The forms of output a user can ask for. */
 export const outputs = ['table', 'yaml', 'json'] as const;
@@ -20,21 +29,33 @@ export function columnWidths(head: readonly string[], rows: readonly (readonly s
 /** One line of a table; a cell that is wider than its column moves the rest of the line. */
 export function tableLine(cells: readonly string[], widths: readonly number[]): string {
   return cells
-    .map((cell, i) => cell + ' '.repeat(Math.max(0, (widths[i] ?? 0) - widthOf(cell))))
+    .map((cell, i) => inOneLine(cell) + ' '.repeat(Math.max(0, (widths[i] ?? 0) - widthOf(cell))))
     .join('  ')
     .trimEnd();
 }
 
 /** The columns that a cell takes on a terminal; colours take none. */
 function widthOf(cell: string): number {
-  return stripVTControlCharacters(cell).length;
+  return escapedLine(withoutColours(cell)).length;
 }
 
-/** JSON with two spaces or YAML. */
+/** A cell of a table has one line, whatever its text holds. */
+const inOneLine = (cell: string): string => escapedLine(cell);
+
+/** JSON with two spaces or YAML. What a terminal obeys is escaped as the grammar has it: read again it is the same value. */
 export function structured(value: unknown, output: 'yaml' | 'json'): string {
-  return output === 'json'
-    ? JSON.stringify(value, null, 2)
-    : stringify(value, { aliasDuplicateObjects: false }).trimEnd();
+  return output === 'json' ? escapedLines(JSON.stringify(value, null, 2)) : yamlOf(value).trimEnd();
+}
+
+/** A value as YAML; texts with anything unprintable are in double quotes, with escapes. */
+export function yamlOf(value: unknown, options: { readonly lineWidth?: number } = {}): string {
+  const document = new Document(value, { aliasDuplicateObjects: false });
+  visit(document, {
+    Scalar: (_, node) => {
+      if (isScalar(node) && typeof node.value === 'string' && hasUnprintable(node.value)) node.type = 'QUOTE_DOUBLE';
+    },
+  });
+  return escapedYaml(document.toString(options));
 }
 
 /** The object at a path of keys, or empty. */
@@ -44,11 +65,11 @@ export function objectAt(value: JsonValue | undefined, ...path: readonly string[
   return isJsonObject(here) ? here : {};
 }
 
-/** The text at a path of keys, or empty. */
+/** The text at a path of keys in one printable line, or empty. */
 export function textAt(value: JsonValue | undefined, ...path: readonly string[]): string {
   const last = path.at(-1) ?? '';
   const found = objectAt(value, ...path.slice(0, -1))[last];
-  return found === undefined || found === null || typeof found === 'object' ? '' : String(found);
+  return found === undefined || found === null || typeof found === 'object' ? '' : escapedLine(String(found));
 }
 
 /** How long ago `time` (RFC 3339) was, in the largest unit that fits. */
@@ -73,8 +94,8 @@ export function listAt(value: JsonObject, key: string): readonly JsonObject[] {
   return isJsonArray(found) ? found.filter(isJsonObject) : [];
 }
 
-/** The texts of the list at `key`; empty if there is no list. */
+/** The texts of the list at `key`, each in one printable line; empty if there is no list. */
 export function textsAt(value: JsonObject, key: string): readonly string[] {
   const found = value[key];
-  return isJsonArray(found) ? found.filter((item) => typeof item === 'string') : [];
+  return isJsonArray(found) ? found.filter((item) => typeof item === 'string').map(escapedLine) : [];
 }

@@ -15,7 +15,7 @@ import {
   createMeshAuthorityLoop,
   createPolicyStatusLoop,
   policyCounts,
-  createAppMeshLoop,
+  createAppMeshLoops,
   createRouteStatusLoop,
   createTrustCertificatesLoop,
   createTrustLoop,
@@ -106,7 +106,7 @@ function attachedLoops(
   return [
     kumaRoutes.loop,
     kumaPolicies.loop,
-    createAppMeshLoop({ cp, routes }, term),
+    ...createAppMeshLoops({ cp, routes }, term),
     createRouteStatusLoop({ ...known, routes, kuma: kumaRoutes.told }, term),
     createPolicyStatusLoop({ ...known, policies, kindOf, kuma: kumaPolicies.told }, term),
   ];

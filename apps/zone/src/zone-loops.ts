@@ -6,7 +6,7 @@ import {
   createLeaseConditionsLoop,
   createPolicyStatusLoop,
   createProgressReporter,
-  createAppMeshLoop,
+  createAppMeshLoops,
   createRouteStatusLoop,
   reportedPolicies,
   reportedRoutes,
@@ -57,7 +57,7 @@ function routeLoops(
 ): readonly ControlLoop[] {
   const kindOf = (name: string): Kind | undefined => registry.kind(name);
   const status = [
-    createAppMeshLoop({ cp, routes }, term),
+    ...createAppMeshLoops({ cp, routes }, term),
     createRouteStatusLoop({ cp, meshes, routes, progress: new ZoneProgress(proxies) }, term),
     createPolicyStatusLoop({ cp, meshes, policies, kindOf, progress: new ZoneProgress(proxies) }, term),
   ];

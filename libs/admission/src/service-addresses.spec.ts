@@ -1,13 +1,10 @@
-import type { Caller } from '@causeway/access';
 import type { JsonObject, Resource } from '@causeway/resources';
 import { checkServiceAddresses } from './service-addresses';
 
 const id = { kind: 'Dataplane', mesh: 'default', zone: 'east', namespace: 'default', name: 'redis-1' };
-const user: Caller = { user: 'owner', groups: [], by: 'user-token' };
-const proxy: Caller = { ...user, by: 'dataplane-token' };
 const LEASED = { 'causeway.io/leased-by': 'i-1' };
 
-function write(inbound: JsonObject, { caller = user, labels = {}, stored = {} } = {}): () => void {
+function write(inbound: JsonObject, { holdsLease = false, labels = {}, stored = {} } = {}): () => void {
   const spec = { networking: { address: '10.0.0.7', inbound: [{ port: 80 }, { port: 6379, ...inbound }] } };
   const row: Resource = {
     ...{
@@ -24,7 +21,7 @@ function write(inbound: JsonObject, { caller = user, labels = {}, stored = {} } 
     ...{ freed: [], origin: { incarnation: '', revision: 0, committedAt: 0 } },
   };
   return () =>
-    checkServiceAddresses({ id, labels, spec }, Object.keys(stored).length > 0 ? row : undefined, { caller });
+    checkServiceAddresses({ id, labels, spec }, Object.keys(stored).length > 0 ? row : undefined, { holdsLease });
 }
 
 describe('the serviceAddress of a Dataplane without an agent', () => {
@@ -49,13 +46,13 @@ describe('the serviceAddress of a Dataplane without an agent', () => {
     ['any address', { serviceAddress: '0.0.0.0' }],
   ])('is refused where it is %s, whoever writes', (_, inbound) => {
     const refusal = /^spec\.networking\.inbound\[1\]\.serviceAddress: must be a loopback address or .*; got "/;
-    for (const caller of [user, proxy]) expect(write(inbound, { caller })).toThrow(refusal);
+    for (const holdsLease of [false, true]) expect(write(inbound, { holdsLease })).toThrow(refusal);
     // A label that a user writes says nothing.
     expect(write(inbound, { labels: LEASED })).toThrow(refusal);
   });
 
   it('is for the agent to check where one holds the lease, or registers the Dataplane', () => {
     expect(write({ serviceAddress: '10.0.0.8' }, { stored: LEASED })).not.toThrow();
-    expect(write({ serviceAddress: '10.0.0.8' }, { caller: proxy, labels: LEASED })).not.toThrow();
+    expect(write({ serviceAddress: '10.0.0.8' }, { holdsLease: true, labels: LEASED })).not.toThrow();
   });
 });

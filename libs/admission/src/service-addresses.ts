@@ -10,10 +10,10 @@ import type { ValidatedDraft } from './validate-draft';
 export function checkServiceAddresses(
   { id, labels, spec }: Pick<ValidatedDraft, 'id' | 'labels' | 'spec'>,
   stored: Resource | undefined,
-  { caller }: Pick<WriteContext, 'caller'>,
+  { holdsLease = false }: Pick<WriteContext, 'holdsLease'>,
 ): void {
   if (id.kind !== Dataplane.name || stored?.labels[Label.leasedBy] !== undefined) return;
-  if (caller.by === 'dataplane-token' && labels[Label.leasedBy] !== undefined) return;
+  if (holdsLease && labels[Label.leasedBy] !== undefined) return;
   const violations = foreignServiceAddresses(spec, FieldPath.at('spec'));
   if (violations.length > 0) throw new Invalid(violations);
 }

@@ -14,6 +14,7 @@ import {
   describeInstances,
   kindOfDefinition,
 } from './definition-rules';
+import { checkNotNamed, HostnameWarnings } from './app-mesh-rules';
 import { checkNotClaimed, checkNotGenerated } from './generated-rules';
 import { TakenNames } from './aws-names';
 import { LeasedDataplanes } from './leased-dataplanes';
@@ -57,6 +58,7 @@ export class SingleWrite {
   private readonly names: TakenNames;
   private readonly nodes: RequestNodes;
   private readonly leased: LeasedDataplanes;
+  private readonly hostnames: HostnameWarnings;
 
   constructor(
     private readonly parts: AdmissionParts,
@@ -65,6 +67,7 @@ export class SingleWrite {
     this.names = new TakenNames(parts.index);
     this.nodes = new RequestNodes(parts.index);
     this.leased = new LeasedDataplanes(parts.leases, options.context);
+    this.hostnames = new HostnameWarnings(parts.index, parts.controlPlane);
   }
 
   /** Reads what the refusals of `plan` over these resources name. */
@@ -130,6 +133,7 @@ export class SingleWrite {
     checkNotGenerated(stored);
     checkNotClaimed(draft);
     checkServiceAddresses(draft, stored, context);
+    checkNotNamed(draft);
     checkOwnGroup(draft);
     checkStillDeclared(kind, registry);
     if (stored) checkMadeHere(stored, controlPlane);
@@ -139,7 +143,8 @@ export class SingleWrite {
     this.leased.checkSpec(stored, planned.spec);
     if (!stored) this.names.take(kind, draft.id, draft.spec);
     this.nodes.take(planned);
-    return { ...planned, warnings: [...planned.warnings, ...definitionWarnings(draft, stored, { registry, index })] };
+    const definition = definitionWarnings(draft, stored, { registry, index });
+    return { ...planned, warnings: [...planned.warnings, ...definition, ...this.hostnames.of(planned)] };
   }
 }
 

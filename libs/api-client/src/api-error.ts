@@ -1,3 +1,5 @@
+import { escapedLine } from '@causeway/resources';
+
 /** What went wrong, the same for both interfaces. */
 export type ApiErrorCode =
   | 'invalid'
@@ -21,22 +23,26 @@ export interface ApiViolation {
   readonly rule: string;
 }
 
-/** A refusal of the server, or a server that cannot be reached (`ConnectionError`, with the code `unavailable`). */
+/** A refusal of the server, each of its texts in one printable line, or a server that cannot be reached (`ConnectionError`, with the code `unavailable`). */
 export class ApiError extends Error {
   /** What sort of refusal it is, for people, as `Not found`; may be empty. */
   readonly title: string;
+  readonly violations: readonly ApiViolation[];
   /** Until the server takes the request again, ms; absent where it does not say. REST rounds up to whole seconds. */
   readonly retryAfter?: number;
 
   constructor(
     readonly code: ApiErrorCode,
     message: string,
-    readonly violations: readonly ApiViolation[] = [],
+    violations: readonly ApiViolation[] = [],
     options: ErrorOptions & { readonly title?: string; readonly retryAfter?: number | undefined } = {},
   ) {
-    super(message, options);
+    super(escapedLine(message), options);
     this.name = 'ApiError';
-    this.title = options.title ?? '';
+    this.title = escapedLine(options.title ?? '');
+    this.violations = violations.map(({ field, reason, rule }) => ({
+      ...{ field: escapedLine(field), reason: escapedLine(reason), rule },
+    }));
     if (options.retryAfter !== undefined) this.retryAfter = options.retryAfter;
   }
 }

@@ -21,6 +21,7 @@ export {
   type VirtualRouterSpec,
   type VirtualServiceSpec,
 } from './model';
-export { AWS_NAME_LABEL, derivedAwsName, nodeServiceName } from './names';
+export { isCovered, suffixFor, suffixProblem, type Unnamed } from './name-suffixes';
+export { derivedAwsName, nodeServiceName } from './names';
 export { AppMeshTable, membershipConflict, type Compiled, type Touched } from './table/app-mesh-table';
 export { MEMBERSHIP_CONFLICT } from './table/verdict';

@@ -1,9 +1,6 @@
 import type { Identity } from '@causeway/resources';
 import type { ObjectRef, SourceKind } from './model';
 
-/** On a generated MeshService: the name at App Mesh of its VirtualService, by which names are generated. */
-export const AWS_NAME_LABEL = 'appmesh.k8s.aws/aws-name';
-
 /** The name at App Mesh that holds where a spec gives none (rows T003-05 to T003-07). */
 export function derivedAwsName(kind: SourceKind, { name, namespace }: Pick<Identity, 'name' | 'namespace'>): string {
   return kind === 'VirtualService' ? `${name}.${namespace}` : `${name}_${namespace}`;

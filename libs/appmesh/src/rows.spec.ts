@@ -128,6 +128,7 @@ describe('names at App Mesh', () => {
     expect(mesh.compiled('VirtualService', 'z/other').service).toBeUndefined();
     mesh.remove('VirtualService', 'b/a');
     expect(mesh.condition('VirtualService', 'z/other', 'Accepted')).toMatchObject({ status: 'True' });
+    mesh.table.setSuffixes('m', new Set(['a.b']));
     expect(mesh.compiled('VirtualService', 'z/other').service?.labels).toMatchObject({
       'appmesh.k8s.aws/aws-name': 'a.b',
       'causeway.io/managed-by': 'VirtualService',

@@ -59,5 +59,5 @@ export { GlobalProgress } from './progress/global-progress';
 export { createProgressReporter } from './progress/progress-reporter';
 export { ZoneProgress } from './progress/zone-progress';
 export { reportedRoutes } from './routes/route-progress';
-export { createAppMeshLoop } from './appmesh/app-mesh-reconciler';
+export { createAppMeshLoops } from './appmesh/app-mesh-reconciler';
 export { createRouteStatusLoop, type ToldRoutes } from './routes/route-status-reconciler';

@@ -26,6 +26,7 @@ const smallest: Readonly<Record<string, unknown>> = {
   VirtualNode: {},
   VirtualRouter: { listeners: [{ portMapping: { port: 1, protocol: 'http' } }] },
   VirtualService: {},
+  MeshNaming: { suffixes: [] },
   MeshIdentity: { provider: { type: 'Bundled' } },
   MeshTrust: { trustDomain: 'a', caBundles: [{ type: 'Pem', pem: { value: EAST_AUTHORITY } }] },
   MeshZoneAddress: { address: '192.0.2.1', port: 1 },
@@ -66,6 +67,7 @@ const nouns: Readonly<Record<string, readonly [plural: string, short: string, sc
   VirtualNode: ['virtualnodes', 'vn', 'mesh/namespace', 'routes'],
   VirtualRouter: ['virtualrouters', 'vr', 'mesh/namespace', 'routes'],
   VirtualService: ['virtualservices', 'vs', 'mesh/namespace', 'routes'],
+  MeshNaming: ['meshnamings', 'mn', 'mesh', 'roles'],
   MeshIdentity: ['meshidentities', 'mid', 'mesh', 'bothWays'],
   MeshTrust: ['meshtrusts', 'mtrust', 'mesh', 'bothWays'],
   MeshZoneAddress: ['meshzoneaddresses', 'mza', 'mesh', 'zoneAddresses'],
@@ -99,6 +101,7 @@ describe('the list of kinds', () => {
       ...['Mesh', 'MeshParameters', 'ConfigMap', 'Namespace', 'Zone', 'HostnameGenerator'],
       ...[
         'Gateway',
+        'MeshNaming',
         'MeshIdentity',
         'MeshTrust',
         'MeshZoneAddress',

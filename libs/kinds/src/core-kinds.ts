@@ -1,4 +1,5 @@
 import { Registry } from '@causeway/resources';
+import { MeshNaming } from './mesh-naming';
 import { AuthenticationConfiguration } from './authentication-configuration';
 import { ConfigMap } from './config-map';
 import { Dataplane } from './dataplane';
@@ -53,6 +54,7 @@ export const coreKinds = new Registry([
   VirtualNode,
   VirtualRouter,
   VirtualService,
+  MeshNaming,
   MeshIdentity,
   MeshTrust,
   MeshZoneAddress,

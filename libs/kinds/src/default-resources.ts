@@ -61,7 +61,7 @@ const ON_ZONE: readonly DefaultResource[] = [
     'local-virtual-service',
     'meshService',
     { ...fromHere, [Label.generatedFrom]: 'VirtualService' },
-    '{{ label "appmesh.k8s.aws/aws-name" }}',
+    `{{ label "${Label.awsName}" }}`,
   ),
 ];
 

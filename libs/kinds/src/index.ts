@@ -3,6 +3,7 @@
  *
  *   schema + rules + sync direction → everything the product does with a kind
  */
+export { MeshNaming, MOST_SUFFIXES } from './mesh-naming';
 export { AuthenticationConfiguration, MOST_REVOKED } from './authentication-configuration';
 export { ConfigMap, PARAMETERS_KEY } from './config-map';
 export { coreKinds } from './core-kinds';

@@ -4,6 +4,7 @@
  *
  *   Mesh + parametersRef → MeshState;   Namespace + selectors → candidates → designate
  */
+export { KEPT_AT_UPGRADE, meshSuffixes, namesHere, otherGiver, suffixesIn, type Giver } from './app-mesh-names';
 export { DEFAULT_MAX_CONNECTION_AGE, meshAccess, mtlsModeOf, type MeshAccess, type MtlsMode } from './access';
 export { DeclaredKinds, kindsOf } from './declared-kinds';
 export { FEATURES, isFeatureEnabled, supportedFeatures, type Feature } from './features';

@@ -4,6 +4,7 @@
  *
  *   generators + services + meshes → ClaimTable → ServiceAddress[] (`status.addresses`)
  */
+export { dnsNameProblem } from './dns-name';
 export { hashedName, keepsNameOnWire, wireName } from './kds-name';
 export { kriOf, parseKri } from './kri';
 export { checkTemplate, MAX_TEMPLATE_LENGTH, parseTemplate, renderTemplate } from './template';
@@ -21,7 +22,20 @@ export {
   type SpiffeVariable,
 } from './spiffe-id';
 export { templateRequirements } from './template-match';
-export { clashReason, compareClaims, decidingRule, type PrecedenceRule } from './precedence';
-export { parseGenerator, SERVICE_KINDS, type GeneratorSource, type ParsedGenerator } from './parsed-generator';
+export {
+  clashOfAwsName,
+  clashReason,
+  compareClaims,
+  decidingRule,
+  type ClaimRank,
+  type PrecedenceRule,
+} from './precedence';
+export {
+  hasLabels,
+  parseGenerator,
+  SERVICE_KINDS,
+  type GeneratorSource,
+  type ParsedGenerator,
+} from './parsed-generator';
 export { type ClaimView, type ServiceAddress } from './claim';
 export { ClaimTable } from './claim-table';

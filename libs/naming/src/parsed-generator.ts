@@ -2,6 +2,7 @@ import {
   effectiveLabel,
   identityKey,
   isJsonObject,
+  Label,
   type Identity,
   type JsonObject,
   type JsonValue,
@@ -61,6 +62,7 @@ export function parseGenerator(source: GeneratorSource, madeHere: boolean): Pars
     id: source.id,
     creationOrder: source.creationOrder,
     madeHere,
+    byOwner: parsed.ok && parsed.template.reads.labels.includes(Label.awsName),
     // Kuma's extensions name services in their own way; the template of such a generator is not for this product.
     selectors: source.spec['extension'] === undefined && !crowded ? selectors : [],
     template: parsed.ok ? parsed.template : undefined,

@@ -2,6 +2,7 @@ import { clashReason, compareClaims, compareGenerators, decidingRule, type Claim
 
 interface Given {
   readonly here?: boolean;
+  readonly byOwner?: boolean;
   readonly made?: number;
   readonly generator?: string;
   readonly born?: number;
@@ -12,6 +13,7 @@ interface Given {
 
 function claim({
   here = false,
+  byOwner = false,
   made = 5,
   generator = 'g',
   born = 5,
@@ -23,6 +25,7 @@ function claim({
     generator: {
       id: { kind: 'HostnameGenerator', mesh: '', zone: here ? 'east' : '', namespace: '', name: generator },
       madeHere: here,
+      byOwner,
       creationOrder: made,
     },
     service: {
@@ -34,6 +37,12 @@ function claim({
 
 describe('precedence, one row a rule; each winner is the worse in everything that comes later (T001-18)', () => {
   test.each<[string, Given, Given, string]>([
+    [
+      'chosen-by-owner',
+      { made: 9, generator: 'z', born: 9, service: 'z' },
+      { byOwner: true, here: true, made: 1, generator: 'a', born: 1, service: 'a' },
+      'clash with MeshService east/default/z: names by awsName (HostnameGenerator "a") give way to those of every other generator ("z")',
+    ],
     [
       'generator-made-here',
       { here: true, made: 9, generator: 'z', born: 9, service: 'z' },

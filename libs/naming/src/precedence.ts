@@ -5,6 +5,8 @@ export interface GeneratorRank {
   readonly id: Identity;
   /** Made in this zone, not synced from the global. */
   readonly madeHere: boolean;
+  /** Its template reads the name at App Mesh, which the owner of a service chooses: it ranks after all others. */
+  readonly byOwner: boolean;
   /** 0 is unknown and ranks last (docs/design.md §4 Creation order). */
   readonly creationOrder: number;
 }
@@ -24,13 +26,20 @@ export interface ClaimRank {
 
 /** The rule that decides between two claims; the rules are tried in this order. */
 export type PrecedenceRule =
-  'generator-made-here' | 'generator-creation-order' | 'generator-name' | 'service-creation-order' | 'service-identity';
+  | 'chosen-by-owner'
+  | 'generator-made-here'
+  | 'generator-creation-order'
+  | 'generator-name'
+  | 'service-creation-order'
+  | 'service-identity';
 
 /**
- * Total order of generators, the stronger first: made in this zone, then older, then by name (docs/design.md §4 hostname).
+ * Total order of generators, the stronger first: names that owners of services choose come last, then made in this zone, then older,
+ * then by name (docs/design.md §4 hostname).
  * Generators of one control plane are equal only when they are the same.
  */
 export function compareGenerators(a: GeneratorRank, b: GeneratorRank): number {
+  if (a.byOwner !== b.byOwner) return a.byOwner ? 1 : -1;
   if (a.madeHere !== b.madeHere) return a.madeHere ? -1 : 1;
   return compareAges(a.creationOrder, b.creationOrder) || compareText(a.id.name, b.id.name);
 }
@@ -52,6 +61,7 @@ export function compareClaims(a: ClaimRank, b: ClaimRank): number {
 /** The first rule by which the two claims differ; `winner` must precede `loser`. */
 export function decidingRule(winner: ClaimRank, loser: ClaimRank): PrecedenceRule {
   const [a, b] = [winner.generator, loser.generator];
+  if (a.byOwner !== b.byOwner) return 'chosen-by-owner';
   if (a.madeHere !== b.madeHere) return 'generator-made-here';
   if (compareAges(a.creationOrder, b.creationOrder) !== 0) return 'generator-creation-order';
   if (a.id.name !== b.id.name) return 'generator-name';
@@ -63,6 +73,8 @@ export function decidingRule(winner: ClaimRank, loser: ClaimRank): PrecedenceRul
 export function ruleThatDecided(winner: ClaimRank, loser: ClaimRank): string {
   const [a, b] = [winner.generator, loser.generator];
   switch (decidingRule(winner, loser)) {
+    case 'chosen-by-owner':
+      return `names by awsName (HostnameGenerator "${b.id.name}") give way to those of every other generator ("${a.id.name}")`;
     case 'generator-made-here':
       return 'its generator was made in this zone';
     case 'generator-creation-order':
@@ -76,6 +88,12 @@ export function ruleThatDecided(winner: ClaimRank, loser: ClaimRank): string {
     case 'service-identity':
       return 'it comes first by kind, mesh, zone, namespace and name';
   }
+}
+
+/** As `clashReason`, for a claim of a name at App Mesh that is still to be made: whoever else claims it wins. */
+export function clashOfAwsName({ service, generator }: ClaimRank): string {
+  const who = describeIdentity(service.id);
+  return `clash with ${who}: names by awsName give way to those of every other generator ("${generator.id.name}")`;
 }
 
 /** The reason in the status of a loser: the winner and the rule that decided (T001-18; docs/reference/requirements.md, row 44). */

@@ -84,5 +84,6 @@ export { compileSchema, interpretSchema, type CompiledSchema } from './schema/co
 export { HTTP_ROLE, PATTERN_TEST, type Schema } from './schema/schema';
 export { unknownField } from './schema/schema-violations';
 export { nearest } from './suggestion';
+export { escapedLine, escapedLines, escapedYaml, hasUnprintable, printableText } from './printable';
 export { formatTraceparent, identityAttributes, parseTraceparent, recentTrace, type TraceContext } from './traceparent';
 export { FieldPath, shortened, Violations, type Violation, type ViolationRule } from './violation';

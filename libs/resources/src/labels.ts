@@ -24,13 +24,15 @@ export const Label = {
    * (docs/design.md §1, Identity and addresses of zones).
    */
   derivedFrom: 'causeway.io/derived-from',
-  /** On a MeshIdentity: `Mesh` was made with its Mesh and goes after it. */
+  /** On a MeshIdentity: `Mesh` was made with its Mesh and goes after it. On a MeshNaming: `Upgrade` holds what stood then. */
   madeWith: 'causeway.io/made-with',
   /** On a Mesh: `"true"` takes no new members. */
   terminating: 'causeway.io/terminating',
   /** On what is generated from a VirtualNode or a VirtualService: the kind and, where it fits a label, the name of that. */
   generatedFrom: 'causeway.io/managed-by',
   generatedFromName: 'causeway.io/managed-by-name',
+  /** On a generated MeshService: the name at App Mesh of its VirtualService, where the suffixes of the mesh cover it. */
+  awsName: 'appmesh.k8s.aws/aws-name',
   /** On a Dataplane: at which port of its address the metrics of its agent are. */
   metricsPort: 'causeway.io/metrics-port',
   /** On a Dataplane that an agent registered: which instance of an agent. Control planes set it; it has a lease. */

@@ -1,4 +1,4 @@
-import { shortened, type Identity } from '@causeway/resources';
+import { printableText, type Identity } from '@causeway/resources';
 import type { LogFields } from '@causeway/runtime';
 
 /** Who asked for something, and from where. Made by `auditSource`, which bounds its texts. */
@@ -121,12 +121,9 @@ const MAX_TEXT = 200;
 const MAX_USER_AGENT = 100;
 const MAX_GROUPS = 20;
 
-// Control characters end log lines; Postgres stores neither NUL nor half a surrogate pair.
-const UNPRINTABLE = /[\p{Cc}\p{Cs}]/gu;
-
 /** A text as entries hold it: at most 200 characters, each of them printable. */
 export function auditText(text: string, most = MAX_TEXT): string {
-  return shortened(text, most, '…').replace(UNPRINTABLE, '?');
+  return printableText(text, most);
 }
 
 /** A source whose texts and lists are bounded. */

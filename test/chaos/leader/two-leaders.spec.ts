@@ -1,4 +1,4 @@
-import { createAppMeshLoop, createZoneReconcilers, LoopRunner, type ControlLoop } from '@causeway/controllers';
+import { createAppMeshLoops, createZoneReconcilers, LoopRunner, type ControlLoop } from '@causeway/controllers';
 import { FollowedRoutes } from '@causeway/meshes';
 import { globalIdentity, isJsonArray, isJsonObject } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
@@ -218,7 +218,7 @@ describe('two leaders that both believe, side by side over one Postgres', () => 
       const routes = new FollowedRoutes({ index, meshes: meshesOf(index), zone: CP.zone, run });
       const term = new AbortController();
       ends.push(() => (term.abort(), routes.close()));
-      return [createAppMeshLoop({ cp: CP, routes }, term)];
+      return [...createAppMeshLoops({ cp: CP, routes }, term)];
     };
     const believers: Believer[] = [];
     let fenced = 0;

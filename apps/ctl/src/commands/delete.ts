@@ -1,11 +1,12 @@
 import { createInterface } from 'node:readline/promises';
 import { ApiError, ConnectionError, type ResourceRef } from '@causeway/api-client';
-import { isJsonObject } from '@causeway/resources';
+import { escapedLine, isJsonObject } from '@causeway/resources';
 import type { Command } from 'commander';
 import { UsageError, type CommandContext } from '../context';
 import { messageOf } from '../control-plane';
 import { readDocuments } from '../documents';
 import { meshOption, nouns, type SetExitCode } from '../options';
+import { asked } from '../printer';
 import { refOfDocument, refsOf, titleOf, typeOf } from '../refs';
 import { textAt } from '../render';
 import { selectedResources } from '../selected-resources';
@@ -130,7 +131,7 @@ async function confirmed(context: CommandContext, question: string): Promise<boo
   const reader = createInterface({ input: process.stdin, output: process.stderr });
   try {
     const ended = new Promise<string>((resolve) => reader.once('close', () => resolve('')));
-    const answer = reader.question(`${question} [y/N] `, { signal: context.signal }).catch(() => '');
+    const answer = reader.question(asked(question), { signal: context.signal }).catch(() => '');
     return /^y(es)?$/i.test((await Promise.race([answer, ended])).trim());
   } finally {
     reader.close();
@@ -139,7 +140,7 @@ async function confirmed(context: CommandContext, question: string): Promise<boo
 
 /** Prints the warnings of a write. */
 export function printWarnings(context: CommandContext, warnings: readonly string[]): void {
-  for (const warning of warnings) context.printError(`  warning: ${warning}`);
+  for (const warning of warnings) context.printError(`  warning: ${escapedLine(warning)}`);
 }
 
 /** `causeway delete`. */

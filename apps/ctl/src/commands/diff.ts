@@ -43,8 +43,7 @@ function printChange(context: CommandContext, { result }: DocumentResult): void 
   const { diff: change, outcome } = result;
   context.print(`${whoIs(result)} would be ${outcome}`);
   if (!change) return;
-  const color = context.config.color && process.stdout.isTTY;
-  for (const each of unifiedDiff(change.before, change.after, { color })) context.print(each);
+  for (const each of unifiedDiff(change.before, change.after, context.paint)) context.print(each);
 }
 
 /** `causeway diff`. */

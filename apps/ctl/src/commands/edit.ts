@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { ApiError, type ResourceRef } from '@causeway/api-client';
 import { isJsonObject, jsonEqual, type JsonObject } from '@causeway/resources';
 import type { Command } from 'commander';
+import { painter } from '../colour';
 import { UsageError, type CommandContext } from '../context';
 import { messageOf } from '../control-plane';
 import { DocumentError, parseDocuments } from '../documents';
@@ -64,7 +65,7 @@ async function editIn(context: CommandContext, ref: ResourceRef, file: string): 
     if (result.type === 'written') return 0;
     if (result.type === 'changed') {
       const next = await load(context, ref);
-      const changes = unifiedDiff(stored.value, next.value, { color: false });
+      const changes = unifiedDiff(stored.value, next.value, painter(false));
       notes = [
         'It was changed by someone else in the meantime. What changed there:',
         ...changes,

@@ -3,6 +3,7 @@ import { BackupReader, type BackupHeader } from '@causeway/store';
 import type { Command } from 'commander';
 import { UsageError, type CommandContext } from '../context';
 import type { SetExitCode } from '../options';
+import { writeLines } from '../printer';
 
 /** Options of `causeway export`. */
 interface ExportOptions {
@@ -97,9 +98,7 @@ async function toFile(path: string): Promise<Target> {
 
 function toStandardOutput(): Target {
   const nothing = (): Promise<void> => Promise.resolve();
-  const write = (text: string): Promise<void> =>
-    new Promise((resolve, reject) => process.stdout.write(text, (error) => (error ? reject(error) : resolve())));
-  return { write, finish: nothing, discard: nothing };
+  return { write: writeLines, finish: nothing, discard: nothing };
 }
 
 /** `causeway export`. */

@@ -1,3 +1,4 @@
+import { escapedLine } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 import type { PlaneProcessesState } from '../builtin/processes/plane-processes';
 import type { Unobeyed } from '../builtin/plane-engine';
@@ -118,7 +119,7 @@ export function proxyStatus(
   };
 }
 
-/** A status as people read it: what is wrong is said in words, nothing that is right takes more than a line. */
+/** A status as people read it: what is wrong is said in words, nothing that is right takes more than a line. No text of others begins one. */
 export function statusText(status: AgentStatus, now: number): string {
   const { version, pid, since, state, configuration, zone, proxies } = status;
   const lines = [`causeway-agent ${version}, ${state}, pid ${pid}, for ${span(now - since)}`];
@@ -128,7 +129,7 @@ export function statusText(status: AgentStatus, now: number): string {
   if (status.network) lines.push(...networkLines(status.network, now));
   if (status.dns !== undefined) lines.push(`names are answered at ${status.dns}`);
   for (const proxy of proxies) lines.push('', ...proxyLines(proxy, now));
-  return lines.join('\n');
+  return lines.map(escapedLine).join('\n');
 }
 
 const CAPTURES = {

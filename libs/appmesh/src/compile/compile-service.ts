@@ -1,6 +1,6 @@
-import { frontendOfVirtualService, isLabelValue, type Identity, type JsonObject } from '@causeway/resources';
+import { frontendOfVirtualService, Label, type Identity, type JsonObject } from '@causeway/resources';
 import type { PortMapping, Protocol, VirtualNodeSpec } from '../model';
-import { AWS_NAME_LABEL, nodeServiceName, resolvedRef } from '../names';
+import { nodeServiceName, resolvedRef } from '../names';
 import { portsOf } from './compile-node';
 import type { CompiledRouter, RouterRule } from './compile-router';
 import { generated, policyOf, type Generated } from './generated';
@@ -30,12 +30,12 @@ const GATEWAY_API = 'gateway.networking.k8s.io';
 /**
  * Compiles a service: a MeshService with the ports of its provider, and for each of its listeners one route. A listener without
  * rules gets none, and nothing answers there. Without a provider nothing is said of ports: it keeps those that it had, at which requests get
- * 503 (T003-15). Linear in the provider's rules.
+ * 503 (T003-15). Without `hostname` no name is made of it. Linear in the provider's rules.
  */
-export function compileService(id: Identity, awsName: string, provider: Provider): CompiledService {
+export function compileService(id: Identity, hostname: string | undefined, provider: Provider): CompiledService {
   const name = frontendOfVirtualService(id.name);
   const ports = provider.type !== 'none' && portsOf(listenersOf(provider).map((portMapping) => ({ portMapping })));
-  const labels = isLabelValue(awsName) ? { [AWS_NAME_LABEL]: awsName } : {};
+  const labels = hostname === undefined ? {} : { [Label.awsName]: hostname };
   const spec = { ...(ports && { ports }), export: { mode: 'None' } };
   return {
     service: generated(id, { kind: 'MeshService', name, from: 'VirtualService' }, spec, labels),

@@ -1,9 +1,17 @@
-import { frontendOfVirtualService, identityKey, type Condition, type Identity } from '@causeway/resources';
+import { dnsNameProblem } from '@causeway/naming';
+import {
+  frontendOfVirtualService,
+  identityKey,
+  isLabelValue,
+  type Condition,
+  type Identity,
+} from '@causeway/resources';
 import type { Binding } from '../binding';
 import { compileRouter } from '../compile/compile-router';
 import { compileService, type Provider } from '../compile/compile-service';
 import type { Generated } from '../compile/generated';
 import type { Member, Source } from '../model';
+import { isCovered, type Unnamed } from '../name-suffixes';
 import { resolvedRef } from '../names';
 import { Members } from './members';
 import { nameOf, Sources, type Named, type Row } from './sources';
@@ -23,6 +31,8 @@ export interface Compiled {
   /** Routes and policies, of where the source was made. */
   readonly rules: readonly Generated[];
   readonly conditions: readonly Condition[];
+  /** Why a service gets no hostname; absent where it may have its name at App Mesh. */
+  readonly unnamed?: Unnamed;
   /** How many Dataplanes a node selects. */
   readonly members: number;
 }
@@ -40,6 +50,7 @@ export class AppMeshTable {
   private readonly sources = new Sources();
   private readonly memberTable = new Members();
   private readonly compiled = new Map<string, Compiled>();
+  private readonly suffixes = new Map<string, ReadonlySet<string>>();
   private open: Marks | undefined;
 
   /** Does several changes as one. Nothing may be read before it returns. */
@@ -72,6 +83,15 @@ export class AppMeshTable {
       this.mark(row, marks, true);
       this.sources.remove(key);
       this.markMembers(this.memberTable.removeNode(key), marks);
+    });
+  }
+
+  /** Sets under which suffixes a mesh names its services by their names at App Mesh; under none where this was never called. */
+  setSuffixes(mesh: string, suffixes: ReadonlySet<string>): Touched {
+    return this.change(({ sources }) => {
+      this.suffixes.set(mesh, suffixes);
+      for (const { key, source } of this.sources.all())
+        if (source.kind === 'VirtualService' && source.id.mesh === mesh) sources.add(key);
     });
   }
 
@@ -170,7 +190,14 @@ export class AppMeshTable {
       const { service, policies } = compiledNode(row, source.spec);
       return { ...said, service, rules: policies };
     }
-    return { ...said, ...compileService(source.id, awsName, this.providerOf(row)) };
+    const unnamed = this.unnamed(source.id, awsName);
+    const compiled = compileService(source.id, unnamed === undefined ? awsName : undefined, this.providerOf(row));
+    return { ...said, ...compiled, ...(unnamed === undefined ? {} : { unnamed }) };
+  }
+
+  private unnamed({ mesh, namespace }: Identity, awsName: string): Unnamed | undefined {
+    if (!isLabelValue(awsName) || dnsNameProblem(awsName) !== undefined) return 'NotADnsName';
+    return isCovered(this.suffixes.get(mesh) ?? NONE, awsName, namespace) ? undefined : 'OutsideSuffixes';
   }
 
   private providerOf(row: Row): Provider {
@@ -195,6 +222,8 @@ export class AppMeshTable {
     return { type: MEMBERSHIP_CONFLICT, status: 'True', reason, message, observedGeneration: generation };
   }
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 /** Whether two versions of a node let their Dataplanes call the same. */
 function haveSameBackends(a: Row | undefined, b: Row): boolean {

@@ -5,7 +5,7 @@ import { dataplane, EAST, idOf, LoopHarness, put, remove, type Replica } from '.
 import { meshesOf } from '../../../../test/support/meshes';
 import type { ControlLoop } from '../runner/control-loop';
 import { createZoneReconcilers } from '../zone-reconcilers';
-import { createAppMeshLoop } from './app-mesh-reconciler';
+import { createAppMeshLoops } from './app-mesh-reconciler';
 
 const http = { portMapping: { port: 9080, protocol: 'http' } };
 const node = (name: string, more: JsonObject = {}, place: Partial<Identity> = {}): Change =>
@@ -49,14 +49,15 @@ describe('the loop of App Mesh', () => {
       term.abort();
       routes.close();
     });
-    await one.lead([...others, createAppMeshLoop({ cp, routes }, term)], store);
+    await one.lead([...others, ...createAppMeshLoops({ cp, routes }, term)], store);
     await one.settle();
   };
 
   beforeEach(async () => {
     harness = new LoopHarness();
     replica = harness.replica();
-    await harness.write(put({ kind: 'Mesh', mesh: '', zone: '', namespace: '', name: 'default' }, {}));
+    const suffixes = put(idOf('MeshNaming', 'names', { zone: '', namespace: '' }), { suffixes: ['default'] });
+    await harness.write(put({ kind: 'Mesh', mesh: '', zone: '', namespace: '', name: 'default' }, {}), suffixes);
     await lead(replica);
   });
   afterEach(async () => {

@@ -1,12 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
-import { AppMeshTable, bindingOf, memberOf, sourceKinds, withBinding, type Touched } from '@causeway/appmesh';
-import { storedSource } from '@causeway/kinds';
-import type { FollowedRoutes } from '@causeway/meshes';
+import {
+  AppMeshTable,
+  bindingOf,
+  memberOf,
+  sourceKinds,
+  withBinding,
+  type Compiled,
+  type Touched,
+} from '@causeway/appmesh';
+import { MeshNaming, storedSource } from '@causeway/kinds';
+import { meshSuffixes, namesHere, type FollowedRoutes } from '@causeway/meshes';
 import {
   identityKey,
   isGeneratedFrom,
   isMadeHere,
   jsonEqual,
+  type Condition,
   type ControlPlane,
   type Resource,
 } from '@causeway/resources';
@@ -20,7 +29,10 @@ import {
   type Keys,
   type ReconcileResult,
 } from '../reconcile/keyed-reconciler';
+import type { ControlLoop } from '../runner/control-loop';
 import { GeneratedObjects } from './generated-objects';
+import { frontendsOf, sourcesNamed, unnamedCondition } from './hostname-condition';
+import { KeptSuffixesLoop } from './kept-suffixes-loop';
 import { planGenerated } from './plan-generated';
 import { nameTakenCondition, planSourceStatus, routedCondition } from './source-status';
 
@@ -29,6 +41,8 @@ export interface AppMeshOptions {
   readonly cp: ControlPlane;
   /** The routes of this replica, of the same index. */
   readonly routes: Pick<FollowedRoutes, 'table' | 'hasLoaded' | 'subscribe'>;
+  /** Until it is settled no frontend is written; without it all are. */
+  readonly kept?: Pick<KeptSuffixesLoop, 'isSettled'>;
 }
 
 /** The kinds of which objects are generated. */
@@ -51,6 +65,8 @@ export class AppMeshReconciler implements KeyedReconciler {
   private readonly pending = new Set<string>();
   /** Keys of objects and sources that are to be looked at. */
   private stale = new Set<string>();
+  /** Frontends that wait until it is settled which names are kept. */
+  private waiting = new Set<string>();
 
   constructor(private readonly options: AppMeshOptions) {
     this.objects = new GeneratedObjects(options.cp);
@@ -73,6 +89,9 @@ export class AppMeshReconciler implements KeyedReconciler {
       this.objects.clear();
       this.pending.clear();
       this.stale.clear();
+      this.waiting.clear();
+      const meshes = new Set([...index.ofKind(MeshNaming.name)].map(({ id }) => id.mesh));
+      for (const mesh of meshes) this.table.setSuffixes(mesh, meshSuffixes(index, mesh, this.options.cp));
     }
     for (const kind of ['Dataplane', ...sourceKinds]) {
       for (const resource of index.ofKind(kind)) yield this.apply(resource);
@@ -82,7 +101,13 @@ export class AppMeshReconciler implements KeyedReconciler {
     }
   }
 
-  keysOf({ id, key, before, after }: IndexChange): Keys {
+  keysOf({ id, key, before, after }: IndexChange, index: IndexReader): Keys {
+    if (id.kind === MeshNaming.name) {
+      const { cp } = this.options;
+      return namesHere(id, cp)
+        ? this.touch(this.table.setSuffixes(id.mesh, meshSuffixes(index, id.mesh, cp)))
+        : NO_KEYS;
+    }
     if (id.kind === 'Dataplane') {
       if (before && after && isSameMember(before, after)) return NO_KEYS;
       return this.touch(after ? this.table.putMember(memberOf(after)) : this.table.removeMember(id));
@@ -98,10 +123,18 @@ export class AppMeshReconciler implements KeyedReconciler {
     // A source says in a condition that somebody else's object has the name; it is asked again when that comes or goes.
     if (isWanted && versions.some(({ labels }) => !isGeneratedFrom(labels)))
       return [key, ...this.objects.sourcesOf(key)];
-    return isWanted || versions.some(({ labels }) => isGeneratedFrom(labels)) ? [key] : NO_KEYS;
+    if (!isWanted && !versions.some(({ labels }) => isGeneratedFrom(labels))) return NO_KEYS;
+    // A service says in a condition why its frontend has no name.
+    return before && after && jsonEqual(before.status?.['addresses'], after.status?.['addresses'])
+      ? [key]
+      : [key, ...sourcesNamed(id, this.options.cp)];
   }
 
   derivedKeys(): Keys {
+    if (this.waiting.size > 0 && this.options.kept?.isSettled !== false) {
+      for (const key of this.waiting) this.stale.add(key);
+      this.waiting = new Set();
+    }
     if (this.stale.size === 0) return NO_KEYS;
     const keys = [...this.stale];
     this.stale = new Set();
@@ -116,6 +149,8 @@ export class AppMeshReconciler implements KeyedReconciler {
       this.stale.add(key);
       return undefined;
     }
+    // A frontend without its label loses its name: none is written before the names that stand are kept.
+    if (this.isHeldBack(key)) return undefined;
     return { change: planGenerated(this.objects.get(key), existing, this.options.cp) };
   }
 
@@ -132,8 +167,22 @@ export class AppMeshReconciler implements KeyedReconciler {
     const routed = routes.hasLoaded ? routedCondition(keys, routes.table, source.generation) : undefined;
     const found = this.objects.objectsFrom(key).map((object) => index.byIdentityKey(object));
     const taken = nameTakenCondition(found, source.generation);
-    const stored = [routed, taken].filter((one) => one !== undefined);
+    const unnamed = this.unnamedOf(source, compiled, index);
+    const stored = [routed, taken, unnamed].filter((one) => one !== undefined);
     return { change: planSourceStatus(source, [...compiled.conditions, ...stored], now) };
+  }
+
+  private unnamedOf(source: Resource, compiled: Compiled, index: IndexReader): Condition | undefined {
+    const { id, generation } = source;
+    if (id.kind !== 'VirtualService' || !compiled.service || this.isHeldBack(identityKey(id))) return undefined;
+    return unnamedCondition(compiled, id.mesh, frontendsOf(id, index, this.options.cp), generation);
+  }
+
+  /** Whether it is not settled yet which names are kept; the key then waits for that. */
+  private isHeldBack(key: string): boolean {
+    if (this.options.kept?.isSettled !== false) return false;
+    this.waiting.add(key);
+    return true;
   }
 
   /**
@@ -167,9 +216,13 @@ function isSameMember(a: Resource, b: Resource): boolean {
   return jsonEqual(a.labels, b.labels) && isDeepStrictEqual(before, after);
 }
 
-/** The objects and conditions of App Mesh as a control loop for one term, which ends with `signal`. */
-export function createAppMeshLoop(options: AppMeshOptions, { signal }: { readonly signal: AbortSignal }): KeyedLoop {
-  const reconciler = new AppMeshReconciler(options);
+/** The loops of App Mesh for one term, which ends with `signal`: what keeps names at an upgrade, then objects and conditions. */
+export function createAppMeshLoops(
+  options: Omit<AppMeshOptions, 'kept'>,
+  { signal }: { readonly signal: AbortSignal },
+): readonly ControlLoop[] {
+  const kept = new KeptSuffixesLoop(options.cp);
+  const reconciler = new AppMeshReconciler({ ...options, kept });
   onAbort(signal, reconciler.follow());
-  return new KeyedLoop(reconciler);
+  return [kept, new KeyedLoop(reconciler)];
 }

@@ -1,5 +1,6 @@
 import { MEMBERSHIP_CONFLICT } from '@causeway/appmesh';
 import { isGeneratedFrom, withCondition, withoutConditions, type Condition, type Resource } from '@causeway/resources';
+import { NOT_NAMED } from './hostname-condition';
 import { parentStatuses, ROUTED_BY_XROUTE, type RouteTable } from '@causeway/routing';
 import type { PatchChange } from '@causeway/store';
 
@@ -10,7 +11,7 @@ const ROUTED = `causeway.io/${ROUTED_BY_XROUTE}`;
 const NAME_TAKEN = 'causeway.io/NameTaken';
 
 /** Those that are absent while they are not true. */
-const OPTIONAL = [MEMBERSHIP_CONFLICT, ROUTED, NAME_TAKEN];
+const OPTIONAL = [MEMBERSHIP_CONFLICT, ROUTED, NAME_TAKEN, NOT_NAMED];
 
 /** The patch that brings the conditions of a source up to date; undefined where they are. */
 export function planSourceStatus(

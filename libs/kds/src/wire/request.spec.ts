@@ -5,6 +5,17 @@ import { NODE_FEATURES } from './node';
 import { decodeRequest, encodeRequest, type WireRequest } from './request';
 
 describe('a request', () => {
+  it('has texts of a peer that no terminal obeys, of a bounded length', () => {
+    const result = { kind: 'Mesh', name: 'a', mesh: '', version: '1', outcome: 'rejected' as const };
+    const sent = {
+      ...{ type: 'nack' as const, kind: 'Mesh', zone: 'east', nonce: 'n', message: 'no\u001b[2J\u009b\u202E' },
+      results: [{ ...result, reason: `\u0007${'x'.repeat(10_000)}` }],
+    };
+    const read = decodeRequest(encodeRequest(sent));
+    expect(read).toMatchObject({ message: 'no?[2J??' });
+    expect(read).toMatchObject({ results: [{ reason: expect.stringMatching(/^\?x{4094}…$/) }] });
+  });
+
   const text = fc.string({ unit: 'binary' });
   const nonce = fc.string({ minLength: 1 });
   const head = { kind: text, zone: text };
@@ -13,7 +24,8 @@ describe('a request', () => {
     name: text,
     mesh: text,
     version: text,
-    reason: text,
+    // Made printable when it is read.
+    reason: fc.string(),
     outcome: fc.constantFrom('applied' as const, 'rejected' as const, 'superseded' as const),
   });
   const results = fc.array(result, { maxLength: 3 });

@@ -1,3 +1,4 @@
+import { printableText } from '@causeway/resources';
 import { DeltaDiscoveryRequest, ResourceOutcome, ResourceResult, type Any, type Status } from '@causeway/proto-gen';
 import { BoundsExceeded, checkBytes, checkFields, fieldsOf, MAX_KIND_LENGTH, REQUEST_BOUNDS } from './bounds';
 import { decodeNodeMetadata, encodeNode, type NodeMetadata } from './node';
@@ -87,8 +88,11 @@ export function decodeRequest(bytes: Uint8Array): WireRequest {
   const { errorDetail } = message;
   const results = errorDetail?.details.map(decodeResult).filter((result) => result !== undefined) ?? [];
   if (errorDetail === undefined || isAck(errorDetail, results)) return { type: 'ack', ...head, nonce, results };
-  return { type: 'nack', ...head, nonce, message: errorDetail.message, results };
+  return { type: 'nack', ...head, nonce, message: printableText(errorDetail.message, LONGEST_TEXT), results };
 }
+
+/** Longest text of a peer that says what it did not take in. */
+const LONGEST_TEXT = 4_096;
 
 /** Checks the bounds before anything is decoded. */
 function boundRequest(bytes: Uint8Array): void {
@@ -140,7 +144,9 @@ function decodeResult({ typeUrl, value }: Any): AppliedResult | undefined {
   if (typeUrl !== RESULT_URL) return undefined;
   const { kind, name, mesh, version, outcome, reason } = ResourceResult.decode(value);
   const read = outcomeOf(outcome);
-  return read === undefined ? undefined : { kind, name, mesh, version, outcome: read, reason };
+  return read === undefined
+    ? undefined
+    : { kind, name, mesh, version, outcome: read, reason: printableText(reason, LONGEST_TEXT) };
 }
 
 function outcomeOf(outcome: ResourceOutcome): AppliedResult['outcome'] | undefined {

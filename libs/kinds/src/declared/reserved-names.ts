@@ -37,6 +37,7 @@ const WORDS = [
     'm',
     'metaresourcedefinitions',
     'mid',
+    'mn',
     'mp',
     'mrd',
     'msvc',

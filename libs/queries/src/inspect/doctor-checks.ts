@@ -1,10 +1,14 @@
 import { quarantineCommand } from '@causeway/admission';
 import type { LeaseHold } from '@causeway/controllers';
-import type { Meshes } from '@causeway/meshes';
+import { MeshNaming } from '@causeway/kinds';
+import { KEPT_AT_UPGRADE, suffixesIn, type Meshes } from '@causeway/meshes';
 import {
   FieldPath,
   isJsonArray,
   isJsonObject,
+  isMadeHere,
+  Label,
+  labelValue,
   type ControlPlane,
   type Identity,
   type JsonObject,
@@ -71,6 +75,10 @@ const BAD_CONDITIONS: Readonly<Record<string, { readonly status: string; readonl
     status: 'True',
     advice: 'change a selector of the VirtualNodes so that each Dataplane has one; until then it stays with its first',
   },
+  'causeway.io/NotNamed': {
+    status: 'True',
+    advice: 'a mesh-operator sets a suffix that covers the name (MeshNaming), or make it anew with another awsName',
+  },
   'causeway.io/NameTaken': { status: 'True', advice: 'delete what the message names, or give the source another name' },
 };
 
@@ -87,6 +95,7 @@ export function doctorChecks(input: DoctorInput): readonly DoctorCheck[] {
     { name: 'quarantine', findings: () => quarantined(input) },
     { name: 'mesh', findings: () => [expectedMesh(input)] },
     { name: 'leases', findings: () => [heldLeases(input)] },
+    { name: 'names', findings: () => keptNames(input) },
   ];
 }
 
@@ -110,6 +119,19 @@ function heldLeases({ leaseHold }: DoctorInput): DoctorFinding | undefined {
   const what = `${expired} of ${total} leases have expired, and none of them ends since ${new Date(since).toISOString()}`;
   const advice = 'look at the network of the machines; where their agents are gone for good: causeway leases release';
   return { what, advice };
+}
+
+/** What was kept of the names at App Mesh when they came under suffixes; what was not says so in a condition. */
+function* keptNames({ cp, index }: DoctorInput): Iterable<DoctorFinding | undefined> {
+  for (const naming of index.ofKind(MeshNaming.name)) {
+    const isKept = isMadeHere(naming, cp) && labelValue(naming.labels, Label.madeWith) === KEPT_AT_UPGRADE;
+    if (!isKept) yield undefined;
+    else {
+      const what = `keeps the names at App Mesh that stood at the upgrade: those under ${suffixesIn(naming).join(', ')}`;
+      const command = `causeway label meshnaming/${naming.id.name} ${Label.madeWith}- --mesh ${naming.id.mesh}`;
+      yield found(naming, what, `take away what services are not to be called; if all are good: ${command}`);
+    }
+  }
 }
 
 function* checkRules({ registry, index }: DoctorInput): Iterable<DoctorFinding | undefined> {

@@ -108,7 +108,7 @@ export const Sync = {
     zoneInIdentity: true,
     peers: 'all',
   }),
-  /** Role, RoleBinding: the global's go to Causeway zones; a zone's own stay in it (docs/design.md §6 Roles). */
+  /** Role, RoleBinding (docs/design.md §6 Roles), MeshNaming: the global's go to Causeway zones; a zone's own stay in it. */
   roles: rule({
     name: 'roles',
     writtenOn: ['global', 'zone'],

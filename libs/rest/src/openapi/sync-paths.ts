@@ -126,6 +126,7 @@ export const SYNC_SCHEMAS: OpenApiObject = {
                 'quarantine',
                 'mesh',
                 'leases',
+                'names',
                 'tokens',
                 'keys',
               ],

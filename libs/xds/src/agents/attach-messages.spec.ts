@@ -31,6 +31,25 @@ describe('what an agent says when it attaches', () => {
     expect(readName({ mesh: 'm', namespace: 'x', name: 'n' })).toEqual({ mesh: 'm', namespace: 'x', name: 'n' });
   });
 
+  it('has no text that a terminal obeys', () => {
+    const hostile = 'a\u001b]0;x\u0007\u009b\u202E\nb';
+    const inbounds = [{ ...health, inbound: 0, check: hostile, reason: hostile }];
+    const unobeyed = [{ name: hostile, what: hostile }];
+    const read = readRegistration(registration({ inbounds, unobeyed, clientDataplane: hostile }));
+    const shown = 'a?]0;x??? b';
+    expect(read.health).toEqual([
+      { inbound: 0, ready: true, check: shown, reason: shown, since: 7 },
+      { name: shown, what: shown },
+      { clientDataplane: shown },
+    ]);
+    expect(readAgent({ ...agent, machine: hostile }, '10.0.0.7').machine).toBe(shown);
+    // Leases are compared by these: they are refused.
+    expect(problems(() => readAgent({ ...agent, instance: hostile, run: hostile }, '10.0.0.7'))).toEqual([
+      'agent.instance: wrong-form',
+      'agent.run: wrong-form',
+    ]);
+  });
+
   it('is a Dataplane whose inbounds that are down are not ready, without the labels of its owner', () => {
     const inbounds = [0, 2].map((inbound) => ({ ...health, inbound, ready: false, reason: 'refused' }));
     const labels = { team: 'db', [LEASED_BY]: 'thief', [REGISTERED_BY]: 'thief' };

@@ -1,6 +1,14 @@
 import { LEASED_BY, REGISTERED_BY } from '@causeway/controllers';
 import type { Agent, DataplaneName, InboundHealth, Registration } from '@causeway/proto-gen';
-import { FieldPath, Invalid, isJsonArray, isJsonObject, type JsonObject, type Labels } from '@causeway/resources';
+import {
+  FieldPath,
+  Invalid,
+  isJsonArray,
+  isJsonObject,
+  printableText,
+  type JsonObject,
+  type Labels,
+} from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
 import type { AgentFinding, CheckedInbound, LeaseAgent, LeaseKey } from '@causeway/store';
 import { DEFAULT_NAMESPACE } from '../proxies/proxy-views';
@@ -37,13 +45,13 @@ const MOST_UNOBEYED = 64;
 export function readAgent({ instance, run, machine, startedAt }: Agent, address: string): LeaseAgent {
   const at = FieldPath.at('agent');
   const violations = [
-    ...lengthProblems(at.field('instance'), instance, LONGEST.id),
-    ...lengthProblems(at.field('run'), run, LONGEST.id),
+    ...idProblems(at.field('instance'), instance),
+    ...idProblems(at.field('run'), run),
     ...lengthProblems(at.field('machine'), machine, LONGEST.machine),
     ...(startedAt > 0 ? [] : [at.field('started_at').violation('must be set', 'required')]),
   ];
   if (violations.length > 0) throw new Invalid(violations);
-  return { instance, run, startedAt, machine, address };
+  return { instance, run, startedAt, machine: printableText(machine, LONGEST.machine), address };
 }
 
 /** Which Dataplane is meant. Throws Invalid. */
@@ -93,8 +101,8 @@ export function readRegistration({
   ];
   if (violations.length > 0) throw new Invalid(violations);
   const checked = inbounds.map(checkedInbound);
-  const shared = clientDataplane === '' ? [] : [{ clientDataplane }];
-  const health = [...checked, ...unobeyed.map(({ name, what }) => ({ name, what })), ...shared];
+  const shared = clientDataplane === '' ? [] : [{ clientDataplane: printableText(clientDataplane, LONGEST.name) }];
+  const health = [...checked, ...unobeyed.map(readUnobeyed), ...shared];
   const own = texts.filter(([label]) => label !== REGISTERED_BY && label !== LEASED_BY);
   return { version, labels: Object.fromEntries(own), spec: withStates(readSpec(specJson), checked), health, token };
 }
@@ -124,7 +132,21 @@ function withStates(spec: JsonObject, health: readonly CheckedInbound[]): JsonOb
 }
 
 function checkedInbound({ inbound, ready, check, reason, since, plaintextReachable }: InboundHealth): CheckedInbound {
-  return { inbound, ready, check, reason, since, ...(plaintextReachable && { plaintextReachable }) };
+  const texts = { check: printableText(check, LONGEST.check), reason: printableText(reason, LONGEST.reason) };
+  return { inbound, ready, ...texts, since, ...(plaintextReachable && { plaintextReachable }) };
+}
+
+/** What the plane of a machine does not obey. */
+function readUnobeyed({ name, what }: { readonly name: string; readonly what: string }) {
+  return { name: printableText(name, LONGEST.part), what: printableText(what, LONGEST.what) };
+}
+
+/** What leases are compared by is refused, not changed. */
+function idProblems(at: FieldPath, id: string) {
+  const isPlain = printableText(id, LONGEST.id) === id;
+  return id === '' || id.length > LONGEST.id || isPlain
+    ? lengthProblems(at, id, LONGEST.id)
+    : [at.violation('must have printable characters only', 'wrong-form')];
 }
 
 function lengthProblems(at: FieldPath, value: string, longest: number) {

@@ -1,3 +1,4 @@
+import { printableText } from '@causeway/resources';
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { framed } from '@causeway/grpc-server';
 import { DeltaDiscoveryRequest, DiscoveryRequest, type Node } from '@causeway/proto-gen';
@@ -74,7 +75,7 @@ export function decodeRequest(form: AdsForm, bytes: Buffer): AdsRequest {
       node: request.node,
       type: request.typeUrl,
       nonce: request.responseNonce,
-      error: request.errorDetail?.message,
+      error: readError(request.errorDetail),
       subscribe: request.resourceNamesSubscribe,
       unsubscribe: request.resourceNamesUnsubscribe,
       names: NO_NAMES,
@@ -84,9 +85,17 @@ export function decodeRequest(form: AdsForm, bytes: Buffer): AdsRequest {
   }
   const { node, typeUrl, responseNonce, errorDetail, resourceNames, versionInfo } = DiscoveryRequest.decode(bytes);
   return {
-    ...{ node, type: typeUrl, nonce: responseNonce, error: errorDetail?.message, names: resourceNames },
+    ...{ node, type: typeUrl, nonce: responseNonce, error: readError(errorDetail), names: resourceNames },
     ...{ subscribe: [], unsubscribe: [], versions: NO_VERSIONS, version: versionInfo },
   };
+}
+
+/** Longest text of a rejection that is read. */
+const MOST_ERROR = 16_384;
+
+/** Why the proxy rejects what it got, printable and with its lines. */
+function readError(detail: { readonly message: string } | undefined): string | undefined {
+  return detail && printableText(detail.message, MOST_ERROR, { lines: true });
 }
 
 /** A response as it is written. */

@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import { StayReview, Unauthenticated } from '@causeway/access';
-import { DomainError, shortened } from '@causeway/resources';
+import { DomainError, shortened, printableText } from '@causeway/resources';
 import { errorText, type Clock, type TokenBucket } from '@causeway/runtime';
 import { Node } from '@causeway/proto-gen';
 import { status, type Metadata, type ServerDuplexStream } from '@grpc/grpc-js';
@@ -182,14 +182,14 @@ export class AdsStream<V> {
   /** The first request says who the proxy is. */
   private introduce(node: Node | undefined): void {
     if (!node || node.id === '') return this.end('malformed', 'node.id: must be set in the first request');
-    this.node = shortened(node.id, 256, '…');
+    this.node = printableText(node.id, 256);
     const { certificate } = this.call;
     const caller: ProxyCaller = {
       ...(certificate && { certificate }),
       node: node.id,
       cluster: node.cluster,
       metadata: node.metadata ?? {},
-      userAgent: shortened(userAgentOf(node), 128, '…'),
+      userAgent: printableText(userAgentOf(node), 128),
       authorization: String(this.call.metadata.get('authorization')[0] ?? ''),
       address: this.call.address,
     };

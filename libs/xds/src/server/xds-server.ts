@@ -1,4 +1,4 @@
-import { shortened } from '@causeway/resources';
+import { printableText } from '@causeway/resources';
 import {
   CallerLog,
   errorText,
@@ -274,7 +274,7 @@ export class XdsServer<V> {
   }
 
   private rejected(proxy: string, type: string, text: string): void {
-    const reason = shortened(text, MAX_LOGGED, '…');
+    const reason = printableText(text, MAX_LOGGED);
     this.log.warn(`${proxy} rejects`, 'a proxy has rejected what it was told', { proxy, type, reason });
   }
 

@@ -1,4 +1,4 @@
-import { shortened, type Violation } from '@causeway/resources';
+import { type Violation, printableText } from '@causeway/resources';
 import type { ProxyFacts, ProxyFault, ProxyTypeFacts } from '@causeway/store';
 import { egressSecretOf, TRUST_SECRET } from '../envoy/names';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
@@ -128,14 +128,14 @@ function rejectedOf({ type, rejected }: ProxyTypeStatus): readonly ProxyFault[] 
     type,
     name,
     version,
-    reason: shortened(text, LONGEST_REASON, '…'),
+    reason: printableText(text, LONGEST_REASON),
     at,
   }));
 }
 
 function refusedFault({ type, name, violations }: ProxyStatus['refused'][number]): ProxyFault {
   const reason = violations.map(({ field, reason: why }: Violation) => `${field}: ${why}`).join('; ');
-  return { type, name, reason: shortened(reason, LONGEST_REASON, '…') };
+  return { type, name, reason: printableText(reason, LONGEST_REASON) };
 }
 
 function faults(found: readonly ProxyFault[]): readonly ProxyFault[] {

@@ -2,6 +2,7 @@ import type { ApplyResult } from '@causeway/api-client';
 import type { CommandContext } from '../../context';
 import { messageOf } from '../../control-plane';
 import { unifiedDiff } from '../../diff';
+import { StatusLine } from '../../printer';
 import { printWarnings } from '../delete';
 import type { BatchProgress, DocumentResult } from './batches';
 
@@ -72,8 +73,7 @@ export class ApplyReport {
 
   private diff({ diff }: ApplyResult): void {
     if (!diff?.before) return;
-    const color = this.context.config.color && process.stdout.isTTY;
-    for (const each of unifiedDiff(diff.before, diff.after, { color })) this.context.print(each);
+    for (const each of unifiedDiff(diff.before, diff.after, this.context.paint)) this.context.print(each);
   }
 
   private count(outcome: string): number {
@@ -88,16 +88,13 @@ export function whoIs({ id }: ApplyResult): string {
 
 /** One line on the terminal that says how far a batch is; nothing where standard error is no terminal. */
 export class ProgressLine {
-  private shown = false;
+  private readonly line = new StatusLine();
 
   show({ checked, written, total }: BatchProgress): void {
-    if (!process.stderr.isTTY) return;
-    this.shown = true;
-    process.stderr.write(`\r\u001b[K${checked} of ${total} checked, ${written} written`);
+    this.line.show(`${checked} of ${total} checked, ${written} written`);
   }
 
   clear(): void {
-    if (this.shown) process.stderr.write('\r\u001b[K');
-    this.shown = false;
+    this.line.clear();
   }
 }

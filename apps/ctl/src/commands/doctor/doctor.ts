@@ -23,6 +23,7 @@ const TITLES: Readonly<Record<string, string>> = {
   lost: 'zones that are lost',
   quarantine: 'what is quarantined',
   leases: 'leases of agents that do not end',
+  names: 'names at App Mesh that the upgrade kept',
   tokens: 'tokens that end soon',
   keys: 'keys and certificates that cannot be used',
 };

@@ -7,8 +7,9 @@ import {
   type LabelSelector,
 } from '@causeway/resources';
 import type { SourceDocument } from '../../documents';
-import { listAt, objectAt, textAt, textsAt } from '../../render';
+import { listAt, objectAt, textAt } from '../../render';
 import { leftOutFields, withoutFields } from './left-out-fields';
+import { selectorAt, textsIn } from './selectors';
 import { fillVariables } from './variables';
 
 /** What became of a part of a file. `changed` and `left out` are applied all the same, `refused` is not. */
@@ -242,23 +243,9 @@ function instancesOf({ kind, group, value, namespace, who }: Manifest, nodes: re
   return [{ workload: who, namespace, labels, ports, nodes: selecting.map((node) => node.who) }];
 }
 
-/** The selector of a node. What is not written as selectors are is left to the control plane, which says what is wrong. */
-function selectorOf(spec: JsonObject): LabelSelector | undefined {
-  const given = spec['podSelector'] ?? spec['dataplaneSelector'];
-  if (!isJsonObject(given)) return undefined;
-  const matchLabels = textsIn(objectAt(given, 'matchLabels'));
-  const matchExpressions = listAt(given, 'matchExpressions').flatMap((expression) => {
-    const operator = OPERATORS.find((one) => one === expression['operator']);
-    return operator ? [{ key: textAt(expression, 'key'), operator, values: textsAt(expression, 'values') }] : [];
-  });
-  return { matchLabels, matchExpressions };
-}
-
-const OPERATORS = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const;
-
-function textsIn(object: JsonObject): Labels {
-  return Object.fromEntries(Object.keys(object).map((key) => [key, textAt(object, key)]));
-}
+/** The selector of a node, by either word. */
+const selectorOf = (spec: JsonObject): LabelSelector | undefined =>
+  selectorAt(spec, spec['podSelector'] === undefined ? 'dataplaneSelector' : 'podSelector');
 
 function noteOf({ document, who }: Manifest, outcome: Outcome, reason: string): ImportNote {
   return { document, outcome, who, field: '', reason };

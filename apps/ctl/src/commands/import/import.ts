@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
+import { isJsonObject } from '@causeway/resources';
 import { UsageError, type CommandContext } from '../../context';
 import { readDocuments } from '../../documents';
 import type { SetExitCode } from '../../options';
 import { structured } from '../../render';
 import { ApplyReport, ProgressLine } from '../apply/apply-report';
 import { applyDocuments } from '../apply/batches';
+import { lackingSuffixes, meshNaming, suffixAdvice } from './name-suffixes';
 import { importAppMesh, type ImportedAppMesh, type ImportNote } from './app-mesh';
 
 /** Options of `causeway import app-mesh`. */
@@ -12,6 +14,8 @@ export interface ImportOptions {
   readonly filename: readonly string[];
   readonly set?: readonly string[];
   readonly dryRun?: boolean;
+  /** Set the suffixes under which the names are hostnames, which a mesh-operator may. */
+  readonly setSuffixes?: boolean;
   /** Print the resources and apply nothing. */
   readonly output?: 'yaml' | 'json';
 }
@@ -24,15 +28,39 @@ export async function importFiles(context: CommandContext, options: ImportOption
   const variables = new Map((options.set ?? []).map(variableOf));
   const given = await readDocuments(options.filename, context.stdin, MANIFESTS);
   if (given.length === 0) throw new UsageError(nothingIn(options.filename));
-  const imported = importAppMesh(given, variables);
+  const imported = await withSuffixes(context, importAppMesh(given, variables), options);
   // What is printed to be applied goes to standard output alone.
   const say = options.output ? context.printError : context.print;
   tell(imported, say);
+  for (const one of imported.advice) say(one);
   const refused = imported.notes.filter(({ outcome }) => outcome === 'refused').length;
   if (options.output) printDocuments(context, imported, options.output);
   else if (imported.documents.length === 0) context.printError('nothing to apply');
   else if ((await applyAll(context, imported, options)) > 0) return 1;
   return refused > 0 ? 1 : 0;
+}
+
+/**
+ * Puts the MeshNamings that the names need before the members of their mesh, if that is asked for; else says how an operator sets them.
+ * Only what is applied is compared with what the control plane has.
+ */
+async function withSuffixes(
+  context: CommandContext,
+  imported: ImportedAppMesh,
+  { output, setSuffixes = false }: ImportOptions,
+): Promise<ImportedAppMesh & { readonly advice: readonly string[] }> {
+  const { documents } = imported;
+  const [first] = documents;
+  if (!first) return { ...imported, advice: [] };
+  const lacking = await lackingSuffixes(documents, output ? undefined : await context.api());
+  if (!setSuffixes) return { ...imported, advice: lacking.map(suffixAdvice) };
+  const namings = lacking.map((one) => ({ ...first, value: meshNaming(one) }));
+  const place = documents.findIndex(({ value }) => !isJsonObject(value) || value['kind'] !== 'Mesh');
+  return {
+    ...imported,
+    documents: documents.toSpliced(place < 0 ? documents.length : place, 0, ...namings),
+    advice: [],
+  };
 }
 
 const nothingIn = (paths: readonly string[]): string =>
@@ -124,6 +152,7 @@ export function registerImport(program: Command, context: CommandContext, finish
     .description('applies manifests of App Mesh (appmesh.k8s.aws/v1beta2), and says what of them it left out')
     .requiredOption('-f, --filename <path...>', 'files, folders, or -')
     .option('--set <name=value...>', 'the value of ${NAME} in the files; can be given more than once')
+    .option('--set-suffixes', 'set the suffixes under which the names are hostnames; only a mesh-operator may')
     .option('--dry-run', 'check everything, show what would change, write nothing')
     .option('-o, --output <form>', 'print the resources as yaml or json instead of applying them')
     .action(async (options: ImportOptions) => finish(await importFiles(context, checked(options))));

@@ -1,0 +1,54 @@
+import { escapedLine, escapedLines } from '@causeway/resources';
+import { withColours } from './colour';
+
+/** Where texts go: standard output and standard error of the program. */
+export interface Printer {
+  readonly print: (text: string) => void;
+  readonly printError: (text: string) => void;
+}
+
+/** A stream of this program. */
+export interface Output {
+  write(text: string): unknown;
+}
+
+/**
+ * The one way in which this program writes to a terminal (test/repo/printers.spec.ts holds that). Whatever a text holds that a
+ * terminal obeys (docs/reference/cli.md, What servers say) is shown as its escape; colours are those that `painter` made. Line feeds
+ * and tabs stay: texts of servers go through `textAt`, which leaves none.
+ */
+export function createPrinter(out: Output, error: Output): Printer {
+  const to =
+    (stream: Output) =>
+    (text: string): void =>
+      void stream.write(`${printed(text)}\n`);
+  return { print: to(out), printError: to(error) };
+}
+
+/** A text as it is written. */
+export const printed = (text: string): string => withColours(escapedLines(text));
+
+/** A question as it is asked, in one line. */
+export const asked = (question: string): string => `${escapedLine(question)} [y/N] `;
+
+/** One line on a terminal that is written over: only of texts of this program. */
+export class StatusLine {
+  private shown = false;
+
+  show(text: string): void {
+    if (!process.stderr.isTTY) return;
+    this.shown = true;
+    process.stderr.write(`\r\u001b[K${escapedLine(text)}`);
+  }
+
+  clear(): void {
+    if (this.shown) process.stderr.write('\r\u001b[K');
+    this.shown = false;
+  }
+}
+
+/** Writes a backup to standard output as it is; to a terminal in JSON's own escapes. Resolves when it is written. */
+export function writeLines(text: string): Promise<void> {
+  const shown = process.stdout.isTTY ? escapedLines(text) : text;
+  return new Promise((resolve, reject) => process.stdout.write(shown, (error) => (error ? reject(error) : resolve())));
+}

@@ -1,0 +1,40 @@
+import { derivedAwsName, isCovered } from '@causeway/appmesh';
+import { MeshNaming, VirtualService } from '@causeway/kinds';
+import { meshSuffixes, otherGiver, suffixesIn } from '@causeway/meshes';
+import { clashOfAwsName } from '@causeway/naming';
+import { FieldPath, Invalid, Label, labelValue, type ControlPlane, type Labels } from '@causeway/resources';
+import type { IndexReader } from '@causeway/store';
+import type { ValidatedDraft } from './validate-draft';
+
+/** Throws Invalid where a document sets the label by which a service has its name at App Mesh: names are under suffixes. */
+export function checkNotNamed({ labels }: { readonly labels: Labels }): void {
+  if (labelValue(labels, Label.awsName) === undefined) return;
+  const at = FieldPath.at('labels').field(Label.awsName);
+  throw new Invalid([at.violation('is set by control planes only; leave it out', 'not-allowed')]);
+}
+
+/** What is said to the writer of a VirtualService whose name at App Mesh becomes no hostname. One for each request, whose MeshNamings count. */
+export class HostnameWarnings {
+  private readonly added = new Map<string, readonly string[]>();
+
+  constructor(
+    private readonly index: IndexReader,
+    private readonly cp: ControlPlane,
+  ) {}
+
+  /** Warnings of one planned document; the winner of a lost claim is named with the rule. */
+  of({ id, spec }: Pick<ValidatedDraft, 'id' | 'spec'>): readonly string[] {
+    const { mesh, namespace } = id;
+    if (id.kind === MeshNaming.name) this.added.set(mesh, [...(this.added.get(mesh) ?? []), ...suffixesIn({ spec })]);
+    if (id.kind !== VirtualService.name) return [];
+    const given = spec['awsName'];
+    const hostname = typeof given === 'string' && given !== '' ? given : derivedAwsName('VirtualService', id);
+    const suffixes = new Set([...meshSuffixes(this.index, mesh, this.cp), ...(this.added.get(mesh) ?? [])]);
+    if (!isCovered(suffixes, hostname, namespace))
+      return [
+        `awsName "${hostname}" becomes no hostname: it lies under no suffix of mesh ${mesh}; a mesh operator adds one in a MeshNaming`,
+      ];
+    const giver = otherGiver(this.index, { mesh, hostname }, this.cp);
+    return giver ? [`awsName "${hostname}" becomes no hostname: ${clashOfAwsName(giver)}`] : [];
+  }
+}

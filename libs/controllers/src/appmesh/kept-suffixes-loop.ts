@@ -1,0 +1,136 @@
+import { isCovered, suffixFor } from '@causeway/appmesh';
+import { MeshNaming, MOST_SUFFIXES } from '@causeway/kinds';
+import { KEPT_AT_UPGRADE, otherGiver } from '@causeway/meshes';
+import {
+  computedLabels,
+  isJsonArray,
+  isJsonObject,
+  Label,
+  labelValue,
+  ownZone,
+  type ControlPlane,
+  type Identity,
+  type Resource,
+} from '@causeway/resources';
+import { SlicedWork } from '@causeway/runtime';
+import type { Change, IndexEvent, IndexReader, Note, PutChange, WriteResult } from '@causeway/store';
+import type { ControlLoop, LoopPlan } from '../runner/control-loop';
+
+/** The note that says that names of App Mesh are under the suffixes of their mesh here. */
+const NOTE_AREA = 'app-mesh-suffixes';
+const NOTE_KEY = 'kept';
+/** The name of what keeps the names that stood at the upgrade. */
+const NAME = 'kept-at-upgrade';
+/** Changes in one plan. */
+const CHANGES_PER_PLAN = 500;
+
+/**
+ * Keeps, once for each store, the names of VirtualServices that stood when names came under suffixes: a MeshNaming for each mesh, with the
+ * suffixes under which they stand. A name that another generator gives as well is not kept. Until the store notes that
+ * it was done, `isSettled` is false, and nobody takes a name away. In a zone the kept one goes when the global has one for the mesh.
+ */
+export class KeptSuffixesLoop implements ControlLoop {
+  readonly name = 'app-mesh-kept-suffixes';
+  readonly noteArea = NOTE_AREA;
+  private readonly walk = new SlicedWork();
+  private readonly suffixes = new Map<string, Map<string, number>>();
+  private index: IndexReader | undefined;
+  private settled = false;
+  private pending: 'note' | undefined;
+  private creations: PutChange[] | undefined;
+  private isStale = false;
+
+  constructor(private readonly cp: ControlPlane) {}
+
+  /** Whether names are under the suffixes of their mesh here. */
+  get isSettled(): boolean {
+    return this.settled;
+  }
+
+  restore(notes: readonly Note[]): void {
+    this.settled = notes.some(({ key, value }) => key === NOTE_KEY && value !== null);
+  }
+
+  reset(index: IndexReader): void {
+    this.index = index;
+    this.isStale = true;
+    this.pending = undefined;
+    this.creations = undefined;
+    this.suffixes.clear();
+    this.walk.begin(this.settled ? [] : this.standing(index));
+  }
+
+  observe({ changes }: IndexEvent): void {
+    if (changes.some(({ id }) => id.kind === MeshNaming.name)) this.isStale = true;
+  }
+
+  plan(): LoopPlan | undefined {
+    const { index } = this;
+    if (!index) return undefined;
+    if (!this.settled) return this.walk.advance() ? this.keep() : { changes: [], more: true };
+    if (!this.isStale) return undefined;
+    this.isStale = false;
+    const changes = this.cp.role === 'zone' ? handedOver(index, this.cp) : [];
+    return changes.length === 0 ? undefined : { changes };
+  }
+
+  onWritten(_: readonly Change[], { results }: WriteResult): void {
+    if (results.some((result) => result.type === 'refused' && result.refusal === 'conflict')) this.isStale = true;
+    if (this.pending === 'note') this.settled = true;
+    this.pending = undefined;
+  }
+
+  /** What is to be kept, and with the last of it the note. */
+  private keep(): LoopPlan {
+    this.creations ??= [...this.suffixes].map(([mesh, counts]) => creation(mesh, counts, this.cp));
+    const changes = this.creations.splice(0, CHANGES_PER_PLAN);
+    if (this.creations.length > 0) return { changes, more: true };
+    this.pending = 'note';
+    return { changes, notes: [{ area: NOTE_AREA, key: NOTE_KEY, value: { meshes: this.suffixes.size } }] };
+  }
+
+  /** Collects the suffixes of the names that stand, one service a step. */
+  private *standing(index: IndexReader): Generator<unknown> {
+    for (const service of index.ofKind('MeshService')) {
+      yield;
+      const hostname = standingName(service);
+      if (hostname === undefined) continue;
+      const { mesh, namespace } = service.id;
+      if (otherGiver(index, { mesh, hostname }, this.cp)) continue;
+      const suffix = suffixFor(hostname, namespace);
+      if (suffix === undefined || !isCovered(new Set([suffix]), hostname, namespace)) continue;
+      const counts = this.suffixes.get(mesh) ?? new Map<string, number>();
+      this.suffixes.set(mesh, counts.set(suffix, (counts.get(suffix) ?? 0) + 1));
+    }
+  }
+}
+
+/** The name at App Mesh that a generated service has as its hostname; undefined where it has none. */
+function standingName({ labels, status }: Resource): string | undefined {
+  const awsName = labelValue(labels, Label.awsName);
+  if (awsName === undefined || labelValue(labels, Label.generatedFrom) !== 'VirtualService') return undefined;
+  const addresses = status?.['addresses'];
+  // A copy whose zone has not said which names it has.
+  if (!isJsonArray(addresses)) return awsName;
+  return addresses.some((one) => isJsonObject(one) && one['hostname'] === awsName) ? awsName : undefined;
+}
+
+/** Where there are more than a MeshNaming holds, those that most names need. */
+function creation(mesh: string, counts: ReadonlyMap<string, number>, cp: ControlPlane): PutChange {
+  const id: Identity = { kind: MeshNaming.name, mesh, zone: ownZone(cp), namespace: '', name: NAME };
+  const ranked = [...counts].sort(([a, one], [b, two]) => two - one || (a < b ? -1 : 1)).slice(0, MOST_SUFFIXES);
+  const suffixes = ranked.map(([suffix]) => suffix).sort();
+  const labels = { ...computedLabels(MeshNaming, id, cp), [Label.madeWith]: KEPT_AT_UPGRADE };
+  return { type: 'put', id, expect: 'absent', labels, spec: { suffixes } };
+}
+
+/** Deletes what this zone kept for itself where the global names the mesh: from then on that is where names are given and taken. */
+function handedOver(index: IndexReader, cp: ControlPlane): readonly Change[] {
+  const namings = [...index.ofKind(MeshNaming.name)];
+  const named = new Set(namings.filter(({ id }) => id.zone === '').map(({ id }) => id.mesh));
+  return namings.flatMap(({ id, labels, revision }): readonly Change[] =>
+    id.zone === ownZone(cp) && id.zone !== '' && labels[Label.madeWith] === KEPT_AT_UPGRADE && named.has(id.mesh)
+      ? [{ type: 'delete', id, expect: revision }]
+      : [],
+  );
+}
