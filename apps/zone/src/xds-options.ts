@@ -13,7 +13,7 @@ import {
 } from '@causeway/control-plane';
 import { ProxyDirectory } from '@causeway/controllers';
 import { FirstState } from '@causeway/kds';
-import { WorkloadCertificates, ZoneAuthority } from '@causeway/identity';
+import { Enrolments, WorkloadCertificates, ZoneAuthority } from '@causeway/identity';
 import type { FollowedPolicies, Meshes } from '@causeway/meshes';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
@@ -74,6 +74,7 @@ type XdsSources = [
   workloadCertificates: WorkloadCertificates,
   authority: ZoneAuthority,
   certificates: XdsCertificates,
+  enrolments: Enrolments,
 ];
 
 /** What the zone's proxies are told from; `imports` are the modules that have that. */
@@ -82,7 +83,7 @@ export function xdsModule({ imports, core }: ModuleImports & CoreOption): Dynami
     imports: [...imports, XdsCertificatesModule.forRoot({ imports, core })],
     inject: [
       ...[POSTGRES_BACKEND, INDEX, MESHES, POLICIES, FirstState, ProxyDirectory],
-      ...[DATAPLANE_TOKENS, ZONE_PROXY_TOKENS, WorkloadCertificates, ZoneAuthority, XdsCertificates],
+      ...[DATAPLANE_TOKENS, ZONE_PROXY_TOKENS, WorkloadCertificates, ZoneAuthority, XdsCertificates, Enrolments],
     ],
     useFactory: (...sources: XdsSources) => xdsOptions(core, ...sources),
   });
@@ -90,11 +91,11 @@ export function xdsModule({ imports, core }: ModuleImports & CoreOption): Dynami
 
 function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources): XdsPortOptions {
   const [backend, index, meshes, policies, firstState, proxies, ...identity] = sources;
-  const [dataplaneTokens, zoneTokens, workloadCertificates, authority, certificates] = identity;
+  const [dataplaneTokens, zoneTokens, workloadCertificates, authority, certificates, enrolments] = identity;
   const { cp, clock, logger, settings, instance } = core;
   const zone = settings.CAUSEWAY_ZONE_NAME;
   return {
-    ...{ zone, instance, index, policies, clock, logger, dataplaneTokens, zoneTokens, workloadCertificates },
+    ...{ zone, instance, index, policies, clock, logger, dataplaneTokens, zoneTokens, workloadCertificates, enrolments },
     proxies: backend.proxies,
     agentLeases: backend.agentLeases,
     leaseLength: settings.CAUSEWAY_AGENT_LEASE,

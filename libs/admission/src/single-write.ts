@@ -124,7 +124,7 @@ export class SingleWrite {
     if (stored) checkMadeHere(stored, controlPlane);
     else checkNewMember(kind, draft.id, meshes, meshInBody);
     this.nodes.checkMembership(draft, stored);
-    const planned = planWrite(kind, draft, stored);
+    const planned = planWrite(kind, draft, stored, this.options.serverOwned);
     if (!stored) this.names.take(kind, draft.id, draft.spec);
     this.nodes.take(planned);
     return { ...planned, warnings: [...planned.warnings, ...definitionWarnings(draft, stored, { registry, index })] };

@@ -2,6 +2,7 @@ import type { DataplaneTokens, ServerCertificates, ZoneProxyTokens } from '@caus
 import type { DataplaneResource } from '@causeway/controllers';
 import {
   egressIdentityOf,
+  type Enrolments,
   identityFor,
   meshAuthorityOf,
   spiffeIdOf,
@@ -45,6 +46,8 @@ export interface XdsPortOptions {
   readonly logger: Logger;
   readonly dataplaneTokens: Pick<DataplaneTokens, 'verify' | 'onChange'>;
   readonly zoneTokens: Pick<ZoneProxyTokens, 'verify' | 'onChange'>;
+  /** What machines were granted. */
+  readonly enrolments: Enrolments;
   readonly workloadCertificates: Pick<WorkloadCertificates, 'issue' | 'issueToEgress'>;
   /** The certificate in PEM of the authority that signs workloads now. */
   readonly authority: () => Promise<string | undefined>;
@@ -96,10 +99,11 @@ export class XdsPort implements ObservedProxies {
       meshAuthority: (mesh) => meshAuthorityOf(index, mesh)?.certificate,
       idOf: (owner) => spiffeIdIn(index, owner),
     });
-    this.registrar = new DataplaneRegistrar({ zone, index, clock, logger, admission: options.admission });
+    const { enrolments, admission } = options;
+    this.registrar = new DataplaneRegistrar({ zone, index, clock, logger, admission, enrolments });
     const peers = this.createPeers();
     this.auth = new ZoneProxyAuthenticator({
-      ...{ zone, index, dataplaneTokens, zoneTokens, scope, certificates: this.proxyCertificates },
+      ...{ zone, index, dataplaneTokens, zoneTokens, scope, enrolments, certificates: this.proxyCertificates },
       registrar: this.registrar,
       idOf: (dataplane) => spiffeIdIn(index, { type: 'dataplane', dataplane }),
       peers,
@@ -246,9 +250,10 @@ export class XdsPort implements ObservedProxies {
 
   private createAgents(peers: PeerCertificates): AgentServer {
     const { zone, index, clock, logger, dataplaneTokens, admission, agentLeases: leases } = this.options;
-    const { leaseLength, zoneFacts } = this.options;
+    const { leaseLength, zoneFacts, enrolments } = this.options;
     return new AgentServer({
       ...{ zone, index, clock, logger, dataplaneTokens, peers, admission, leases, leaseLength, zoneFacts },
+      enrolments,
       idOf: (dataplane) => spiffeIdToBe(index, dataplane),
       streams: this.options.limits?.streams ?? DEFAULT_XDS_LIMITS.streams,
     });
