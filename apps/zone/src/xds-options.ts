@@ -6,14 +6,15 @@ import {
   MESHES,
   POLICIES,
   PortCertificates,
+  retryWhileUnavailable,
   sourceForUsers,
   type CertificateSource,
   type ControlPlaneCore,
   type ModuleImports,
 } from '@causeway/control-plane';
-import { ProxyDirectory } from '@causeway/controllers';
+import { ENROLMENT_REPLICAS, ProxyDirectory } from '@causeway/controllers';
 import { FirstState } from '@causeway/kds';
-import { Enrolments, WorkloadCertificates, ZoneAuthority } from '@causeway/identity';
+import { Enrolments, isEnrolmentInForce, WorkloadCertificates, ZoneAuthority } from '@causeway/identity';
 import type { FollowedPolicies, Meshes } from '@causeway/meshes';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
@@ -95,7 +96,19 @@ function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources
   const { cp, clock, logger, settings, instance } = core;
   const zone = settings.CAUSEWAY_ZONE_NAME;
   return {
-    ...{ zone, instance, index, policies, clock, logger, dataplaneTokens, zoneTokens, workloadCertificates, enrolments },
+    ...{
+      zone,
+      instance,
+      index,
+      policies,
+      clock,
+      logger,
+      dataplaneTokens,
+      zoneTokens,
+      workloadCertificates,
+      enrolments,
+    },
+    announce: () => announce(core, backend, index),
     proxies: backend.proxies,
     agentLeases: backend.agentLeases,
     leaseLength: settings.CAUSEWAY_AGENT_LEASE,
@@ -130,4 +143,17 @@ function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources
     port: settings.CAUSEWAY_XDS_PORT,
     certificates: () => certificates.certificates(),
   };
+}
+
+/** Says that this replica knows enrolments: the zone goes by them once all replicas do. */
+async function announce(
+  core: ControlPlaneCore<ZoneSettings>,
+  { store }: PostgresBackend,
+  index: IndexReader,
+): Promise<void> {
+  const { shutdown: signal, clock, logger, instance, settings } = core;
+  if (isEnrolmentInForce(index, settings.CAUSEWAY_ZONE_NAME)) return;
+  const note = { area: ENROLMENT_REPLICAS, key: instance, value: { since: clock.now() } };
+  const write = (): Promise<unknown> => store.write({ changes: [], onRefusal: 'abort', notes: [note] });
+  await retryWhileUnavailable(write, { clock, logger, signal });
 }

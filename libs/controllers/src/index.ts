@@ -42,6 +42,7 @@ export { HostnameExplainer, type ZonedHostnameRef } from './explain/hostname-exp
 export { createLeaseConditionsLoop, HEALTHY, LeaseHealth } from './leases/lease-conditions';
 export { LeaseEnder, leaseHold, releaseLeases, LONGEST_PAUSE, type LeaseHold } from './leases/lease-ender';
 export { LEASED_BY } from './leases/plan-lease-ends';
+export { ENROLMENT_REPLICAS, EnrolmentAdoption } from './enrolments/enrolment-adoption';
 export { REGISTERED_BY } from './proxies/abandoned-dataplanes';
 export { ProxyDirectory, type ProxyDirectoryOptions } from './proxies/proxy-directory';
 export { proxiesWithoutAuthority, type KnownProxy } from './proxies/known-proxies';

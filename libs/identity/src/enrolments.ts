@@ -131,7 +131,8 @@ export class Enrolments {
    */
   certified(dataplane: Identity, uid: string | undefined): EnrolmentResource | undefined {
     const enrolment = this.of(dataplane);
-    if (enrolment && (uid === enrolment.uid || (uid === undefined && enrolment.spec.by === 'upgrade'))) return enrolment;
+    if (enrolment && (uid === enrolment.uid || (uid === undefined && enrolment.spec.by === 'upgrade')))
+      return enrolment;
     if (!this.isInForce(dataplane)) return undefined;
     throw new Forbidden(
       `the client certificate is of no enrolment of ${describeIdentity(dataplane)} that stands: it joins again with a new bundle`,

@@ -17,13 +17,7 @@ export {
   type WorkloadId,
 } from './workload-id';
 export { egressIdentityOf } from './egress-identity';
-export {
-  bindingProblem,
-  servicesOf,
-  servicesProblem,
-  workloadProblem,
-  type WorkloadBinding,
-} from './workload-binding';
+export { bindingProblem, servicesOf, servicesProblem, workloadProblem, type WorkloadBinding } from './workload-binding';
 export {
   enrolledDataplane,
   enrolmentEpochId,

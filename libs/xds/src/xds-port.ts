@@ -36,6 +36,8 @@ export interface XdsPortOptions {
   readonly zone: string;
   /** Of this replica, another one after each start. */
   readonly instance: string;
+  /** Says, before its first proxy, that this replica knows enrolments. Rejects with Unavailable. */
+  readonly announce: () => Promise<unknown>;
   /** Where replicas tell each other of their proxies. */
   readonly proxies: Pick<ProxySessionStore, 'report'>;
   readonly index: IndexReader;
@@ -147,6 +149,7 @@ export class XdsPort implements ObservedProxies {
 
   /** Listens and resolves with the port. Rejects where it cannot listen. */
   async listen(): Promise<number> {
+    await this.options.announce();
     // What a replica tells proxies counts from the first of them (docs/reference/proxies.md).
     await this.reporter.report();
     this.reporting = this.reporter.run(this.ending.signal);
