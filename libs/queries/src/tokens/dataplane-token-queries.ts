@@ -90,7 +90,7 @@ function decodeRequest(fields: JsonObject): DataplaneTokenRequest {
     ...textPart('workload', workload),
     ...textPart('validFor', validFor),
     ...textPart('namespace', namespace),
-    ...(listed && listed.length > 0 ? { services: listed } : {}),
+    ...(listed && !isAbsent(services) ? { services: listed } : {}),
     ...(typeof machines === 'number' ? { machines } : {}),
     ...(!held || Object.keys(held).length === 0 ? {} : { tags: held }),
   };
