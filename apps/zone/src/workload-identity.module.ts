@@ -110,7 +110,7 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
           inject: [POSTGRES_BACKEND, INDEX, MESHES],
           useFactory: ({ store }: PostgresBackend, index: IndexReader, meshes: Meshes) =>
             new Enrolments({
-              ...{ cp: core.cp, store, index, clock, logger },
+              ...{ cp: core.cp, store, index, clock, logger, validity },
               takesKumaTokens: (mesh) => meshes.state(mesh)?.parameters.dataplaneTokens === 'Kuma',
             }),
         },

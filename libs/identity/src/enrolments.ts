@@ -44,6 +44,8 @@ export interface EnrolmentsOptions {
   readonly store: Pick<ResourceStore, 'write'>;
   /** Whether tokens of Kuma's form let new Dataplanes of a mesh in (`MeshParameters.dataplaneTokens`). */
   readonly takesKumaTokens: (mesh: string) => boolean;
+  /** How long certificates live at most, ms. */
+  readonly validity: number;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -127,13 +129,15 @@ export class Enrolments {
 
   /**
    * The enrolment that a verified certificate was signed by; undefined where the zone does not go by enrolments yet. `uid`: that in the
-   * certificate; one of an older version has none, and counts for what was enrolled at the upgrade. Throws Forbidden.
+   * certificate; one of an older version has none, and counts for what was enrolled at the upgrade. A store that was restored may have
+   * lost the enrolment: it comes back for one life of a certificate. Rejects with Forbidden, Unavailable.
    */
-  certified(dataplane: Identity, uid: string | undefined): EnrolmentResource | undefined {
+  async certified(dataplane: Identity, uid: string | undefined): Promise<EnrolmentResource | undefined> {
     const enrolment = this.of(dataplane);
-    if (enrolment && (uid === enrolment.uid || (uid === undefined && enrolment.spec.by === 'upgrade')))
-      return enrolment;
+    if (enrolment && isSignedBy(enrolment, uid)) return enrolment;
     if (!this.isInForce(dataplane)) return undefined;
+    const restored = uid === undefined || enrolment ? undefined : this.restored(dataplane, uid);
+    if (restored && (await this.write(dataplane, undefined, restored))) return this.of(dataplane);
     throw new Forbidden(
       `the client certificate is of no enrolment of ${describeIdentity(dataplane)} that stands: it joins again with a new bundle`,
     );
@@ -172,7 +176,7 @@ export class Enrolments {
   ): EnrolmentSpec | 'as before' {
     if (before?.spec.tokens.includes(id) === true) return 'as before';
     const revoked = this.options.index.get({ ...enrolmentId(dataplane), kind: WorkloadRevocation.name });
-    if (revoked && issuedAt <= revoked.createdAt)
+    if (revoked && WorkloadRevocation.is(revoked) && issuedAt <= revoked.spec.revokedAt)
       throw new Forbidden(
         `the dataplane token was issued before ${describeIdentity(dataplane)} was revoked: it joins again with a new bundle`,
       );
@@ -212,6 +216,21 @@ export class Enrolments {
     const there = this.groups.get(token)?.size ?? 0;
     if (there >= machines)
       throw new Conflict(`${there} machines of this group are there, its token is for ${machines} at once`);
+  }
+
+  /** What an enrolment that a restored store does not have comes back with: the services that the Dataplane has in it. */
+  private restored(dataplane: Identity, uid: string): EnrolmentSpec | undefined {
+    const { index, validity } = this.options;
+    const epoch = index.get(enrolmentEpochId(dataplane.zone));
+    const restoredAt = epoch && EnrolmentEpoch.is(epoch) ? epoch.spec.restoredAt : undefined;
+    const revoked = index.get({ ...enrolmentId(dataplane), kind: WorkloadRevocation.name });
+    const isRevoked =
+      revoked && WorkloadRevocation.is(revoked) && revoked.spec.ended.some((one) => one.enrolment === uid);
+    if (restoredAt === undefined || restoredAt + validity <= this.now || isRevoked) return undefined;
+    const stored = index.get(dataplane);
+    const services = stored && Dataplane.is(stored) ? [...servicesOf(stored)] : [];
+    const formerly = { formerly: uid, confirmBefore: this.now + validity };
+    return { by: 'import', services, tokens: [], issuedAt: this.now, ...formerly };
   }
 
   private async write(
@@ -269,6 +288,11 @@ export class Enrolments {
   private get now(): number {
     return this.options.clock.now();
   }
+}
+
+/** Whether a certificate with this uid is of an enrolment; one without is of an older version. */
+function isSignedBy({ uid, spec: { by, formerly } }: EnrolmentResource, signed: string | undefined): boolean {
+  return signed === undefined ? by === 'upgrade' : signed === uid || signed === formerly;
 }
 
 const KINDS = [Enrolment.name];

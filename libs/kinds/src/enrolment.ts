@@ -23,6 +23,8 @@ const Spec = Type.Object(
     issuedAt: Instant,
     /** The token of a group of machines that it is one of. */
     group: Type.Optional(Id),
+    /** After an import: the uid in its certificates of before. */
+    formerly: Type.Optional(Id),
     /** After an import: until when it stands unless an operator confirms it, ms since 1970. */
     confirmBefore: Type.Optional(Instant),
   },
@@ -49,7 +51,16 @@ export const Enrolment = defineKind({
   spec: Spec,
 });
 
-const EpochSpec = Type.Object({ since: Instant }, strict);
+const EpochSpec = Type.Object(
+  {
+    since: Instant,
+    /** The incarnation of the store at the last look of a leader. */
+    incarnation: Type.Optional(Id),
+    /** When a leader first saw another incarnation: enrolments may have been lost with a restored store. */
+    restoredAt: Type.Optional(Instant),
+  },
+  strict,
+);
 
 /** Since when a zone goes by enrolments: before that, every replica of it did not know them. One a zone. */
 export const EnrolmentEpoch = defineKind({
@@ -67,11 +78,14 @@ export const EnrolmentEpoch = defineKind({
 /** The name of the one EnrolmentEpoch of a zone. */
 export const ENROLMENT_EPOCH = 'zone';
 
-const RevocationSpec = Type.Object(
+/** Most enrolments of one Dataplane that may end while certificates of the first are valid. */
+export const MOST_ENDED_ENROLMENTS = 32;
+
+const Ended = Type.Object(
   {
-    /** The uid of the enrolment that ended: its certificates carry it. */
+    /** The uid of the enrolment: its certificates carry it. */
     enrolment: Id,
-    /** The SPIFFE id of its certificates, where no other enrolment has it. */
+    /** The SPIFFE id of its certificates, where no other enrolment had it. */
     spiffeId: Type.Optional(Type.String({ minLength: 1, maxLength: 2_048 })),
     /** When its last certificate has ended, ms since 1970. */
     until: Instant,
@@ -79,12 +93,21 @@ const RevocationSpec = Type.Object(
   strict,
 );
 
-/** What other zones need to know of an enrolment that has ended. */
+const RevocationSpec = Type.Object(
+  {
+    /** When the newest of them was revoked, ms since 1970: tokens of before enrol the Dataplane no more. */
+    revokedAt: Instant,
+    ended: Type.Array(Ended, { maxItems: MOST_ENDED_ENROLMENTS }),
+  },
+  strict,
+);
+
+/** What other zones need to know of enrolments of a Dataplane that have ended. */
 export type WorkloadRevocationSpec = Static<typeof RevocationSpec>;
 
 /**
- * That the certificates of one ended enrolment are believed no longer, in any zone; it is named as the Dataplane, and removed when its
- * last certificate has ended. Written by `causeway workloads revoke` only, and sent to control planes of ours.
+ * That the certificates of ended enrolments of a Dataplane are believed no longer, in any zone; it is named as the Dataplane, and removed
+ * when the last certificate has ended. Written by `causeway workloads revoke` only, and sent to control planes of ours.
  */
 export const WorkloadRevocation = defineKind({
   name: 'WorkloadRevocation',

@@ -19,6 +19,7 @@ export {
   Enrolment,
   ENROLMENT_EPOCH,
   EnrolmentEpoch,
+  MOST_ENDED_ENROLMENTS,
   MOST_ENROLMENT_TOKENS,
   WorkloadRevocation,
   type EnrolmentSpec,

@@ -20,7 +20,7 @@ const KINDS = [
   ...['Service', 'Route', 'Pod', 'ServiceImport', 'ServiceExport', 'CustomResourceDefinition'],
   // What roles speak of besides kinds.
   ...['AccessReview', 'AuditLog', 'Configuration', 'DataplaneToken', 'Diagnosis', 'SyncDecision', 'UserToken'],
-  ...['WorkloadAuthority', 'ZoneToken', 'Enrolment', 'EnrolmentEpoch', 'WorkloadRevocation'],
+  ...['WorkloadAuthority', 'ZoneToken', 'Workload', 'Enrolment', 'EnrolmentEpoch', 'WorkloadRevocation'],
 ];
 
 /** Plurals and short names of our own kinds, and first words of paths of REST. */

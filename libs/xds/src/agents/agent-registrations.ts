@@ -63,7 +63,7 @@ export class AgentRegistrations {
     const { token, certificate } = credentials;
     if (!certificate) return this.byToken(wanted, stored, credentials);
     try {
-      return this.byCertificate(wanted, stored, certificate, credentials);
+      return await this.byCertificate(wanted, stored, certificate, credentials);
     } catch (error) {
       if (token === '') throw error;
       return this.byToken(wanted, stored, credentials);
@@ -89,19 +89,19 @@ export class AgentRegistrations {
     return { tokenId, until, address, services };
   }
 
-  private byCertificate(
+  private async byCertificate(
     wanted: DataplaneResource,
     stored: DataplaneResource | undefined,
     certificate: X509Certificate,
     { address }: AgentCredentials,
-  ): RegistrationRight {
+  ): Promise<RegistrationRight> {
     const { peers, idOf, enrolments } = this.options;
     const { uri, enrolment, expiresAt: until } = peers.verify(certificate, wanted.id.mesh);
     for (const dataplane of stored ? [wanted, stored] : [wanted]) {
       const id = idOf(dataplane) ?? 'nobody: no MeshIdentity selects it';
       if (id !== uri) throw new Forbidden(`the client certificate is of ${uri}, the Dataplane is ${id}`);
     }
-    const services = enrolments.checkServices(wanted, enrolments.certified(wanted.id, enrolment));
+    const services = enrolments.checkServices(wanted, await enrolments.certified(wanted.id, enrolment));
     return { tokenId: '', until, address, services };
   }
 

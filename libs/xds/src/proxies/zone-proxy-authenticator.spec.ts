@@ -41,7 +41,7 @@ function setUp() {
     },
     idOf: () => undefined,
     registrar: { register: () => Promise.resolve(), left: () => undefined },
-    enrolments: { join: () => Promise.resolve(undefined), certified: () => undefined },
+    enrolments: { join: () => Promise.resolve(undefined), certified: () => Promise.resolve(undefined) },
   });
   return { zone, authenticator };
 }

@@ -218,7 +218,7 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
   private async verified(node: DataplaneOf, { token, certificate }: Shown): Promise<VerifiedClaims> {
     if (!certificate) return this.verifiedToken(node, token);
     try {
-      return { ...this.verifiedCertificate(node, certificate), certificate };
+      return { ...(await this.verifiedCertificate(node, certificate)), certificate };
     } catch (error) {
       if (token === '') throw error;
       return this.verifiedToken(node, token);
@@ -226,7 +226,7 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
   }
 
   /** A certificate holds for the Dataplanes whose id it has. */
-  private verifiedCertificate(node: DataplaneOf, certificate: X509Certificate): VerifiedClaims {
+  private async verifiedCertificate(node: DataplaneOf, certificate: X509Certificate): Promise<VerifiedClaims> {
     const { peers, idOf, enrolments } = this.options;
     const { uri, enrolment, expiresAt } = peers.verify(certificate, node.mesh);
     const dataplane = this.stored(node);
@@ -235,7 +235,7 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
       throw new Forbidden(
         `the client certificate is of ${uri}, the Dataplane is ${id ?? 'nobody: no MeshIdentity selects it'}`,
       );
-    const services = enrolments.certified(dataplane.id, enrolment)?.spec.services;
+    const services = (await enrolments.certified(dataplane.id, enrolment))?.spec.services;
     const binding = { mesh: node.mesh, workload: workloadOf(dataplane), ...(services && { services }) };
     return { id: '', binding, expiresAt };
   }

@@ -295,7 +295,10 @@ function registerIssuing(tokens: Command, context: CommandContext, finish: SetEx
     .option('--service <service...>', 'a service that it may serve (default: one of its own name)')
     .option('--no-service', 'it serves nothing')
     .option('--workload <workload>', 'the workload: needed where it comes from the label kuma.io/workload')
-    .option('--machines <number>', `without a name: how many machines may be there at once (default: ${DEFAULT_MACHINES})`)
+    .option(
+      '--machines <number>',
+      `without a name: how many machines may be there at once (default: ${DEFAULT_MACHINES})`,
+    )
     .option('--tag <tag>', 'KEY=VALUE,...: a tag of the Dataplane; may be repeated', (value, before: string[] = []) => [
       ...before,
       value,
