@@ -105,7 +105,7 @@ export class XdsPort implements ObservedProxies {
     this.registrar = new DataplaneRegistrar({ zone, index, clock, logger, admission, enrolments });
     const peers = this.createPeers();
     this.auth = new ZoneProxyAuthenticator({
-      ...{ zone, index, dataplaneTokens, zoneTokens, scope, enrolments, certificates: this.proxyCertificates },
+      ...{ zone, index, dataplaneTokens, zoneTokens, scope, enrolments, clock, certificates: this.proxyCertificates },
       registrar: this.registrar,
       idOf: (dataplane) => spiffeIdIn(index, { type: 'dataplane', dataplane }),
       peers,

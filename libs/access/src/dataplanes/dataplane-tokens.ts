@@ -36,7 +36,7 @@ export const DEFAULT_MACHINES = 100;
 
 /**
  * A request for a dataplane token: for which Dataplanes of the mesh it holds, and what they may serve. It names one Dataplane, or a workload
- * and services for a group of machines. What else is left out: namespace `default`, and of services the Dataplane's own name.
+ * and services for a group of machines. What else is left out: namespace `default`, and of services those that are called as the Dataplane or its workload.
  */
 export interface DataplaneTokenRequest extends WorkloadBinding {
   readonly mesh: string;
@@ -117,8 +117,14 @@ function grantOf(request: DataplaneTokenRequest): WorkloadBinding & { readonly m
     ...(name === undefined ? { machines } : { name }),
     ...(tags === undefined ? {} : { tags }),
     ...(workload === undefined ? {} : { workload }),
-    services: services ?? tags?.[Label.service] ?? (name === undefined ? [] : [name]),
+    services: services ?? tags?.[Label.service] ?? ownServices(name, workload),
   };
+}
+
+/** What a Dataplane may serve that is granted no services: those that are called as itself. */
+function ownServices(name: string | undefined, workload: string | undefined): readonly string[] {
+  if (name === undefined) return [];
+  return workload === undefined || workload === name ? [name] : [name, workload];
 }
 
 /** What a request lacks that grants something: a credential that names nobody would be one for everybody. */

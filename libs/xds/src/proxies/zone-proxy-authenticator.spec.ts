@@ -41,6 +41,7 @@ function setUp() {
     },
     idOf: () => undefined,
     registrar: { register: () => Promise.resolve(), left: () => undefined },
+    clock,
     enrolments: { join: () => Promise.resolve(undefined), certified: () => Promise.resolve(undefined) },
   });
   return { zone, authenticator };

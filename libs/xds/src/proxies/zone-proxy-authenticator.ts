@@ -11,14 +11,17 @@ import {
 import { Dataplane, Enrolment } from '@causeway/kinds';
 import { LEASED_BY, REGISTERED_BY, type DataplaneResource } from '@causeway/controllers';
 import {
+  Conflict,
   Forbidden,
   isJsonObject,
   NotFound,
   shortened,
+  Unavailable,
   type Identity,
   type JsonObject,
   type Resource,
 } from '@causeway/resources';
+import type { Clock } from '@causeway/runtime';
 import type { IndexEvent, IndexReader } from '@causeway/store';
 import { bytesOnly, type EnvoyView } from '../envoy/envoy-view';
 import { meshOfAuthority } from '../model/trust-domains';
@@ -44,6 +47,7 @@ export interface ZoneProxyAuthenticatorOptions {
   /** The SPIFFE id that a stored Dataplane is to have; undefined where it has none. */
   readonly idOf: (dataplane: Identity) => string | undefined;
   readonly registrar: Pick<DataplaneRegistrar, 'register' | 'left'>;
+  readonly clock: Pick<Clock, 'sleep'>;
   readonly enrolments: Pick<Enrolments, 'join' | 'certified'>;
   /** The view's certificate is another; of an egress, the one in `mesh`. */
   readonly renewed: (view: EnvoyView, mesh?: string) => void;
@@ -55,6 +59,9 @@ export interface ZoneProxyAuthenticatorOptions {
 
 /** Most addresses that a proxy binds without having declared which: each is a listener of about 30 kB. */
 export const MOST_BOUND = 2_000;
+
+/** How long a proxy waits for its enrolment before it is served, ms. */
+const LONGEST_ENROLMENT = 1_000;
 
 const NOTHING: ReadonlySet<string> = new Set();
 /** Kinds of which a change may end the belief in a certificate. */
@@ -199,7 +206,7 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
       await this.options.registrar.register(known, { mesh, name, document, credential: token, until, address });
     }
     const dataplane = this.bound(node, binding);
-    await this.enrol(dataplane, token);
+    await this.enrolSoon(dataplane, token);
     const proxy = dataplaneProxyId(dataplane.id);
     if (shown.certificate) this.certified.add(proxy);
     const listed = this.listed(node, dataplane);
@@ -244,6 +251,15 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
   private async enrol({ id, labels }: DataplaneResource, token: JoiningCredential | undefined): Promise<void> {
     const isOfUser = labels[LEASED_BY] === undefined && labels[REGISTERED_BY] === undefined;
     if (token) await this.options.enrolments.join(id, token, isOfUser);
+  }
+
+  /** The same before its proxy is served: one that cannot be enrolled for want of the store is served all the same, without a certificate. */
+  private async enrolSoon(dataplane: DataplaneResource, token: JoiningCredential | undefined): Promise<void> {
+    const isDone = this.enrol(dataplane, token).catch((error: unknown) => {
+      if (!(error instanceof Unavailable || error instanceof Conflict)) throw error;
+    });
+    // Where the store does not answer at all, nobody waits for it.
+    await Promise.race([isDone, this.options.clock.sleep(LONGEST_ENROLMENT)]);
   }
 
   private async verifiedToken({ mesh }: Pick<DataplaneNode, 'mesh'>, token: string): Promise<VerifiedClaims> {
