@@ -61,11 +61,14 @@ function ask(port: number, line = 'hello'): Promise<string> {
       CAUSEWAY_WORKLOAD_CERT_VALIDITY: validity,
     });
 
+  /** Of the Dataplanes of this file. */
+  const SERVICES = ['echo', 'second'];
+
   /** Writes what `causeway tokens dataplane NAME --bundle` prints. */
   async function bundleFor(name: string, validFor = '1h'): Promise<string> {
     const { tokens } = zone.app.get<DataplaneTokens>(DATAPLANE_TOKENS, { strict: false });
     await tokens.ensureKey();
-    const { token } = await tokens.issue({ mesh: MESH, name, validFor });
+    const { token } = await tokens.issue({ mesh: MESH, name, services: SERVICES, validFor });
     const file = join(folder, `${name}.bundle`);
     const authority = zone.authority ?? '';
     const text = joinBundleText({
@@ -259,7 +262,7 @@ function ask(port: number, line = 'hello'): Promise<string> {
 
   it('renew by their certificate when their token is of no use any more', async () => {
     const { tokens } = zone.app.get<DataplaneTokens>(DATAPLANE_TOKENS, { strict: false });
-    const { id, token } = await tokens.issue({ mesh: MESH, name: 'web-1', validFor: '1m' });
+    const { id, token } = await tokens.issue({ mesh: MESH, name: 'web-1', services: SERVICES, validFor: '1m' });
     const text = { controlPlanes: [`127.0.0.1:${xdsPort}`], zone: 'east', mesh: MESH, authority: zone.authority ?? '' };
     writeFileSync(join(folder, 'web-1.bundle'), joinBundleText({ ...text, token }));
     await tokens.revoke(id);

@@ -65,7 +65,7 @@ describe('an agent whose builtin plane has several processes', () => {
     await zone.untilLeading();
     const { tokens } = zone.app.get<DataplaneTokens>(DATAPLANE_TOKENS, { strict: false });
     await tokens.ensureKey();
-    const { token } = await tokens.issue({ mesh: 'default', name: 'web-1', validFor: '1h' });
+    const { token } = await tokens.issue({ mesh: 'default', name: 'web-1', services: ['web'], validFor: '1h' });
     const [controlPlanes, authority] = [[`127.0.0.1:${ports.xds}`], zone.authority ?? ''];
     const bundle = joinBundleText({ controlPlanes, zone: 'east', mesh: 'default', token, authority });
     writeFileSync(join(folder, 'web-1.bundle'), bundle, { mode: 0o600 });

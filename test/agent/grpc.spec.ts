@@ -24,10 +24,18 @@ describe('gRPC programs beside an agent', () => {
   let zone: ZoneProgram;
   let port = 0;
 
-  async function start(name: string, services: readonly object[]): Promise<AgentProcess> {
+  async function start(
+    name: string,
+    services: readonly { readonly name: string; readonly [field: string]: unknown }[],
+  ): Promise<AgentProcess> {
     const { tokens } = zone.app.get<DataplaneTokens>(DATAPLANE_TOKENS, { strict: false });
     await tokens.ensureKey();
-    const { token } = await tokens.issue({ mesh: 'default', name, validFor: '1h' });
+    const { token } = await tokens.issue({
+      mesh: 'default',
+      name,
+      services: services.map((one) => one.name),
+      validFor: '1h',
+    });
     const bundle = join(folder, `${name}.bundle`);
     const place = { controlPlanes: [`127.0.0.1:${zone.xds.address.port}`], zone: 'east', mesh: 'default' };
     writeFileSync(bundle, joinBundleText({ ...place, token, authority: zone.authority ?? '' }), { mode: 0o600 });

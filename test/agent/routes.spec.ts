@@ -80,7 +80,10 @@ describe('a machine with the builtin plane', () => {
     await zone.untilLeading();
     const { tokens } = zone.app.get<DataplaneTokens>(DATAPLANE_TOKENS, { strict: false });
     await tokens.ensureKey();
-    const { token } = await tokens.issue({ mesh: 'default', name: 'all-1', validFor: '1h' });
+    const { token } = await tokens.issue({
+      ...{ mesh: 'default', name: 'all-1', validFor: '1h' },
+      services: [...SERVICES],
+    });
     const [controlPlanes, authority] = [[`127.0.0.1:${ports.xds}`], zone.authority ?? ''];
     const bundle = join(folder, 'all-1.bundle');
     const text = joinBundleText({ controlPlanes, zone: 'east', mesh: 'default', token, authority });

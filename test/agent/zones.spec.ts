@@ -31,6 +31,7 @@ const RANGES = {
 interface DataplaneFields {
   readonly name: string;
   readonly address: string;
+  readonly services?: readonly { readonly name: string }[];
   readonly [field: string]: unknown;
 }
 
@@ -76,7 +77,8 @@ describe('agents of two zones', () => {
     await one.start();
   }
   async function startDataplane(zone: string, dataplane: DataplaneFields, config: object): Promise<void> {
-    const order = { mesh: 'default', name: dataplane.name, validFor: '1h' };
+    const services = (dataplane.services ?? []).map(({ name }) => name);
+    const order = { mesh: 'default', name: dataplane.name, services, validFor: '1h' };
     // The leader makes the key that signs it.
     const issued = (): Promise<string | undefined> =>
       mesh

@@ -103,12 +103,13 @@ async function targetOf(mesh: ProcessMesh): Promise<Target> {
 
 /** The Dataplanes of the proxies that attack, and of the one that behaves. */
 async function proxiesOf(zone: ProcessPlane): Promise<ProxyTarget> {
+  const tokens: Record<string, string> = {};
   for (const name of ['evil', 'good']) {
     const networking = { address: '127.0.0.1', inbound: [{ port: 7_000, tags: { 'kuma.io/service': name } }] };
     await zone.put(`/meshes/default/dataplanes/${name}`, { type: 'Dataplane', mesh: 'default', name, networking });
+    tokens[`default.${name}`] = await zone.text('/tokens/dataplane', { mesh: 'default', name, validFor: '24h' });
   }
-  const token = await zone.text('/tokens/dataplane', { mesh: 'default', validFor: '24h' });
-  return { port: Number(zone.xdsAddress.split(':')[1]), token };
+  return { port: Number(zone.xdsAddress.split(':')[1]), tokens };
 }
 
 /** Resolves with what became of the attacks when they are over. */

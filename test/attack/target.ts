@@ -3,8 +3,8 @@ import type { Tally } from './tally';
 /** Where proxies of a zone connect to, on this machine and in plain text. */
 export interface ProxyTarget {
   readonly port: number;
-  /** A dataplane token for the proxies of the mesh `default`, of which `evil` and `good` have a Dataplane. */
-  readonly token: string;
+  /** Dataplane tokens of the proxies `default.evil` and `default.good`, by node. */
+  readonly tokens: Readonly<Record<string, string>>;
 }
 
 /** Where attacks go: the mesh as somebody on this machine, or with a zone token of his own, reaches it. */

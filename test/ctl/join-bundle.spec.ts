@@ -33,7 +33,14 @@ describe('causeway tokens … --bundle', () => {
     JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
 
   it('has the places, what verifies them, and a token of one hour for a Dataplane', async () => {
-    const ran = await tokens('dataplane', 'redis-1', '--bundle', ...at('10.0.0.1:5678', '[fd00::1]:5678'));
+    const ran = await tokens(
+      'dataplane',
+      'redis-1',
+      '--service',
+      'redis',
+      '--bundle',
+      ...at('10.0.0.1:5678', '[fd00::1]:5678'),
+    );
     const bundle = printed(ran);
     expect(bundle).toMatchObject({
       ...{ controlPlanes: ['10.0.0.1:5678', '[fd00::1]:5678'], zone: 'east', mesh: 'default' },
@@ -41,9 +48,9 @@ describe('causeway tokens … --bundle', () => {
     });
     expect(bundle.authority).toContain('BEGIN CERTIFICATE');
     const { exp, iat, ...whose } = claims(bundle) as { exp: number; iat: number };
-    expect(whose).toMatchObject({ Mesh: 'default', Name: 'redis-1' });
+    expect(whose).toMatchObject({ Mesh: 'default', Namespace: 'default', Name: 'redis-1', Services: ['redis'] });
     expect(Math.round((exp - iat) / 60)).toBe(60);
-    expect(ran.err).toMatch(/^token [\w-]+ of mesh default \(Dataplane redis-1\), valid until /);
+    expect(ran.err).toMatch(/^token [\w-]+ of mesh default \(Dataplane redis-1, serves redis\), valid until /);
   });
 
   it('has a zone token for the ingress, new or that of a file', async () => {
@@ -66,6 +73,7 @@ describe('causeway tokens … --bundle', () => {
       [['zone', 'east', '--token-file', file], /--token-file is for --bundle/],
       [['zone', 'east', '--bundle', '--token-file', file, '--scope', 'ingress'], /leave them or --token-file out/],
       [['zone', 'east', '--bundle', '-o', 'json'], /--bundle has a form of its own/],
+      [['dataplane', 'a', '--bundle', ...at('a:1')], /--bundle needs --service SERVICE/],
       [['dataplane', 'a', '--xds', 'a:1'], /--xds is for --bundle/],
     ];
     for (const [args, err] of refused)

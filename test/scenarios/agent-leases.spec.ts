@@ -93,8 +93,9 @@ describe('leases of agents', () => {
     await first.untilLeading();
     replicas = [first, await ZoneProgram.start(settings())];
     const { tokens } = first.app.get<DataplaneTokens>(DATAPLANE_TOKENS, { strict: false });
-    const issue = () => tokens.issue({ mesh: 'default' }).catch(() => undefined);
+    const issue = () => tokens.issue({ mesh: 'default', isKuma: true }).catch(() => undefined);
     token = (await until('a key that signs tokens', issue)).token;
+    await first.takeKumaTokens();
   });
   afterEach(async () => void (await Promise.all([...agents].map((one) => one.kill()))));
   afterAll(async () => {
@@ -265,7 +266,8 @@ describe('leases of agents', () => {
     await replicas[0].put('/meshes/default/dataplanes/bank-1', {
       ...{ type: 'Dataplane', mesh: 'default', name: 'bank-1', networking: { address: '127.0.0.1', inbound: foreign } },
     });
-    const tagged = (await tokens.issue({ mesh: 'default', tags: { 'kuma.io/service': ['redis'] } })).token;
+    const tagged = (await tokens.issue({ mesh: 'default', isKuma: true, tags: { 'kuma.io/service': ['redis'] } }))
+      .token;
     const thief = agent({ authorization: () => `Bearer ${tagged}` });
     thief.holder.want([dataplane('bank-1')]);
     await until('it is refused', () => stateOf(thief, 'bank-1')?.type === 'refused');

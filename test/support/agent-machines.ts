@@ -43,7 +43,7 @@ export class AgentMachines {
   async agent(machine: NetworkNamespace, name: string, config: object): Promise<AgentProcess> {
     const { tokens } = this.zone.app.get<DataplaneTokens>(DATAPLANE_TOKENS, { strict: false });
     await tokens.ensureKey();
-    const { token } = await tokens.issue({ mesh: 'default', name, validFor: '10m' });
+    const { token } = await tokens.issue({ mesh: 'default', name, services: servicesIn(config), validFor: '10m' });
     const bundle = join(this.parts.folder, `${name}.bundle`);
     const facts = { controlPlanes: [`127.0.0.1:${ZONE_PORT}`], zone: 'east', mesh: 'default', token };
     writeFileSync(bundle, joinBundleText({ ...facts, authority: this.zone.authority ?? '' }), { mode: 0o600 });
@@ -70,4 +70,14 @@ export class AgentMachines {
     await this.parts.database.drop();
     rmSync(this.parts.folder, { recursive: true, force: true });
   }
+}
+
+/** The services of an agent's configuration. */
+function servicesIn(config: object): readonly string[] {
+  const { dataplanes = [] } = config as { readonly dataplanes?: readonly { readonly services?: readonly Named[] }[] };
+  return dataplanes.flatMap(({ services = [] }) => services.map(({ name }) => name));
+}
+
+interface Named {
+  readonly name: string;
 }

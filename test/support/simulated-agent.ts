@@ -81,7 +81,7 @@ export class SimulatedAgent {
 
   /** Attaches; asks what its Dataplane is to be told when it is registered. */
   start(): void {
-    const tags = { 'kuma.io/service': this.name };
+    const tags = { 'kuma.io/service': WORKLOAD };
     const networking = { address: '127.0.0.1', inbound: [{ port: PORT, tags }] };
     this.holder.want([{ mesh: MESH, name: this.name, labels: { 'kuma.io/workload': WORKLOAD }, spec: { networking } }]);
     this.running = this.holder.run(this.ending.signal);

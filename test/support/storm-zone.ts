@@ -36,7 +36,7 @@ export class StormZone {
     const spec = { selector: { dataplane: { matchLabels: {} } }, provider: { type: 'Bundled' } };
     const identity = { type: 'MeshIdentity', mesh: 'default', name: 'all', spec };
     await until('the mesh', async () => (await plane.put('/meshes/default/meshidentities/all', identity)) < 300);
-    const order = { mesh: 'default', workload: WORKLOAD };
+    const order = { mesh: 'default', workload: WORKLOAD, services: [WORKLOAD], machines: 10_000 };
     const token = await until('a token', () => plane.text('/tokens/dataplane', order).catch(() => undefined));
     const addresses = [`127.0.0.1:${settings.CAUSEWAY_XDS_PORT}`];
     return new StormZone(plane, settings, { database, folder }, { addresses, authority: authority.certificate, token });

@@ -96,6 +96,23 @@ export class ZoneProgram {
     if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
   }
 
+  /** Sends an order by REST, and resolves with the answer. */
+  async post(path: string, body: unknown): Promise<unknown> {
+    const headers = { 'content-type': 'application/json', accept: 'application/json' };
+    const answer = await fetch(this.restUrl + path, { method: 'POST', headers, body: JSON.stringify(body) });
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+    return answer.json();
+  }
+
+  /** Tokens in Kuma's form, which grant everything in the mesh `default`, are good here from now on. */
+  async takeKumaTokens(): Promise<void> {
+    await this.put('/meshparameters/kuma-tokens', {
+      ...{ type: 'MeshParameters', name: 'kuma-tokens', spec: { dataplaneTokens: 'Kuma' } },
+    });
+    const parametersRef = { group: 'causeway.io', kind: 'MeshParameters', name: 'kuma-tokens' };
+    await this.put('/meshes/default', { type: 'Mesh', name: 'default', spec: { parametersRef } });
+  }
+
   /** One request of HTTP/1 to the port at which proxies are served, by TLS: `body` as it is, or as JSON. */
   askXds(
     method: string,

@@ -54,6 +54,7 @@ const groups: readonly { readonly heading: string; readonly commands: readonly C
     commands: [
       { name: 'zones', load: async () => (await import('./commands/zones/zones.js')).registerZones },
       { name: 'proxies', load: async () => (await import('./commands/proxies/proxies.js')).registerProxies },
+      { name: 'workloads', load: async () => (await import('./commands/workloads/workloads.js')).registerWorkloads },
       { name: 'leases', load: async () => (await import('./commands/proxies/leases.js')).registerLeases },
       { name: 'sync', load: async () => (await import('./commands/sync/sync-diff.js')).registerSync },
       { name: 'auth', load: async () => (await import('./commands/access/auth.js')).registerAuth },

@@ -1,12 +1,14 @@
 import type { DataplaneTokens, ZoneProxyTokens } from '@causeway/access';
-import type { SharedQuerySources } from '@causeway/control-plane';
+import type { ControlPlaneCore, SharedQuerySources } from '@causeway/control-plane';
 import type { ProxyDirectory } from '@causeway/controllers';
 import type { DnsServer } from '@causeway/dns';
-import { dataplaneInsight, type QuerySources, type ZoneAccess } from '@causeway/queries';
+import { dataplaneInsight, type DataplaneAccess, type QuerySources, type ZoneAccess } from '@causeway/queries';
 import { identityKey, Unavailable } from '@causeway/resources';
 import type { XdsPort } from '@causeway/xds';
 import type { PostgresBackend } from '@causeway/store-postgres';
 import { accessFacts } from './access-facts';
+import type { ZoneSettings } from './config';
+import { WorkloadOperation } from './workload-operation';
 import type { RotationOperation } from './workload-identity.module';
 import type { ZoneLeader } from './zone-leader.module';
 
@@ -26,42 +28,61 @@ type ZoneQuerySources = [
  * What a zone answers from: besides what all control planes have, its DNS, its proxies, the session with its global, and who
  * workloads are.
  */
-export function zoneQuerySources(...sources: ZoneQuerySources): QuerySources {
-  const [shared, leader, dns, proxies, rotation, dataplaneTokens, zoneTokens, xds, backend] = sources;
-  const base = shared.get();
-  const { cp } = base;
-  return {
-    ...base,
-    insights: {
-      ...base.insights,
-      dnsLookup: ({ name, type }) => dns.lookup(name, type),
-      insightOf: (resource) => {
-        if (resource.id.kind === 'Zone') return leader.insightOf(resource);
-        const proxy = proxies.ofOwner(identityKey(resource.id));
-        return proxy && dataplaneInsight(proxy);
+export const zoneQuerySources =
+  (core: ControlPlaneCore<ZoneSettings>) =>
+  (...sources: ZoneQuerySources): QuerySources => {
+    const [shared, leader, dns, proxies, rotation, dataplaneTokens, zoneTokens, xds, backend] = sources;
+    const base = shared.get();
+    const { cp } = base;
+    return {
+      ...base,
+      insights: {
+        ...base.insights,
+        dnsLookup: ({ name, type }) => dns.lookup(name, type),
+        insightOf: (resource) => {
+          if (resource.id.kind === 'Zone') return leader.insightOf(resource);
+          const proxy = proxies.ofOwner(identityKey(resource.id));
+          return proxy && dataplaneInsight(proxy);
+        },
+        deletionWarnings: (id) => [
+          ...(base.insights?.deletionWarnings?.(id) ?? []),
+          ...dataplaneTokens.deletionWarnings(id),
+          ...zoneTokens.deletionWarnings(id),
+        ],
+        keyFaults: () => [...(base.insights?.keyFaults?.() ?? []), ...dataplaneTokens.faults(), ...zoneTokens.faults()],
       },
-      deletionWarnings: (id) => [
-        ...(base.insights?.deletionWarnings?.(id) ?? []),
-        ...dataplaneTokens.deletionWarnings(id),
-        ...zoneTokens.deletionWarnings(id),
-      ],
-      keyFaults: () => [...(base.insights?.keyFaults?.() ?? []), ...dataplaneTokens.faults(), ...zoneTokens.faults()],
-    },
-    proxies,
-    agentLeases: backend.agentLeases,
-    instances: {
-      instancesOf: (service) => {
-        // An empty list would make Prometheus forget its targets.
-        if (!xds.resources.loader.hasLoaded) throw new Unavailable('the instances of this zone are not known yet');
-        return xds.resources.model.instancesOf(identityKey(service));
+      proxies,
+      agentLeases: backend.agentLeases,
+      instances: {
+        instancesOf: (service) => {
+          // An empty list would make Prometheus forget its targets.
+          if (!xds.resources.loader.hasLoaded) throw new Unavailable('the instances of this zone are not known yet');
+          return xds.resources.model.instancesOf(identityKey(service));
+        },
       },
-    },
-    callers: accessFacts(xds, proxies),
-    dataplaneAccess: dataplaneTokens.tokens,
-    ...(zoneTokens.tokens && { zoneAccess: zoneAccessOf(zoneTokens.tokens) }),
-    authorityAccess: rotation,
-    syncDecisions: cp.role === 'zone' && cp.federated ? { confirmGlobal: () => leader.confirmGlobal() } : {},
+      callers: accessFacts(xds, proxies),
+      dataplaneAccess: {
+        ...methodsOf(dataplaneTokens.tokens),
+        issue: (request) => {
+          const isKuma =
+            request.services === undefined &&
+            request.machines === undefined &&
+            base.meshes.state(request.mesh)?.parameters.dataplaneTokens === 'Kuma';
+          return dataplaneTokens.tokens.issue({ ...request, isKuma });
+        },
+      },
+      workloadAccess: new WorkloadOperation({
+        ...{ core, index: base.index, store: backend.store, tokens: dataplaneTokens.tokens },
+        isConnected: () => (cp.role === 'zone' && cp.federated ? leader.session()?.connected : undefined),
+      }),
+      ...(zoneTokens.tokens && { zoneAccess: zoneAccessOf(zoneTokens.tokens) }),
+      authorityAccess: rotation,
+      syncDecisions: cp.role === 'zone' && cp.federated ? { confirmGlobal: () => leader.confirmGlobal() } : {},
+    };
   };
+
+function methodsOf(tokens: DataplaneTokens['tokens']): Pick<DataplaneAccess, 'list' | 'revoke' | 'rotate'> {
+  return { list: () => tokens.list(), revoke: (id) => tokens.revoke(id), rotate: () => tokens.rotate() };
 }
 
 /** A zone by itself issues tokens for its own ingress and egress; no zone connects to it. */

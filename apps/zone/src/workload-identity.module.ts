@@ -21,6 +21,7 @@ import {
 } from '@causeway/control-plane';
 import { ProxyDirectory } from '@causeway/controllers';
 import {
+  Enrolments,
   MeshAuthorities,
   RotationRequests,
   WorkloadCertificates,
@@ -84,6 +85,7 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
   constructor(
     @Inject(DATAPLANE_TOKENS) private readonly dataplaneTokens: DataplaneTokens,
     @Inject(ZONE_PROXY_TOKENS) private readonly zoneTokens: ZoneProxyTokens,
+    @Inject(Enrolments) private readonly enrolments: Enrolments,
   ) {}
 
   static forRoot({ imports, core, secrets }: WorkloadIdentityOptions): DynamicModule {
@@ -101,6 +103,15 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
             new ZoneAuthority({
               ...{ store, keys, zone: settings.CAUSEWAY_ZONE_NAME, clock, logger, validity },
               slack: settings.CAUSEWAY_CLOCK_SKEW,
+            }),
+        },
+        {
+          provide: Enrolments,
+          inject: [POSTGRES_BACKEND, INDEX, MESHES],
+          useFactory: ({ store }: PostgresBackend, index: IndexReader, meshes: Meshes) =>
+            new Enrolments({
+              ...{ cp: core.cp, store, index, clock, logger, validity },
+              takesKumaTokens: (mesh) => meshes.state(mesh)?.parameters.dataplaneTokens === 'Kuma',
             }),
         },
         {
@@ -122,6 +133,7 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
         ...tokenProviders(core),
       ],
       exports: [
+        Enrolments,
         ZoneAuthority,
         WorkloadCertificates,
         RotationOperation,
@@ -136,6 +148,7 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
   onApplicationShutdown(): void {
     this.dataplaneTokens.close();
     this.zoneTokens.close();
+    this.enrolments.close();
   }
 }
 

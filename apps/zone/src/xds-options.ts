@@ -6,14 +6,15 @@ import {
   MESHES,
   POLICIES,
   PortCertificates,
+  retryWhileUnavailable,
   sourceForUsers,
   type CertificateSource,
   type ControlPlaneCore,
   type ModuleImports,
 } from '@causeway/control-plane';
-import { ProxyDirectory } from '@causeway/controllers';
+import { ENROLMENT_REPLICAS, ProxyDirectory } from '@causeway/controllers';
 import { FirstState } from '@causeway/kds';
-import { WorkloadCertificates, ZoneAuthority } from '@causeway/identity';
+import { Enrolments, isEnrolmentInForce, WorkloadCertificates, ZoneAuthority } from '@causeway/identity';
 import type { FollowedPolicies, Meshes } from '@causeway/meshes';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
@@ -75,6 +76,7 @@ type XdsSources = [
   workloadCertificates: WorkloadCertificates,
   authority: ZoneAuthority,
   certificates: XdsCertificates,
+  enrolments: Enrolments,
 ];
 
 /** What the zone's proxies are told from; `imports` are the modules that have that. */
@@ -83,7 +85,7 @@ export function xdsModule({ imports, core }: ModuleImports & CoreOption): Dynami
     imports: [...imports, XdsCertificatesModule.forRoot({ imports, core })],
     inject: [
       ...[POSTGRES_BACKEND, INDEX, MESHES, POLICIES, FirstState, ProxyDirectory, DialledHosts],
-      ...[DATAPLANE_TOKENS, ZONE_PROXY_TOKENS, WorkloadCertificates, ZoneAuthority, XdsCertificates],
+      ...[DATAPLANE_TOKENS, ZONE_PROXY_TOKENS, WorkloadCertificates, ZoneAuthority, XdsCertificates, Enrolments],
     ],
     useFactory: (...sources: XdsSources) => xdsOptions(core, ...sources),
   });
@@ -91,11 +93,23 @@ export function xdsModule({ imports, core }: ModuleImports & CoreOption): Dynami
 
 function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources): XdsPortOptions {
   const [backend, index, meshes, policies, firstState, proxies, hosts, ...identity] = sources;
-  const [dataplaneTokens, zoneTokens, workloadCertificates, authority, certificates] = identity;
+  const [dataplaneTokens, zoneTokens, workloadCertificates, authority, certificates, enrolments] = identity;
   const { cp, clock, logger, settings, instance } = core;
   const zone = settings.CAUSEWAY_ZONE_NAME;
   return {
-    ...{ zone, instance, index, policies, clock, logger, dataplaneTokens, zoneTokens, workloadCertificates },
+    ...{
+      zone,
+      instance,
+      index,
+      policies,
+      clock,
+      logger,
+      dataplaneTokens,
+      zoneTokens,
+      enrolments,
+      workloadCertificates,
+    },
+    announce: () => announce(core, backend, index),
     proxies: backend.proxies,
     hosts,
     agentLeases: backend.agentLeases,
@@ -135,4 +149,17 @@ function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources
     port: settings.CAUSEWAY_XDS_PORT,
     certificates: () => certificates.certificates(),
   };
+}
+
+/** Says that this replica knows enrolments: the zone goes by them once all replicas do. */
+async function announce(
+  core: ControlPlaneCore<ZoneSettings>,
+  { store }: PostgresBackend,
+  index: IndexReader,
+): Promise<void> {
+  const { shutdown: signal, clock, logger, instance, settings } = core;
+  if (isEnrolmentInForce(index, settings.CAUSEWAY_ZONE_NAME)) return;
+  const note = { area: ENROLMENT_REPLICAS, key: instance, value: { since: clock.now() } };
+  const write = (): Promise<unknown> => store.write({ changes: [], onRefusal: 'abort', notes: [note] });
+  await retryWhileUnavailable(write, { clock, logger, signal });
 }

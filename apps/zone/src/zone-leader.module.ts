@@ -16,6 +16,8 @@ import {
 } from '@causeway/control-plane';
 import type { Authentication, DataplaneTokens, ZoneProxyTokens } from '@causeway/access';
 import {
+  EnrolmentAdoption,
+  EnrolmentMaintenance,
   LeaseEnder,
   LeaseHealth,
   LoopRunner,
@@ -86,6 +88,11 @@ const KEY_INTERVAL = 10_000;
 /** How often the leader looks for leases of agents that have ended, ms. */
 const LEASE_INTERVAL = 1_000;
 
+/** How often it looks whether Dataplanes of an older version are to be enrolled, ms; mostly one look at the index. */
+const ENROLMENT_INTERVAL = 1_000;
+/** How often enrolments are looked through for what means nothing any more, ms. */
+const MAINTENANCE_INTERVAL = 30_000;
+
 /** How often sessions of proxies that are long gone are looked for, ms. */
 const PROXY_INTERVAL = 60_000;
 
@@ -95,6 +102,8 @@ class ZoneTerm implements LeaderWork {
   private readonly runner: LoopRunner;
   private readonly authorities: AuthorityLifecycle;
   private readonly leases: LeaseEnder;
+  private readonly adoption: EnrolmentAdoption;
+  private readonly enrolments: EnrolmentMaintenance;
   private current: ZoneSync | undefined;
   private isOver = false;
 
@@ -114,6 +123,11 @@ class ZoneTerm implements LeaderWork {
       length: core.settings.CAUSEWAY_AGENT_LEASE,
       hold: core.settings.CAUSEWAY_LEASE_HOLD / 100,
     });
+    const { proxies } = options;
+    const { store } = backend;
+    this.adoption = new EnrolmentAdoption({ ...core, zone, index, store, proxies, term });
+    const validity = core.settings.CAUSEWAY_WORKLOAD_CERT_VALIDITY;
+    this.enrolments = new EnrolmentMaintenance({ ...core, zone, index, store, term, validity });
     const sync = options.createSync(term);
     this.loops = createLoops(options, { authorities: this.authorities, health, sync, term });
     this.runner = new LoopRunner(this.loops, { ...core, store: backend.store, index, term });
@@ -174,6 +188,16 @@ class ZoneTerm implements LeaderWork {
         failure: 'the first signing key of dataplane tokens could not be made',
         every: KEY_INTERVAL,
         run: () => tokens.ensureKey(),
+      },
+      {
+        failure: 'Dataplanes could not be enrolled',
+        every: ENROLMENT_INTERVAL,
+        run: () => this.adoption.turn(),
+      },
+      {
+        failure: 'enrolments could not be looked through',
+        every: MAINTENANCE_INTERVAL,
+        run: () => this.enrolments.turn(),
       },
       { failure: 'expired dataplane tokens could not be forgotten', run: () => tokens.purge() },
       { failure: 'expired zone tokens could not be forgotten', run: async () => zoneTokens.tokens?.purge() },

@@ -86,7 +86,7 @@ export class ZoneModule {
         ...[ZoneLeader, DNS_SERVER, ProxyDirectory, RotationOperation, DATAPLANE_TOKENS, ZONE_PROXY_TOKENS],
         ...[XdsPort, POSTGRES_BACKEND],
       ],
-      useFactory: zoneQuerySources,
+      useFactory: zoneQuerySources(core),
     });
     const rest = restModule({ imports: [facts, access, authentication, audit, queries, admission, shown] });
     const grpc = grpcApiModule({ imports: [...state, access, authentication, audit, queries, admission, shown] });

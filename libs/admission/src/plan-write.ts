@@ -17,18 +17,19 @@ import { etagOf, type WriteOutcome } from './requests';
 import type { ValidatedDraft } from './validate-draft';
 
 /**
- * What writing `draft` over the stored resource comes to: nothing, an update or a creation. Throws Invalid if it changes
- * an immutable field. Pure; `etag` is absent unless the outcome is `unchanged`.
+ * What writing `draft` over the stored resource comes to: nothing, an update or a creation. `owned` are server-owned fields that this
+ * write sets; others stay as they are stored. Throws Invalid if it changes an immutable field. Pure; `etag` is absent unless the outcome is `unchanged`.
  */
 export function planWrite(
   kind: Pick<Kind, 'immutable' | 'derive' | 'serverOwned'>,
   draft: ValidatedDraft,
   stored: Resource | undefined,
+  owned?: JsonObject,
 ): WriteOutcome {
   const { id, labels, warnings } = draft;
   const frozen = stored ? checkImmutable(kind, draft, stored) : [];
   if (frozen.length > 0) throw new Invalid(frozen);
-  const spec = withServerOwned(draft.spec, kind.serverOwned, stored);
+  const spec = withServerOwned(draft.spec, kind.serverOwned, { ...stored?.spec, ...owned });
   const result = { id, labels, spec, warnings, revision: stored?.revision ?? 0 };
   if (stored && jsonEqual(stored.labels, labels) && jsonEqual(stored.spec, spec)) {
     return { ...result, outcome: 'unchanged', etag: etagOf(stored) };
@@ -60,12 +61,10 @@ function checkImmutable(
   });
 }
 
-/** The spec to store: the user's, with the server-owned fields as they are stored (docs/design.md §1). */
-function withServerOwned(spec: JsonObject, fields: readonly string[], stored: Resource | undefined): JsonObject {
-  if (!stored || fields.length === 0) return spec;
-  const kept = fields.flatMap((field) =>
-    stored.spec[field] === undefined ? [] : [[field, stored.spec[field]] as const],
-  );
+/** The spec to store: the user's, with the server-owned fields as `owned` has them (docs/design.md §1). */
+function withServerOwned(spec: JsonObject, fields: readonly string[], owned: JsonObject): JsonObject {
+  const kept = fields.flatMap((field) => (owned[field] === undefined ? [] : [[field, owned[field]] as const]));
+  if (kept.length === 0) return spec;
   return { ...spec, ...Object.fromEntries(kept) };
 }
 

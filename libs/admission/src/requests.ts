@@ -21,6 +21,8 @@ export interface WriteOptions {
   readonly ifMatch?: string;
   /** Run every check and write nothing. */
   readonly dryRun?: boolean;
+  /** Values of server-owned spec fields, where the control plane itself writes; no interface gives any. */
+  readonly serverOwned?: JsonObject;
 }
 
 /** A request to create or replace. */

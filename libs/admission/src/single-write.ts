@@ -139,7 +139,7 @@ export class SingleWrite {
     if (stored) checkMadeHere(stored, controlPlane);
     else checkNewMember(kind, draft.id, meshes, meshInBody);
     this.nodes.checkMembership(draft, stored);
-    const planned = planWrite(kind, this.leased.withLabel(draft, stored), stored);
+    const planned = planWrite(kind, this.leased.withLabel(draft, stored), stored, this.options.serverOwned);
     this.leased.checkSpec(stored, planned.spec);
     if (!stored) this.names.take(kind, draft.id, draft.spec);
     this.nodes.take(planned);

@@ -43,6 +43,9 @@ export { createLeaseConditionsLoop, HEALTHY, LeaseHealth } from './leases/lease-
 export { LeaseEnder, leaseHold, releaseLeases, LONGEST_PAUSE, type LeaseHold } from './leases/lease-ender';
 export { createExternalAddressesLoop, type ExternalHosts } from './services/external-addresses';
 export { LEASED_BY } from './leases/plan-lease-ends';
+export { ENROLMENT_REPLICAS, EnrolmentAdoption } from './enrolments/enrolment-adoption';
+export { EnrolmentMaintenance } from './enrolments/enrolment-maintenance';
+export { WorkloadRevoker, type RevocationPlan } from './enrolments/workload-revoker';
 export { REGISTERED_BY } from './proxies/abandoned-dataplanes';
 export { ProxyDirectory, type ProxyDirectoryOptions } from './proxies/proxy-directory';
 export { proxiesWithoutAuthority, type KnownProxy } from './proxies/known-proxies';

@@ -17,7 +17,19 @@ export {
   type WorkloadId,
 } from './workload-id';
 export { egressIdentityOf } from './egress-identity';
-export { bindingProblem, workloadProblem, type WorkloadBinding } from './workload-binding';
+export { bindingProblem, servicesOf, servicesProblem, workloadProblem, type WorkloadBinding } from './workload-binding';
+export {
+  enrolledDataplane,
+  enrolmentEpochId,
+  enrolmentId,
+  enrolmentOf,
+  Enrolments,
+  isEnrolmentInForce,
+  putEnrolment,
+  type EnrolmentResource,
+  type EnrolmentsOptions,
+  type JoiningCredential,
+} from './enrolments';
 export { SealingKeys, type ParsedSealingKeys, type SealedText } from './sealing-keys';
 export { type AuthorityState, type RotationEvidence, type RotationStep } from './authority-rotation';
 export {

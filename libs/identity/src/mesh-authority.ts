@@ -17,7 +17,7 @@ import { errorText } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
 import { openedText, SEALED_LABEL } from './sealed-secret';
 import type { SealingKeys } from './sealing-keys';
-import type { WorkloadBinding } from './workload-binding';
+import { servicesOf, servicesProblem, type WorkloadBinding } from './workload-binding';
 import { signCertificate, type CertificateOrder } from './x509';
 import type { SignedCertificate } from './zone-authority';
 
@@ -97,14 +97,6 @@ export function meshAuthorityOf(index: Index, mesh: string): MeshAuthority | und
   return certificate.trim() === '' ? undefined : { mesh, backend, certificate };
 }
 
-/** The services of a Dataplane: the values of its tag `kuma.io/service`, else its workload label. */
-export function servicesOf({ labels, spec }: DataplaneResource): readonly string[] {
-  const services = valuesOf(spec).get(Label.service) ?? new Set();
-  if (services.size > 0) return [...services].sort();
-  const workload = labels[Label.workload];
-  return workload === undefined ? [] : [workload];
-}
-
 /** The SPIFFE ids that Kuma's certificate of a Dataplane has: one a service. */
 export function meshUrisOf(dataplane: DataplaneResource): readonly string[] {
   return servicesOf(dataplane).map((service) => `spiffe://${dataplane.id.mesh}/${service}`);
@@ -115,7 +107,11 @@ export function meshUrisOf(dataplane: DataplaneResource): readonly string[] {
  * chooses their tags, so it needs the claim "Tags" with the services, or "Workload" for a service that is called as the workload
  * (docs/reference/kuma-interop.md).
  */
-export function serviceProblem({ tags, workload }: WorkloadBinding, dataplane: DataplaneResource): string | undefined {
+export function serviceProblem(
+  { tags, workload, services }: WorkloadBinding,
+  dataplane: DataplaneResource,
+): string | undefined {
+  if (services !== undefined) return servicesProblem(services, dataplane);
   if (tags?.[Label.service] !== undefined) return undefined;
   if (workload === undefined)
     return `must have the claim "Workload", or "Tags" with ${Label.service}: certificates of Mesh.mtls name services`;

@@ -11,6 +11,12 @@ export interface WorkloadBinding {
   /** The values that each tag of the Dataplane's inbounds may have; the Dataplane must have the tag. */
   readonly tags?: Readonly<Record<string, readonly string[]>>;
   readonly workload?: string;
+  /** Absent in tokens of Kuma's form. */
+  readonly namespace?: string;
+  /** The MeshServices that a machine with it may serve; absent in tokens of Kuma's form. */
+  readonly services?: readonly string[];
+  /** Without a name: how many machines of a group may be there at once. */
+  readonly machines?: number;
 }
 
 /** Why a credential does not hold for a Dataplane as it is stored, or undefined if it does. */
@@ -19,6 +25,7 @@ export function bindingProblem(binding: WorkloadBinding, dataplane: DataplaneRes
   const facts: readonly (readonly [claim: string, wanted: string | undefined, held: string | undefined])[] = [
     ['Name', binding.name, id.name],
     ['Mesh', binding.mesh, id.mesh],
+    ['Namespace', binding.namespace, id.namespace],
     ['Workload', binding.workload, labels[Label.workload] ?? id.name],
   ];
   for (const [claim, wanted, held] of facts) {
@@ -42,6 +49,24 @@ export function workloadProblem(binding: WorkloadBinding, dataplane: DataplaneRe
   return binding.name === undefined
     ? `must have the claim "Name" or "Workload"; the workload is ${workload}`
     : undefined;
+}
+
+/** The MeshServices that a Dataplane says it serves: the values of its tag `kuma.io/service`, else its workload label; sorted. */
+export function servicesOf({ labels, spec }: DataplaneResource): readonly string[] {
+  const tagged = [...(spec.networking.inbound ?? []), ...(spec.networking.gateway ? [spec.networking.gateway] : [])];
+  const named = new Set(tagged.flatMap(({ tags = {} }) => tags[Label.service] ?? []));
+  if (named.size > 0) return [...named].sort();
+  const workload = labels[Label.workload];
+  return workload === undefined ? [] : [workload];
+}
+
+/** Why a Dataplane serves more than it was granted, or undefined if it does not. */
+export function servicesProblem(granted: readonly string[], dataplane: DataplaneResource): string | undefined {
+  const allowed = new Set(granted);
+  const foreign = servicesOf(dataplane).find((service) => !allowed.has(service));
+  if (foreign === undefined) return undefined;
+  const known = granted.length === 0 ? 'no service' : shortened(granted.map(quoted).join(', '), 200);
+  return `is for ${known}; the Dataplane serves ${quoted(foreign)}: issue one with --service ${shortened(foreign, 200)}`;
 }
 
 function tagProblem(wanted: NonNullable<WorkloadBinding['tags']>, { spec }: DataplaneResource): string | undefined {

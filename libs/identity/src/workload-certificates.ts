@@ -2,6 +2,7 @@ import { Dataplane, MeshIdentity } from '@causeway/kinds';
 import { Forbidden, goDurationMs, Invalid, NotFound, Unavailable, type Identity } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
+import { enrolmentOf, isEnrolmentInForce } from './enrolments';
 import { egressIdentityOf } from './egress-identity';
 import { bindingProblem, workloadProblem, type WorkloadBinding } from './workload-binding';
 import { serviceProblem, type MeshAuthorities } from './mesh-authority';
@@ -58,7 +59,7 @@ export class WorkloadCertificates {
   constructor(private readonly options: WorkloadCertificateOptions) {}
 
   /**
-   * Throws NotFound without the Dataplane, Forbidden where the token is not bound to its workload, no MeshIdentity
+   * Throws NotFound without the Dataplane, Forbidden where the token is not bound to its workload, it is not enrolled, no MeshIdentity
    * applies or the id is revoked, Invalid for a bad CSR or a template that gives no id, Unavailable where the signer cannot sign.
    */
   async issue({ dataplane: id, binding, csr }: CertificateRequest): Promise<WorkloadCertificate> {
@@ -72,8 +73,14 @@ export class WorkloadCertificates {
       ? (bindingProblem(binding, dataplane) ?? serviceProblem(binding, dataplane))
       : workloadProblem(binding, dataplane);
     if (problem !== undefined) throw new Forbidden(`the dataplane token ${problem}`);
+    const enrolment = enrolmentOf(index, id);
+    if (!enrolment && isEnrolmentInForce(index, id.zone)) throw new Forbidden(`Dataplane ${id.name} is not enrolled`);
+    const enrolled = enrolment && { enrolment: enrolment.uid };
     const now = clock.now();
-    if (ofMesh) return ofMesh.sign(dataplane, { now, notAfter: now + validity, publicKey: await publicKeyOf(csr) });
+    if (ofMesh) {
+      const publicKey = await publicKeyOf(csr);
+      return ofMesh.sign(dataplane, { now, notAfter: now + validity, publicKey, ...enrolled });
+    }
     if (!identity) throw new Forbidden(`no MeshIdentity of mesh ${id.mesh} selects Dataplane ${id.name}`);
     const { provider } = identity.spec;
     if (!isSignedHere(provider))
@@ -85,7 +92,7 @@ export class WorkloadCertificates {
     const { uri } = found.id;
     if (isRevoked?.(id.mesh, uri)) throw new Forbidden(`the settings of mesh ${id.mesh} revoke ${uri}`);
     const notAfter = now + validityOf(identity, validity);
-    return { ...(await signer.sign({ now, notAfter, uri, publicKey: await publicKeyOf(csr) })), uri };
+    return { ...(await signer.sign({ now, notAfter, uri, publicKey: await publicKeyOf(csr), ...enrolled })), uri };
   }
 
   /**

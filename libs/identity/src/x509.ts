@@ -25,6 +25,8 @@ export interface CertificateOrder {
   readonly uri: string;
   /** Names beside the id, as certificates of Kuma's `Mesh.mtls` have. */
   readonly otherUris?: readonly string[];
+  /** The enrolment that it is signed by: its subject, which decides nothing of who the workload is. */
+  readonly enrolment?: string;
   /** DER, SubjectPublicKeyInfo. */
   readonly publicKey: Buffer;
   readonly now: number;
@@ -117,8 +119,8 @@ async function openAuthority(authority: AuthorityPair): Promise<OpenedAuthority>
 }
 
 /**
- * A leaf certificate in PEM by X.509-SVID §3 and §4: no subject, one URI unless others are ordered, no authority, for both
- * ends of a connection. It ends with the authority at the latest. Whoever signs again with one `authority` object has it read once.
+ * A leaf certificate in PEM by X.509-SVID §3 and §4: no subject but its enrolment, one URI unless others are ordered, no authority, for
+ * both ends of a connection. It ends with the authority at the latest. Whoever signs again with one `authority` object has it read once.
  * Rejects where the authority's key is of no kind that signs here.
  */
 export async function signCertificate(authority: AuthorityPair, order: CertificateOrder): Promise<string> {
@@ -128,13 +130,13 @@ export async function signCertificate(authority: AuthorityPair, order: Certifica
   const { subject: issuer, key: signingKey, algorithm: signingAlgorithm, notAfter, extensions } = await opened;
   const uris = [order.uri, ...(order.otherUris ?? [])];
   const certificate = await x509.X509CertificateGenerator.create({
-    issuer,
+    ...{ issuer, ...(order.enrolment !== undefined && { subject: `CN=${order.enrolment}` }) },
     notBefore: new Date(order.now - BACKDATED),
     notAfter: new Date(Math.min(order.notAfter, notAfter)),
     ...{ publicKey: order.publicKey, signingKey, signingAlgorithm },
     extensions: [
       ...extensions,
-      // Critical, since there is no subject (RFC 5280 §4.2.1.6).
+      // Critical also where there is a subject, which names nobody (RFC 5280 §4.2.1.6).
       new x509.SubjectAlternativeNameExtension(
         uris.map((value) => ({ type: 'url' as const, value })),
         true,

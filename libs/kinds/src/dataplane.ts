@@ -10,6 +10,7 @@ export const Dataplane = defineKind({
   scope: 'mesh',
   namespaced: true,
   sync: Sync.toGlobal,
+  serverOwned: ['grantedServices'],
   spec: DataplaneSpec,
   validate: (spec, at) => checkNetworking(spec.networking, at.field('networking')),
   warn: ({ spec: { networking } }) => [

@@ -16,6 +16,16 @@ export {
   type JudgedDefinition,
 } from './declared/judge-definitions';
 export { defaultResources } from './default-resources';
+export {
+  Enrolment,
+  ENROLMENT_EPOCH,
+  EnrolmentEpoch,
+  MOST_ENDED_ENROLMENTS,
+  MOST_ENROLMENT_TOKENS,
+  WorkloadRevocation,
+  type EnrolmentSpec,
+  type WorkloadRevocationSpec,
+} from './enrolment';
 export { Gateway } from './gateway';
 export { GRPCRoute } from './grpc-route';
 export { HostnameGenerator } from './hostname-generator';

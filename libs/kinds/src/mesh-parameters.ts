@@ -45,6 +45,11 @@ const Spec = Type.Object(
     clientCertHeader: Type.Optional(Type.Enum(['Required', 'Optional'])),
     /** After how long an inbound closes a connection, 1s to 24h; absent means 1h. */
     maxConnectionAge: Type.Optional(Duration),
+    /**
+     * Kuma: dataplane tokens in Kuma's form, which say nothing of services, are good for Dataplanes that are not enrolled yet; absent
+     * means they are not (docs/reference/enrolments.md).
+     */
+    dataplaneTokens: Type.Optional(Type.Enum(['Kuma'])),
     /** From which namespaces routes may bind to a service, and which kinds of routes; absent means all (T002-02). */
     allowedRoutes: Type.Optional(
       Optionals({

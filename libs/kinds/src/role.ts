@@ -3,8 +3,8 @@ import { checkName, defineKind, Sync } from '@causeway/resources';
 import { NonEmpty, strict } from './schema/schema-parts';
 import { KindNames, MeshNames, NamespaceNames } from './schema/access-parts';
 
-/** What a rule may allow; `*` is all of them. */
-export const verbs = ['get', 'list', 'watch', 'create', 'update', 'delete'] as const;
+/** What a rule may allow; `*` is all of them. `revoke` ends enrolments of machines (the kind `Workload`). */
+export const verbs = ['get', 'list', 'watch', 'create', 'update', 'delete', 'revoke'] as const;
 
 const Rule = Type.Object(
   {

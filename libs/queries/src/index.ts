@@ -54,6 +54,7 @@ export { type WatchMetrics, type WatchRequest } from './watch/watches';
 export { type DnsQuestion, type DraftedResource, type Insights } from './inspect/insights';
 export { type Confirmation, type SyncDecisions, type ZoneAdoption } from './zones/operator-decisions';
 export { type DataplaneAccess } from './tokens/dataplane-token-queries';
+export { type WorkloadAccess } from './workloads/workload-queries';
 export { type UserAccess } from './tokens/user-tokens';
 export { type AuthorityAccess } from './zones/workload-authority';
 export { type ZoneAccess } from './zones/zone-tokens';

@@ -29,6 +29,7 @@ import { OperatorDecisions, type SyncDecisions } from './zones/operator-decision
 import { DataplaneTokenQueries, type DataplaneAccess } from './tokens/dataplane-token-queries';
 import { UserTokens, type UserAccess } from './tokens/user-tokens';
 import { WorkloadAuthority, type AuthorityAccess } from './zones/workload-authority';
+import { WorkloadQueries, type WorkloadAccess } from './workloads/workload-queries';
 import { ZoneTokens, type ZoneAccess } from './zones/zone-tokens';
 
 /** The bounds of queries. Durations in ms, sizes in bytes. */
@@ -74,6 +75,8 @@ export interface QuerySources {
   readonly instances?: InstanceSource;
   /** On a zone. */
   readonly dataplaneAccess?: DataplaneAccess;
+  /** On a zone. */
+  readonly workloadAccess?: WorkloadAccess;
   /** Where it is known who calls whom: in a zone. */
   readonly callers?: AccessFacts;
   /** On a zone. */
@@ -102,6 +105,7 @@ export interface Queries {
   readonly zoneTokens: ZoneTokens;
   readonly userTokens: UserTokens;
   readonly dataplaneTokens: DataplaneTokenQueries;
+  readonly workloads: WorkloadQueries;
   readonly workloadAuthority: WorkloadAuthority;
   readonly audit: AuditQueries;
   readonly backups: BackupQueries;
@@ -145,6 +149,7 @@ export function createQueries(sources: QuerySources): Queries {
     zoneTokens: new ZoneTokens(zoneAccess),
     userTokens: new UserTokens(userAccess),
     dataplaneTokens: new DataplaneTokenQueries(sources.dataplaneAccess),
+    workloads: new WorkloadQueries(sources.workloadAccess, index),
     workloadAuthority: new WorkloadAuthority(sources.authorityAccess, clock),
     audit: new AuditQueries(sources.audit, registry),
     backups: new BackupQueries(sources),

@@ -26,6 +26,7 @@ import { ServerController } from './controllers/server.controller';
 import { SyncDecisionsController } from './controllers/sync-decisions.controller';
 import { TokensController } from './controllers/tokens.controller';
 import { WorkloadIdentityController } from './controllers/workload-identity.controller';
+import { WorkloadsController } from './controllers/workloads.controller';
 import { ZoneAccessController } from './controllers/zone-access.controller';
 import { AccessGuard } from './http/access.guard';
 import { BatchBodies } from './http/batch-body';
@@ -78,6 +79,7 @@ function limitsOf({ limits }: RestDependencies): RestLimits {
     ZoneAccessController,
     TokensController,
     WorkloadIdentityController,
+    WorkloadsController,
     SyncDecisionsController,
     ApplyController,
     AuditController,

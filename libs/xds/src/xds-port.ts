@@ -2,6 +2,7 @@ import type { DataplaneTokens, ServerCertificates, ZoneProxyTokens } from '@caus
 import type { DataplaneResource } from '@causeway/controllers';
 import {
   egressIdentityOf,
+  type Enrolments,
   identityFor,
   meshAuthorityOf,
   spiffeIdOf,
@@ -36,6 +37,8 @@ export interface XdsPortOptions {
   readonly zone: string;
   /** Of this replica, another one after each start. */
   readonly instance: string;
+  /** Says, before its first proxy, that this replica knows enrolments. Rejects with Unavailable. */
+  readonly announce: () => Promise<unknown>;
   /** Where replicas tell each other of their proxies. */
   readonly proxies: Pick<ProxySessionStore, 'report'>;
   /** Where external services and host names are reached by proxies that do not resolve names themselves. */
@@ -48,6 +51,8 @@ export interface XdsPortOptions {
   readonly logger: Logger;
   readonly dataplaneTokens: Pick<DataplaneTokens, 'verify' | 'onChange'>;
   readonly zoneTokens: Pick<ZoneProxyTokens, 'verify' | 'onChange'>;
+  /** What machines were granted. */
+  readonly enrolments: Enrolments;
   readonly workloadCertificates: Pick<WorkloadCertificates, 'issue' | 'issueToEgress'>;
   /** The certificate in PEM of the authority that signs workloads now. */
   readonly authority: () => Promise<string | undefined>;
@@ -99,10 +104,11 @@ export class XdsPort implements ObservedProxies {
       meshAuthority: (mesh) => meshAuthorityOf(index, mesh)?.certificate,
       idOf: (owner) => spiffeIdIn(index, owner),
     });
-    this.registrar = new DataplaneRegistrar({ zone, index, clock, logger, admission: options.admission });
+    const { enrolments, admission } = options;
+    this.registrar = new DataplaneRegistrar({ zone, index, clock, logger, admission, enrolments });
     const peers = this.createPeers();
     this.auth = new ZoneProxyAuthenticator({
-      ...{ zone, index, dataplaneTokens, zoneTokens, scope, certificates: this.proxyCertificates },
+      ...{ zone, index, dataplaneTokens, zoneTokens, scope, enrolments, clock, certificates: this.proxyCertificates },
       registrar: this.registrar,
       idOf: (dataplane) => spiffeIdIn(index, { type: 'dataplane', dataplane }),
       peers,
@@ -146,6 +152,7 @@ export class XdsPort implements ObservedProxies {
 
   /** Listens and resolves with the port. Rejects where it cannot listen. */
   async listen(): Promise<number> {
+    await this.options.announce();
     // What a replica tells proxies counts from the first of them (docs/reference/proxies.md).
     await this.reporter.report();
     this.reporting = this.reporter.run(this.ending.signal);
@@ -250,9 +257,10 @@ export class XdsPort implements ObservedProxies {
 
   private createAgents(peers: PeerCertificates): AgentServer {
     const { zone, index, clock, logger, dataplaneTokens, admission, agentLeases: leases } = this.options;
-    const { leaseLength, zoneFacts } = this.options;
+    const { leaseLength, zoneFacts, enrolments } = this.options;
     return new AgentServer({
       ...{ zone, index, clock, logger, dataplaneTokens, peers, admission, leases, leaseLength, zoneFacts },
+      enrolments,
       idOf: (dataplane) => spiffeIdToBe(index, dataplane),
       streams: this.options.limits?.streams ?? DEFAULT_XDS_LIMITS.streams,
     });

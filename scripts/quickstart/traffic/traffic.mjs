@@ -30,7 +30,7 @@ export async function startTraffic({ settings, apis, parts, network, signal }) {
       const args = [dataplane, zone, address, String(processPort)];
       await startPart({ settings, parts, places, name: service, file, args });
       const bundle = join(places.folder, `${name}.bundle`);
-      keep(bundle, await joinBundle({ settings, zone: planeOf(settings, zone), dataplane, signal }));
+      keep(bundle, await joinBundle({ settings, zone: planeOf(settings, zone), dataplane, service, signal }));
       await start({ name, config: { bundle, ...agentConfig(machine) } });
     }),
     ...network.ingresses.map(async ({ zone, address, port }) => {
@@ -48,10 +48,10 @@ export async function startTraffic({ settings, apis, parts, network, signal }) {
 }
 
 /** What an agent joins with, as its operator gets it: the addresses of the zone, what verifies it, a token of an hour. */
-async function joinBundle({ settings, zone, dataplane, signal }) {
+async function joinBundle({ settings, zone, dataplane, service, signal }) {
   const { root, environment, operatorToken } = settings;
   const command = [join(root, 'dist', 'apps', 'ctl', 'src', 'main.js'), 'tokens', 'dataplane', dataplane];
-  const of = ['--mesh', MESH, '--bundle', '--xds', xdsAddress(zone), '--server', zone.restUrl];
+  const of = ['--mesh', MESH, '--service', service, '--bundle', '--xds', xdsAddress(zone), '--server', zone.restUrl];
   const { status, output, text } = await run(process.execPath, [...command, ...of], {
     cwd: root,
     env: { ...plain({ environment }), CAUSEWAY_OPERATOR_TOKEN: operatorToken },

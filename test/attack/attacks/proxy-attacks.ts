@@ -69,7 +69,7 @@ function ads(name: string, send: (client: DeltaClient, turn: number) => unknown)
 
 function withClient(work: (client: DeltaClient, blow: Blow) => Promise<void>, node = 'default.evil') {
   return async (blow: Blow): Promise<void> => {
-    const client = deltaClient(blow.port, node, blow.token);
+    const client = deltaClient(blow.port, node, blow.tokens[node] ?? '');
     try {
       await work(client, blow);
     } finally {
@@ -93,7 +93,9 @@ async function behaves(blow: Blow): Promise<void> {
 
 /** They take what they are told and say nothing more; the zone ends them after a minute. */
 async function neverAck(blow: Blow): Promise<void> {
-  const clients = Array.from({ length: 10 }, () => deltaClient(blow.port, 'default.evil', blow.token));
+  const clients = Array.from({ length: 10 }, () =>
+    deltaClient(blow.port, 'default.evil', blow.tokens['default.evil'] ?? ''),
+  );
   for (const client of clients)
     for (const typeUrl of [cluster, listener, endpoints]) client.send({ typeUrl, resourceNamesSubscribe: ['*'] });
   await pause(PATIENCE);
@@ -130,7 +132,8 @@ async function crowd({ arena, port }: Blow): Promise<void> {
   for (const socket of sockets) socket.destroy();
 }
 
-async function boot({ arena, port, token }: Blow, turn: number): Promise<void> {
+async function boot({ arena, port, tokens }: Blow, turn: number): Promise<void> {
+  const token = tokens['default.evil'] ?? '';
   const bodies = [
     '{'.repeat(100_000),
     JSON.stringify({ name: 'x'.repeat(400_000), features: Array.from({ length: 20_000 }, () => ({})) }),

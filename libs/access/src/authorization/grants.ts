@@ -9,7 +9,7 @@ import {
 } from '@causeway/resources';
 
 /** What a request does. Lists and watches read many resources, `get` one. */
-export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'delete';
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'delete' | 'revoke';
 
 /**
  * What a request is about. `kind` is a kind of the registry or one of `activities`. Without mesh or namespace a list is
@@ -34,7 +34,7 @@ export function targetOf({ kind, mesh, namespace, name }: Identity): AccessTarge
 
 /**
  * What users do besides reading and writing resources, named as kinds are, so that roles speak of both in one way: `get`
- * reads, `create` acts.
+ * reads, `create` acts; of a Workload `revoke` does.
  */
 export const activities = {
   /** Looking up who may do what, for others than oneself. */
@@ -50,6 +50,8 @@ export const activities = {
   /** Confirming and adopting zones, and what else only an operator decides. */
   SyncDecision: 'operator',
   UserToken: 'admin',
+  /** Machines that have joined; `revoke` ends what they were granted. */
+  Workload: 'operator',
   /** The certificate authority of a zone's workloads. */
   WorkloadAuthority: 'operator',
   ZoneToken: 'admin',

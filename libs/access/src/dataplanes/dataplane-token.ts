@@ -1,7 +1,7 @@
 import type { WorkloadBinding } from '@causeway/identity';
 import { isJsonObject, type JsonObject } from '@causeway/resources';
 import { Unauthenticated } from '../authentication/unauthenticated';
-import { isTextList, verifyToken, type TokenFacts, type TrustedKeys } from '../tokens/signed-token';
+import { BACKDATED, isTextList, verifyToken, type TokenFacts, type TrustedKeys } from '../tokens/signed-token';
 import { DATAPLANE_TOKEN } from '../tokens/token-use';
 
 /** The type of proxies that are Dataplanes; Kuma's `ingress` and `egress` show zone tokens. */
@@ -9,15 +9,29 @@ const TYPE = 'dataplane';
 /** Tags of one token, and values of one tag. */
 export const MOST_TAGS = 32;
 export const MOST_TAG_VALUES = 64;
+/** Services of one token. */
+export const MOST_TOKEN_SERVICES = 64;
+/** Machines of one group. */
+export const MOST_MACHINES = 10_000;
 
 /** The claims of a dataplane token: for which Dataplanes it holds. */
 export interface DataplaneClaims extends TokenFacts {
+  /** ms since 1970; whole seconds. */
+  readonly issuedAt: number;
   /** Always with a mesh. */
   readonly binding: WorkloadBinding & { readonly mesh: string };
 }
 
 /** The claims that are not registered ones; capitalised, as Kuma writes them. What restricts nothing is left out. */
-export function dataplanePayload({ name, mesh, tags, workload }: DataplaneClaims['binding']): JsonObject {
+export function dataplanePayload({
+  name,
+  mesh,
+  tags,
+  workload,
+  namespace,
+  services,
+  machines,
+}: DataplaneClaims['binding']): JsonObject {
   return {
     Mesh: mesh,
     Type: TYPE,
@@ -26,6 +40,9 @@ export function dataplanePayload({ name, mesh, tags, workload }: DataplaneClaims
       ? {}
       : { Tags: Object.fromEntries(Object.entries(tags).map(([tag, values]) => [tag, [...values]])) }),
     ...(workload === undefined ? {} : { Workload: workload }),
+    ...(namespace === undefined ? {} : { Namespace: namespace }),
+    ...(services === undefined ? {} : { Services: [...services] }),
+    ...(machines === undefined ? {} : { Machines: machines }),
   };
 }
 
@@ -35,23 +52,29 @@ export function dataplanePayload({ name, mesh, tags, workload }: DataplaneClaims
  */
 export async function verifyDataplaneToken(token: string, trusted: TrustedKeys, now: number): Promise<DataplaneClaims> {
   const { id, expiresAt, payload } = await verifyToken(token, DATAPLANE_TOKEN, trusted, now);
-  const { Name, Mesh, Tags, Type, Workload } = payload;
-  const [name, mesh, type, workload] = [
+  const { Name, Mesh, Tags, Type, Workload, Namespace, Services, Machines, iat = 0 } = payload;
+  const [name, mesh, type, workload, namespace] = [
     textOf(Name, 'Name'),
     textOf(Mesh, 'Mesh'),
     textOf(Type, 'Type'),
     textOf(Workload, 'Workload'),
+    textOf(Namespace, 'Namespace'),
   ];
   if (mesh === undefined) throw refusal('Mesh', 'must be the name of a mesh');
   if (type !== undefined && type !== TYPE) throw refusal('Type', `must be ${TYPE}`);
   const tags = tagsOf(Tags);
+  const services = servicesIn(Services);
+  const machines = machinesIn(Machines);
   const binding = {
     mesh,
     ...(name === undefined ? {} : { name }),
     ...(tags === undefined ? {} : { tags }),
     ...(workload === undefined ? {} : { workload }),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(services === undefined ? {} : { services }),
+    ...(machines === undefined ? {} : { machines }),
   };
-  return { id, expiresAt, binding };
+  return { id, expiresAt, issuedAt: (iat + BACKDATED) * 1_000, binding };
 }
 
 function textOf(value: unknown, claim: string): string | undefined {
@@ -71,6 +94,18 @@ function tagsOf(value: unknown): NonNullable<WorkloadBinding['tags']> | undefine
     return [tag, values] as const;
   });
   return tags.length === 0 ? undefined : Object.fromEntries(tags);
+}
+
+function servicesIn(value: unknown): readonly string[] | undefined {
+  if (value === undefined) return undefined;
+  if (isTextList(value) && value.length <= MOST_TOKEN_SERVICES) return value;
+  throw refusal('Services', `must be a list of at most ${MOST_TOKEN_SERVICES} texts`);
+}
+
+function machinesIn(value: unknown): number | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= MOST_MACHINES) return value;
+  throw refusal('Machines', `must be a number from 1 to ${MOST_MACHINES}`);
 }
 
 function refusal(claim: string, rule: string): Unauthenticated {

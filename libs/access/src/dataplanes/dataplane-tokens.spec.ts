@@ -49,16 +49,35 @@ describe('dataplane tokens', () => {
     }
   };
 
-  it.each<[string, DataplaneTokenRequest]>([
-    ['a mesh', { mesh: 'default' }],
-    ['a name', { mesh: 'default', name: 'web-1' }],
-    ['a workload', { mesh: 'default', workload: 'web' }],
-    ['tags', { mesh: 'default', tags: { 'kuma.io/service': ['web', 'admin'] } }],
-  ])('are bound to %s, which lists show and which ends with them', async (_, request) => {
-    const { token, id } = await service.tokens.issue({ ...request, issuedBy: 'anna', validFor: '1h' });
-    expect(await verdict(token)).toEqual(request);
+  const tags = { 'kuma.io/service': ['web', 'admin'] };
+  const group = { mesh: 'default', namespace: 'shop', workload: 'web', services: ['web'], machines: 5 };
+  type Row = readonly [of: string, request: Partial<DataplaneTokenRequest>, granted: JsonObject];
+  const rows: readonly Row[] = [
+    [
+      'a name, whose own service it is',
+      { name: 'web-1' },
+      { name: 'web-1', namespace: 'default', services: ['web-1'] },
+    ],
+    [
+      'a name and services',
+      { name: 'web-1', namespace: 'shop', services: ['web'] },
+      { name: 'web-1', namespace: 'shop', services: ['web'] },
+    ],
+    [
+      'a name and tags',
+      { name: 'web-1', tags },
+      { name: 'web-1', namespace: 'default', tags, services: tags['kuma.io/service'] },
+    ],
+    ['a group of machines', group, group],
+    ['a mesh alone, in the form of Kuma', { isKuma: true }, {}],
+    ['a workload, in the form of Kuma', { isKuma: true, workload: 'web' }, { workload: 'web' }],
+    ['tags, in the form of Kuma', { isKuma: true, tags }, { tags }],
+  ];
+  it.each(rows)('are bound to %s, which lists show and which ends with them', async (_, request, granted) => {
+    const { token, id } = await service.tokens.issue({ mesh: 'default', ...request, issuedBy: 'anna', validFor: '1h' });
+    expect(await verdict(token)).toEqual({ mesh: 'default', ...granted });
     expect(await service.tokens.list()).toMatchObject([
-      { id, facts: request, issuedBy: 'anna', expiresAt: clock.now() + HOUR, revoked: false },
+      { id, facts: { mesh: 'default', ...granted }, issuedBy: 'anna', expiresAt: clock.now() + HOUR, revoked: false },
     ]);
     clock.advance(HOUR);
     expect(await verdict(token)).toMatch(/^the dataplane token .* expired at/);
@@ -87,9 +106,9 @@ describe('dataplane tokens', () => {
   });
 
   it('hold after a rotation of the keys, until their key is deleted', async () => {
-    const old = await service.tokens.issue({ mesh: 'default' });
+    const old = await service.tokens.issue({ mesh: 'default', isKuma: true });
     expect(await service.tokens.rotate()).toBe(2);
-    const fresh = await service.tokens.issue({ mesh: 'default' });
+    const fresh = await service.tokens.issue({ mesh: 'default', isKuma: true });
     const key = globalSecretId('dataplane-token-signing-key-1', 'east');
     expect(service.deletionWarnings(key)).toEqual([
       'dataplane tokens signed with key 1 are valid no longer without it',
@@ -105,7 +124,7 @@ describe('dataplane tokens', () => {
     await west.plane.write([
       { type: 'delete', id: globalSecretId('dataplane-token-signing-key-1', 'west'), expect: 'any' },
     ]);
-    const { token } = await west.service.tokens.issue({ mesh: 'default', workload: 'web' });
+    const { token } = await west.service.tokens.issue({ mesh: 'default', name: 'web' });
     // The serial of a deleted key is not used again: east does not know key 2.
     expect(await verdict(token)).toMatch(/^there is no signing key with kid "2"|does not fit its signing key/);
   });
@@ -158,14 +177,24 @@ describe('dataplane tokens', () => {
   });
 
   it.each<[string, DataplaneTokenRequest]>([
-    ['mesh', { mesh: '' }],
+    ['mesh', { mesh: '', name: 'web-1' }],
+    ['name', { mesh: 'default' }],
+    ['name', { mesh: 'default', services: ['web'] }],
+    ['services', { mesh: 'default', workload: 'web' }],
+    ['services[0]', { mesh: 'default', name: 'web-1', services: ['a b'] }],
+    ['machines', { mesh: 'default', name: 'web-1', machines: 3 }],
+    ['machines', { mesh: 'default', workload: 'web', services: ['web'], machines: 0 }],
+    ['namespace', { mesh: 'default', name: 'web-1', namespace: 'A' }],
     ['name', { mesh: 'default', name: 'Not A Name' }],
-    ['workload', { mesh: 'default', workload: '' }],
-    ['workload', { mesh: 'default', workload: 'a b' }],
-    ['tags.a', { mesh: 'default', tags: { a: [] } }],
-    ['tags.a', { mesh: 'default', tags: { a: ['no good'] } }],
-    ['tags', { mesh: 'default', tags: Object.fromEntries(Array.from({ length: 33 }, (_, i) => [`t${i}`, ['x']])) }],
-    ['validFor', { mesh: 'default', validFor: 'long' }],
+    ['workload', { mesh: 'default', name: 'a', workload: '' }],
+    ['workload', { mesh: 'default', name: 'a', workload: 'a b' }],
+    ['tags.a', { mesh: 'default', name: 'a', tags: { a: [] } }],
+    ['tags.a', { mesh: 'default', name: 'a', tags: { a: ['no good'] } }],
+    [
+      'tags',
+      { mesh: 'default', name: 'a', tags: Object.fromEntries(Array.from({ length: 33 }, (_, i) => [`t${i}`, ['x']])) },
+    ],
+    ['validFor', { mesh: 'default', name: 'a', validFor: 'long' }],
   ])('are not issued with a bad %s', async (field, request) => {
     const refusal = await service.tokens.issue(request).catch((error: unknown) => error);
     if (!(refusal instanceof Invalid)) throw new Error('issued', { cause: refusal });
@@ -177,7 +206,11 @@ describe('dataplane tokens', () => {
     await plane.put('Dataplane', 'web-1', { networking });
     const stored = await plane.holds(plane.id('Dataplane', 'web-1'));
     if (!Dataplane.is(stored)) throw new Error('no Dataplane');
-    const { token } = await service.tokens.issue({ mesh: 'default', tags: { 'kuma.io/service': ['db'] } });
+    const { token } = await service.tokens.issue({
+      mesh: 'default',
+      name: 'web-1',
+      tags: { 'kuma.io/service': ['db'] },
+    });
     expect(bindingProblem((await service.verify(token)).binding, stored)).toMatch(/^claim "Tags" allows/);
   });
 });

@@ -20,8 +20,10 @@ import { DATAPLANE_TOKEN } from '../tokens/token-use';
 import { parseValidity, validityViolations } from '../tokens/validity';
 import {
   dataplanePayload,
+  MOST_MACHINES,
   MOST_TAG_VALUES,
   MOST_TAGS,
+  MOST_TOKEN_SERVICES,
   verifyDataplaneToken,
   type DataplaneClaims,
 } from './dataplane-token';
@@ -29,9 +31,17 @@ import {
 /** How long a dataplane token is valid where nobody says otherwise: 30 days. */
 export const DATAPLANE_TOKEN_VALIDITY = '720h';
 
-/** A request for a dataplane token: for which Dataplanes of the mesh it holds; what is left out restricts nothing. */
+/** How many machines of a group may be there at once where nobody says otherwise. */
+export const DEFAULT_MACHINES = 100;
+
+/**
+ * A request for a dataplane token: for which Dataplanes of the mesh it holds, and what they may serve. It names one Dataplane, or a workload
+ * and services for a group of machines. What else is left out: namespace `default`, and of services those that are called as the Dataplane or its workload.
+ */
 export interface DataplaneTokenRequest extends WorkloadBinding {
   readonly mesh: string;
+  /** In the form of Kuma: what is left out restricts nothing. Only where the operator of the mesh lets such tokens in. */
+  readonly isKuma?: boolean;
   /** A duration such as `720h` or `30d`; `DATAPLANE_TOKEN_VALIDITY` by default. */
   readonly validFor?: string;
   /** The user who asks for it. */
@@ -85,42 +95,89 @@ export class DataplaneTokenIssuer extends TokenIssuer {
 
   /** Issues a token, signed with the newest key. Throws Invalid, and what `issueToken` throws. */
   async issue(request: DataplaneTokenRequest): Promise<IssuedToken> {
-    const { name, mesh, tags, workload, validFor = DATAPLANE_TOKEN_VALIDITY, issuedBy = '' } = request;
+    const { validFor = DATAPLANE_TOKEN_VALIDITY, issuedBy = '', isKuma = false } = request;
     const validity = parseValidity(validFor);
-    const violations = dataplaneTokenViolations({ ...request, validFor });
+    const violations = [
+      ...dataplaneTokenViolations({ ...request, validFor }),
+      ...(isKuma ? [] : grantViolations(request)),
+    ];
     if (violations.length > 0 || !validity.ok) throw new Invalid(violations);
-    const claims = dataplanePayload({
-      mesh,
-      ...(name === undefined ? {} : { name }),
-      ...(tags === undefined ? {} : { tags }),
-      ...(workload === undefined ? {} : { workload }),
-    });
+    const claims = dataplanePayload(isKuma ? request : grantOf(request));
     // The leader makes the first key a moment after its term begins; who asks before that need not wait for it.
     await this.ensureKey();
     return this.issueToken({ claims, facts: factsOf(claims), validity: validity.ms, issuedBy });
   }
 }
 
+/** What a request grants that names a Dataplane, or a workload and services. */
+function grantOf(request: DataplaneTokenRequest): WorkloadBinding & { readonly mesh: string } {
+  const { mesh, name, namespace = 'default', tags, workload, services, machines = DEFAULT_MACHINES } = request;
+  return {
+    ...{ mesh, namespace },
+    ...(name === undefined ? { machines } : { name }),
+    ...(tags === undefined ? {} : { tags }),
+    ...(workload === undefined ? {} : { workload }),
+    services: services ?? tags?.[Label.service] ?? ownServices(name, workload),
+  };
+}
+
+/** What a Dataplane may serve that is granted no services: those that are called as itself. */
+function ownServices(name: string | undefined, workload: string | undefined): readonly string[] {
+  if (name === undefined) return [];
+  return workload === undefined || workload === name ? [name] : [name, workload];
+}
+
+/** What a request lacks that grants something: a credential that names nobody would be one for everybody. */
+function grantViolations({ name, workload, services, tags, machines }: DataplaneTokenRequest): readonly Violation[] {
+  if (name !== undefined) {
+    const reason = 'is for a group of machines, which a token with a name is not for; leave one out';
+    return machines === undefined ? [] : [FieldPath.at('machines').violation(reason)];
+  }
+  if (workload === undefined) {
+    const reason = 'must be the Dataplane that joins with it; for a group of equal machines give workload and services';
+    return [FieldPath.at('name').violation(reason, 'required')];
+  }
+  if ((services ?? tags?.[Label.service] ?? []).length > 0) return [];
+  return [
+    FieldPath.at('services').violation('must name what the machines of the workload serve, at least one', 'required'),
+  ];
+}
+
 /** What is wrong with the fields of a request that are given. */
 export function dataplaneTokenViolations(given: Partial<DataplaneTokenRequest>): readonly Violation[] {
-  const { mesh, name, workload, tags = {}, validFor } = given;
+  const { mesh, name, workload, tags = {}, validFor, namespace, services = [], machines } = given;
   return [
     ...(mesh === undefined ? [] : checkName(mesh, FieldPath.at('mesh'))),
     ...(name === undefined ? [] : checkName(name, FieldPath.at('name'))),
     ...(workload === undefined ? [] : workloadViolations(workload)),
     ...tagViolations(tags),
+    ...(namespace === undefined ? [] : checkName(namespace, FieldPath.at('namespace'))),
+    ...serviceViolations(services),
+    ...(machines === undefined || (Number.isInteger(machines) && machines > 0 && machines <= MOST_MACHINES)
+      ? []
+      : [FieldPath.at('machines').violation(`must be from 1 to ${MOST_MACHINES}; got ${machines}`, 'out-of-range')]),
     ...(validFor === undefined ? [] : validityViolations(parseValidity(validFor))),
   ];
 }
 
-/** The claims as lists show them: `{mesh, name, tags, workload}`. */
-function factsOf({ Mesh, Name, Tags, Workload }: JsonObject): JsonObject {
+/** The claims as lists show them: `{mesh, namespace, name, services, tags, workload, machines}`. */
+function factsOf({ Mesh, Name, Tags, Workload, Namespace, Services, Machines }: JsonObject): JsonObject {
   return {
     ...(typeof Mesh === 'string' ? { mesh: Mesh } : {}),
     ...(typeof Name === 'string' ? { name: Name } : {}),
     ...(isJsonObject(Tags) ? { tags: Tags } : {}),
     ...(typeof Workload === 'string' ? { workload: Workload } : {}),
+    ...(typeof Namespace === 'string' ? { namespace: Namespace } : {}),
+    ...(Services === undefined ? {} : { services: Services }),
+    ...(Machines === undefined ? {} : { machines: Machines }),
   };
+}
+
+function serviceViolations(services: readonly string[]): readonly Violation[] {
+  const at = FieldPath.at('services');
+  if (services.length > MOST_TOKEN_SERVICES)
+    return [at.violation(`must not be more than ${MOST_TOKEN_SERVICES}, are ${services.length}`, 'too-many')];
+  return services.flatMap((service, i) => checkName(service, at.index(i)));
 }
 
 function workloadViolations(workload: string): readonly Violation[] {

@@ -13,7 +13,7 @@ const ALGORITHM = 'RS256';
  * Tokens are valid from this long before now, so that replicas whose clocks differ accept them, s
  * (docs/reference/kuma-rest.md §5.5).
  */
-const BACKDATED = 5;
+export const BACKDATED = 5;
 
 /** The keys that verify tokens, by serial, and the ids of revoked tokens. */
 export interface TrustedKeys {

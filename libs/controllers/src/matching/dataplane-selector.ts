@@ -1,5 +1,7 @@
 import {
   effectiveLabel,
+  isGeneratedFrom,
+  isJsonArray,
   hasEffectiveLabels,
   isJsonObject,
   labelsMatch,
@@ -8,6 +10,7 @@ import {
   type Resource,
   type SpecOf,
 } from '@causeway/resources';
+import { nodeServiceName } from '@causeway/appmesh';
 import { Dataplane, MeshService } from '@causeway/kinds';
 import type { SelectorTerm } from './selector-matcher';
 
@@ -25,14 +28,34 @@ export interface DataplaneSelector {
   readonly matches: (dataplane: DataplaneResource) => boolean;
 }
 
+/** What the services of VirtualNodes are called, before the name of the node. */
+const NODE_PREFIX = nodeServiceName('');
 const [ANY, NAME, LABEL, TAG] = ['any', 'name', 'label ', 'tag '] as const;
 
 /**
  * The selector of a MeshService; undefined where nothing can match (docs/reference/kuma-2.14.md §1 Matching). All of
  * `dataplaneTags` must stand on one inbound, without wildcards, and `{}` selects none; `dataplaneLabels: {}` selects all.
- * A Dataplane without inbound is never selected. Service and Dataplanes have the same mesh, zone and namespace.
+ * A Dataplane without inbound is never selected, nor one whose machine was not granted the service (docs/reference/enrolments.md). Service and Dataplanes have the same mesh, zone and namespace.
  */
 export function selectorOf(service: ServiceResource): DataplaneSelector | undefined {
+  const selector = ofSpec(service);
+  if (!selector) return undefined;
+  const names = grantsFor(service);
+  return { ...selector, matches: (dataplane) => isGranted(dataplane, names) && selector.matches(dataplane) };
+}
+
+/** Under which names a machine is granted a service: its own; that of a VirtualNode also by the name of the node. */
+function grantsFor({ id, labels }: ServiceResource): readonly string[] {
+  const isOfNode = isGeneratedFrom(labels) && id.name.startsWith(NODE_PREFIX);
+  return isOfNode ? [id.name, id.name.slice(NODE_PREFIX.length)] : [id.name];
+}
+
+/** A Dataplane that a machine has registered serves what its credential grants, whatever tags and labels it gives itself. */
+function isGranted({ spec: { grantedServices } }: DataplaneResource, names: readonly string[]): boolean {
+  return !isJsonArray(grantedServices) || names.some((name) => grantedServices.includes(name));
+}
+
+function ofSpec(service: ServiceResource): DataplaneSelector | undefined {
   const { dataplaneTags: tags, dataplaneLabels: labels, dataplaneRef: ref } = service.spec.selector ?? {};
   const scope = scopeOf(service);
   if (ref)

@@ -102,6 +102,11 @@ export class ProxyDirectory {
     return this.reads > 0;
   }
 
+  /** The replicas that live, as of the last read. */
+  liveReplicas(): readonly string[] {
+    return [...this.replicas].flatMap(([instance, { state }]) => (state.isLive ? [instance] : []));
+  }
+
   /** The store's clock at the last read, ms since 1970. */
   get storeNow(): number {
     return this.now;

@@ -20,7 +20,7 @@ const KINDS = [
   ...['Service', 'Route', 'Pod', 'ServiceImport', 'ServiceExport', 'CustomResourceDefinition'],
   // What roles speak of besides kinds.
   ...['AccessReview', 'AuditLog', 'Configuration', 'DataplaneToken', 'Diagnosis', 'SyncDecision', 'UserToken'],
-  ...['WorkloadAuthority', 'ZoneToken'],
+  ...['WorkloadAuthority', 'ZoneToken', 'Workload', 'Enrolment', 'EnrolmentEpoch', 'WorkloadRevocation'],
 ];
 
 /** Plurals and short names of our own kinds, and first words of paths of REST. */
@@ -94,6 +94,7 @@ const WORDS = [
     'leases',
     'instances',
   ],
+  ...['workloads', 'enrolments', 'enrolmentepochs', 'workloadrevocations', 'wrevocation'],
 ];
 
 const RESERVED: ReadonlySet<string> = new Set([...KINDS, ...WORDS].map((word) => word.toLowerCase()));

@@ -142,9 +142,17 @@ const Probes = Type.Object(
   strict,
 );
 
-/** Every field of Kuma 2.14's Dataplane (docs/reference/kuma-rest.md §3.7, docs/reference/kuma-2.14.md §1). */
+/**
+ * Every field of Kuma 2.14's Dataplane (docs/reference/kuma-rest.md §3.7, docs/reference/kuma-2.14.md §1), and the services that the
+ * credential of its machine grants, which the control plane writes: it serves no other (docs/reference/enrolments.md).
+ */
 export const DataplaneSpec = Type.Object(
-  { networking: Networking, metrics: Type.Optional(Metrics), probes: Type.Optional(Probes) },
+  {
+    networking: Networking,
+    metrics: Type.Optional(Metrics),
+    probes: Type.Optional(Probes),
+    grantedServices: Type.Optional(Type.Array(NonEmpty, { maxItems: MANY })),
+  },
   {
     ...strict,
     examples: [

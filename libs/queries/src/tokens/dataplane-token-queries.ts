@@ -68,8 +68,9 @@ export class DataplaneTokenQueries {
 const TYPE = 'dataplane';
 
 /** The fields as Kuma's clients send them: what is empty restricts nothing (docs/reference/kuma-rest.md §5.5). */
-function decodeRequest({ name, mesh, tags, type, workload, validFor }: JsonObject): DataplaneTokenRequest {
-  const texts = { name, workload, validFor };
+function decodeRequest(fields: JsonObject): DataplaneTokenRequest {
+  const { name, mesh, tags, type, workload, validFor, namespace, services, machines } = fields;
+  const texts = { name, workload, validFor, namespace };
   const violations: Violation[] = Object.entries(texts).flatMap(([field, value]) =>
     isAbsent(value) || typeof value === 'string' ? [] : [FieldPath.at(field).violation('must be a text')],
   );
@@ -79,11 +80,18 @@ function decodeRequest({ name, mesh, tags, type, workload, validFor }: JsonObjec
     violations.push(FieldPath.at('type').violation(`must be ${TYPE} or left out: others show zone tokens`));
   const held = isAbsent(tags) ? {} : tagsIn(tags);
   if (!held) violations.push(FieldPath.at('tags').violation('must be lists of texts by tag'));
+  const listed = isAbsent(services) ? [] : textsIn(services);
+  if (!listed) violations.push(FieldPath.at('services').violation('must be a list of texts'));
+  if (!isAbsent(machines) && typeof machines !== 'number')
+    violations.push(FieldPath.at('machines').violation('must be a number'));
   const given = {
     ...textPart('mesh', mesh),
     ...textPart('name', name),
     ...textPart('workload', workload),
     ...textPart('validFor', validFor),
+    ...textPart('namespace', namespace),
+    ...(listed && !isAbsent(services) ? { services: listed } : {}),
+    ...(typeof machines === 'number' ? { machines } : {}),
     ...(!held || Object.keys(held).length === 0 ? {} : { tags: held }),
   };
   if (violations.length > 0 || typeof mesh !== 'string')
@@ -97,6 +105,11 @@ function isAbsent(value: unknown): boolean {
 
 function textPart<F extends string>(field: F, value: unknown): { readonly [key in F]?: string } | object {
   return typeof value === 'string' && value !== '' ? { [field]: value } : {};
+}
+
+function textsIn(value: unknown): readonly string[] | undefined {
+  const texts = Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+  return Array.isArray(value) && texts.length === value.length ? texts : undefined;
 }
 
 function tagsIn(value: unknown): Readonly<Record<string, readonly string[]>> | undefined {

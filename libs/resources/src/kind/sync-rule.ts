@@ -174,6 +174,26 @@ export const Sync = {
     zoneInIdentity: true,
     peers: 'all',
   }),
+  /** Enrolment: what a zone's control plane remembers for itself, sent to nobody. */
+  local: rule({
+    name: 'local',
+    writtenOn: [],
+    standalone: false,
+    down: 'nothing',
+    up: false,
+    zoneInIdentity: true,
+    peers: 'causeway',
+  }),
+  /** WorkloadRevocation: made by a zone's control plane, sent to every other zone of ours. */
+  revocations: rule({
+    name: 'revocations',
+    writtenOn: [],
+    standalone: false,
+    down: 'everything',
+    up: true,
+    zoneInIdentity: true,
+    peers: 'causeway',
+  }),
 } as const;
 
 /** True if resources of one zone are sent to other zones. */

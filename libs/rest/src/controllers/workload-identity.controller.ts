@@ -26,6 +26,12 @@ import { RightsPipe } from '../requests/resource.pipes';
 import { tableBody } from '../requests/responses';
 import { QUERIES } from '../rest-dependencies';
 
+/** What a request for a dataplane token may say: Kuma's fields, and what a token of ours grants besides. */
+const TOKEN_FIELDS = [
+  ...['name', 'mesh', 'tags', 'type', 'workload', 'validFor'],
+  ...['namespace', 'services', 'machines'],
+];
+
 /** Answers 404 on a global, which has neither proxies nor a certificate authority, whatever the body is. */
 @Injectable()
 class ZoneOnlyGuard implements CanActivate {
@@ -56,7 +62,7 @@ export class WorkloadIdentityController {
   @NoQuery()
   @HttpCode(200)
   async issue(
-    @Body(new ObjectBodyPipe(['name', 'mesh', 'tags', 'type', 'workload', 'validFor'])) parameters: JsonObject,
+    @Body(new ObjectBodyPipe(TOKEN_FIELDS)) parameters: JsonObject,
     @FromRequest(RightsPipe) rights: CallerRights,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,

@@ -12,6 +12,7 @@ import { kindSchemas } from './resource-schemas';
 import { serverPaths } from './server-paths';
 import { SYNC_SCHEMAS, syncPaths } from './sync-paths';
 import { WORKLOAD_IDENTITY_SCHEMAS, workloadIdentityPaths } from './workload-identity-paths';
+import { WORKLOAD_SCHEMAS, workloadsPaths } from './workloads-paths';
 import { ZONE_ACCESS_SCHEMAS, zoneAccessPaths } from './zone-access-paths';
 import { extractParameters } from './parameters';
 import { SHARED_SCHEMAS } from './shared-schemas';
@@ -26,6 +27,7 @@ const OWN_SCHEMAS = [
   APPLY_SCHEMAS,
   ZONE_ACCESS_SCHEMAS,
   WORKLOAD_IDENTITY_SCHEMAS,
+  WORKLOAD_SCHEMAS,
   SYNC_SCHEMAS,
   AUDIT_SCHEMAS,
   PROXY_SCHEMAS,
@@ -50,6 +52,7 @@ export function openApiDocument(registry: Registry, version: string): JsonObject
     applyPaths(),
     zoneAccessPaths(),
     workloadIdentityPaths(),
+    workloadsPaths(),
     syncPaths(),
     auditPaths(),
     backupPaths(),

@@ -27,7 +27,17 @@ export const WORKLOAD_IDENTITY_SCHEMAS: OpenApiObject = {
       mesh: { ...text, minLength: 1, maxLength: 253 },
       name: {
         ...name,
-        description: 'The Dataplane; empty: any. Without the workload, proof of the workload of that name.',
+        description:
+          'The Dataplane. Empty: any new one of a group of equal machines, with workload and services. Without the workload, proof of the workload of that name.',
+      },
+      namespace: { ...name, description: 'Of the Dataplane; default where it is left out.' },
+      services: {
+        ...{ ...list(text), maxItems: 64 },
+        description: 'The services that it may serve; left out: one of its own name.',
+      },
+      machines: {
+        ...{ ...integer, minimum: 1, maximum: 10_000, default: 100 },
+        description: 'Without a name: how many machines may be there at once.',
       },
       workload: { ...name, description: 'The workload; a service name from the label kuma.io/workload needs it.' },
       tags: { ...tags, description: 'The values that each tag may have; the Dataplane must have the tag.' },
@@ -39,7 +49,10 @@ export const WORKLOAD_IDENTITY_SCHEMAS: OpenApiObject = {
   ),
   DataplaneToken: object({ token: text, id: text, mesh: text, expiresAt: time }, ['token', 'id', 'mesh', 'expiresAt']),
   ListedDataplaneToken: object(
-    { ...LISTED_TOKEN, mesh: text, name: text, workload: text, tags: { ...textMap, additionalProperties: list(text) } },
+    {
+      ...{ ...LISTED_TOKEN, mesh: text, name: text, workload: text, namespace: text },
+      ...{ services: list(text), machines: integer, tags: { ...textMap, additionalProperties: list(text) } },
+    },
     [...Object.keys(LISTED_TOKEN), 'mesh'],
   ),
   DataplaneTokenRevocation: REVOCATION,

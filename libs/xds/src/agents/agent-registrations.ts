@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { Unauthenticated, type DataplaneTokens } from '@causeway/access';
 import { LEASED_BY, REGISTERED_BY, type DataplaneResource } from '@causeway/controllers';
-import { bindingProblem } from '@causeway/identity';
+import { bindingProblem, servicesProblem, type Enrolments } from '@causeway/identity';
 import { Dataplane } from '@causeway/kinds';
 import { FieldPath, Forbidden, NotFound, type Identity } from '@causeway/resources';
 import type { IndexReader, LeaseKey } from '@causeway/store';
@@ -25,6 +25,8 @@ export interface RegistrationRight {
   /** ms since 1970. */
   readonly until: number;
   readonly address: string;
+  /** The services that were granted; undefined where nothing restricts them. */
+  readonly services: readonly string[] | undefined;
 }
 
 export interface AgentRegistrationsOptions {
@@ -32,6 +34,7 @@ export interface AgentRegistrationsOptions {
   readonly index: IndexReader;
   readonly dataplaneTokens: Pick<DataplaneTokens, 'verify'>;
   readonly peers: Pick<PeerCertificates, 'verify'>;
+  readonly enrolments: Pick<Enrolments, 'join' | 'certified' | 'checkServices'>;
   /** The SPIFFE id that a Dataplane is to have; undefined where no MeshIdentity selects it. */
   readonly idOf: (dataplane: DataplaneResource) => string | undefined;
   readonly admission: DataplaneRegistrarOptions['admission'];
@@ -45,8 +48,8 @@ export class AgentRegistrations {
   constructor(private readonly options: AgentRegistrationsOptions) {}
 
   /**
-   * Checks that the credentials hold for the Dataplane as it is to be, and for the stored one unless its lease is held already.
-   * Rejects with Unauthenticated, Invalid, Forbidden, Unavailable.
+   * Checks that the credentials hold for the Dataplane as it is to be, and for the stored one unless its lease is held already; a token
+   * enrols it. Rejects with Unauthenticated, Invalid, Forbidden, Unavailable.
    */
   async authorise(
     key: LeaseKey,
@@ -60,7 +63,7 @@ export class AgentRegistrations {
     const { token, certificate } = credentials;
     if (!certificate) return this.byToken(wanted, stored, credentials);
     try {
-      return this.byCertificate(wanted, stored, certificate, credentials);
+      return await this.byCertificate(wanted, stored, certificate, credentials);
     } catch (error) {
       if (token === '') throw error;
       return this.byToken(wanted, stored, credentials);
@@ -73,28 +76,33 @@ export class AgentRegistrations {
     { token, address }: AgentCredentials,
   ): Promise<RegistrationRight> {
     if (token === '') throw new Unauthenticated('metadata "authorization": must have a dataplane token');
-    const { id: tokenId, binding, expiresAt: until } = await this.options.dataplaneTokens.verify(token);
-    const problem = bindingProblem(binding, wanted);
+    const { dataplaneTokens, enrolments } = this.options;
+    const credential = await dataplaneTokens.verify(token);
+    const { id: tokenId, binding, expiresAt: until } = credential;
+    const problem =
+      bindingProblem(binding, wanted) ?? (binding.services && servicesProblem(binding.services, wanted));
     if (problem !== undefined) throw new Forbidden(`the dataplane token ${problem}`);
     const other = stored && bindingProblem(binding, stored);
     if (other !== undefined)
       throw new Forbidden(`the dataplane token does not hold for the stored Dataplane: ${other}`);
-    return { tokenId, until, address };
+    const services = enrolments.checkServices(wanted, await enrolments.join(wanted.id, credential, false));
+    return { tokenId, until, address, services };
   }
 
-  private byCertificate(
+  private async byCertificate(
     wanted: DataplaneResource,
     stored: DataplaneResource | undefined,
     certificate: X509Certificate,
     { address }: AgentCredentials,
-  ): RegistrationRight {
-    const { peers, idOf } = this.options;
-    const { uri, expiresAt: until } = peers.verify(certificate, wanted.id.mesh);
+  ): Promise<RegistrationRight> {
+    const { peers, idOf, enrolments } = this.options;
+    const { uri, enrolment, expiresAt: until } = peers.verify(certificate, wanted.id.mesh);
     for (const dataplane of stored ? [wanted, stored] : [wanted]) {
       const id = idOf(dataplane) ?? 'nobody: no MeshIdentity selects it';
       if (id !== uri) throw new Forbidden(`the client certificate is of ${uri}, the Dataplane is ${id}`);
     }
-    return { tokenId: '', until, address };
+    const services = enrolments.checkServices(wanted, await enrolments.certified(wanted.id, enrolment));
+    return { tokenId: '', until, address, services };
   }
 
   /** Whether an agent may give up a Dataplane whose lease it does not hold. False: there is nothing of an agent to remove. */
@@ -121,6 +129,7 @@ export class AgentRegistrations {
       body: { type: Dataplane.name, mesh, name, labels: { ...wanted.labels, [LEASED_BY]: instance }, ...wanted.spec },
       address: { kind: Dataplane, ...key },
       context: registrationContext({ mesh, name, ...right, holdsLease: true }),
+      ...(right.services && { serverOwned: { grantedServices: [...right.services] } }),
     });
     return revision;
   }

@@ -2,9 +2,10 @@ import { randomUUID, type X509Certificate } from 'node:crypto';
 import type { DataplaneTokens } from '@causeway/access';
 import { LEASED_BY } from '@causeway/controllers';
 import { addressOf, type Http2Streams } from '@causeway/grpc-server';
+import { Enrolment } from '@causeway/kinds';
 import { AgentServiceService, type ZoneFacts } from '@causeway/proto-gen';
 import { CallerLog, errorText, TokenBucket, type Clock, type Logger, type Rate } from '@causeway/runtime';
-import type { AgentLeaseStore, IndexEvent } from '@causeway/store';
+import type { AgentLeaseStore, IndexChange, IndexEvent } from '@causeway/store';
 import { Metadata, type Server } from '@grpc/grpc-js';
 import { AgentRegistrations, type AgentRegistrationsOptions } from './agent-registrations';
 import { TRUST_SOURCES } from '../proxies/zone-proxy-authenticator';
@@ -118,6 +119,8 @@ export class AgentServer {
         disowned.add(nameOf(id));
     if (changes.some(({ id }) => TRUST_SOURCES.has(id.kind))) this.streams.forEach((stream) => stream.review());
     if (changes.some(({ id }) => MESH_SOURCES.has(id.kind))) this.streams.forEach((stream) => stream.tellZone());
+    const ended = new Set(changes.flatMap((change) => (endsEnrolment(change, zone) ? [nameOf(change.id)] : [])));
+    if (ended.size > 0) for (const stream of this.streams) stream.review(ended);
     if (disowned.size > 0) for (const stream of this.streams) stream.disowned(disowned);
   }
 
@@ -128,4 +131,9 @@ export class AgentServer {
       for (const stream of this.streams) stream.checkTime(clock.now());
     }
   }
+}
+
+/** Whether an enrolment of the zone is gone, or another one. */
+function endsEnrolment({ id, before, after }: IndexChange, zone: string): boolean {
+  return id.kind === Enrolment.name && id.zone === zone && before !== undefined && before.uid !== after?.uid;
 }

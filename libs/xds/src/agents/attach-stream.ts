@@ -113,9 +113,9 @@ export class AttachStream implements LeaseSession {
     this.dataplanes?.disowned(names);
   }
 
-  /** Asks again whether the agent may; ends the stream where it may not. */
-  review(): void {
-    void this.dataplanes?.review();
+  /** Asks again whether the agent may, about all Dataplanes or these, by `nameOf`; ends the stream where it may not. */
+  review(names?: ReadonlySet<string>): void {
+    void this.dataplanes?.review(names);
   }
 
   /** Tells the agent what it needs to know of the zone, where that is not what it was told last. */

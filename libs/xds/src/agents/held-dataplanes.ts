@@ -111,10 +111,10 @@ export class HeldDataplanes {
     );
   }
 
-  /** Asks again whether the agent may; ends the stream where it may not. */
-  async review(): Promise<void> {
-    for (const one of [...this.all.values()]) {
-      if (!one.isHeld || !one.wanted || this.isClosed) continue;
+  /** Asks again whether the agent may, about all Dataplanes or these, by `nameOf`; ends the stream where it may not. */
+  async review(names?: ReadonlySet<string>): Promise<void> {
+    for (const [name, one] of [...this.all]) {
+      if (!one.isHeld || !one.wanted || this.isClosed || names?.has(name) === false) continue;
       try {
         one.right = await this.authorise(one, one.wanted);
       } catch (error) {

@@ -1,4 +1,5 @@
 import { Admission } from '@causeway/admission';
+import { Enrolments } from '@causeway/identity';
 import { coreKinds } from '@causeway/kinds';
 import { FakeClock, silentLogger } from '@causeway/runtime';
 import { MemoryDisk } from '@causeway/store';
@@ -24,6 +25,7 @@ class RegisteringReplica {
     const parts = { registry: coreKinds, controlPlane: CP, store, index, clock, meshes: meshesOf(index) };
     this.registrar = new DataplaneRegistrar({
       ...{ zone: 'east', index, clock, logger: silentLogger },
+      enrolments: new Enrolments({ cp: CP, index, store, clock, logger: silentLogger, takesKumaTokens: () => false, validity: 1 }),
       admission: (access: RegistrationRights) => new Admission({ ...parts, access }),
     });
   }
@@ -40,8 +42,7 @@ class RegisteringReplica {
         mesh: 'default',
         name,
         document: JSON.stringify(document),
-        binding: {},
-        tokenId: 't',
+        credential: { id: 't', issuedAt: 0, binding: {} },
         until: 0,
         address: '',
       },

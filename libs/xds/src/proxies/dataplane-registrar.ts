@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { etagOf, PreconditionFailed, type Admission } from '@causeway/admission';
 import { LEASED_BY, REGISTERED_BY } from '@causeway/controllers';
-import { bindingProblem, type WorkloadBinding } from '@causeway/identity';
+import { bindingProblem, servicesProblem, type Enrolments, type JoiningCredential } from '@causeway/identity';
 import { Dataplane } from '@causeway/kinds';
 import {
   FieldPath,
@@ -25,6 +25,7 @@ export interface DataplaneRegistrarOptions {
   readonly index: IndexReader;
   /** The way in for writes with these rights. */
   readonly admission: (rights: RegistrationRights) => Pick<Admission, 'put' | 'delete'>;
+  readonly enrolments: Pick<Enrolments, 'join' | 'checkServices'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -35,8 +36,8 @@ export interface Registration {
   readonly name: string;
   /** The Dataplane as JSON, in the Universal form. */
   readonly document: string;
-  readonly binding: WorkloadBinding;
-  readonly tokenId: string;
+  /** The proxy's token, verified. */
+  readonly credential: JoiningCredential;
   readonly until: number;
   /** Where the proxy speaks from. */
   readonly address: string;
@@ -63,21 +64,26 @@ export class DataplaneRegistrar {
 
   /** Resolves once the index has the Dataplane. Throws Invalid, Forbidden, NotFound (no such Mesh), Conflict, Unavailable. */
   async register(proxy: string, registration: Registration): Promise<void> {
-    const { index, admission } = this.options;
+    const { index, admission, enrolments } = this.options;
     const { mesh, name } = registration;
     const id: Identity = { kind: Dataplane.name, mesh, zone: this.options.zone, namespace: DEFAULT_NAMESPACE, name };
     const { labels, spec } = readDocument(registration);
-    const problem = bindingProblem(registration.binding, checkedDataplane({ id, labels, spec }, AT));
+    const { credential } = registration;
+    const { services } = credential.binding;
+    const wanted = checkedDataplane({ id, labels, spec }, AT);
+    const problem = bindingProblem(credential.binding, wanted) ?? (services && servicesProblem(services, wanted));
     if (problem !== undefined) throw new Forbidden(`the dataplane token ${problem}`);
     const before = index.get(id);
     if (before?.labels[LEASED_BY] !== undefined)
       throw new Forbidden(`Dataplane ${name} belongs to an agent (causeway-agent), which holds its lease`);
     const isOwn = !before || before.labels[REGISTERED_BY] !== undefined;
+    const granted = enrolments.checkServices(wanted, await enrolments.join(id, credential, false));
     const by = randomUUID();
     const { revision } = await admission(onlyThis(id)).put({
       body: { type: Dataplane.name, mesh, name, labels: { ...labels, ...(isOwn && { [REGISTERED_BY]: by }) }, ...spec },
       address: { kind: Dataplane, mesh, namespace: id.namespace, name },
-      context: registrationContext(registration),
+      context: registrationContext({ ...registration, tokenId: credential.id }),
+      ...(granted && { serverOwned: { grantedServices: [...granted] } }),
     });
     await reachedSoon(index, revision, this.options.clock);
     if (isOwn) this.registered.set(proxy, { id, by });

@@ -16,6 +16,8 @@ export interface PeerCertificatesOptions {
 export interface VerifiedPeer {
   /** The SPIFFE id. */
   readonly uri: string;
+  /** The uid of the enrolment that it was signed by; absent in certificates of older versions and of other zones' forms. */
+  readonly enrolment?: string;
   /** ms since 1970. */
   readonly expiresAt: number;
 }
@@ -23,6 +25,7 @@ export interface VerifiedPeer {
 interface Leaf {
   /** The SPIFFE id. */
   readonly uri: string | undefined;
+  readonly enrolment: string | undefined;
   /** ms since 1970. */
   readonly from: number;
   readonly until: number;
@@ -62,14 +65,15 @@ export class PeerCertificates {
     if (now < from - EARLY) throw refused(`holds from ${new Date(from).toISOString()} on`);
     if (now >= until) throw refused(`has ended ${new Date(until).toISOString()}`);
     if (isRevoked(mesh, uri)) throw refused(`${uri} is revoked by the settings of the mesh`);
-    return { uri, expiresAt: until };
+    return { uri, expiresAt: until, ...(leaf.enrolment !== undefined && { enrolment: leaf.enrolment }) };
   }
 
   private leafOf(certificate: X509Certificate): Leaf {
     const known = this.leaves.get(certificate);
     if (known) return known;
     const [from, until] = [Date.parse(certificate.validFrom), Date.parse(certificate.validTo)];
-    const leaf: Leaf = { uri: spiffeIdOf(certificate), from, until, signedBy: undefined };
+    const [uri, enrolment] = [spiffeIdOf(certificate), enrolmentIn(certificate)];
+    const leaf: Leaf = { uri, enrolment, from, until, signedBy: undefined };
     this.leaves.set(certificate, leaf);
     return leaf;
   }
@@ -103,6 +107,10 @@ function authorityIn(pem: string): X509Certificate | undefined {
 
 function spiffeIdOf({ subjectAltName = '' }: X509Certificate): string | undefined {
   return /^URI:(spiffe:\/\/[^/,"\s]+\/[^,"\s]+)$/.exec(subjectAltName)?.[1];
+}
+
+function enrolmentIn({ subject = '' }: X509Certificate): string | undefined {
+  return /^CN=([0-9a-f-]{36})$/.exec(subject)?.[1];
 }
 
 function isSignedBy(certificate: X509Certificate, authority: X509Certificate): boolean {

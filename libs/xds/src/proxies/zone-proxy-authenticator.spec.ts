@@ -25,7 +25,8 @@ function setUp() {
   const authenticator = new ZoneProxyAuthenticator({
     ...{ zone: 'west', index: zone.index, scope: 'used', destinations: () => 0, renewed: () => undefined },
     dataplaneTokens: {
-      verify: () => Promise.resolve({ id: 't', binding: { mesh: 'default' }, expiresAt: clock.now() + 60_000 }),
+      verify: () =>
+        Promise.resolve({ id: 't', binding: { mesh: 'default' }, issuedAt: 0, expiresAt: clock.now() + 60_000 }),
       onChange: () => () => undefined,
     },
     zoneTokens: { verify: nobody, onChange: () => () => undefined },
@@ -40,6 +41,8 @@ function setUp() {
     },
     idOf: () => undefined,
     registrar: { register: () => Promise.resolve(), left: () => undefined },
+    clock,
+    enrolments: { join: () => Promise.resolve(undefined), certified: () => Promise.resolve(undefined) },
   });
   return { zone, authenticator };
 }

@@ -1,17 +1,27 @@
 import type { X509Certificate } from 'node:crypto';
 import { Unauthenticated, type DataplaneClaims, type DataplaneTokens, type ZoneProxyTokens } from '@causeway/access';
-import { bindingProblem, isMeshAuthorityKey, workloadOf, type WorkloadBinding } from '@causeway/identity';
-import { Dataplane } from '@causeway/kinds';
-import type { DataplaneResource } from '@causeway/controllers';
 import {
+  bindingProblem,
+  isMeshAuthorityKey,
+  workloadOf,
+  type Enrolments,
+  type JoiningCredential,
+  type WorkloadBinding,
+} from '@causeway/identity';
+import { Dataplane, Enrolment } from '@causeway/kinds';
+import { LEASED_BY, REGISTERED_BY, type DataplaneResource } from '@causeway/controllers';
+import {
+  Conflict,
   Forbidden,
   isJsonObject,
   NotFound,
   shortened,
+  Unavailable,
   type Identity,
   type JsonObject,
   type Resource,
 } from '@causeway/resources';
+import type { Clock } from '@causeway/runtime';
 import type { IndexEvent, IndexReader } from '@causeway/store';
 import { bytesOnly, type EnvoyView } from '../envoy/envoy-view';
 import { meshOfAuthority } from '../model/trust-domains';
@@ -37,6 +47,8 @@ export interface ZoneProxyAuthenticatorOptions {
   /** The SPIFFE id that a stored Dataplane is to have; undefined where it has none. */
   readonly idOf: (dataplane: Identity) => string | undefined;
   readonly registrar: Pick<DataplaneRegistrar, 'register' | 'left'>;
+  readonly clock: Pick<Clock, 'sleep'>;
+  readonly enrolments: Pick<Enrolments, 'join' | 'certified'>;
   /** The view's certificate is another; of an egress, the one in `mesh`. */
   readonly renewed: (view: EnvoyView, mesh?: string) => void;
   /** `all`: every proxy that catches connections is told of every service of its mesh (CAUSEWAY_XDS_SCOPE). */
@@ -47,6 +59,9 @@ export interface ZoneProxyAuthenticatorOptions {
 
 /** Most addresses that a proxy binds without having declared which: each is a listener of about 30 kB. */
 export const MOST_BOUND = 2_000;
+
+/** How long a proxy waits for its enrolment before it is served, ms. */
+const LONGEST_ENROLMENT = 1_000;
 
 const NOTHING: ReadonlySet<string> = new Set();
 /** Kinds of which a change may end the belief in a certificate. */
@@ -68,8 +83,9 @@ interface Shown {
   readonly token: string;
   readonly certificate?: X509Certificate | undefined;
 }
-/** Whose claims they are, and the certificate that they come from. */
-type VerifiedClaims = DataplaneClaims & Pick<Shown, 'certificate'>;
+/** Whose claims they are, and the certificate or the token that they come from. */
+type VerifiedClaims = Pick<DataplaneClaims, 'id' | 'binding' | 'expiresAt'> &
+  Pick<Shown, 'certificate'> & { readonly token?: JoiningCredential };
 type EgressNode = ProxyNode & { readonly type: 'egress' };
 type IngressNode = ProxyNode & { readonly type: 'ingress' };
 
@@ -119,8 +135,10 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
 
   /** The stored Dataplane that a certificate or a token holds for. Rejects with Unauthenticated, Forbidden, NotFound, Unavailable. */
   async authoriseWorkload({ mesh, name, token, certificate }: WorkloadCaller): Promise<AuthorisedWorkload> {
-    const { binding } = await this.verified({ mesh, name }, { token, certificate });
-    return { dataplane: this.bound({ mesh, name }, binding).id, binding };
+    const { binding, token: joining } = await this.verified({ mesh, name }, { token, certificate });
+    const dataplane = this.bound({ mesh, name }, binding);
+    await this.enrol(dataplane, joining);
+    return { dataplane: dataplane.id, binding };
   }
 
   onChange(listener: (proxies?: Iterable<string>) => void): () => void {
@@ -151,6 +169,10 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     for (const change of changes) {
       const { id, before, after } = change;
       isTrustStale ||= TRUST_SOURCES.has(id.kind);
+      if (id.kind === Enrolment.name && id.zone === zone && before && before.uid !== after?.uid) {
+        const proxy = dataplaneProxyId(id);
+        if (this.views.has(proxy)) proxies.add(proxy);
+      }
       if (id.kind === 'MeshIdentity' || meshOfAuthority(change) !== undefined || isMeshAuthorityKey(id))
         areAllIdsStale = true;
       const proxy = id.zone === zone ? proxyOf(id) : undefined;
@@ -176,13 +198,16 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     shown: Shown,
     { address }: ProxyCaller,
   ): Promise<AdmittedProxy<EnvoyView>> {
-    const { id: tokenId, binding, expiresAt: until, certificate } = await this.verified(node, shown);
+    const { token, binding, expiresAt: until, certificate } = await this.verified(node, shown);
     const { mesh, name, document } = node;
     const known = dataplaneProxyId({ kind: Dataplane.name, mesh, zone: '', namespace: DEFAULT_NAMESPACE, name });
     // A proxy that is connected has registered: that its Dataplane is gone ends its streams.
-    if (document !== undefined && !this.views.has(known))
-      await this.options.registrar.register(known, { mesh, name, document, binding, tokenId, until, address });
+    if (document !== undefined && !this.views.has(known)) {
+      if (!token) throw new Forbidden('a Dataplane is brought along with a dataplane token only');
+      await this.options.registrar.register(known, { mesh, name, document, credential: token, until, address });
+    }
     const dataplane = this.bound(node, binding);
+    await this.enrolSoon(dataplane, token);
     const proxy = dataplaneProxyId(dataplane.id);
     if (shown.certificate) this.certified.add(proxy);
     const listed = this.listed(node, dataplane);
@@ -204,7 +229,7 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
   private async verified(node: DataplaneOf, { token, certificate }: Shown): Promise<VerifiedClaims> {
     if (!certificate) return this.verifiedToken(node, token);
     try {
-      return { ...this.verifiedCertificate(node, certificate), certificate };
+      return { ...(await this.verifiedCertificate(node, certificate)), certificate };
     } catch (error) {
       if (token === '') throw error;
       return this.verifiedToken(node, token);
@@ -212,22 +237,39 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
   }
 
   /** A certificate holds for the Dataplanes whose id it has. */
-  private verifiedCertificate(node: DataplaneOf, certificate: X509Certificate): DataplaneClaims {
-    const { peers, idOf } = this.options;
-    const { uri, expiresAt } = peers.verify(certificate, node.mesh);
+  private async verifiedCertificate(node: DataplaneOf, certificate: X509Certificate): Promise<VerifiedClaims> {
+    const { peers, idOf, enrolments } = this.options;
+    const { uri, enrolment, expiresAt } = peers.verify(certificate, node.mesh);
     const dataplane = this.stored(node);
     const id = idOf(dataplane.id);
     if (id !== uri)
       throw new Forbidden(
         `the client certificate is of ${uri}, the Dataplane is ${id ?? 'nobody: no MeshIdentity selects it'}`,
       );
-    return { id: '', binding: { mesh: node.mesh, workload: workloadOf(dataplane) }, expiresAt };
+    const services = (await enrolments.certified(dataplane.id, enrolment))?.spec.services;
+    const binding = { mesh: node.mesh, workload: workloadOf(dataplane), ...(services && { services }) };
+    return { id: '', binding, expiresAt };
   }
 
-  private async verifiedToken({ mesh }: Pick<DataplaneNode, 'mesh'>, token: string): Promise<DataplaneClaims> {
+  /** Enrols the machine of a Dataplane that showed a token. A Dataplane that no machine registered was written by a user. */
+  private async enrol({ id, labels }: DataplaneResource, token: JoiningCredential | undefined): Promise<void> {
+    const isOfUser = labels[LEASED_BY] === undefined && labels[REGISTERED_BY] === undefined;
+    if (token) await this.options.enrolments.join(id, token, isOfUser);
+  }
+
+  /** The same before its proxy is served: one that cannot be enrolled for want of the store is served all the same, without a certificate. */
+  private async enrolSoon(dataplane: DataplaneResource, token: JoiningCredential | undefined): Promise<void> {
+    const isDone = this.enrol(dataplane, token).catch((error: unknown) => {
+      if (!(error instanceof Unavailable || error instanceof Conflict)) throw error;
+    });
+    // Where the store does not answer at all, nobody waits for it.
+    await Promise.race([isDone, this.options.clock.sleep(LONGEST_ENROLMENT)]);
+  }
+
+  private async verifiedToken({ mesh }: Pick<DataplaneNode, 'mesh'>, token: string): Promise<VerifiedClaims> {
     if (token === '') throw new Unauthenticated('metadata "authorization": must have a dataplane token');
     const claims = await this.options.dataplaneTokens.verify(token);
-    if (claims.binding.mesh === mesh) return claims;
+    if (claims.binding.mesh === mesh) return { ...claims, token: claims };
     throw new Forbidden(`the dataplane token is of mesh ${quoted(claims.binding.mesh)}, the proxy of ${quoted(mesh)}`);
   }
 

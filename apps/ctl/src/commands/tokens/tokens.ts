@@ -67,13 +67,19 @@ export async function issueUserToken(
 
 export interface DataplaneTokenOptions extends BundleOptions {
   readonly mesh: string;
+  readonly namespace?: string;
   readonly workload?: string;
+  /** `false`: the machine serves nothing. */
+  readonly service?: readonly string[] | false;
+  readonly machines?: string;
   readonly tag?: readonly string[];
   readonly validFor?: string;
 }
 
 /** Of the token in a bundle: it is for joining; afterwards the agent has a certificate. */
 const BUNDLE_VALIDITY = '1h';
+/** As the control plane has it. */
+const DEFAULT_MACHINES = 100;
 const TOKEN_VALIDITY = '30d';
 
 /** `causeway tokens dataplane [NAME]`: as `causeway tokens zone`; without a mesh it is for the one that the control plane expects. */
@@ -82,24 +88,44 @@ export async function issueDataplaneToken(
   name: string | undefined,
   options: DataplaneTokenOptions,
 ): Promise<number> {
-  const { workload, tag = [], bundle = false } = options;
+  const { workload, tag = [], bundle = false, namespace, service, machines } = options;
   const { validFor = bundle ? BUNDLE_VALIDITY : TOKEN_VALIDITY, output } = options;
   refuseWithoutBundle(options);
+  if (bundle && service === undefined)
+    throw new UsageError('--bundle needs --service SERVICE for each service of the machine, or --no-service');
   const mesh = options.mesh || (await expectedMesh(context));
   const order = {
     mesh,
     ...(name === undefined ? {} : { name }),
+    ...(namespace === undefined ? {} : { namespace }),
     ...(workload === undefined ? {} : { workload }),
+    ...(Array.isArray(service) ? { services: service.flatMap((one) => one.split(',')) } : {}),
+    ...(service === false ? { services: [] } : {}),
+    ...(machines === undefined ? {} : { machines: Number(machines) }),
     ...(tag.length === 0 ? {} : { tags: tagsOf(tag) }),
   };
   const place = bundle ? await joinPlaceOf(context, options) : undefined;
   const printed = (token: string): string => (place ? joinBundleText({ ...place, mesh, token }) : token);
   const body = await issue(context, 'dataplane', order, { validFor, output, printed });
   if (!body) return 0;
-  const who = [name && `Dataplane ${name}`, workload && `workload ${workload}`].filter(Boolean).join(', ');
   const until = textAt(body, 'expiresAt');
-  context.printError(`token ${textAt(body, 'id')} of mesh ${mesh} (${who || 'every Dataplane'}), valid until ${until}`);
+  const who = grantText(name, options);
+  context.printError(`token ${textAt(body, 'id')} of mesh ${mesh} (${who}), valid until ${until}`);
   return 0;
+}
+
+/** Who a token is for, in words. */
+function grantText(name: string | undefined, options: DataplaneTokenOptions): string {
+  const { namespace = 'default', workload, service, machines } = options;
+  const parts = [
+    name === undefined ? undefined : `Dataplane ${name}`,
+    workload === undefined ? undefined : `workload ${workload}`,
+    namespace === 'default' ? undefined : `namespace ${namespace}`,
+    Array.isArray(service) ? `serves ${service.join(', ')}` : undefined,
+    service === false ? 'serves nothing' : undefined,
+    name === undefined && workload !== undefined ? `at most ${machines ?? DEFAULT_MACHINES} machines` : undefined,
+  ];
+  return parts.filter((part) => part !== undefined).join(', ') || 'every Dataplane';
 }
 
 /** The mesh that the control plane means where none is named. */
@@ -263,9 +289,16 @@ function registerIssuing(tokens: Command, context: CommandContext, finish: SetEx
     .description(
       'issues a token that shows which Dataplanes a proxy may be; of the control plane of a zone, shown once',
     )
-    .argument('[name]', 'the Dataplane; none = any')
+    .argument('[name]', 'the Dataplane; none: any new one of a group of machines, with --workload and --service')
     .addOption(meshOption())
+    .option('-n, --namespace <namespace>', 'the namespace of the Dataplane (default: default)')
+    .option('--service <service...>', 'a service that it may serve (default: one of its own name)')
+    .option('--no-service', 'it serves nothing')
     .option('--workload <workload>', 'the workload: needed where it comes from the label kuma.io/workload')
+    .option(
+      '--machines <number>',
+      `without a name: how many machines may be there at once (default: ${DEFAULT_MACHINES})`,
+    )
     .option('--tag <tag>', 'KEY=VALUE,...: a tag of the Dataplane; may be repeated', (value, before: string[] = []) => [
       ...before,
       value,

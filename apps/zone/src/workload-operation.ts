@@ -1,0 +1,67 @@
+import type { DataplaneTokens } from '@causeway/access';
+import type { ControlPlaneCore } from '@causeway/control-plane';
+import { WorkloadRevoker, type RevocationPlan } from '@causeway/controllers';
+import { enrolmentOf, identityFor, putEnrolment, spiffeIdOf } from '@causeway/identity';
+import { Dataplane, MeshIdentity } from '@causeway/kinds';
+import type { WorkloadAccess } from '@causeway/queries';
+import { Conflict, describeIdentity, NotFound, type Identity } from '@causeway/resources';
+import { reachedSoon, type IndexReader, type ResourceStore } from '@causeway/store';
+import type { ZoneSettings } from './config';
+
+export interface WorkloadOperationOptions {
+  readonly core: ControlPlaneCore<ZoneSettings>;
+  readonly index: IndexReader;
+  readonly store: ResourceStore;
+  readonly tokens: DataplaneTokens['tokens'];
+  /** Whether this replica knows of a session with the global; undefined where another one leads, and without a global. */
+  readonly isConnected: () => boolean | undefined;
+}
+
+/** How operators end what machines were granted. */
+export class WorkloadOperation implements WorkloadAccess {
+  readonly zone: string;
+  private readonly revoker: WorkloadRevoker;
+
+  constructor(private readonly options: WorkloadOperationOptions) {
+    const { core, index, store, tokens, isConnected } = options;
+    const { cp, clock, logger, settings } = core;
+    this.zone = settings.CAUSEWAY_ZONE_NAME;
+    this.revoker = new WorkloadRevoker({
+      ...{ cp, clock, logger, index, store, tokens, isConnected, zone: this.zone },
+      idOf: (dataplane) => spiffeIdIn(index, dataplane),
+      validity: settings.CAUSEWAY_WORKLOAD_CERT_VALIDITY,
+    });
+  }
+
+  plan(dataplane: Identity): Promise<RevocationPlan> {
+    return this.revoker.plan(dataplane);
+  }
+
+  revoke(dataplane: Identity, by: string): Promise<RevocationPlan> {
+    return this.revoker.revoke(dataplane, by);
+  }
+
+  async confirm(dataplane: Identity): Promise<void> {
+    const { core, index, store } = this.options;
+    const enrolment = enrolmentOf(index, dataplane);
+    if (!enrolment)
+      throw new NotFound(`${describeIdentity(dataplane)} is not enrolled in this zone (causeway workloads)`);
+    const { confirmBefore, ...spec } = enrolment.spec;
+    if (confirmBefore === undefined) return;
+    const change = putEnrolment(dataplane, spec, { cp: core.cp, expect: enrolment.revision });
+    const { revision, results } = await store.write({ changes: [change], onRefusal: 'skip' });
+    if (results[0]?.type === 'refused') throw new Conflict('somebody else wrote it at the same time; try again');
+    await reachedSoon(index, revision, core.clock);
+  }
+}
+
+function spiffeIdIn(index: IndexReader, id: Identity): string | undefined {
+  const dataplane = index.get(id);
+  if (!dataplane || !Dataplane.is(dataplane)) return undefined;
+  const identity = identityFor(
+    dataplane,
+    [...index.ofKind(MeshIdentity.name)].filter((one) => MeshIdentity.is(one)),
+  );
+  const found = identity && spiffeIdOf(dataplane, identity);
+  return found?.ok ? found.id.uri : undefined;
+}

@@ -1,0 +1,145 @@
+import { enrolledDataplane, enrolmentId, enrolmentOf, type EnrolmentResource } from '@causeway/identity';
+import { Enrolment, MOST_ENDED_ENROLMENTS, WorkloadRevocation } from '@causeway/kinds';
+import {
+  compareText,
+  computedLabels,
+  Conflict,
+  describeIdentity,
+  NotFound,
+  type ControlPlane,
+  type Identity,
+  type JsonObject,
+} from '@causeway/resources';
+import type { Clock, Logger } from '@causeway/runtime';
+import { reachedSoon, type Change, type IndexReader, type ResourceStore } from '@causeway/store';
+
+/** A token that was issued, as far as a revocation needs it. */
+export interface IssuedTokenFacts {
+  readonly id: string;
+  /** `{mesh, namespace, name, …}`, as its claims say. */
+  readonly facts: JsonObject;
+  readonly revoked: boolean;
+}
+
+export interface WorkloadRevokerOptions {
+  readonly cp: ControlPlane;
+  readonly zone: string;
+  readonly index: IndexReader;
+  readonly store: Pick<ResourceStore, 'write' | 'head'>;
+  readonly tokens: {
+    list(): Promise<readonly IssuedTokenFacts[]>;
+    revoke(id: string): Promise<unknown>;
+  };
+  /** The SPIFFE id that a stored Dataplane has; undefined where no MeshIdentity selects it. */
+  readonly idOf: (dataplane: Identity) => string | undefined;
+  /** Whether this zone has a session with its global, where it has one; undefined: it is by itself. */
+  readonly isConnected: () => boolean | undefined;
+  /** How long certificates live at most, ms. */
+  readonly validity: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** What a revocation ends, or would end. */
+export interface RevocationPlan {
+  readonly dataplane: Identity;
+  readonly services: readonly string[];
+  /** The tokens that it could join with again. */
+  readonly tokens: readonly string[];
+  /** The SPIFFE id of its certificates. */
+  readonly spiffeId: string | undefined;
+  /** Dataplanes with the same SPIFFE id, which keep theirs: only the certificates of this enrolment are refused. */
+  readonly sameId: readonly Identity[];
+  /** Dataplanes that joined with one of these tokens: they go on, and need a new bundle where they begin from nothing. */
+  readonly newBundles: readonly Identity[];
+  /** Other zones hear of it only once this zone is connected to its global again. */
+  readonly isCutOff: boolean;
+}
+
+/** How much longer than its certificates a revocation is kept, ms: clocks differ. */
+const SLACK = 10 * 60_000;
+const TRIES = 5;
+
+/**
+ * Ends enrolments: the one way to do so (docs/reference/enrolments.md). Its tokens go first, then in one write the enrolment, its Dataplane
+ * and, for all zones, its certificates. Twice does what once does.
+ */
+export class WorkloadRevoker {
+  constructor(private readonly options: WorkloadRevokerOptions) {}
+
+  /** Throws NotFound where nothing of this name is enrolled. */
+  async plan(dataplane: Identity): Promise<RevocationPlan> {
+    const { index, idOf, isConnected, tokens: issued } = this.options;
+    const enrolment = this.enrolmentOf(dataplane);
+    const spiffeId = idOf(dataplane);
+    const tokens = new Set(enrolment.spec.tokens);
+    for (const { id, facts, revoked } of await issued.list()) if (!revoked && isFor(facts, dataplane)) tokens.add(id);
+    const others = [...index.ofKind(Enrolment.name)].filter(
+      (other) => Enrolment.is(other) && other.id.mesh === dataplane.mesh && other.uid !== enrolment.uid,
+    );
+    const named = (of: readonly EnrolmentResource[]): readonly Identity[] =>
+      of.map(({ id }) => enrolledDataplane(id)).sort((a, b) => compareText(a.name, b.name));
+    const enrolled = others.filter((other): other is EnrolmentResource => Enrolment.is(other));
+    return {
+      ...{ dataplane, spiffeId, tokens: [...tokens], services: enrolment.spec.services ?? [] },
+      sameId: named(enrolled.filter(({ id }) => spiffeId !== undefined && idOf(enrolledDataplane(id)) === spiffeId)),
+      newBundles: named(enrolled.filter(({ spec }) => spec.tokens.some((token) => tokens.has(token)))),
+      isCutOff: isConnected() === false,
+    };
+  }
+
+  /** Resolves once it is in force at this replica. Throws NotFound, Conflict, Unavailable. */
+  async revoke(dataplane: Identity, by: string): Promise<RevocationPlan> {
+    const { logger, tokens } = this.options;
+    const plan = await this.plan(dataplane);
+    for (const id of plan.tokens) await tokens.revoke(id);
+    for (let tries = 0; tries < TRIES; tries++) {
+      if (!(await this.end(plan))) continue;
+      const { mesh, namespace, name } = dataplane;
+      logger.warn('a workload was revoked', { mesh, namespace, name, tokens: plan.tokens.length, by });
+      return plan;
+    }
+    throw new Conflict(`others keep writing ${describeIdentity(dataplane)}; try again`);
+  }
+
+  /** False where others wrote at the same time. */
+  private async end({ dataplane, spiffeId, sameId }: RevocationPlan): Promise<boolean> {
+    const { cp, index, store, clock, validity } = this.options;
+    const enrolment = this.enrolmentOf(dataplane);
+    const id = { ...enrolmentId(dataplane), kind: WorkloadRevocation.name };
+    const now = clock.now();
+    const ended = {
+      ...{ enrolment: enrolment.uid, until: now + validity + SLACK },
+      ...(spiffeId !== undefined && sameId.length === 0 && { spiffeId }),
+    };
+    const stored = index.get(id);
+    const before = stored && WorkloadRevocation.is(stored) ? stored.spec.ended.filter(({ until }) => until > now) : [];
+    const spec = { revokedAt: now, ended: [...before, ended].slice(-MOST_ENDED_ENROLMENTS) };
+    const labels = computedLabels(WorkloadRevocation, id, cp);
+    const changes: Change[] = [
+      { type: 'put', id, expect: stored?.revision ?? 'absent', labels, spec },
+      { type: 'delete', id: enrolment.id, expect: enrolment.revision },
+      ...(index.get(dataplane) ? [{ type: 'delete', id: dataplane, expect: 'any' } as const] : []),
+    ];
+    const revision = await store.write({ changes, onRefusal: 'abort' }).then(
+      (written) => written.revision,
+      (error: unknown) => {
+        if (error instanceof Conflict || error instanceof NotFound) return undefined;
+        throw error;
+      },
+    );
+    await reachedSoon(index, revision ?? (await store.head()), clock);
+    return revision !== undefined;
+  }
+
+  private enrolmentOf(dataplane: Identity): EnrolmentResource {
+    const enrolment = enrolmentOf(this.options.index, dataplane);
+    if (enrolment) return enrolment;
+    throw new NotFound(`${describeIdentity(dataplane)} is not enrolled in this zone (causeway workloads)`);
+  }
+}
+
+/** Whether a token names this Dataplane. */
+function isFor({ mesh, namespace = 'default', name }: JsonObject, of: Identity): boolean {
+  return mesh === of.mesh && namespace === of.namespace && name === of.name;
+}
