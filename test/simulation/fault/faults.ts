@@ -135,7 +135,7 @@ function isCopy(change: Change): change is CopyPut {
 
 function asItArrives(put: CopyPut, disk: WatchedDisk): CopyPut {
   const held = disk.rows.get(identityKey(put.id));
-  const arrived = Math.max(disk.clock.now() * 1_000, disk.creationOrder) + 1;
+  const arrived = Math.max(disk.clock.now() * 1_000, disk.newest.order) + 1;
   const creationOrder = held?.deletedAt === undefined ? (held?.creationOrder ?? arrived) : arrived;
   return { ...put, copy: { ...put.copy, creationOrder } };
 }

@@ -1,4 +1,11 @@
-import { DeltaDiscoveryRequest, ResourceOutcome, ResourceResult, type Any, type Status } from '@causeway/proto-gen';
+import {
+  CountedOrder as CountedOrderMessage,
+  DeltaDiscoveryRequest,
+  ResourceOutcome,
+  ResourceResult,
+  type Any,
+  type Status,
+} from '@causeway/proto-gen';
 import { BoundsExceeded, checkBytes, checkFields, fieldsOf, MAX_KIND_LENGTH, REQUEST_BOUNDS } from './bounds';
 import { decodeNodeMetadata, encodeNode, type NodeMetadata } from './node';
 import type { WireKey } from './wire-resource';
@@ -6,6 +13,7 @@ import type { WireKey } from './wire-resource';
 const EVERYTHING = '*';
 const Field = { node: 1, typeUrl: 2, errorDetail: 7 } as const;
 
+const ORDER_URL = 'type.googleapis.com/causeway.v1.CountedOrder';
 const RESULT_URL = 'type.googleapis.com/causeway.v1.ResourceResult';
 
 const OUTCOMES = {
@@ -22,6 +30,16 @@ export interface AppliedResult extends WireKey {
   readonly outcome: 'applied' | 'rejected' | 'superseded';
   /** For the operator; empty unless rejected. */
   readonly reason: string;
+}
+
+/** The creation order that counts of a resource that the peer sent with another one (docs/design.md §5 cw-order). */
+export interface CountedOrder {
+  readonly mesh: string;
+  /** Zone of origin; empty for kinds that no zone owns. */
+  readonly zone: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly creationOrder: number;
 }
 
 /** First request of a kind on a stream; asks for the whole state. */
@@ -43,6 +61,8 @@ export interface AckRequest {
   readonly nonce: string;
   /** Only with `cw-result`. */
   readonly results: readonly AppliedResult[];
+  /** Only with `cw-order`. */
+  readonly orders?: readonly CountedOrder[];
 }
 
 /** Rejects resources of a response; the others are applied. */
@@ -54,6 +74,8 @@ export interface NackRequest {
   readonly message: string;
   /** Only with `cw-result`. */
   readonly results: readonly AppliedResult[];
+  /** Only with `cw-order`. */
+  readonly orders?: readonly CountedOrder[];
 }
 
 export type WireRequest = SubscribeRequest | AckRequest | NackRequest;
@@ -86,8 +108,12 @@ export function decodeRequest(bytes: Uint8Array): WireRequest {
   }
   const { errorDetail } = message;
   const results = errorDetail?.details.map(decodeResult).filter((result) => result !== undefined) ?? [];
-  if (errorDetail === undefined || isAck(errorDetail, results)) return { type: 'ack', ...head, nonce, results };
-  return { type: 'nack', ...head, nonce, message: errorDetail.message, results };
+  const orders = errorDetail?.details.map(decodeOrder).filter((order) => order !== undefined) ?? [];
+  const counted = orders.length === 0 ? {} : { orders };
+  if (errorDetail === undefined || isAck(errorDetail, results.length + orders.length)) {
+    return { type: 'ack', ...head, nonce, results, ...counted };
+  }
+  return { type: 'nack', ...head, nonce, message: errorDetail.message, results, ...counted };
 }
 
 /** Checks the bounds before anything is decoded. */
@@ -109,24 +135,34 @@ function specifics(request: WireRequest): Partial<DeltaDiscoveryRequest> {
     case 'ack':
       return {
         responseNonce: request.nonce,
-        errorDetail: request.results.length > 0 ? status('', request.results) : undefined,
+        errorDetail: request.results.length + (request.orders?.length ?? 0) > 0 ? status('', request) : undefined,
       };
     case 'nack':
       return {
         responseNonce: request.nonce,
         resourceNamesSubscribe: [EVERYTHING],
-        errorDetail: status(request.message, request.results),
+        errorDetail: status(request.message, request),
       };
   }
 }
 
-/** With `cw-result` an ACK has details too, but no message. */
-function isAck(detail: Status, results: readonly AppliedResult[]): boolean {
-  return detail.message === '' && detail.code === 0 && results.length > 0;
+/** With `cw-result` and `cw-order` an ACK has details too, but no message. */
+function isAck(detail: Status, details: number): boolean {
+  return detail.message === '' && detail.code === 0 && details > 0;
 }
 
-function status(message: string, results: readonly AppliedResult[]): Status {
-  return { code: 0, message, details: results.map(encodeResult) };
+function status(message: string, { results, orders = [] }: Pick<AckRequest, 'results' | 'orders'>): Status {
+  return { code: 0, message, details: [...results.map(encodeResult), ...orders.map(encodeOrder)] };
+}
+
+function encodeOrder(order: CountedOrder): Any {
+  return { typeUrl: ORDER_URL, value: Buffer.from(CountedOrderMessage.encode({ ...order }).finish()) };
+}
+
+function decodeOrder({ typeUrl, value }: Any): CountedOrder | undefined {
+  if (typeUrl !== ORDER_URL) return undefined;
+  const { mesh, zone, namespace, name, creationOrder } = CountedOrderMessage.decode(value);
+  return { mesh, zone, namespace, name, creationOrder };
 }
 
 /** A result as an entry of `error_detail.details`. */
