@@ -1,7 +1,7 @@
 import { drawSchedule } from './mesh/draw-schedule';
 import { World } from './mesh/world';
 import { explain, explore } from './explore';
-import { KNOWN_FAULTS } from './fault/faults';
+import { forgedAge, KNOWN_FAULTS } from './fault/faults';
 
 const MINUTE = 60_000;
 
@@ -12,6 +12,20 @@ describe('the simulation', () => {
       const { findings, schedules } = await explore({ first: seed, step: 1, count: 500, seconds: 0 }, faults);
       expect(findings).toHaveLength(1);
       expect(schedules).toBeLessThanOrEqual(500);
+    },
+    5 * MINUTE,
+  );
+
+  it(
+    'finds nothing where zones only forge ages: what they say does not count',
+    async () => {
+      const { findings } = await explore(
+        { first: 1, step: 1, count: 30, seconds: 0 },
+        { network: { message: forgedAge } },
+      );
+      for (const { schedule } of findings)
+        throw new Error(await explain(schedule, { network: { message: forgedAge } }));
+      expect(findings).toEqual([]);
     },
     5 * MINUTE,
   );

@@ -4,6 +4,7 @@ import type { Row, WatchedDisk } from '../engine/watched-disk';
 import { SYNC_LABEL } from '../mesh/user-writes';
 import { sameContent } from './copies';
 import { isOpen, isOrigin, lostOf } from './history';
+import { isRanked } from './orders';
 import { INSIGHTS } from './lost-zones';
 
 /** The disks of a mesh. */
@@ -91,13 +92,15 @@ function copiesOf(zone: string, disk: WatchedDisk): [string, Row][] {
   return [...disk.rows].filter(([, row]) => row.deletedAt === undefined && row.id.zone === zone);
 }
 
-function compare(disk: WatchedDisk, expected: ReadonlyMap<string, Row>, { away }: RestingMesh): string[] {
+function compare(disk: WatchedDisk, expected: ReadonlyMap<string, Row>, { away, registry }: RestingMesh): string[] {
   const found: string[] = [];
   for (const [key, want] of expected) {
     const have = living(disk, key);
     if (!have) found.push(`${disk.name} lacks ${key}`);
     else if (!sameContent(have, want) && !(want.id.zone === away && isNewer(have, want)))
       found.push(`${disk.name} holds another ${key} than its origin`);
+    else if (want.id.zone !== away && isRanked(want, registry) && have.creationOrder !== want.creationOrder)
+      found.push(`${disk.name} ranks ${key} by ${have.creationOrder}, its origin by ${want.creationOrder}`);
   }
   for (const [key, row] of disk.rows) {
     if (row.deletedAt !== undefined || isOrigin(disk.name, row) || expected.has(key)) continue;
