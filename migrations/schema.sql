@@ -764,8 +764,8 @@ BEGIN
     END IF;
   END IF;
   IF notes_to_write IS NOT NULL AND raised THEN
-    SELECT jsonb_agg(CASE WHEN note ? 'unlessRaised' THEN note - 'value' ELSE note END) INTO notes_to_write
-      FROM jsonb_array_elements(notes_to_write) AS n(note);
+    SELECT jsonb_agg(note) INTO notes_to_write FROM jsonb_array_elements(notes_to_write) AS n(note)
+      WHERE NOT note ? 'unlessRaised';
   END IF;
   IF notes_to_write IS NOT NULL THEN
     PERFORM causeway_write_notes(notes_to_write);
