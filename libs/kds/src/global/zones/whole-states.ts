@@ -58,7 +58,7 @@ export class WholeStates {
 }
 
 /** Undefined where the stream does not bring the state of its zone, or has brought nothing yet. */
-function markOf(zone: string, { session, incomplete }: LiveStream): WholeMark | undefined {
-  const kinds = incomplete?.();
-  return kinds && { zone, session, incomplete: kinds };
+function markOf(zone: string, stream: LiveStream): WholeMark | undefined {
+  const incomplete = stream.incomplete?.();
+  return incomplete && { zone, session: stream.session, incomplete };
 }
