@@ -19,6 +19,7 @@ export const migrations = [
   sqlMigration('0005-agent-leases.sql'),
   sqlMigration('0006-needs-0005-traces.sql'),
   sqlMigration('0007-needs-0005-restored-in-place.sql'),
+  sqlMigration('0008-needs-0005-orders-that-count.sql'),
 ];
 
 /** Steps of versions that were never released. Their databases are refused; `0001-store.sql` took their place. */

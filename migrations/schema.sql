@@ -121,7 +121,9 @@ CREATE TABLE store_head (
   floor bigint NOT NULL,
   creation_order bigint NOT NULL,
   server text NOT NULL,
-  relation bigint NOT NULL
+  relation bigint NOT NULL,
+  newest_zone text NOT NULL DEFAULT ''::text,
+  others_order bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor=10);
 
 CREATE TABLE zone_sessions (
@@ -132,7 +134,9 @@ CREATE TABLE zone_sessions (
   instance text NOT NULL,
   up bigint NOT NULL,
   down bigint NOT NULL,
-  opened_at bigint NOT NULL
+  opened_at bigint NOT NULL,
+  whole_order bigint,
+  whole_except jsonb
 );
 
 ALTER TABLE agent_leases ADD CONSTRAINT agent_leases_pkey PRIMARY KEY (mesh, name, namespace);
@@ -186,6 +190,21 @@ CREATE UNIQUE INDEX resources_revision ON resources USING btree (revision);
 CREATE INDEX resources_tombstones ON resources USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 
 CREATE UNIQUE INDEX resources_vip ON resources USING btree (vip) WHERE ((vip IS NOT NULL) AND (deleted_at IS NULL));
+
+CREATE OR REPLACE FUNCTION causeway_counted_order(claimed bigint, held bigint, moment bigint, others bigint, newest bigint, now_us bigint)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  SELECT CASE
+    WHEN claimed = 0 THEN 0
+    WHEN held IS NOT NULL THEN causeway_later_order(claimed, held)
+    WHEN moment IS NOT NULL THEN greatest(claimed, moment)
+    WHEN claimed > others AND claimed >= now_us - 5000000 THEN claimed
+    ELSE greatest(claimed, now_us + 1, newest + 1)
+  END
+$function$
+;
 
 CREATE OR REPLACE FUNCTION causeway_end_leases(leases jsonb, of_zone text, fence_epoch bigint, fence_holder text)
  RETURNS jsonb
@@ -268,6 +287,34 @@ BEGIN
     PERFORM causeway_new_incarnation(here);
   END IF;
   RETURN true;
+END $function$
+;
+
+CREATE OR REPLACE FUNCTION causeway_later_order(a bigint, b bigint)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  SELECT CASE WHEN a = 0 OR b = 0 THEN 0 ELSE greatest(a, b) END
+$function$
+;
+
+CREATE OR REPLACE FUNCTION causeway_mark_whole(marks jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  moment bigint;
+BEGIN
+  -- In one order everywhere, so that two writers never wait for each other in a circle.
+  PERFORM 1 FROM zone_sessions z JOIN jsonb_to_recordset(marks) AS m(zone text, session bigint) ON z.zone = m.zone AND z.up = m.session
+    ORDER BY z.zone FOR UPDATE OF z;
+  SELECT greatest((extract(epoch FROM clock_timestamp()) * 1000000)::bigint, creation_order) + 1 INTO moment FROM store_head;
+  UPDATE zone_sessions z SET whole_order = greatest(z.whole_order, moment), whole_except = (
+      SELECT jsonb_object_agg(kind, CASE WHEN z.whole_except ? kind THEN z.whole_except -> kind ELSE to_jsonb(z.whole_order) END)
+      FROM jsonb_array_elements_text(m.incomplete) AS i(kind))
+    FROM jsonb_to_recordset(marks) AS m(zone text, session bigint, incomplete jsonb)
+    WHERE z.zone = m.zone AND z.up = m.session;
 END $function$
 ;
 
@@ -490,6 +537,11 @@ DECLARE
   now_us bigint;
   before bigint;
   refused boolean := false;
+  -- The session's zone: the moments of its whole states, and since when it has a Zone.
+  standing zone_sessions%ROWTYPE;
+  zone_made bigint;
+  counted boolean;
+  raised boolean := false;
   answers jsonb[] := '{}';
   rows_made jsonb[] := '{}';
 BEGIN
@@ -501,7 +553,7 @@ BEGIN
     IF NOT FOUND THEN fenced := 'leader'; RETURN; END IF;
   END IF;
   IF session_zone IS NOT NULL THEN
-    PERFORM 1 FROM zone_sessions WHERE zone = session_zone AND session_number IN (up, down) FOR SHARE;
+    SELECT * INTO standing FROM zone_sessions WHERE zone = session_zone AND session_number IN (up, down) FOR SHARE;
     IF NOT FOUND THEN fenced := 'session'; RETURN; END IF;
   END IF;
   now_us := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
@@ -520,7 +572,7 @@ BEGIN
       at int, type text, kind text, mesh text, zone text, namespace text, name text, absent boolean, expect bigint,
       labels jsonb, spec jsonb, status jsonb, uid text, generation bigint, "creationOrder" bigint, "createdAt" bigint,
       "originIncarnation" text, "originRevision" bigint, "originCommittedAt" bigint,
-      vip inet, "setsVip" boolean, "graceStartedAt" bigint, "setsGrace" boolean, traceparent text)
+      vip inet, "setsVip" boolean, "graceStartedAt" bigint, "setsGrace" boolean, traceparent text, "orderFrom" text)
     LEFT JOIN resources r ON r.kind = c.kind AND r.mesh = c.mesh AND r.zone = c.zone AND r.namespace = c.namespace
       AND r.name = c.name
     LEFT JOIN LATERAL (
@@ -542,6 +594,7 @@ BEGIN
     END IF;
     known := held.name IS NOT NULL;
     living := known AND held.deleted_at IS NULL;
+    counted := false;
     made := held;
     made.modified_at := now_ms;
     made.revision := head.revision + 1;
@@ -570,6 +623,22 @@ BEGIN
         made.generation := asked.generation;
         made.creation_order := asked."creationOrder";
         made.created_at := asked."createdAt";
+        IF asked."orderFrom" IS NOT NULL AND session_zone IS NOT NULL THEN
+          IF NOT known AND asked."orderFrom" = 'moment' AND zone_made IS NULL THEN
+            SELECT coalesce(max(creation_order), 0) INTO zone_made FROM resources
+              WHERE kind = 'Zone' AND mesh = '' AND zone = '' AND namespace = '' AND name = session_zone AND deleted_at IS NULL;
+          END IF;
+          made.creation_order := causeway_counted_order(asked."creationOrder", CASE WHEN known THEN held.creation_order END,
+            CASE WHEN asked."orderFrom" = 'moment' THEN coalesce(
+              CASE WHEN standing.whole_except ? asked.kind THEN (standing.whole_except ->> asked.kind)::bigint
+                ELSE standing.whole_order END, zone_made, 0) END,
+            CASE WHEN head.newest_zone = session_zone THEN head.others_order ELSE head.creation_order END,
+            head.creation_order, now_us);
+          IF made.creation_order <> asked."creationOrder" THEN
+            counted := true;
+            made.created_at := CASE made.creation_order WHEN 0 THEN made.created_at ELSE made.creation_order / 1000 END;
+          END IF;
+        END IF;
         made.origin_incarnation := asked."originIncarnation";
         made.origin_revision := asked."originRevision";
         made.origin_committed_at := asked."originCommittedAt";
@@ -606,6 +675,10 @@ BEGIN
           made.traceparent := asked.traceparent;
         END IF;
       END IF;
+      IF asked."creationOrder" IS NOT NULL THEN
+        made.creation_order := causeway_later_order(held.creation_order, asked."creationOrder");
+        as_named := as_named AND made.creation_order = held.creation_order;
+      END IF;
       IF asked."setsGrace" THEN made.grace_started_at := asked."graceStartedAt"; END IF;
       IF asked."setsVip" AND asked.vip IS DISTINCT FROM held.vip THEN
         made.vip := asked.vip;
@@ -633,17 +706,28 @@ BEGIN
       AND made.origin_incarnation IS NOT DISTINCT FROM held.origin_incarnation
       AND made.grace_started_at IS NOT DISTINCT FROM held.grace_started_at
     THEN
-      answers := array_append(answers, jsonb_build_array(asked.at, 'unchanged', held.revision, held.generation, held.uid));
+      raised := raised OR counted;
+      answers := array_append(answers, jsonb_build_array(asked.at, 'unchanged', held.revision, held.generation, held.uid)
+        || CASE WHEN counted THEN to_jsonb(made.creation_order) ELSE '[]' END);
       CONTINUE;
     END IF;
     answers := array_append(answers, jsonb_build_array(asked.at,
       CASE WHEN asked.type = 'put' AND NOT living THEN 'created' ELSE 'written' END,
-      made.revision, made.generation, made.uid));
+      made.revision, made.generation, made.uid) || CASE WHEN counted THEN to_jsonb(made.creation_order) ELSE '[]' END);
+    raised := raised OR counted;
     IF tell_rows THEN rows_made := array_append(rows_made, to_jsonb(made)); END IF;
     head.revision := made.revision;
     -- A copy may be ahead of our clock by a day and still move creation orders on; a wilder one must not exhaust them.
     IF made.creation_order <= now_us + 86400000000 THEN
-      head.creation_order := greatest(head.creation_order, made.creation_order);
+      IF made.zone = head.newest_zone THEN
+        head.creation_order := greatest(head.creation_order, made.creation_order);
+      ELSIF made.creation_order > head.creation_order THEN
+        head.others_order := head.creation_order;
+        head.newest_zone := made.zone;
+        head.creation_order := made.creation_order;
+      ELSE
+        head.others_order := greatest(head.others_order, made.creation_order);
+      END IF;
     END IF;
     IF known THEN
       changed := array_append(changed, made);
@@ -670,13 +754,18 @@ BEGIN
   END IF;
   IF head.revision > before THEN
     PERFORM causeway_store(added, changed);
-    UPDATE store_head SET revision = head.revision, creation_order = head.creation_order;
+    UPDATE store_head SET revision = head.revision, creation_order = head.creation_order, newest_zone = head.newest_zone,
+      others_order = head.others_order;
     PERFORM pg_notify('causeway_log', '');
     IF tell_rows THEN
       written := jsonb_build_object('incarnation', head.incarnation, 'after', before, 'floor', head.floor, 'rows', rows_made);
     ELSIF tell_rows IS NULL AND as_named THEN
       written := jsonb_build_object('incarnation', head.incarnation, 'after', before, 'floor', head.floor, 'at', now_ms);
     END IF;
+  END IF;
+  IF notes_to_write IS NOT NULL AND raised THEN
+    SELECT jsonb_agg(note) INTO notes_to_write FROM jsonb_array_elements(notes_to_write) AS n(note)
+      WHERE NOT note ? 'unlessRaised';
   END IF;
   IF notes_to_write IS NOT NULL THEN
     PERFORM causeway_write_notes(notes_to_write);

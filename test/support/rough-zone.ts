@@ -41,10 +41,11 @@ export class RoughZone {
   }
 
   /** Shakes hands. */
-  async join(): Promise<void> {
+  async join(): Promise<HandshakeResponse> {
     const { zone, extensions } = this;
-    const { session } = await this.shakeHands();
-    this.headers = encodeZoneHeaders({ zone, version: '0', session, extensions });
+    const response = await this.shakeHands();
+    this.headers = encodeZoneHeaders({ zone, version: '0', session: response.session, extensions });
+    return response;
   }
 
   /** Opens ZoneToGlobalSync and resolves when the global asks for MeshServices. */

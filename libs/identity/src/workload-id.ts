@@ -9,6 +9,7 @@ import {
   type SpiffeTemplatePart,
 } from '@causeway/naming';
 import {
+  compareOrders,
   compareText,
   effectiveLabel,
   FieldPath,
@@ -71,8 +72,7 @@ export function identityFor(
 export function compareIdentity(a: MeshIdentityResource, b: MeshIdentityResource): number {
   return (
     labelCount(b) - labelCount(a) ||
-    Number(a.creationOrder === 0) - Number(b.creationOrder === 0) ||
-    a.creationOrder - b.creationOrder ||
+    compareOrders(a.creationOrder, b.creationOrder) ||
     compareText(a.id.name, b.id.name) ||
     compareText(a.id.zone, b.id.zone)
   );

@@ -1,4 +1,4 @@
-import { compareIdentities, compareText, describeIdentity, type Identity } from '@causeway/resources';
+import { compareIdentities, compareOrders, compareText, describeIdentity, type Identity } from '@causeway/resources';
 
 /** The facts about a generator that decide when names clash. */
 export interface GeneratorRank {
@@ -41,7 +41,7 @@ export type PrecedenceRule =
 export function compareGenerators(a: GeneratorRank, b: GeneratorRank): number {
   if (a.byOwner !== b.byOwner) return a.byOwner ? 1 : -1;
   if (a.madeHere !== b.madeHere) return a.madeHere ? -1 : 1;
-  return compareAges(a.creationOrder, b.creationOrder) || compareText(a.id.name, b.id.name);
+  return compareOrders(a.creationOrder, b.creationOrder) || compareText(a.id.name, b.id.name);
 }
 
 /**
@@ -51,7 +51,7 @@ export function compareGenerators(a: GeneratorRank, b: GeneratorRank): number {
 export function compareClaims(a: ClaimRank, b: ClaimRank): number {
   return (
     (a.generator === b.generator ? 0 : compareGenerators(a.generator, b.generator)) ||
-    compareAges(a.service.creationOrder, b.service.creationOrder) ||
+    compareOrders(a.service.creationOrder, b.service.creationOrder) ||
     compareIdentities(a.service.id, b.service.id) ||
     // Two generators have the same name only where a table holds the generators of several zones.
     compareText(a.generator.id.zone, b.generator.id.zone)
@@ -63,9 +63,9 @@ export function decidingRule(winner: ClaimRank, loser: ClaimRank): PrecedenceRul
   const [a, b] = [winner.generator, loser.generator];
   if (a.byOwner !== b.byOwner) return 'chosen-by-owner';
   if (a.madeHere !== b.madeHere) return 'generator-made-here';
-  if (compareAges(a.creationOrder, b.creationOrder) !== 0) return 'generator-creation-order';
+  if (compareOrders(a.creationOrder, b.creationOrder) !== 0) return 'generator-creation-order';
   if (a.id.name !== b.id.name) return 'generator-name';
-  if (compareAges(winner.service.creationOrder, loser.service.creationOrder) !== 0) return 'service-creation-order';
+  if (compareOrders(winner.service.creationOrder, loser.service.creationOrder) !== 0) return 'service-creation-order';
   return 'service-identity';
 }
 
@@ -99,10 +99,4 @@ export function clashOfAwsName({ service, generator }: ClaimRank): string {
 /** The reason in the status of a loser: the winner and the rule that decided (T001-18; docs/reference/requirements.md, row 44). */
 export function clashReason(winner: ClaimRank, loser: ClaimRank): string {
   return `clash with ${describeIdentity(winner.service.id)}: ${ruleThatDecided(winner, loser)}`;
-}
-
-function compareAges(a: number, b: number): number {
-  if (a === b) return 0;
-  if (a === 0) return 1;
-  return b === 0 ? -1 : a - b;
 }

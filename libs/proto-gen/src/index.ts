@@ -29,6 +29,7 @@ export { ZoneIngress } from './gen/kuma/mesh/v1alpha1/zone_ingress';
 export { Config } from './gen/kuma/system/v1alpha1/config';
 export { Secret } from './gen/kuma/system/v1alpha1/secret';
 export {
+  CountedOrder,
   HandshakeRequest,
   HandshakeResponse,
   OriginRevision,

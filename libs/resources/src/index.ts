@@ -25,6 +25,7 @@ export {
   withoutConditions,
   type Condition,
 } from './condition';
+export { compareOrders, countedOrder, laterOrder, type OrderClaim } from './creation-order';
 export { frontendOfVirtualService, isGeneratedFrom } from './generated';
 export { durationMs, goDurationMs } from './duration';
 export { Conflict, DomainError, Forbidden, Invalid, NotFound, Unavailable } from './domain-error';

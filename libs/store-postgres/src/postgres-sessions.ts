@@ -1,4 +1,4 @@
-import type { SessionOpening, SessionRequest, SessionStore, SessionRecord } from '@causeway/store';
+import type { SessionOpening, SessionRequest, SessionStore, SessionRecord, WholeMark } from '@causeway/store';
 import { ZoneSessionRow } from './database/entities';
 import type { StoreDatabase } from './database/store-database';
 
@@ -77,12 +77,23 @@ export class PostgresSessions implements SessionStore {
     return row?.gone === true;
   }
 
-  async session(zone: string): Promise<SessionRecord | undefined> {
-    const row = await this.database.find(ZoneSessionRow, (rows) => rows.findOneBy({ zone }));
-    return row ?? undefined;
+  async markWhole(marks: readonly WholeMark[]): Promise<void> {
+    if (marks.length === 0) return;
+    const text = 'SELECT causeway_mark_whole($1)';
+    await this.database.query({ name: 'mark-whole', text, values: [JSON.stringify(marks)] });
   }
 
-  sessions(): Promise<readonly SessionRecord[]> {
-    return this.database.find(ZoneSessionRow, (rows) => rows.find({ order: { zone: 'ASC' } }));
+  async session(zone: string): Promise<SessionRecord | undefined> {
+    const row = await this.database.find(ZoneSessionRow, (rows) => rows.findOneBy({ zone }));
+    return row ? recordOf(row) : undefined;
   }
+
+  async sessions(): Promise<readonly SessionRecord[]> {
+    const rows = await this.database.find(ZoneSessionRow, (table) => table.find({ order: { zone: 'ASC' } }));
+    return rows.map(recordOf);
+  }
+}
+
+function recordOf({ zone, storeId, incarnation, epoch, instance, up, down, openedAt }: ZoneSessionRow): SessionRecord {
+  return { zone, storeId, incarnation, epoch, instance, up, down, openedAt };
 }

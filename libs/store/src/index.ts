@@ -41,6 +41,7 @@ export {
   type SessionOpening,
   type SessionRequest,
   type SessionStore,
+  type WholeMark,
   type SessionRecord,
 } from './session-store';
 export {
@@ -69,7 +70,7 @@ export type {
   LeaseSurvey,
   LostLease,
 } from './agent-leases';
-export { MemoryDisk, type MemoryBackup, type MemoryDiskOptions } from './memory/memory-disk';
+export { MemoryDisk, type MemoryBackup, type MemoryDiskOptions, type NewestOrder } from './memory/memory-disk';
 export {
   auditFields,
   auditSource,

@@ -22,6 +22,11 @@ export interface PutChange {
   readonly status?: JsonObject;
   /** Set on copies of another store's resource: these facts are kept as the origin has them (docs/design.md §5). */
   readonly copy?: CopyFacts;
+  /**
+   * Set on copies that a zone's session writes: the creation order is what counts (docs/adr/0012-the-order-that-counts.md).
+   * `now`: the whole state of the kind was held until this write. `moment`: not since the moment that was marked last.
+   */
+  readonly orderFrom?: 'now' | 'moment';
   /** The user who asks for it; without one no entry of the audit log is written. */
   readonly audit?: AuditSource;
   /** The trace that a change made here belongs to; a copy has it in `copy`. Kept only where labels or spec change. */
@@ -50,6 +55,8 @@ export interface PatchChange {
   readonly status?: JsonObject;
   readonly vip?: string | null;
   readonly graceStartedAt?: number | null;
+  /** The creation order becomes the later of this and the stored one; 0 is the latest. */
+  readonly creationOrder?: number;
   /** As of PutChange. */
   readonly traceparent?: string | undefined;
 }
@@ -83,6 +90,8 @@ export interface Note {
   readonly key: string;
   /** `null` removes the note. */
   readonly value: JsonObject | null;
+  /** Not written where the write counts a creation order that the origin does not know (`orderFrom`). */
+  readonly unlessRaised?: true;
 }
 
 /**
@@ -128,8 +137,17 @@ export type ChangeResult =
       readonly revision: number;
       readonly generation: number;
       readonly uid: string;
+      /** Where it is not the one that a copy claims (`orderFrom`). */
+      readonly creationOrder?: number;
     }
-  | { readonly type: 'unchanged'; readonly revision: number; readonly generation: number; readonly uid: string }
+  | {
+      readonly type: 'unchanged';
+      readonly revision: number;
+      readonly generation: number;
+      readonly uid: string;
+      /** As of `written`. */
+      readonly creationOrder?: number;
+    }
   | { readonly type: 'refused'; readonly refusal: Refusal; readonly detail: string };
 
 export interface WriteResult {

@@ -46,6 +46,15 @@ export interface SessionRecord {
   readonly openedAt: number;
 }
 
+/** The state of a zone whose session stands is held whole now, but for some kinds. */
+export interface WholeMark {
+  readonly zone: string;
+  /** Of the stream zone → global. */
+  readonly session: number;
+  /** Kinds whose first state has not arrived completely. */
+  readonly incomplete: readonly string[];
+}
+
 /**
  * Sessions of zones on the global: one row a zone, beside the log (docs/design.md §5 Newer wins). A write with a
  * `SessionFence` commits only while its number stands here; `open` waits for such writes that are under way, and when
@@ -73,6 +82,11 @@ export interface SessionStore {
    * later session under this name begins above all numbers that were ever forgotten.
    */
   forget(zone: string, session: number): Promise<boolean>;
+  /**
+   * Marks now as a moment at which the whole states of these zones are held, by the store's clock; ignores those whose
+   * session stands no more. The moment belongs to the zone: it outlasts the session, and goes with `forget`.
+   */
+  markWhole(marks: readonly WholeMark[]): Promise<void>;
   session(zone: string): Promise<SessionRecord | undefined>;
   /** Of all zones that ever had one. */
   sessions(): Promise<readonly SessionRecord[]>;

@@ -65,6 +65,7 @@ function takeIn(bytes: Buffer, dialect: Dialect): unknown {
     ...{ receiver, index, dialect, bounds },
     kindOf: (name) => coreKinds.kind(name),
     hasSeen: () => true,
+    isWhole: () => true,
     now: () => 1,
   });
   for (let step = steps.next(); ; step = steps.next()) {

@@ -10,6 +10,7 @@ import { checkRights } from './fences';
 import { History } from './history';
 import { checkElections, HostnameCheck } from './hostnames';
 import { LostZoneCheck, type LostZoneLimits } from './lost-zones';
+import { OrderCheck } from './orders';
 import type { Violation } from './violation';
 
 interface CommitCheck {
@@ -91,6 +92,7 @@ export class Checker {
     const { rest, hold, lostZones } = this.limits;
     const copies = new CopyCheck(disk, this.history, { hold, report });
     if (disk !== mesh.global) return [copies, new AddressCheck(disk, rest, report), new HostnameCheck(disk, report)];
-    return [copies, new LostZoneCheck(disk, { ...lostZones, timeline, report, rule: mesh.lost })];
+    const orders = new OrderCheck(disk, mesh.registry, report);
+    return [copies, orders, new LostZoneCheck(disk, { ...lostZones, timeline, report, rule: mesh.lost })];
   }
 }

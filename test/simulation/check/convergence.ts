@@ -1,9 +1,10 @@
-import { jsonEqual, type Registry } from '@causeway/resources';
+import { compareOrders, jsonEqual, type Registry } from '@causeway/resources';
 import { lostRuleOf, type LostRule } from '@causeway/sync';
 import type { Row, WatchedDisk } from '../engine/watched-disk';
 import { SYNC_LABEL } from '../mesh/user-writes';
 import { sameContent } from './copies';
 import { isOpen, isOrigin, lostOf } from './history';
+import { isRanked } from './orders';
 import { INSIGHTS } from './lost-zones';
 
 /** The disks of a mesh. */
@@ -91,13 +92,19 @@ function copiesOf(zone: string, disk: WatchedDisk): [string, Row][] {
   return [...disk.rows].filter(([, row]) => row.deletedAt === undefined && row.id.zone === zone);
 }
 
-function compare(disk: WatchedDisk, expected: ReadonlyMap<string, Row>, { away }: RestingMesh): string[] {
+function compare(
+  disk: WatchedDisk,
+  expected: ReadonlyMap<string, Row>,
+  { away, registry, global }: RestingMesh,
+): string[] {
   const found: string[] = [];
   for (const [key, want] of expected) {
     const have = living(disk, key);
     if (!have) found.push(`${disk.name} lacks ${key}`);
     else if (!sameContent(have, want) && !(want.id.zone === away && isNewer(have, want)))
       found.push(`${disk.name} holds another ${key} than its origin`);
+    else if (want.id.zone !== away && isRanked(want, registry))
+      found.push(...misranked(disk, key, { have, want, global }));
   }
   for (const [key, row] of disk.rows) {
     if (row.deletedAt !== undefined || isOrigin(disk.name, row) || expected.has(key)) continue;
@@ -123,4 +130,17 @@ export function zoneKey(name: string): string {
 
 export function meshKey(name: string): string {
   return `Mesh////${name}`;
+}
+
+/** All rank by the order that counts on the global. The zone of origin may take itself for younger, never for older. */
+function misranked(
+  disk: WatchedDisk,
+  key: string,
+  { have, want, global }: { readonly have: Row; readonly want: Row; readonly global: WatchedDisk },
+): string[] {
+  const counted = living(global, key)?.creationOrder ?? 0;
+  if (disk === global && compareOrders(counted, want.creationOrder) > 0)
+    return [`the origin ranks ${key} by ${want.creationOrder}, the global by ${counted}`];
+  if (have.creationOrder === counted) return [];
+  return [`${disk.name} ranks ${key} by ${have.creationOrder}, the global by ${counted}`];
 }

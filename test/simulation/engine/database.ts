@@ -175,6 +175,7 @@ export function simSessions(link: DatabaseLink): SessionStore {
     adopt: (zone, storeId) => link.call(() => inner.adopt(zone, storeId)),
     resetEpoch: (zone) => link.call(() => inner.resetEpoch(zone)),
     forget: (zone, session) => link.call(() => inner.forget(zone, session)),
+    markWhole: (marks) => link.call(() => inner.markWhole(marks)),
     session: (zone) => link.call(() => inner.session(zone)),
     sessions: () => link.call(() => inner.sessions()),
   };

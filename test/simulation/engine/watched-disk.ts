@@ -1,4 +1,4 @@
-import { MemoryDisk, type MemoryDiskOptions, type Note, type WriteRequest } from '@causeway/store';
+import { MemoryDisk, type MemoryDiskOptions, type NewestOrder, type Note, type WriteRequest } from '@causeway/store';
 
 /** A row as the disk keeps it. */
 export type Row = NonNullable<ReturnType<MemoryDisk['rows']['get']>>;
@@ -58,10 +58,10 @@ export class WatchedDisk extends MemoryDisk {
     this.lifeWatcher?.();
   }
 
-  override commit(written: ReadonlyMap<string, Row>, notes: readonly Note[], creationOrder: number): void {
+  override commit(written: ReadonlyMap<string, Row>, notes: readonly Note[], newest: NewestOrder): void {
     const changes = [...written].map(([key, after]) => ({ key, before: this.rows.get(key), after }));
     const noted = notes.map((note) => ({ note, before: this.notes.get(`${note.area}\0${note.key}`) }));
-    super.commit(written, notes, creationOrder);
+    super.commit(written, notes, newest);
     if (changes.length > 0) this.commits++;
     if (this.writing) this.watcher?.({ ...this.writing, disk: this, changes, notes: noted });
   }

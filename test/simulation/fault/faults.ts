@@ -1,5 +1,5 @@
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
-import { DeltaDiscoveryResponse, StateMark } from '@causeway/proto-gen';
+import { DeltaDiscoveryResponse, KumaResource, StateMark } from '@causeway/proto-gen';
 import { identityKey, type StorePoint } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 import type {
@@ -69,6 +69,12 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
     faults: { store: { write: (request, disk) => changed(request, (change) => asItArrives(change, disk)) } },
   },
   {
+    name: 'forged-age',
+    what: 'zones say of all that they make that it was made in 1970, and the global believes them',
+    seed: 1,
+    faults: { network: { message: forgedAge }, store: { write: withoutCounting } },
+  },
+  {
     name: 'rest-in-memory',
     what: 'which addresses rest is remembered by the process only',
     seed: 1,
@@ -99,6 +105,28 @@ function withoutFence({ fence: _fence, ...request }: WriteRequest): WriteRequest
 
 function twiceAsFast(clock: Clock): Clock {
   return Object.create(clock, { elapsed: { value: () => 2 * clock.elapsed() } });
+}
+
+/** What zones send claims the age of the first microsecond. */
+export function forgedAge(bytes: Buffer, direction: 'up' | 'down', to: 'zone' | 'global'): Buffer {
+  if (direction !== 'up' || to !== 'global') return bytes;
+  const message = DeltaDiscoveryResponse.decode(bytes);
+  const resources = message.resources.map((entry) => {
+    const { meta, ...content } = KumaResource.decode(entry.resource?.value ?? Buffer.alloc(0));
+    if (!entry.resource || !meta?.causeway) return entry;
+    const forged = { ...content, meta: { ...meta, causeway: { ...meta.causeway, creationOrder: 1 } } };
+    return { ...entry, resource: { ...entry.resource, value: Buffer.from(KumaResource.encode(forged).finish()) } };
+  });
+  return Buffer.from(DeltaDiscoveryResponse.encode({ ...message, resources }).finish());
+}
+
+function withoutCounting({ changes, ...request }: WriteRequest): WriteRequest {
+  const believed = changes.map((change): Change => {
+    if (change.type !== 'put') return change;
+    const { orderFrom: _orderFrom, ...put } = change;
+    return put;
+  });
+  return { ...request, changes: believed };
 }
 
 const MARK_TAG = 802;
@@ -135,7 +163,7 @@ function isCopy(change: Change): change is CopyPut {
 
 function asItArrives(put: CopyPut, disk: WatchedDisk): CopyPut {
   const held = disk.rows.get(identityKey(put.id));
-  const arrived = Math.max(disk.clock.now() * 1_000, disk.creationOrder) + 1;
+  const arrived = Math.max(disk.clock.now() * 1_000, disk.newest.order) + 1;
   const creationOrder = held?.deletedAt === undefined ? (held?.creationOrder ?? arrived) : arrived;
   return { ...put, copy: { ...put.copy, creationOrder } };
 }

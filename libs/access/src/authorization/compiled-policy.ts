@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isJsonObject, type ControlPlane, type Resource } from '@causeway/resources';
+import { compareOrders, isJsonObject, type ControlPlane, type Resource } from '@causeway/resources';
 import type { IndexEvent, IndexReader } from '@causeway/store';
 import type { Caller } from './caller';
 import { narrowing, roleRules, type Grant, type Rule } from './grants';
@@ -32,7 +32,9 @@ export function compilePolicy(
   };
   const grants = new Map<string, Grant[]>();
   const limits = new Map<string, Grant[]>();
-  for (const binding of [...index.ofKind('RoleBinding')].sort((a, b) => a.creationOrder - b.creationOrder)) {
+  for (const binding of [...index.ofKind('RoleBinding')].sort((a, b) =>
+    compareOrders(a.creationOrder, b.creationOrder),
+  )) {
     const { id, spec } = binding;
     const role = roleOf(binding);
     const where = id.zone === '' ? '' : ` of zone ${id.zone}`;

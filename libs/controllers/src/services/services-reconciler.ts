@@ -1,5 +1,12 @@
 import { isTerminating, type Meshes } from '@causeway/meshes';
-import { compareIdentities, identityKey, jsonEqual, parseIdentityKey, type ControlPlane } from '@causeway/resources';
+import {
+  compareIdentities,
+  compareOrders,
+  identityKey,
+  jsonEqual,
+  parseIdentityKey,
+  type ControlPlane,
+} from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import type { WorkloadIds } from '../availability/workload-ids';
 import { asDataplane, type DataplaneResource } from '../matching/dataplane-selector';
@@ -114,5 +121,5 @@ export class ServicesReconciler implements KeyedReconciler {
 }
 
 function compareCreation(a: DataplaneResource, b: DataplaneResource): number {
-  return a.creationOrder - b.creationOrder || compareIdentities(a.id, b.id);
+  return compareOrders(a.creationOrder, b.creationOrder) || compareIdentities(a.id, b.id);
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { trustDomainOf, type MeshIdentityResource } from '@causeway/identity';
 import { MeshTrust } from '@causeway/kinds';
 import {
+  compareOrders,
   compareText,
   computedLabels,
   FieldPath,
@@ -136,8 +137,7 @@ const checked = new WeakMap<TrustResource, { readonly refusal: TrustRefusal | un
 
 function compareClaims(a: TrustResource, b: TrustResource): number {
   return (
-    Number(a.creationOrder === 0) - Number(b.creationOrder === 0) ||
-    a.creationOrder - b.creationOrder ||
+    compareOrders(a.creationOrder, b.creationOrder) ||
     compareText(a.id.zone, b.id.zone) ||
     compareText(a.id.name, b.id.name)
   );

@@ -24,6 +24,7 @@ import { SessionReaper } from './session-reaper';
 import { StreamHandler, type IncomingStream, type StreamHandlerParts } from './stream-handler';
 import { Quarantines, zoneDecisions, type ZoneDecisions } from './zones/zone-decisions';
 import { DoubtfulClaims, RefusedStores, StreamEndings } from './zones/zone-incidents';
+import { WholeStates } from './zones/whole-states';
 import { ZoneInsights } from './zones/zone-insights';
 
 /** What zones cost a replica now. */
@@ -55,31 +56,25 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
   const options = { ...given, registry: withRelayedKinds(given.registry) };
   const { index, registry, clock, logger } = options;
   const live = new LiveSessions((zone) => void insights.write([zone]));
-  const incidents = {
-    refused: new RefusedStores(options),
-    doubts: new DoubtfulClaims(options),
-    endings: new StreamEndings(),
-  };
+  const incidents = incidentsOf(options);
   const insights = new ZoneInsights(options, live, incidents);
+  const wholeStates = new WholeStates(options, live);
   const gate = new KumaGate(options);
   const quarantines = new Quarantines(index, registry, options.rights);
   const fanOut = fanOutOf(options);
   const inbound = inboundOf(options);
   const limits = new AttemptLimits(clock, options.attempts);
   const features = options.features ?? Object.values(Extension);
-  const handshakes = new HandshakeHandler(options, { ...incidents, gate, quarantines, limits, live, features });
+  const shared = { ...incidents, gate, quarantines, live, wholeStates };
+  const handshakes = new HandshakeHandler(options, { ...shared, limits, features });
   const authMonitor = new StreamAuthMonitor(options.auth, clock, logger);
   const callerLog = new CallerLog(logger, clock);
   const kumaIncarnations = new KumaIncarnations();
-  const halves = { options, fanOut, gate, quarantines, kumaIncarnations };
-  const { endings } = incidents;
-  const streams = new StreamHandler({ ...halves, live, handshakes, authMonitor, inbound, endings, callerLog });
-  const server = zoneGrpcListener(options.connections ?? DEFAULT_CONNECTIONS, {
-    handshakes,
-    streams,
-    log: callerLog,
-  });
-  const reaper = new SessionReaper({ options, live, fanOut, insights, gate });
+  const halves = { ...shared, options, fanOut, kumaIncarnations };
+  const streams = new StreamHandler({ ...halves, handshakes, authMonitor, inbound, callerLog });
+  const connections = options.connections ?? DEFAULT_CONNECTIONS;
+  const server = zoneGrpcListener(connections, { handshakes, streams, log: callerLog });
+  const reaper = new SessionReaper({ options, live, fanOut, insights, gate, wholeStates });
   const unsubscribe = followIndex(options, { live, quarantines, gate, fanOut });
   reaper.start();
   return {
@@ -96,7 +91,16 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
       authMonitor.close();
       live.closeAll('the global stops');
       await server.close();
+      await wholeStates.settled();
     },
+  };
+}
+
+function incidentsOf(options: GlobalSyncOptions): ConstructorParameters<typeof ZoneInsights>[2] {
+  return {
+    refused: new RefusedStores(options),
+    doubts: new DoubtfulClaims(options),
+    endings: new StreamEndings(),
   };
 }
 

@@ -8,6 +8,7 @@ import { sharedExtensions } from '../wire/dialect';
 import type { ZoneHeaders } from '../wire/headers';
 import type { AttemptLimits } from './attempt-limits';
 import { callerOf } from './zone-authenticator';
+import type { WholeStates } from './zones/whole-states';
 import type { DoubtfulClaims, RefusedStores } from './zones/zone-incidents';
 import { checkHandshake, checkHeaders, LARGEST_EPOCH } from './handshake-rules';
 import type { KumaGate } from './kuma-gate';
@@ -48,6 +49,7 @@ export interface HandshakeHandlerParts {
   readonly gate: KumaGate;
   readonly quarantines: Quarantines;
   readonly limits: AttemptLimits;
+  readonly wholeStates: WholeStates;
 }
 
 /** Authenticates zones, opens their sessions, and creates the Zone of a zone that connects for the first time. */
@@ -142,6 +144,7 @@ export class HandshakeHandler {
   /** An epoch that no number of leader changes reaches opens no session. */
   private async openSession(request: SessionRequest): Promise<SessionOpening> {
     const { zone, epoch, instance } = request;
+    await this.parts.wholeStates.beforeNext(zone);
     const standing = epoch > LARGEST_EPOCH ? await this.options.sessions.session(zone) : undefined;
     const opening: SessionOpening =
       epoch > LARGEST_EPOCH
@@ -156,6 +159,7 @@ export class HandshakeHandler {
 
   private async acceptKumaStream({ zone, version }: ZoneHeaders, direction: Direction): Promise<AcceptedStream> {
     const request = { zone, storeId: '', incarnation: '', epoch: 0, instance: '', direction };
+    await this.parts.wholeStates.beforeNext(zone);
     const session = sessionIn(request, await this.options.sessions.open(request));
     await ensureZone(this.options.store, this.options.registry, zone);
     this.options.logger.info('a zone of plain Kuma opened a stream', { zone, session, direction, version });

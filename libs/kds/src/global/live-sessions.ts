@@ -15,6 +15,8 @@ export interface LiveStream {
   readonly half: SessionHalf;
   /** What is remembered of the zone, where its state is received. */
   readonly peerState?: PeerState;
+  /** Where the zone's state is received: see InboundHalf. */
+  incomplete?(): readonly string[] | undefined;
   /** Ends the stream. */
   close(detail: string): void;
 }

@@ -1,6 +1,7 @@
 import { errorText, type Timer } from '@causeway/runtime';
 import { isStalled } from '../session/kind-report';
 import type { FanOut } from './fan-out';
+import type { WholeStates } from './zones/whole-states';
 import type { ZoneInsights } from './zones/zone-insights';
 import type { KumaGate } from './kuma-gate';
 import type { LiveSessions } from './live-sessions';
@@ -21,6 +22,7 @@ export interface SessionReaperParts {
   readonly live: LiveSessions;
   readonly fanOut: FanOut;
   readonly insights: ZoneInsights;
+  readonly wholeStates: WholeStates;
   readonly gate: KumaGate;
 }
 
@@ -45,12 +47,13 @@ export class SessionReaper {
   /** One round. */
   async run(): Promise<void> {
     this.round++;
-    const { live, fanOut, insights, gate } = this.parts;
+    const { live, fanOut, insights, gate, wholeStates } = this.parts;
     const zones = live.names();
     this.endStalled(zones);
     if (this.round % BOOKMARK_ROUNDS === 0) fanOut.requestBookmarks();
     const turned = zones.filter((zone) => insights.hasHealthChanged(zone));
-    await insights.write(this.round % RENEW_ROUNDS === 0 ? zones : turned);
+    const isRenewal = this.round % RENEW_ROUNDS === 0;
+    await Promise.all([insights.write(isRenewal ? zones : turned), isRenewal ? wholeStates.mark(zones) : undefined]);
     if (zones.length > 0) await this.endReplaced();
     // Zones report to other replicas as well.
     if (zones.length > 0) await gate.check();

@@ -14,6 +14,7 @@ import type { AcceptedStream, HandshakeHandler } from './handshake-handler';
 import type { LiveSessions, LiveStream } from './live-sessions';
 import { inboundHalf, outboundHalf, type ZoneStream, type SessionHalfParts } from './session-halves';
 import { callerOf } from './zone-authenticator';
+import type { WholeStates } from './zones/whole-states';
 import type { StreamEnding, StreamEndings } from './zones/zone-incidents';
 
 /** A stream that a zone has opened, by gRPC or in memory. */
@@ -32,6 +33,7 @@ export interface StreamHandlerParts extends SessionHalfParts {
   readonly authMonitor: StreamAuthMonitor;
   readonly inbound: InboundCapacity;
   readonly endings: StreamEndings;
+  readonly wholeStates: WholeStates;
   readonly callerLog: CallerLog;
 }
 
@@ -39,6 +41,7 @@ export interface StreamHandlerParts extends SessionHalfParts {
 interface OpenHalf {
   readonly half: SessionHalf;
   readonly peerState?: PeerState;
+  readonly incomplete?: LiveStream['incomplete'];
 }
 
 /** Serves the two streams of each zone. */
@@ -77,7 +80,8 @@ export class StreamHandler {
       return { half: outboundHalf(parts, stream, await ResumePointSigner.read(store, zone)) };
     }
     const peerState = await PeerState.read(store, zone, parts.quarantines.digestsOf(zone));
-    return { half: inboundHalf(parts, stream, peerState), peerState };
+    const half = inboundHalf(parts, stream, peerState);
+    return { half, peerState, incomplete: () => half.incompleteKinds() };
   }
 
   /** The stream; its end is recorded where the zone's messages are the reason. */
@@ -117,17 +121,18 @@ export class StreamHandler {
 
   /** Adds the stream to the live ones of its zone; the returned function removes it. */
   private register(
-    { half, peerState }: OpenHalf,
+    { half, peerState, incomplete }: OpenHalf,
     accepted: AcceptedStream,
     { stream, direction, headers }: Omit<IncomingStream, 'stream'> & { readonly stream: PeerStream },
   ): (reason: string) => void {
-    const { live, options, authMonitor, kumaIncarnations } = this.parts;
+    const { live, options, authMonitor, kumaIncarnations, wholeStates } = this.parts;
     const { zone, session, causeway, instance, version } = accepted;
     const open: LiveStream = {
       ...{ session, direction, causeway, version, half },
       openedAt: options.clock.now(),
       zoneInstance: () => (causeway ? instance : (kumaIncarnations.of(zone).current ?? '')),
       ...(peerState ? { peerState } : {}),
+      ...(incomplete ? { incomplete } : {}),
       close: (detail) => stream.end('superseded', detail),
     };
     if (!live.add(zone, open)) stream.end('superseded', `session ${session} has had this stream`);
@@ -136,6 +141,7 @@ export class StreamHandler {
     );
     return (reason) => {
       unwatch();
+      wholeStates.ended(zone, open);
       live.remove(zone, open, { since: options.clock.now(), reason });
       options.logger.info('a stream of a zone ended', { zone, session, direction, reason });
     };

@@ -16,6 +16,7 @@ const PEERS: readonly (readonly [string, readonly string[], readonly string[]])[
   ['no cw-chunk', without(Extension.chunk), ALL],
   ['no cw-resume', ALL, without(Extension.resume)],
   ['no cw-result', ALL, without(Extension.result)],
+  ['no cw-order', without(Extension.order), ALL],
 ];
 
 describe.each(PEERS)('peers with %s', (_, ofGlobal, ofWest) => {

@@ -31,6 +31,8 @@ describe('routes cross zones', () => {
     await global.put('Mesh', 'default', {});
     await global.serve();
     await Promise.all([east.join(global), west.join(global)]);
+    // What is older than the Zone of its zone counts from when that was made.
+    await Promise.all([east, west].map((zone) => zone.holds(global.id('Mesh', 'default'))));
   });
 
   afterEach(async () => {

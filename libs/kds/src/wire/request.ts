@@ -1,5 +1,12 @@
 import { printableText } from '@causeway/resources';
-import { DeltaDiscoveryRequest, ResourceOutcome, ResourceResult, type Any, type Status } from '@causeway/proto-gen';
+import {
+  CountedOrder as CountedOrderMessage,
+  DeltaDiscoveryRequest,
+  ResourceOutcome,
+  ResourceResult,
+  type Any,
+  type Status,
+} from '@causeway/proto-gen';
 import { BoundsExceeded, checkBytes, checkFields, fieldsOf, MAX_KIND_LENGTH, REQUEST_BOUNDS } from './bounds';
 import { decodeNodeMetadata, encodeNode, type NodeMetadata } from './node';
 import type { WireKey } from './wire-resource';
@@ -7,6 +14,7 @@ import type { WireKey } from './wire-resource';
 const EVERYTHING = '*';
 const Field = { node: 1, typeUrl: 2, errorDetail: 7 } as const;
 
+const ORDER_URL = 'type.googleapis.com/causeway.v1.CountedOrder';
 const RESULT_URL = 'type.googleapis.com/causeway.v1.ResourceResult';
 
 const OUTCOMES = {
@@ -23,6 +31,16 @@ export interface AppliedResult extends WireKey {
   readonly outcome: 'applied' | 'rejected' | 'superseded';
   /** For the operator; empty unless rejected. */
   readonly reason: string;
+}
+
+/** The creation order that counts of a resource that the peer sent with another one (docs/design.md §5 cw-order). */
+export interface CountedOrder {
+  readonly mesh: string;
+  /** Zone of origin; empty for kinds that no zone owns. */
+  readonly zone: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly creationOrder: number;
 }
 
 /** First request of a kind on a stream; asks for the whole state. */
@@ -44,6 +62,8 @@ export interface AckRequest {
   readonly nonce: string;
   /** Only with `cw-result`. */
   readonly results: readonly AppliedResult[];
+  /** Only with `cw-order`. */
+  readonly orders?: readonly CountedOrder[];
 }
 
 /** Rejects resources of a response; the others are applied. */
@@ -55,6 +75,8 @@ export interface NackRequest {
   readonly message: string;
   /** Only with `cw-result`. */
   readonly results: readonly AppliedResult[];
+  /** Only with `cw-order`. */
+  readonly orders?: readonly CountedOrder[];
 }
 
 export type WireRequest = SubscribeRequest | AckRequest | NackRequest;
@@ -87,8 +109,12 @@ export function decodeRequest(bytes: Uint8Array): WireRequest {
   }
   const { errorDetail } = message;
   const results = errorDetail?.details.map(decodeResult).filter((result) => result !== undefined) ?? [];
-  if (errorDetail === undefined || isAck(errorDetail, results)) return { type: 'ack', ...head, nonce, results };
-  return { type: 'nack', ...head, nonce, message: printableText(errorDetail.message, LONGEST_TEXT), results };
+  const orders = errorDetail?.details.map(decodeOrder).filter((order) => order !== undefined) ?? [];
+  const counted = orders.length === 0 ? {} : { orders };
+  if (errorDetail === undefined || isAck(errorDetail, results.length + orders.length)) {
+    return { type: 'ack', ...head, nonce, results, ...counted };
+  }
+  return { type: 'nack', ...head, nonce, message: printableText(errorDetail.message, LONGEST_TEXT), results, ...counted };
 }
 
 /** Longest text of a peer that says what it did not take in. */
@@ -113,24 +139,34 @@ function specifics(request: WireRequest): Partial<DeltaDiscoveryRequest> {
     case 'ack':
       return {
         responseNonce: request.nonce,
-        errorDetail: request.results.length > 0 ? status('', request.results) : undefined,
+        errorDetail: request.results.length + (request.orders?.length ?? 0) > 0 ? status('', request) : undefined,
       };
     case 'nack':
       return {
         responseNonce: request.nonce,
         resourceNamesSubscribe: [EVERYTHING],
-        errorDetail: status(request.message, request.results),
+        errorDetail: status(request.message, request),
       };
   }
 }
 
-/** With `cw-result` an ACK has details too, but no message. */
-function isAck(detail: Status, results: readonly AppliedResult[]): boolean {
-  return detail.message === '' && detail.code === 0 && results.length > 0;
+/** With `cw-result` and `cw-order` an ACK has details too, but no message. */
+function isAck(detail: Status, details: number): boolean {
+  return detail.message === '' && detail.code === 0 && details > 0;
 }
 
-function status(message: string, results: readonly AppliedResult[]): Status {
-  return { code: 0, message, details: results.map(encodeResult) };
+function status(message: string, { results, orders = [] }: Pick<AckRequest, 'results' | 'orders'>): Status {
+  return { code: 0, message, details: [...results.map(encodeResult), ...orders.map(encodeOrder)] };
+}
+
+function encodeOrder(order: CountedOrder): Any {
+  return { typeUrl: ORDER_URL, value: Buffer.from(CountedOrderMessage.encode({ ...order }).finish()) };
+}
+
+function decodeOrder({ typeUrl, value }: Any): CountedOrder | undefined {
+  if (typeUrl !== ORDER_URL) return undefined;
+  const { mesh, zone, namespace, name, creationOrder } = CountedOrderMessage.decode(value);
+  return { mesh, zone, namespace, name, creationOrder };
 }
 
 /** A result as an entry of `error_detail.details`. */

@@ -16,6 +16,7 @@ import { dialectOf, Extension } from '../wire/dialect';
 import type { IncomingResponse } from '../wire/response';
 import { ResourceEncoder } from '../wire/resource-encoder';
 import { InsightView } from './insight-view';
+import { CountedOrders } from './counted-orders';
 import { reportFirstState } from './first-state';
 import { DEFAULT_ABSENCE_HOLD, type ZoneSyncOptions } from './zone-sync-options';
 
@@ -68,7 +69,7 @@ export function outboundHalf(
   { options, session, resumePoints, signer }: ZoneSessionParts,
   { stream, channel }: GlobalStream,
 ): OutboundHalf {
-  const { index, registry, clock, zone, insights } = options;
+  const { store, index, registry, clock, zone, term, logger, insights } = options;
   const cp: ControlPlane = { role: 'zone', zone, federated: true };
   const encoder = new ResourceEncoder(cp);
   const dialect = dialectOf(session.extensions);
@@ -79,8 +80,11 @@ export function outboundHalf(
   const source = { index, registry, encoder, now: () => clock.now() };
   const view = insights ? new InsightView(source, dialect, rules, insights) : undefined;
   const ofThisSession = randomUUID();
+  const fence = { epoch: term.epoch, holder: term.holder };
+  const counts = session.extensions.includes(Extension.order);
   const half = new OutboundHalf(session, {
     ...{ stream, resumePoints, signer },
+    ...(counts ? { orders: new CountedOrders({ store, index, zone, fence, logger }) } : {}),
     source: view ?? new PeerIndexView(source, dialect, rules),
     // Only the rules of the kinds themselves select what is sent up, and they do not change. Insights have no log to resume from.
     viewHash: (kind) => (isInsightKind(kind) ? ofThisSession : ''),

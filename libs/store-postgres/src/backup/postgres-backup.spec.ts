@@ -54,7 +54,10 @@ describe('a backup of a store in Postgres', () => {
     ] as const)
       await write(store, { type: 'patch', id, expect: 'any', vip, status: { vip: { ip: vip } } });
     await write(store, put(kept, { n: 2 }), { type: 'delete', id: gone, expect: 'any' });
-    await sessions.open({ zone: 'west', storeId: 'store-of-west', incarnation: 'w', epoch: 4, instance: 'w-1' });
+    const west = { zone: 'west', storeId: 'store-of-west', incarnation: 'w', epoch: 4, instance: 'w-1' };
+    const opened = await sessions.open(west);
+    const session = opened.type === 'opened' ? opened.session : 0;
+    await sessions.markWhole([{ zone: 'west', session, incomplete: ['Dataplane'] }]);
     await source.lease.takeOver(0, 'east-1', 1);
     lines = await backupOf(source, ALL);
   });
@@ -111,6 +114,7 @@ describe('a backup of a store in Postgres', () => {
     const restored = await restore(url, lines);
     expect(restored).toMatchObject({ ok: true, result: { resources: 3, tombstones: 1, addresses: 2 } });
     expect(await query(url, ROWS)).toEqual(await query(sourceUrl, ROWS));
+    expect(await query(url, 'SELECT zone FROM zone_sessions WHERE whole_order > 0')).toHaveLength(1);
     for (const table of ['zone_sessions', 'session_floor', 'point_key', 'leader'].map(
       (name) => `SELECT * FROM ${name}`,
     )) {

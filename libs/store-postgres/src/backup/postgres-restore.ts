@@ -187,7 +187,8 @@ const REPLACING: Readonly<Record<BackupTable, string>> = {
 /** Sets the head. Revisions go on with a gap, as in every new incarnation. */
 async function finish(client: Client, { head, pointKey }: BackupHeader): Promise<RestoreResult> {
   await client.query(
-    `UPDATE store_head SET incarnation = gen_random_uuid(), revision = $1, floor = $2, creation_order = $3`,
+    `UPDATE store_head SET incarnation = gen_random_uuid(), revision = $1, floor = $2, creation_order = $3,
+      newest_zone = '', others_order = $3`,
     [head.revision, head.floor, head.creationOrder],
   );
   await client.query('SELECT causeway_new_incarnation(NULL)');

@@ -60,6 +60,10 @@ export class StoreHeadRow {
   server: string;
   @Column('bigint', { comment: 'the table that this incarnation began in: a restored row names that of the backup' })
   relation: number;
+  /** Whose the newest creation order is. */
+  @Column('text', { default: '' }) newest_zone: string;
+  @Column('bigint', { default: 0, comment: 'the newest creation order of what is not of newest_zone' })
+  others_order: number;
 }
 
 /** The epoch and its holder. */
@@ -92,6 +96,12 @@ export class ZoneSessionRow {
   @Column('bigint') up: number;
   @Column('bigint') down: number;
   @Column('bigint', { name: 'opened_at' }) openedAt: number;
+  @Column('bigint', {
+    ...{ name: 'whole_order', nullable: true },
+    comment: 'the last moment at which the whole state of the zone was held, but for the kinds of whole_except',
+  })
+  wholeOrder: number | null;
+  @Column('jsonb', { name: 'whole_except', nullable: true }) wholeExcept: JsonObject | null;
 }
 
 /** The largest session number that was forgotten. */

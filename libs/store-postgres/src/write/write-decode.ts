@@ -11,6 +11,7 @@ export type WireResult =
       revision: number,
       generation: number,
       uid: string,
+      creationOrder?: number,
     ]
   | readonly [
       at: number,

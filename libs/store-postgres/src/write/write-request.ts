@@ -157,15 +157,17 @@ function changeFields(change: Change, at: number, sources: AuditSources): JsonOb
       const { labels, spec, status } = change;
       const by = sources.placeOf(change.audit);
       const place = { at, by, type, kind, mesh, zone, namespace, name, absent, expect: revision };
-      const asked = Object.assign(place, { labels, spec, status, traceparent: change.traceparent });
+      const { traceparent, orderFrom } = change;
+      const asked = Object.assign(place, { labels, spec, status, traceparent, orderFrom });
       return change.copy ? { ...asked, ...copyFields(change.copy) } : asked;
     }
     case 'patch': {
       const { spec, status, vip, graceStartedAt } = change;
       const [setsVip, setsGrace] = [vip !== undefined || undefined, graceStartedAt !== undefined || undefined];
       const place = { at, type, kind, mesh, zone, namespace, name, expect: revision };
-      const { traceparent } = change;
-      return Object.assign(place, { spec, status, setsVip, vip, setsGrace, graceStartedAt, traceparent });
+      const { traceparent, creationOrder } = change;
+      const named = { spec, status, setsVip, vip, setsGrace, graceStartedAt, traceparent, creationOrder };
+      return Object.assign(place, named);
     }
     case 'delete':
       return { at, by: sources.placeOf(change.audit), type, kind, mesh, zone, namespace, name, expect: revision };
@@ -191,12 +193,12 @@ function notesOf(notes: readonly Note[]): string | null {
 
 function resultOf(change: Change, entry: WireResult): ChangeResult {
   if (entry[1] === 'created' || entry[1] === 'written') {
-    const [, outcome, revision, generation, uid] = entry;
-    return { type: 'written', created: outcome === 'created', revision, generation, uid };
+    const [, outcome, revision, generation, uid, order] = entry;
+    return { type: 'written', created: outcome === 'created', revision, generation, uid, ...countedAs(order) };
   }
   if (entry[1] === 'unchanged') {
-    const [, , revision, generation, uid] = entry;
-    return { type: 'unchanged', revision, generation, uid };
+    const [, , revision, generation, uid, order] = entry;
+    return { type: 'unchanged', revision, generation, uid, ...countedAs(order) };
   }
   const refusal = entry[1];
   return { type: 'refused', refusal, detail: refusalDetail(change, refusal, refusalFactsOf(entry)) };
@@ -212,4 +214,8 @@ export function splitWrite(request: WriteRequest, size: number): readonly WriteR
     changes: batch,
     ...(notes && n === batches.length - 1 ? { notes } : {}),
   }));
+}
+
+function countedAs(creationOrder: number | undefined): { readonly creationOrder?: number } {
+  return creationOrder === undefined ? {} : { creationOrder };
 }

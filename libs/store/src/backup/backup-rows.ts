@@ -52,6 +52,7 @@ const COLUMNS: Readonly<Record<BackupTable, Readonly<Record<string, Column>>>> =
   zone_sessions: {
     ...{ zone: text, store_id: text, incarnation: text, epoch: number, instance: text },
     ...{ up: number, down: number, opened_at: whole },
+    ...{ whole_order: optional(whole), whole_except: optional(object) },
   },
   agent_leases: {
     ...{ mesh: text, namespace: text, name: text, instance: text, run: text, started_at: whole, machine: text },

@@ -8,6 +8,7 @@ import { describeAudit } from './audit';
 import { describeBatches } from './batches';
 import { describeConcurrency } from './concurrency';
 import { describeCopies } from './copies';
+import { describeCountedOrders } from './counted-orders';
 import { describeFences } from './fences';
 import { describeIncarnations } from './incarnations';
 import { describeProxySessions } from './proxy-sessions';
@@ -32,6 +33,7 @@ export function storeConformance(name: string, makeWorld: () => Promise<StoreWor
     describeConcurrency(world);
     describeRows(world);
     describeCopies(world);
+    describeCountedOrders(world);
     describeAddresses(world);
     describeWatching(world);
     describeBatches(world);

@@ -1,4 +1,4 @@
-import { jsonEqual, type Identity } from '@causeway/resources';
+import { jsonEqual, laterOrder, type Identity } from '@causeway/resources';
 import type { Change, CopyFacts, DeleteChange, Expectation, PatchChange, PutChange, Refusal } from '../resource-store';
 import { refusalDetail, type RefusalFacts } from '../refused-write';
 import { unstorable } from '../storable';
@@ -9,10 +9,15 @@ export interface DecisionContext {
   readonly now: number;
   readonly revision: number;
   readonly nextCreationOrder: () => number;
+  /** The creation order of a copy that counts, with the row or tombstone it meets. */
+  readonly orderOf: (change: CopyChange, row: MemoryRow | undefined) => number;
   readonly newUid: () => string;
   /** Which other living row holds an address. */
   readonly holderOf: (vip: string, change: PatchChange) => Identity | undefined;
 }
+
+/** A put of a copy. */
+export type CopyChange = PutChange & { readonly copy: CopyFacts };
 
 export type Decision =
   | { readonly type: 'write'; readonly row: MemoryRow; readonly created: boolean }
@@ -25,12 +30,22 @@ export function decideChange(change: Change, row: MemoryRow | undefined, context
   if (reason !== undefined) return refuse(change, 'unstorable', { reason });
   switch (change.type) {
     case 'put':
-      return decidePut(change, row, context);
+      return decidePut(counted(change, row, context), row, context);
     case 'patch':
       return decidePatch(change, row, context);
     case 'delete':
       return decideDelete(change, row, context);
   }
+}
+
+/** The change with the creation order that counts. */
+function counted(change: PutChange, row: MemoryRow | undefined, context: DecisionContext): PutChange {
+  const { copy } = change;
+  if (!copy) return change;
+  const creationOrder = context.orderOf({ ...change, copy }, row);
+  if (creationOrder === copy.creationOrder) return change;
+  const createdAt = creationOrder === 0 ? copy.createdAt : Math.floor(creationOrder / 1_000);
+  return { ...change, copy: { ...copy, creationOrder, createdAt } };
 }
 
 function decidePut(change: PutChange, row: MemoryRow | undefined, context: DecisionContext): Decision {
@@ -105,7 +120,10 @@ function patchedRow(change: PatchChange, row: MemoryRow, context: DecisionContex
   const vip = change.vip === undefined ? row.vip : (change.vip ?? undefined);
   const graceStartedAt =
     change.graceStartedAt === undefined ? row.graceStartedAt : (change.graceStartedAt ?? undefined);
-  if (!specChanges && !statusChanges && vip === row.vip && graceStartedAt === row.graceStartedAt) return undefined;
+  const creationOrder =
+    change.creationOrder === undefined ? row.creationOrder : laterOrder(row.creationOrder, change.creationOrder);
+  const isSame = vip === row.vip && graceStartedAt === row.graceStartedAt && creationOrder === row.creationOrder;
+  if (!specChanges && !statusChanges && isSame) return undefined;
   const moved = specChanges && row.origin.incarnation === undefined;
   return {
     ...row,
@@ -113,6 +131,7 @@ function patchedRow(change: PatchChange, row: MemoryRow, context: DecisionContex
     status: change.status ?? row.status,
     vip,
     graceStartedAt,
+    creationOrder,
     freed: withFreed(row, context.now, vip),
     origin: moved ? originOfChange(change, context) : row.origin,
     revision: context.revision,

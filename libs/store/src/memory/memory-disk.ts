@@ -29,18 +29,37 @@ export interface MemoryReplica extends Omit<ReplicaSessions, 'sessions' | 'now'>
   readonly sessions: ReadonlyMap<string, StoredProxySession>;
 }
 
+/** The newest creation order of a disk, whose it is, and the newest of what is not of that zone. */
+export interface NewestOrder {
+  readonly order: number;
+  readonly zone: string;
+  readonly others: number;
+}
+
+/** The last moment at which the whole state of a zone was held; undefined: none. Some kinds have one of their own. */
+export interface MemoryWhole {
+  readonly order: number | undefined;
+  readonly except: ReadonlyMap<string, number | undefined>;
+}
+
+/** The moment of a kind. */
+export function momentOf(whole: MemoryWhole | undefined, kind: string): number | undefined {
+  return whole?.except.has(kind) === true ? whole.except.get(kind) : whole?.order;
+}
+
 /** A state saved by `MemoryDisk.save`. */
 export interface MemoryBackup {
   readonly rows: ReadonlyMap<string, MemoryRow>;
   readonly notes: ReadonlyMap<string, Note>;
   readonly sessions: ReadonlyMap<string, SessionRecord>;
+  readonly wholes: ReadonlyMap<string, MemoryWhole>;
   readonly sessionFloor: number;
   readonly pointKey: string;
   readonly leader: MemoryLeader;
   readonly incarnation: string;
   readonly revision: number;
   readonly floor: number;
-  readonly creationOrder: number;
+  readonly newest: NewestOrder;
 }
 
 /**
@@ -54,6 +73,8 @@ export class MemoryDisk {
   readonly vips = new Map<string, string>();
   notes = new Map<string, Note>();
   sessions = new Map<string, SessionRecord>();
+  /** By zone; a zone that is forgotten has none. */
+  wholes = new Map<string, MemoryWhole>();
   /** Replicas that serve proxies, by instance. */
   readonly proxies = new Map<string, MemoryReplica>();
   /** Leases of agents. */
@@ -70,7 +91,7 @@ export class MemoryDisk {
   revision = 0;
   /** A watch can begin at this revision or later. */
   floor = 0;
-  creationOrder = 0;
+  newest: NewestOrder = { order: 0, zone: '', others: 0 };
   readonly releaseListeners = new Set<() => void>();
   private log: { readonly revision: number; readonly key: string }[] = [];
   private readonly waiting = new Set<() => void>();
@@ -84,9 +105,9 @@ export class MemoryDisk {
   }
 
   /** Commits a transaction's rows and notes, and wakes watches. */
-  commit(written: ReadonlyMap<string, MemoryRow>, notes: readonly Note[], creationOrder: number): void {
+  commit(written: ReadonlyMap<string, MemoryRow>, notes: readonly Note[], newest: NewestOrder): void {
     for (const note of notes) this.setNote(note);
-    this.creationOrder = creationOrder;
+    this.newest = newest;
     if (written.size === 0) return;
     const rows = [...written].sort(([, a], [, b]) => a.revision - b.revision);
     for (const [key] of rows) this.dropVip(key);
@@ -141,9 +162,10 @@ export class MemoryDisk {
 
   /** A backup to `restore` later. */
   save(): MemoryBackup {
-    const { leader, incarnation, revision, floor, creationOrder, sessionFloor, pointKey } = this;
+    const { leader, incarnation, revision, floor, newest, sessionFloor, pointKey } = this;
     const [rows, notes, sessions] = [new Map(this.rows), new Map(this.notes), new Map(this.sessions)];
-    return { rows, notes, sessions, leader, incarnation, revision, floor, creationOrder, sessionFloor, pointKey };
+    const wholes = new Map(this.wholes);
+    return { rows, notes, sessions, wholes, leader, incarnation, revision, floor, newest, sessionFloor, pointKey };
   }
 
   /** Restores a backup, as an operator does; by default a new incarnation begins (docs/design.md §2.7). */
@@ -151,6 +173,7 @@ export class MemoryDisk {
     this.rows = new Map(backup.rows);
     this.notes = new Map(backup.notes);
     this.sessions = new Map(backup.sessions);
+    this.wholes = new Map(backup.wholes);
     this.vips.clear();
     for (const [key, row] of this.rows) if (row.vip !== undefined) this.vips.set(row.vip, key);
     this.log = [...this.rows]
@@ -159,7 +182,7 @@ export class MemoryDisk {
     Object.assign(this, {
       revision: backup.revision,
       floor: backup.floor,
-      creationOrder: backup.creationOrder,
+      newest: backup.newest,
       leader: backup.leader,
       sessionFloor: backup.sessionFloor,
       pointKey: backup.pointKey,

@@ -1,6 +1,6 @@
 import { compareText } from '@causeway/resources';
-import type { SessionOpening, SessionRequest, SessionStore, SessionRecord } from '../session-store';
-import { promised, type MemoryDisk } from './memory-disk';
+import type { SessionOpening, SessionRequest, SessionStore, SessionRecord, WholeMark } from '../session-store';
+import { momentOf, promised, type MemoryDisk } from './memory-disk';
 
 /** Lower than every epoch. */
 const UNKNOWN_EPOCH = -1;
@@ -43,8 +43,22 @@ export class MemorySessions implements SessionStore {
       const standing = this.disk.sessions.get(zone);
       if (!standing || Math.max(standing.up, standing.down) !== session) return false;
       this.disk.sessions.delete(zone);
+      this.disk.wholes.delete(zone);
       this.disk.sessionFloor = Math.max(this.disk.sessionFloor, session);
       return true;
+    });
+  }
+
+  markWhole(marks: readonly WholeMark[]): Promise<void> {
+    return promised(() => {
+      const { sessions, wholes, clock, newest } = this.disk;
+      for (const { zone, session, incomplete } of marks) {
+        if (sessions.get(zone)?.up !== session) continue;
+        const before = wholes.get(zone);
+        const except = new Map(incomplete.map((kind) => [kind, momentOf(before, kind)]));
+        const order = Math.max(before?.order ?? 0, clock.now() * 1_000 + 1, newest.order + 1);
+        wholes.set(zone, { order, except });
+      }
     });
   }
 

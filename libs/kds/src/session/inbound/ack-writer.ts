@@ -2,16 +2,28 @@ import { describeIdentity } from '@causeway/resources';
 import type { Logger } from '@causeway/runtime';
 import type { Rejection } from '@causeway/sync';
 import { Extension } from '../../wire/dialect';
-import { encodeRequest, type AppliedResult } from '../../wire/request';
+import { encodeRequest, type AppliedResult, type CountedOrder } from '../../wire/request';
 import type { OpenedResponse } from '../../wire/response';
 import { parseWireKey } from '../../wire/wire-resource';
 import { boundedResults, rejectionFields, rejectionText } from '../peer-limits';
 import type { PeerStream } from '../peer-stream';
 import type { Session } from '../session';
 import type { ReceivedMessage } from './decode-message';
+import type { RaisedOrder } from './inbound-applier';
 
 /** The response that is answered. */
 export type AnsweredResponse = Pick<OpenedResponse, 'kind' | 'nonce'>;
+
+/** Most bytes of creation orders in an answer; the origin is told of the others in its next session. */
+const MAX_ORDER_BYTES = 1024 * 1024;
+/** Bytes of a creation order beside the names. */
+const ORDER_BYTES = 80;
+
+/** What of a message is not as the peer sent it. */
+export interface Differences {
+  readonly rejected: readonly Rejection[];
+  readonly raised: readonly RaisedOrder[];
+}
 
 /** What answers are written to, and logged by. */
 export interface AckWriterParts {
@@ -39,15 +51,18 @@ export class AckWriter {
     return this.write(encodeRequest({ type: 'nack', ...this.headOf(response), message, results: [] }));
   }
 
-  /** An ACK, or a NACK that names the rejected resources of a message. */
+  /** An ACK, or a NACK that names the rejected resources of a message; either names the creation orders that count. */
   answer(
     response: AnsweredResponse,
     { message, facts }: ReceivedMessage,
-    rejected: readonly Rejection[],
+    { rejected, raised }: Differences,
   ): Promise<void> {
-    if (rejected.length === 0) return this.ack(response);
-    const { kind } = response;
     const { session, logger } = this.parts;
+    const orders = session.extensions.includes(Extension.order) ? boundedOrders(raised) : [];
+    if (rejected.length === 0) {
+      return this.write(encodeRequest({ type: 'ack', ...this.headOf(response), results: [], orders }));
+    }
+    const { kind } = response;
     const names = new Map(message.items.map(({ wireKey, id }) => [wireKey, id]));
     const nameOf = (wireKey: string): string => {
       const id = names.get(wireKey);
@@ -57,7 +72,7 @@ export class AckWriter {
     const withResults = session.extensions.includes(Extension.result);
     const results = withResults ? boundedResults(resultsOf(kind, rejected, facts)) : [];
     const text = rejectionText(rejected, nameOf);
-    return this.write(encodeRequest({ type: 'nack', ...this.headOf(response), message: text, results }));
+    return this.write(encodeRequest({ type: 'nack', ...this.headOf(response), message: text, results, orders }));
   }
 
   /** The peer reads on. */
@@ -95,4 +110,16 @@ function* resultsOf(
     const version = facts.get(wireKey)?.version ?? '';
     yield { ...parseWireKey(wireKey), kind, version, outcome: 'rejected', reason };
   }
+}
+
+function boundedOrders(raised: readonly RaisedOrder[]): readonly CountedOrder[] {
+  const orders: CountedOrder[] = [];
+  let size = 0;
+  for (const { id, creationOrder } of raised) {
+    const { mesh, zone, namespace, name } = id;
+    size += ORDER_BYTES + mesh.length + zone.length + namespace.length + name.length;
+    if (size > MAX_ORDER_BYTES) break;
+    orders.push({ mesh, zone, namespace, name, creationOrder });
+  }
+  return orders;
 }

@@ -39,16 +39,28 @@ export class BatchWriter {
     const results: WriteResult['results'][number][] = [];
     if (changes.length === 0 && notes.length === 0) return results;
     let from = 0;
+    let isRaised = false;
     do {
       const end = endOfBatch(changes, from, this.isShared() ? SHARED_BATCH : BATCH);
       const batch = changes.slice(from, end).map(({ change }) => change);
-      const written = await this.once(batch, end === changes.length ? notes : []);
+      const written = await this.once(batch, end === changes.length ? notesAfter(notes, isRaised) : []);
       for (const result of written.results) results.push(result);
+      isRaised ||= written.results.some((result) => orderCountedIn(result) !== undefined);
       this.reached = written.revision;
       from = end;
     } while (from < changes.length);
     return results;
   }
+}
+
+/** The creation order that counts where a copy claims another one. */
+export function orderCountedIn(result: WriteResult['results'][number] | undefined): number | undefined {
+  return result === undefined || result.type === 'refused' ? undefined : result.creationOrder;
+}
+
+/** The notes once a batch before theirs has raised a creation order, or none has. */
+function notesAfter(notes: readonly Note[], isRaised: boolean): readonly Note[] {
+  return isRaised ? notes.filter((note) => note.unlessRaised !== true) : notes;
 }
 
 /** The deletion of a resource at any revision. */

@@ -34,6 +34,7 @@ function received(resources: readonly WireResource[], dialect: Dialect = CAUSEWA
     kindOf: (name) => withRelayedKinds(coreKinds).kind(name),
     index: new ResourceIndex(),
     hasSeen: () => true,
+    isWhole: () => true,
     dialect,
     bounds: UNBOUNDED,
     now: () => 0,

@@ -33,6 +33,8 @@ export interface MessageContext {
   /** Whether the index contains what this stream wrote last of the resource with this identity key. */
   readonly hasSeen: (key: string) => boolean;
   readonly dialect: Dialect;
+  /** Whether the whole state of a kind was held until the message that is decoded. */
+  readonly isWhole: (kind: string) => boolean;
   readonly now: () => number;
   /** Why the operator refuses a resource; undefined where the operator does not. */
   readonly refusal?: (id: Identity) => string | undefined;
@@ -109,7 +111,10 @@ function arrivalOf(
   const { id } = made.copy;
   const reason = ownershipViolation(kind, id, context.receiver) ?? context.refusal?.(id) ?? faultOf(kind, made.copy);
   if (reason !== undefined) return { wireKey, reason };
-  return { wireKey, id, content: putOf(made.copy, context) };
+  const content = putOf(made.copy, context);
+  // What no other zone and no resource of the global is ranked against keeps the order that its zone gives it.
+  if (context.receiver.role !== 'global' || kind.sync.down === 'nothing') return { wireKey, id, content };
+  return { wireKey, id, content: { ...content, orderFrom: context.isWhole(kind.name) ? 'now' : 'moment' } };
 }
 
 /** Validates what the row of the store will contain. */

@@ -1,9 +1,10 @@
 import type { Tracer } from '@causeway/runtime';
 import type { Note } from '@causeway/store';
+import { identityKey, type Identity } from '@causeway/resources';
 import type { InboundChanges, Rejection } from '@causeway/sync';
 import type { ResumePoint } from '../peer-state';
 import { AbsenceHold, type AbsenceHoldOptions } from './absence-hold';
-import { BatchWriter, deletion, type FencedWrite, type SizedChange } from './batch-writer';
+import { BatchWriter, deletion, orderCountedIn, type FencedWrite, type SizedChange } from './batch-writer';
 import type { CopyPut } from './decode-message';
 import { tracedCopies } from '../session-traces';
 
@@ -20,6 +21,14 @@ export interface InboundApplierOptions extends Omit<AbsenceHoldOptions, 'batches
   /** Whether other peers write at this time, who would wait for a large batch. */
   readonly isShared: () => boolean;
   readonly tracer?: Tracer | undefined;
+  /** Whether the peer is told the creation orders that count (cw-order). */
+  readonly tellsOrders: boolean;
+}
+
+/** A resource whose creation order that counts is not the one that the peer sent. */
+export interface RaisedOrder {
+  readonly id: Identity;
+  readonly creationOrder: number;
 }
 
 /** The outcome of a message's resources. */
@@ -28,6 +37,7 @@ export interface ApplyResult {
   readonly refused: readonly Rejection[];
   /** Copies that the message changed. */
   readonly written: readonly CopyPut[];
+  readonly raised: readonly RaisedOrder[];
 }
 
 /** Writes the changes of a peer's messages, with the resume point that each reaches. */
@@ -39,6 +49,11 @@ export class InboundApplier {
   /** Notes of changed rules since `viewsAt`. */
   private views = 0;
   private viewsAt = 0;
+  /**
+   * By kind, the keys of resources whose origin still sends another order than the one that counts. As long as there are some
+   * no later resume point is noted: an origin that has not heard of an order sends the resource again, and is told again.
+   */
+  private readonly raised = new Map<string, Set<string>>();
 
   constructor(private readonly options: InboundApplierOptions) {
     const { write, isShared, ...rest } = options;
@@ -65,7 +80,7 @@ export class InboundApplier {
       change: content,
       bytes: bytesOf(wireKey),
     }));
-    const notes = this.notes(kind, changes.completed, point);
+    const notes = this.notes(kind, changes, point);
     const results = await this.batches.write([...puts, ...deleted.map(deletion)], notes).finally(() => copies.end());
     absences.correctConditions(kind, unheld, changes.completed);
     const refused = changes.puts.flatMap(({ wireKey }, i) => {
@@ -75,7 +90,31 @@ export class InboundApplier {
       return [{ wireKey, reason: result.detail }];
     });
     const written = changes.puts.filter((_, i) => results[i]?.type === 'written').map(({ content }) => content);
-    return { refused, written };
+    const raised = changes.puts.flatMap(({ id }, i): RaisedOrder[] => {
+      const creationOrder = orderCountedIn(results[i]);
+      return creationOrder === undefined ? [] : [{ id, creationOrder }];
+    });
+    if (this.options.tellsOrders) this.remember(kind, changes, raised);
+    // Its point was not noted.
+    if (raised.length > 0) this.notedAt.delete(kind);
+    return { refused, written, raised };
+  }
+
+  private remember(kind: string, changes: InboundChanges<CopyPut>, raised: readonly RaisedOrder[]): void {
+    const known = this.raised.get(kind);
+    if (!known && raised.length === 0) return;
+    const keys = known ?? new Set<string>();
+    if (known) for (const key of namedKeys(changes)) keys.delete(key);
+    for (const { id } of raised) keys.add(identityKey(id));
+    if (keys.size === 0) this.raised.delete(kind);
+    else this.raised.set(kind, keys);
+  }
+
+  /** Whether, once a message is applied, the origin still sends another order than the one that counts. */
+  private isRaisedBeside(kind: string, changes: InboundChanges<CopyPut>): boolean {
+    const left = new Set(this.raised.get(kind));
+    if (left.size > 0) for (const key of namedKeys(changes)) left.delete(key);
+    return left.size > 0;
   }
 
   /** Resolves when nothing is being written beside `apply`. */
@@ -83,8 +122,9 @@ export class InboundApplier {
     return this.absences.close();
   }
 
-  private notes(kind: string, completed: boolean, point: ResumePoint | undefined): readonly Note[] {
+  private notes(kind: string, changes: InboundChanges<CopyPut>, point: ResumePoint | undefined): readonly Note[] {
     if (!point) return [];
+    const { completed } = changes;
     const { absences } = this;
     const { peerState, clock } = this.options;
     const now = clock.now();
@@ -96,8 +136,10 @@ export class InboundApplier {
     const isDue = completed || hasMoved || now - (this.notedAt.get(kind) ?? 0) >= POINT_INTERVAL;
     // While something is held the next session must see the whole state again.
     if (!isDue || verdict.heldUntil !== undefined || absences.countOf(kind) > 0 || point.revision === 0) return notes;
+    if (this.isRaisedBeside(kind, changes)) return notes;
     this.notedAt.set(kind, now);
-    return [...notes, peerState.recordPoint(kind, point)];
+    const reached = peerState.recordPoint(kind, point);
+    return [...notes, this.options.tellsOrders ? { ...reached, unlessRaised: true } : reached];
   }
 
   private mayNoteView(now: number): boolean {
@@ -107,4 +149,11 @@ export class InboundApplier {
     }
     return ++this.views <= VIEW_CHANGES;
   }
+}
+
+/** Keys of the resources that a message names, or that are absent from it. */
+function* namedKeys({ puts, removed, absent }: InboundChanges<CopyPut>): Iterable<string> {
+  for (const { id } of puts) yield identityKey(id);
+  for (const id of removed) yield identityKey(id);
+  for (const id of absent) yield identityKey(id);
 }

@@ -60,6 +60,8 @@ export interface StoredPosition {
 
 /** Most resources that a peer may have of one kind. */
 export const MAX_IDENTITIES = 200_000;
+/** A first state that takes longer than this, ms, counts as whole: a zone that never completes it gains no age by that. */
+const FIRST_STATE_LIMIT = 600_000;
 /** Most MeshTrusts that a zone may have: certificates of each are parsed, and all proxies are told what becomes of them. */
 const MAX_TRUSTS_OF_ZONE = 4_096;
 
@@ -86,6 +88,9 @@ export class InboundHalf implements SessionHalf {
   private unfollow: () => void = () => undefined;
   private readonly positions = new Map<string, StoredPosition>();
   private closed = false;
+  private openedAt = Infinity;
+  /** A message could not be stored. */
+  private isBroken = false;
 
   constructor(
     private readonly session: Session,
@@ -106,6 +111,7 @@ export class InboundHalf implements SessionHalf {
       kindOf: (name) => registry.kind(name) ?? (this.subscribed.has(name) ? syncedKind(registry, name) : undefined),
       hasSeen: (key) => this.share.hasSeen(key),
       dialect: dialectOf(extensions),
+      isWhole: (kind) => this.isWhole(kind),
       now: () => clock.now(),
       bounds: extensions.includes(Extension.chunk) ? CHUNKED_BOUNDS : KUMA_BOUNDS,
       ...(refusal ? { refusal } : {}),
@@ -118,6 +124,7 @@ export class InboundHalf implements SessionHalf {
       tracer: session.tracer,
       write: (changes, notes) => this.share.write(changes, () => write(changes, notes)),
       isShared: () => this.share.isShared,
+      tellsOrders: extensions.includes(Extension.order),
       ...(kuma ? { kuma } : {}),
     });
   }
@@ -135,7 +142,8 @@ export class InboundHalf implements SessionHalf {
   open(): void {
     this.begin();
     if (this.closed) return; // the stream ended meanwhile
-    const { index, registry } = this.session;
+    const { index, registry, clock } = this.session;
+    this.openedAt = clock.now();
     this.subscribe();
     let known = registry.version;
     // Kinds that are declared from now on are asked for on the open stream.
@@ -160,6 +168,16 @@ export class InboundHalf implements SessionHalf {
   /** Whether the whole state of a kind has been stored. */
   isComplete(kind: string): boolean {
     return this.inbox.isComplete(kind);
+  }
+
+  /** The kinds that were asked for and whose whole state is not held yet; undefined before that, and once a message is lost. */
+  incompleteKinds(): readonly string[] | undefined {
+    if (this.subscribed.size === 0 || this.isBroken) return undefined;
+    return [...this.subscribed].filter((kind) => !this.isWhole(kind));
+  }
+
+  private isWhole(kind: string): boolean {
+    return this.inbox.isComplete(kind) || this.session.clock.now() - this.openedAt > FIRST_STATE_LIMIT;
   }
 
   /** Up to where the peer's state of a kind is stored whole; undefined where the peer has not said so in this session. */
@@ -227,11 +245,11 @@ export class InboundHalf implements SessionHalf {
     this.checkSize(kind);
     if (this.closed) return;
     const bytesOf = (wireKey: string): number => facts.get(wireKey)?.bytes ?? 0;
-    const { refused, written } = await this.applier.apply(kind, changes, pointOf(response), bytesOf);
+    const { refused, written, raised } = await this.applier.apply(kind, changes, pointOf(response), bytesOf);
     const rejected = [...changes.rejected, ...refused];
     this.received.advance(response, wireKeysIn(message), rejected);
     this.reach(response);
-    const answered = this.acks.answer(response, received, rejected);
+    const answered = this.acks.answer(response, received, { rejected, raised });
     if (inbox.isComplete(kind)) this.options.onComplete?.(kind);
     if (isNews) this.reportAges(kind, written);
     await answered;
@@ -273,7 +291,7 @@ export class InboundHalf implements SessionHalf {
   private failed(error: unknown): void {
     if (this.closed) return;
     // Later messages would leave a gap: the next stream begins with the whole state.
-    this.closed = true;
+    this.closed = this.isBroken = true;
     this.acks.close();
     if (error instanceof BoundsExceeded) return this.options.stream.end('exhausted', error.message);
     if (error instanceof MalformedMessage) return this.options.stream.end('malformed', error.message);

@@ -12,7 +12,7 @@ import { BoundsExceeded } from '../../wire/bounds';
 import { Extension } from '../../wire/dialect';
 import { CHUNK_BYTES, KUMA_MESSAGE_BYTES } from '../../wire/kds-service';
 import type { NodeMetadata } from '../../wire/node';
-import { decodeRequest, type WireRequest } from '../../wire/request';
+import { decodeRequest, type CountedOrder, type WireRequest } from '../../wire/request';
 import { encodeResponse, type StatePosition } from '../../wire/response';
 import { formatWireKey, parseWireKey } from '../../wire/wire-resource';
 import type { KindReport } from '../kind-report';
@@ -37,6 +37,14 @@ export interface OutboundHalfOptions {
   readonly onNodeMetadata?: (metadata: NodeMetadata) => void;
   /** Whether a subscribed kind must wait for now; call `resume` when it need not. */
   readonly isWithheld?: (kind: string) => boolean;
+  readonly orders?: CountedOrderSink;
+}
+
+/** Takes the creation orders that count of resources that were sent with others (cw-order). */
+export interface CountedOrderSink {
+  take(kind: string, orders: readonly CountedOrder[]): void;
+  /** Resolves when nothing of them is being written. */
+  settled(): Promise<void>;
 }
 
 /** Most bytes that a peer may leave unanswered, beside one message; a plain Kuma peer gets all of a kind in one. */
@@ -203,7 +211,7 @@ export class OutboundHalf implements SessionHalf {
     this.closed = true;
     this.pause?.cancel();
     this.wait?.cancel();
-    return Promise.resolve();
+    return this.options.orders?.settled() ?? Promise.resolve();
   }
 
   private get incarnation(): string {
@@ -244,6 +252,7 @@ export class OutboundHalf implements SessionHalf {
     if (!this.outbox.acknowledge(kind, nonce, rejected)) return;
     this.unansweredBytes -= this.inFlight.get(nonce) ?? 0;
     this.inFlight.delete(nonce);
+    if (request.orders) this.options.orders?.take(kind, request.orders);
     if (request.type === 'nack') {
       const fields = rejectionFields(rejected, (wireKey) => wireKey);
       this.logger.warn('the peer rejected resources', { kind, reason: peerText(request.message), ...fields });

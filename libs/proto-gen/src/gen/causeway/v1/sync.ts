@@ -18,7 +18,7 @@ import {
 
 /**
  * What two Causeway control planes say beyond Kuma's protocol: the handshake and the extensions cw-meta, cw-chunk,
- * cw-resume and cw-result.
+ * cw-resume, cw-result and cw-order.
  */
 
 export enum ResourceOutcome {
@@ -175,6 +175,21 @@ export interface ResourceResult {
   version: string;
   outcome: ResourceOutcome;
   reason: string;
+  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
+}
+
+/**
+ * cw-order: one for each resource in error_detail.details of a request of the global, where the creation order that counts is not the one
+ * that the zone sent.
+ */
+export interface CountedOrder {
+  mesh: string;
+  /** Zone of origin; empty for kinds that no zone owns. */
+  zone: string;
+  namespace: string;
+  name: string;
+  /** Microseconds since 1970; 0 = unknown, ranks last. */
+  creationOrder: number;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -1540,6 +1555,161 @@ export const ResourceResult: MessageFns<ResourceResult, "causeway.v1.ResourceRes
     message.version = object.version ?? "";
     message.outcome = object.outcome ?? 0;
     message.reason = object.reason ?? "";
+    return message;
+  },
+};
+
+function createBaseCountedOrder(): CountedOrder {
+  return { mesh: "", zone: "", namespace: "", name: "", creationOrder: 0, _unknownFields: {} };
+}
+
+export const CountedOrder: MessageFns<CountedOrder, "causeway.v1.CountedOrder"> = {
+  $type: "causeway.v1.CountedOrder" as const,
+
+  encode(message: CountedOrder, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.mesh !== "") {
+      writer.uint32(10).string(message.mesh);
+    }
+    if (message.zone !== "") {
+      writer.uint32(18).string(message.zone);
+    }
+    if (message.namespace !== "") {
+      writer.uint32(26).string(message.namespace);
+    }
+    if (message.name !== "") {
+      writer.uint32(34).string(message.name);
+    }
+    if (message.creationOrder !== 0) {
+      writer.uint32(40).uint64(message.creationOrder);
+    }
+    if (message._unknownFields !== undefined) {
+      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
+        const tag = parseInt(key, 10);
+        for (const value of values) {
+          writer.uint32(tag).raw(value);
+        }
+      }
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CountedOrder {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCountedOrder();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mesh = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.zone = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.namespace = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.creationOrder = longToNumber(reader.uint64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        const buf = reader.skip(tag & 7);
+
+        const list = message._unknownFields![tag];
+
+        if (list === undefined) {
+          message._unknownFields![tag] = [buf];
+        } else {
+          list.push(buf);
+        }
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): CountedOrder {
+    return {
+      mesh: isSet(object.mesh) ? globalThis.String(object.mesh) : "",
+      zone: isSet(object.zone) ? globalThis.String(object.zone) : "",
+      namespace: isSet(object.namespace) ? globalThis.String(object.namespace) : "",
+      name: isSet(object.name) ? globalThis.String(object.name) : "",
+      creationOrder: isSet(object.creationOrder)
+        ? globalThis.Number(object.creationOrder)
+        : isSet(object.creation_order)
+        ? globalThis.Number(object.creation_order)
+        : 0,
+    };
+  },
+
+  toJSON(message: CountedOrder): unknown {
+    const obj: any = {};
+    if (message.mesh !== "") {
+      obj.mesh = message.mesh;
+    }
+    if (message.zone !== "") {
+      obj.zone = message.zone;
+    }
+    if (message.namespace !== "") {
+      obj.namespace = message.namespace;
+    }
+    if (message.name !== "") {
+      obj.name = message.name;
+    }
+    if (message.creationOrder !== 0) {
+      obj.creationOrder = Math.round(message.creationOrder);
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<CountedOrder>): CountedOrder {
+    return CountedOrder.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<CountedOrder>): CountedOrder {
+    const message = createBaseCountedOrder();
+    message.mesh = object.mesh ?? "";
+    message.zone = object.zone ?? "";
+    message.namespace = object.namespace ?? "";
+    message.name = object.name ?? "";
+    message.creationOrder = object.creationOrder ?? 0;
     return message;
   },
 };

@@ -1,0 +1,57 @@
+import { identityKey, isMadeHere, laterOrder, type ControlPlane } from '@causeway/resources';
+import { batchesOf, errorText, type Logger } from '@causeway/runtime';
+import { Fenced, type Fence, type IndexReader, type PatchChange, type ResourceStore } from '@causeway/store';
+import type { CountedOrderSink } from '../session/outbound/outbound-half';
+import type { CountedOrder } from '../wire/request';
+
+/** Changes a write. */
+const BATCH = 500;
+
+export interface CountedOrdersOptions {
+  readonly store: Pick<ResourceStore, 'write'>;
+  readonly index: IndexReader;
+  readonly zone: string;
+  readonly fence: Fence;
+  readonly logger: Logger;
+}
+
+/**
+ * Takes over the creation orders that count from the global, so that the zone of origin ranks its resources as all others do
+ * (docs/adr/0012-the-order-that-counts.md, I3). Only resources that were made here change, and they only become younger. What could not
+ * be written is heard again in the next session.
+ */
+export class CountedOrders implements CountedOrderSink {
+  private writing: Promise<void> = Promise.resolve();
+
+  constructor(private readonly options: CountedOrdersOptions) {}
+
+  take(kind: string, orders: readonly CountedOrder[]): void {
+    const changes = orders.flatMap((order) => this.changeOf(kind, order) ?? []);
+    if (changes.length > 0) this.writing = this.writing.then(() => this.write(changes));
+  }
+
+  settled(): Promise<void> {
+    return this.writing;
+  }
+
+  private changeOf(kind: string, { creationOrder, ...name }: CountedOrder): PatchChange | undefined {
+    const { index, zone } = this.options;
+    const cp: ControlPlane = { role: 'zone', zone, federated: true };
+    const id = { kind, ...name };
+    const held = index.byIdentityKey(identityKey(id));
+    if (!held || !isMadeHere(held, cp) || laterOrder(held.creationOrder, creationOrder) === held.creationOrder) {
+      return undefined;
+    }
+    return { type: 'patch', id, expect: 'any', creationOrder };
+  }
+
+  private async write(changes: readonly PatchChange[]): Promise<void> {
+    const { store, fence, logger } = this.options;
+    try {
+      for (const batch of batchesOf(changes, BATCH)) await store.write({ changes: batch, onRefusal: 'skip', fence });
+    } catch (error) {
+      if (error instanceof Fenced) return;
+      logger.warn('creation orders that count could not be stored', { error: errorText(error) });
+    }
+  }
+}
