@@ -87,7 +87,7 @@ describe('Registry', () => {
 
   it('T000-02 tells an alias from the name of its kind', () => {
     const [alias] = Thing.aliases;
-    expect([registry.alias('XThing'), registry.alias('Thing'), registry.alias('x')]).toEqual([
+    expect(['XThing', 'Thing', 'x'].map((name) => registry.named(name)?.alias)).toEqual([
       alias,
       undefined,
       undefined,
