@@ -28,7 +28,13 @@ export { checkMeshParameters, isMeshParameters, MeshParameters, type MeshParamet
 export { MeshService } from './mesh-service';
 export { MeshTrust } from './mesh-trust';
 export { MeshZoneAddress } from './mesh-zone-address';
-export { MetaresourceDefinition, type MetaresourceDefinitionSpec } from './metaresource-definition';
+export {
+  canBeQualified,
+  declaredNames,
+  isQualifiedName,
+  MetaresourceDefinition,
+  type MetaresourceDefinitionSpec,
+} from './metaresource-definition';
 export { Namespace } from './namespace';
 export { ReferenceGrant } from './reference-grant';
 export { builtInRoles, Role, verbs } from './role';

@@ -100,7 +100,7 @@ function frontendNodes(level: FrontendLevel, { id }: KnownObject, section: strin
 
 /** True where a grant lets policies of this kind and namespace name the target (T004-09). */
 export function isGranted(
-  { group, kind }: PolicyDefinition,
+  { group, bareKind }: PolicyDefinition,
   ref: TargetRef,
   policy: Policy,
   { routes }: World,
@@ -108,7 +108,7 @@ export function isGranted(
   const kinds = ref.kind === 'MeshService' ? ['MeshService', 'Service'] : [ref.kind];
   for (const { from, to } of routes.grantsIn(policy.id.mesh, ref.namespace)) {
     const here = from.some(
-      (source) => source.group === group && source.kind === kind && source.namespace === policy.id.namespace,
+      (source) => source.group === group && source.kind === bareKind && source.namespace === policy.id.namespace,
     );
     const there = to.some((end) => kinds.includes(end.kind) && (end.name === undefined || end.name === ref.name));
     if (here && there) return true;

@@ -64,7 +64,7 @@ export class Registry {
     return (this.kind(name)?.declaredBy ?? '') !== '';
   }
 
-  /** The kind called `name` (`MeshService`, or an alias like `XMesh`), or undefined. */
+  /** The kind called `name` (`MeshService`, an alias like `XMesh`, or `PLURAL.GROUP` of a second kind), or undefined. */
   kind(name: string): Kind | undefined {
     return this.current.byName.get(name)?.kind;
   }
@@ -146,6 +146,8 @@ class Tables {
       [this.byNoun, name.toLowerCase(), entry],
     ]);
     entries.push([this.byNoun, kind.shortName, { kind }]);
+    // A second kind of one name has one noun on every interface, also where others are called by their name: Roles, audit, quarantine.
+    if (kind.name !== kind.bareName) entries.push([this.byName, kind.plural, { kind }]);
     for (const [names, word] of entries) {
       const other = names.get(word);
       if (other) return { word, kind: other.kind };
