@@ -1,4 +1,11 @@
-import { canBeQualified, declaredKind, declaredNames, isQualifiedName, MetaresourceDefinition } from '@causeway/kinds';
+import {
+  canBeQualified,
+  declaredKind,
+  declaredName,
+  declaredNames,
+  isQualifiedName,
+  MetaresourceDefinition,
+} from '@causeway/kinds';
 import { SHIPPED_GROUP } from '@causeway/policies';
 import {
   Conflict,
@@ -73,8 +80,8 @@ export function checkStillDeclared(kind: Kind, registry: Registry): void {
  * other resources, and for a definition whose kind another one declares.
  */
 export function kindOfDefinition({ id, spec }: Resource, registry: Registry): string | undefined {
-  const name = MetaresourceDefinition.isSpec(spec) ? declaredNames(spec).name : spec['kind'];
-  if (id.kind !== MetaresourceDefinition.name || typeof name !== 'string') return undefined;
+  const name = id.kind === MetaresourceDefinition.name ? declaredName(spec) : undefined;
+  if (name === undefined) return undefined;
   const known = registry.kind(name);
   return known === undefined || known.declaredBy === id.name ? name : undefined;
 }

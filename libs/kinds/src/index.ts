@@ -30,6 +30,7 @@ export { MeshTrust } from './mesh-trust';
 export { MeshZoneAddress } from './mesh-zone-address';
 export {
   canBeQualified,
+  declaredName,
   declaredNames,
   isQualifiedName,
   MetaresourceDefinition,

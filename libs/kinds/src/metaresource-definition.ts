@@ -117,11 +117,24 @@ const SHIPPED_WORDS: ReadonlySet<string> = new Set(
  * The names of the kind of a definition. A second kind of one name has its group behind each: a bare name always means the kind that control
  * planes bring, or the one that was declared first (`spec.qualified`). They follow from the spec alone, so that they are the same everywhere.
  */
-export function declaredNames({ group, kind, plural, shortName = kind.toLowerCase(), qualified }: NamedSpec): DeclaredNames {
+export function declaredNames({
+  group,
+  kind,
+  plural,
+  shortName = kind.toLowerCase(),
+  qualified,
+}: NamedSpec): DeclaredNames {
   const words = [kind.toLowerCase(), plural, shortName];
   const isSecond = qualified === true || (group !== SHIPPED_GROUP && words.some((word) => SHIPPED_WORDS.has(word)));
   const behind = isSecond ? `.${group}` : '';
   return { name: kind + behind, bareName: kind, plural: plural + behind, shortName: shortName + behind };
+}
+
+/** The name of the kind of a stored definition, which may break rules; undefined where it says none. */
+export function declaredName({ group, kind, plural, shortName, qualified }: JsonObject): string | undefined {
+  if (typeof kind !== 'string' || typeof group !== 'string' || typeof plural !== 'string') return undefined;
+  const isSecond = qualified === true && { qualified };
+  return declaredNames({ group, kind, plural, ...(typeof shortName === 'string' && { shortName }), ...isSecond }).name;
 }
 
 /** Longest name of a second kind: peers, quarantines and resume points take no longer ones. */
