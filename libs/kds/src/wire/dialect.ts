@@ -6,6 +6,7 @@ export const Extension = {
   resume: 'cw-resume',
   result: 'cw-result',
   kinds: 'cw-kinds',
+  groups: 'cw-groups',
 } as const;
 
 /** Encoding of resources for one peer: `json` for our specs as JSON, else Kuma's messages; `meta` with our metadata. */

@@ -74,9 +74,10 @@ export function declaredKind(declaredBy: string, definition: MetaresourceDefinit
  */
 export function undeclaredKind(name: string): Kind {
   const plural = name.toLowerCase();
+  const [bareName = name] = name.split('.');
   const schema: Schema = { type: 'object', additionalProperties: true };
   return defineKind({
-    ...{ name, plural, shortName: plural },
+    ...{ name, bareName, plural, shortName: plural },
     ...SHAPE,
     bounds: { bytes: POLICY_BYTES },
     spec: schema,

@@ -149,9 +149,16 @@ function* troubles(resource: Resource): Iterable<DoctorFinding | undefined> {
     const { type, status, reason, message } = isJsonObject(condition) ? condition : {};
     const trouble = typeof type === 'string' && Object.hasOwn(BAD_CONDITIONS, type) ? BAD_CONDITIONS[type] : undefined;
     if (trouble && trouble.status === status) {
-      yield found(resource, `${text(type)} ${text(reason)}: ${text(message)}`, trouble.advice);
+      const advice = resource.id.kind === 'MetaresourceDefinition' ? definitionAdvice(resource) : trouble.advice;
+      yield found(resource, `${text(type)} ${text(reason)}: ${text(message)}`, advice);
     }
   }
+}
+
+/** What an operator does about a definition that declares no kind. */
+function definitionAdvice({ spec }: Resource): string {
+  const [plural, group] = [text(spec['plural']), text(spec['group'])];
+  return `change it as the message says; where the name is taken, apply it again: its kind is called ${plural}.${group} then`;
 }
 
 function* zoneFacts(
