@@ -43,6 +43,7 @@ export { RoleBinding } from './role-binding';
 export { MOST_COUNTED_ROUTES, RouteInsight, type RouteInsightSpec } from './route-insight';
 export { Secret } from './secret';
 export { servicePorts, type ServicePort } from './stored/service-ports';
+export { foreignReferences } from './stored/foreign-references';
 export { storedSource } from './stored/stored-app-mesh';
 export { storedGateway, storedGrant, storedRoute, storedService } from './stored/stored-routing';
 export { protocols } from './schema/schema-parts';

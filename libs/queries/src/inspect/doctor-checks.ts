@@ -1,4 +1,5 @@
 import { quarantineCommand } from '@causeway/admission';
+import { foreignReferences } from '@causeway/kinds';
 import type { LeaseHold } from '@causeway/controllers';
 import type { Meshes } from '@causeway/meshes';
 import {
@@ -13,6 +14,7 @@ import {
   type Resource,
 } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
+import { routeKinds } from '@causeway/routing';
 import { inboundViolation } from '@causeway/sync';
 
 /** Something that is wrong, and what an operator does about it. */
@@ -78,6 +80,7 @@ const BAD_CONDITIONS: Readonly<Record<string, { readonly status: string; readonl
 export function doctorChecks(input: DoctorInput): readonly DoctorCheck[] {
   return [
     { name: 'rules', findings: () => checkRules(input) },
+    { name: 'references', findings: () => checkReferences(input) },
     { name: 'conditions', findings: () => checkConditions(input) },
     { name: 'claims', findings: () => zoneFacts(input, doubtfulClaim) },
     { name: 'stores', findings: () => zoneFacts(input, refusedStore) },
@@ -133,6 +136,22 @@ function brokenRule(kind: Kind, resource: Resource): DoctorFinding | undefined {
   const more = others > 0 ? ` (and ${others} more)` : '';
   const there = id.zone === '' ? 'change it' : `change it in zone ${id.zone}, or: ${quarantineCommand(id)}`;
   return found(resource, what + more, there);
+}
+
+/** Kinds with references by group and kind. */
+const REFERRING: readonly string[] = [...routeKinds, 'ReferenceGrant'];
+
+/** Stored references to kinds of other projects: they lead nowhere. */
+function* checkReferences({ index }: DoctorInput): Iterable<DoctorFinding | undefined> {
+  for (const kind of REFERRING) {
+    for (const resource of index.ofKind(kind)) {
+      const [first, ...others] = foreignReferences(resource.spec);
+      const more = others.length > 0 ? ` (and ${others.length} more)` : '';
+      yield first === undefined
+        ? undefined
+        : found(resource, first + more, 'name a group and kind that are known here, or delete it');
+    }
+  }
 }
 
 function* checkConditions({ registry, index }: DoctorInput): Iterable<DoctorFinding | undefined> {
