@@ -52,7 +52,13 @@ function groupTable(kinds: readonly Kind[]): readonly string[] {
   const rows = Object.entries(apiGroups).map(([group, versions]) => {
     const of = kinds.filter((kind) => groupsOf(kind).some((one) => one.group === group));
     const aliases = kinds.flatMap((kind) => kind.aliases.filter((alias) => groupsOf(alias)[0]?.group === group));
-    const names = [...of, ...aliases].map(({ name }) => name).join(', ');
+    const isListed = (version: string): boolean => versions.some((one) => one === version);
+    const named = [...of, ...aliases].map((kind) => {
+      const own = groupsOf(kind).flatMap((one) => (one.group === group ? one.versions : []));
+      const more = own.filter((version) => !isListed(version));
+      return more.length === 0 ? kind.name : `${kind.name} (also ${listed(more)})`;
+    });
+    const names = named.join(', ');
     return `| ${group === '' ? 'the core group' : `\`${group}\``} | ${listed(versions)} | ${names || 'the shipped policies'} |`;
   });
   return [
