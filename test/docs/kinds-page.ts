@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import type { Kind } from '@causeway/resources';
+import { apiGroups, groupsOf, type Kind } from '@causeway/resources';
 
 /** What the page reads of a JSON schema. */
 interface FieldSchema {
@@ -44,7 +44,30 @@ export function kindsOverview(kinds: readonly Kind[]): string {
     '| kind | path and noun | short | within | least role | written on |',
     '| --- | --- | --- | --- | --- | --- |',
   ];
-  return [...head, ...rows].join('\n');
+  return [...head, ...rows, '', ...groupTable(kinds)].join('\n');
+}
+
+/** The groups and versions of which documents of the Kubernetes form are accepted. */
+function groupTable(kinds: readonly Kind[]): readonly string[] {
+  const rows = Object.entries(apiGroups).map(([group, versions]) => {
+    const of = kinds.filter((kind) => groupsOf(kind).some((one) => one.group === group));
+    const aliases = kinds.flatMap((kind) => kind.aliases.filter((alias) => groupsOf(alias)[0]?.group === group));
+    const isListed = (version: string): boolean => versions.some((one) => one === version);
+    const named = [...of, ...aliases].map((kind) => {
+      const own = groupsOf(kind).flatMap((one) => (one.group === group ? one.versions : []));
+      const more = own.filter((version) => !isListed(version));
+      return more.length === 0 ? kind.name : `${kind.name} (also ${listed(more)})`;
+    });
+    const names = named.join(', ');
+    return `| ${group === '' ? 'the core group' : `\`${group}\``} | ${listed(versions)} | ${names || 'the shipped policies'} |`;
+  });
+  return [
+    '**Groups.** A document with `apiVersion` is read by group, version and kind; the group of another project is refused.',
+    '',
+    '| group | versions | kinds |',
+    '| --- | --- | --- |',
+    ...rows,
+  ];
 }
 
 const writers: Readonly<Record<Kind['writer'], string>> = {

@@ -59,7 +59,18 @@ describe('GET /_doctor', () => {
     const { total, checks } = await look();
     expect(total).toBe(0);
     expect(Object.keys(checks)).toEqual([
-      ...['rules', 'conditions', 'claims', 'stores', 'incarnations', 'rejections', 'lost', 'quarantine', 'mesh'],
+      ...[
+        'rules',
+        'references',
+        'conditions',
+        'claims',
+        'stores',
+        'incarnations',
+        'rejections',
+        'lost',
+        'quarantine',
+        'mesh',
+      ],
       ...['leases', 'tokens', 'keys'],
     ]);
   });

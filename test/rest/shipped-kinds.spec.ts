@@ -1,18 +1,13 @@
 import { shippedDefinition, shippedDefinitionName, shippedPolicies } from '@causeway/policies';
 import { globalIdentity } from '@causeway/resources';
+import { seedShipped } from './shipped-definitions';
 import { restFixture, type ParsedJson, type RestFixture } from './rest-fixture';
 
 describe('the definitions that control planes bring', () => {
   let rest: RestFixture;
   beforeEach(async () => {
     rest = await restFixture({ cp: { role: 'global' } });
-    const labels = { 'kuma.io/origin': 'global' };
-    await rest.seed(
-      ...shippedPolicies.map((policy) => ({
-        ...{ id: globalIdentity('MetaresourceDefinition', shippedDefinitionName(policy)), labels },
-        spec: shippedDefinition(policy),
-      })),
-    );
+    await seedShipped(rest);
   });
   afterEach(() => rest.close());
 

@@ -67,13 +67,21 @@ export function namedBy(registry: Registry, word: string): NamedResource {
 export function refOfDocument(registry: Registry, value: unknown, place: Place): ResourceRef | undefined {
   if (!isJsonObject(value)) return undefined;
   const metadata = objectAt(value, 'metadata');
-  const kind = registry.kind(typeOf(value));
+  const kind = kindOfDocument(registry, value);
   const name = textAt(value, 'name') || textAt(metadata, 'name');
   if (!kind || name === '') return undefined;
   const labelled = textAt(value, 'labels', 'kuma.io/mesh') || textAt(metadata, 'labels', 'kuma.io/mesh');
   const namespace = textAt(value, 'namespace') || textAt(metadata, 'namespace') || place.namespace;
   const mesh = textAt(value, 'mesh') || labelled || place.mesh;
   return refTo({ kind, name }, { mesh, namespace: kind.namespaced ? namespace : undefined });
+}
+
+/** The kind of a document: by its group and kind in the Kubernetes form. Undefined for one of another project. */
+function kindOfDocument(registry: Registry, value: JsonObject): Kind | undefined {
+  const apiVersion = ownField(value, 'apiVersion');
+  if (typeof apiVersion !== 'string') return registry.kind(typeOf(value));
+  const sought = registry.find(apiVersion, typeOf(value));
+  return sought.found ? sought.kind : undefined;
 }
 
 /** The type of a document, of either form; empty where it has none. */

@@ -1,6 +1,22 @@
-import { declaredKind, MetaresourceDefinition } from '@causeway/kinds';
+import {
+  canBeQualified,
+  declaredKind,
+  declaredName,
+  declaredNames,
+  isQualifiedName,
+  MetaresourceDefinition,
+} from '@causeway/kinds';
 import { SHIPPED_GROUP } from '@causeway/policies';
-import { Conflict, FieldPath, Forbidden, Invalid, type Kind, type Registry, type Resource } from '@causeway/resources';
+import {
+  Conflict,
+  FieldPath,
+  Forbidden,
+  Invalid,
+  parseApiVersion,
+  type Kind,
+  type Registry,
+  type Resource,
+} from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import type { ValidatedDraft } from './validate-draft';
 
@@ -23,6 +39,34 @@ export function checkOwnGroup({ id, spec }: Pick<Resource, 'id' | 'spec'>): void
 }
 
 /**
+ * A definition as it is to be stored: where another one of another group has one of its names, it declares a second kind, which is called by
+ * its name and group (`spec.qualified`). What was chosen when it was made stays. Throws Invalid where it would rename a kind that it declares.
+ */
+export function withQualified(draft: ValidatedDraft, stored: Resource | undefined, registry: Registry): ValidatedDraft {
+  const { id, spec } = draft;
+  if (id.kind !== MetaresourceDefinition.name || !MetaresourceDefinition.isSpec(spec)) return draft;
+  const qualified = { ...draft, spec: { ...draft.spec, qualified: true } };
+  if (stored?.spec['qualified'] === true) return spec.qualified === undefined ? qualified : draft;
+  if (spec.qualified !== undefined) {
+    const isDeclared = spec.qualified && stored !== undefined && registry.kind(spec.kind)?.declaredBy === id.name;
+    if (!isDeclared) return draft;
+    const field = FieldPath.at('spec').field('qualified');
+    throw new Invalid([field.violation(`cannot be changed: it would rename the kind ${spec.kind}`, 'not-allowed')]);
+  }
+  const isTaken = wordsOf(spec).some((word) => {
+    const other = registry.noun(word);
+    if (!other?.declaredBy || other.declaredBy === id.name) return false;
+    return parseApiVersion(other.apiVersion).group !== spec.group;
+  });
+  return isTaken && canBeQualified(spec) ? qualified : draft;
+}
+
+function wordsOf(spec: Parameters<typeof declaredNames>[0]): readonly string[] {
+  const { name, plural, shortName } = declaredNames(spec);
+  return [name.toLowerCase(), plural, shortName];
+}
+
+/**
  * Throws Conflict where the definition of a declared kind is not the one any more by which a document was judged. The write itself is
  * refused by the store if it changes after the revision of the index.
  */
@@ -36,8 +80,8 @@ export function checkStillDeclared(kind: Kind, registry: Registry): void {
  * other resources, and for a definition whose kind another one declares.
  */
 export function kindOfDefinition({ id, spec }: Resource, registry: Registry): string | undefined {
-  const { kind: name } = spec;
-  if (id.kind !== MetaresourceDefinition.name || typeof name !== 'string') return undefined;
+  const name = id.kind === MetaresourceDefinition.name ? declaredName(spec) : undefined;
+  if (name === undefined) return undefined;
   const known = registry.kind(name);
   return known === undefined || known.declaredBy === id.name ? name : undefined;
 }
@@ -63,12 +107,15 @@ export function definitionWarnings(
   { registry, index }: { readonly registry: Registry; readonly index: IndexReader },
 ): readonly string[] {
   if (id.kind !== MetaresourceDefinition.name || !MetaresourceDefinition.isSpec(spec)) return [];
-  const { kind, plural, shortName = kind } = spec;
-  for (const word of [kind, plural, shortName]) {
-    const winner = registry.noun(word.toLowerCase())?.declaredBy ?? id.name;
-    if (winner !== id.name)
-      return [`declares no kind: "${word.toLowerCase()}" is taken by the MetaresourceDefinition ${winner}`];
+  for (const word of wordsOf(spec)) {
+    const winner = registry.noun(word)?.declaredBy ?? id.name;
+    if (winner !== id.name) return [`declares no kind: "${word}" is taken by the MetaresourceDefinition ${winner}`];
   }
+  const { name, bareName, plural } = declaredNames(spec);
+  if (!stored && isQualifiedName(name))
+    return [
+      `declares the kind "${name}", the path and the noun are "${plural}": "${bareName}" without its group means another kind`,
+    ];
   const before = stored && kindOfDefinition(stored, registry);
   if (!before) return [];
   const after = declaredKind(id.name, spec);

@@ -13,6 +13,7 @@ import {
   definitionWarnings,
   describeInstances,
   kindOfDefinition,
+  withQualified,
 } from './definition-rules';
 import { checkNotNamed, HostnameWarnings } from './app-mesh-rules';
 import { checkNotClaimed, checkNotGenerated } from './generated-rules';
@@ -123,8 +124,9 @@ export class SingleWrite {
   }
 
   /** What a write over `stored` comes to; throws if it is not allowed. */
-  plan({ draft, kind, stored, meshes, registry, meshInBody }: PlannedDocument): WriteOutcome {
+  plan({ draft: given, kind, stored, meshes, registry, meshInBody }: PlannedDocument): WriteOutcome {
     const { access, controlPlane, index } = this.parts;
+    const draft = withQualified(given, stored, registry);
     const { context, ifMatch } = this.options;
     access.authorise(context.caller, stored ? UPDATE : CREATE, draft.id, kind);
     checkMayReachMesh(kind, draft.id, [stored?.spec, draft.spec], { access, caller: context.caller });

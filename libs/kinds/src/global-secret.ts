@@ -6,6 +6,8 @@ export const GlobalSecret = defineKind({
   name: 'GlobalSecret',
   plural: 'globalsecrets',
   shortName: 'gsec',
+  // Kuma on Kubernetes keeps them as Secrets of the core group.
+  otherGroups: [''],
   scope: 'global',
   sync: Sync.secrets,
   writer: 'admin',

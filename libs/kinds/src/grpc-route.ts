@@ -13,6 +13,7 @@ import {
 } from './schema/route-parts';
 import { hostnameWarnings, routeViolations } from './schema/route-rules';
 import { Optionals, strict } from './schema/schema-parts';
+import { foreignReferences } from './stored/foreign-references';
 
 /** One rule. */
 export const GrpcRule = Optionals({
@@ -44,7 +45,7 @@ export const GRPCRoute = defineKind({
     ...methodViolations(spec, at.field('rules')),
     ...ruleViolations('GRPCRoute', spec, at),
   ],
-  warn: ({ spec }) => hostnameWarnings(spec),
+  warn: ({ spec }) => [...hostnameWarnings(spec), ...foreignReferences(spec)],
 });
 
 function methodViolations({ rules = [] }: RouteSpec, at: FieldPath): Violation[] {

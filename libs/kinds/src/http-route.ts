@@ -16,6 +16,7 @@ import {
 } from './schema/route-parts';
 import { hostnameWarnings, routeViolations } from './schema/route-rules';
 import { Optionals, strict } from './schema/schema-parts';
+import { foreignReferences } from './stored/foreign-references';
 
 const Match = Optionals({ path: PathMatch, headers: HeaderMatches, queryParams: QueryMatches, method: Method });
 
@@ -61,7 +62,7 @@ export const HTTPRoute = defineKind({
     ...pathViolations(spec, at.field('rules')),
     ...ruleViolations('HTTPRoute', spec, at),
   ],
-  warn: ({ spec }) => hostnameWarnings(spec),
+  warn: ({ spec }) => [...hostnameWarnings(spec), ...foreignReferences(spec)],
 });
 
 const FORBIDDEN = ['//', '/./', '/../', '%2f', '%2F', '#'];

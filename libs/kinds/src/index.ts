@@ -39,7 +39,14 @@ export { checkMeshParameters, isMeshParameters, MeshParameters, type MeshParamet
 export { MeshService } from './mesh-service';
 export { MeshTrust } from './mesh-trust';
 export { MeshZoneAddress } from './mesh-zone-address';
-export { MetaresourceDefinition, type MetaresourceDefinitionSpec } from './metaresource-definition';
+export {
+  canBeQualified,
+  declaredName,
+  declaredNames,
+  isQualifiedName,
+  MetaresourceDefinition,
+  type MetaresourceDefinitionSpec,
+} from './metaresource-definition';
 export { Namespace } from './namespace';
 export { ReferenceGrant } from './reference-grant';
 export { builtInRoles, Role, verbs } from './role';
@@ -47,6 +54,7 @@ export { RoleBinding } from './role-binding';
 export { MOST_COUNTED_ROUTES, RouteInsight, type RouteInsightSpec } from './route-insight';
 export { Secret } from './secret';
 export { servicePorts, type ServicePort } from './stored/service-ports';
+export { foreignReferences } from './stored/foreign-references';
 export { storedSource } from './stored/stored-app-mesh';
 export { storedGateway, storedGrant, storedRoute, storedService } from './stored/stored-routing';
 export { protocols } from './schema/schema-parts';

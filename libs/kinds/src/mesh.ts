@@ -75,6 +75,7 @@ export const Mesh = defineKind({
     },
   ],
   apiVersion: 'gateway.networking.k8s.io/v1alpha1',
+  otherGroups: ['kuma.io', 'appmesh.k8s.aws', 'gateway.networking.x-k8s.io'],
   scope: 'global',
   sync: Sync.meshWide,
   writer: 'operator',

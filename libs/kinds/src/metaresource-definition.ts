@@ -1,5 +1,13 @@
 import { Type, type Static } from 'typebox';
-import { crossNamespaceRules, definitionViolations, levels, readDefinition, strategies } from '@causeway/policies';
+import {
+  crossNamespaceRules,
+  definitionViolations,
+  levels,
+  readDefinition,
+  SHIPPED_GROUP,
+  shippedPolicies,
+  strategies,
+} from '@causeway/policies';
 import { compileSchema, defineKind, Sync, type JsonObject, type FieldPath, type Violation } from '@causeway/resources';
 import { declaredSchema } from './declared/declared-schema';
 import { isReservedName } from './declared/reserved-names';
@@ -43,6 +51,7 @@ const Spec = Type.Object(
     kind: Kind,
     plural: Noun,
     shortName: Type.Optional(Noun),
+    qualified: Type.Optional(Type.Boolean()),
     description: Type.Optional(Text),
     hierarchy: Type.Union([
       Type.Array(Level, { minItems: 1, maxItems: 16 }),
@@ -87,21 +96,74 @@ export const MetaresourceDefinition = defineKind({
   writer: 'operator',
   bounds: { bytes: 64 * 1024 },
   spec: Spec,
-  immutable: ['group', 'kind', 'plural'],
+  immutable: ['group', 'kind', 'plural', 'qualified'],
   pending: ['Accepted'],
   derive: ({ spec }) => derivedStatus(spec),
   validate: (spec, at) => [...nameViolations(spec, at), ...declaredSchema(spec.schema, at.field('schema')).violations],
   validateAt: (_id, spec, at) => definitionViolations(spec, at),
 });
 
-/** The class and the strategies that hold follow from the rest (T004-29, T004-30, T004-34). */
+/** The names of a kind that a definition declares. */
+export type DeclaredNames = Readonly<Record<'name' | 'bareName' | 'plural' | 'shortName', string>>;
+
+type NamedSpec = Pick<MetaresourceDefinitionSpec, 'group' | 'kind' | 'plural'> &
+  Partial<Pick<MetaresourceDefinitionSpec, 'shortName' | 'qualified'>>;
+
+const SHIPPED_WORDS: ReadonlySet<string> = new Set(
+  shippedPolicies.flatMap(({ kind, plural, shortName }) => [kind.toLowerCase(), plural, shortName]),
+);
+
+/**
+ * The names of the kind of a definition. A second kind of one name has its group behind each: a bare name always means the kind that control
+ * planes bring, or the one that was declared first (`spec.qualified`). They follow from the spec alone, so that they are the same everywhere.
+ */
+export function declaredNames({
+  group,
+  kind,
+  plural,
+  shortName = kind.toLowerCase(),
+  qualified,
+}: NamedSpec): DeclaredNames {
+  const words = [kind.toLowerCase(), plural, shortName];
+  const isSecond = qualified === true || (group !== SHIPPED_GROUP && words.some((word) => SHIPPED_WORDS.has(word)));
+  const behind = isSecond ? `.${group}` : '';
+  return { name: kind + behind, bareName: kind, plural: plural + behind, shortName: shortName + behind };
+}
+
+/** The name of the kind of a stored definition, which may break rules; undefined where it says none. */
+export function declaredName({ group, kind, plural, shortName, qualified }: JsonObject): string | undefined {
+  if (typeof kind !== 'string' || typeof group !== 'string' || typeof plural !== 'string') return undefined;
+  const isSecond = qualified === true && { qualified };
+  return declaredNames({ group, kind, plural, ...(typeof shortName === 'string' && { shortName }), ...isSecond }).name;
+}
+
+/** Longest name of a second kind: peers, quarantines and resume points take no longer ones. */
+const LONGEST_QUALIFIED = 100;
+
+/** Whether the names of a second kind are short enough to be sent and stored everywhere. */
+export const canBeQualified = (spec: NamedSpec): boolean => {
+  const { name, plural } = declaredNames({ ...spec, qualified: true });
+  return Math.max(name.length, plural.length) <= LONGEST_QUALIFIED;
+};
+
+/** Whether a kind is called by its name and group: a second one of its name. */
+export const isQualifiedName = (name: string): boolean => name.includes('.');
+
+/** The class and the strategies that hold follow from the rest (T004-29, T004-30, T004-34), as do the names of a second kind. */
 function derivedStatus(spec: JsonObject): JsonObject {
-  const definition = fits(spec) ? readDefinition(spec) : undefined;
-  return definition ? { class: definition.class, mergeStrategies: [...definition.strategies] } : {};
+  if (!fits(spec)) return {};
+  const definition = readDefinition(spec);
+  if (!definition) return {};
+  const { name, plural, shortName } = declaredNames(spec);
+  const names = isQualifiedName(name) && { names: { kind: name, plural, shortName } };
+  return { class: definition.class, mergeStrategies: [...definition.strategies], ...names };
 }
 
 /** Names that belong to others. Whether another definition has them is no rule of a write, but a condition (`judgeDefinitions`). */
 function nameViolations(spec: MetaresourceDefinitionSpec, at: FieldPath): readonly Violation[] {
+  const isTooLong = isQualifiedName(declaredNames(spec).name) && !canBeQualified(spec);
+  const long = `makes the name of the kind longer than ${LONGEST_QUALIFIED} characters: ${spec.kind}.${spec.group}`;
+  if (isTooLong) return [at.field('group').violation(long, 'too-long')];
   return (['kind', 'plural', 'shortName'] as const).flatMap((field) => {
     const word = spec[field];
     if (word === undefined || !isReservedName(word)) return [];

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { defineKind, Sync } from '@causeway/resources';
 import { GATEWAY_API, Group, KindName, NamespaceName, ObjectName } from './schema/route-parts';
 import { strict } from './schema/schema-parts';
+import { foreignReferences } from './stored/foreign-references';
 
 export const From = Type.Object({ group: Group, kind: KindName, namespace: NamespaceName }, strict);
 export const To = Type.Object({ group: Group, kind: KindName, name: Type.Optional(ObjectName) }, strict);
@@ -29,4 +30,5 @@ export const ReferenceGrant = defineKind({
   namespaced: true,
   sync: Sync.routes,
   spec: Spec,
+  warn: ({ spec }) => foreignReferences(spec),
 });

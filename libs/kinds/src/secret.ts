@@ -6,6 +6,8 @@ export const Secret = defineKind({
   name: 'Secret',
   plural: 'secrets',
   shortName: 'sec',
+  // Kuma on Kubernetes keeps them as Secrets of the core group.
+  otherGroups: [''],
   scope: 'mesh',
   sync: Sync.secrets,
   writer: 'admin',

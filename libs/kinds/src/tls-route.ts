@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { defineKind } from '@causeway/resources';
 import { ConnectionRules, connectionRoute, Hostname, ParentRefs, routeKind } from './schema/route-parts';
 import { hostnameWarnings, routeViolations } from './schema/route-rules';
+import { foreignReferences } from './stored/foreign-references';
 
 const Spec = Type.Object(
   {
@@ -17,5 +18,5 @@ export const TLSRoute = defineKind({
   ...routeKind('TLSRoute'),
   spec: Spec,
   validate: routeViolations,
-  warn: ({ spec }) => hostnameWarnings(spec),
+  warn: ({ spec }) => [...hostnameWarnings(spec), ...foreignReferences(spec)],
 });

@@ -64,9 +64,19 @@ export {
   type JsonObject,
   type JsonValue,
 } from './json';
+export {
+  apiGroups,
+  bareGroup,
+  describeGroups,
+  groupsOf,
+  isOfGroup,
+  parseApiVersion,
+  type AcceptedGroup,
+  type GroupedKind,
+} from './kind/api-groups';
 export { defineKind } from './kind/define-kind';
 export { type Kind, type KindAlias, type SpecOf, type TypedKind, type Writer } from './kind/kind';
-export { Registry, type KindSource, type NamedKind } from './kind/registry';
+export { Registry, type FoundKind, type KindSource, type NamedKind } from './kind/registry';
 export { crossesZones, Sync, type SyncRule } from './kind/sync-rule';
 export {
   checkLabels,

@@ -22,9 +22,12 @@ export interface SyncPeer {
   readonly zone: string;
   /** Whether the peer has our extensions; if not, it is plain Kuma. */
   readonly causeway: boolean;
+  /** Whether it knows kinds that are called by name and group, second kinds of one name; where absent it does not. */
+  readonly groups?: boolean;
 }
 
-function isKindSupportedBy({ sync: { peers } }: Kind, { causeway }: SyncPeer): boolean {
+function isKindSupportedBy({ name, bareName, sync: { peers } }: Kind, { causeway, groups = false }: SyncPeer): boolean {
+  if (name !== bareName && !groups) return false;
   return peers === 'all' || peers === (causeway ? 'causeway' : 'kuma');
 }
 

@@ -148,7 +148,7 @@ function envelopeShapes(kind: Kind, envelope: (parts: Readonly<Record<string, st
   const labels = (name: string, entry: (i: number) => string): TextShape =>
     shape(`labels: ${name}`, (size) => envelope({ labels: `{${numbered(size, entry)}}` }));
   const k8s = (metadata: (size: number) => string): ((size: number) => string) => {
-    const head = { apiVersion: '"kuma.io/v1alpha1"', kind: JSON.stringify(kind.name), spec: '{}' };
+    const head = { apiVersion: JSON.stringify(kind.apiVersion), kind: JSON.stringify(kind.name), spec: '{}' };
     return (size) => objectText(Object.entries({ ...head, metadata: metadata(size) }));
   };
   return [

@@ -71,7 +71,7 @@ async function fromFiles(
 ): Promise<ResourceRef[]> {
   const documents = await readDocuments(files, context.stdin);
   // Where their definition is gone, so are the resources of its kind.
-  const declared = new Set(options.ignoreNotFound ? documents.map(({ value }) => kindDeclaredBy(value)) : []);
+  const declared = new Set(options.ignoreNotFound ? documents.flatMap(({ value }) => kindsDeclaredBy(value)) : []);
   return documents.flatMap(({ file, line, value }) => {
     const ref = refOfDocument(context.registry, value, options);
     if (!ref && isJsonObject(value) && declared.has(typeOf(value))) return [];
@@ -81,9 +81,11 @@ async function fromFiles(
   });
 }
 
-/** The name of the kind that a document declares; undefined for any but a MetaresourceDefinition. */
-function kindDeclaredBy(value: unknown): string | undefined {
-  return isJsonObject(value) && typeOf(value) === 'MetaresourceDefinition' ? textAt(value, 'spec', 'kind') : undefined;
+/** How documents may name the kind that a document declares; nothing for any but a MetaresourceDefinition. */
+function kindsDeclaredBy(value: unknown): readonly string[] {
+  if (!isJsonObject(value) || typeOf(value) !== 'MetaresourceDefinition') return [];
+  const [kind, group] = [textAt(value, 'spec', 'kind'), textAt(value, 'spec', 'group')];
+  return [kind, `${kind}.${group}`];
 }
 
 /** Asks a person at a terminal before more than one resource is deleted. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { compareOrders, isJsonObject, type ControlPlane, type Resource } from '@causeway/resources';
+import { compareOrders, isJsonObject, type ControlPlane, type Registry, type Resource } from '@causeway/resources';
 import type { IndexEvent, IndexReader } from '@causeway/store';
 import type { Caller } from './caller';
 import { narrowing, roleRules, type Grant, type Rule } from './grants';
@@ -21,14 +21,14 @@ const SUBJECTS: readonly string[] = ['User', 'Group', 'Zone'];
 
 /** Compiles the bindings of an index. Costs all Roles and RoleBindings. */
 export function compilePolicy(
-  { index, cp }: { readonly index: IndexReader; readonly cp: ControlPlane },
+  { index, cp, registry }: { readonly index: IndexReader; readonly cp: ControlPlane; readonly registry: Registry },
   builtIn: ReadonlyMap<string, readonly Rule[]>,
 ): CompiledPolicy {
   const own = new Map([...index.ofKind('Role')].map((role) => [`${role.id.zone}/${role.id.name}`, role]));
   const rulesOf = (zone: string, role: string): readonly Rule[] => {
     // A binding whose role does not exist gives nothing. A zone's binding means the zone's Role before the global's.
     const found = own.get(`${zone}/${role}`) ?? own.get(`/${role}`);
-    return builtIn.get(role) ?? (found ? roleRules(found) : []);
+    return builtIn.get(role) ?? (found ? roleRules(found, registry) : []);
   };
   const grants = new Map<string, Grant[]>();
   const limits = new Map<string, Grant[]>();
@@ -42,7 +42,7 @@ export function compilePolicy(
       binding: `RoleBinding ${id.name}${where}`,
       role,
       rules: rulesOf(id.zone, role),
-      within: narrowing(spec),
+      within: narrowing(spec, registry),
     };
     const restricts = cp.role === 'zone' && cp.federated && id.zone !== '';
     for (const key of boundSubjects(binding)) add(restricts ? limits : grants, key, grant);

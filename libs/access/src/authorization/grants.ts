@@ -104,18 +104,29 @@ export function builtInRules(registry: Registry): ReadonlyMap<string, readonly R
  * The rules of a Role. None of them reaches what is left to the built-in role `admin`. A rule without verbs or kinds allows
  * nothing: a schema was not obeyed.
  */
-export function roleRules({ spec }: Resource): readonly Rule[] {
+export function roleRules({ spec }: Resource, registry: Pick<Registry, 'kind'>): readonly Rule[] {
   const rules = Array.isArray(spec['rules']) ? spec['rules'].filter(isJsonObject) : [];
   return rules.map((rule) => ({
-    ...narrowing(rule),
+    ...narrowing(rule, registry),
     verbs: namesIn(rule['verbs'] ?? []),
-    kinds: namesIn(rule['kinds'] ?? []),
+    kinds: kindsIn(rule['kinds'] ?? [], registry),
   }));
 }
 
 /** The fields of a rule or binding that narrow what it allows. */
-export function narrowing({ kinds, meshes, namespaces }: JsonObject): Rule {
-  return { verbs: undefined, kinds: namesIn(kinds), meshes: namesIn(meshes), namespaces: namesIn(namespaces) };
+export function narrowing({ kinds, meshes, namespaces }: JsonObject, registry: Pick<Registry, 'kind'>): Rule {
+  return {
+    verbs: undefined,
+    kinds: kindsIn(kinds, registry),
+    meshes: namesIn(meshes),
+    namespaces: namesIn(namespaces),
+  };
+}
+
+/** The kinds of a list. A name without a group always means the same kind; a second kind is named `KIND.GROUP` or `PLURAL.GROUP`. */
+function kindsIn(list: JsonValue | undefined, registry: Pick<Registry, 'kind'>): ReadonlySet<string> | undefined {
+  const names = namesIn(list);
+  return names && new Set([...names].map((name) => (name.includes('.') ? (registry.kind(name)?.name ?? name) : name)));
 }
 
 /** The names of a list; undefined for all, by `*` or by absence. What is no list has none. */

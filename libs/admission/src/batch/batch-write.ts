@@ -15,6 +15,7 @@ import {
 import { inTimedSlices } from '@causeway/runtime';
 import { RefusedWrite, type Change, type ChangeResult, type WriteRequest } from '@causeway/store';
 import type { AdmissionParts } from '../admission-parts';
+import { withQualified } from '../definition-rules';
 import { decodeDocument } from '../document/decode-document';
 import { draftIdentity, type DecodedDocument } from '../document/document';
 import { throwIfInvalid } from '../document/document-report';
@@ -136,7 +137,9 @@ export class BatchWrite {
   /** Lets a definition that keeps its own rules count for what is decoded behind it; whether it may be written is seen where it is planned. */
   private expectKind(decoded: DecodedDocument): void {
     const draft = validateDraft(decoded, this.parts.controlPlane);
-    if (draft.violations.total === 0) this.kinds.take(draft);
+    if (draft.violations.total > 0) return;
+    const stored = this.parts.index.get(draft.id);
+    this.kinds.take(withQualified(draft, stored, this.kinds.registry));
   }
 
   /** Refuses all documents of one resource where there are several: nobody knows which of them is meant. */

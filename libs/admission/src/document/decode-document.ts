@@ -1,16 +1,22 @@
 import {
   checkName,
   checkStorable,
+  describeGroups,
   FieldPath,
+  groupsOf,
   Invalid,
   isJsonObject,
   Label,
+  parseApiVersion,
   shortened,
   Violations,
+  type GroupedKind,
   type JsonObject,
   type JsonValue,
   type Kind,
+  type KindAlias,
   type Labels,
+  type NamedKind,
   type Registry,
 } from '@causeway/resources';
 import type { DecodedDocument, Target } from './document';
@@ -39,8 +45,9 @@ export function decodeDocument(registry: Registry, body: unknown, target: Target
   const report = new DocumentReport();
   report.violations.merge(envelope.violations);
   report.warn(...envelope.warnings);
-  const context = { kind: readKind(registry, envelope, target, report), envelope, target, report };
-  checkRequired(registry, envelope, report);
+  const { kind, alias } = readKind(registry, envelope, target, report);
+  const context = { kind, envelope, target, report };
+  checkRequired(alias, envelope, report);
   if (!checkSize(context.kind, envelope, report)) throw new Invalid(report.violations);
   const labels = readLabels(context);
   const draft = {
@@ -81,22 +88,49 @@ function specFieldsOf(kind: Kind | undefined): readonly string[] {
   return [...Object.keys(properties ?? {}), ...ignoredKumaFields(kind)];
 }
 
-function readKind(registry: Registry, envelope: Envelope, target: Target, report: DocumentReport): Kind {
-  const given = kindNamed(registry, envelope.type);
-  if (given && target.kind && given.name !== target.kind.name) {
-    report.refuse(envelope.at.type, `must be "${target.kind.name}", as the address says; got "${given.name}"`);
+function readKind(registry: Registry, envelope: Envelope, target: Target, report: DocumentReport): NamedKind {
+  const given = namedIn(registry, envelope, report);
+  if (given && target.kind && given.kind.name !== target.kind.name) {
+    report.refuse(envelope.at.type, `must be "${target.kind.name}", as the address says; got "${given.kind.name}"`);
   } else if (!given) {
     const missing = envelope.type === undefined || envelope.type === null;
     report.refuse(envelope.at.type, unknownKind(registry, envelope.type), missing ? 'required' : 'not-one-of');
   }
-  const kind = target.kind ?? given;
+  const kind = target.kind ?? given?.kind;
   if (!kind) throw new Invalid(report.violations);
-  return kind;
+  return { kind, ...(given?.alias && { alias: given.alias }) };
+}
+
+/**
+ * The kind that a document names: by `type`, or by group, version and kind. Throws Invalid where kinds of this name are of other groups only:
+ * the rest of the document is not ours to judge.
+ */
+function namedIn(
+  registry: Registry,
+  { form, apiVersion, type }: Envelope,
+  report: DocumentReport,
+): NamedKind | undefined {
+  if (typeof type !== 'string') return undefined;
+  if (form === 'universal' || typeof apiVersion !== 'string') return registry.named(type);
+  const sought = registry.find(apiVersion, type);
+  if (sought.found) return sought;
+  const { namesakes } = sought;
+  if (namesakes.length === 0) return undefined;
+  report.refuse(FieldPath.at('apiVersion'), foreignGroup(apiVersion, type, namesakes), 'not-one-of');
+  throw new Invalid(report.violations);
+}
+
+function foreignGroup(apiVersion: string, type: string, namesakes: readonly GroupedKind[]): string {
+  const { group } = parseApiVersion(apiVersion);
+  const isKnown = namesakes.some((kind) => groupsOf(kind).some((one) => one.group === group));
+  const isPolicy = namesakes.some(({ declaredBy = '' }) => declaredBy !== '');
+  const advice =
+    isKnown || !isPolicy ? '' : `; a MetaresourceDefinition can declare ${type} of the group ${shortened(group, 80)}`;
+  return `must be of ${describeGroups(namesakes)}, as ${type} is here; got "${shortened(apiVersion, 80)}"${advice}`;
 }
 
 /** Refuses a document with the name of an alias that lacks a field which documents of that name must have (row T000-06). */
-function checkRequired(registry: Registry, { type, spec }: Envelope, report: DocumentReport): void {
-  const alias = typeof type === 'string' ? registry.alias(type) : undefined;
+function checkRequired(alias: KindAlias | undefined, { spec }: Envelope, report: DocumentReport): void {
   if (!alias) return;
   for (const field of alias.required)
     if (!isJsonObject(spec) || spec[field] === undefined)

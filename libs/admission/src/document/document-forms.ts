@@ -10,6 +10,8 @@ import {
 /** The parts of a document before their types are checked; `at` has the field of each part, for messages. */
 export interface Envelope {
   readonly form: 'universal' | 'k8s';
+  /** Undefined in the Universal form. */
+  readonly apiVersion: JsonValue | undefined;
   readonly type: JsonValue | undefined;
   readonly mesh: JsonValue | undefined;
   readonly namespace: JsonValue | undefined;
@@ -60,6 +62,7 @@ function openUniversal(body: JsonObject, specFields: readonly string[]): Envelop
   const topSpec = Object.fromEntries(Object.entries(body).filter(([key]) => flat && specFields.includes(key)));
   return {
     form: 'universal',
+    apiVersion: undefined,
     type: body['type'],
     mesh: body['mesh'],
     namespace: body['namespace'],
@@ -96,6 +99,7 @@ function openK8s(body: JsonObject): Envelope {
   violations.merge(unknownFields(metadata, known, inside, (key) => unknownField(key, METADATA)));
   return {
     form: 'k8s',
+    apiVersion: body['apiVersion'],
     type: body['kind'],
     mesh: body['mesh'] ?? (isJsonObject(metadata['labels']) ? metadata['labels']['kuma.io/mesh'] : undefined),
     namespace: metadata['namespace'],

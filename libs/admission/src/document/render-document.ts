@@ -16,7 +16,9 @@ export function toDocument(kind: Kind, resource: Resource, format: DocumentForma
   const spec = format.redacted === true && kind.confidential ? {} : resource.spec;
   const status = statusAsRead(kind, resource);
   const document =
-    format.form === 'k8s' ? kubernetesForm(kind, resource, format.alias ?? kind) : universalForm(kind, resource);
+    format.form === 'k8s'
+      ? kubernetesForm(kind, resource, format.alias ?? { name: kind.bareName, apiVersion: kind.apiVersion })
+      : universalForm(kind, resource);
   return { ...document, spec, ...(status ? { status } : {}) };
 }
 

@@ -8,7 +8,7 @@ import type { PeerState } from '../session/peer-state';
 import type { PeerStream } from '../session/peer-stream';
 import type { ResumePointSigner } from '../session/resume-points';
 import type { Session } from '../session/session';
-import { dialectOf } from '../wire/dialect';
+import { dialectOf, Extension } from '../wire/dialect';
 import type { FanOut } from './fan-out';
 import { DEFAULT_ABSENCE_HOLD, type GlobalSyncOptions } from './global-sync-options';
 import type { AcceptedStream } from './handshake-handler';
@@ -41,7 +41,11 @@ export function inboundHalf(
   const { options, gate, quarantines, kumaIncarnations } = parts;
   const { store, registry, instance, version, onPropagated, hold = DEFAULT_ABSENCE_HOLD } = options;
   const { zone, session } = accepted;
-  const crossing = registry.kinds.filter((kind) => crossesZones(kind.sync) && isKindSentUp(kind, accepted));
+  const crossing = registry.kinds.filter(
+    (kind) =>
+      crossesZones(kind.sync) &&
+      isKindSentUp(kind, { ...accepted, groups: accepted.extensions.includes(Extension.groups) }),
+  );
   const awaited = new Set(crossing.map(({ name }) => name));
   return new InboundHalf(sessionOf(options, accepted), {
     ...{ stream, channel, peerState, hold },
@@ -65,7 +69,7 @@ export function outboundHalf(
 ): OutboundHalf {
   const { options, fanOut, gate, kumaIncarnations } = parts;
   const { zone, causeway, resumePoints } = accepted;
-  const peer = { zone, causeway };
+  const peer = { zone, causeway, groups: accepted.extensions.includes(Extension.groups) };
   const dialect = dialectOf(accepted.extensions);
   const isWithheld = (name: string): boolean => {
     const kind = options.registry.kind(name);
@@ -93,5 +97,5 @@ export function outboundHalf(
 function sessionOf(options: GlobalSyncOptions, { zone, causeway, extensions }: AcceptedStream): Session {
   const { index, registry, clock, tracer, logger } = options;
   const parts = { index, registry, clock, tracer, logger: logger.child({ zone }) };
-  return { role: 'global', zone, causeway, extensions, ...parts };
+  return { role: 'global', zone, causeway, groups: extensions.includes(Extension.groups), extensions, ...parts };
 }

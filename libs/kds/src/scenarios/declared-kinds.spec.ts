@@ -12,6 +12,8 @@ const DEFINITION: JsonObject = {
   schema: { type: 'object', properties: { colour: { type: 'string' } } },
 };
 const RED = { targetRefs: [{ group: '', kind: 'Namespace', name: 'default' }], colour: 'red' };
+const RED_SCHEMA = { type: 'object', properties: { colour: { type: 'string' } } };
+const GATEWAY = { gatewayClassName: 'edge', listeners: [{ name: 'web', port: 80, protocol: 'HTTP' }] };
 const MRD = globalIdentity('MetaresourceDefinition', 'paint');
 const paint = (name: string, zone = ''): Identity => {
   return { kind: KIND, mesh: 'default', zone, namespace: 'default', name };
@@ -121,6 +123,33 @@ describe('resources of a kind that is declared while zones are connected', () =>
     await global.put('Namespace', 'later', {});
     await west.holds(globalIdentity('Namespace', 'later'));
     expect([west.names(KIND), west.sync?.status().session]).toEqual([[], session]);
+  });
+
+  it('of a second kind of one name travel as others, and to no zone that does not know kinds by their group', async () => {
+    const [second, other] = ['ColorPolicy.a.io', 'ColorPolicy'];
+    const color = { ...DEFINITION, kind: other, plural: 'colorpolicies', schema: RED_SCHEMA };
+    const idOf = (name: string, zone = ''): Identity => ({ ...paint(name, zone), kind: second });
+    await west.close();
+    west = new TestZone('west', { features: Object.values(Extension).filter((one) => one !== Extension.groups) });
+    await west.join(global);
+    await global.write([{ ...define, spec: color }]);
+    await Promise.all([east.holds(MRD), west.holds(MRD)]);
+    await global.put(second, 'of-all', RED);
+    expect((await east.holds(idOf('of-all'))).spec).toEqual(RED);
+    await east.put(second, 'own', RED);
+    await global.holds(idOf('own', 'east'));
+    await west.put(second, 'kept', RED);
+    await global.put('Namespace', 'later', {});
+    await west.holds(globalIdentity('Namespace', 'later'));
+    await west.put('Gateway', 'later', GATEWAY);
+    await global.holds({ ...paint('later', 'west'), kind: 'Gateway' });
+    expect([west.names(second), global.names(second)]).toEqual([['west/kept'], ['east/own', 'of-all']]);
+    expect([east.names(other), west.names(other), global.names(other)]).toEqual([[], [], []]);
+    // It gets them as soon as it knows them.
+    await west.close();
+    west = new TestZone('west');
+    await west.join(global);
+    await west.holds(idOf('of-all'));
   });
 
   it('and their definitions are sent to no zone of Kuma', async () => {

@@ -16,6 +16,8 @@ export interface Session {
   readonly zone: string;
   /** Whether the peer has shaken hands; a peer that has not is plain Kuma. */
   readonly causeway: boolean;
+  /** Whether both ends know kinds that are called by name and group; follows from `extensions`. */
+  readonly groups: boolean;
   /** Extensions that both ends support. */
   readonly extensions: readonly string[];
   readonly index: IndexReader;

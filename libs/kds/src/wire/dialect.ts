@@ -7,6 +7,7 @@ export const Extension = {
   result: 'cw-result',
   kinds: 'cw-kinds',
   order: 'cw-order',
+  groups: 'cw-groups',
 } as const;
 
 /** Encoding of resources for one peer: `json` for our specs as JSON, else Kuma's messages; `meta` with our metadata. */

@@ -114,7 +114,14 @@ export function decodeRequest(bytes: Uint8Array): WireRequest {
   if (errorDetail === undefined || isAck(errorDetail, results.length + orders.length)) {
     return { type: 'ack', ...head, nonce, results, ...counted };
   }
-  return { type: 'nack', ...head, nonce, message: printableText(errorDetail.message, LONGEST_TEXT), results, ...counted };
+  return {
+    type: 'nack',
+    ...head,
+    nonce,
+    message: printableText(errorDetail.message, LONGEST_TEXT),
+    results,
+    ...counted,
+  };
 }
 
 /** Longest text of a peer that says what it did not take in. */

@@ -73,7 +73,19 @@ export async function connect(options: ZoneSyncOptions): Promise<Connection> {
     const { zone, index, registry, clock, tracer, logger } = options;
     const extensions = greeting?.features ?? [];
     const causeway = greeting !== undefined;
-    const session = { role: 'zone', zone, causeway, extensions, index, registry, clock, tracer, logger } as const;
+    const groups = extensions.includes(Extension.groups);
+    const session = {
+      role: 'zone',
+      zone,
+      causeway,
+      groups,
+      extensions,
+      index,
+      registry,
+      clock,
+      tracer,
+      logger,
+    } as const;
     return open({ options, session, transport, token, greeting, peerState, resumePoints, signer, floor }, stop);
   } catch (error) {
     stop();

@@ -19,7 +19,7 @@ import {
   policyViolations,
   RESERVED_FIELDS,
 } from '@causeway/policies';
-import type { MetaresourceDefinitionSpec } from '../metaresource-definition';
+import { declaredNames, type MetaresourceDefinitionSpec } from '../metaresource-definition';
 import { Group, KindName, NamespaceName, ObjectName, SectionName } from '../schema/route-parts';
 import { Selector, strict } from '../schema/schema-parts';
 import { declaredSchema } from './declared-schema';
@@ -47,12 +47,14 @@ const Strategy: Schema = { type: 'string', enum: ['atomic', 'patch'] };
 
 /** The kind that the definition called `declaredBy` declares. It must have passed its own rules. */
 export function declaredKind(declaredBy: string, definition: MetaresourceDefinitionSpec): Kind {
-  const { kind, plural, shortName = kind.toLowerCase(), group, writer = 'owner' } = definition;
+  const { group, writer = 'owner' } = definition;
+  const names = declaredNames(definition);
   const { schema } = declaredSchema(definition.schema, FieldPath.at('schema'));
   const whole = policySchema(schema);
-  const policy = policyDefinition(definition);
+  const policy = policyDefinition(definition, names.name);
   return defineKind({
-    ...{ name: kind, plural, shortName, apiVersion: `${group}/v1alpha1`, writer, declaredBy },
+    ...names,
+    ...{ apiVersion: `${group}/v1alpha1`, writer, declaredBy },
     ...SHAPE,
     bounds: { bytes: POLICY_BYTES },
     spec: whole,
@@ -72,9 +74,10 @@ export function declaredKind(declaredBy: string, definition: MetaresourceDefinit
  */
 export function undeclaredKind(name: string): Kind {
   const plural = name.toLowerCase();
+  const [bareName = name] = name.split('.');
   const schema: Schema = { type: 'object', additionalProperties: true };
   return defineKind({
-    ...{ name, plural, shortName: plural },
+    ...{ name, bareName, plural, shortName: plural },
     ...SHAPE,
     bounds: { bytes: POLICY_BYTES },
     spec: schema,

@@ -96,7 +96,7 @@ export class MeshPolicies {
       const { spec } = definition;
       if (!kind) continue;
       const known = this.definitions.get(kind.name);
-      const read = known && jsonEqual(known.spec, spec) ? known.definition : definitionOf(definition);
+      const read = known && jsonEqual(known.spec, spec) ? known.definition : definitionOf(definition, kind.name);
       if (read) found.set(kind.name, { spec, definition: read });
     }
     return found;
@@ -135,8 +135,8 @@ export class MeshPolicies {
 }
 
 /** The definition of a stored resource; undefined where it breaks a rule. */
-const definitionOf = ({ spec }: Resource): PolicyDefinition | undefined =>
-  MetaresourceDefinition.isSpec(spec) ? readDefinition(spec) : undefined;
+const definitionOf = ({ spec }: Resource, name: string): PolicyDefinition | undefined =>
+  MetaresourceDefinition.isSpec(spec) ? readDefinition(spec, name) : undefined;
 
 function externalService({ id, spec }: Resource, displayName: string): Parameters<PolicyTable['setExternal']>[1] {
   const ports = servicePorts({ spec }).map(({ number: port, section: name }) => ({ port, name }));

@@ -1,6 +1,5 @@
-import { FieldPath, type Violation } from '@causeway/resources';
+import { bareGroup, FieldPath, type Violation } from '@causeway/resources';
 import {
-  bareGroup,
   crossNamespaceRules,
   hierarchies,
   isServiceKind,
@@ -45,10 +44,10 @@ export function definitionViolations(spec: WrittenDefinition, at: FieldPath): Vi
   return [at.field('class').violation(reason, 'not-allowed')];
 }
 
-/** The kind that a definition defines; undefined where it breaks a rule. */
-export function readDefinition(spec: WrittenDefinition): PolicyDefinition | undefined {
+/** The kind that a definition defines, by its name in identities; undefined where it breaks a rule. */
+export function readDefinition(spec: WrittenDefinition, name?: string): PolicyDefinition | undefined {
   const isValid = definitionViolations(spec, FieldPath.at('spec')).length === 0;
-  return isValid && isReadable(spec) ? policyDefinition(spec) : undefined;
+  return isValid && isReadable(spec) ? policyDefinition(spec, name) : undefined;
 }
 
 /** True where levels and strategies are ones that we know. */

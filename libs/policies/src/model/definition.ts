@@ -1,5 +1,5 @@
+import { bareGroup } from '@causeway/resources';
 import {
-  bareGroup,
   hierarchies,
   isServiceKind,
   knownKind,
@@ -47,7 +47,10 @@ export interface Declared {
 /** A kind of policy, ready to be used. */
 export interface PolicyDefinition {
   readonly group: string;
+  /** The name of the kind as identities have it: a second kind of one name has its group behind it. */
   readonly kind: string;
+  /** The name without the group. */
+  readonly bareKind: string;
   /** The levels of its paths, the least specific first; the last one is where policies take effect. */
   readonly levels: readonly Level[];
   readonly effective: Level;
@@ -70,8 +73,8 @@ export function facetOf({ facet }: DeclaredTarget, hierarchy: readonly Level[]):
   return facet ?? (hierarchy.includes('Service') ? 'frontend' : 'backend');
 }
 
-/** Compiles the spec of a definition. Linear in it. */
-export function policyDefinition(spec: DefinitionSpec): PolicyDefinition {
+/** Compiles the spec of a definition; `name` is the kind's in identities. Linear in the spec. */
+export function policyDefinition(spec: DefinitionSpec, name = spec.kind): PolicyDefinition {
   const hierarchy = hierarchyOf(spec);
   const effective = spec.effectiveTarget.level;
   const levels = hierarchy.filter((level) => levelRank(level) <= levelRank(effective));
@@ -87,7 +90,8 @@ export function policyDefinition(spec: DefinitionSpec): PolicyDefinition {
   const strategies = spec.mergeStrategies?.length ? spec.mergeStrategies : [presetStrategy(declared, effective)];
   return {
     group: spec.group,
-    kind: spec.kind,
+    kind: name,
+    bareKind: spec.kind,
     levels,
     effective,
     declared,

@@ -81,6 +81,3 @@ export function knownKind(kind: string, facet: Facet = 'frontend'): KnownKind | 
 
 /** The names of all kinds that can be targets, for messages. */
 export const targetKinds: readonly string[] = [...plainKinds.keys(), 'Service', ...serviceKinds, EXTERNAL];
-
-/** A group as it is compared: a version after a slash is tolerated and dropped (T004-05). */
-export const bareGroup = (group: string): string => group.replace(/\/.*$/, '');

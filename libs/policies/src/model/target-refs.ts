@@ -1,4 +1,5 @@
 import {
+  bareGroup,
   isJsonArray,
   isJsonObject,
   jsonEqual,
@@ -11,7 +12,7 @@ import {
   type Violation,
 } from '@causeway/resources';
 import type { Declared, PolicyDefinition } from './definition';
-import { bareGroup, standsInDefault, targetKindOf } from './levels';
+import { standsInDefault, targetKindOf } from './levels';
 import type { TargetRef } from './policy';
 
 /** Most targets of one policy (T004-04). */

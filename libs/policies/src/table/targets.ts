@@ -1,4 +1,4 @@
-import { identityKey, namespaceLabels, selectsLabels, type Identity } from '@causeway/resources';
+import { bareGroup, identityKey, namespaceLabels, selectsLabels, type Identity } from '@causeway/resources';
 import { serviceFrontend, type Frontend, type RouteTable, type Service } from '@causeway/routing';
 import type { PolicyDefinition } from '../model/definition';
 import type { Policy, TargetRef } from '../model/policy';
@@ -100,17 +100,23 @@ function frontendNodes(level: FrontendLevel, { id }: KnownObject, section: strin
 
 /** True where a grant lets policies of this kind and namespace name the target (T004-09). */
 export function isGranted(
-  { group, kind }: PolicyDefinition,
+  { group, bareKind, declared }: PolicyDefinition,
   ref: TargetRef,
   policy: Policy,
   { routes }: World,
 ): boolean {
   const kinds = ref.kind === 'MeshService' ? ['MeshService', 'Service'] : [ref.kind];
+  const groups = declared.get(ref.kind)?.groups ?? [ref.group];
   for (const { from, to } of routes.grantsIn(policy.id.mesh, ref.namespace)) {
     const here = from.some(
-      (source) => source.group === group && source.kind === kind && source.namespace === policy.id.namespace,
+      (source) => source.group === group && source.kind === bareKind && source.namespace === policy.id.namespace,
     );
-    const there = to.some((end) => kinds.includes(end.kind) && (end.name === undefined || end.name === ref.name));
+    const there = to.some(
+      (end) =>
+        kinds.includes(end.kind) &&
+        groups.includes(bareGroup(end.group)) &&
+        (end.name === undefined || end.name === ref.name),
+    );
     if (here && there) return true;
   }
   return false;

@@ -20,14 +20,15 @@ export class AuditQueries {
 
   /** A page, newest first. Rejects with Unavailable when the database is away. */
   async page(request: AuditRequest): Promise<AuditList> {
-    const page: AuditPage = await this.log.page(this.withMesh(request));
+    const page: AuditPage = await this.log.page(this.withPlace(request));
     return { items: page.entries.map(entryJson), next: page.next && encodeAuditCursor(page.next) };
   }
 
-  /** A kind of no mesh has the mesh '' in every entry: with it one resource is found by an index. */
-  private withMesh(request: AuditRequest): AuditQuery {
+  /** The name of the kind as entries have it. A kind of no mesh has the mesh '' in every entry: with it one resource is found by an index. */
+  private withPlace(request: AuditRequest): AuditQuery {
     const kind = request.kind === undefined ? undefined : this.registry.kind(request.kind);
-    return kind?.scope === 'global' && request.mesh === undefined ? { ...request, mesh: '' } : request;
+    if (!kind) return request;
+    return { ...request, kind: kind.name, ...(kind.scope === 'global' && request.mesh === undefined && { mesh: '' }) };
   }
 }
 

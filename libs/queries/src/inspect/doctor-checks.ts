@@ -1,4 +1,5 @@
 import { quarantineCommand } from '@causeway/admission';
+import { foreignReferences } from '@causeway/kinds';
 import type { LeaseHold } from '@causeway/controllers';
 import { MeshNaming } from '@causeway/kinds';
 import { KEPT_AT_UPGRADE, suffixesIn, type Meshes } from '@causeway/meshes';
@@ -17,6 +18,7 @@ import {
   type Resource,
 } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
+import { routeKinds } from '@causeway/routing';
 import { inboundViolation } from '@causeway/sync';
 
 /** Something that is wrong, and what an operator does about it. */
@@ -86,6 +88,7 @@ const BAD_CONDITIONS: Readonly<Record<string, { readonly status: string; readonl
 export function doctorChecks(input: DoctorInput): readonly DoctorCheck[] {
   return [
     { name: 'rules', findings: () => checkRules(input) },
+    { name: 'references', findings: () => checkReferences(input) },
     { name: 'conditions', findings: () => checkConditions(input) },
     { name: 'claims', findings: () => zoneFacts(input, doubtfulClaim) },
     { name: 'stores', findings: () => zoneFacts(input, refusedStore) },
@@ -157,6 +160,22 @@ function brokenRule(kind: Kind, resource: Resource): DoctorFinding | undefined {
   return found(resource, what + more, there);
 }
 
+/** Kinds with references by group and kind. */
+const REFERRING: readonly string[] = [...routeKinds, 'ReferenceGrant'];
+
+/** Stored references to kinds of other projects: they lead nowhere. */
+function* checkReferences({ index }: DoctorInput): Iterable<DoctorFinding | undefined> {
+  for (const kind of REFERRING) {
+    for (const resource of index.ofKind(kind)) {
+      const [first, ...others] = foreignReferences(resource.spec);
+      const more = others.length > 0 ? ` (and ${others.length} more)` : '';
+      yield first === undefined
+        ? undefined
+        : found(resource, first + more, 'name a group and kind that are known here, or delete it');
+    }
+  }
+}
+
 function* checkConditions({ registry, index }: DoctorInput): Iterable<DoctorFinding | undefined> {
   for (const kind of registry.kinds) {
     for (const resource of index.ofKind(kind.name)) yield* troubles(resource);
@@ -171,9 +190,16 @@ function* troubles(resource: Resource): Iterable<DoctorFinding | undefined> {
     const { type, status, reason, message } = isJsonObject(condition) ? condition : {};
     const trouble = typeof type === 'string' && Object.hasOwn(BAD_CONDITIONS, type) ? BAD_CONDITIONS[type] : undefined;
     if (trouble && trouble.status === status) {
-      yield found(resource, `${text(type)} ${text(reason)}: ${text(message)}`, trouble.advice);
+      const advice = resource.id.kind === 'MetaresourceDefinition' ? definitionAdvice(resource) : trouble.advice;
+      yield found(resource, `${text(type)} ${text(reason)}: ${text(message)}`, advice);
     }
   }
+}
+
+/** What an operator does about a definition that declares no kind. */
+function definitionAdvice({ spec }: Resource): string {
+  const [plural, group] = [text(spec['plural']), text(spec['group'])];
+  return `change it as the message says; where the name is taken, apply it again: its kind is called ${plural}.${group} then`;
 }
 
 function* zoneFacts(

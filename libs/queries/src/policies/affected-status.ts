@@ -90,7 +90,10 @@ export class AffectedStatus {
     return { conditions, sections: { field: sectionField(resource.id.kind), byName } };
   }
 
+  /** A second kind of one name is affected in the name of its own group. */
   private typeOf(kind: string): string {
+    const { bareKind, group } = this.options.policies.table.kind(kind)?.definition ?? {};
+    if (bareKind !== undefined && bareKind !== kind) return `${group}/${bareKind}Affected`;
     return `${this.options.controllerName.split('/')[0] ?? ''}/${kind}Affected`;
   }
 

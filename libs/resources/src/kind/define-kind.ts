@@ -10,7 +10,9 @@ type Defaulted =
   | 'namespaced'
   | 'meshFrom'
   | 'aliases'
+  | 'bareName'
   | 'apiVersion'
+  | 'otherGroups'
   | 'writer'
   | 'declaredBy'
   | 'confidential'
@@ -84,10 +86,12 @@ export function defineKind<S extends TSchema>(input: KindInput<S>): TypedKind<St
 function factsOf<S extends TSchema>(input: KindInput<S>) {
   return {
     name: input.name,
+    bareName: input.bareName ?? input.name,
     plural: input.plural,
     shortName: input.shortName,
     aliases: input.aliases ?? [],
     apiVersion: input.apiVersion ?? 'kuma.io/v1alpha1',
+    otherGroups: input.otherGroups ?? [],
     scope: input.scope,
     meshFrom: input.meshFrom ?? 'user',
     namespaced: input.namespaced ?? false,

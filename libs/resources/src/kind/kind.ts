@@ -39,16 +39,20 @@ export interface KindAlias {
 
 /** The one declaration from which REST, storage, sync, CLI and contract tests of a kind follow (docs/design.md §1). */
 export interface KindDefinition<S extends TSchema = TSchema> {
-  /** `MeshService`: the `type` of documents. */
+  /** `MeshService`: the `type` of documents, and part of each identity. A second kind of one name has its group behind it. */
   readonly name: string;
+  /** The `kind` of its Kubernetes form: the name, without a group. */
+  readonly bareName: string;
   /** `meshservices`: the path on REST and the noun of the CLI. */
   readonly plural: string;
   /** `msvc`: the abbreviation in KRIs and on the command line. */
   readonly shortName: string;
   /** Other names. Output has `name`, but in the Kubernetes form where the alias is asked for. */
   readonly aliases: readonly KindAlias[];
-  /** `apiVersion` of its Kubernetes form. */
+  /** `apiVersion` of its Kubernetes form, as it is written. */
   readonly apiVersion: string;
+  /** The groups of which its documents may be besides the one of `apiVersion`, each with the versions of `apiGroups`. */
+  readonly otherGroups: readonly string[];
   readonly scope: 'global' | 'mesh';
   /**
    * Who says in which mesh a new resource is: `user`, whose document, path or default must agree with a mesh that selects the namespace, or
@@ -93,10 +97,12 @@ export type Writer = 'owner' | 'operator' | 'admin';
 /** A kind without the type of its spec, as the registry and generic code use it. */
 export interface Kind {
   readonly name: string;
+  readonly bareName: string;
   readonly plural: string;
   readonly shortName: string;
   readonly aliases: readonly KindAlias[];
   readonly apiVersion: string;
+  readonly otherGroups: readonly string[];
   readonly scope: 'global' | 'mesh';
   readonly meshFrom: 'user' | 'namespace';
   readonly namespaced: boolean;

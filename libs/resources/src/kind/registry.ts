@@ -1,11 +1,17 @@
 import type { Kind, KindAlias } from './kind';
 import { nearest } from '../suggestion';
+import { isOfGroup, parseApiVersion, type GroupedKind } from './api-groups';
 
 /** A kind, and the alias by which it was called; without one its own name was used. */
 export interface NamedKind {
   readonly kind: Kind;
   readonly alias?: KindAlias;
 }
+
+/** What `apiVersion` and `kind` of a document mean: a kind, or only the kinds of this name, which are of other groups or versions. */
+export type FoundKind =
+  | ({ readonly found: true } & NamedKind)
+  | { readonly found: false; readonly namesakes: readonly (GroupedKind & Pick<Kind, 'name'>)[] };
 
 /** Kinds that come and go while a program runs. Both fields are read often, and must cost nothing while nothing changes. */
 export interface KindSource {
@@ -58,14 +64,24 @@ export class Registry {
     return (this.kind(name)?.declaredBy ?? '') !== '';
   }
 
-  /** The kind called `name` (`MeshService`, or an alias like `XMesh`), or undefined. */
+  /** The kind called `name` (`MeshService`, an alias like `XMesh`, or `PLURAL.GROUP` of a second kind), or undefined. */
   kind(name: string): Kind | undefined {
     return this.current.byName.get(name)?.kind;
   }
 
-  /** The alias that is called `name`; undefined for a kind's own name and for other words. */
-  alias(name: string): KindAlias | undefined {
-    return this.current.byName.get(name)?.alias;
+  /** As `kind`, with the alias where it was called by one. */
+  named(name: string): NamedKind | undefined {
+    return this.current.byName.get(name);
+  }
+
+  /** The kind of a document of the Kubernetes form, looked up by group, version and kind. */
+  find(apiVersion: string, name: string): FoundKind {
+    const of = parseApiVersion(apiVersion);
+    const namesakes = this.current.byBareName.get(name) ?? [];
+    const found = namesakes.find(({ kind, alias }) => isOfGroup(alias ?? kind, of));
+    return found
+      ? { found: true, ...found }
+      : { found: false, namesakes: namesakes.map((one) => one.alias ?? one.kind) };
   }
 
   /** The kind that REST serves under this plural, a kind's or an alias's, or undefined. */
@@ -102,6 +118,8 @@ class Tables {
   readonly kinds: readonly Kind[];
   readonly byName: Names = new Map();
   readonly byPlural: Names = new Map();
+  /** By the name without a group, which kinds of several groups may have. */
+  readonly byBareName = new Map<string, NamedKind[]>();
   /** Plurals, short names, names in lower case. */
   readonly byNoun: Names = new Map();
 
@@ -128,11 +146,18 @@ class Tables {
       [this.byNoun, name.toLowerCase(), entry],
     ]);
     entries.push([this.byNoun, kind.shortName, { kind }]);
+    // A second kind of one name has one noun on every interface, also where others are called by their name: Roles, audit, quarantine.
+    if (kind.name !== kind.bareName) entries.push([this.byName, kind.plural, { kind }]);
     for (const [names, word] of entries) {
       const other = names.get(word);
       if (other) return { word, kind: other.kind };
     }
     for (const [names, word, entry] of entries) if (!names.has(word)) names.set(word, entry);
+    for (const { name, entry } of [{ name: kind.bareName, entry: { kind } }, ...named.slice(1)]) {
+      const namesakes = this.byBareName.get(name);
+      if (namesakes) namesakes.push(entry);
+      else this.byBareName.set(name, [entry]);
+    }
     return undefined;
   }
 }

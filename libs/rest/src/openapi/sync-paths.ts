@@ -117,6 +117,7 @@ export const SYNC_SCHEMAS: OpenApiObject = {
             check: {
               enum: [
                 'rules',
+                'references',
                 'conditions',
                 'claims',
                 'stores',

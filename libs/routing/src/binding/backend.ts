@@ -1,7 +1,7 @@
 import type { Identity } from '@causeway/resources';
 import type { ObjectRef, ReferenceGrant } from '../model';
 import type { CompiledRoute } from '../rules/compiled-route';
-import { backendTarget, GATEWAY_GROUP, type Target } from './frontend';
+import { backendTarget, foreignReference, GATEWAY_GROUP, targetKind, type Target } from './frontend';
 import type { Targets } from './targets';
 
 /** Where a share of requests goes: the ready endpoints of all these services at this port. */
@@ -27,13 +27,12 @@ const unresolved = (reason: Unresolved['reason'], message: string): ResolvedBack
 /** True where a grant lets this route, bound to a Gateway, send there. */
 function granted(route: CompiledRoute, { kind, namespace, name }: Target, grants: Iterable<ReferenceGrant>): boolean {
   if (namespace === route.id.namespace) return true;
-  const kinds: readonly string[] = kind === 'MeshService' ? ['Service', 'MeshService'] : [kind];
   for (const { from, to } of grants) {
     const here = from.some(
       (source) =>
         source.group === GATEWAY_GROUP && source.kind === route.kind && source.namespace === route.id.namespace,
     );
-    const there = to.some((end) => kinds.includes(end.kind) && (end.name === undefined || end.name === name));
+    const there = to.some((end) => targetKind(end, '') === kind && (end.name === undefined || end.name === name));
     if (here && there) return true;
   }
   return false;
@@ -57,7 +56,7 @@ export function resolveBackend(
   { targets, grants }: BackendNames,
 ): ResolvedBackend {
   const target = backendTarget(route.id, ref);
-  if (!target) return unresolved('InvalidKind', `${ref.kind ?? 'Service'} ${ref.name} is no kind that routes send to`);
+  if (!target) return unresolved('InvalidKind', `${ref.name}: ${foreignReference(ref, 'backend') ?? ''}`);
   const what = `${target.kind} ${target.namespace}/${target.name}`;
   if (gateway && !granted(route, target, grants(route.id.mesh, target.namespace))) {
     return unresolved('RefNotPermitted', `no ReferenceGrant of namespace ${target.namespace} permits ${what}`);

@@ -1,4 +1,11 @@
-import { frontendOfVirtualService, identityKey, selectsLabels, type Identity, type Labels } from '@causeway/resources';
+import {
+  bareGroup,
+  frontendOfVirtualService,
+  identityKey,
+  selectsLabels,
+  type Identity,
+  type Labels,
+} from '@causeway/resources';
 import type { AllowedRoutes, Gateway, ObjectRef, ParentRef, Service } from '../model';
 import { looksIntoRequests, type CompiledRoute } from '../rules/compiled-route';
 
@@ -20,13 +27,18 @@ export interface Target {
 const serviceGroups = ['', 'core', 'gateway.networking.k8s.io', 'kuma.io'];
 export const GATEWAY_GROUP = 'gateway.networking.k8s.io';
 
-const groupOf = ({ group }: { readonly group?: string }): string | undefined => group?.replace(/\/.*$/, '');
+const groupOf = ({ group }: { readonly group?: string }): string | undefined =>
+  group === undefined ? undefined : bareGroup(group);
 
 /** A VirtualService is bound to by the MeshService that answers for it. */
-const isVirtualService = (ref: ObjectRef): boolean =>
+const isVirtualService = (ref: GroupKind): boolean =>
   ref.kind === 'VirtualService' && groupOf(ref) === 'appmesh.k8s.aws';
 
-function targetKind(ref: ObjectRef, preset: string): TargetKind | undefined {
+/** The part of a reference that says what kind it means. */
+export type GroupKind = Pick<ObjectRef, 'group' | 'kind'>;
+
+/** The kind that a reference means, by its group and kind; undefined for kinds of other projects. */
+export function targetKind(ref: GroupKind, preset: string): TargetKind | undefined {
   const group = groupOf(ref) ?? '';
   const kind = ref.kind ?? preset;
   if (isVirtualService(ref)) return 'MeshService';
@@ -34,6 +46,19 @@ function targetKind(ref: ObjectRef, preset: string): TargetKind | undefined {
   if (!serviceGroups.includes(group)) return undefined;
   if (kind === 'Service') return group === 'kuma.io' ? undefined : 'MeshService';
   return kind === 'MeshService' || kind === 'MeshMultiZoneService' ? kind : undefined;
+}
+
+/** What is wrong with the group and kind of a reference; undefined for those that routes can bind or send to. */
+export function foreignReference(ref: GroupKind, role: 'parent' | 'backend'): string | undefined {
+  const preset = role === 'parent' ? 'Gateway' : 'Service';
+  const kind = targetKind(ref, preset);
+  if (kind !== undefined && (role === 'parent' || (kind !== 'Gateway' && !isVirtualService(ref)))) return undefined;
+  const groups = serviceGroups.map((group) => `"${group}"`).join(', ');
+  const meant =
+    role === 'parent'
+      ? `Gateway of "${GATEWAY_GROUP}", or a kind of service of ${groups}`
+      : `Service, MeshService, MeshMultiZoneService of ${groups}`;
+  return `${ref.kind ?? preset} of the group "${ref.group ?? ''}" is no kind that routes ${role === 'parent' ? 'bind' : 'send'} to: ${meant}`;
 }
 
 /** The key under which services and Gateways of one mesh, namespace and display name are found. */

@@ -46,7 +46,7 @@ export function compareStores(stores: BothStores): readonly Difference[] {
 }
 
 function downwards({ kind, zone, inGlobal, inZone, view }: BothStores): readonly Difference[] {
-  const peer = { zone, causeway: true };
+  const peer = { zone, causeway: true, groups: true };
   if (!isKindSentDown(kind, peer)) return [];
   return differences('zone', {
     sent: inGlobal.filter((resource) => isSentDown(kind, resource, peer, view)),
@@ -55,7 +55,7 @@ function downwards({ kind, zone, inGlobal, inZone, view }: BothStores): readonly
 }
 
 function upwards({ kind, zone, inGlobal, inZone }: BothStores): readonly Difference[] {
-  const peer = { zone, causeway: true };
+  const peer = { zone, causeway: true, groups: true };
   if (!isKindSentUp(kind, peer)) return [];
   const self = { role: 'zone', zone, federated: true } as const;
   return differences('global', {

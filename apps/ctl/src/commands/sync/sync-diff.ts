@@ -69,7 +69,7 @@ async function modeOf(api: ApiClient): Promise<string> {
 /** What differs now and still does after a moment. */
 async function standing(context: CommandContext, servers: Servers, zone: string): Promise<readonly Difference[]> {
   const kinds = context.registry.kinds.filter((kind) => {
-    const peer = { zone, causeway: true };
+    const peer = { zone, causeway: true, groups: true };
     return !kind.confidential && (isKindSentDown(kind, peer) || isKindSentUp(kind, peer));
   });
   const first = await compareAll(context, servers, { zone, kinds });

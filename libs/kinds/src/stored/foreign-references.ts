@@ -1,0 +1,49 @@
+import { FieldPath, isJsonArray, isJsonObject, ownField, type JsonValue } from '@causeway/resources';
+import { foreignReference } from '@causeway/routing';
+
+/** Deepest place of a reference in a route: `rules[].filters[].requestMirror.backendRef`. */
+const DEEPEST = 8;
+
+/**
+ * The references of a route, or the ends of a ReferenceGrant, whose group and kind mean nothing here, each as `FIELD: what is wrong`. Nothing
+ * that is stored is believed: what has another shape is skipped. Linear in the spec.
+ */
+export function foreignReferences(spec: unknown): readonly string[] {
+  const found: string[] = [];
+  const look = (value: JsonValue | undefined, role: 'parent' | 'backend', at: FieldPath): void => {
+    if (!isJsonObject(value)) return;
+    const [group, kind] = [ownField(value, 'group'), ownField(value, 'kind')];
+    if ((group !== undefined && typeof group !== 'string') || (kind !== undefined && typeof kind !== 'string')) return;
+    const fault = foreignReference(
+      { ...(group !== undefined && { group }), ...(kind !== undefined && { kind }) },
+      role,
+    );
+    if (fault !== undefined) found.push(`${at.toString()}: ${fault}`);
+  };
+  const walk = (value: unknown, at: FieldPath, depth: number): void => {
+    if (depth > DEEPEST) return;
+    if (Array.isArray(value)) return value.forEach((item, i) => walk(item, at.index(i), depth + 1));
+    if (!isJsonObject(value)) return;
+    for (const [key, inner] of Object.entries(value)) {
+      const place = at.field(key);
+      const role = ROLES[key];
+      if (role === undefined || inner === undefined) walk(inner, place, depth + 1);
+      else if (isJsonArray(inner)) {
+        inner.forEach((ref, i) => {
+          look(ref, role, place.index(i));
+          if (isJsonObject(ref)) walk(ownField(ref, 'filters'), place.index(i).field('filters'), depth + 2);
+        });
+      } else look(inner, role, place);
+    }
+  };
+  walk(spec, FieldPath.at('spec'), 0);
+  return found;
+}
+
+/** The fields that hold references. */
+const ROLES: Readonly<Record<string, 'parent' | 'backend' | undefined>> = {
+  parentRefs: 'parent',
+  backendRefs: 'backend',
+  backendRef: 'backend',
+  to: 'backend',
+};
