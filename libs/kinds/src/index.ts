@@ -34,6 +34,22 @@ export { builtInRoles, Role, verbs } from './role';
 export { RoleBinding } from './role-binding';
 export { MOST_COUNTED_ROUTES, RouteInsight, type RouteInsightSpec } from './route-insight';
 export { Secret } from './secret';
+export { KINDS_WITH_SECRETS, secretReferences, type SecretReference } from './secret-references';
+export { certificateBlocks, privateKeyBlocks } from './schema/certificate-rules';
+export { decodedPem, withSourcesIn, type SourceForm } from './schema/certificate-source';
+export { namesUser } from './schema/secret-users';
+export {
+  clientKeySource,
+  readExternalTrust,
+  unreadableTrust,
+  type AltName,
+  type ExternalProblem,
+  type ExternalTls,
+  type SecretAnswer,
+  type SecretLookup,
+  type ServerCheck,
+  type TlsVersion,
+} from './stored/external-tls';
 export { servicePorts, type ServicePort } from './stored/service-ports';
 export { storedSource } from './stored/stored-app-mesh';
 export { storedGateway, storedGrant, storedRoute, storedService } from './stored/stored-routing';

@@ -4,6 +4,7 @@ import {
   dataplaneValues,
   InboundChange,
   isTrustedHere,
+  SecretAccess,
   SelectorMatcher,
   type SelectorTerm,
   selectorOf,
@@ -11,6 +12,7 @@ import {
   type ServiceResource,
 } from '@causeway/controllers';
 import { meshAuthorityOf } from '@causeway/identity';
+import { secretReferences } from '@causeway/kinds';
 import { globalIdentity, identityKey, type Identity, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
 import { destinationsOf, hasNames, SERVICE_KINDS, type Destination } from './destination';
@@ -19,7 +21,6 @@ import { EgressRules } from './egress-rules';
 import { InboundRules, type EffectiveAccess } from './inbound-rules';
 import { restricted } from './restricted-inbounds';
 import { NO_POLICIES } from '../policies/policy-source';
-import { secretsOf, secretText } from './external-target';
 import { listedMembers } from './listed-members';
 import { asService, isExternal, isGroup, isSameEndpoint } from './services';
 import { portInstances, type PortInstances } from './instances';
@@ -94,13 +95,16 @@ export class TrafficModel {
   readonly access: AccessTable;
   readonly egress: ZoneEgressTable;
   readonly egressRules: EgressRules;
+  private readonly secrets: SecretAccess;
 
   constructor(
     readonly index: IndexReader,
     readonly zone: string,
     access: AccessSource,
     policies: EffectiveAccess = NO_POLICIES.table,
+    upgraded: () => boolean = () => true,
   ) {
+    this.secrets = new SecretAccess(index, zone, upgraded);
     this.rules = new InboundRules({ index, zone, policies, servicesOf: (dataplane) => this.selecting(dataplane) });
     this.access = new AccessTable(index, access, this.rules);
     this.egress = new ZoneEgressTable(index, zone);
@@ -295,7 +299,9 @@ export class TrafficModel {
   /** MeshExternalServices that take a certificate or a key from a Secret. Linear in all of them: Secrets change rarely. */
   private externalsWith({ mesh, name }: Identity): readonly string[] {
     return [...this.index.ofKind('MeshExternalService')]
-      .filter(({ id, spec }) => id.mesh === mesh && secretsOf(spec).includes(name))
+      .filter(
+        ({ id, spec }) => id.mesh === mesh && secretReferences(id.kind, spec).some(({ secret }) => secret === name),
+      )
       .map(({ id }) => identityKey(id));
   }
 
@@ -349,7 +355,7 @@ export class TrafficModel {
           dataplanesOf: (each) => this.dataplanesOf(each),
           membersOf: () => this.members(key),
           access: this.access,
-          secretText: (name) => secretText(this.index, this.zone, { mesh: service.id.mesh, name }),
+          external: this.secrets.of(service),
           egressOf: (mesh, name) => this.egress.wayOf(mesh, name),
           entranceOf: (mesh, zone) => {
             entered.add(zone);
