@@ -29,6 +29,7 @@ import {
   type WriteOutcome,
 } from './requests';
 import { auditOf, checkMadeHere, checkMayReachMesh } from './rights';
+import { namesSecrets, RequestSecrets, withStoredUsers } from './secret-uses';
 import { tracedWrite } from './traced-write';
 import type { ValidatedDraft } from './validate-draft';
 
@@ -52,10 +53,11 @@ export async function untilWritten<T>(attempt: (tries: number) => Promise<T | un
  * that is still stored. Each method is undefined where a concurrent write came first, and throws what the plan refuses.
  */
 export class SingleWrite {
-  /** The names at App Mesh that this request takes, and the nodes that it sees. */
+  /** The names at App Mesh that this request takes, and the nodes and Secrets that it sees. */
   private readonly names: TakenNames;
   private readonly nodes: RequestNodes;
   private readonly leased: LeasedDataplanes;
+  private readonly secrets: RequestSecrets;
 
   constructor(
     private readonly parts: AdmissionParts,
@@ -64,6 +66,7 @@ export class SingleWrite {
     this.names = new TakenNames(parts.index);
     this.nodes = new RequestNodes(parts.index);
     this.leased = new LeasedDataplanes(parts.leases, options.context);
+    this.secrets = new RequestSecrets(parts);
   }
 
   /** Reads what the refusals of `plan` over these resources name. */
@@ -94,7 +97,7 @@ export class SingleWrite {
   async byStore(document: DecodedDocument, draft: ValidatedDraft, read?: Resource): Promise<WriteOutcome | undefined> {
     const { store, index, clock } = this.parts;
     const stored = read ?? (await store.get(draft.id));
-    if (!stored && document.draft.kind.scope === 'mesh') await catchUp(store, index, clock);
+    if ((!stored && document.draft.kind.scope === 'mesh') || namesSecrets(draft)) await catchUp(store, index, clock);
     return this.over(stored, document, draft);
   }
 
@@ -133,11 +136,15 @@ export class SingleWrite {
     if (stored) checkMadeHere(stored, controlPlane);
     else checkNewMember(kind, draft.id, meshes, meshInBody);
     this.nodes.checkMembership(draft, stored);
-    const planned = planWrite(kind, this.leased.withLabel(draft, stored), stored);
+    const uses = this.secrets.check(draft, stored, context);
+    const wanted = this.leased.withLabel(withStoredUsers(kind, draft, stored), stored);
+    const planned = planWrite(kind, wanted, stored);
     this.leased.checkSpec(stored, planned.spec);
+    this.secrets.take(planned);
     if (!stored) this.names.take(kind, draft.id, draft.spec);
     this.nodes.take(planned);
-    return { ...planned, warnings: [...planned.warnings, ...definitionWarnings(draft, stored, { registry, index })] };
+    const warnings = [...planned.warnings, ...uses, ...definitionWarnings(draft, stored, { registry, index })];
+    return { ...planned, warnings };
   }
 }
 

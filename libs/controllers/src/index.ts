@@ -14,7 +14,7 @@ export { meshesOfAuthority, TrustPublisher, unspreadDomains, type TrustPublisher
 export { isTrustedHere } from './trust/believed-domains';
 export { createSharedIdentityLoop } from './trust/shared-identity-reconciler';
 export { certificatesOfTrust, readBundle } from './trust/bundle-certificates';
-export { KEPT_CLIENT_KEY, SecretAccess, secretsNamed, usersOf } from './secrets/secret-access';
+export { SecretAccess } from './secrets/secret-access';
 export { createDefinitionsLoop } from './definitions/definitions-reconciler';
 export { createTrustCertificatesLoop } from './trust/trust-certificates-reconciler';
 export { zonesWithout } from './trust/trust-acceptance';

@@ -50,6 +50,7 @@ export {
   type ServerCheck,
   type TlsVersion,
 } from './stored/external-tls';
+export { KEPT_USERS, secretsNamed, secretUsers } from './stored/secrets-named';
 export { servicePorts, type ServicePort } from './stored/service-ports';
 export { storedSource } from './stored/stored-app-mesh';
 export { storedGateway, storedGrant, storedRoute, storedService } from './stored/stored-routing';

@@ -12,7 +12,6 @@ import {
   type ServiceResource,
 } from '@causeway/controllers';
 import { meshAuthorityOf } from '@causeway/identity';
-import { secretReferences } from '@causeway/kinds';
 import { globalIdentity, identityKey, type Identity, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
 import { destinationsOf, hasNames, SERVICE_KINDS, type Destination } from './destination';
@@ -102,9 +101,8 @@ export class TrafficModel {
     readonly zone: string,
     access: AccessSource,
     policies: EffectiveAccess = NO_POLICIES.table,
-    upgraded: () => boolean = () => true,
   ) {
-    this.secrets = new SecretAccess(index, zone, upgraded);
+    this.secrets = new SecretAccess(index, zone, () => access.areSecretsUpgraded?.() !== false);
     this.rules = new InboundRules({ index, zone, policies, servicesOf: (dataplane) => this.selecting(dataplane) });
     this.access = new AccessTable(index, access, this.rules);
     this.egress = new ZoneEgressTable(index, zone);
@@ -285,7 +283,7 @@ export class TrafficModel {
       const inbounds = InboundChange.of(was, is);
       return this.withGroups(inbounds ? services.filter((each) => this.isConcerned(each, inbounds)) : services);
     }
-    if (id.kind === 'Secret') return this.externalsWith(id);
+    if (id.kind === 'Secret') return this.secrets.usersOf(id, 'MeshExternalService');
     if (!SERVICE_KINDS.includes(id.kind)) return [];
     this.setSelector(key, after);
     return this.withGroups([key]);
@@ -294,15 +292,6 @@ export class TrafficModel {
   private isConcerned(key: string, inbounds: InboundChange): boolean {
     const service = asService(this.index.byIdentityKey(key));
     return !service || inbounds.concerns(service);
-  }
-
-  /** MeshExternalServices that take a certificate or a key from a Secret. Linear in all of them: Secrets change rarely. */
-  private externalsWith({ mesh, name }: Identity): readonly string[] {
-    return [...this.index.ofKind('MeshExternalService')]
-      .filter(
-        ({ id, spec }) => id.mesh === mesh && secretReferences(id.kind, spec).some(({ secret }) => secret === name),
-      )
-      .map(({ id }) => identityKey(id));
   }
 
   /** MeshExternalServices whose way through the egress is another. Linear in all of them: an egress seldom comes or goes. */
