@@ -11,7 +11,7 @@ import {
   type ControlPlaneCore,
   type ModuleImports,
 } from '@causeway/control-plane';
-import { ProxyDirectory } from '@causeway/controllers';
+import { ProxyDirectory, UpgradedSecrets } from '@causeway/controllers';
 import { FirstState } from '@causeway/kds';
 import { WorkloadCertificates, ZoneAuthority } from '@causeway/identity';
 import type { FollowedPolicies, Meshes } from '@causeway/meshes';
@@ -20,6 +20,7 @@ import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres
 import { XdsModule, type XdsPortOptions } from '@causeway/xds';
 import { virtualRangesOf } from './address-ranges';
 import type { ZoneSettings } from './config';
+import { UpgradedSecretsModule } from './upgraded-secrets.module';
 import { DATAPLANE_TOKENS, ZONE_PROXY_TOKENS } from './workload-identity.module';
 
 /** Where proxies are served: as REST is, unless said otherwise. */
@@ -69,6 +70,7 @@ type XdsSources = [
   policies: FollowedPolicies,
   firstState: FirstState,
   proxies: ProxyDirectory,
+  secrets: UpgradedSecrets,
   dataplaneTokens: DataplaneTokens,
   zoneTokens: ZoneProxyTokens,
   workloadCertificates: WorkloadCertificates,
@@ -79,9 +81,13 @@ type XdsSources = [
 /** What the zone's proxies are told from; `imports` are the modules that have that. */
 export function xdsModule({ imports, core }: ModuleImports & CoreOption): DynamicModule {
   return XdsModule.forRootAsync({
-    imports: [...imports, XdsCertificatesModule.forRoot({ imports, core })],
+    imports: [
+      ...imports,
+      XdsCertificatesModule.forRoot({ imports, core }),
+      UpgradedSecretsModule.forRoot({ imports, core }),
+    ],
     inject: [
-      ...[POSTGRES_BACKEND, INDEX, MESHES, POLICIES, FirstState, ProxyDirectory],
+      ...[POSTGRES_BACKEND, INDEX, MESHES, POLICIES, FirstState, ProxyDirectory, UpgradedSecrets],
       ...[DATAPLANE_TOKENS, ZONE_PROXY_TOKENS, WorkloadCertificates, ZoneAuthority, XdsCertificates],
     ],
     useFactory: (...sources: XdsSources) => xdsOptions(core, ...sources),
@@ -89,7 +95,7 @@ export function xdsModule({ imports, core }: ModuleImports & CoreOption): Dynami
 }
 
 function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources): XdsPortOptions {
-  const [backend, index, meshes, policies, firstState, proxies, ...identity] = sources;
+  const [backend, index, meshes, policies, firstState, proxies, secrets, ...identity] = sources;
   const [dataplaneTokens, zoneTokens, workloadCertificates, authority, certificates] = identity;
   const { cp, clock, logger, settings, instance } = core;
   const zone = settings.CAUSEWAY_ZONE_NAME;
@@ -109,6 +115,7 @@ function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources
       // The inbounds that take TLS name the trust: a proxy that has accepted it has them.
       takesTls: (dataplane) => (proxies.ofOwner(dataplane)?.facts.authorities?.length ?? 0) > 0,
       onTls: (listener) => proxies.subscribe(listener),
+      areSecretsUpgraded: () => secrets.isDone(),
     },
     authority: async () => {
       const state = await authority.state();

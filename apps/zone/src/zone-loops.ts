@@ -2,6 +2,8 @@ import { meshLoops, type ControlPlaneCore, type StoreBinding } from '@causeway/c
 import {
   createConditionsReconciler,
   createDefinitionsLoop,
+  createExternalTrustLoop,
+  createKeptSecretsLoop,
   createLeaseConditionsLoop,
   createPolicyStatusLoop,
   createProgressReporter,
@@ -104,6 +106,8 @@ export function createLoops(options: LoopSources, parts: TermParts): readonly Co
     trust,
     ...(isFederated ? [new TrustAcceptanceReporter(settings.CAUSEWAY_ZONE_NAME, proxies)] : []),
     shared,
+    createKeptSecretsLoop(core),
+    createExternalTrustLoop(cp),
     createTrustCertificatesLoop(),
     createLeaseConditionsLoop(settings.CAUSEWAY_ZONE_NAME, health),
     createConditionsReconciler({ ...core, meshes }),

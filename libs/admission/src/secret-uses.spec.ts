@@ -162,11 +162,8 @@ describe('a client key', () => {
 
   it('that is stored already may stay, with a warning; another one may not come', async () => {
     const fixture = await Fixture.open();
-    const { spec } = service(inline);
-    await fixture.hold(
-      inMesh('MeshExternalService', 'api', 'east'),
-      typeof spec === 'object' && spec && !Array.isArray(spec) ? spec : {},
-    );
+    const spec = { match: { port: 443 }, tls: { enabled: true, verification: inline } };
+    await fixture.hold(inMesh('MeshExternalService', 'api', 'east'), spec);
     expect(await fixture.put(service({ ...inline, serverName: 'api.example' }))).toMatch(
       /^updated: .*needs a ZoneEgress/,
     );

@@ -54,8 +54,7 @@ export class SecretAccess {
 
   private isKeptUnlisted(secret: Resource, user: Identity, spec: Resource['spec']): boolean {
     if (this.upgraded() || secretUsers(secret) !== undefined) return false;
-    const named = (name: string): Resource | undefined =>
-      this.named(user.mesh, name)[0];
+    const named = (name: string): Resource | undefined => this.named(user.mesh, name)[0];
     return keptUsers({ id: user, spec }, named).some((kept) => kept === secret);
   }
 }

@@ -12,7 +12,7 @@ import {
   type ServiceResource,
 } from '@causeway/controllers';
 import { meshAuthorityOf } from '@causeway/identity';
-import { globalIdentity, identityKey, type Identity, type Resource } from '@causeway/resources';
+import { globalIdentity, identityKey, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
 import { destinationsOf, hasNames, SERVICE_KINDS, type Destination } from './destination';
 import { AccessTable, type AccessSource } from './inbound-access';
