@@ -153,7 +153,7 @@ describe('a resource on its way', () => {
 describe('a received resource', () => {
   it.each([
     ['between Causeway peers', CAUSEWAY_DIALECT],
-    ['with our facts in Kuma’s language', { json: false, meta: true }],
+    ['with our facts in Kuma’s language', { ...KUMA_DIALECT, meta: true }],
   ])('%s is the origin’s, facts and all', (_, dialect) => {
     expect(received(redis, dialect)).toEqual({
       id: redis.id,
