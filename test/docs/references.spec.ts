@@ -60,7 +60,10 @@ function rows(): readonly Row[] {
     .split('\n')
     .filter((line) => line.startsWith('| `'))
     .map((line) => {
-      const [kinds = '', fields = '', writer = '', gives = '', check = ''] = line.split('|').slice(1).map((cell) => cell.trim());
+      const [kinds = '', fields = '', writer = '', gives = '', check = ''] = line
+        .split('|')
+        .slice(1)
+        .map((cell) => cell.trim());
       return { kinds: codes(kinds), fields: codes(fields), writer, gives, check };
     });
 }
@@ -86,7 +89,9 @@ describe('docs/reference/references.md', () => {
 
   it('has each reference of each kind once, with who writes it', () => {
     const wrong = found.flatMap(({ kind, path }) => {
-      const fitting = rows().filter(({ kinds, fields }) => kinds.includes(kind.name) && fields.some((field) => fits(field, path)));
+      const fitting = rows().filter(
+        ({ kinds, fields }) => kinds.includes(kind.name) && fields.some((field) => fits(field, path)),
+      );
       const writer = ROLES[kind.writer];
       if (fitting.length === 1 && fitting[0]?.writer === writer) return [];
       return [`${kind.name} ${path}: ${fitting.length} rows, written by ${writer}`];
