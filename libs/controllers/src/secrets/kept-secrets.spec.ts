@@ -62,7 +62,8 @@ describe('the Secrets of a store that is upgraded', () => {
     (await harness.get(inMesh(kind, name, zone)))?.status;
   const resolved = async (name: string): Promise<unknown> => {
     const found = conditionOf(await statusOf('MeshExternalService', name), 'ResolvedRefs');
-    return found && `${String(found['reason'])}: ${String(found['message'])}`;
+    const { reason, message } = found ?? {};
+    return typeof reason === 'string' && typeof message === 'string' ? `${reason}: ${message}` : undefined;
   };
 
   it('list who used their certificates then, once; a private key as an authority is given on to nobody', async () => {
