@@ -10,6 +10,8 @@ import {
 import {
   createConditionsReconciler,
   createDefinitionsLoop,
+  createExternalTrustLoop,
+  createKeptSecretsLoop,
   createKumaPolicyLoop,
   createKumaRouteLoop,
   createMeshAuthorityLoop,
@@ -69,6 +71,8 @@ export function leaderTermFactory(
         createTrustLoop(),
         createZoneTrustLoop(),
         createTrustCertificatesLoop(),
+        createKeptSecretsLoop(core),
+        createExternalTrustLoop(core.cp),
         authorities,
         keys,
         ...attachedLoops(attached, ofKuma, term),

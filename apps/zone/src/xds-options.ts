@@ -12,7 +12,7 @@ import {
   type ControlPlaneCore,
   type ModuleImports,
 } from '@causeway/control-plane';
-import { ENROLMENT_REPLICAS, ProxyDirectory } from '@causeway/controllers';
+import { ENROLMENT_REPLICAS, ProxyDirectory, UpgradedSecrets } from '@causeway/controllers';
 import { FirstState } from '@causeway/kds';
 import { Enrolments, isEnrolmentInForce, WorkloadCertificates, ZoneAuthority } from '@causeway/identity';
 import type { FollowedPolicies, Meshes } from '@causeway/meshes';
@@ -21,6 +21,7 @@ import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres
 import { DialledHosts, XdsModule, type XdsPortOptions } from '@causeway/xds';
 import { virtualRangesOf } from './address-ranges';
 import type { ZoneSettings } from './config';
+import { UpgradedSecretsModule } from './upgraded-secrets.module';
 import { DATAPLANE_TOKENS, ZONE_PROXY_TOKENS } from './workload-identity.module';
 
 /** Where proxies are served: as REST is, unless said otherwise. */
@@ -71,6 +72,7 @@ type XdsSources = [
   firstState: FirstState,
   proxies: ProxyDirectory,
   hosts: DialledHosts,
+  secrets: UpgradedSecrets,
   dataplaneTokens: DataplaneTokens,
   zoneTokens: ZoneProxyTokens,
   workloadCertificates: WorkloadCertificates,
@@ -82,9 +84,13 @@ type XdsSources = [
 /** What the zone's proxies are told from; `imports` are the modules that have that. */
 export function xdsModule({ imports, core }: ModuleImports & CoreOption): DynamicModule {
   return XdsModule.forRootAsync({
-    imports: [...imports, XdsCertificatesModule.forRoot({ imports, core })],
+    imports: [
+      ...imports,
+      XdsCertificatesModule.forRoot({ imports, core }),
+      UpgradedSecretsModule.forRoot({ imports, core }),
+    ],
     inject: [
-      ...[POSTGRES_BACKEND, INDEX, MESHES, POLICIES, FirstState, ProxyDirectory, DialledHosts],
+      ...[POSTGRES_BACKEND, INDEX, MESHES, POLICIES, FirstState, ProxyDirectory, DialledHosts, UpgradedSecrets],
       ...[DATAPLANE_TOKENS, ZONE_PROXY_TOKENS, WorkloadCertificates, ZoneAuthority, XdsCertificates, Enrolments],
     ],
     useFactory: (...sources: XdsSources) => xdsOptions(core, ...sources),
@@ -92,7 +98,7 @@ export function xdsModule({ imports, core }: ModuleImports & CoreOption): Dynami
 }
 
 function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources): XdsPortOptions {
-  const [backend, index, meshes, policies, firstState, proxies, hosts, ...identity] = sources;
+  const [backend, index, meshes, policies, firstState, proxies, hosts, secrets, ...identity] = sources;
   const [dataplaneTokens, zoneTokens, workloadCertificates, authority, certificates, enrolments] = identity;
   const { cp, clock, logger, settings, instance } = core;
   const zone = settings.CAUSEWAY_ZONE_NAME;
@@ -125,6 +131,7 @@ function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources
       // The inbounds that take TLS name the trust: a proxy that has accepted it has them.
       takesTls: (dataplane) => (proxies.ofOwner(dataplane)?.facts.authorities?.length ?? 0) > 0,
       onTls: (listener) => proxies.subscribe(listener),
+      areSecretsUpgraded: () => secrets.isDone(),
     },
     authority: async () => {
       const state = await authority.state();

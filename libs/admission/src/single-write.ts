@@ -32,6 +32,7 @@ import {
   type WriteOutcome,
 } from './requests';
 import { auditOf, checkMadeHere, checkMayReachMesh } from './rights';
+import { namesSecrets, RequestSecrets, withStoredUsers } from './secret-uses';
 import { tracedWrite } from './traced-write';
 import type { ValidatedDraft } from './validate-draft';
 
@@ -55,11 +56,12 @@ export async function untilWritten<T>(attempt: (tries: number) => Promise<T | un
  * that is still stored. Each method is undefined where a concurrent write came first, and throws what the plan refuses.
  */
 export class SingleWrite {
-  /** The names at App Mesh that this request takes, and the nodes that it sees. */
+  /** The names at App Mesh that this request takes, and the nodes and Secrets that it sees. */
   private readonly names: TakenNames;
   private readonly nodes: RequestNodes;
   private readonly leased: LeasedDataplanes;
   private readonly hostnames: HostnameWarnings;
+  private readonly secrets: RequestSecrets;
 
   constructor(
     private readonly parts: AdmissionParts,
@@ -69,6 +71,7 @@ export class SingleWrite {
     this.nodes = new RequestNodes(parts.index);
     this.leased = new LeasedDataplanes(parts.leases, options.context);
     this.hostnames = new HostnameWarnings(parts.index, parts.controlPlane);
+    this.secrets = new RequestSecrets(parts);
   }
 
   /** Reads what the refusals of `plan` over these resources name. */
@@ -99,7 +102,7 @@ export class SingleWrite {
   async byStore(document: DecodedDocument, draft: ValidatedDraft, read?: Resource): Promise<WriteOutcome | undefined> {
     const { store, index, clock } = this.parts;
     const stored = read ?? (await store.get(draft.id));
-    if (!stored && document.draft.kind.scope === 'mesh') await catchUp(store, index, clock);
+    if ((!stored && document.draft.kind.scope === 'mesh') || namesSecrets(draft)) await catchUp(store, index, clock);
     return this.over(stored, document, draft);
   }
 
@@ -141,12 +144,16 @@ export class SingleWrite {
     if (stored) checkMadeHere(stored, controlPlane);
     else checkNewMember(kind, draft.id, meshes, meshInBody);
     this.nodes.checkMembership(draft, stored);
-    const planned = planWrite(kind, this.leased.withLabel(draft, stored), stored, this.options.serverOwned);
+    const uses = this.secrets.check(draft, stored, context);
+    const wanted = this.leased.withLabel(withStoredUsers(kind, draft, stored), stored);
+    const planned = planWrite(kind, wanted, stored, this.options.serverOwned);
     this.leased.checkSpec(stored, planned.spec);
+    this.secrets.take(planned);
     if (!stored) this.names.take(kind, draft.id, draft.spec);
     this.nodes.take(planned);
     const definition = definitionWarnings(draft, stored, { registry, index });
-    return { ...planned, warnings: [...planned.warnings, ...definition, ...this.hostnames.of(planned)] };
+    const warnings = [...planned.warnings, ...uses, ...definition, ...this.hostnames.of(planned)];
+    return { ...planned, warnings };
   }
 }
 

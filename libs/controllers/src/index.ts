@@ -14,6 +14,10 @@ export { meshesOfAuthority, TrustPublisher, unspreadDomains, type TrustPublisher
 export { isTrustedHere } from './trust/believed-domains';
 export { createSharedIdentityLoop } from './trust/shared-identity-reconciler';
 export { certificatesOfTrust, readBundle } from './trust/bundle-certificates';
+export { createExternalTrustLoop } from './secrets/external-trust-reconciler';
+export { createKeptSecretsLoop } from './secrets/kept-secrets-loop';
+export { SecretAccess } from './secrets/secret-access';
+export { UpgradedSecrets } from './secrets/upgraded-secrets';
 export { createDefinitionsLoop } from './definitions/definitions-reconciler';
 export { createTrustCertificatesLoop } from './trust/trust-certificates-reconciler';
 export { zonesWithout } from './trust/trust-acceptance';

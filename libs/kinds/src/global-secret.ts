@@ -1,5 +1,5 @@
 import { defineKind, Sync } from '@causeway/resources';
-import { base64Problem, secretBounds, SecretSpec } from './schema/secret-spec';
+import { base64Problem, GlobalSecretSpec, secretBounds } from './schema/secret-spec';
 
 /** A confidential value of no mesh, such as a signing key, base64 (docs/reference/kuma-rest.md §3.6). */
 export const GlobalSecret = defineKind({
@@ -13,6 +13,6 @@ export const GlobalSecret = defineKind({
   writer: 'admin',
   confidential: true,
   bounds: secretBounds,
-  spec: SecretSpec,
+  spec: GlobalSecretSpec,
   validate: base64Problem,
 });

@@ -53,6 +53,23 @@ export { builtInRoles, Role, verbs } from './role';
 export { RoleBinding } from './role-binding';
 export { MOST_COUNTED_ROUTES, RouteInsight, type RouteInsightSpec } from './route-insight';
 export { Secret } from './secret';
+export { KINDS_WITH_SECRETS, secretReferences, type SecretReference } from './secret-references';
+export { certificateBlocks, privateKeyBlocks } from './schema/certificate-rules';
+export { decodedPem, withSourcesIn, type SourceForm } from './schema/certificate-source';
+export { namesUser } from './schema/secret-users';
+export {
+  clientKeySource,
+  readExternalTrust,
+  unreadableTrust,
+  type AltName,
+  type ExternalProblem,
+  type ExternalTls,
+  type SecretAnswer,
+  type SecretLookup,
+  type ServerCheck,
+  type TlsVersion,
+} from './stored/external-tls';
+export { KEPT_USERS, secretsNamed, secretUsers } from './stored/secrets-named';
 export { servicePorts, type ServicePort } from './stored/service-ports';
 export { foreignReferences } from './stored/foreign-references';
 export { storedSource } from './stored/stored-app-mesh';

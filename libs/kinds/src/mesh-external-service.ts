@@ -1,8 +1,9 @@
 import { Type, type Static } from 'typebox';
 import { isIP } from '@causeway/ipam';
 import { defineKind, Sync, type FieldPath, type Violation } from '@causeway/resources';
+import { CertificateSource, checkSource } from './schema/certificate-source';
 import { isDomainName, nameWarnings } from './schema/rules';
-import { Extension, MANY, NonEmpty, Optionals, Pem, PortNumber, strict, Text } from './schema/schema-parts';
+import { Extension, MANY, NonEmpty, PortNumber, strict, Text } from './schema/schema-parts';
 
 const versions = ['TLSAuto', 'TLS10', 'TLS11', 'TLS12', 'TLS13'] as const;
 
@@ -24,9 +25,6 @@ const Endpoint = Type.Object(
   strict,
 );
 
-/** The source of a certificate or key: exactly one of the three (docs/reference/kuma-2.14.md §1). */
-const Source = Optionals({ secret: NonEmpty, inline: Pem, inlineString: Pem });
-
 const AltName = Type.Object(
   { type: Type.Optional(Type.Enum(['Exact', 'Prefix'], { default: 'Exact' })), value: NonEmpty },
   strict,
@@ -37,9 +35,9 @@ const Verification = Type.Object(
     mode: Type.Optional(Type.Enum(['SkipSAN', 'SkipCA', 'SkipAll', 'Secured'], { default: 'Secured' })),
     serverName: Type.Optional(Text),
     subjectAltNames: Type.Optional(Type.Array(AltName, { maxItems: MANY })),
-    caCert: Type.Optional(Source),
-    clientCert: Type.Optional(Source),
-    clientKey: Type.Optional(Source),
+    caCert: Type.Optional(CertificateSource),
+    clientCert: Type.Optional(CertificateSource),
+    clientKey: Type.Optional(CertificateSource),
   },
   strict,
 );
@@ -126,13 +124,8 @@ function checkVerification(verification: Static<typeof Verification>, at: FieldP
       : [at.field('serverName').violation(`must be a host name; got "${serverName}"`)]),
     ...(clientCert && !clientKey ? [at.field('clientKey').violation('is required with clientCert', 'required')] : []),
     ...(clientKey && !clientCert ? [at.field('clientCert').violation('is required with clientKey', 'required')] : []),
-    ...oneSource(caCert, at.field('caCert')),
-    ...oneSource(clientCert, at.field('clientCert')),
-    ...oneSource(clientKey, at.field('clientKey')),
+    ...checkSource(caCert, at.field('caCert')),
+    ...checkSource(clientCert, at.field('clientCert')),
+    ...checkSource(clientKey, at.field('clientKey')),
   ];
-}
-
-function oneSource(source: object | undefined, at: FieldPath): Violation[] {
-  if (source === undefined || Object.keys(source).length === 1) return [];
-  return [at.violation('must have exactly one of secret, inline, inlineString')];
 }

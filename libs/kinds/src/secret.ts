@@ -1,7 +1,10 @@
 import { defineKind, Sync } from '@causeway/resources';
 import { base64Problem, secretBounds, SecretSpec } from './schema/secret-spec';
 
-/** A confidential value of one mesh, base64 (docs/reference/kuma-rest.md §3.6). */
+/**
+ * A confidential value of one mesh, base64 (docs/reference/kuma-rest.md §3.6). `usedBy` names the resources to which it is given: no
+ * other resource gets it, whoever wrote that one (docs/guides/keys.md).
+ */
 export const Secret = defineKind({
   name: 'Secret',
   plural: 'secrets',

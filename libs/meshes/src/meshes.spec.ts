@@ -212,8 +212,19 @@ describe('access to the workloads of a mesh', () => {
     rows.mesh('younger', { parametersRef });
     expect(meshes.state('younger')?.fault).toBeDefined();
     expect(meshes.state('younger')?.access).toMatchObject({ defaultAccess: 'Deny' });
-    rows.set(parameters, { defaultAccess: 'Perhaps' });
-    expect(access()).toBeUndefined();
+    const selector = { matchLabels: { app: 'a' } };
+    const unknown: readonly JsonObject[] = [
+      ...[{ defaultAccess: 'Perhaps' }, { mtls: 'Soon' }, { mtls: { mode: 'Strict' } }, { fromTheFuture: true }],
+      ...[
+        { mtlsOverrides: [{ selector, mtls: 'Soon' }] },
+        { mtlsOverrides: { selector } },
+        { revokedIdentities: 'all' },
+      ],
+    ];
+    for (const spec of unknown) {
+      rows.set(parameters, spec);
+      expect(access()).toBeUndefined();
+    }
     rows.mesh('shop', { controllerName: 'x.io/y' });
     expect(access()).toBeUndefined();
   });

@@ -52,8 +52,8 @@ export class FanOut {
       mayHold: (kind: Kind, id: Identity) => mayHaveBeenSentDown(kind, id, peer),
     };
     return peer.causeway
-      ? new PeerIndexView(this.source, dialect, rules)
-      : new KumaIndexView(this.source, dialect, rules);
+      ? new PeerIndexView(this.source, () => dialect, rules)
+      : new KumaIndexView(this.source, () => dialect, rules);
   }
 
   /** Hash of the rules that select what zones get of a kind now. */

@@ -1,3 +1,4 @@
+import type { SourceForm } from '@causeway/kinds';
 import { globalIdentity, Forbidden, type StorePoint, computedLabels, type Registry } from '@causeway/resources';
 import type { HandshakeRequest, HandshakeResponse } from '@causeway/proto-gen';
 import type { SessionOpening, SessionRequest, ResourceStore } from '@causeway/store';
@@ -6,6 +7,7 @@ import { judgeClaimedPoints, ResumePointSigner, type JudgedPoints } from '../ses
 import type { Direction } from '../session/session';
 import { sharedExtensions } from '../wire/dialect';
 import type { ZoneHeaders } from '../wire/headers';
+import { sourcesOfZone } from '../wire/kuma-version';
 import type { AttemptLimits } from './attempt-limits';
 import { callerOf } from './zone-authenticator';
 import type { WholeStates } from './zones/whole-states';
@@ -23,6 +25,8 @@ export interface AcceptedStream {
   readonly extensions: readonly string[];
   /** Whether the zone has shaken hands; one that has not is plain Kuma. */
   readonly causeway: boolean;
+  /** The form in which a zone without cw-sources reads the sources of certificates. */
+  readonly sources: SourceForm;
   /** Version of the zone's control plane. */
   readonly version: string;
   /** The zone's replica; empty for plain Kuma. */
@@ -122,7 +126,8 @@ export class HandshakeHandler {
     // After a handshake with another replica the zone gets whole states.
     const resumePoints = completed?.session === headers.session ? completed.points : NO_POINTS;
     const { session, version } = headers;
-    return { zone, session, extensions, causeway: true, version, instance: standing.instance, resumePoints };
+    const { instance } = standing;
+    return { zone, session, extensions, causeway: true, sources: 'untyped', version, instance, resumePoints };
   }
 
   /** A zone that holds a point this store issued and lacks proves that the store was set back: a new incarnation begins. */
@@ -157,13 +162,15 @@ export class HandshakeHandler {
     return opening;
   }
 
-  private async acceptKumaStream({ zone, version }: ZoneHeaders, direction: Direction): Promise<AcceptedStream> {
+  private async acceptKumaStream(headers: ZoneHeaders, direction: Direction): Promise<AcceptedStream> {
+    const { zone, version } = headers;
+    const sources = sourcesOfZone(headers);
     const request = { zone, storeId: '', incarnation: '', epoch: 0, instance: '', direction };
     await this.parts.wholeStates.beforeNext(zone);
     const session = sessionIn(request, await this.options.sessions.open(request));
     await ensureZone(this.options.store, this.options.registry, zone);
     this.options.logger.info('a zone of plain Kuma opened a stream', { zone, session, direction, version });
-    return { zone, session, extensions: [], causeway: false, version, instance: '', resumePoints: NO_POINTS };
+    return { zone, session, extensions: [], causeway: false, sources, version, instance: '', resumePoints: NO_POINTS };
   }
 
   private async authenticate(headers: ZoneHeaders, address: string): Promise<void> {

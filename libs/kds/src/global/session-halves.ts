@@ -8,7 +8,7 @@ import type { PeerState } from '../session/peer-state';
 import type { PeerStream } from '../session/peer-stream';
 import type { ResumePointSigner } from '../session/resume-points';
 import type { Session } from '../session/session';
-import { dialectOf, Extension } from '../wire/dialect';
+import { dialectOf, Extension, sourcesView } from '../wire/dialect';
 import type { FanOut } from './fan-out';
 import { DEFAULT_ABSENCE_HOLD, type GlobalSyncOptions } from './global-sync-options';
 import type { AcceptedStream } from './handshake-handler';
@@ -70,7 +70,7 @@ export function outboundHalf(
   const { options, fanOut, gate, kumaIncarnations } = parts;
   const { zone, causeway, resumePoints } = accepted;
   const peer = { zone, causeway, groups: accepted.extensions.includes(Extension.groups) };
-  const dialect = dialectOf(accepted.extensions);
+  const dialect = dialectOf(accepted.extensions, accepted.sources);
   const isWithheld = (name: string): boolean => {
     const kind = options.registry.kind(name);
     return !gate.isOpen && kind !== undefined && crossesZones(kind.sync);
@@ -78,7 +78,7 @@ export function outboundHalf(
   const half = new OutboundHalf(sessionOf(options, accepted), {
     ...{ stream, signer, resumePoints },
     source: fanOut.viewFor(peer, dialect),
-    viewHash: (kind) => fanOut.viewHash(kind),
+    viewHash: (kind) => fanOut.viewHash(kind) + sourcesView(kind, dialect),
     ...(causeway
       ? {}
       : { isWithheld, onNodeMetadata: ({ controlPlaneId }) => kumaIncarnations.of(zone).learn(controlPlaneId) }),

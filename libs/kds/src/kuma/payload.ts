@@ -1,4 +1,5 @@
 import type { Any } from '@causeway/proto-gen';
+import { unreadableTrust, withSourcesIn } from '@causeway/kinds';
 import { isJsonObject, type JsonObject } from '@causeway/resources';
 import type { Dialect } from '../wire/dialect';
 import type { KumaOptions } from './translation';
@@ -21,7 +22,8 @@ const OPEN_BRACE = 0x7b;
 
 /** The spec in the language of the peer. Throws, with the reason, if Kuma's message cannot express it. */
 export function encodeSpec(resource: WireResource, dialect: Dialect, options: KumaOptions): Payload {
-  const { kind, spec } = resource;
+  const { kind } = resource;
+  const spec = specFor(dialect, resource);
   if (dialect.json) return { typeUrl: '', value: JSON.stringify(spec) };
   const { [OPAQUE_TYPE]: typeUrl, [OPAQUE_VALUE]: value } = spec;
   if (typeof typeUrl === 'string' && typeof value === 'string') return { typeUrl, value: Buffer.from(value, 'base64') };
@@ -30,6 +32,22 @@ export function encodeSpec(resource: WireResource, dialect: Dialect, options: Ku
   return proto === undefined
     ? { typeUrl: '', value: JSON.stringify(translated) }
     : { typeUrl: proto.typeUrl, value: proto.encode(translated) };
+}
+
+/**
+ * The spec without what the peer would misread: users of Secrets, and sources in the other of Kuma's forms. Throws for trust of a form that
+ * this version cannot read: who reads a part of it as absent would believe anybody.
+ */
+function specFor({ sources }: Dialect, { kind, spec }: Pick<WireResource, 'kind' | 'spec'>): JsonObject {
+  if (sources === 'any') return spec;
+  if (kind === 'Secret') {
+    const { usedBy: _, ...plain } = spec;
+    return spec['usedBy'] === undefined ? spec : plain;
+  }
+  if (kind !== 'MeshExternalService') return spec;
+  const problem = unreadableTrust(spec);
+  if (problem) throw new TypeError(`${problem.field} ${problem.reason}`);
+  return withSourcesIn(sources, spec);
 }
 
 /** The status in the language of the peer, as JSON; undefined if the resource has none. */

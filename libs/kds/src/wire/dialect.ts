@@ -1,3 +1,5 @@
+import type { SourceForm } from '@causeway/kinds';
+
 /** Names of our extensions in the handshake (docs/design.md §5). */
 export const Extension = {
   json: 'cw-json',
@@ -8,28 +10,45 @@ export const Extension = {
   kinds: 'cw-kinds',
   order: 'cw-order',
   groups: 'cw-groups',
+  sources: 'cw-sources',
 } as const;
 
 /** Encoding of resources for one peer: `json` for our specs as JSON, else Kuma's messages; `meta` with our metadata. */
 export interface Dialect {
   readonly json: boolean;
   readonly meta: boolean;
+  /**
+   * In which of Kuma's forms the peer reads the sources of certificates. `any`: in both, and it knows `usedBy` of Secrets (cw-sources).
+   */
+  readonly sources: 'any' | SourceForm;
 }
 
-/** For a plain Kuma peer. */
-export const KUMA_DIALECT: Dialect = Object.freeze({ json: false, meta: false });
+/** For a plain Kuma peer up to 2.14.5. */
+export const KUMA_DIALECT: Dialect = Object.freeze({ json: false, meta: false, sources: 'untyped' });
+
+/** For a plain Kuma peer from 2.14.6 on. */
+export const KUMA_3_DIALECT: Dialect = Object.freeze({ json: false, meta: false, sources: 'typed' });
 
 /** For a Causeway peer with all extensions. */
-export const CAUSEWAY_DIALECT: Dialect = Object.freeze({ json: true, meta: true });
+export const CAUSEWAY_DIALECT: Dialect = Object.freeze({ json: true, meta: true, sources: 'any' });
 
-/** The dialect of a session with these extensions. */
-export function dialectOf(features: Iterable<string>): Dialect {
+/** The dialect of a session with these extensions; `form` is what a peer without cw-sources reads. */
+export function dialectOf(features: Iterable<string>, form: SourceForm = 'untyped'): Dialect {
   const used = new Set(features);
-  return { json: used.has(Extension.json), meta: used.has(Extension.meta) };
+  const sources = used.has(Extension.sources) ? 'any' : form;
+  return { json: used.has(Extension.json), meta: used.has(Extension.meta), sources };
 }
 
 /** The extensions that both sides know, in the order of `ours`. */
 export function sharedExtensions(ours: readonly string[], theirs: Iterable<string>): readonly string[] {
   const known = new Set(theirs);
   return ours.filter((feature) => known.has(feature));
+}
+
+/** Kinds whose specs differ by `Dialect.sources`. */
+const WITH_SOURCES: readonly string[] = ['MeshExternalService', 'Secret'];
+
+/** What of a dialect decides what a peer gets of a kind: a peer that was given another form before begins with the whole state. */
+export function sourcesView(kind: string, { sources }: Dialect): string {
+  return sources === 'any' && WITH_SOURCES.includes(kind) ? '+sources' : '';
 }

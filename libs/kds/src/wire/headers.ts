@@ -4,6 +4,7 @@ const Header = {
   zone: 'client-id',
   features: 'features',
   kds: 'kds-version',
+  zoneVersion: 'zone-version',
   version: 'version',
   session: 'causeway-session',
   token: 'authorization',
@@ -15,6 +16,8 @@ export interface ZoneHeaders {
   readonly zone: string;
   readonly version: string;
   readonly features: readonly string[];
+  /** Of Kuma 3 only. */
+  readonly zoneVersion?: string;
   /** From the handshake; absent from a plain Kuma zone. */
   readonly session?: number;
   /** Extensions agreed on in the handshake; sent as further features, of which Kuma ignores unknown ones. */
@@ -24,7 +27,7 @@ export interface ZoneHeaders {
 }
 
 /** Headers of a call. Each feature is a header of its own: a Kuma global requires that. */
-export function encodeZoneHeaders(headers: Omit<ZoneHeaders, 'features'>): Metadata {
+export function encodeZoneHeaders(headers: Omit<ZoneHeaders, 'features' | 'zoneVersion'>): Metadata {
   const metadata = new Metadata();
   metadata.set(Header.zone, headers.zone);
   for (const feature of [...HEADER_FEATURES, ...(headers.extensions ?? [])]) metadata.add(Header.features, feature);
@@ -38,11 +41,13 @@ export function encodeZoneHeaders(headers: Omit<ZoneHeaders, 'features'>): Metad
 /** Node joins repeated headers with commas, so both forms are read. A session that is not a number is ignored. */
 export function decodeZoneHeaders(metadata: Metadata): ZoneHeaders {
   const session = sessionOf(first(metadata, Header.session) ?? '');
+  const zoneVersion = first(metadata, Header.zoneVersion);
   const token = /^Bearer\s+(.+)$/i.exec(first(metadata, Header.token) ?? '')?.[1];
   return {
     zone: first(metadata, Header.zone) ?? '',
     version: first(metadata, Header.version) ?? '',
     features: all(metadata, Header.features),
+    ...(zoneVersion === undefined ? {} : { zoneVersion }),
     ...(session === undefined ? {} : { session }),
     ...(token === undefined ? {} : { token }),
   };

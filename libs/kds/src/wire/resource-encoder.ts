@@ -19,6 +19,8 @@ const MetaField = { name: 1, mesh: 2, labels: 6, causeway: 100 } as const;
 const LabelField = { key: 1, value: 2 } as const;
 const RESPONSE_RESOURCES = 2;
 
+const SOURCES: readonly Dialect['sources'][] = ['any', 'untyped', 'typed'];
+
 /** The bytes of one resource for all peers of one dialect, ready to be copied into any number of responses. */
 export interface EncodedResource extends WireKey {
   readonly kind: string;
@@ -50,7 +52,7 @@ export class ResourceEncoder {
   /** Encodes a stored resource for peers of this dialect. */
   encode(resource: Resource, dialect: Dialect): Encoding {
     const encodings = this.encodingsOf(resource);
-    const slot = (dialect.json ? 1 : 0) + (dialect.meta ? 2 : 0);
+    const slot = (dialect.json ? 1 : 0) + (dialect.meta ? 2 : 0) + 4 * SOURCES.indexOf(dialect.sources);
     return (encodings[slot] ??= this.encodeWire(toWireResource(resource, this.cp, dialect), dialect));
   }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { Any, Dataplane, DeltaDiscoveryResponse, DiscoveryResource, KumaResource, Secret } from '@causeway/proto-gen';
 import { isJsonObject, type JsonObject, type Resource } from '@causeway/resources';
 import { copyOf } from './copy';
-import { CAUSEWAY_DIALECT, dialectOf, KUMA_DIALECT, sharedExtensions, type Dialect } from './dialect';
+import { CAUSEWAY_DIALECT, dialectOf, KUMA_3_DIALECT, KUMA_DIALECT, sharedExtensions, type Dialect } from './dialect';
 import type { DecodedResource } from './resource-decoder';
 import {
   CREATION_ORDER_LABEL,
@@ -153,7 +153,7 @@ describe('a resource on its way', () => {
 describe('a received resource', () => {
   it.each([
     ['between Causeway peers', CAUSEWAY_DIALECT],
-    ['with our facts in Kuma’s language', { json: false, meta: true }],
+    ['with our facts in Kuma’s language', { ...KUMA_DIALECT, meta: true }],
   ])('%s is the origin’s, facts and all', (_, dialect) => {
     expect(received(redis, dialect)).toEqual({
       id: redis.id,
@@ -389,10 +389,12 @@ it('a dialect follows from the extensions both sides know', () => {
     'cw-meta',
   ]);
   expect([dialectOf(['cw-json', 'cw-meta']), dialectOf([]), dialectOf(['cw-meta'])]).toEqual([
-    CAUSEWAY_DIALECT,
+    { ...CAUSEWAY_DIALECT, sources: 'untyped' },
     KUMA_DIALECT,
-    { json: false, meta: true },
+    { ...KUMA_DIALECT, meta: true },
   ]);
+  expect(dialectOf(['cw-json', 'cw-meta', 'cw-sources'])).toEqual(CAUSEWAY_DIALECT);
+  expect(dialectOf([], 'typed')).toEqual(KUMA_3_DIALECT);
 });
 
 function encode(resource: WireResource, dialect: Dialect): EncodedResource {

@@ -41,7 +41,7 @@ export class InsightView extends PeerIndexView {
 
   constructor(
     source: IndexViewSource,
-    private readonly form: Dialect,
+    private readonly form: () => Dialect,
     private readonly visible: VisibilityRules,
     private readonly insights: InsightSource,
   ) {
@@ -63,7 +63,7 @@ export class InsightView extends PeerIndexView {
     if (!isInsightKind(parseIdentityKey(key).kind)) return super.get(key);
     const insight = this.insight(key);
     if (!insight) this.made.delete(key);
-    return insight && outboundItem(this.source.encoder, insight, this.form);
+    return insight && outboundItem(this.source.encoder, insight, this.form());
   }
 
   /** Marks what becomes known of proxies on a stream until the returned function is called. */
@@ -74,7 +74,7 @@ export class InsightView extends PeerIndexView {
       until = clock.elapsed() + TELL_EVERY;
       for (const key of this.stale) {
         const was = this.made.get(key);
-        half.mark(parseIdentityKey(key).kind, key, () => was && outboundItem(this.source.encoder, was, this.form));
+        half.mark(parseIdentityKey(key).kind, key, () => was && outboundItem(this.source.encoder, was, this.form()));
       }
       this.stale.clear();
       half.pump();

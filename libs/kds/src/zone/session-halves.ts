@@ -12,7 +12,8 @@ import type { PeerStream } from '../session/peer-stream';
 import type { ResumePointSigner } from '../session/resume-points';
 import type { Session } from '../session/session';
 import { syncedKind } from '../session/synced-kinds';
-import { dialectOf, Extension } from '../wire/dialect';
+import { dialectOf, Extension, sourcesView, type Dialect } from '../wire/dialect';
+import { sourcesOfGlobal } from '../wire/kuma-version';
 import type { IncomingResponse } from '../wire/response';
 import { ResourceEncoder } from '../wire/resource-encoder';
 import { InsightView } from './insight-view';
@@ -72,22 +73,31 @@ export function outboundHalf(
   const { store, index, registry, clock, zone, term, logger, insights } = options;
   const cp: ControlPlane = { role: 'zone', zone, federated: true };
   const encoder = new ResourceEncoder(cp);
-  const dialect = dialectOf(session.extensions);
+  // A global of Kuma says in its first request which form it reads, and is sent nothing before.
+  let dialect = dialectOf(session.extensions);
+  const known = (): Dialect => dialect;
   const rules: VisibilityRules = {
     isVisible: (kind, resource) => isSentUp(kind, resource, session, cp),
     mayHold: (kind, id) => mayHaveBeenSentUp(kind, id, session),
   };
   const source = { index, registry, encoder, now: () => clock.now() };
-  const view = insights ? new InsightView(source, dialect, rules, insights) : undefined;
+  const view = insights ? new InsightView(source, known, rules, insights) : undefined;
   const ofThisSession = randomUUID();
   const fence = { epoch: term.epoch, holder: term.holder };
   const counts = session.extensions.includes(Extension.order);
   const half = new OutboundHalf(session, {
     ...{ stream, resumePoints, signer },
     ...(counts ? { orders: new CountedOrders({ store, index, zone, fence, logger }) } : {}),
-    source: view ?? new PeerIndexView(source, dialect, rules),
+    source: view ?? new PeerIndexView(source, known, rules),
     // Only the rules of the kinds themselves select what is sent up, and they do not change. Insights have no log to resume from.
-    viewHash: (kind) => (isInsightKind(kind) ? ofThisSession : ''),
+    viewHash: (kind) => (isInsightKind(kind) ? ofThisSession : sourcesView(kind, dialect)),
+    ...(session.causeway
+      ? {}
+      : {
+          onNodeMetadata: (metadata) => {
+            dialect = dialectOf(session.extensions, sourcesOfGlobal(metadata));
+          },
+        }),
     // A state without insights would end what the global knows.
     isWithheld: (kind) => insights?.isLoaded === false && isInsightKind(kind),
   });

@@ -11,6 +11,41 @@ export function certificatesIn(pem: string): readonly string[] {
   return [...pem.matchAll(BLOCK)].filter(([, label]) => label === CERTIFICATE).map(([block]) => block);
 }
 
+/** What a PEM text has where only some of its blocks count. */
+export interface PemBlocks {
+  /** The blocks that count, each on lines of its own; empty where there is none. */
+  readonly pem: string;
+  readonly count: number;
+  /** The labels of the other blocks, each once. */
+  readonly others: readonly string[];
+}
+
+/** The certificates of a PEM text and nothing else of it: no keys, and no text between the blocks. Linear in the text. */
+export function certificateBlocks(text: string): PemBlocks {
+  return blocksOf(text, (label) => label === CERTIFICATE);
+}
+
+/** The private keys of a PEM text that are not encrypted, and nothing else of it. Linear in the text. */
+export function privateKeyBlocks(text: string): PemBlocks {
+  return blocksOf(text, (label) => KEYS.includes(label));
+}
+
+const KEYS: readonly string[] = ['PRIVATE KEY', 'RSA PRIVATE KEY', 'EC PRIVATE KEY'];
+const BODY = /^[A-Za-z0-9+/=\s]+$/;
+
+function blocksOf(text: string, isWanted: (label: string) => boolean): PemBlocks {
+  const found = [...text.matchAll(BLOCK)].flatMap(([block, label = '']) => {
+    const body = block.slice(label.length + '-----BEGIN -----'.length, -(label.length + '-----END -----'.length));
+    return isWanted(label) && BODY.test(body) ? [block] : [];
+  });
+  const labels = [...text.matchAll(/-----BEGIN ([A-Z0-9 ]{1,64})-----/g)].map(([, label = '']) => label);
+  return {
+    pem: found.map((block) => `${block}\n`).join(''),
+    count: found.length,
+    others: [...new Set(labels)].filter((label) => !isWanted(label)),
+  };
+}
+
 /**
  * Why a PEM text is no bundle of certificate authorities, or undefined if it is: it has certificates, nothing but
  * certificates, and each can be parsed and may sign others (basicConstraints CA). The time is not looked at. The reason

@@ -1,14 +1,20 @@
 import { Type } from 'typebox';
 import type { FieldPath, Violation } from '@causeway/resources';
 import { strict } from './schema-parts';
+import { SecretUsers } from './secret-users';
 
 /** Like in Kubernetes, a secret may hold the certificates of many authorities. */
 export const secretBounds = { bytes: 1024 * 1024 } as const;
 
-/** The spec of a secret. */
+const Data = Type.String({ minLength: 1, maxLength: secretBounds.bytes });
+
+/** The spec of a secret of no mesh: programs of the control plane use it, no resource names it. */
+export const GlobalSecretSpec = Type.Object({ data: Data }, { ...strict, examples: [{ data: 'c2VjcmV0Cg==' }] });
+
+/** The spec of a secret of a mesh. */
 export const SecretSpec = Type.Object(
-  { data: Type.String({ minLength: 1, maxLength: secretBounds.bytes }) },
-  { ...strict, examples: [{ data: 'c2VjcmV0Cg==' }] },
+  { data: Data, usedBy: Type.Optional(SecretUsers) },
+  { ...strict, examples: [{ data: 'c2VjcmV0Cg==', usedBy: [{ kind: 'MeshExternalService', name: 'api' }] }] },
 );
 
 /** A violation where the value is not base64 (RFC 4648 §4; line breaks are allowed); it never repeats the value. */

@@ -3,7 +3,7 @@ import { servicePorts, type ServicePort } from '@causeway/kinds';
 import { isIP } from 'node:net';
 import { Label, isJsonArray, isJsonObject, type Identity, type Labels, type Resource } from '@causeway/resources';
 import type { HostAddresses, HostSource } from '../resolution/dialled-hosts';
-import { externalTarget, type ExternalTarget, type SecretText } from './external-target';
+import { externalTarget, type ExternalFacts, type ExternalTarget } from './external-target';
 import { hashSni, kriSni, type ServiceShortName } from './sni';
 import type { EgressWay } from './zone-egress';
 import { compareAddresses, hostAddress, type SocketAddress, type ZoneEntrance } from './zone-entrance';
@@ -113,8 +113,9 @@ export interface ServiceFacts {
   readonly membersOf: (service: Resource) => readonly Resource[];
   readonly entranceOf: (mesh: string, zone: string) => ZoneEntrance | undefined;
   readonly access: AccessFacts;
-  readonly secretText: SecretText;
   readonly hosts: Pick<HostSource, 'resolve'>;
+  /** Of the MeshExternalService whose destinations are asked for. */
+  readonly external: ExternalFacts;
   readonly egressOf: (mesh: string, name: string) => EgressWay | undefined;
 }
 
@@ -144,11 +145,15 @@ export function destinationsOf(service: Resource, facts: ServiceFacts): readonly
     const localNames = here.filter(({ address }) => isIP(address) === 0);
     const isNamed =
       localNames.length > 0 || remote.some(({ zone }) => (facts.entranceOf(id.mesh, zone)?.names.length ?? 0) > 0);
-    const external = id.kind === 'MeshExternalService' ? externalTarget(service.spec, facts.secretText) : undefined;
-    const hosts = [...localNames.map(({ address }) => address), ...(external?.endpoints ?? []).map(({ host }) => host)];
+    const isOutside = id.kind === 'MeshExternalService';
     const name = ['kri', subject.shortName, id.mesh, id.zone, subject.namespace, id.name, port.section].join('_');
     // Without TLS an egress would not know who calls.
-    const egress = external && !facts.access.isOff(id.mesh) ? facts.egressOf(id.mesh, name) : undefined;
+    const egress = isOutside && !facts.access.isOff(id.mesh) ? facts.egressOf(id.mesh, name) : undefined;
+    const { secret, givesKey } = facts.external;
+    const external = isOutside
+      ? externalTarget(service.spec, { secret, givesKey: (source) => egress !== undefined || givesKey(source) })
+      : undefined;
+    const hosts = [...localNames.map(({ address }) => address), ...(external?.endpoints ?? []).map(({ host }) => host)];
     return {
       name,
       service: id,

@@ -37,6 +37,11 @@ export interface AccessSource {
   takesTls(dataplane: string): boolean;
   /** Calls `listener` with the Dataplanes whose answer may differ, until the returned function is called. */
   onTls(listener: (dataplanes: ReadonlySet<string>) => void): () => void;
+  /**
+   * Whether a leader of this version has written down which Secrets were in use before it: until then those are given as before. Absent:
+   * it has.
+   */
+  areSecretsUpgraded?(): boolean;
 }
 
 interface Decision {

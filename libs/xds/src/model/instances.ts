@@ -2,7 +2,7 @@ import { servicePorts } from '@causeway/kinds';
 import { type DataplaneResource } from '@causeway/controllers';
 import type { Resource } from '@causeway/resources';
 import { endpointsAt, type ServiceFacts } from './destination';
-import { externalTarget } from './external-target';
+import { readEndpoints } from './external-target';
 import type { SocketAddress } from './zone-entrance';
 
 /** A process of a service, or a server outside the mesh, at the address of its own. */
@@ -59,8 +59,12 @@ function localInstances(service: Resource, { zone, dataplanesOf, access }: Insta
 
 /** TLS to servers outside is no matter of the mesh: whoever goes there without a proxy speaks what the server takes. */
 function externalInstances(service: Resource): readonly PortInstances[] {
-  const { endpoints } = externalTarget({ endpoints: service.spec['endpoints'] ?? [] }, () => undefined);
-  const instances = endpoints.map(({ host, port }) => ({ address: host, port, ready: true, plaintext: true }));
+  const instances = readEndpoints(service.spec).map(({ host, port }) => ({
+    address: host,
+    port,
+    ready: true,
+    plaintext: true,
+  }));
   return servicePorts(service).map(({ number, section, protocol }) => ({
     ...{ port: number, name: section, protocol },
     instances,

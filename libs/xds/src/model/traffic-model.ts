@@ -4,6 +4,7 @@ import {
   dataplaneValues,
   InboundChange,
   isTrustedHere,
+  SecretAccess,
   SelectorMatcher,
   type SelectorTerm,
   selectorOf,
@@ -22,8 +23,7 @@ import { EgressRules } from './egress-rules';
 import { InboundRules, type EffectiveAccess } from './inbound-rules';
 import { restricted } from './restricted-inbounds';
 import { NO_POLICIES } from '../policies/policy-source';
-import { externalsThrough, externalsWithSecret } from './external-services';
-import { secretText } from './external-target';
+import { externalsThrough } from './external-services';
 import { listedMembers } from './listed-members';
 import { asService, isExternal, isGroup, isSameEndpoint } from './services';
 import { portInstances, type PortInstances } from './instances';
@@ -61,6 +61,7 @@ export class TrafficModel {
   readonly access: AccessTable;
   readonly egress: ZoneEgressTable;
   readonly egressRules: EgressRules;
+  private readonly secrets: SecretAccess;
 
   constructor(
     readonly index: IndexReader,
@@ -69,6 +70,7 @@ export class TrafficModel {
     { policies = NO_POLICIES.table, hosts = LITERAL_HOSTS }: ModelSources = {},
   ) {
     this.hosts = hosts;
+    this.secrets = new SecretAccess(index, zone, () => access.areSecretsUpgraded?.() !== false);
     this.rules = new InboundRules({ index, zone, policies, servicesOf: (dataplane) => this.selecting(dataplane) });
     this.access = new AccessTable(index, access, this.rules);
     this.egress = new ZoneEgressTable(index, zone);
@@ -276,7 +278,7 @@ export class TrafficModel {
       const inbounds = InboundChange.of(was, is);
       return this.withGroups(inbounds ? services.filter((each) => this.isConcerned(each, inbounds)) : services);
     }
-    if (id.kind === 'Secret') return externalsWithSecret(this.index, id);
+    if (id.kind === 'Secret') return this.secrets.usersOf(id, 'MeshExternalService');
     if (!SERVICE_KINDS.includes(id.kind)) return [];
     this.setSelector(key, after);
     return this.withGroups([key]);
@@ -331,7 +333,7 @@ export class TrafficModel {
           membersOf: () => this.members(key),
           access: this.access,
           hosts: this.hosts,
-          secretText: (name) => secretText(this.index, this.zone, { mesh: service.id.mesh, name }),
+          external: this.secrets.of(service),
           egressOf: (mesh, name) => this.egress.wayOf(mesh, name),
           entranceOf: (mesh, zone) => {
             entered.add(zone);

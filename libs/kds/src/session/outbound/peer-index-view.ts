@@ -49,7 +49,7 @@ function itemFromBytes(encoded: EncodedResource): OutboundItem {
 export class PeerIndexView implements OutboundSource<OutboundItem> {
   constructor(
     protected readonly source: IndexViewSource,
-    private readonly dialect: Dialect,
+    private readonly dialect: () => Dialect,
     private readonly rules: VisibilityRules,
   ) {}
 
@@ -65,7 +65,7 @@ export class PeerIndexView implements OutboundSource<OutboundItem> {
     if (!resource) return undefined;
     const kind = syncedKind(this.source.registry, resource.id.kind);
     if (!this.rules.isVisible(kind, resource)) return undefined;
-    return outboundItem(this.source.encoder, resource, this.dialect);
+    return outboundItem(this.source.encoder, resource, this.dialect());
   }
 
   *keysSince(kindName: string, revision: number): Iterable<string> {

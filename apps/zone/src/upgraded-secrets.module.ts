@@ -1,0 +1,46 @@
+import {
+  Inject,
+  Module,
+  type BeforeApplicationShutdown,
+  type DynamicModule,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { INDEX, type ControlPlaneCore, type ModuleImports } from '@causeway/control-plane';
+import { UpgradedSecrets } from '@causeway/controllers';
+import type { IndexReader } from '@causeway/store';
+import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
+
+/** Looks for the upgrade of Secrets as long as the program runs. */
+class UpgradeLookup implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  constructor(@Inject(UpgradedSecrets) private readonly secrets: UpgradedSecrets) {}
+
+  onApplicationBootstrap(): void {
+    void this.secrets.run();
+  }
+
+  beforeApplicationShutdown(): void {
+    this.secrets.close();
+  }
+}
+
+/** Whether the Secrets of this store list their users. */
+@Module({})
+export class UpgradedSecretsModule {
+  static forRoot({
+    imports,
+    core: { clock, logger },
+  }: ModuleImports & { readonly core: Pick<ControlPlaneCore, 'clock' | 'logger'> }): DynamicModule {
+    const provider = {
+      provide: UpgradedSecrets,
+      inject: [POSTGRES_BACKEND, INDEX],
+      useFactory: ({ store }: PostgresBackend, index: IndexReader) =>
+        new UpgradedSecrets({ store, index, clock, logger }),
+    };
+    return {
+      module: UpgradedSecretsModule,
+      imports,
+      providers: [provider, UpgradeLookup],
+      exports: [UpgradedSecrets],
+    };
+  }
+}

@@ -1,0 +1,113 @@
+import { MeshExternalService, readExternalTrust, Secret, secretReferences, unreadableTrust } from '@causeway/kinds';
+import {
+  identityKey,
+  isMadeHere,
+  ownZone,
+  withCondition,
+  withoutConditions,
+  type Condition,
+  type ControlPlane,
+  type Resource,
+} from '@causeway/resources';
+import type { IndexChange, IndexReader } from '@causeway/store';
+import {
+  KeyedLoop,
+  NO_KEYS,
+  RESCAN,
+  type KeyedReconciler,
+  type Keys,
+  type ReconcileResult,
+} from '../reconcile/keyed-reconciler';
+import { CERTIFICATES_DROPPED } from '../trust/trust-certificates-reconciler';
+import { KEPT_CLIENT_KEY, SecretAccess } from './secret-access';
+
+/** `False`: a Secret, a certificate or a form of the trust of the service cannot be used, so nothing is served (Gateway API's word). */
+const RESOLVED = 'ResolvedRefs';
+/** Clients have the key of the client certificate, as before the upgrade. */
+const KEY_AT_CLIENTS = 'ClientKeyAtClients';
+const TYPES: readonly string[] = [RESOLVED, CERTIFICATES_DROPPED, KEY_AT_CLIENTS];
+
+/** A condition without its resource. */
+type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+
+/**
+ * Says at each MeshExternalService why it is not served: its trust is of an unknown form, a Secret does not list it, a source holds no
+ * certificate, its client key needs an egress (docs/guides/external-services.md). On the global for those that were made there.
+ */
+class ExternalTrustReconciler implements KeyedReconciler {
+  readonly name = 'external-trust';
+
+  constructor(private readonly cp: ControlPlane) {}
+
+  *seed(index: IndexReader): Iterable<Keys> {
+    for (const { id } of index.ofKind(MeshExternalService.name)) yield [identityKey(id)];
+  }
+
+  keysOf({ id, key, after }: IndexChange): readonly (string | typeof RESCAN)[] {
+    if (id.kind === MeshExternalService.name) return after ? [key] : NO_KEYS;
+    return id.kind === Secret.name || id.kind === 'ZoneEgress' ? [RESCAN] : NO_KEYS;
+  }
+
+  reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
+    const service = index.byIdentityKey(key);
+    if (!service || (this.cp.role === 'global' && !isMadeHere(service, this.cp))) return undefined;
+    const { id, revision, generation: observedGeneration, status: before = {} } = service;
+    const said = this.conditionsOf(service, index);
+    const ended = TYPES.filter((type) => !said.some((each) => each.type === type));
+    const status = said.reduce(
+      (written, each) => withCondition(written, { ...each, observedGeneration }, now),
+      withoutConditions(before, ended),
+    );
+    return { change: status === before ? undefined : { type: 'patch', id, expect: revision, status } };
+  }
+
+  private conditionsOf(service: Resource, index: IndexReader): readonly Said[] {
+    const { id, spec, status } = service;
+    const unreadable = unreadableTrust(spec);
+    if (unreadable)
+      return [
+        unresolved(
+          'UnknownForm',
+          `${unreadable.field} ${unreadable.reason}: nothing is served, and no peer gets it that could read it otherwise`,
+        ),
+      ];
+    const { secret } = new SecretAccess(index, ownZone(this.cp), () => true).of(service);
+    const trust = readExternalTrust(spec, secret);
+    if (trust.type === 'plain') return [];
+    const missing = secretReferences(id.kind, spec).flatMap(({ field, secret: name }) => {
+      const answer = secret(name);
+      return answer.ok ? [] : [`${field}: ${answer.reason}`];
+    });
+    if (missing.length > 0)
+      return [unresolved('RefNotPermitted', `${missing.join('; ')}: nothing is served that needs it`)];
+    if (trust.type === 'problem') return [unresolved('InvalidCertificateRef', `${trust.field} ${trust.reason}`)];
+    const dropped = trust.dropped.map(({ field, reason }) => `${field}: ${reason}`).join('; ');
+    return [
+      ...(dropped === ''
+        ? []
+        : [{ type: CERTIFICATES_DROPPED, status: 'True', reason: 'Invalid', message: dropped } as const]),
+      ...(trust.clientKey === undefined ? [] : this.ofClientKey(trust.clientKey, index, status)),
+    ];
+  }
+
+  private ofClientKey(source: string, index: IndexReader, status: Resource['status']): readonly Said[] {
+    const { cp } = this;
+    if (cp.role === 'global' || [...index.ofKind('ZoneEgress')].some(({ id }) => id.zone === cp.zone)) return [];
+    const rule = 'a private key is given to egresses only';
+    if (status?.[KEPT_CLIENT_KEY] !== source)
+      return [
+        unresolved('ClientKeyNeedsEgress', `spec.tls.verification.clientKey needs a ZoneEgress in this zone: ${rule}`),
+      ];
+    const message = `every client has its key, as before the upgrade; the next version ends that: ${rule}, so start one in this zone`;
+    return [{ type: KEY_AT_CLIENTS, status: 'True', reason: 'Kept', message }];
+  }
+}
+
+function unresolved(reason: string, message: string): Said {
+  return { type: RESOLVED, status: 'False', reason, message };
+}
+
+/** Conditions of MeshExternalServices as a control loop of a leader. */
+export function createExternalTrustLoop(cp: ControlPlane): KeyedLoop {
+  return new KeyedLoop(new ExternalTrustReconciler(cp));
+}

@@ -1,0 +1,185 @@
+import { clientKeySource, KEPT_USERS, KINDS_WITH_SECRETS, Secret, secretsNamed, secretUsers } from '@causeway/kinds';
+import {
+  compareText,
+  conditionOf,
+  identityKey,
+  isJsonArray,
+  isJsonObject,
+  isMadeHere,
+  ownZone,
+  withCondition,
+  withoutConditions,
+  type Condition,
+  type ControlPlane,
+  type JsonObject,
+  type JsonValue,
+  type Resource,
+} from '@causeway/resources';
+import type { Logger } from '@causeway/runtime';
+import type { Change, IndexEvent, IndexReader, Note, PatchChange, WriteResult } from '@causeway/store';
+import type { ControlLoop, LoopPlan } from '../runner/control-loop';
+import { keptUsers } from './kept-references';
+import { KEPT_CLIENT_KEY } from './secret-access';
+
+/** Notes of this loop: that the upgrade is done, and the users that each Secret got by it. */
+export const UPGRADE_NOTE = { area: 'secret-users', key: 'upgraded' } as const;
+/** The condition of a Secret whose users were written at the upgrade, until an administrator writes the Secret. */
+const USERS_KEPT = 'UsersKept';
+/** Changes of one plan. */
+const CHANGES_PER_PLAN = 500;
+/** Users that a condition names. */
+const MOST_NAMED = 10;
+
+/** What the loop works with. */
+export interface KeptSecretsConfig {
+  readonly cp: ControlPlane;
+  readonly logger: Logger;
+}
+
+interface KeptSecret {
+  readonly secret: Resource;
+  readonly users: readonly JsonObject[];
+}
+
+/**
+ * Writes down, once for each store, who used which Secret before this version asked for `usedBy`: into the Secret where it was made here, into the
+ * status of a copy else. Once that is done nobody is added. A list that a replica of the version before drops, which does not know
+ * the field, is put back. Each list that was written is in a condition of its Secret and in the log.
+ */
+export class KeptSecretsLoop implements ControlLoop {
+  readonly name = 'kept-secrets';
+  readonly noteArea = UPGRADE_NOTE.area;
+  private index: IndexReader | undefined;
+  private isStale = false;
+  private isDone = false;
+  /** The users that were kept, by the key of their Secret. */
+  private readonly kept = new Map<string, JsonValue>();
+  private pending: readonly Note[] = [];
+
+  constructor(private readonly config: KeptSecretsConfig) {}
+
+  restore(notes: readonly Note[]): void {
+    this.kept.clear();
+    this.remember(notes);
+  }
+
+  reset(index: IndexReader): void {
+    this.index = index;
+    this.isStale = true;
+    this.pending = [];
+  }
+
+  observe({ changes }: IndexEvent): void {
+    if (changes.some(({ id }) => id.kind === Secret.name)) this.isStale = true;
+  }
+
+  plan(now: number): LoopPlan | undefined {
+    const { index } = this;
+    if (!index || !this.isStale) return undefined;
+    this.isStale = false;
+    if (this.isDone) {
+      const changes = this.upkeep(index, now).slice(0, CHANGES_PER_PLAN);
+      this.isStale = changes.length === CHANGES_PER_PLAN;
+      return { changes, more: this.isStale };
+    }
+    const found = [...this.secretChanges(index, now), ...this.keyChanges(index)].slice(0, CHANGES_PER_PLAN);
+    // Written down only once nothing is left: what was refused is planned again.
+    this.isStale = true;
+    const done = found.length === 0 ? [{ ...UPGRADE_NOTE, value: { done: true } }] : [];
+    this.pending = [...found.flatMap(({ note }) => note ?? []), ...done];
+    return { changes: found.map(({ change }) => change), notes: this.pending, more: true };
+  }
+
+  onWritten(_: readonly Change[], { results }: WriteResult): void {
+    this.remember(this.pending);
+    this.pending = [];
+    if (results.some(({ type }) => type === 'refused')) this.isStale = true;
+  }
+
+  private secretChanges(
+    index: IndexReader,
+    now: number,
+  ): readonly { readonly change: PatchChange; readonly note: Note }[] {
+    return [...this.inUse(index).values()].map(({ secret, users }) => {
+      this.config.logger.warn('a Secret goes on being given to those who used it before the upgrade', {
+        ...{ mesh: secret.id.mesh, secret: secret.id.name, zone: secret.id.zone },
+        users: users.map(nameOf).join(', '),
+      });
+      const note = { area: UPGRADE_NOTE.area, key: identityKey(secret.id), value: { uid: secret.uid, users } };
+      return { change: keepUsers(secret, users, this.config.cp, now), note };
+    });
+  }
+
+  /** The Secrets without a list that something uses. */
+  private inUse(index: IndexReader): ReadonlyMap<string, KeptSecret> {
+    const found = new Map<string, KeptSecret>();
+    for (const kind of KINDS_WITH_SECRETS)
+      for (const user of index.ofKind(kind)) {
+        const named = (name: string): Resource | undefined =>
+          secretsNamed((id) => index.get(id), ownZone(this.config.cp), { mesh: user.id.mesh, name })[0];
+        for (const secret of new Set(keptUsers(user, named))) {
+          if (secretUsers(secret) !== undefined) continue;
+          const key = identityKey(secret.id);
+          const { zone, name } = user.id;
+          const users = [...(found.get(key)?.users ?? []), { kind, name, zone }];
+          found.set(key, { secret, users: users.sort((a, b) => compareText(nameOf(a), nameOf(b))) });
+        }
+      }
+    return found;
+  }
+
+  /** Clients of a zone without an egress go on having the client keys that they have: for this version. */
+  private keyChanges(index: IndexReader): readonly { readonly change: PatchChange; readonly note?: Note }[] {
+    const { cp } = this.config;
+    if (cp.role === 'global' || [...index.ofKind('ZoneEgress')].some(({ id }) => id.zone === cp.zone)) return [];
+    return [...index.ofKind('MeshExternalService')].flatMap(({ id, spec, revision, status = {} }) => {
+      const source = clientKeySource(spec);
+      if (source === undefined || status[KEPT_CLIENT_KEY] !== undefined) return [];
+      return [{ change: { type: 'patch', id, expect: revision, status: { ...status, [KEPT_CLIENT_KEY]: source } } }];
+    });
+  }
+
+  /** What is to be done after the upgrade. */
+  private upkeep(index: IndexReader, now: number): readonly PatchChange[] {
+    return [...index.ofKind(Secret.name)].flatMap((secret): readonly PatchChange[] => {
+      const { id, spec, revision, generation, status = {} } = secret;
+      const users = this.kept.get(`${secret.uid} ${identityKey(id)}`);
+      if (isMadeHere(secret, this.config.cp) && spec['usedBy'] === undefined && isJsonArray(users))
+        return [keepUsers(secret, users.filter(isJsonObject), this.config.cp, now)];
+      const condition = conditionOf(status, USERS_KEPT);
+      const isReplaced = status[KEPT_USERS] !== undefined && spec['usedBy'] !== undefined;
+      const isSeen = condition !== undefined && condition['observedGeneration'] !== generation;
+      if (!isReplaced && !isSeen) return [];
+      const { [KEPT_USERS]: _, ...replaced } = status;
+      const rest = isReplaced ? replaced : status;
+      return [{ type: 'patch', id, expect: revision, status: withoutConditions(rest, [USERS_KEPT]) }];
+    });
+  }
+
+  private remember(notes: readonly Note[]): void {
+    for (const { key, value } of notes) {
+      if (key === UPGRADE_NOTE.key) this.isDone = value !== null;
+      else if (value && typeof value['uid'] === 'string') this.kept.set(`${value['uid']} ${key}`, value['users'] ?? []);
+    }
+  }
+}
+
+/** The loop that keeps who used Secrets before they had lists of users. */
+export function createKeptSecretsLoop(config: KeptSecretsConfig): ControlLoop {
+  return new KeptSecretsLoop(config);
+}
+
+function keepUsers(secret: Resource, users: readonly JsonObject[], cp: ControlPlane, now: number): PatchChange {
+  const { id, revision, spec, generation: observedGeneration } = secret;
+  const isOwn = isMadeHere(secret, cp);
+  const more = users.length > MOST_NAMED ? ` and ${users.length - MOST_NAMED} more` : '';
+  const message = `at the upgrade it was given on to who used it: ${users.slice(0, MOST_NAMED).map(nameOf).join(', ')}${more}; write spec.usedBy without those that should not`;
+  const condition: Condition = { type: USERS_KEPT, status: 'True', reason: 'Upgrade', message, observedGeneration };
+  const status = withCondition({ ...secret.status, ...(!isOwn && { [KEPT_USERS]: users }) }, condition, now);
+  return { type: 'patch', id, expect: revision, status, ...(isOwn && { spec: { ...spec, usedBy: users } }) };
+}
+
+function nameOf({ kind, name, zone }: JsonObject): string {
+  const [ofKind, called, made] = [kind, name, zone].map((part) => (typeof part === 'string' ? part : ''));
+  return `${ofKind} ${called}${made === '' ? '' : ` of zone ${made}`}`;
+}

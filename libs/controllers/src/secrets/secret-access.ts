@@ -1,0 +1,60 @@
+import { namesUser, secretReferences, secretsNamed, secretUsers, type SecretAnswer } from '@causeway/kinds';
+import { identityKey, type Identity, type Resource } from '@causeway/resources';
+import type { IndexReader } from '@causeway/store';
+import { keptUsers } from './kept-references';
+
+/** The status field of a MeshExternalService whose client key clients had when the zone was upgraded. */
+export const KEPT_CLIENT_KEY = 'keptClientKey';
+
+/** What one resource may take of the Secrets of its mesh. */
+export interface SecretsOfUser {
+  readonly secret: (name: string) => SecretAnswer;
+  /** Whether clients that dial the service themselves may have the key of its client certificate. */
+  readonly givesKey: (source: string) => boolean;
+}
+
+/**
+ * To which resources of a zone the Secrets of the meshes are given: to those that a Secret lists, whoever wrote them and whatever way
+ * they came. Until a leader of this version has written down what was in use before it (`upgraded`), that is in use too.
+ */
+export class SecretAccess {
+  constructor(
+    private readonly index: Pick<IndexReader, 'get' | 'ofKind'>,
+    private readonly zone: string,
+    private readonly upgraded: () => boolean,
+  ) {}
+
+  of({ id, spec, status }: Resource): SecretsOfUser {
+    return {
+      secret: (name) => this.answer(id, spec, name),
+      givesKey: (source) => status?.[KEPT_CLIENT_KEY] === source || !this.upgraded(),
+    };
+  }
+
+  /** The keys of the resources of a kind that name a Secret. Linear in all resources of the kind: Secrets change rarely. */
+  usersOf({ mesh, name }: Pick<Identity, 'mesh' | 'name'>, kind: string): readonly string[] {
+    return [...this.index.ofKind(kind)].flatMap(({ id, spec }) =>
+      id.mesh === mesh && secretReferences(kind, spec).some(({ secret }) => secret === name) ? [identityKey(id)] : [],
+    );
+  }
+
+  private named(mesh: string, name: string): readonly Resource[] {
+    return secretsNamed((id) => this.index.get(id), this.zone, { mesh, name });
+  }
+
+  private answer(user: Identity, spec: Resource['spec'], name: string): SecretAnswer {
+    const found = this.named(user.mesh, name).find(
+      (secret) => namesUser(secretUsers(secret), user) || this.isKeptUnlisted(secret, user, spec),
+    );
+    const data = found?.spec['data'];
+    if (typeof data === 'string') return { ok: true, data };
+    // The same whether there is such a Secret: who may not use it learns nothing of it.
+    return { ok: false, reason: `no Secret "${name}" of the mesh lists ${user.kind} "${user.name}" in spec.usedBy` };
+  }
+
+  private isKeptUnlisted(secret: Resource, user: Identity, spec: Resource['spec']): boolean {
+    if (this.upgraded() || secretUsers(secret) !== undefined) return false;
+    const named = (name: string): Resource | undefined => this.named(user.mesh, name)[0];
+    return keptUsers({ id: user, spec }, named).some((kept) => kept === secret);
+  }
+}

@@ -1,0 +1,52 @@
+import { errorText, type Clock, type Logger } from '@causeway/runtime';
+import { waitUntilCaughtUp, type IndexReader, type ResourceStore } from '@causeway/store';
+import { UPGRADE_NOTE } from './kept-secrets-loop';
+
+/** How often the note is looked for, ms: any replica may lead, and notes are not in the log. */
+const LOOK_EVERY = 1_000;
+
+/** What the lookup reads. */
+export interface UpgradedSecretsOptions {
+  readonly store: ResourceStore;
+  readonly index: IndexReader;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Whether a leader of this version has written down who used which Secret before. A replica of this version serves proxies beside a leader
+ * of the version before, which writes nothing down: until then what was in use stays in use.
+ */
+export class UpgradedSecrets {
+  private done = false;
+  private readonly stopped = new AbortController();
+
+  constructor(private readonly options: UpgradedSecretsOptions) {}
+
+  isDone(): boolean {
+    return this.done;
+  }
+
+  /** Looks for the note until it is there, or until `close`. Never rejects. */
+  async run(): Promise<void> {
+    const { store, index, clock, logger } = this.options;
+    const { signal } = this.stopped;
+    while (!this.done && !signal.aborted) {
+      try {
+        if (await store.note(UPGRADE_NOTE.area, UPGRADE_NOTE.key)) {
+          // The index must contain the lists that were written before the note.
+          await waitUntilCaughtUp(store, index, signal);
+          this.done = true;
+          return;
+        }
+      } catch (error) {
+        if (!signal.aborted) logger.warn('whether Secrets list their users is not known', { error: errorText(error) });
+      }
+      await clock.sleep(LOOK_EVERY, signal);
+    }
+  }
+
+  close(): void {
+    this.stopped.abort();
+  }
+}

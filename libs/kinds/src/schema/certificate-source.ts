@@ -1,0 +1,89 @@
+import { Type, type Static } from 'typebox';
+import { isJsonObject, type FieldPath, type JsonObject, type JsonValue, type Violation } from '@causeway/resources';
+import { NonEmpty, Optionals, Pem, strict } from './schema-parts';
+
+/** Fields of Kuma's form up to 2.14.5: exactly one of them is the source. */
+const UNTYPED = ['secret', 'inline', 'inlineString'] as const;
+/** The field that belongs to each type of the form of Kuma 2.14.6 and 3. */
+const TYPED = { Secret: 'secretRef', InsecureInline: 'insecureInline' } as const;
+
+/**
+ * The source of a certificate or key of a MeshExternalService in either of Kuma's forms (docs/reference/kuma-2.14.md §1): one of `secret`,
+ * `inline`, `inlineString`, or a `type` with its field. Files and variables of a proxy's machine are no source here.
+ */
+export const CertificateSource = Optionals({
+  secret: NonEmpty,
+  inline: Pem,
+  inlineString: Pem,
+  type: Type.Enum(['Secret', 'InsecureInline']),
+  secretRef: Type.Object({ kind: Type.Enum(['Secret']), name: NonEmpty }, strict),
+  insecureInline: Type.Object({ value: Pem }, strict),
+});
+
+type SourceDocument = Static<typeof CertificateSource>;
+
+/** A source whatever its form: a Secret of the mesh by its name, or the text itself. */
+export type ReadSource =
+  { readonly type: 'secret'; readonly name: string } | { readonly type: 'inline'; readonly text: string };
+
+/** Violations of a source that is not of exactly one form. */
+export function checkSource(source: SourceDocument | undefined, at: FieldPath): Violation[] {
+  if (source === undefined) return [];
+  const { type } = source;
+  if (type === undefined)
+    return Object.keys(source).length === 1 && UNTYPED.some((field) => source[field] !== undefined)
+      ? []
+      : [at.violation('must have exactly one of secret, inline, inlineString, or a type with its field')];
+  const wanted = TYPED[type];
+  const others = Object.keys(source).filter((field) => field !== 'type' && field !== wanted);
+  return [
+    ...(source[wanted] === undefined ? [at.field(wanted).violation(`is required with type ${type}`, 'required')] : []),
+    ...others.map((field) => at.field(field).violation(`must be left out with type ${type}`)),
+  ];
+}
+
+/** What a source that breaks no rule is; undefined where there is none. */
+export function readSource(source: SourceDocument | undefined): ReadSource | undefined {
+  if (source === undefined) return undefined;
+  const { secret, inline, inlineString, secretRef, insecureInline } = source;
+  const name = secret ?? secretRef?.name;
+  if (name !== undefined) return { type: 'secret', name };
+  const text = inlineString ?? insecureInline?.value ?? (inline === undefined ? undefined : decodedPem(inline));
+  return text === undefined ? undefined : { type: 'inline', text };
+}
+
+/** PEM that may be base64: Kuma has base64 where it says "inline"; PEM as it is is understood too. */
+export function decodedPem(text: string): string {
+  return text.includes('-----BEGIN ') ? text : Buffer.from(text, 'base64').toString('utf8');
+}
+
+/** Kuma's two forms of a source. */
+export type SourceForm = 'untyped' | 'typed';
+
+/** The places of sources in the spec of a MeshExternalService, below `tls.verification`. */
+export const SOURCE_FIELDS = ['caCert', 'clientCert', 'clientKey'] as const;
+
+/** The spec of a MeshExternalService whose trust is readable, with all sources in one form; the same object where nothing differs. */
+export function withSourcesIn(form: SourceForm, spec: JsonObject): JsonObject {
+  const { tls } = spec;
+  const verification = isJsonObject(tls) ? tls['verification'] : undefined;
+  if (!isJsonObject(tls) || !isJsonObject(verification)) return spec;
+  const changed = SOURCE_FIELDS.flatMap((field): [string, JsonValue][] => {
+    const source = verification[field];
+    if (!isJsonObject(source) || (source['type'] === undefined) === (form === 'untyped')) return [];
+    return [[field, form === 'typed' ? typedSource(source) : untypedSource(source)]];
+  });
+  if (changed.length === 0) return spec;
+  return { ...spec, tls: { ...tls, verification: { ...verification, ...Object.fromEntries(changed) } } };
+}
+
+function typedSource({ secret, inline, inlineString }: JsonObject): JsonObject {
+  if (typeof secret === 'string') return { type: 'Secret', secretRef: { kind: 'Secret', name: secret } };
+  const value = typeof inline === 'string' ? decodedPem(inline) : (inlineString ?? '');
+  return { type: 'InsecureInline', insecureInline: { value } };
+}
+
+function untypedSource({ secretRef, insecureInline }: JsonObject): JsonObject {
+  if (isJsonObject(secretRef)) return { secret: secretRef['name'] ?? '' };
+  return { inlineString: (isJsonObject(insecureInline) ? insecureInline['value'] : undefined) ?? '' };
+}

@@ -1,0 +1,46 @@
+import { Type } from 'typebox';
+import { isJsonArray, isJsonObject, type Identity, type JsonValue } from '@causeway/resources';
+import { MANY, NonEmpty, strict, Text } from './schema-parts';
+
+const ANY = '*';
+
+/** Who may use a Secret: one resource of its mesh by kind and name, or all of the kind. */
+const SecretUser = Type.Object(
+  {
+    kind: Type.String({ minLength: 1, maxLength: 63, pattern: '^[A-Za-z][A-Za-z0-9]*$', title: 'the name of a kind' }),
+    /** Left out: `default`, in which resources stand whose kind has no namespaces. `*`: all. */
+    namespace: Type.Optional(NonEmpty),
+    /** `*`: all. */
+    name: NonEmpty,
+    /** Where it was made; empty: on the global. Left out or `*`: anywhere. */
+    zone: Type.Optional(Text),
+  },
+  strict,
+);
+
+/** The resources that may use a Secret. */
+export const SecretUsers = Type.Array(SecretUser, { maxItems: MANY });
+
+/** Whether a list of users names a resource. An entry that cannot be read names nobody. Linear in the list. */
+export function namesUser(
+  users: JsonValue | undefined,
+  { kind, zone, namespace, name }: Omit<Identity, 'mesh'>,
+): boolean {
+  if (!isJsonArray(users)) return false;
+  const own = namespace === '' ? 'default' : namespace;
+  return users.slice(0, MANY).some((user) => {
+    if (!isJsonObject(user) || Object.keys(user).some((field) => !FIELDS.includes(field))) return false;
+    return (
+      user['kind'] === kind &&
+      fits(user['name'], name) &&
+      fits(user['namespace'] ?? 'default', own) &&
+      fits(user['zone'] ?? ANY, zone)
+    );
+  });
+}
+
+const FIELDS = Object.keys(SecretUser.properties);
+
+function fits(wanted: JsonValue | undefined, value: string): boolean {
+  return wanted === ANY || wanted === value;
+}
