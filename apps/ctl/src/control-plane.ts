@@ -59,8 +59,7 @@ export function messageOf(error: ApiError): string {
 }
 
 const ADVICE: Readonly<Record<ConnectionProblem, string>> = {
-  'not-allowed':
-    'may not be opened by this account: only the account that the control plane runs as may, and root',
+  'not-allowed': 'may not be opened by this account: only the account that the control plane runs as may, and root',
   'unknown-authority':
     'shows a certificate of an unknown authority: name its authority with --ca-file FILE (or CAUSEWAY_CA_FILE)',
   'other-name': 'shows a certificate for another name: use a name or an address that the certificate has',

@@ -106,15 +106,6 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
             }),
         },
         {
-          provide: Enrolments,
-          inject: [POSTGRES_BACKEND, INDEX, MESHES],
-          useFactory: ({ store }: PostgresBackend, index: IndexReader, meshes: Meshes) =>
-            new Enrolments({
-              ...{ cp: core.cp, store, index, clock, logger, validity },
-              takesKumaTokens: (mesh) => meshes.state(mesh)?.parameters.dataplaneTokens === 'Kuma',
-            }),
-        },
-        {
           provide: SealedKeyCheck,
           inject: [ZoneAuthority],
           useFactory: (authority: ZoneAuthority) => new SealedKeyCheck(authority, core),
@@ -129,6 +120,7 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
             return new WorkloadCertificates({ index, signer, meshAuthorities, isRevoked, clock, validity });
           },
         },
+        enrolmentsProvider(core),
         ...rotationProviders(core),
         ...tokenProviders(core),
       ],
@@ -150,6 +142,20 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
     this.zoneTokens.close();
     this.enrolments.close();
   }
+}
+
+/** What machines were granted. */
+function enrolmentsProvider({ cp, clock, logger, settings }: ControlPlaneCore<ZoneSettings>): Provider {
+  const validity = settings.CAUSEWAY_WORKLOAD_CERT_VALIDITY;
+  return {
+    provide: Enrolments,
+    inject: [POSTGRES_BACKEND, INDEX, MESHES],
+    useFactory: ({ store }: PostgresBackend, index: IndexReader, meshes: Meshes) =>
+      new Enrolments({
+        ...{ cp, store, index, clock, logger, validity },
+        takesKumaTokens: (mesh) => meshes.state(mesh)?.parameters.dataplaneTokens === 'Kuma',
+      }),
+  };
 }
 
 /** What a rotation of the authority is ordered and decided by. */

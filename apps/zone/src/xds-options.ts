@@ -103,18 +103,8 @@ function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources
   const { cp, clock, logger, settings, instance } = core;
   const zone = settings.CAUSEWAY_ZONE_NAME;
   return {
-    ...{
-      zone,
-      instance,
-      index,
-      policies,
-      clock,
-      logger,
-      dataplaneTokens,
-      zoneTokens,
-      enrolments,
-      workloadCertificates,
-    },
+    ...{ zone, instance, index, policies, clock, logger },
+    ...{ dataplaneTokens, zoneTokens, enrolments, workloadCertificates },
     announce: () => announce(core, backend, index),
     proxies: backend.proxies,
     hosts,
@@ -143,18 +133,22 @@ function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources
         leases: backend.agentLeases,
       }),
     scope: settings.CAUSEWAY_XDS_SCOPE,
-    limits: {
-      connections: {
-        all: settings.CAUSEWAY_XDS_CONNECTIONS,
-        address: settings.CAUSEWAY_XDS_CONNECTIONS_PER_CLIENT,
-      },
-      streams: settings.CAUSEWAY_XDS_STREAMS,
-      sharedNames: settings.CAUSEWAY_XDS_NAMES,
-      unackedBytes: settings.CAUSEWAY_XDS_UNACKED_MIB * 1024 * 1024,
-    },
+    limits: limitsOf(settings),
     host: xdsBindAddress(settings),
     port: settings.CAUSEWAY_XDS_PORT,
     certificates: () => certificates.certificates(),
+  };
+}
+
+function limitsOf(settings: ZoneSettings): NonNullable<XdsPortOptions['limits']> {
+  return {
+    connections: {
+      all: settings.CAUSEWAY_XDS_CONNECTIONS,
+      address: settings.CAUSEWAY_XDS_CONNECTIONS_PER_CLIENT,
+    },
+    streams: settings.CAUSEWAY_XDS_STREAMS,
+    sharedNames: settings.CAUSEWAY_XDS_NAMES,
+    unackedBytes: settings.CAUSEWAY_XDS_UNACKED_MIB * 1024 * 1024,
   };
 }
 

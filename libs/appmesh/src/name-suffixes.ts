@@ -1,4 +1,4 @@
-import { dnsNameProblem } from '@causeway/naming';
+import { dnsNameProblem } from '@causeway/resources';
 
 /** Why a name at App Mesh becomes no hostname. */
 export type Unnamed = 'OutsideSuffixes' | 'NotADnsName';

@@ -4,7 +4,6 @@
  *
  *   generators + services + meshes → ClaimTable → ServiceAddress[] (`status.addresses`)
  */
-export { dnsNameProblem } from './dns-name';
 export { hashedName, keepsNameOnWire, wireName } from './kds-name';
 export { kriOf, parseKri } from './kri';
 export { checkTemplate, MAX_TEMPLATE_LENGTH, parseTemplate, renderTemplate } from './template';

@@ -1,5 +1,4 @@
-import { Label } from '@causeway/resources';
-import { MAX_HOSTNAME_LENGTH } from './dns-name';
+import { Label, MAX_HOSTNAME_LENGTH } from '@causeway/resources';
 import type { Template, TemplatePart } from './template';
 
 /** A property that a service must have so that a template gives a certain hostname. */

@@ -1,5 +1,5 @@
 import { checkTemplate, kumaTemplate, parseTemplate, renderTemplate, type Template } from './template';
-import { dnsNameProblem } from './dns-name';
+import { dnsNameProblem } from '@causeway/resources';
 
 function template(text: string): Template {
   const parsed = parseTemplate(text);

@@ -1,5 +1,15 @@
-import { effectiveLabel, isLabelKey, Label, nearest, shortened, type Identity, type Labels } from '@causeway/resources';
-import { dnsNameProblem, MAX_HOSTNAME_LENGTH, tooLong } from './dns-name';
+import {
+  dnsNameProblem,
+  effectiveLabel,
+  isLabelKey,
+  Label,
+  MAX_HOSTNAME_LENGTH,
+  nearest,
+  shortened,
+  tooLong,
+  type Identity,
+  type Labels,
+} from '@causeway/resources';
 
 /** What a template can read besides labels. `{{ name }}` is `Name`; both name words mean the name in the identity. */
 export type TemplateVariable = 'Name' | 'DisplayName' | 'Namespace' | 'Zone' | 'Mesh';

@@ -28,6 +28,7 @@ export {
 export { compareOrders, countedOrder, laterOrder, type OrderClaim } from './creation-order';
 export { frontendOfVirtualService, isGeneratedFrom } from './generated';
 export { durationMs, goDurationMs } from './duration';
+export { dnsNameProblem, MAX_HOSTNAME_LENGTH, tooLong } from './dns-name';
 export { Conflict, DomainError, Forbidden, Invalid, NotFound, Unavailable } from './domain-error';
 export { httpViolations } from './http/http-places';
 export {

@@ -5,6 +5,7 @@ import {
   type Enrolments,
   identityFor,
   meshAuthorityOf,
+  revokedIds,
   spiffeIdOf,
   type WorkloadCertificates,
 } from '@causeway/identity';
@@ -251,7 +252,9 @@ export class XdsPort implements ObservedProxies {
     return new PeerCertificates({
       clock,
       trust: (mesh) => this.resources.model.trust(mesh),
-      isRevoked: (mesh, uri) => access.meshes.state(mesh)?.access?.revoked.includes(uri) === true,
+      isRevoked: (mesh, uri) =>
+        access.meshes.state(mesh)?.access?.revoked.includes(uri) === true ||
+        revokedIds(this.options.index, mesh).includes(uri),
     });
   }
 

@@ -57,6 +57,14 @@ export function nodeIdOf({ mesh, name }: Pick<ProxyPlan, 'mesh' | 'name'>): stri
   return `${mesh}.${name}`;
 }
 
+/** What a proxy is made of. */
+interface ProxyParts {
+  readonly key: WorkloadKeyFile;
+  readonly cache: ResourceCache;
+  readonly permitted: PermittedResources;
+  readonly plane: Plane;
+}
+
 /**
  * The proxy of one Dataplane or ingress of this machine: its key, what the zone told it, the stream by which it is told, and what carries
  * its traffic. It serves from its cache before any control plane answers.
@@ -68,13 +76,19 @@ export class MachineProxy {
   private isConnecting = false;
   private isStopped = false;
 
+  readonly key: WorkloadKeyFile;
+  readonly cache: ResourceCache;
+  readonly plane: Plane;
+  private readonly permitted: PermittedResources;
+
   private constructor(
     private readonly options: MachineProxyOptions,
-    readonly key: WorkloadKeyFile,
-    readonly cache: ResourceCache,
-    private readonly permitted: PermittedResources,
-    readonly plane: Plane,
+    { key, cache, permitted, plane }: ProxyParts,
   ) {
+    this.key = key;
+    this.cache = cache;
+    this.permitted = permitted;
+    this.plane = plane;
     this.connections = new ClientConnections(options.clock);
   }
 
@@ -90,7 +104,7 @@ export class MachineProxy {
     const facts = withKey(options.dial, key);
     const permitted = await PermittedResources.open({ cache, facts, clock, logger });
     const plane = options.createPlane(permitted, key.path);
-    const proxy = new MachineProxy(options, key, cache, permitted, plane);
+    const proxy = new MachineProxy(options, { key, cache, permitted, plane });
     try {
       await plane.start();
       permitted.useTaker((change) => plane.take(change));

@@ -1,5 +1,5 @@
-import { dnsNameProblem } from '@causeway/naming';
 import {
+  dnsNameProblem,
   frontendOfVirtualService,
   identityKey,
   isLabelValue,

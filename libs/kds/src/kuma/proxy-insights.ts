@@ -1,4 +1,4 @@
-import { RouteInsight } from '@causeway/kinds';
+import { RouteInsight, WorkloadRevocation } from '@causeway/kinds';
 import { DataplaneInsight } from '@causeway/proto-gen';
 import {
   defineKind,
@@ -41,9 +41,9 @@ const KINDS: readonly Kind[] = [
   insightKind('ZoneEgressInsight', 'zeinsight', { scope: 'global', namespaced: false }),
 ];
 
-/** The kinds of `registry`, and those of sync only: insights of proxies, and of what they have applied of routes. */
+/** The kinds of `registry`, and those that no user writes: insights of proxies and of what they applied, and revocations of workloads. */
 export function withInsightKinds(registry: Registry): Registry {
-  return registry.with([...KINDS, RouteInsight]);
+  return registry.with([...KINDS, RouteInsight, WorkloadRevocation]);
 }
 
 export function isInsightKind(kind: string): boolean {

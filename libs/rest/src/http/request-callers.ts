@@ -7,11 +7,19 @@ import {
   type Caller,
   type MonitoredResponse,
 } from '@causeway/access';
+import type { Server } from 'node:http';
 import type { DomainError } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 import type { RestAccess } from '../rest-dependencies';
-import type { LocalSocket } from './local-socket';
 import { header, type RestRequest } from './rest-request';
+
+/** The connections of requests that come by the unix socket. */
+export interface LocalConnections {
+  has(socket: object): boolean;
+  /** The server, while it listens. */
+  listening(): readonly Server[];
+  close(): Promise<void>;
+}
 
 /** Who sends each request: found out once, before the request is routed (docs/design.md §6 Roles). */
 export class RequestCallers {
@@ -21,7 +29,7 @@ export class RequestCallers {
   constructor(
     private readonly access: RestAccess,
     /** Whose requests are an administrator's. */
-    readonly local: LocalSocket,
+    readonly local: LocalConnections,
     clock: Clock,
   ) {
     this.monitor = new AccessMonitor({ ...access, clock });

@@ -79,8 +79,7 @@ export class AgentRegistrations {
     const { dataplaneTokens, enrolments } = this.options;
     const credential = await dataplaneTokens.verify(token);
     const { id: tokenId, binding, expiresAt: until } = credential;
-    const problem =
-      bindingProblem(binding, wanted) ?? (binding.services && servicesProblem(binding.services, wanted));
+    const problem = bindingProblem(binding, wanted) ?? (binding.services && servicesProblem(binding.services, wanted));
     if (problem !== undefined) throw new Forbidden(`the dataplane token ${problem}`);
     const other = stored && bindingProblem(binding, stored);
     if (other !== undefined)

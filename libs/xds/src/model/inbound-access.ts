@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DataplaneResource } from '@causeway/controllers';
+import { revokedIds } from '@causeway/identity';
+import { WorkloadRevocation } from '@causeway/kinds';
 import { mtlsModeOf, type MeshAccess, type Meshes, type MtlsMode } from '@causeway/meshes';
 import { globalIdentity, identityKey, isJsonObject, type Resource } from '@causeway/resources';
 import { mayBeAnonymous, type AccessRules } from '@causeway/policies';
@@ -50,7 +52,7 @@ interface Decision {
 }
 
 /** Kinds of which a change may change who may call. */
-const SOURCES: readonly string[] = ['Mesh', 'MeshParameters', 'ConfigMap'];
+const SOURCES: readonly string[] = ['Mesh', 'MeshParameters', 'ConfigMap', WorkloadRevocation.name];
 
 /**
  * Who may call the inbounds of each mesh. While a first state is not complete, the Mesh is missing or somebody else's, or its
@@ -63,7 +65,7 @@ export class AccessTable implements AccessFacts {
   private readonly ofEgresses = new Map<string, Decision>();
 
   constructor(
-    private readonly index: Pick<IndexReader, 'get'>,
+    private readonly index: Pick<IndexReader, 'get' | 'ofKind'>,
     private readonly source: AccessSource,
     private readonly rules: Pick<InboundRules, 'of'>,
   ) {}
@@ -161,8 +163,17 @@ export class AccessTable implements AccessFacts {
     return decision;
   }
 
+  /** What the settings of the mesh say, and whom revocations of workloads end. */
+  private accessOf(mesh: string): MeshAccess | undefined {
+    const access = this.source.meshes.state(mesh)?.access;
+    const ended = access ? revokedIds(this.index, mesh) : [];
+    return access && ended.length > 0
+      ? { ...access, revoked: [...new Set([...access.revoked, ...ended])].sort() }
+      : access;
+  }
+
   private decide(mesh: string): Decision | 'pending' {
-    const access = this.source.isReady() ? this.source.meshes.state(mesh)?.access : undefined;
+    const access = this.source.isReady() ? this.accessOf(mesh) : undefined;
     return access ? { access, narrowed: narrowedOf(this.index.get(globalIdentity('Mesh', mesh))) } : 'pending';
   }
 }

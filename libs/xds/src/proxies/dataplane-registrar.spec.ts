@@ -25,7 +25,15 @@ class RegisteringReplica {
     const parts = { registry: coreKinds, controlPlane: CP, store, index, clock, meshes: meshesOf(index) };
     this.registrar = new DataplaneRegistrar({
       ...{ zone: 'east', index, clock, logger: silentLogger },
-      enrolments: new Enrolments({ cp: CP, index, store, clock, logger: silentLogger, takesKumaTokens: () => false, validity: 1 }),
+      enrolments: new Enrolments({
+        cp: CP,
+        index,
+        store,
+        clock,
+        logger: silentLogger,
+        takesKumaTokens: () => false,
+        validity: 1,
+      }),
       admission: (access: RegistrationRights) => new Admission({ ...parts, access }),
     });
   }

@@ -309,3 +309,19 @@ export function renewalTime(
 ): number {
   return now + (notAfter - now) * (RENEW_FROM + (RENEW_TO - RENEW_FROM) * random());
 }
+
+/** The certificates of an egress as one: what is shown is the one that ends first, and any failure. */
+export function joinedCertificates(held: ReadonlyMap<string, ProxyCertificate>): ProxyCertificate {
+  const all = (): readonly ProxyCertificate[] => [...held.values()];
+  return {
+    current: () => undefined,
+    status: () => {
+      const statuses = all().map((each) => each.status());
+      const signed = statuses.filter(({ notAfter }) => notAfter !== undefined);
+      const [first] = signed.sort((a, b) => (a.notAfter ?? 0) - (b.notAfter ?? 0));
+      const failed = statuses.find(({ failure }) => failure !== undefined);
+      return { ...first, ...failed };
+    },
+    close: () => all().forEach((each) => each.close()),
+  };
+}

@@ -8,14 +8,13 @@ import {
   type JoiningCredential,
   type WorkloadBinding,
 } from '@causeway/identity';
-import { Dataplane, Enrolment } from '@causeway/kinds';
+import { Dataplane, Enrolment, WorkloadRevocation } from '@causeway/kinds';
 import { LEASED_BY, REGISTERED_BY, type DataplaneResource } from '@causeway/controllers';
 import {
   Conflict,
   Forbidden,
   isJsonObject,
   NotFound,
-  shortened,
   Unavailable,
   type Identity,
   type JsonObject,
@@ -29,7 +28,13 @@ import { socketAddress, type SocketAddress } from '../model/zone-entrance';
 import type { AdmittedProxy, ProxyAuthenticator, ProxyCaller } from '../server/proxy-authenticator';
 import type { BootstrapRequest } from '../bootstrap/bootstrap-request';
 import { readDocument, type DataplaneRegistrar } from './dataplane-registrar';
-import type { CertificateStatus, ProxyCertificate, ProxyCertificates } from './proxy-certificates';
+import { dataplaneNamed, proxyOf, quoted, tokenName, tokenOf } from './proxy-callers';
+import {
+  joinedCertificates,
+  type CertificateStatus,
+  type ProxyCertificate,
+  type ProxyCertificates,
+} from './proxy-certificates';
 import type { PeerCertificates } from './peer-certificates';
 import { readProxyNode, type ProxyNode } from './proxy-node';
 import type { AuthorisedWorkload, WorkloadCaller } from './workload-certificate-service';
@@ -71,6 +76,7 @@ export const TRUST_SOURCES: ReadonlySet<string> = new Set([
   'ConfigMap',
   'MeshTrust',
   'MeshIdentity',
+  WorkloadRevocation.name,
 ]);
 const ZONE_PROXY_KINDS = { ingress: 'ZoneIngress', egress: 'ZoneEgress' } as const;
 
@@ -282,7 +288,7 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
   }
 
   private stored(node: DataplaneOf): DataplaneResource {
-    const dataplane = this.dataplaneOf(node);
+    const dataplane = dataplaneNamed(this.options, node);
     if (dataplane) return dataplane;
     throw new NotFound(`there is no Dataplane ${quoted(node.name)} in mesh ${quoted(node.mesh)} of this zone`);
   }
@@ -357,22 +363,7 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
         },
       },
     };
-    return key.type === 'none' ? { view } : { view, certificate: joined(held) };
-  }
-
-  /** By its name, or its `name.namespace`. */
-  private dataplaneOf({ mesh, name }: DataplaneOf): DataplaneResource | undefined {
-    const { index, zone } = this.options;
-    const dot = name.lastIndexOf('.');
-    const places = [
-      { name, namespace: DEFAULT_NAMESPACE },
-      ...(dot > 0 ? [{ name: name.slice(0, dot), namespace: name.slice(dot + 1) }] : []),
-    ];
-    for (const place of places) {
-      const found = index.get({ kind: Dataplane.name, mesh, zone, ...place });
-      if (found && Dataplane.is(found)) return found;
-    }
-    return undefined;
+    return key.type === 'none' ? { view } : { view, certificate: joinedCertificates(held) };
   }
 
   /** What a proxy is told of from the start. */
@@ -397,41 +388,4 @@ function ingressView({ isAgent, resolvesNames }: IngressNode, at: SocketAddress)
     ...(isAgent && { isAgent }),
     ...(resolvesNames && { resolvesNames }),
   };
-}
-
-function proxyOf(id: Identity): string | undefined {
-  if (id.kind === 'Dataplane') return dataplaneProxyId(id);
-  if (id.kind === 'ZoneIngress') return zoneProxyId('ingress', id.name);
-  return id.kind === 'ZoneEgress' ? zoneProxyId('egress', id.name) : undefined;
-}
-
-/** The certificates of an egress as one: what is shown is the one that ends first, and any failure. */
-function joined(held: ReadonlyMap<string, ProxyCertificate>): ProxyCertificate {
-  const all = (): readonly ProxyCertificate[] => [...held.values()];
-  return {
-    current: () => undefined,
-    status: () => {
-      const statuses = all().map((each) => each.status());
-      const signed = statuses.filter(({ notAfter }) => notAfter !== undefined);
-      const [first] = signed.sort((a, b) => (a.notAfter ?? 0) - (b.notAfter ?? 0));
-      const failed = statuses.find(({ failure }) => failure !== undefined);
-      return { ...first, ...failed };
-    },
-    close: () => all().forEach((each) => each.close()),
-  };
-}
-
-function tokenName({ type }: ProxyNode): string {
-  return type === 'dataplane' ? 'dataplane token' : `zone token of the scope "${type}"`;
-}
-
-function quoted(text: string): string {
-  return JSON.stringify(shortened(text, 200));
-}
-
-/** grpc-js sends no credentials to a control plane, so a gRPC client may show its token in the metadata of its node. */
-function tokenOf({ authorization, metadata }: ProxyCaller, node: ProxyNode): string {
-  const { 'causeway.io/token': shown } = metadata;
-  const isInNode = authorization === '' && node.type === 'dataplane' && node.wire === 'grpc';
-  return (isInNode && typeof shown === 'string' ? shown : authorization).replace(/^bearer +/i, '').trim();
 }

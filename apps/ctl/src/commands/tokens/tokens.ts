@@ -99,8 +99,7 @@ export async function issueDataplaneToken(
     ...(name === undefined ? {} : { name }),
     ...(namespace === undefined ? {} : { namespace }),
     ...(workload === undefined ? {} : { workload }),
-    ...(Array.isArray(service) ? { services: service.flatMap((one) => one.split(',')) } : {}),
-    ...(service === false ? { services: [] } : {}),
+    ...(service === undefined ? {} : { services: namesOf(service) }),
     ...(machines === undefined ? {} : { machines: Number(machines) }),
     ...(tag.length === 0 ? {} : { tags: tagsOf(tag) }),
   };
@@ -114,6 +113,11 @@ export async function issueDataplaneToken(
   return 0;
 }
 
+/** The services that a flag names; none with `--no-service`. */
+function namesOf(service: readonly string[] | false): readonly string[] {
+  return service === false ? [] : service.flatMap((one) => one.split(','));
+}
+
 /** Who a token is for, in words. */
 function grantText(name: string | undefined, options: DataplaneTokenOptions): string {
   const { namespace = 'default', workload, service, machines } = options;
@@ -121,8 +125,7 @@ function grantText(name: string | undefined, options: DataplaneTokenOptions): st
     name === undefined ? undefined : `Dataplane ${name}`,
     workload === undefined ? undefined : `workload ${workload}`,
     namespace === 'default' ? undefined : `namespace ${namespace}`,
-    Array.isArray(service) ? `serves ${service.join(', ')}` : undefined,
-    service === false ? 'serves nothing' : undefined,
+    service === undefined ? undefined : `serves ${namesOf(service).join(', ') || 'nothing'}`,
     name === undefined && workload !== undefined ? `at most ${machines ?? DEFAULT_MACHINES} machines` : undefined,
   ];
   return parts.filter((part) => part !== undefined).join(', ') || 'every Dataplane';
@@ -284,6 +287,11 @@ function registerIssuing(tokens: Command, context: CommandContext, finish: SetEx
     .option('--xds-ca-file <file>', 'with --bundle: certificates (PEM) that verify them')
     .addOption(outputOption())
     .action(async (name: string, options: ZoneTokenOptions) => finish(await issueZoneToken(context, name, options)));
+  registerDataplaneTokens(tokens, context, finish);
+}
+
+/** `causeway tokens dataplane`. */
+function registerDataplaneTokens(tokens: Command, context: CommandContext, finish: SetExitCode): void {
   tokens
     .command('dataplane')
     .description(
