@@ -41,9 +41,14 @@ const KINDS: readonly Kind[] = [
   insightKind('ZoneEgressInsight', 'zeinsight', { scope: 'global', namespaced: false }),
 ];
 
-/** The kinds of `registry`, and those that no user writes: insights of proxies and of what they applied, and revocations of workloads. */
+/** The kinds of `registry`, and those of sync only: insights of proxies, and of what they have applied of routes. */
 export function withInsightKinds(registry: Registry): Registry {
-  return registry.with([...KINDS, RouteInsight, WorkloadRevocation]);
+  return registry.with([...KINDS, RouteInsight]);
+}
+
+/** The kinds of `registry`, and those that control planes of ours write for each other. */
+export function withRevocations(registry: Registry): Registry {
+  return registry.with([WorkloadRevocation]);
 }
 
 export function isInsightKind(kind: string): boolean {

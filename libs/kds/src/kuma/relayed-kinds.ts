@@ -1,6 +1,6 @@
 import { Sync, type Kind, type Registry, defineKind } from '@causeway/resources';
 import { Type } from 'typebox';
-import { withInsightKinds } from './proxy-insights';
+import { withInsightKinds, withRevocations } from './proxy-insights';
 
 /** Largest spec of a relayed resource. Policies of Kuma may be large, and nothing of them is read here. */
 const MAX_BYTES = 1024 * 1024;
@@ -48,5 +48,5 @@ const POLICIES: readonly Kind[] = (
 
 /** The kinds of a global's sync: those of `registry`, insights of proxies, and those that the global only relays. */
 export function withRelayedKinds(registry: Registry): Registry {
-  return withInsightKinds(registry.with(POLICIES));
+  return withInsightKinds(withRevocations(registry.with(POLICIES)));
 }

@@ -1,4 +1,4 @@
-import { withInsightKinds } from '../kuma/proxy-insights';
+import { withInsightKinds, withRevocations } from '../kuma/proxy-insights';
 import { Backoff, errorText } from '@causeway/runtime';
 import type { StoredPosition } from '../session/inbound/inbound-half';
 import type { PendingIncarnation } from '@causeway/sync';
@@ -50,7 +50,8 @@ const LOOK_FOR_CREDENTIALS = 100;
 
 /** Builds a zone's side of sync for one term of the zone's leader (docs/design.md §5). */
 export function createZoneSync(given: ZoneSyncOptions): ZoneSync {
-  const options = given.insights ? { ...given, registry: withInsightKinds(given.registry) } : given;
+  const known = withRevocations(given.registry);
+  const options = { ...given, registry: given.insights ? withInsightKinds(known) : known };
   const { term, clock, logger } = options;
   const backoff = new Backoff(options.backoff ?? BACKOFF);
   let connection: Connection | undefined;
