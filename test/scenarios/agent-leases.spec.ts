@@ -300,7 +300,7 @@ describe('leases of agents', () => {
     const [first, second] = replicas;
     const url = (replica: ZoneProgram): string => `${replica.restUrl}/meshes/default/dataplanes/redis-8`;
     const send = (replica: ZoneProgram, method: string, body?: unknown): Promise<Response> =>
-      fetch(url(replica), {
+      adminFetch(url(replica), {
         method,
         headers: { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' },
         ...(body !== undefined && { body: JSON.stringify(body) }),
