@@ -159,7 +159,7 @@ describe('leases of agents', () => {
     one.holder.want([dataplane('told-1', { labels: { again: 'yes' } })]);
     await until('it is stored', async () => (await get('told-1'))?.labels['again'] === 'yes');
     expect(told).toMatchObject([{ virtualRanges, dnsSuffixes: ['mesh.local'] }]);
-    const spec = { vipRanges: { MeshService: '244.7.0.0/16' } };
+    const spec = { vipRanges: { MeshService: '244.7.0.0/16' }, dataplaneTokens: 'Kuma' };
     await replicas[1].put('/meshparameters/own-ranges', { type: 'MeshParameters', name: 'own-ranges', spec });
     const parametersRef = { group: 'causeway.io', kind: 'MeshParameters', name: 'own-ranges' };
     const mesh = { type: 'Mesh', name: 'default', spec: { parametersRef } };
@@ -189,7 +189,10 @@ describe('leases of agents', () => {
         ...{ type: 'VirtualNode', name, namespace: 'default' },
         spec: { podSelector: { matchLabels: labels }, listeners: [{ portMapping: { port: 80, protocol: 'http' } }] },
       });
-    await replicas[0].put('/meshes/default', { type: 'Mesh', name: 'default', spec: { namespaceSelector: {} } });
+    // The token of these agents is in Kuma's form, which the parameters of the mesh let in.
+    const parametersRef = { group: 'causeway.io', kind: 'MeshParameters', name: 'kuma-tokens' };
+    const spec = { namespaceSelector: {}, parametersRef };
+    await replicas[0].put('/meshes/default', { type: 'Mesh', name: 'default', spec });
     await node('v1', { app: 'a' });
     await node('v2', { tier: 'web' });
     const labels = { app: 'a', tier: 'web' };
@@ -300,7 +303,7 @@ describe('leases of agents', () => {
     const [first, second] = replicas;
     const url = (replica: ZoneProgram): string => `${replica.restUrl}/meshes/default/dataplanes/redis-8`;
     const send = (replica: ZoneProgram, method: string, body?: unknown): Promise<Response> =>
-      fetch(url(replica), {
+      adminFetch(url(replica), {
         method,
         headers: { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' },
         ...(body !== undefined && { body: JSON.stringify(body) }),

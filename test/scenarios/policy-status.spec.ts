@@ -16,7 +16,9 @@ import { TestPlane } from '../support/test-plane';
 import { Prng } from '../simulation/engine/prng';
 
 const EAST = { role: 'zone', zone: 'east', federated: true } as const;
-const KIND = 'ColorPolicy';
+/** Control planes bring a ColorPolicy of their own: this one is a second kind of that name, stored with its group behind it. */
+const BARE_KIND = 'ColorPolicy';
+const KIND = `${BARE_KIND}.example.com`;
 const semantics = 'colours what is sent';
 const BACKEND = { kind: 'MeshService', facet: 'backend', semantics };
 const GATEWAY = { kind: 'Gateway', semantics };
@@ -24,7 +26,12 @@ const ROUTE = { kind: 'HTTPRoute', semantics };
 
 const kindWith = (more: JsonObject): PutChange =>
   definition({
-    ...{ group: 'example.com', kind: KIND, plural: 'colorpolicies', effectiveTarget: { level: 'Backend', semantics } },
+    ...{
+      group: 'example.com',
+      kind: BARE_KIND,
+      plural: 'colorpolicies',
+      effectiveTarget: { level: 'Backend', semantics },
+    },
     schema: {
       type: 'object',
       properties: {
@@ -254,7 +261,7 @@ describe('the status of policies on Postgres', () => {
     const other = policyId(plane, KIND, 'p', 'other');
     expect(conditionsOf(plane, other)).toBe(refused('RefNotPermitted'));
     const grant = putOf(plane, 'ReferenceGrant', 'grant', {
-      from: [{ group: 'example.com', kind: KIND, namespace: 'other' }],
+      from: [{ group: 'example.com', kind: BARE_KIND, namespace: 'other' }],
       to: [{ group: 'gateway.networking.k8s.io', kind: 'Gateway' }],
     });
     await plane.write([grant]);

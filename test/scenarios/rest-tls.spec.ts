@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { ADMIN_TOKEN } from '../support/admin-credential';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import { presentedCertificate } from '../support/tls-server';
 import { ProcessPlane } from '../support/process-plane';
@@ -21,12 +22,12 @@ function fetchAuthority(plane: ProcessPlane): Promise<string> {
   });
 }
 
-/** What the command line tool says. */
+/** What the command line tool says to the operator. */
 function causeway(...args: readonly string[]): Promise<{ readonly code: number | null; readonly output: string }> {
   const { PATH } = process.env;
   const child = spawn(process.execPath, ['dist/apps/ctl/src/main.js', ...args], {
     cwd: ROOT,
-    env: { PATH, HOME: tmpdir() },
+    env: { PATH, HOME: tmpdir(), CAUSEWAY_TOKEN: ADMIN_TOKEN },
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
