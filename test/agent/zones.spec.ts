@@ -223,7 +223,8 @@ describe('agents of two zones', () => {
       const now = await leaseOf(clone);
       return now?.type === 'other' && now;
     });
-    expect(refused.reason).toContain('127.0.0.1');
+    // The holder reaches its zone at either address of the bundle, the copy from another one.
+    expect(['at 127.0.0.1,', `at ${network}.1,`].some((holder) => refused.reason?.includes(holder))).toBe(true);
     expect(await leaseOf(first)).toMatchObject({ type: 'held' });
     await clone.end();
     expect(await leaseOf(first)).toMatchObject({ type: 'held' });

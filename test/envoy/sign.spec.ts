@@ -259,7 +259,7 @@ describe('WorkloadCertificateService/Sign', () => {
   it('signs for one Dataplane so often, and for others still; without a MeshIdentity not at all', async () => {
     const [often, other] = ['often-1', 'other-1'];
     await Promise.all([often, other].map((name) => dataplane(name)));
-    const token = (await issue()).token;
+    const token = (await issue({ isKuma: true })).token;
     const proofs = new Map<string, string>();
     for (const name of [often, other]) proofs.set(name, (await issue({ name })).token);
     const ask = (name: string) => sign({ dataplane: name, token: proofs.get(name) ?? '' });

@@ -99,7 +99,7 @@ export class ZoneProgram {
   /** Sends an order by REST, and resolves with the answer. */
   async post(path: string, body: unknown): Promise<unknown> {
     const headers = { 'content-type': 'application/json', accept: 'application/json' };
-    const answer = await fetch(this.restUrl + path, { method: 'POST', headers, body: JSON.stringify(body) });
+    const answer = await this.fetch(path, { method: 'POST', headers, body: JSON.stringify(body) });
     if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
     return answer.json();
   }
