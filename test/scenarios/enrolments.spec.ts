@@ -7,6 +7,7 @@ import { silentLogger, systemClock } from '@causeway/runtime';
 import { credentials, Metadata } from '@grpc/grpc-js';
 import { DATAPLANE_TOKENS } from '../../apps/zone/src/workload-identity.module';
 import type { ParsedJson } from '../rest/rest-fixture';
+import { adminFetch } from '../support/admin-credential';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import { until } from '../support/until';
 import { ZoneProgram } from '../support/zone-program';
@@ -39,7 +40,7 @@ describe('a machine that has joined', () => {
   const tokens = () => zone.app.get<DataplaneTokens>(DATAPLANE_TOKENS, { strict: false }).tokens;
   const issue = (request: Partial<DataplaneTokenRequest>) => tokens().issue({ mesh: 'default', ...request });
   const get = async (path: string): Promise<ParsedJson> => {
-    const answer = await fetch(zone.restUrl + path);
+    const answer = await adminFetch(zone.restUrl + path);
     return answer.ok ? answer.json() : undefined;
   };
   const stored = (name: string): Promise<ParsedJson> => get(`/meshes/default/dataplanes/${name}`);
