@@ -9,6 +9,7 @@ import {
   openProxies,
   openSyncDecisions,
   openUserAccess,
+  openWorkloadAccess,
   openZoneAccess,
 } from './open-zone-access';
 import { namingFixture } from './naming-fixture';
@@ -55,6 +56,7 @@ describe('docs/reference/api.md', () => {
     fixtures.set(5681, await namingFixture({ role: 'global' }, { zoneAccess: openZoneAccess, ...shared }));
     const workloads = {
       dataplaneAccess: openDataplaneAccess,
+      workloadAccess: openWorkloadAccess,
       authorityAccess: openAuthorityAccess,
       agentLeases: openAgentLeases,
     };

@@ -183,6 +183,8 @@ spec:
   it('refuses a bad query, and a caller from elsewhere before it reads anything', async () => {
     const { problem } = await post('{}', 'application/json', '?atomic=yes&dry=true');
     expect(problem.invalid_parameters.map(({ field }: ParsedJson) => field)).toEqual(['dry', 'atomic']);
+    await rest.close();
+    rest = await restFixture({ access: { open: false } });
     const away = await rest.server.inject({
       ...{ method: 'POST', url: '/_apply', payload: lines(service('a')), remoteAddress: '10.1.2.3' },
       headers: { 'content-type': 'application/x-ndjson' },

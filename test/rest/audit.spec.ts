@@ -45,7 +45,7 @@ async function replicaOf(database: TestDatabase): Promise<Replica> {
   const server = await createRestServer({
     ...{ ...parts, audit, cp: GLOBAL, logger: silentLogger, zoneAccess, userAccess: openUserAccess },
     admission: new Admission({ ...parts, controlPlane: GLOBAL, access: policy }),
-    access: restAccess(policy, { operatorToken: TOKEN }),
+    access: restAccess(policy, { operatorToken: TOKEN, open: false }),
     program: { version: '0', instanceId: 'test', config: {} },
   });
   const close = async (): Promise<void> => {

@@ -71,7 +71,7 @@ describe('GET /_doctor', () => {
         'quarantine',
         'mesh',
       ],
-      ...['leases', 'tokens', 'keys'],
+      ...['leases', 'names', 'tokens', 'keys'],
     ]);
   });
 

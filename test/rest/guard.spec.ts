@@ -10,6 +10,7 @@ import {
   openDataplaneAccess,
   openSyncDecisions,
   openUserAccess,
+  openWorkloadAccess,
   openZoneAccess,
 } from './open-zone-access';
 
@@ -106,6 +107,9 @@ const ROUTES: Readonly<Record<string, readonly string[]>> = {
   '/tokens/dataplane': OPERATORS,
   '/tokens/dataplane/revocations': OPERATORS,
   '/tokens/dataplane/keys': OPERATORS,
+  '/_workloads': RECOGNISED,
+  '/_workloads/revocations': OPERATORS,
+  '/_workloads/confirmations': OPERATORS,
   '/_ca': OPERATORS,
   '/_ca/rotation': OPERATORS,
   '/zones/:name/_confirm': OPERATORS,
@@ -196,6 +200,7 @@ describe('every route with every method', () => {
         ? {}
         : {
             dataplaneAccess: openDataplaneAccess,
+            workloadAccess: openWorkloadAccess,
             authorityAccess: openAuthorityAccess,
             agentLeases: openAgentLeases,
           }),

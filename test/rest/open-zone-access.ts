@@ -1,4 +1,4 @@
-import type { KnownProxy } from '@causeway/controllers';
+import type { KnownProxy, RevocationPlan } from '@causeway/controllers';
 import type {
   AuthorityAccess,
   DataplaneAccess,
@@ -6,8 +6,10 @@ import type {
   QuerySources,
   SyncDecisions,
   UserAccess,
+  WorkloadAccess,
   ZoneAccess,
 } from '@causeway/queries';
+import type { Identity } from '@causeway/resources';
 import { EAST_AUTHORITY } from '../support/certificates';
 
 const issued = { id: 'id', issuedAt: 0, expiresAt: Date.parse('2030-01-01'), issuedBy: 'anna', revoked: false };
@@ -51,6 +53,14 @@ export const openDataplaneAccess: DataplaneAccess = {
   rotate: async () => 2,
 };
 
+/** Takes every order about machines that have joined, and nothing comes of it. */
+export const openWorkloadAccess: WorkloadAccess = {
+  zone: 'east',
+  plan: async (dataplane) => endsNothing(dataplane),
+  revoke: async (dataplane) => endsNothing(dataplane),
+  confirm: async () => undefined,
+};
+
 /** Leases of agents: none. */
 export const openAgentLeases: NonNullable<QuerySources['agentLeases']> = {
   page: async () => ({ total: 0, leases: [] }),
@@ -87,4 +97,9 @@ export function openProxies(name: string): ProxySource {
   };
   const proxy = { proxy: `default/${name}`, connected: true, instance: 'east-1', revision: 7, lastSeen: at, facts };
   return { all: () => [proxy] };
+}
+
+function endsNothing(dataplane: Identity): RevocationPlan {
+  const found = { services: [], tokens: [], sameId: [], newBundles: [] };
+  return { dataplane, spiffeId: undefined, isCutOff: false, ...found };
 }

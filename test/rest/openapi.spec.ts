@@ -14,6 +14,7 @@ import {
   openProxies,
   openSyncDecisions,
   openUserAccess,
+  openWorkloadAccess,
   openZoneAccess,
 } from './open-zone-access';
 
@@ -94,6 +95,7 @@ describe.each([
       userAccess: openUserAccess,
       syncDecisions: openSyncDecisions,
       dataplaneAccess: openDataplaneAccess,
+      workloadAccess: openWorkloadAccess,
       authorityAccess: openAuthorityAccess,
       agentLeases: openAgentLeases,
       authority: openZoneAccess.authority,
