@@ -14,6 +14,9 @@ const schema = {
     },
   },
 };
+/** Stored with its group behind it: control planes bring a ColorPolicy of their own. */
+const COLOR_KIND = 'ColorPolicy.example.com';
+
 const kindOf = (kind: string, plural: string, more: JsonObject): SeedResource => ({
   id: globalIdentity('MetaresourceDefinition', `${plural}.example.com`),
   spec: { group: 'example.com', kind, plural, effectiveTarget: { level: 'Backend', semantics }, schema, ...more },
@@ -87,14 +90,14 @@ describe('what policies affect, over REST', () => {
   };
   const put = async (policies: Policies): Promise<void> => {
     for (const [name, [kind, target, spec]] of Object.entries(policies))
-      await policy('ColorPolicy', name, { kind, name: target }, spec);
+      await policy(COLOR_KIND, name, { kind, name: target }, spec);
   };
   const policy = async (...[kind, name, target, spec]: [string, string, JsonObject, JsonObject]): Promise<void> =>
     rest.seed({ id: id(kind, name), spec: { targetRefs: [target], ...spec } });
   const remove = async (...names: readonly string[]): Promise<void> => {
     const changes = names.map((name) => ({
       type: 'delete' as const,
-      id: id('ColorPolicy', name),
+      id: id(COLOR_KIND, name),
       expect: 'any' as const,
     }));
     await rest.index.reached((await rest.store.write({ changes, onRefusal: 'abort' })).revision);
@@ -139,7 +142,7 @@ describe('what policies affect, over REST', () => {
     await put(EX2);
     const before = await get('meshservices/b1?namespace=ns');
     const [condition] = affected(before.status.conditions);
-    const oldest = rest.index.get(id('ColorPolicy', 'p1'))?.createdAt ?? 0;
+    const oldest = rest.index.get(id(COLOR_KIND, 'p1'))?.createdAt ?? 0;
     expect(condition).toEqual({
       ...{ type: 'causeway.io/ColorPolicyAffected', status: 'True', reason: 'ns/p1,ns/p2,ns/p3' },
       message: 'Object affected by ColorPolicy [ns/p1 ns/p2 ns/p3]',
@@ -159,7 +162,7 @@ describe('what policies affect, over REST', () => {
         id: id('HTTPRoute', `s${i}`),
         spec: { parentRefs: [{ name: 'g1' }], rules: [{ backendRefs: [{ name: 'b2', port: 80 }] }] },
       });
-      await policy('ColorPolicy', `q${10 + i}`, { kind: 'HTTPRoute', name: `s${i}` }, { colors });
+      await policy(COLOR_KIND, `q${10 + i}`, { kind: 'HTTPRoute', name: `s${i}` }, { colors });
     }
     expect(await reason('meshservices', 'b2')).toBe('ns/q10,ns/q11,ns/q12,ns/q13,ns/q14,ns/q15,ns/q16,ns/q17,+4');
   });
@@ -244,7 +247,7 @@ describe('what policies affect, over REST', () => {
     await put(EX2);
     expect(await listed()).toEqual(['ns/p1,ns/p2,ns/p3', 'ns/p3']);
     expect(await seen()).toBe('"reason":"ns/p1,ns/p2,ns/p3" "reason":"ns/p3"');
-    await policy('ColorPolicy', 'p1', { kind: 'Gateway', name: 'g1' }, { color: 'pink' });
+    await policy(COLOR_KIND, 'p1', { kind: 'Gateway', name: 'g1' }, { color: 'pink' });
     await remove('p3');
     expect([await listed(), await seen()]).toEqual([
       ['ns/p1,ns/p2', 'ns/p4'],

@@ -51,40 +51,26 @@ export class WorkloadQueries {
 
   /** Ends an enrolment, or says with `dryRun` what that would end. Rejects with Invalid, AccessDenied, NotFound, Conflict, Unavailable. */
   async revoke(fields: JsonObject, rights: CallerRights): Promise<JsonObject> {
-    const access = this.here();
-    const { dataplane, isDryRun } = this.read(fields, access.zone);
-    const { mesh, namespace } = dataplane;
+    const { mesh, namespace, name, isDryRun } = read(fields);
     rights.check('revoke', { kind: 'Workload', mesh, namespace });
+    const access = this.here();
+    const dataplane = { kind: 'Dataplane', mesh, zone: access.zone, namespace, name };
     const plan = isDryRun ? await access.plan(dataplane) : await access.revoke(dataplane, rights.caller.user);
     return planJson(plan, isDryRun);
   }
 
   /** Rejects as `revoke` does. */
   async confirm(fields: JsonObject, rights: CallerRights): Promise<JsonObject> {
-    const access = this.here();
-    const { dataplane } = this.read(fields, access.zone);
-    const { mesh, namespace, name } = dataplane;
+    const { mesh, namespace, name } = read(fields);
     rights.check('revoke', { kind: 'Workload', mesh, namespace });
-    await access.confirm(dataplane);
+    const access = this.here();
+    await access.confirm({ kind: 'Dataplane', mesh, zone: access.zone, namespace, name });
     return { mesh, namespace, name };
   }
 
   private here(): WorkloadAccess {
     if (this.access) return this.access;
     throw new NotFound('machines join zones; ask the control plane of the zone of the machine');
-  }
-
-  private read(
-    { mesh, namespace = 'default', name, dryRun = false }: JsonObject,
-    zone: string,
-  ): { readonly dataplane: Identity; readonly isDryRun: boolean } {
-    const violations: Violation[] = Object.entries({ mesh, namespace, name }).flatMap(([field, value]) =>
-      typeof value === 'string' && value !== '' ? [] : [FieldPath.at(field).violation('must be a name', 'required')],
-    );
-    if (typeof dryRun !== 'boolean') violations.push(FieldPath.at('dryRun').violation('must be true or false'));
-    if (typeof mesh !== 'string' || typeof namespace !== 'string' || typeof name !== 'string' || violations.length > 0)
-      throw new Invalid(violations);
-    return { dataplane: { kind: 'Dataplane', mesh, zone, namespace, name }, isDryRun: dryRun === true };
   }
 
   private json({ id, uid, spec, createdAt }: Resource<EnrolmentSpec>): JsonObject {
@@ -119,4 +105,20 @@ function planJson(plan: RevocationPlan, dryRun: boolean): JsonObject {
 
 function nameJson({ namespace, name }: Identity): JsonObject {
   return { namespace, name };
+}
+
+/** Which workload is meant. Throws Invalid. */
+function read({ mesh, namespace = 'default', name, dryRun = false }: JsonObject): {
+  readonly mesh: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly isDryRun: boolean;
+} {
+  const violations: Violation[] = Object.entries({ mesh, namespace, name }).flatMap(([field, value]) =>
+    typeof value === 'string' && value !== '' ? [] : [FieldPath.at(field).violation('must be a name', 'required')],
+  );
+  if (typeof dryRun !== 'boolean') violations.push(FieldPath.at('dryRun').violation('must be true or false'));
+  if (typeof mesh !== 'string' || typeof namespace !== 'string' || typeof name !== 'string' || violations.length > 0)
+    throw new Invalid(violations);
+  return { mesh, namespace, name, isDryRun: dryRun === true };
 }
