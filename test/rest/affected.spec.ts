@@ -144,8 +144,8 @@ describe('what policies affect, over REST', () => {
     const [condition] = affected(before.status.conditions);
     const oldest = rest.index.get(id(COLOR_KIND, 'p1'))?.createdAt ?? 0;
     expect(condition).toEqual({
-      ...{ type: 'causeway.io/ColorPolicyAffected', status: 'True', reason: 'ns/p1,ns/p2,ns/p3' },
-      message: 'Object affected by ColorPolicy [ns/p1 ns/p2 ns/p3]',
+      ...{ type: 'example.com/ColorPolicyAffected', status: 'True', reason: 'ns/p1,ns/p2,ns/p3' },
+      message: 'Object affected by ColorPolicy.example.com [ns/p1 ns/p2 ns/p3]',
       ...{ observedGeneration: before.generation, lastTransitionTime: new Date(oldest).toISOString() },
     });
     await rest.seed({ id: id('MeshService', 'b1'), spec: { ports: [{ port: 80, name: 'other' }] } });
