@@ -113,13 +113,13 @@ describe('an agent whose builtin plane has several processes', () => {
   it('keeps its instance NotReady while the mesh relies on x-forwarded-client-cert', async () => {
     const put = async (path: string, document: object): Promise<void> => {
       const body = JSON.stringify(document);
-      const answer = await fetch(`${zone.restUrl}${path}`, { method: 'PUT', body, headers: JSON_BODY });
+      const answer = await adminFetch(`${zone.restUrl}${path}`, { method: 'PUT', body, headers: JSON_BODY });
       expect([200, 201]).toContain(answer.status);
     };
     const relying = (clientCertHeader: string) =>
       put('/meshparameters/callers', { type: 'MeshParameters', name: 'callers', spec: { clientCertHeader } });
     const isReady = async (): Promise<boolean> => {
-      const answer = await fetch(`${zone.restUrl}/meshes/default/dataplanes/web-1`);
+      const answer = await adminFetch(`${zone.restUrl}/meshes/default/dataplanes/web-1`);
       const found = (await answer.json()) as { spec: { networking: { inbound: readonly { state?: string }[] } } };
       return found.spec.networking.inbound[0]?.state !== 'NotReady';
     };

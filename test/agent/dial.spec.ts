@@ -8,6 +8,7 @@ import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres
 import { freePort } from '../../scripts/lib/ports.mjs';
 import { DATAPLANE_TOKENS } from '../../apps/zone/src/workload-identity.module';
 import type { ParsedJson } from '../rest/rest-fixture';
+import { adminFetch } from '../support/admin-credential';
 import { AgentProcess } from '../support/agent-process';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import { until } from '../support/until';
@@ -60,7 +61,7 @@ describe.each(PLANES)('a machine with the plane %s, whatever its zone says', (pl
   let agent: AgentProcess;
 
   const stored = async (name = 'web-1'): Promise<ParsedJson> => {
-    const answer = await fetch(`${zone.restUrl}/meshes/default/dataplanes/${name}`);
+    const answer = await adminFetch(`${zone.restUrl}/meshes/default/dataplanes/${name}`);
     return answer.ok ? answer.json() : undefined;
   };
   const condition = async (type: string): Promise<ParsedJson> =>
@@ -85,7 +86,7 @@ describe.each(PLANES)('a machine with the plane %s, whatever its zone says', (pl
     await zone.put('/meshes/default', { type: 'Mesh', name: 'default', spec: { parametersRef } });
     const { tokens } = zone.app.get<DataplaneTokens>(DATAPLANE_TOKENS, { strict: false });
     await tokens.ensureKey();
-    const { token } = await tokens.issue({ mesh: 'default', name: 'web-1', validFor: '10m' });
+    const { token } = await tokens.issue({ mesh: 'default', name: 'web-1', services: ['web'], validFor: '10m' });
     const bundle = join(folder, 'bundle');
     const facts = { controlPlanes: [`127.0.0.1:${ports.xds}`], zone: 'east', mesh: 'default', token };
     writeFileSync(bundle, joinBundleText({ ...facts, authority: zone.authority ?? '' }), { mode: 0o600 });
