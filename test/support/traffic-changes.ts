@@ -123,7 +123,7 @@ const external = fc
     const spec = {
       match: { port: 443, protocol },
       endpoints,
-      tls: { enabled: tls, verification: { caCert: { inlineString: '-----BEGIN CA' } } },
+      tls: { enabled: tls, verification: { caCert: { inlineString: EAST_AUTHORITY } } },
     };
     return sketch('MeshExternalService', name, spec, { status: statusOf(vip) });
   });

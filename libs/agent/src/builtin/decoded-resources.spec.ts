@@ -31,7 +31,7 @@ describe('a plane is told', () => {
 
   const told = (view: Partial<EnvoyView>): DecodedResources => {
     const identity = () => ({ chain: 'chain', key: { pem: 'key' } });
-    const whole = { mesh: 'default', listed: 'all' as const, identity, ...view };
+    const whole = { mesh: 'default', listed: 'all' as const, identity, resolvesNames: true, ...view };
     return new DecodedResources(new ViewResources(zone, 'west', whole));
   };
   const listenerOf = (decoded: DecodedResources, name: string) => {

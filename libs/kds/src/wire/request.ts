@@ -118,14 +118,17 @@ export function decodeRequest(bytes: Uint8Array): WireRequest {
     type: 'nack',
     ...head,
     nonce,
-    message: printableText(errorDetail.message, LONGEST_TEXT),
+    message: printableText(errorDetail.message, LONGEST_MESSAGE),
     results,
     ...counted,
   };
 }
 
-/** Longest text of a peer that says what it did not take in. */
-const LONGEST_TEXT = 4_096;
+/** Longest text of an answer, characters: it lists rejections and ends with their total (`rejectionText`). */
+const LONGEST_MESSAGE = 17 * 1024;
+
+/** Longest reason of one result, characters. */
+const LONGEST_REASON = 4_096;
 
 /** Checks the bounds before anything is decoded. */
 function boundRequest(bytes: Uint8Array): void {
@@ -189,7 +192,7 @@ function decodeResult({ typeUrl, value }: Any): AppliedResult | undefined {
   const read = outcomeOf(outcome);
   return read === undefined
     ? undefined
-    : { kind, name, mesh, version, outcome: read, reason: printableText(reason, LONGEST_TEXT) };
+    : { kind, name, mesh, version, outcome: read, reason: printableText(reason, LONGEST_REASON) };
 }
 
 function outcomeOf(outcome: ResourceOutcome): AppliedResult['outcome'] | undefined {
