@@ -51,8 +51,8 @@ export class WorkloadQueries {
 
   /** Ends an enrolment, or says with `dryRun` what that would end. Rejects with Invalid, AccessDenied, NotFound, Conflict, Unavailable. */
   async revoke(fields: JsonObject, rights: CallerRights): Promise<JsonObject> {
+    checkMayRevoke(fields, rights);
     const { mesh, namespace, name, isDryRun } = read(fields);
-    rights.check('revoke', { kind: 'Workload', mesh, namespace });
     const access = this.here();
     const dataplane = { kind: 'Dataplane', mesh, zone: access.zone, namespace, name };
     const plan = isDryRun ? await access.plan(dataplane) : await access.revoke(dataplane, rights.caller.user);
@@ -61,8 +61,8 @@ export class WorkloadQueries {
 
   /** Rejects as `revoke` does. */
   async confirm(fields: JsonObject, rights: CallerRights): Promise<JsonObject> {
+    checkMayRevoke(fields, rights);
     const { mesh, namespace, name } = read(fields);
-    rights.check('revoke', { kind: 'Workload', mesh, namespace });
     const access = this.here();
     await access.confirm({ kind: 'Dataplane', mesh, zone: access.zone, namespace, name });
     return { mesh, namespace, name };
@@ -105,6 +105,15 @@ function planJson(plan: RevocationPlan, dryRun: boolean): JsonObject {
 
 function nameJson({ namespace, name }: Identity): JsonObject {
   return { namespace, name };
+}
+
+/** Rights are looked at before anything else. Throws AccessDenied. */
+function checkMayRevoke({ mesh, namespace = 'default' }: JsonObject, rights: CallerRights): void {
+  const place = {
+    mesh: typeof mesh === 'string' ? mesh : undefined,
+    namespace: typeof namespace === 'string' ? namespace : undefined,
+  };
+  rights.check('revoke', { kind: 'Workload', ...place });
 }
 
 /** Which workload is meant. Throws Invalid. */
