@@ -269,7 +269,9 @@ describe('WorkloadCertificateService/Sign', () => {
       expect.stringMatching(/^RESOURCE_EXHAUSTED: too many certificates for Dataplane often-1: one more in \d+ s/),
     );
     expect(answers.filter((one) => typeof one !== 'string').length).toBeGreaterThan(5);
-    // A token that is no proof costs its owner nothing, and others neither.
+    // A token that is no proof costs its owner nothing, and others neither. It is Kuma's, good for what is enrolled only.
+    expect(await sign({ dataplane: other, token })).toMatch(/^PERMISSION_DENIED: .*is not enrolled/);
+    expect(typeof (await ask(other))).not.toBe('string');
     expect(await sign({ dataplane: other, token })).toMatch(
       /^PERMISSION_DENIED: .*must have the claim "Name" or "Workload"/,
     );
