@@ -166,7 +166,7 @@ const SPIFFE_ID = 'spiffe://default.east.mesh.local/workload/redis-1';
   });
 
   it('starts one by POST /bootstrap as kuma-dp does: its Dataplane is registered', async () => {
-    const { token } = await issue({ mesh: 'default', name: 'kuma-1' });
+    const { token } = await issue({ mesh: 'default', name: 'kuma-1', services: ['redis'] });
     const outbound = [{ port: 26379, tags: { 'kuma.io/service': 'redis' } }];
     const networking = { ...REDIS.networking, outbound };
     const dataplane = { type: 'Dataplane', mesh: 'default', name: 'kuma-1', networking };
@@ -227,7 +227,7 @@ const SPIFFE_ID = 'spiffe://default.east.mesh.local/workload/redis-1';
     const made: Record<string, string> = {
       good,
       other: (await issue({ mesh: 'default', name: 'web-1' })).token,
-      any: (await issue({ mesh: 'default' })).token,
+      any: (await issue({ mesh: 'default', isKuma: true })).token,
     };
     const client = deltaClient(port, id, which === undefined ? '' : (made[which] ?? which), zone.authority);
     client.send({ typeUrl: RESOURCE_TYPES.cluster });
@@ -249,7 +249,7 @@ const SPIFFE_ID = 'spiffe://default.east.mesh.local/workload/redis-1';
     expect(await ask('POST', '/bootstrap', { name: 'redis-1' })).toMatchObject({ status: 422 });
     expect(await ask('POST', '/bootstrap', { name: 'redis-1', dataplaneToken: 'x' })).toMatchObject({ status: 401 });
     expect(
-      await ask('POST', '/bootstrap', { name: 'no', dataplaneToken: (await issue({ mesh: 'default' })).token }),
+      await ask('POST', '/bootstrap', { name: 'no', dataplaneToken: (await issue({ mesh: 'default', isKuma: true })).token }),
     ).toMatchObject({ status: 404 });
     expect(
       await ask('POST', '/bootstrap', { name: 'redis-1', dataplaneToken: good }, { host: 'elsewhere:1' }),
