@@ -40,7 +40,11 @@ export const TYPES = [
   'envoy.extensions.matching.common_inputs.network.v3.TransportProtocolInput',
   'envoy.extensions.matching.common_inputs.network.v3.ApplicationProtocolInput',
   'envoy.extensions.matching.common_inputs.network.v3.SourceIPInput',
+  'envoy.extensions.matching.common_inputs.ssl.v3.UriSanInput',
+  'envoy.extensions.matching.common_inputs.ssl.v3.SubjectInput',
   'envoy.extensions.matching.input_matchers.consistent_hashing.v3.ConsistentHashing',
+  // what matchers in filters come to
+  'envoy.config.rbac.v3.Action',
   // network filters
   'envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy',
   'envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager',

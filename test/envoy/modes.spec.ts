@@ -106,6 +106,20 @@ describe.each(PROXY_KINDS)('an inbound of %s', (kind) => {
     await until('the inbound', async () => (await asClient()).answer === 'redis:hello');
   });
 
+  it('refuses the certificate of an enrolment that has ended, and no other of the same id', async () => {
+    const uid = '6f1b2c0e-0000-4000-8000-000000000001';
+    const stolen = await plane.authority.issue({ uri: plane.spiffeId('client'), subject: `CN=${uid}` });
+    const asThief = () => sayTls({ ...at, cert: stolen.chain, key: stolen.key });
+    expect((await asThief()).answer).toBe('redis:hello');
+    const spec = { revokedAt: 1, ended: [{ enrolment: uid, until: Number.MAX_SAFE_INTEGER }] };
+    const revocation = sketch('WorkloadRevocation', 'client', spec, { zone: 'east' });
+    await apply(revocation);
+    await until('it is refused', async () => (await asThief()).answer === '');
+    expect((await asClient()).answer).toBe('redis:hello');
+    plane.state.delete(revocation);
+    await until('the settings', () => plane.isSettled('server'));
+  });
+
   it.each<[string, (strangers: TestAuthority) => Promise<Partial<TestCertificate>>, string]>([
     ['no certificate', () => Promise.resolve({}), 'fail_verify_no_cert'],
     ['a certificate of strangers', (by) => by.issue({ uri: plane.spiffeId('client') }), 'fail_verify_error'],

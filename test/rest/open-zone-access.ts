@@ -100,6 +100,6 @@ export function openProxies(name: string): ProxySource {
 }
 
 function endsNothing(dataplane: Identity): RevocationPlan {
-  const found = { services: [], tokens: [], sameId: [], newBundles: [] };
-  return { dataplane, spiffeId: undefined, isCutOff: false, ...found };
+  const found = { services: [], tokens: [], newBundles: [] };
+  return { dataplane, isCutOff: false, ...found };
 }

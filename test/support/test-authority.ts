@@ -11,8 +11,9 @@ export interface TestCertificate {
   readonly key: string;
 }
 
-/** Names of a certificate; each is one Subject Alternative Name. */
+/** Names of a certificate: each is one Subject Alternative Name, but for its subject. */
 export interface TestNames {
+  readonly subject?: string;
   readonly uri?: string;
   readonly dns?: string;
   readonly ip?: string;
@@ -68,13 +69,14 @@ export class TestAuthority {
   }
 
   /** `validFor`, ms: below 0 it has expired. */
-  async issue({ uri, dns, ip }: TestNames, validFor = HOUR): Promise<TestCertificate> {
+  async issue({ subject, uri, dns, ip }: TestNames, validFor = HOUR): Promise<TestCertificate> {
     const own = await webcrypto.subtle.generateKey(P256, true, ['sign', 'verify']);
     const names: x509.JsonGeneralName[] = [];
     if (uri !== undefined) names.push({ type: 'url', value: uri });
     if (dns !== undefined) names.push({ type: 'dns', value: dns });
     if (ip !== undefined) names.push({ type: 'ip', value: ip });
     const certificate = await x509.X509CertificateGenerator.create({
+      ...(subject !== undefined && { subject }),
       issuer: new x509.X509Certificate(this.certificate).subject,
       ...validity(validFor),
       publicKey: own.publicKey,

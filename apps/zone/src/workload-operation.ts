@@ -1,8 +1,7 @@
 import type { DataplaneTokens } from '@causeway/access';
 import type { ControlPlaneCore } from '@causeway/control-plane';
 import { WorkloadRevoker, type RevocationPlan } from '@causeway/controllers';
-import { enrolmentOf, identityFor, putEnrolment, spiffeIdOf } from '@causeway/identity';
-import { Dataplane, MeshIdentity } from '@causeway/kinds';
+import { enrolmentOf, putEnrolment } from '@causeway/identity';
 import type { WorkloadAccess } from '@causeway/queries';
 import { Conflict, describeIdentity, NotFound, type Identity } from '@causeway/resources';
 import { reachedSoon, type IndexReader, type ResourceStore } from '@causeway/store';
@@ -28,7 +27,6 @@ export class WorkloadOperation implements WorkloadAccess {
     this.zone = settings.CAUSEWAY_ZONE_NAME;
     this.revoker = new WorkloadRevoker({
       ...{ cp, clock, logger, index, store, tokens, isConnected, zone: this.zone },
-      idOf: (dataplane) => spiffeIdIn(index, dataplane),
       validity: settings.CAUSEWAY_WORKLOAD_CERT_VALIDITY,
     });
   }
@@ -53,15 +51,4 @@ export class WorkloadOperation implements WorkloadAccess {
     if (results[0]?.type === 'refused') throw new Conflict('somebody else wrote it at the same time; try again');
     await reachedSoon(index, revision, core.clock);
   }
-}
-
-function spiffeIdIn(index: IndexReader, id: Identity): string | undefined {
-  const dataplane = index.get(id);
-  if (!dataplane || !Dataplane.is(dataplane)) return undefined;
-  const identity = identityFor(
-    dataplane,
-    [...index.ofKind(MeshIdentity.name)].filter((one) => MeshIdentity.is(one)),
-  );
-  const found = identity && spiffeIdOf(dataplane, identity);
-  return found?.ok ? found.id.uri : undefined;
 }

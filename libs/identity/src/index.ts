@@ -30,7 +30,6 @@ export {
   type EnrolmentsOptions,
   type JoiningCredential,
 } from './enrolments';
-export { revokedIds } from './revocations';
 export { SealingKeys, type ParsedSealingKeys, type SealedText } from './sealing-keys';
 export { type AuthorityState, type RotationEvidence, type RotationStep } from './authority-rotation';
 export {

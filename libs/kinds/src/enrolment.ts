@@ -85,8 +85,6 @@ const Ended = Type.Object(
   {
     /** The uid of the enrolment: its certificates carry it. */
     enrolment: Id,
-    /** The SPIFFE id of its certificates, where no other enrolment had it. */
-    spiffeId: Type.Optional(Type.String({ minLength: 1, maxLength: 2_048 })),
     /** When its last certificate has ended, ms since 1970. */
     until: Instant,
   },

@@ -170,7 +170,14 @@ export {
   FilterChainMatch,
   ListenerFilter,
 } from './gen/envoy/config/listener/v3/listener_components';
-export { Permission, Policy, Principal, RBAC as RbacRules, RBAC_Action } from './gen/envoy/config/rbac/v3/rbac';
+export {
+  Action as RbacMatchAction,
+  Permission,
+  Policy,
+  Principal,
+  RBAC as RbacRules,
+  RBAC_Action,
+} from './gen/envoy/config/rbac/v3/rbac';
 export { FractionalPercent_DenominatorType } from './gen/envoy/type/v3/percent';
 export { RouteConfiguration } from './gen/envoy/config/route/v3/route';
 export {
@@ -218,6 +225,7 @@ export {
   SourceIPInput,
   TransportProtocolInput,
 } from './gen/envoy/extensions/matching/common_inputs/network/v3/network_inputs';
+export { SubjectInput, UriSanInput } from './gen/envoy/extensions/matching/common_inputs/ssl/v3/ssl_inputs';
 export { ConsistentHashing } from './gen/envoy/extensions/matching/input_matchers/consistent_hashing/v3/consistent_hashing';
 export { PreviousHostsPredicate } from './gen/envoy/extensions/retry/host/previous_hosts/v3/previous_hosts';
 export { ProxyProtocolUpstreamTransport } from './gen/envoy/extensions/transport_sockets/proxy_protocol/v3/upstream_proxy_protocol';

@@ -5,7 +5,6 @@ import {
   type Enrolments,
   identityFor,
   meshAuthorityOf,
-  revokedIds,
   spiffeIdOf,
   type WorkloadCertificates,
 } from '@causeway/identity';
@@ -252,9 +251,7 @@ export class XdsPort implements ObservedProxies {
     return new PeerCertificates({
       clock,
       trust: (mesh) => this.resources.model.trust(mesh),
-      isRevoked: (mesh, uri) =>
-        access.meshes.state(mesh)?.access?.revoked.includes(uri) === true ||
-        revokedIds(this.options.index, mesh).includes(uri),
+      isRevoked: (mesh, uri) => access.meshes.state(mesh)?.access?.revoked.includes(uri) === true,
     });
   }
 

@@ -107,11 +107,29 @@ describe('a plane is told', () => {
     zone.put(settings({}));
   });
 
+  it('whose enrolment has ended: the machines of its zone with that certificate, and nobody else of their id', () => {
+    const [here, east] = ['spiffe://default.west.mesh.local/workload/a', 'spiffe://default.east.mesh.local/workload/a'];
+    const ended = (zoneOfEnd: string): Resource =>
+      sketch('WorkloadRevocation', 'a', { revokedAt: 1, ended: [{ enrolment: 'e-1', until: 9 }] }, { zone: zoneOfEnd });
+    const allowed = (id: string, subject: string): boolean | undefined => {
+      const chain = listenerOf(told({ dataplane: dataplane.id }), 'inbound:192.0.2.1:6379').chains.get('mesh');
+      return chain?.forwarding.access?.allows({ ids: [id], subject });
+    };
+    zone.put(ended('west'));
+    expect([allowed(here, 'CN=e-1'), allowed(here, 'CN=e-2'), allowed(here, '')]).toEqual([false, true, true]);
+    zone.delete(ended('west'));
+    expect(allowed(here, 'CN=e-1')).toBe(true);
+    // Another zone ends certificates of its own trust domain only.
+    zone.put(ended('east'));
+    expect([allowed(east, 'CN=e-1'), allowed(here, 'CN=e-1')]).toEqual([false, true]);
+    zone.delete(ended('east'));
+  });
+
   it('who may call: anyone with an identity, all but the revoked, nobody', () => {
     const allowed = (spec: JsonObject, ids: readonly string[]): boolean | undefined => {
       zone.put(settings(spec));
       const chain = listenerOf(told({ dataplane: dataplane.id }), 'inbound:192.0.2.1:6379').chains.get('mesh');
-      return chain?.forwarding.access?.allows(ids);
+      return chain?.forwarding.access?.allows({ ids, subject: '' });
     };
     const [one, other] = ['spiffe://a/b', 'spiffe://a/c'];
     const revoked = { revokedIdentities: [one] };

@@ -30,8 +30,6 @@ export interface WorkloadRevokerOptions {
     list(): Promise<readonly IssuedTokenFacts[]>;
     revoke(id: string): Promise<unknown>;
   };
-  /** The SPIFFE id that a stored Dataplane has; undefined where no MeshIdentity selects it. */
-  readonly idOf: (dataplane: Identity) => string | undefined;
   /** Whether this zone has a session with its global, where it has one; undefined: it is by itself. */
   readonly isConnected: () => boolean | undefined;
   /** How long certificates live at most, ms. */
@@ -46,10 +44,6 @@ export interface RevocationPlan {
   readonly services: readonly string[];
   /** The tokens that it could join with again. */
   readonly tokens: readonly string[];
-  /** The SPIFFE id of its certificates. */
-  readonly spiffeId: string | undefined;
-  /** Dataplanes with the same SPIFFE id, which keep theirs: only the certificates of this enrolment are refused. */
-  readonly sameId: readonly Identity[];
   /** Dataplanes that joined with one of these tokens: they go on, and need a new bundle where they begin from nothing. */
   readonly newBundles: readonly Identity[];
   /** Other zones hear of it only once this zone is connected to its global again. */
@@ -69,21 +63,20 @@ export class WorkloadRevoker {
 
   /** Throws NotFound where nothing of this name is enrolled. */
   async plan(dataplane: Identity): Promise<RevocationPlan> {
-    const { index, idOf, isConnected, tokens: issued } = this.options;
+    const { index, isConnected, tokens: issued } = this.options;
     const enrolment = this.enrolmentOf(dataplane);
-    const spiffeId = idOf(dataplane);
     const tokens = new Set(enrolment.spec.tokens);
     for (const { id, facts, revoked } of await issued.list()) if (!revoked && isFor(facts, dataplane)) tokens.add(id);
     const others = [...index.ofKind(Enrolment.name)].filter(
-      (other) => Enrolment.is(other) && other.id.mesh === dataplane.mesh && other.uid !== enrolment.uid,
+      (other) =>
+        Enrolment.is(other) &&
+        other.id.mesh === dataplane.mesh &&
+        other.uid !== enrolment.uid &&
+        other.spec.tokens.some((token) => tokens.has(token)),
     );
-    const named = (of: readonly EnrolmentResource[]): readonly Identity[] =>
-      of.map(({ id }) => enrolledDataplane(id)).sort((a, b) => compareText(a.name, b.name));
-    const enrolled = others.filter((other): other is EnrolmentResource => Enrolment.is(other));
     return {
-      ...{ dataplane, spiffeId, tokens: [...tokens], services: enrolment.spec.services ?? [] },
-      sameId: named(enrolled.filter(({ id }) => spiffeId !== undefined && idOf(enrolledDataplane(id)) === spiffeId)),
-      newBundles: named(enrolled.filter(({ spec }) => spec.tokens.some((token) => tokens.has(token)))),
+      ...{ dataplane, tokens: [...tokens], services: enrolment.spec.services ?? [] },
+      newBundles: others.map(({ id }) => enrolledDataplane(id)).sort((a, b) => compareText(a.name, b.name)),
       isCutOff: isConnected() === false,
     };
   }
@@ -103,15 +96,12 @@ export class WorkloadRevoker {
   }
 
   /** False where others wrote at the same time. */
-  private async end({ dataplane, spiffeId, sameId }: RevocationPlan): Promise<boolean> {
+  private async end({ dataplane }: RevocationPlan): Promise<boolean> {
     const { cp, index, store, clock, validity } = this.options;
     const enrolment = this.enrolmentOf(dataplane);
     const id = { ...enrolmentId(dataplane), kind: WorkloadRevocation.name };
     const now = clock.now();
-    const ended = {
-      ...{ enrolment: enrolment.uid, until: now + validity + SLACK },
-      ...(spiffeId !== undefined && sameId.length === 0 && { spiffeId }),
-    };
+    const ended = { enrolment: enrolment.uid, until: now + validity + SLACK };
     const stored = index.get(id);
     const before = stored && WorkloadRevocation.is(stored) ? stored.spec.ended.filter(({ until }) => until > now) : [];
     const spec = { revokedAt: now, ended: [...before, ended].slice(-MOST_ENDED_ENROLMENTS) };

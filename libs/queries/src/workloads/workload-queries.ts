@@ -92,14 +92,12 @@ function keyOf({ mesh, namespace, name }: Identity): string {
 }
 
 function planJson(plan: RevocationPlan, dryRun: boolean): JsonObject {
-  const { dataplane, services, tokens, spiffeId, sameId, newBundles, isCutOff } = plan;
+  const { dataplane, services, tokens, newBundles, isCutOff } = plan;
   const { mesh, namespace, name } = dataplane;
   return {
     ...{ mesh, namespace, name, dryRun, services: [...services], tokens: [...tokens] },
-    ...(spiffeId !== undefined && { spiffeId }),
-    sameId: sameId.map(nameJson),
     newBundles: newBundles.map(nameJson),
-    otherZones: isCutOff ? 'once this zone is connected to the global again' : 'told',
+    otherZones: isCutOff ? 'once this zone is connected to the global again' : 'informed',
   };
 }
 

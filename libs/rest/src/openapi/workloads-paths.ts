@@ -48,12 +48,10 @@ export const WORKLOAD_SCHEMAS: OpenApiObject = {
   WorkloadRevocationResult: object(
     {
       ...{ mesh: text, namespace: text, name: text, dryRun: flag, services: list(text), tokens: list(text) },
-      spiffeId: text,
-      sameId: { ...list(named), description: 'Dataplanes that have the same SPIFFE id and keep it.' },
       newBundles: { ...list(named), description: 'Dataplanes that joined with the same tokens.' },
       otherZones: text,
     },
-    ['mesh', 'namespace', 'name', 'dryRun', 'services', 'tokens', 'sameId', 'newBundles', 'otherZones'],
+    ['mesh', 'namespace', 'name', 'dryRun', 'services', 'tokens', 'newBundles', 'otherZones'],
     { additionalProperties: false },
   ),
 };

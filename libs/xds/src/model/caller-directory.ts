@@ -167,7 +167,7 @@ type ZoneDomains = ReturnType<CallerFacts['domainsOf']>;
  * The trust domains of a zone: that of the zone's name, and what MeshIdentities give there. One that gives the same in other zones says of
  * nobody where he is; neither does the authority of `Mesh.mtls`, whose domain is the mesh.
  */
-function zoneDomains(
+export function zoneDomains(
   index: Pick<IndexReader, 'ofKind'>,
   mesh: string,
   { of, here }: { readonly of: string; readonly here: string },

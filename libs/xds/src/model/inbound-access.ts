@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DataplaneResource } from '@causeway/controllers';
-import { revokedIds } from '@causeway/identity';
 import { WorkloadRevocation } from '@causeway/kinds';
 import { mtlsModeOf, type MeshAccess, type Meshes, type MtlsMode } from '@causeway/meshes';
 import { globalIdentity, identityKey, isJsonObject, type Resource } from '@causeway/resources';
 import { mayBeAnonymous, type AccessRules } from '@causeway/policies';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import type { AccessFacts } from './destination';
+import { endedEnrolments, type EndedEnrolment } from './ended-enrolments';
 import type { InboundRules } from './inbound-rules';
 
 /** Who may call an inbound: SPIFFE ids, or `anyone` with a verified identity. Nobody is named = nobody may. */
@@ -20,6 +20,8 @@ export interface InboundAccess {
   readonly callers: Callers;
   /** SPIFFE ids that may not call whoever else may. */
   readonly revoked: readonly string[];
+  /** Machines whose certificates are believed no longer, whatever id they have. */
+  readonly ended: readonly EndedEnrolment[];
   /** Whether its process relies on the header by which its proxy says who called. */
   readonly needsClientCertHeader: boolean;
   /** After how long it closes a connection, ms. */
@@ -48,6 +50,7 @@ export interface AccessSource {
 
 interface Decision {
   readonly access: MeshAccess;
+  readonly ended: readonly EndedEnrolment[];
   readonly narrowed: number;
 }
 
@@ -68,6 +71,7 @@ export class AccessTable implements AccessFacts {
     private readonly index: Pick<IndexReader, 'get' | 'ofKind'>,
     private readonly source: AccessSource,
     private readonly rules: Pick<InboundRules, 'of'>,
+    private readonly zone: string,
   ) {}
 
   /** The access to one inbound of a Dataplane. */
@@ -75,13 +79,13 @@ export class AccessTable implements AccessFacts {
     const { id, labels } = dataplane;
     const decision = this.ofMesh(id.mesh);
     if (decision === 'pending') return decision;
-    const { access, narrowed } = decision;
+    const { access, narrowed, ended } = decision;
     const { maxConnectionAge: maxAge, revoked, needsClientCertHeader } = access;
     const rules = this.rules.of(dataplane, port, access.defaultAccess);
     if (rules === 'pending') return rules;
     const callers = rules.length > 0 ? 'anyone' : callersOf(access);
     const mtls = mtlsModeOf(access, labels, port);
-    return { mtls, rules, callers, revoked, needsClientCertHeader, maxAge, narrowed };
+    return { mtls, rules, callers, revoked, ended, needsClientCertHeader, maxAge, narrowed };
   }
 
   /**
@@ -93,8 +97,9 @@ export class AccessTable implements AccessFacts {
     if (decision !== 'pending') this.ofEgresses.set(mesh, decision);
     const last = this.ofEgresses.get(mesh);
     if (!last) return undefined;
-    const { access, narrowed } = last;
-    return { callers: callersOf(access), revoked: access.revoked, maxAge: access.maxConnectionAge, narrowed };
+    const { access, narrowed, ended } = last;
+    const { revoked, maxConnectionAge: maxAge } = access;
+    return { callers: callersOf(access), revoked, ended, maxAge, narrowed };
   }
 
   /**
@@ -163,18 +168,11 @@ export class AccessTable implements AccessFacts {
     return decision;
   }
 
-  /** What the settings of the mesh say, and whom revocations of workloads end. */
-  private accessOf(mesh: string): MeshAccess | undefined {
-    const access = this.source.meshes.state(mesh)?.access;
-    const ended = access ? revokedIds(this.index, mesh) : [];
-    return access && ended.length > 0
-      ? { ...access, revoked: [...new Set([...access.revoked, ...ended])].sort() }
-      : access;
-  }
-
   private decide(mesh: string): Decision | 'pending' {
-    const access = this.source.isReady() ? this.accessOf(mesh) : undefined;
-    return access ? { access, narrowed: narrowedOf(this.index.get(globalIdentity('Mesh', mesh))) } : 'pending';
+    const access = this.source.isReady() ? this.source.meshes.state(mesh)?.access : undefined;
+    if (!access) return 'pending';
+    const narrowed = narrowedOf(this.index.get(globalIdentity('Mesh', mesh)));
+    return { access, narrowed, ended: endedEnrolments(this.index, { mesh, zone: this.zone }) };
   }
 }
 

@@ -72,7 +72,7 @@ export class TrafficModel {
     this.hosts = hosts;
     this.secrets = new SecretAccess(index, zone, () => access.areSecretsUpgraded?.() !== false);
     this.rules = new InboundRules({ index, zone, policies, servicesOf: (dataplane) => this.selecting(dataplane) });
-    this.access = new AccessTable(index, access, this.rules);
+    this.access = new AccessTable(index, access, this.rules, zone);
     this.egress = new ZoneEgressTable(index, zone);
     this.egress.load();
     this.egressRules = new EgressRules(this.rules, this.access);

@@ -58,18 +58,13 @@ async function revokeWorkload(context: CommandContext, name: string, options: Wo
   context.print(
     `its streams, its certificates and its endpoints ${end}; tokens: ${countOf(textsAt(answer, 'tokens'))}`,
   );
-  const same = namesAt(answer, 'sameId');
-  if (same.length > 0)
-    context.print(
-      `${same.join(', ')} keep the identity ${textAt(answer, 'spiffeId')}: certificates of ${name} alone are refused`,
-    );
   const bundles = namesAt(answer, 'newBundles');
   if (bundles.length > 0) {
     const need = dryRun ? 'would need' : 'need';
     context.print(`joined with the same bundle, go on, and ${need} a new one to join again: ${bundles.join(', ')}`);
   }
   const zones = textAt(answer, 'otherZones');
-  if (zones !== 'told') context.printError(`other zones are told ${zones}`);
+  if (zones !== 'informed') context.printError(`other zones learn of it ${zones}`);
   return 0;
 }
 

@@ -1,4 +1,5 @@
 import { HttpRbac, RBAC_Action } from '@causeway/proto-gen';
+import { NOBODY } from './verified-caller';
 import { UNCLEAR_PATHS } from '@causeway/xds';
 import { callerRule, connectionRule } from './callers';
 
@@ -46,9 +47,9 @@ it.each<[string, HttpRbac, boolean, boolean]>([
   ['only unclear paths are denied', rbac(DENY, { [UNCLEAR_PATHS]: [gets] }), true, false],
 ])('a connection whose requests are not seen, where %s', (_, filter, allows, isOfRequests) => {
   const rule = connectionRule(filter);
-  expect([rule.allows([ID]), rule.isOfRequests]).toEqual([allows, isOfRequests]);
+  expect([rule.allows({ ids: [ID], subject: '' }), rule.isOfRequests]).toEqual([allows, isOfRequests]);
   // Without an identity nobody is one of those that a rule is about.
-  expect(rule.allows([])).toBe(filter.rules?.action === DENY);
+  expect(rule.allows(NOBODY)).toBe(filter.rules?.action === DENY);
 });
 
 it('a filter of connections that looks at requests is refused', () => {

@@ -1,12 +1,12 @@
 import { type HttpRbac, type NetworkRbac, type Principal, RBAC_Action } from '@causeway/proto-gen';
 import { UNCLEAR_PATHS } from '@causeway/xds';
+import { matcherRule } from './matcher-rule';
+import type { CallerRule } from './verified-caller';
 import { UnsupportedConfig } from './unsupported-config';
-
-/** Whether a caller may call: one with these verified SPIFFE ids, or none without an identity. */
-export type CallerRule = (ids: readonly string[]) => boolean;
 
 /** The rule of an access filter. Everything that it may say is obeyed; a principal that is not known is an error, not a pass. */
 export function callerRule({ rules, matcher }: Pick<NetworkRbac, 'rules' | 'matcher'>): CallerRule {
+  if (matcher) return matcherRule(matcher);
   const { allows, isOfRequests } = connectionRule({ rules, matcher });
   if (isOfRequests) throw new UnsupportedConfig('permissions', 'are not "any"');
   return allows;
@@ -27,12 +27,12 @@ export function connectionRule({ rules, matcher }: Pick<HttpRbac, 'rules' | 'mat
   const policies = Object.entries(rules.policies).flatMap(([name, { permissions, principals }]) => {
     const takesAll = permissions.some(({ rule }) => rule?.$case === 'any' && rule.value);
     const callers = principals.map(principalRule);
-    const fits: CallerRule = (ids) => callers.some((rule) => rule(ids));
+    const fits: CallerRule = (caller) => callers.some((rule) => rule(caller));
     return name === UNCLEAR_PATHS ? [] : [{ fits, takesAll }];
   });
   const counted = policies.filter(({ takesAll }) => takesAll || !isAllow);
   return {
-    allows: (ids) => counted.some(({ fits }) => fits(ids)) === isAllow,
+    allows: (caller) => counted.some(({ fits }) => fits(caller)) === isAllow,
     isOfRequests: policies.some(({ takesAll }) => !takesAll),
   };
 }
@@ -43,22 +43,22 @@ function principalRule({ identifier }: Principal): CallerRule {
       return () => identifier.value;
     case 'authenticated': {
       const name = identifier.value.principalName?.matchPattern;
-      if (!name) return (ids) => ids.length > 0;
-      if (name.$case === 'exact') return (ids) => ids.includes(name.value);
-      if (name.$case === 'prefix') return (ids) => ids.some((id) => id.startsWith(name.value));
+      if (!name) return ({ ids }) => ids.length > 0;
+      if (name.$case === 'exact') return ({ ids }) => ids.includes(name.value);
+      if (name.$case === 'prefix') return ({ ids }) => ids.some((id) => id.startsWith(name.value));
       throw new UnsupportedConfig('principalName', `${name.$case} is not known`);
     }
     case 'andIds': {
       const all = identifier.value.ids.map(principalRule);
-      return (ids) => all.every((rule) => rule(ids));
+      return (caller) => all.every((rule) => rule(caller));
     }
     case 'orIds': {
       const any = identifier.value.ids.map(principalRule);
-      return (ids) => any.some((rule) => rule(ids));
+      return (caller) => any.some((rule) => rule(caller));
     }
     case 'notId': {
       const rule = principalRule(identifier.value);
-      return (ids) => !rule(ids);
+      return (caller) => !rule(caller);
     }
     default:
       throw new UnsupportedConfig('principals', `${identifier?.$case ?? 'nothing'} is not known`);

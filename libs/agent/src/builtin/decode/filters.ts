@@ -11,9 +11,10 @@ import {
   TcpProxy,
   TcpProxy_UpstreamConnectMode,
 } from '@causeway/proto-gen';
-import { callerRule, connectionRule, type CallerRule } from './callers';
+import { callerRule, connectionRule } from './callers';
 import { routePlan, type RoutePlan, type WeightedCluster } from './routes';
 import { asMessage, msOf, typedConfigOf, UnsupportedConfig } from './unsupported-config';
+import type { CallerRule } from './verified-caller';
 
 /** Which cluster a connection goes to. */
 export type ClusterChoice =
@@ -102,7 +103,7 @@ function lose(draft: Draft, what: string): void {
 function addAccess(draft: Draft, statPrefix: string, allows: CallerRule): void {
   const { access: before } = draft;
   draft.access = before
-    ? { statPrefix: before.statPrefix, allows: (ids) => before.allows(ids) && allows(ids) }
+    ? { statPrefix: before.statPrefix, allows: (caller) => before.allows(caller) && allows(caller) }
     : { statPrefix, allows };
 }
 

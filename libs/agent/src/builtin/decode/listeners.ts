@@ -5,6 +5,7 @@ import { chainChoiceOf, type ChainChoice } from './chain-choice';
 import { forwardingOf, type Forwarding } from './filters';
 import { serverTlsOf, type ServerTls } from './tls-settings';
 import { asMessage, msOf, typedConfigOf, UnsupportedConfig } from './unsupported-config';
+import { NOBODY } from './verified-caller';
 
 /** One way to take connections. */
 export interface ChainPlan {
@@ -66,7 +67,7 @@ export function takesPlaintext({ choose, chains }: ListenerPlan): boolean {
   if (!chain || chain.tls) return false;
   const { access, choice } = chain.forwarding;
   const isClosed = choice.type === 'fixed' && choice.cluster === NO_CLUSTER;
-  return !isClosed && access?.allows([]) !== false;
+  return !isClosed && access?.allows(NOBODY) !== false;
 }
 
 /** Whether a process behind a listener relies on the header that only a proxy of requests sets. */

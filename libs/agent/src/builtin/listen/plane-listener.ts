@@ -1,6 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Clock, Timer } from '@causeway/runtime';
 import type { ChainPlan, ListenerPlan } from '../decode/listeners';
+import { NOBODY, type VerifiedCaller } from '../decode/verified-caller';
 import type { Opening } from '../decode/chain-choice';
 import type { WeightedCluster } from '../decode/routes';
 import { clusterAt } from '../decode/weighted-choice';
@@ -205,8 +206,8 @@ export class PlaneListener {
     const { socket: raw, gone } = connection;
     const tcp = this.tools.stats.of('tcp', forwarding.statPrefix);
     if (!this.admit(raw, forwarding)) return this.cut(connection);
-    const client = chain.tls ? await this.terminatorOf(chain).secure(raw) : { socket: raw, ids: [] };
-    if (!client || gone.signal.aborted || !this.mayCall(client.ids, forwarding)) {
+    const client = chain.tls ? await this.terminatorOf(chain).secure(raw) : { socket: raw, caller: NOBODY };
+    if (!client || gone.signal.aborted || !this.mayCall(client.caller, forwarding)) {
       (client?.socket ?? raw).destroy();
       return;
     }
@@ -262,9 +263,9 @@ export class PlaneListener {
     }
   }
 
-  private mayCall(ids: readonly string[], { access }: Forwarding): boolean {
+  private mayCall(caller: VerifiedCaller, { access }: Forwarding): boolean {
     if (!access) return true;
-    const allowed = access.allows(ids);
+    const allowed = access.allows(caller);
     this.tools.stats.of('rbac', access.statPrefix).add(allowed ? 'allowed' : 'denied');
     return allowed;
   }

@@ -3,6 +3,7 @@ import { createServer, type Server, type TLSSocket } from 'node:tls';
 import type { Clock } from '@causeway/runtime';
 import type { ChainPlan } from '../decode/listeners';
 import type { ServerTls } from '../decode/tls-settings';
+import { NOBODY, type VerifiedCaller } from '../decode/verified-caller';
 import type { Stats } from '../stats';
 import { checkPeer, type PeerVerdict } from '../tls/peer-check';
 import type { TlsContexts, TlsMaterial } from '../tls/tls-material';
@@ -10,8 +11,7 @@ import type { TlsContexts, TlsMaterial } from '../tls/tls-material';
 /** A client whose handshake is done and whose identity is verified. */
 export interface SecuredClient {
   readonly socket: TLSSocket;
-  /** Its SPIFFE ids; none where it need not have any. */
-  readonly ids: readonly string[];
+  readonly caller: VerifiedCaller;
 }
 
 /** What clients of the mesh offer as protocol name. */
@@ -60,7 +60,7 @@ export class TlsTerminator {
     const verdict = this.verdict(socket, clock.now());
     if (verdict.ok) {
       stats.add('ssl.handshake');
-      return { socket, ids: verdict.ids };
+      return { socket, caller: verdict };
     }
     stats.add(`ssl.${verdict.counter}`);
     socket.destroy();
@@ -73,7 +73,7 @@ export class TlsTerminator {
   }
 
   private verdict(socket: TLSSocket, now: number): PeerVerdict {
-    if (!this.tls.needsClientCertificate) return { ok: true, ids: [] };
+    if (!this.tls.needsClientCertificate) return { ok: true, ...NOBODY };
     return checkPeer(socket, this.tls, this.material?.domains, now);
   }
 

@@ -1,5 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
+import { NOBODY, type VerifiedCaller } from '../decode/verified-caller';
 import type { TlsSettings } from '../decode/tls-settings';
 import { hasName, spiffeIdsOf, urisOf } from './certificate-names';
 
@@ -9,9 +10,9 @@ const MOST_INTERMEDIATES = 4;
 /** Authorities by trust domain. */
 export type TrustDomains = ReadonlyMap<string, readonly X509Certificate[]>;
 
-/** What is believed of the other side: its SPIFFE ids, where it has any; or why it is not believed, by the name of Envoy's counter. */
+/** What is believed of the other side: its SPIFFE ids and its subject, where it has any; or why it is not believed, by the name of Envoy's counter. */
 export type PeerVerdict =
-  | { readonly ok: true; readonly ids: readonly string[] }
+  | ({ readonly ok: true } & VerifiedCaller)
   | { readonly ok: false; readonly counter: PeerFailure; readonly reason: string };
 
 /** Envoy's counters of refused certificates. */
@@ -27,7 +28,7 @@ export function checkPeer(
   domains: TrustDomains | undefined,
   now: number,
 ): PeerVerdict {
-  if (belief.type === 'anybody') return { ok: true, ids: [] };
+  if (belief.type === 'anybody') return { ok: true, ...NOBODY };
   const certificate = socket.getPeerX509Certificate();
   if (!certificate) return refused('fail_verify_no_cert', 'it shows no certificate');
   if (!socket.authorized && !isAnchoredBelow(socket, belief))
@@ -42,7 +43,7 @@ export function checkPeer(
     ids = spiffe.ids;
   }
   if (!hasName(certificate, names)) return refused('fail_verify_san', 'its certificate has none of the expected names');
-  return { ok: true, ids };
+  return { ok: true, ids, subject: certificate.subject ?? '' };
 }
 
 /**

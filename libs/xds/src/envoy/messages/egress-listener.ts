@@ -13,6 +13,7 @@ import { egressServerNamesOf } from '../../model/sni';
 import type { SocketAddress } from '../../model/zone-entrance';
 import { durationOf, packExtension, packFilter } from '../../resources/any';
 import { accessFilters, handshakeNames } from './access-filters';
+import { endedFilters } from './ended-filter';
 import { accessFilter } from './inbound-listeners';
 import { egressClusterName, egressListenerName, egressSecretNames } from '../names';
 import { addressOf, chooseCluster, closedChain, exactly, tcpProxy } from './outbound-listeners';
@@ -105,7 +106,7 @@ interface ChainOptions {
 }
 
 function chain(of: LeavingMesh, { group, limits, ruled }: ChainOptions): ChainFields {
-  const { mesh, revoked, maxAge } = of;
+  const { mesh, revoked, ended, maxAge } = of;
   const rules = ruled ? [ruled.rules] : [];
   const callers = ruled ? 'anyone' : of.callers;
   const { network } = accessFilters(rules)({ statPrefix: COUNTERS, isTls: true, isHttp: false });
@@ -115,6 +116,7 @@ function chain(of: LeavingMesh, { group, limits, ruled }: ChainOptions): ChainFi
     transportSocketConnectTimeout: durationOf(HANDSHAKE),
     filters: [
       ...limitFilters(COUNTERS, limits),
+      ...endedFilters(COUNTERS, ended),
       accessFilter(COUNTERS, { callers, revoked }),
       ...network,
       chooseCluster(egressClusterName('%REQUESTED_SERVER_NAME%', ruled !== undefined)),

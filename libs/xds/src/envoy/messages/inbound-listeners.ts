@@ -18,6 +18,7 @@ import { durationOf, packExtension, packFilter } from '../../resources/any';
 import { isHttp } from './clusters';
 import type { Inbound } from '../dataplane/inbound';
 import { accessFilters, callerWith, handshakeNames, takesAnonymous } from './access-filters';
+import { endedFilters } from './ended-filter';
 import { joinedFilters, NOTHING_ADDED, type InboundFilters } from './inbound-filters';
 import { inboundListenerName, NO_CLUSTER } from '../names';
 import { addressOf, AFTER_HANDSHAKE, exactly, takeChain, tcpProxy } from './outbound-listeners';
@@ -93,7 +94,7 @@ class InboundChains {
 
   /** A chain that changes is closed with its connections: its name changes with each narrowing. */
   ofMesh(): ChainFields {
-    const { callers, revoked, narrowed, rules, needsClientCertHeader } = this.access;
+    const { callers, revoked, ended, narrowed, rules, needsClientCertHeader } = this.access;
     // Requests of those that may do nothing are answered all the same: with 403.
     const names = isHttp(this.inbound) ? undefined : handshakeNames(rules);
     const statPrefix = inboundListenerName(this.inbound.at);
@@ -101,7 +102,11 @@ class InboundChains {
       name: narrowed === 0 ? 'mesh' : `mesh:${narrowed}`,
       transportSocket: downstreamTls(names ?? callers),
       transportSocketConnectTimeout: durationOf(10_000),
-      filters: [accessFilter(statPrefix, { callers, revoked }), ...this.toProcess(statPrefix, true)],
+      filters: [
+        ...endedFilters(statPrefix, ended),
+        accessFilter(statPrefix, { callers, revoked }),
+        ...this.toProcess(statPrefix, true),
+      ],
       ...(needsClientCertHeader && isHttp(this.inbound) && NEEDS_CLIENT_CERT_HEADER),
     };
   }

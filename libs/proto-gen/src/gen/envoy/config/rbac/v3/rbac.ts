@@ -87,6 +87,12 @@ export interface Principal_Authenticated {
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
+export interface Action {
+  name: string;
+  action: RBAC_Action;
+  _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
+}
+
 function createBaseRBAC(): RBAC {
   return { action: 0, policies: {}, _unknownFields: {} };
 }
@@ -1119,6 +1125,91 @@ export const Principal_Authenticated: MessageFns<
     message.principalName = (object.principalName !== undefined && object.principalName !== null)
       ? StringMatcher.fromPartial(object.principalName)
       : undefined;
+    return message;
+  },
+};
+
+function createBaseAction(): Action {
+  return { name: "", action: 0, _unknownFields: {} };
+}
+
+export const Action: MessageFns<Action, "envoy.config.rbac.v3.Action"> = {
+  $type: "envoy.config.rbac.v3.Action" as const,
+
+  encode(message: Action, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.action !== 0) {
+      writer.uint32(16).int32(message.action);
+    }
+    if (message._unknownFields !== undefined) {
+      for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
+        const tag = parseInt(key, 10);
+        for (const value of values) {
+          writer.uint32(tag).raw(value);
+        }
+      }
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Action {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAction();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.action = reader.int32() as any;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        const buf = reader.skip(tag & 7);
+
+        const list = message._unknownFields![tag];
+
+        if (list === undefined) {
+          message._unknownFields![tag] = [buf];
+        } else {
+          list.push(buf);
+        }
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<Action>): Action {
+    return Action.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<Action>): Action {
+    const message = createBaseAction();
+    message.name = object.name ?? "";
+    message.action = object.action ?? 0;
     return message;
   },
 };

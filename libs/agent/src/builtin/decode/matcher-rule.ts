@@ -1,0 +1,67 @@
+import {
+  RBAC_Action,
+  RbacMatchAction,
+  SubjectInput,
+  UriSanInput,
+  type MatcherTree,
+  type NetworkRbac,
+} from '@causeway/proto-gen';
+import type { CallerRule, VerifiedCaller } from './verified-caller';
+import { asMessage, UnsupportedConfig } from './unsupported-config';
+
+type MatcherList = Extract<NonNullable<MatcherTree['matcherType']>, { $case: 'matcherList' }>['value'];
+type Predicate = NonNullable<MatcherList['matchers'][number]['predicate']>;
+type Single = Extract<NonNullable<Predicate['matchType']>, { $case: 'singlePredicate' }>['value'];
+type OnMatch = MatcherTree['onNoMatch'];
+
+/** The rule of an access filter that decides by a list of matchers, the first of which counts. What is not known is an error, not a pass. */
+export function matcherRule({ matcherType, onNoMatch }: NonNullable<NetworkRbac['matcher']>): CallerRule {
+  if (matcherType?.$case !== 'matcherList') throw new UnsupportedConfig('matcher', 'is no list');
+  const matchers = matcherType.value.matchers.map(({ predicate, onMatch }) => ({
+    fits: predicateRule(predicate),
+    allows: isAllowed(onMatch),
+  }));
+  // As in Envoy: who is matched by nothing is denied unless it is said otherwise.
+  const otherwise = onNoMatch ? isAllowed(onNoMatch) : false;
+  return (caller) => matchers.find(({ fits }) => fits(caller))?.allows ?? otherwise;
+}
+
+function isAllowed(on: OnMatch): boolean {
+  const config = on?.onMatch?.$case === 'action' ? on.onMatch.value.typedConfig : undefined;
+  const action = config && asMessage(RbacMatchAction, config)?.action;
+  if (action === RBAC_Action.ALLOW) return true;
+  if (action === RBAC_Action.DENY) return false;
+  throw new UnsupportedConfig('matcher', 'comes to neither ALLOW nor DENY');
+}
+
+function predicateRule(predicate: Predicate | undefined): CallerRule {
+  const type = predicate?.matchType;
+  switch (type?.$case) {
+    case 'singlePredicate':
+      return singleRule(type.value);
+    case 'andMatcher': {
+      const all = type.value.predicate.map(predicateRule);
+      return (caller) => all.every((rule) => rule(caller));
+    }
+    case 'orMatcher': {
+      const any = type.value.predicate.map(predicateRule);
+      return (caller) => any.some((rule) => rule(caller));
+    }
+    default:
+      throw new UnsupportedConfig('matcher', `${type?.$case ?? 'nothing'} is not known`);
+  }
+}
+
+function singleRule({ input, matcher }: Single): CallerRule {
+  const pattern = matcher?.$case === 'valueMatch' ? matcher.value.matchPattern : undefined;
+  const values = valuesOf(input?.typedConfig);
+  if (pattern?.$case === 'exact') return (caller) => values(caller).includes(pattern.value);
+  if (pattern?.$case === 'prefix') return (caller) => values(caller).some((one) => one.startsWith(pattern.value));
+  throw new UnsupportedConfig('matcher', `${pattern?.$case ?? 'nothing'} is not known`);
+}
+
+function valuesOf(config: NonNullable<Single['input']>['typedConfig']): (caller: VerifiedCaller) => readonly string[] {
+  if (config && asMessage(SubjectInput, config)) return ({ subject }) => [subject];
+  if (config && asMessage(UriSanInput, config)) return ({ ids }) => ids;
+  throw new UnsupportedConfig('matcher', `${config?.typeUrl ?? 'nothing'} is not known`);
+}
