@@ -110,10 +110,12 @@ describe.each(PROXY_KINDS)('an inbound of %s', (kind) => {
     const uid = '6f1b2c0e-0000-4000-8000-000000000001';
     const stolen = await plane.authority.issue({ uri: plane.spiffeId('client'), subject: `CN=${uid}` });
     const asThief = () => sayTls({ ...at, cert: stolen.chain, key: stolen.key });
-    expect((await asThief()).answer).toBe('redis:hello');
+    const before = await asThief();
+    expect(before.answer).toBe('redis:hello');
     const spec = { revokedAt: 1, ended: [{ enrolment: uid, until: Number.MAX_SAFE_INTEGER }] };
     const revocation = sketch('WorkloadRevocation', 'client', spec, { zone: 'east' });
     await apply(revocation);
+    await before.closed;
     await until('it is refused', async () => (await asThief()).answer === '');
     expect((await asClient()).answer).toBe('redis:hello');
     plane.state.delete(revocation);

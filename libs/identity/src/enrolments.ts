@@ -183,10 +183,9 @@ export class Enrolments {
     const { services, machines, workload } = binding;
     if (machines !== undefined) this.checkGroup(dataplane, before, id, machines);
     if (services === undefined) {
-      // In Kuma's form: good for what is enrolled, and for nothing new unless the operator of the mesh says so.
+      if (!this.mayKumaToken(dataplane, before, { isNamed: binding.name !== undefined, isOfUser }))
+        throw new Forbidden(kumaToken(dataplane));
       if (before || !this.isInForce(dataplane)) return 'as before';
-      const isItsOwn = isOfUser && binding.name !== undefined;
-      if (!isItsOwn && !this.options.takesKumaTokens(dataplane.mesh)) throw new Forbidden(kumaToken(dataplane));
     } else if (before && issuedAt < before.spec.issuedAt) return 'as before';
     return {
       by: isOfUser ? 'dataplane' : 'token',
@@ -196,6 +195,19 @@ export class Enrolments {
       issuedAt,
       ...(machines !== undefined && { group: id }),
     };
+  }
+
+  /**
+   * Whether a token in Kuma's form is good for a Dataplane: it is for what was enrolled at the upgrade, for what is enrolled or written by a
+   * user where it names just that, and for everything where the operator of the mesh says so.
+   */
+  private mayKumaToken(
+    dataplane: Identity,
+    before: EnrolmentResource | undefined,
+    { isNamed, isOfUser }: { readonly isNamed: boolean; readonly isOfUser: boolean },
+  ): boolean {
+    if (!this.isInForce(dataplane) || this.options.takesKumaTokens(dataplane.mesh)) return true;
+    return isNamed ? before !== undefined || isOfUser : before?.spec.by === 'upgrade';
   }
 
   /** A machine of a group takes a name that nobody has, and there is a place for it. */
@@ -227,6 +239,9 @@ export class Enrolments {
     const isRevoked =
       revoked && WorkloadRevocation.is(revoked) && revoked.spec.ended.some((one) => one.enrolment === uid);
     if (restoredAt === undefined || restoredAt + validity <= this.now || isRevoked) return undefined;
+    // A certificate is that of one Dataplane, also of one that takes another name now.
+    for (const other of index.ofKind(Enrolment.name))
+      if (Enrolment.is(other) && isSignedBy(other, uid)) return undefined;
     const stored = index.get(dataplane);
     const services = stored && Dataplane.is(stored) ? [...servicesOf(stored)] : [];
     const formerly = { formerly: uid, confirmBefore: this.now + validity };

@@ -269,7 +269,10 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
       if (!(error instanceof Unavailable || error instanceof Conflict)) throw error;
     });
     // Where the store does not answer at all, nobody waits for it.
-    await Promise.race([isDone, this.options.clock.sleep(LONGEST_ENROLMENT)]);
+    const waiting = new AbortController();
+    await Promise.race([isDone, this.options.clock.sleep(LONGEST_ENROLMENT, waiting.signal)]).finally(() =>
+      waiting.abort(),
+    );
   }
 
   private async verifiedToken({ mesh }: Pick<DataplaneNode, 'mesh'>, token: string): Promise<VerifiedClaims> {

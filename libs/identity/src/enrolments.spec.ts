@@ -1,0 +1,121 @@
+import { Dataplane, EnrolmentEpoch, WorkloadRevocation } from '@causeway/kinds';
+import type { Identity, JsonObject } from '@causeway/resources';
+import { FakeClock, silentLogger } from '@causeway/runtime';
+import { TestPlane } from '../../../test/support/test-plane';
+import { enrolmentEpochId, Enrolments, type JoiningCredential } from './enrolments';
+import type { WorkloadBinding } from './workload-binding';
+
+const EAST = { role: 'zone', zone: 'east', federated: true } as const;
+const DAY = 24 * 3_600_000;
+const NOW = 1_000_000_000;
+
+describe('enrolments', () => {
+  const clock = new FakeClock(NOW);
+  let plane: TestPlane;
+  let enrolments: Enrolments;
+  let takesKuma = false;
+  let issued = 0;
+
+  beforeEach(async () => {
+    takesKuma = false;
+    plane = new TestPlane(EAST);
+    const { store, index } = plane;
+    const takesKumaTokens = (): boolean => takesKuma;
+    const options = { cp: EAST, store, index, clock, logger: silentLogger, takesKumaTokens, validity: DAY };
+    enrolments = new Enrolments(options);
+    await epoch({ since: NOW });
+  });
+  afterEach(async () => {
+    enrolments.close();
+    await plane.close();
+  });
+
+  const epoch = (spec: JsonObject): Promise<unknown> =>
+    plane.write([{ type: 'put', id: enrolmentEpochId('east'), expect: 'any', labels: {}, spec }]);
+  const dataplaneId = (name: string): Identity => ({
+    ...{ kind: Dataplane.name, mesh: 'default', zone: 'east', namespace: 'default', name },
+  });
+  const token = (binding: WorkloadBinding, issuedAt = NOW + issued): JoiningCredential => {
+    issued += 1;
+    return { id: `t-${issued}`, issuedAt, binding: { mesh: 'default', ...binding } };
+  };
+  const stored = (name: string, service: string): Promise<unknown> =>
+    plane.put('Dataplane', name, {
+      networking: { address: '127.0.0.1', inbound: [{ port: 1, tags: { 'kuma.io/service': service } }] },
+    });
+  const upgraded = (name: string): Promise<unknown> =>
+    plane.write([
+      {
+        type: 'put',
+        id: { ...dataplaneId(name), kind: 'Enrolment' },
+        ...{ expect: 'absent', labels: {} },
+        spec: { by: 'upgrade', services: ['web'], tokens: [], issuedAt: NOW },
+      },
+    ]);
+
+  it.each<[string, WorkloadBinding, 'enrolled' | 'upgraded' | 'of a user' | 'new', boolean]>([
+    ['of a mesh', {}, 'upgraded', true],
+    ['of a mesh', {}, 'enrolled', false],
+    ['of a mesh', {}, 'of a user', false],
+    ['of a mesh', {}, 'new', false],
+    ['that names it', { name: 'a' }, 'upgraded', true],
+    ['that names it', { name: 'a' }, 'enrolled', true],
+    ['that names it', { name: 'a' }, 'of a user', true],
+    ['that names it', { name: 'a' }, 'new', false],
+  ])("a token in Kuma's form %s (%j) and a Dataplane that is %s", async (_, binding, what, isGood) => {
+    if (what === 'enrolled') await enrolments.join(dataplaneId('a'), token({ name: 'a', services: ['web'] }), false);
+    if (what === 'upgraded') await upgraded('a');
+    if (what === 'of a user') await stored('a', 'web');
+    const joined = enrolments.join(dataplaneId('a'), token(binding), what === 'of a user');
+    if (isGood) expect((await joined)?.spec.by).toBeDefined();
+    else await expect(joined).rejects.toThrow(/says nothing of services/);
+    takesKuma = true;
+    expect(await enrolments.join(dataplaneId('a'), token(binding), false)).toBeDefined();
+  });
+
+  it('follow the newest token, whatever an older one grants', async () => {
+    const [older, newer] = [token({ name: 'a', services: ['old'] }), token({ name: 'a', services: ['web'] })];
+    const first = await enrolments.join(dataplaneId('a'), newer, false);
+    expect((await enrolments.join(dataplaneId('a'), older, false))?.spec.services).toEqual(['web']);
+    const again = await enrolments.join(dataplaneId('a'), token({ name: 'a', services: ['web', 'admin'] }), false);
+    expect([again?.uid, again?.spec.services]).toEqual([first?.uid, ['web', 'admin']]);
+  });
+
+  it('of a certificate: its own, and none of another Dataplane', async () => {
+    const a = await enrolments.join(dataplaneId('a'), token({ name: 'a', services: [] }), false);
+    await enrolments.join(dataplaneId('b'), token({ name: 'b', services: [] }), false);
+    expect((await enrolments.certified(dataplaneId('a'), a?.uid))?.uid).toBe(a?.uid);
+    await expect(enrolments.certified(dataplaneId('b'), a?.uid)).rejects.toThrow(/of no enrolment/);
+    await expect(enrolments.certified(dataplaneId('c'), a?.uid)).rejects.toThrow(/of no enrolment/);
+    await expect(enrolments.certified(dataplaneId('a'), undefined)).rejects.toThrow(/of no enrolment/);
+    await upgraded('old');
+    expect((await enrolments.certified(dataplaneId('old'), undefined))?.spec.by).toBe('upgrade');
+  });
+
+  it('that a restored store lacks come back for one life of a certificate, each once, with what is stored, and not when revoked', async () => {
+    await stored('a', 'web');
+    await expect(enrolments.certified(dataplaneId('a'), 'gone')).rejects.toThrow(/of no enrolment/);
+    await epoch({ since: NOW, incarnation: 'two', restoredAt: clock.now() });
+    const back = await enrolments.certified(dataplaneId('a'), 'gone');
+    expect(back?.spec).toMatchObject({ by: 'import', services: ['web'], formerly: 'gone', confirmBefore: NOW + DAY });
+    expect((await enrolments.certified(dataplaneId('a'), 'gone'))?.uid).toBe(back?.uid);
+    // The same certificate under another name.
+    await stored('b', 'bank');
+    await expect(enrolments.certified(dataplaneId('b'), 'gone')).rejects.toThrow(/of no enrolment/);
+    const spec = { revokedAt: NOW, ended: [{ enrolment: 'stolen', until: NOW + DAY }] };
+    const id = { ...dataplaneId('b'), kind: WorkloadRevocation.name };
+    await plane.write([{ type: 'put', id, expect: 'absent', labels: {}, spec }]);
+    await expect(enrolments.certified(dataplaneId('b'), 'stolen')).rejects.toThrow(/of no enrolment/);
+    await stored('c', 'late');
+    clock.advance(DAY);
+    await expect(enrolments.certified(dataplaneId('c'), 'later')).rejects.toThrow(/of no enrolment/);
+    clock.advance(-DAY);
+  });
+
+  it('are not gone by while older replicas may be there', async () => {
+    await plane.write([{ type: 'delete', id: enrolmentEpochId('east'), expect: 'any' }]);
+    expect(plane.index.get(enrolmentEpochId('east'))?.id.kind).not.toBe(EnrolmentEpoch.name);
+    expect(await enrolments.join(dataplaneId('a'), token({}), false)).toBeUndefined();
+    expect(await enrolments.certified(dataplaneId('a'), undefined)).toBeUndefined();
+  });
+});
