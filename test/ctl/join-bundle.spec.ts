@@ -5,7 +5,7 @@ import { readJoinBundle, type JoinBundle } from '@causeway/identity';
 import { restFixture } from '../rest/rest-fixture';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import { ZoneProgram } from '../support/zone-program';
-import { runAsAdmin, type Ran } from './run-causeway';
+import { runAsAdmin, runCauseway, type Ran } from './run-causeway';
 
 describe('causeway tokens … --bundle', () => {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-bundle-'));
@@ -80,7 +80,7 @@ describe('causeway tokens … --bundle', () => {
       expect(await tokens(...args)).toMatchObject({ code: 2, out: '', err: expect.stringMatching(err) as string });
     const global = await restFixture({ cp: { role: 'global' } });
     const there = `http://127.0.0.1:${await global.server.listen('127.0.0.1', 0)}`;
-    const ran = await runAsAdmin(there, ['tokens', 'zone', 'east', '--bundle']);
+    const ran = await runCauseway(there, ['tokens', 'zone', 'east', '--bundle']);
     await global.close();
     expect(ran).toMatchObject({ code: 2, out: '' });
     expect(ran.err).toContain('causeway --context global tokens zone east --scope ingress > FILE');

@@ -112,8 +112,11 @@ describe('a machine that has joined', () => {
     await zone.untilLeading();
     await until('a key that signs tokens', () => issue({ name: 'first' }).catch(() => undefined));
     const kuma = await issue({ isKuma: true });
+    let tried = 0;
     await until('the zone goes by enrolments', async () => {
-      const one = machine(dataplane('early', 'early'), { token: kuma.token });
+      // Another one each time: what came in before is enrolled with it.
+      const name = `early-${++tried}`;
+      const one = machine(dataplane(name, name), { token: kuma.token });
       await until('an answer', () => stateOf(one)?.type === 'held' || reasonOf(one) !== '');
       const isRefused = stateOf(one)?.type === 'refused';
       await one.stop();

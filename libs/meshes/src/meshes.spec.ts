@@ -181,6 +181,7 @@ describe('access to the workloads of a mesh', () => {
 
   it('is strict, and open to every verified identity, where nothing is said', () => {
     expect(meshAccess({})).toEqual({
+      needsClientCertHeader: false,
       mtls: 'Strict',
       defaultAccess: 'Allow',
       overrides: [],
