@@ -249,7 +249,10 @@ const SPIFFE_ID = 'spiffe://default.east.mesh.local/workload/redis-1';
     expect(await ask('POST', '/bootstrap', { name: 'redis-1' })).toMatchObject({ status: 422 });
     expect(await ask('POST', '/bootstrap', { name: 'redis-1', dataplaneToken: 'x' })).toMatchObject({ status: 401 });
     expect(
-      await ask('POST', '/bootstrap', { name: 'no', dataplaneToken: (await issue({ mesh: 'default', isKuma: true })).token }),
+      await ask('POST', '/bootstrap', {
+        name: 'no',
+        dataplaneToken: (await issue({ mesh: 'default', isKuma: true })).token,
+      }),
     ).toMatchObject({ status: 404 });
     expect(
       await ask('POST', '/bootstrap', { name: 'redis-1', dataplaneToken: good }, { host: 'elsewhere:1' }),
