@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../scripts/lib/ports.mjs';
 import { describeWith, works } from '../dns/programs';
+import { ADMIN_TOKEN } from '../support/admin-credential';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import { until } from '../support/until';
 import { ZoneProgram } from '../support/zone-program';
@@ -162,7 +163,10 @@ describeWith(
 )('Prometheus', () => {
   it('scrapes what the zone lists, and what it lists later', async () => {
     const port = await freePort();
-    const text = fromGuide('yaml', { 'http://127.0.0.1:6681': zone.restUrl, '15s': '1s' });
+    const token = file('causeway.token', ADMIN_TOKEN);
+    const text = fromGuide('yaml', {
+      ...{ 'http://127.0.0.1:6681': zone.restUrl, '15s': '1s', '/etc/prometheus/causeway.token': token },
+    });
     const config = file('prometheus.yml', `global:\n  scrape_interval: 1s\n  scrape_timeout: 1s\n${text}`);
     await zone.put('/meshes/default/dataplanes/web-2', dataplane(2, 'NotReady'));
     start(

@@ -41,7 +41,7 @@ describe('the proxies of a zone with two replicas', () => {
   const connect = async (name: string, replica: ZoneProgram): Promise<DeltaClient> => {
     const { tokens } = replica.app.get<DataplaneTokens>(DATAPLANE_TOKENS, { strict: false });
     // The leader makes the first key at the start of its term; this replica reads it from the log.
-    const issue = () => tokens.issue({ mesh: 'default', name }).catch(() => undefined);
+    const issue = () => tokens.issue({ mesh: 'default', name, services: ['redis'] }).catch(() => undefined);
     const { token } = await until('a key that signs tokens', issue);
     const client = deltaClient(replica.xds.address.port, `default.${name}`, token);
     clients.push(client);

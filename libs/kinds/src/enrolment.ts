@@ -54,6 +54,8 @@ export const Enrolment = defineKind({
 const EpochSpec = Type.Object(
   {
     since: Instant,
+    /** Dataplanes of before may still have no enrolment: a leader goes on to enrol them. */
+    adopting: Type.Optional(Type.Literal(true)),
     /** The incarnation of the store at the last look of a leader. */
     incarnation: Type.Optional(Id),
     /** When a leader first saw another incarnation: enrolments may have been lost with a restored store. */

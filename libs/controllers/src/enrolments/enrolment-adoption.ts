@@ -1,8 +1,8 @@
-import { enrolmentEpochId, enrolmentOf, isEnrolmentInForce, putEnrolment, servicesOf } from '@causeway/identity';
+import { enrolmentEpochId, enrolmentOf, putEnrolment, servicesOf } from '@causeway/identity';
 import { EnrolmentEpoch, MeshService, type EnrolmentSpec } from '@causeway/kinds';
-import { computedLabels, Label, type ControlPlane } from '@causeway/resources';
+import { computedLabels, Label, type ControlPlane, type SpecOf } from '@causeway/resources';
 import { batchesOf, inTimedSlices, type Clock, type LeaderTerm, type Logger } from '@causeway/runtime';
-import type { IndexReader, PutChange, ResourceStore } from '@causeway/store';
+import { reachedSoon, type IndexReader, type PutChange, type ResourceStore } from '@causeway/store';
 import { LEASED_BY } from '../leases/plan-lease-ends';
 import { asDataplane, selectorOf, type DataplaneResource, type ServiceResource } from '../matching/dataplane-selector';
 import { REGISTERED_BY } from '../proxies/abandoned-dataplanes';
@@ -25,41 +25,56 @@ export const ENROLMENT_REPLICAS = 'enrolment-replicas';
 const MOST_AT_ONCE = 500;
 
 /**
- * Enrols what a zone had before it went by enrolments: each stored Dataplane with exactly the services that it has now. Once every replica
- * that lives knows enrolments the zone goes by them, and this ends. A second leader that does the same writes nothing.
+ * Enrols what a zone had before it went by enrolments: each stored Dataplane with exactly the services that it has now. The zone goes by them
+ * once every replica that lives knows them, however many machines join meanwhile; what came in until then is enrolled after it, and this
+ * ends. A second leader that does the same writes nothing.
  */
 export class EnrolmentAdoption {
   constructor(private readonly options: EnrolmentAdoptionOptions) {}
 
   /** One look, and what follows from it. Throws Unavailable, Fenced. */
   async turn(): Promise<void> {
-    const { index, zone, store, proxies, cp, term, clock, logger } = this.options;
-    if (isEnrolmentInForce(index, zone)) return;
-    const adopted = await this.adopt();
-    const live = proxies.isLoaded ? proxies.liveReplicas() : [];
-    const knowing = new Set((await store.notes(ENROLMENT_REPLICAS)).map(({ key }) => key));
-    if (live.length === 0 || live.some((instance) => !knowing.has(instance)) || adopted > 0) return;
-    const id = enrolmentEpochId(zone);
-    const spec = { since: clock.now() };
-    const epoch: PutChange = {
-      type: 'put',
-      id,
-      expect: 'absent',
-      labels: computedLabels(EnrolmentEpoch, id, cp),
-      spec,
-    };
-    await store.write({ changes: [epoch], onRefusal: 'skip', fence: term });
-    logger.info('credentials are good for what was granted from now on', { replicas: live.length });
+    const { index, zone, clock, logger } = this.options;
+    const epoch = index.get(enrolmentEpochId(zone));
+    if (!epoch) {
+      await this.adopt(() => true);
+      const replicas = await this.knowingReplicas();
+      if (replicas === 0) return;
+      await this.writeEpoch({ since: clock.now(), adopting: true }, 'absent');
+      logger.info('credentials are good for what was granted from now on', { replicas });
+    } else if (EnrolmentEpoch.is(epoch) && epoch.spec.adopting) {
+      const { adopting: _adopting, ...spec } = epoch.spec;
+      const isOlder = ({ createdAt, revision }: DataplaneResource): boolean =>
+        createdAt <= spec.since || revision < epoch.revision;
+      if ((await this.adopt(isOlder)) === 0) await this.writeEpoch(spec, epoch.revision);
+    }
   }
 
-  /** Returns how many were enrolled. */
-  private async adopt(): Promise<number> {
+  /** Returns how many replicas live, if all of them know enrolments; else 0. */
+  private async knowingReplicas(): Promise<number> {
+    const { proxies, store } = this.options;
+    const live = proxies.isLoaded ? proxies.liveReplicas() : [];
+    const knowing = new Set((await store.notes(ENROLMENT_REPLICAS)).map(({ key }) => key));
+    return live.every((instance) => knowing.has(instance)) ? live.length : 0;
+  }
+
+  private async writeEpoch(spec: SpecOf<typeof EnrolmentEpoch>, expect: number | 'absent'): Promise<void> {
+    const { zone, store, cp, term, index, clock } = this.options;
+    const id = enrolmentEpochId(zone);
+    const change: PutChange = { type: 'put', id, expect, labels: computedLabels(EnrolmentEpoch, id, cp), spec };
+    const { revision } = await store.write({ changes: [change], onRefusal: 'skip', fence: term });
+    await reachedSoon(index, revision, clock);
+  }
+
+  /** Enrols those that have no enrolment; returns how many. */
+  private async adopt(isMeant: (dataplane: DataplaneResource) => boolean): Promise<number> {
     const { index, zone, store, cp, term, clock, logger } = this.options;
     const changes: PutChange[] = [];
     const now = clock.now();
     const named = servicesByPlace(index, zone);
     await inTimedSlices(
       eachMissing(index, zone, (dataplane) => {
+        if (!isMeant(dataplane)) return;
         changes.push(putEnrolment(dataplane.id, adoptedSpec(dataplane, named, now), { cp, expect: 'absent' }));
       }),
       { clock, signal: term.signal },
