@@ -15,6 +15,7 @@ const FILE = join(__dirname, '..', '..', 'docs', 'reference', 'metrics.md');
 
 /** How many values each label can have, at most. */
 const LABELS: Readonly<Record<string, string>> = {
+  by: '4: `token`, `dataplane`, `upgrade`, `import`',
   kind: 'the kinds of the registry',
   mesh: 'meshes with ranges of their own, or with Mesh.mtls; 2,100 series of a metric are shown',
   listener: '4: `REST`, `gRPC`, `KDS`, `xDS`',

@@ -71,7 +71,33 @@ describe('GET /_doctor', () => {
         'quarantine',
         'mesh',
       ],
-      ...['leases', 'names', 'tokens', 'keys'],
+      ...['leases', 'names', 'enrolments', 'tokens', 'keys'],
+    ]);
+  });
+
+  it('names machines that go on with what they had before enrolments, and those that are to be confirmed', async () => {
+    const enrolment = (name: string, namespace: string, spec: JsonObject): SeedResource => ({
+      id: { kind: 'Enrolment', mesh: 'default', zone: 'east', namespace, name },
+      spec: { tokens: [], issuedAt: 0, ...spec },
+    });
+    await open(
+      { cp: { role: 'zone', zone: 'east', federated: true } },
+      enrolment('old', 'shop', { by: 'upgrade', services: ['web', 'api'] }),
+      enrolment('user', 'default', { by: 'upgrade' }),
+      enrolment('back', 'default', { by: 'import', services: ['web'], confirmBefore: NOW }),
+      enrolment('new', 'default', { by: 'token', services: ['web'] }),
+    );
+    const { checks } = await look();
+    expect(checks['enrolments']).toEqual([
+      expect.objectContaining({
+        resource: expect.objectContaining({ type: 'Dataplane', name: 'old' }),
+        what: expect.stringContaining('good for web, api and nothing new'),
+        advice: expect.stringContaining('old --mesh default --namespace shop --service web,api --bundle'),
+      }),
+      expect.objectContaining({
+        what: expect.stringContaining('until 2026-01-01T00:00:00.000Z'),
+        advice: expect.stringContaining('causeway workloads confirm back --mesh default'),
+      }),
     ]);
   });
 

@@ -89,6 +89,7 @@ export function enrolmentEpochId(zone: string): Identity {
 export class Enrolments {
   /** Stored Dataplanes of each group of machines, by the id of its token. */
   private readonly groups = new Map<string, Set<string>>();
+  private readonly counted = new Map<EnrolmentSpec['by'], number>();
   private readonly unsubscribe: () => void;
 
   constructor(private readonly options: EnrolmentsOptions) {
@@ -96,6 +97,11 @@ export class Enrolments {
     this.unsubscribe = options.index.subscribe(({ reloaded, changes }) =>
       reloaded ? this.load() : this.observe(changes),
     );
+  }
+
+  /** How many there are by who granted them. */
+  get counts(): ReadonlyMap<EnrolmentSpec['by'], number> {
+    return this.counted;
   }
 
   /** The enrolment of a Dataplane. */
@@ -269,7 +275,11 @@ export class Enrolments {
 
   private load(): void {
     this.groups.clear();
-    for (const resource of this.options.index.ofKind(Enrolment.name)) this.count(resource);
+    this.counted.clear();
+    for (const resource of this.options.index.ofKind(Enrolment.name)) {
+      this.count(resource);
+      this.add(resource, 1);
+    }
   }
 
   private observe(changes: readonly IndexChange[]): void {
@@ -282,6 +292,8 @@ export class Enrolments {
         const group = before && Enrolment.is(before) ? before.spec.group : undefined;
         if (group !== undefined) this.groups.get(group)?.delete(identityKey(id));
         if (after) this.count(after);
+        this.add(before, -1);
+        this.add(after, 1);
       }
     }
   }
@@ -298,6 +310,12 @@ export class Enrolments {
     else there.delete(key);
     if (there.size === 0) this.groups.delete(group);
     else this.groups.set(group, there);
+  }
+
+  private add(resource: Resource | undefined, step: 1 | -1): void {
+    if (!resource || !Enrolment.is(resource)) return;
+    const { by: grantor } = resource.spec;
+    this.counted.set(grantor, (this.counted.get(grantor) ?? 0) + step);
   }
 
   private get now(): number {

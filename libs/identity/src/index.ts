@@ -30,6 +30,7 @@ export {
   type EnrolmentsOptions,
   type JoiningCredential,
 } from './enrolments';
+export { oldCredential, type OldCredential } from './old-credentials';
 export { SealingKeys, type ParsedSealingKeys, type SealedText } from './sealing-keys';
 export { type AuthorityState, type RotationEvidence, type RotationStep } from './authority-rotation';
 export {

@@ -1,3 +1,4 @@
+import type { Enrolments } from '@causeway/identity';
 import type { EnvoyResources } from './envoy/envoy-resources';
 import type { ProxyCertificates } from './proxies/proxy-certificates';
 import type { XdsServer } from './server/xds-server';
@@ -16,14 +17,27 @@ export interface XdsMetricSources {
   readonly resources: Pick<EnvoyResources, 'refusedCount'>;
   readonly certificates: ProxyCertificates['counters'];
   readonly agents: { readonly open: number };
+  readonly enrolments: Pick<Enrolments, 'counts'>;
 }
 
 /** The metrics of the xDS port (docs/reference/xds.md, Metrics). */
-export function xdsMetrics({ server, resources, certificates, agents }: XdsMetricSources): readonly XdsMetric[] {
+export function xdsMetrics({
+  server,
+  resources,
+  certificates,
+  agents,
+  enrolments,
+}: XdsMetricSources): readonly XdsMetric[] {
   const { counters } = server;
   return [
     single('xds_streams', 'Streams of proxies open', () => server.load().streams),
     single('agent_streams', 'Streams of agents open', () => agents.open),
+    {
+      name: 'enrolments',
+      help: 'Dataplanes that machines of this zone may be, by who granted it: upgrade counts those that show a credential of before enrolments',
+      labels: ['by'],
+      read: () => [...enrolments.counts].map(([by, value]) => ({ labels: { by }, value })),
+    },
     single('xds_unacked_bytes', 'Bytes sent to proxies that they have not acked', () => server.load().unackedBytes),
     single('xds_names', 'Names that proxies ask for', () => server.load().names),
     single('xds_responses_total', 'Responses sent to proxies', () => counters.responses),

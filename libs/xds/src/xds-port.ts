@@ -225,7 +225,8 @@ export class XdsPort implements ObservedProxies {
   /** The values at the moment of the scrape. */
   metrics(): readonly XdsMetric[] {
     const { server, resources, proxyCertificates, agents } = this;
-    return xdsMetrics({ server, resources, certificates: proxyCertificates.counters, agents });
+    const { enrolments } = this.options;
+    return xdsMetrics({ server, resources, certificates: proxyCertificates.counters, agents, enrolments });
   }
 
   /** Ends all streams, so that proxies turn to another replica. */

@@ -110,6 +110,29 @@ describe('ConditionsLoop', () => {
     for (const id of ids) expect(await said(id, 'MeshMissing')).toBeUndefined();
   });
 
+  it('tells a Dataplane that its machine shows a credential of before enrolments, until it joins with a new one', async () => {
+    const dataplane = idOf('Dataplane', 'web-1');
+    const enrolment = (by: string, services?: readonly string[]): Change =>
+      put(idOf('Enrolment', 'web-1', { namespace: 'default' }), {
+        by,
+        tokens: [],
+        issuedAt: 0,
+        ...(services && { services: [...services] }),
+      });
+    const inbound = [{ port: 80, tags: { 'kuma.io/service': 'web' } }];
+    await apply(put(dataplane, { networking: { address: '10.0.0.1', inbound } }));
+    expect(await written(() => apply(enrolment('upgrade', ['web', 'api'])))).toBe(2);
+    expect(await said(dataplane, 'causeway.io/OldCredential')).toMatchObject({
+      ...{ status: 'True', reason: 'NamesNoServices' },
+      message: expect.stringContaining('web-1 --mesh default --service web,api --bundle'),
+    });
+    await apply(enrolment('token', ['web', 'api']));
+    expect(await said(dataplane, 'causeway.io/OldCredential')).toBeUndefined();
+    // A user says what its services are: no machine was granted them.
+    await apply(enrolment('upgrade'));
+    expect(await said(dataplane, 'causeway.io/OldCredential')).toBeUndefined();
+  });
+
   it('tells services that Mesh.mtls vouches for them while it is on', async () => {
     const mesh = (enabledBackend: string): Change =>
       put(

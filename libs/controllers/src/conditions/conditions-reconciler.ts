@@ -8,7 +8,8 @@ import {
   type Registry,
   type Resource,
 } from '@causeway/resources';
-import { enabledBackend } from '@causeway/identity';
+import { enabledBackend, enrolledDataplane, enrolmentOf, oldCredential } from '@causeway/identity';
+import { Enrolment } from '@causeway/kinds';
 import { designate, type Meshes } from '@causeway/meshes';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import { lostStateOf } from '@causeway/sync';
@@ -32,7 +33,8 @@ export interface ConditionsConfig {
 
 /**
  * Writes the conditions that sync gives a resource: its zone is lost, its Mesh is missing, its namespace belongs to another
- * mesh, it breaks a tolerated rule, Kuma cannot represent it, `Mesh.mtls` vouches for it (docs/reference/sync.md Conditions). A change of a Zone, Mesh
+ * mesh, it breaks a tolerated rule, Kuma cannot represent it, `Mesh.mtls` vouches for it (docs/reference/sync.md Conditions); and that the
+ * machine of a Dataplane shows a credential of before enrolments. A change of a Zone, Mesh
  * or Namespace costs one walk, and one write for each resource that it concerns; a resource without such a condition is never written.
  */
 export class ConditionsReconciler implements KeyedReconciler {
@@ -53,6 +55,7 @@ export class ConditionsReconciler implements KeyedReconciler {
   }
 
   keysOf(change: IndexChange): readonly (string | typeof RESCAN)[] {
+    if (change.id.kind === Enrolment.name) return [identityKey(enrolledDataplane(change.id))];
     const key = affectsConditions(change) ? [change.key] : [];
     const dependents = dependentsOf(change);
     if (!dependents) return key;
@@ -87,6 +90,10 @@ export class ConditionsReconciler implements KeyedReconciler {
         return found && lostStateOf(found, mesh);
       },
       unsupportedByKuma,
+      oldCredential: (dataplane) => {
+        const enrolment = enrolmentOf(index, dataplane);
+        return enrolment && oldCredential(enrolment);
+      },
       hasMeshMtls: (mesh) => enabledBackend(index.get(globalIdentity('Mesh', mesh))?.spec) !== undefined,
     };
   }

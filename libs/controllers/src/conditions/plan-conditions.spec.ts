@@ -105,6 +105,7 @@ describe('planConditions', () => {
     lostState: () => undefined,
     unsupportedByKuma: () => undefined,
     hasMeshMtls: () => false,
+    oldCredential: () => undefined,
     ...rest,
   });
   const planned = (given: ConditionInputs, { zone = 'west', spec = SPEC as JsonObject, status = {} as JsonObject }) => {

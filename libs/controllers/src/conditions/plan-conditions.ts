@@ -1,5 +1,6 @@
 import type { Designation } from '@causeway/meshes';
-import { MeshService } from '@causeway/kinds';
+import type { OldCredential } from '@causeway/identity';
+import { Dataplane, MeshService } from '@causeway/kinds';
 import {
   FieldPath,
   isJsonArray,
@@ -37,7 +38,12 @@ export interface ConditionInputs {
   unsupportedByKuma(resource: Resource, kind: Kind): string | undefined;
   /** Whether `Mesh.mtls` of a mesh is on. */
   hasMeshMtls(mesh: string): boolean;
+  /** What the machine of a Dataplane of this zone still shows from before enrolments. */
+  oldCredential(dataplane: Identity): OldCredential | undefined;
 }
+
+/** The condition of a Dataplane whose machine joined before its zone went by enrolments. */
+const OLD_CREDENTIAL = 'causeway.io/OldCredential';
 
 /** The condition types that this plan writes; the conditions of other writers are left as they are. */
 const TYPES: readonly string[] = [
@@ -47,6 +53,7 @@ const TYPES: readonly string[] = [
   SyncCondition.rulesBroken,
   SyncCondition.unsupportedByKuma,
   SyncCondition.meshMtls,
+  OLD_CREDENTIAL,
 ];
 
 const LOST_REASONS: Readonly<Record<LostPolicy, string>> = {
@@ -81,6 +88,7 @@ function wantedConditions(resource: Resource, kind: Kind, inputs: ConditionInput
     ...(isCopy ? rulesBroken(resource, kind) : []),
     ...unsupportedCondition(resource, inputs.unsupportedByKuma(resource, kind)),
     ...(kind.name === MeshService.name ? believedByMesh(resource, inputs) : []),
+    ...(kind.name === Dataplane.name && !isCopy ? withOldCredential(resource, inputs) : []),
   ];
 }
 
@@ -143,6 +151,14 @@ function believedByMesh({ id: { mesh }, spec, generation }: Resource, inputs: Co
   if (!identities.slice(0, MOST_IDENTITIES).some(isOfMesh)) return [];
   const message = `its callers believe the authority of Mesh.mtls of mesh "${mesh}", whose key every zone of Kuma has: whoever reads it there can pose as this service`;
   return [trueCondition(SyncCondition.meshMtls, 'SharedAuthority', message, generation)];
+}
+
+function withOldCredential({ id, generation }: Resource, inputs: ConditionInputs): readonly Condition[] {
+  const old = inputs.oldCredential(id);
+  if (!old) return [];
+  const services = old.services.length === 0 ? 'no service' : old.services.join(', ');
+  const message = `its machine shows a credential of before enrolments, good for ${services} and nothing new; a new one: ${old.command}`;
+  return [trueCondition(OLD_CREDENTIAL, 'NamesNoServices', message, generation)];
 }
 
 /** Identities of a service that are looked at: what the kind allows. */

@@ -1,7 +1,8 @@
 import { quarantineCommand } from '@causeway/admission';
 import { foreignReferences } from '@causeway/kinds';
 import type { LeaseHold } from '@causeway/controllers';
-import { MeshNaming } from '@causeway/kinds';
+import { enrolledDataplane, oldCredential } from '@causeway/identity';
+import { Enrolment, MeshNaming } from '@causeway/kinds';
 import { KEPT_AT_UPGRADE, suffixesIn, type Meshes } from '@causeway/meshes';
 import {
   FieldPath,
@@ -102,6 +103,7 @@ export function doctorChecks(input: DoctorInput): readonly DoctorCheck[] {
     { name: 'mesh', findings: () => [expectedMesh(input)] },
     { name: 'leases', findings: () => [heldLeases(input)] },
     { name: 'names', findings: () => keptNames(input) },
+    { name: 'enrolments', findings: () => doubtfulEnrolments(input) },
   ];
 }
 
@@ -137,6 +139,27 @@ function* keptNames({ cp, index }: DoctorInput): Iterable<DoctorFinding | undefi
       const command = `causeway label meshnaming/${naming.id.name} ${Label.madeWith}- --mesh ${naming.id.mesh}`;
       yield found(naming, what, `take away what services are not to be called; if all are good: ${command}`);
     }
+  }
+}
+
+/** Machines that go on with a credential of before enrolments, and those that came back by their certificate after an import. */
+function* doubtfulEnrolments({ cp, index }: DoctorInput): Iterable<DoctorFinding | undefined> {
+  for (const enrolment of index.ofKind(Enrolment.name)) {
+    if (!Enrolment.is(enrolment) || !isMadeHere(enrolment, cp)) {
+      yield undefined;
+      continue;
+    }
+    const { id, spec } = enrolment;
+    const dataplane = { ...enrolment, id: enrolledDataplane(id) };
+    const old = oldCredential(enrolment);
+    if (old) {
+      const what = `its machine shows a credential of before enrolments, good for ${old.services.join(', ') || 'no service'} and nothing new`;
+      yield found(dataplane, what, `give it a new bundle: ${old.command}`);
+    } else if (spec.confirmBefore !== undefined) {
+      const what = `came back by its certificate after an import, until ${new Date(spec.confirmBefore).toISOString()}`;
+      const place = `--mesh ${id.mesh}${id.namespace === 'default' ? '' : ` --namespace ${id.namespace}`}`;
+      yield found(dataplane, what, `where the machine is ours: causeway workloads confirm ${id.name} ${place}`);
+    } else yield undefined;
   }
 }
 
