@@ -221,6 +221,10 @@ describe('a machine that has joined', () => {
     await until('its stream has ended', () => joined.holder.attachment.type === 'detached');
     expect(Date.now() - at).toBeLessThan(30_000);
     expect(await stored('laptop')).toBeUndefined();
+    // One entry: the dry run did nothing.
+    expect((await get('/_audit?kind=Workload')).items).toMatchObject([
+      { activity: 'revoke a workload', name: 'default/laptop', result: 'done' },
+    ]);
     for (const shown of [{ token }, { identity }, { identity: renewed }]) {
       await expect(sign('laptop', shown)).rejects.toThrow(/revoked|of no enrolment|no Dataplane/);
       const again = machine(dataplane('laptop', 'laptop'), shown);

@@ -112,6 +112,16 @@ describe('enrolments', () => {
     clock.advance(-DAY);
   });
 
+  it('are made anew by a token of the second in which the last one was revoked, and by none of before', async () => {
+    const revokedAt = NOW + 700;
+    const id = { ...dataplaneId('a'), kind: WorkloadRevocation.name };
+    const spec = { revokedAt, ended: [{ enrolment: 'stolen', until: NOW + DAY }] };
+    await plane.write([{ type: 'put', id, expect: 'absent', labels: {}, spec }]);
+    const binding = { name: 'a', services: ['web'] };
+    await expect(enrolments.join(dataplaneId('a'), token(binding, NOW - 1_000), false)).rejects.toThrow(/was revoked/);
+    expect((await enrolments.join(dataplaneId('a'), token(binding, NOW), false))?.spec.services).toEqual(['web']);
+  });
+
   it('are not gone by while older replicas may be there', async () => {
     await plane.write([{ type: 'delete', id: enrolmentEpochId('east'), expect: 'any' }]);
     expect(plane.index.get(enrolmentEpochId('east'))?.id.kind).not.toBe(EnrolmentEpoch.name);

@@ -182,7 +182,7 @@ export class Enrolments {
   ): EnrolmentSpec | 'as before' {
     if (before?.spec.tokens.includes(id) === true) return 'as before';
     const revoked = this.options.index.get({ ...enrolmentId(dataplane), kind: WorkloadRevocation.name });
-    if (revoked && WorkloadRevocation.is(revoked) && issuedAt <= revoked.spec.revokedAt)
+    if (revoked && WorkloadRevocation.is(revoked) && issuedAt < wholeSecond(revoked.spec.revokedAt))
       throw new Forbidden(
         `the dataplane token was issued before ${describeIdentity(dataplane)} was revoked: it joins again with a new bundle`,
       );
@@ -334,6 +334,11 @@ const REGISTERED_WITHIN = 60_000;
 
 function isNew({ createdAt }: Resource, now: number): boolean {
   return now - createdAt < REGISTERED_WITHIN;
+}
+
+/** Tokens say when they were issued in whole seconds: one of the same second is a new one, since those of before are revoked by their id. */
+function wholeSecond(time: number): number {
+  return time - (time % 1_000);
 }
 
 function kumaToken({ mesh, name }: Identity): string {

@@ -44,6 +44,7 @@ export class WorkloadsController {
   ): Promise<JsonObject> {
     const answer = await this.queries.workloads.revoke(fields, rights);
     this.note(request, fields);
+    if (fields['dryRun'] === true) this.audit.noteDryRun(request);
     return answer;
   }
 

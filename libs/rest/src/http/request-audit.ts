@@ -30,6 +30,8 @@ const ACTIVITIES: ReadonlyMap<string, Activity> = new Map([
   ['/tokens/dataplane/keys', { kind: 'DataplaneToken', activity: 'make a signing key of dataplane tokens' }],
   ['/_ca/rotation', { kind: 'WorkloadAuthority', activity: 'rotate the certificate authority of workloads' }],
   ['/_leases/release', { kind: 'Dataplane', activity: 'release expired leases of agents' }],
+  ['/_workloads/revocations', { kind: 'Workload', activity: 'revoke a workload' }],
+  ['/_workloads/confirmations', { kind: 'Workload', activity: 'confirm a workload' }],
   ['/zones/:name/_confirm', { kind: 'SyncDecision', activity: 'confirm a zone' }],
   ['/zones/:name/_adopt', { kind: 'SyncDecision', activity: 'adopt a zone' }],
   ['/zones/:name/_reset-epoch', { kind: 'SyncDecision', activity: 'reset the epoch of a zone' }],
@@ -69,6 +71,8 @@ export function originOf(request: RestRequest): CallerOrigin {
 /** The audit log as REST writes it: refusals, and what POSTs did. The entries of writes are committed with the writes. */
 export class RequestAudit {
   private readonly notes = new WeakMap<object, string>();
+  /** Requests that changed nothing. */
+  private readonly dry = new WeakSet();
 
   constructor(
     private readonly recorder: AuditRecorder,
@@ -86,12 +90,17 @@ export class RequestAudit {
     this.notes.set(request, name);
   }
 
+  /** Says that a POST was a dry run, so that it did nothing. */
+  noteDryRun(request: object): void {
+    this.dry.add(request);
+  }
+
   /** Has what a POST of this route did recorded before it is answered; an answer that cannot be recorded becomes 503. */
   watch(route: RouteOptions): void {
     const { method, url } = route;
     if (method !== 'POST' || READING.has(url) || WRITING.has(url)) return;
     route.onSend = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-      if (reply.statusCode < 300) await this.recorder.done(this.sourceOf(request), this.subjectOf(request, url));
+      if (reply.statusCode < 300 && !this.dry.has(request)) await this.recorder.done(this.sourceOf(request), this.subjectOf(request, url));
     };
   }
 
