@@ -71,7 +71,7 @@ async function revokeWorkload(context: CommandContext, name: string, options: Wo
 /** `causeway workloads confirm NAME`: lets stand what came back by its certificate after an import. */
 async function confirmWorkload(context: CommandContext, name: string, options: WorkloadOptions): Promise<number> {
   const answer = await send(context, 'confirmations', name, options);
-  context.print(options.output === 'table' ? `workload ${name} is confirmed` : structured(answer, options.output));
+  context.print(options.output === 'table' ? `workload ${name} stands` : structured(answer, options.output));
   return 0;
 }
 
