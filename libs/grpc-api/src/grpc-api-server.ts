@@ -1,4 +1,4 @@
-import { DEFAULT_CONNECTIONS, GrpcListener, Http2Streams, tlsServerCredentials } from '@causeway/grpc-server';
+import { DEFAULT_CONNECTIONS, GrpcListener, tlsServerCredentials, type Http2Streams } from '@causeway/grpc-server';
 import {
   NamingServiceService,
   PolicyServiceService,
@@ -8,7 +8,7 @@ import {
   ServerReflectionV1AlphaService,
 } from '@causeway/proto-gen';
 import { CallerLog } from '@causeway/runtime';
-import { Server, type ServerOptions } from '@grpc/grpc-js';
+import { Server, type Metadata, type ServerOptions } from '@grpc/grpc-js';
 import { CallAudit } from './calls/call-audit';
 import { CallAuthenticator } from './calls/call-authenticator';
 import { CallObserver } from './calls/call-observer';
@@ -38,13 +38,17 @@ const SERVICES = [
   'grpc.reflection.v1alpha.ServerReflection',
 ] as const;
 
+/** Calls under way on a connection, before its caller has shown valid credentials and afterwards. */
+const UNAUTHENTICATED_STREAMS = 100;
+const MAX_CONCURRENT_STREAMS = 1_000;
+
 /** The usual largest message of gRPC: no document is larger, and many of them are sent in several messages. */
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 
 const BOUNDS: ServerOptions = {
   'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
   'grpc.max_send_message_length': -1, // the server bounds what it sends
-  'grpc.max_concurrent_streams': 1_000,
+  'grpc.max_concurrent_streams': UNAUTHENTICATED_STREAMS,
   'grpc.max_metadata_size': 64 * 1024, // above the longest token, which is refused by name
   'grpc.keepalive_time_ms': 30_000,
   'grpc.keepalive_timeout_ms': 15_000,
@@ -79,7 +83,12 @@ export class GrpcApiServer {
       options.observe?.({ ...call, user: this.callers.callerOf(metadata).user }),
     );
     this.health = new HealthHandlers({ ...options, services: SERVICES });
-    this.listener = new GrpcListener(() => this.createServer(), connections, new CallerLog(logger, clock));
+    this.listener = new GrpcListener(
+      (streams) => this.createServer(streams),
+      connections,
+      new CallerLog(logger, clock),
+      clock,
+    );
   }
 
   /** Listens where the options say and resolves with the port. Rejects where it cannot listen. */
@@ -102,9 +111,9 @@ export class GrpcApiServer {
     await this.listener.close();
   }
 
-  private createServer(): Server {
+  private createServer(streams: Http2Streams): Server {
     const { options, activeCalls, health, audit, callers } = this;
-    const streams = new Http2Streams(options.clock);
+    const recognised = (metadata: Metadata): void => streams.markAuthenticated(metadata, MAX_CONCURRENT_STREAMS);
     const handlers = new HandlerFactory({ ...options, activeCalls, callers, streams, audit });
     const [reads, writes, watches] = [
       new ResourceReads(options),
@@ -117,7 +126,7 @@ export class GrpcApiServer {
     const reflection = new Reflection(SERVICES);
     const server = new Server({
       ...BOUNDS,
-      interceptors: [streams.interceptor, this.observer.interceptor, callers.interceptor],
+      interceptors: [streams.interceptor, this.observer.interceptor, callers.interceptor(recognised)],
     });
     server.addService(resourceService, {
       get: handlers.unary(reads.get.bind(reads)),

@@ -1,5 +1,6 @@
 import { createServer, type Server as NetServer, type Socket } from 'node:net';
 import { errorText, type CallerLog } from '@causeway/runtime';
+import type { StreamLimits, StreamRates } from './stream-limits';
 
 /** The address in a peer's name in gRPC, `address:port`. */
 export function addressOf(peer: string): string {
@@ -13,17 +14,19 @@ function textOf(at: ListenAddress): string {
   return 'path' in at ? at.path : `${at.host}:${at.port}`;
 }
 
-/** Most open connections. */
+/** Most open connections, and how fast they begin streams. */
 export interface ConnectionLimits {
   readonly all: number;
   /** From one address; many peers may share an address. */
   readonly address: number;
+  /** DEFAULT_STREAM_RATES where it is undefined. */
+  readonly streams?: StreamRates;
 }
 
 export const DEFAULT_CONNECTIONS: ConnectionLimits = { all: 2_000, address: 1_000 };
 
 /**
- * Accepts connections up to a limit; a connection above it is closed before a byte of it is read. grpc-js has no such limit, so
+ * Accepts connections up to a limit, and none of addresses that have begun too many streams; another one is closed before a byte of it is read. grpc-js has no such limit, so
  * it is handed the accepted connections.
  */
 export class ConnectionAcceptor {
@@ -34,6 +37,7 @@ export class ConnectionAcceptor {
   constructor(
     private readonly limits: ConnectionLimits,
     private readonly log: CallerLog,
+    private readonly streams?: Pick<StreamLimits, 'isExhausted'>,
   ) {}
 
   /** Listens and resolves with the port; 0 for a path. Rejects where it cannot listen. */
@@ -73,6 +77,10 @@ export class ConnectionAcceptor {
       socket.destroy();
       const limit = full ? this.limits.all : this.limits.address;
       this.log.warn(`connections ${address}`, 'a connection was refused: there are too many', { address, limit });
+      return false;
+    }
+    if (this.streams?.isExhausted(address) === true) {
+      socket.destroy();
       return false;
     }
     this.open.add(socket);

@@ -1,20 +1,30 @@
+import { EventEmitter } from 'node:events';
+import type { Http2SecureServer, Http2Server } from 'node:http2';
+import type { Socket } from 'node:net';
 import { ServerCredentials, type Server } from '@grpc/grpc-js';
-import type { CallerLog } from '@causeway/runtime';
+import type { CallerLog, Clock } from '@causeway/runtime';
 import { SharedPort, type SharedPortOptions } from './shared-port';
 import { ConnectionAcceptor, type ConnectionLimits, type ListenAddress } from './connection-acceptor';
+import { Http2Streams } from './http2-streams';
+import { DEFAULT_STREAM_RATES, StreamLimits } from './stream-limits';
 
-/** A gRPC server behind a bounded number of connections. */
+/** A gRPC server behind a bounded number of connections, which begin a bounded number of streams. */
 export class GrpcListener {
   private readonly acceptor: ConnectionAcceptor;
   private readonly shared: SharedPort[] = [];
+  private readonly limits: StreamLimits;
+  private readonly streams: Http2Streams;
   private server: Server | undefined;
 
   constructor(
-    private readonly createServer: () => Server,
+    private readonly createServer: (streams: Http2Streams) => Server,
     limits: ConnectionLimits,
     log: CallerLog,
+    clock: Pick<Clock, 'elapsed'>,
   ) {
-    this.acceptor = new ConnectionAcceptor(limits, log);
+    this.limits = new StreamLimits(limits.streams ?? DEFAULT_STREAM_RATES, clock, log);
+    this.streams = new Http2Streams(clock, this.limits);
+    this.acceptor = new ConnectionAcceptor(limits, log, this.limits);
   }
 
   /** Listens and resolves with the port; plain text without credentials. Rejects where it cannot listen. */
@@ -29,17 +39,25 @@ export class GrpcListener {
 
   /** Listens for gRPC and HTTP/1 at one port. Rejects where it cannot listen. */
   bindShared(host: string, port: number, options: SharedPortOptions): Promise<number> {
-    this.server ??= this.createServer();
-    const injector = this.server.createConnectionInjector(ServerCredentials.createInsecure());
-    const shared = new SharedPort(options, (socket) => injector.injectConnection(socket));
+    const serve = this.guardedServer(ServerCredentials.createInsecure());
+    const shared = new SharedPort(options, (socket, read) => {
+      if (this.limits.admitsFirst(read)) serve(socket);
+      else socket.destroy();
+    });
     this.shared.push(shared);
     return this.acceptor.listen({ host, port }, (socket) => shared.accept(socket));
   }
 
   private bindAt(at: ListenAddress, credentials: ServerCredentials): Promise<number> {
-    this.server ??= this.createServer();
+    return this.acceptor.listen(at, this.guardedServer(credentials));
+  }
+
+  /** What serves accepted connections. */
+  private guardedServer(credentials: ServerCredentials): (socket: Socket) => void {
+    this.server ??= this.createServer(this.streams);
     const injector = this.server.createConnectionInjector(credentials);
-    return this.acceptor.listen(at, (socket) => injector.injectConnection(socket));
+    this.streams.guard(newestHttp2Server(this.server));
+    return (socket) => injector.injectConnection(socket);
   }
 
   /** Stops listening and ends all calls and connections: handlers have ended theirs before, the others belong to peers that do not read. */
@@ -50,6 +68,18 @@ export class GrpcListener {
     this.acceptor.end();
     await ended;
   }
+}
+
+/** The private field of grpc-js that holds its HTTP/2 servers; rapid-reset.spec.ts notices when it moves. */
+function newestHttp2Server(server: Server): Http2Server | Http2SecureServer {
+  const servers: unknown = Reflect.get(server, 'http2Servers');
+  const newest: unknown = servers instanceof Map ? [...servers.keys()].at(-1) : undefined;
+  if (!isHttp2Server(newest)) throw new Error('the HTTP/2 server of grpc-js is not known');
+  return newest;
+}
+
+function isHttp2Server(value: unknown): value is Http2Server | Http2SecureServer {
+  return value instanceof EventEmitter && value.listenerCount('stream') > 0;
 }
 
 function shutDown(server: Server): Promise<void> {

@@ -40,7 +40,7 @@ describe('the HTTP/2 streams of a gRPC server', () => {
       );
       return server;
     };
-    listener = new GrpcListener(create, DEFAULT_CONNECTIONS, new CallerLog(silentLogger, systemClock));
+    listener = new GrpcListener(create, DEFAULT_CONNECTIONS, new CallerLog(silentLogger, systemClock), systemClock);
     address = `127.0.0.1:${await listener.bind('127.0.0.1', 0)}`;
   });
   afterEach(async () => {

@@ -1,8 +1,15 @@
 import type { X509Certificate } from 'node:crypto';
-import { constants, type Http2Session, type ServerHttp2Stream } from 'node:http2';
+import {
+  constants,
+  type Http2SecureServer,
+  type Http2Server,
+  type Http2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
 import { TLSSocket } from 'node:tls';
 import { ServerInterceptingCall, type Metadata, type ServerInterceptor } from '@grpc/grpc-js';
 import { TokenBucket, type Clock, type Rate } from '@causeway/runtime';
+import { DEFAULT_STREAM_RATES, StreamLimits } from './stream-limits';
 
 /**
  * What a peer may ping. Keepalive is a ping in seconds; the bandwidth probes of Go and C are pings too, some per round trip while
@@ -11,28 +18,47 @@ import { TokenBucket, type Clock, type Rate } from '@causeway/runtime';
 const PINGS: Rate = { burst: 2_000, perSecond: 100 };
 
 /**
- * The HTTP/2 streams under gRPC calls. grpc-js shows them nowhere, and three things need them: a call whose peer does not read
- * ends only by a reset, since its status waits behind unread data; pings are a matter of the connection; and a message for a
- * thousand readers is framed and held once.
+ * The HTTP/2 streams under gRPC calls. grpc-js shows them nowhere, and four things need them: a call whose peer does not read
+ * ends only by a reset, since its status waits behind unread data; pings and how fast streams begin are matters of the connection; and a
+ * message for a thousand readers is framed and held once.
  */
 export class Http2Streams {
   private readonly streams = new WeakMap<Metadata, ServerHttp2Stream>();
-  private readonly sessions = new WeakSet<Http2Session>();
   private readonly certificates = new WeakMap<Http2Session, { readonly shown: X509Certificate | undefined }>();
 
-  constructor(private readonly clock: Pick<Clock, 'elapsed'>) {}
+  constructor(
+    private readonly clock: Pick<Clock, 'elapsed'>,
+    private readonly limits = new StreamLimits(DEFAULT_STREAM_RATES, clock),
+  ) {}
 
-  /** Learns the stream of each call, and ends connections that ping too often. The metadata object of a call is its key. */
+  /** Ends connections of this server that ping too often or begin too many streams, before gRPC sees a header of these. */
+  guard(server: Http2Server | Http2SecureServer): void {
+    server.on('session', (session: Http2Session) => this.watchPings(session));
+    const listeners = server.listeners('stream');
+    server.removeAllListeners('stream');
+    server.on('stream', (...begun: [stream: ServerHttp2Stream, ...headers: unknown[]]) => {
+      if (this.admit(begun[0])) for (const listener of listeners) Reflect.apply(listener, server, begun);
+    });
+  }
+
+  /**
+   * The caller of this call has shown a valid certificate or token: its connection does not count against its address any more, and may
+   * have this many streams open.
+   */
+  markAuthenticated(metadata: Metadata, maxConcurrentStreams?: number): void {
+    const session = this.streams.get(metadata)?.session;
+    if (!session || session.destroyed || !this.limits.markAuthenticated(session)) return;
+    if (maxConcurrentStreams !== undefined) session.settings({ maxConcurrentStreams });
+  }
+
+  /** Learns the stream of each call. The metadata object of a call is its key. */
   readonly interceptor: ServerInterceptor = (_, call) =>
     new ServerInterceptingCall(call, {
       start: (next) => {
         next({
           onReceiveMetadata: (metadata, proceed) => {
             const stream = streamOf(call);
-            if (stream) {
-              this.streams.set(metadata, stream);
-              if (stream.session) this.watchPings(stream.session);
-            }
+            if (stream) this.streams.set(metadata, stream);
             proceed(metadata);
           },
         });
@@ -66,16 +92,26 @@ export class Http2Streams {
     if (!stream.destroyed && !stream.closed) stream.write(bytes, done);
   }
 
+  private admit(stream: ServerHttp2Stream): boolean {
+    const { session } = stream;
+    if (session && !session.destroyed && this.limits.take(session)) return true;
+    // Nobody else listens to a stream that gRPC does not see.
+    stream.on('error', () => undefined);
+    if (session && !session.destroyed) endSession(session, 'too_many_streams');
+    return false;
+  }
+
   private watchPings(session: Http2Session): void {
-    if (this.sessions.has(session)) return;
-    this.sessions.add(session);
     const pings = new TokenBucket(PINGS, this.clock);
     session.on('ping', () => {
-      if (pings.take() === undefined || session.destroyed) return;
-      session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM, 0, Buffer.from('too_many_pings'));
-      session.destroy();
+      if (pings.take() !== undefined && !session.destroyed) endSession(session, 'too_many_pings');
     });
   }
+}
+
+function endSession(session: Http2Session, reason: string): void {
+  session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM, 0, Buffer.from(reason));
+  session.destroy();
 }
 
 /** A message as it is on the wire of gRPC: not compressed, behind its length. */

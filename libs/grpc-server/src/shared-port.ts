@@ -33,7 +33,8 @@ export class SharedPort {
 
   constructor(
     private readonly options: SharedPortOptions,
-    private readonly grpc: (socket: Socket) => void,
+    /** Serves a connection of HTTP/2; `read` is what was read of it and given back. */
+    private readonly grpc: (socket: Socket, read: Buffer) => void,
   ) {
     const { certificates, http } = options;
     this.http = createHttpServer({ maxHeaderSize: 16 * 1024, keepAlive: false }, http);
@@ -84,7 +85,7 @@ export class SharedPort {
       deadline.cancel();
       socket.off('readable', readable).off('error', failed);
       socket.unshift(read);
-      if (read.subarray(0, PREFACE.length).equals(PREFACE)) this.grpc(socket);
+      if (read.subarray(0, PREFACE.length).equals(PREFACE)) this.grpc(socket, read);
       else this.serveHttp(socket);
     };
     socket.on('error', failed).on('readable', readable);

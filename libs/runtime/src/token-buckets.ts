@@ -27,10 +27,15 @@ export class TokenBucket {
 
   /** Takes tokens. Where there are too few it takes none and returns in how many ms there will be enough. */
   take(tokens = 1): number | undefined {
+    const wait = this.wait(tokens);
+    if (wait === undefined) this.credit -= this.waitFor(tokens);
+    return wait;
+  }
+
+  /** As `take`, but takes none. */
+  wait(tokens = 1): number | undefined {
     const left = this.refilled() - this.waitFor(tokens);
-    if (left < 0) return Math.ceil(-left);
-    this.credit = left;
-    return undefined;
+    return left < 0 ? Math.ceil(-left) : undefined;
   }
 
   /** Takes tokens even into a debt of at most `mostDebt`; returns in how many ms the debt is paid. */
@@ -66,6 +71,11 @@ export class TokenBuckets {
     const wait = bucket.take();
     if (wait === undefined) this.buckets.set(key, bucket);
     return wait;
+  }
+
+  /** As a bucket's `wait`. */
+  wait(key: string): number | undefined {
+    return this.buckets.get(key)?.wait();
   }
 
   /** Takes tokens even into debt: the key waits longer, for at most two bursts. */

@@ -12,7 +12,12 @@ import {
 import { addressOf } from '@causeway/grpc-server';
 import type { DomainError } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
-import { ServerInterceptingCall, type Metadata, type ServerInterceptor } from '@grpc/grpc-js';
+import {
+  ServerInterceptingCall,
+  type Metadata,
+  type ServerInterceptingCallInterface,
+  type ServerInterceptor,
+} from '@grpc/grpc-js';
 import type { CallAudit } from './call-audit';
 import { callErrorOf } from './call-error';
 
@@ -44,7 +49,12 @@ export class CallAuthenticator {
     this.monitor = new AccessMonitor(parts);
   }
 
-  readonly interceptor: ServerInterceptor = ({ path }, call) => {
+  /** `recognised` is called with the metadata of each call that shows valid credentials. */
+  interceptor(recognised: (metadata: Metadata) => void): ServerInterceptor {
+    return ({ path }, call) => this.intercept(path, call, recognised);
+  }
+
+  private intercept(path: string, call: ServerInterceptingCallInterface, recognised: (metadata: Metadata) => void) {
     if (OPEN.test(path)) return new ServerInterceptingCall(call);
     return new ServerInterceptingCall(call, {
       start: (next) => {
@@ -53,7 +63,10 @@ export class CallAuthenticator {
             const address = addressOf(call.getPeer());
             const authenticate = (): Promise<Caller> => this.authenticate(metadata);
             this.identify(metadata, authenticate, address).then(
-              () => proceed(metadata),
+              () => {
+                if (this.callerOf(metadata).by !== 'nothing') recognised(metadata);
+                proceed(metadata);
+              },
               (error: unknown) => {
                 const caller = this.callerOf(metadata);
                 this.parts.audit.refused({ path, metadata, caller, address }, error);
@@ -64,7 +77,7 @@ export class CallAuthenticator {
         });
       },
     });
-  };
+  }
 
   /** The rights of the caller who sent this metadata. */
   rightsOf(metadata: Metadata): CallerRights {

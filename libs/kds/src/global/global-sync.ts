@@ -73,7 +73,7 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
   const halves = { ...shared, options, fanOut, kumaIncarnations };
   const streams = new StreamHandler({ ...halves, handshakes, authMonitor, inbound, callerLog });
   const connections = options.connections ?? DEFAULT_CONNECTIONS;
-  const server = zoneGrpcListener(connections, { handshakes, streams, log: callerLog });
+  const server = zoneGrpcListener(connections, { handshakes, streams, log: callerLog, clock });
   const reaper = new SessionReaper({ options, live, fanOut, insights, gate, wholeStates });
   const unsubscribe = followIndex(options, { live, quarantines, gate, fanOut });
   reaper.start();

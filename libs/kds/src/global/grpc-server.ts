@@ -1,8 +1,8 @@
 import { Metadata, Server, type handleUnaryCall, type ServerDuplexStream } from '@grpc/grpc-js';
-import { addressOf, GrpcListener, type ConnectionLimits } from '@causeway/grpc-server';
+import { addressOf, GrpcListener, type ConnectionLimits, type Http2Streams } from '@causeway/grpc-server';
 import { GlobalKDSServiceService, SyncServiceService, type HandshakeRequest } from '@causeway/proto-gen';
 import { ServerStream } from '../session/grpc-streams';
-import type { CallerLog } from '@causeway/runtime';
+import type { CallerLog, Clock } from '@causeway/runtime';
 import type { Direction } from '../session/session';
 import { decodeZoneHeaders, type ZoneHeaders } from '../wire/headers';
 import { kdsChannelOptions, kdsSyncService } from '../wire/kds-service';
@@ -15,22 +15,29 @@ export interface CallHandlers {
   readonly handshakes: HandshakeHandler;
   readonly streams: StreamHandler;
   readonly log: CallerLog;
+  readonly clock: Clock;
 }
 
 /** The gRPC server that zones connect to. */
 export function zoneGrpcListener(limits: ConnectionLimits, handlers: CallHandlers): GrpcListener {
-  return new GrpcListener(() => serverFor(handlers), limits, handlers.log);
+  return new GrpcListener((connections) => serverFor(handlers, connections), limits, handlers.log, handlers.clock);
 }
 
-function serverFor({ handshakes, streams, log }: CallHandlers): Server {
-  const server = new Server(kdsChannelOptions.server);
+function serverFor({ handshakes, streams, log }: CallHandlers, connections: Http2Streams): Server {
+  const server = new Server({ ...kdsChannelOptions.server, interceptors: [connections.interceptor] });
   const unary = unaryHandlers(log);
   server.addService(SyncServiceService, {
-    handshake: unary((request: HandshakeRequest, headers, address) => handshakes.handshake(request, headers, address)),
+    handshake: unary(async (request: HandshakeRequest, headers, { address, metadata }) => {
+      const response = await handshakes.handshake(request, headers, address);
+      connections.markAuthenticated(metadata);
+      return response;
+    }),
   });
+  const serve = (call: BytesCall, direction: Direction): void =>
+    void serveStream(streams, call, direction, () => connections.markAuthenticated(call.metadata));
   server.addService(kdsSyncService, {
-    globalToZoneSync: (call: BytesCall) => void serveStream(streams, call, 'down'),
-    zoneToGlobalSync: (call: BytesCall) => void serveStream(streams, call, 'up'),
+    globalToZoneSync: (call: BytesCall) => serve(call, 'down'),
+    zoneToGlobalSync: (call: BytesCall) => serve(call, 'up'),
   });
   server.addService(
     { healthCheck: GlobalKDSServiceService.healthCheck },
@@ -42,19 +49,33 @@ function serverFor({ handshakes, streams, log }: CallHandlers): Server {
 /** A stream of a zone as gRPC has it; messages are bytes. */
 type BytesCall = ServerDuplexStream<Buffer, Buffer>;
 
-async function serveStream(streams: StreamHandler, call: BytesCall, direction: Direction): Promise<void> {
+async function serveStream(
+  streams: StreamHandler,
+  call: BytesCall,
+  direction: Direction,
+  authenticated: () => void,
+): Promise<void> {
   const headers = decodeZoneHeaders(call.metadata);
   const incoming = { stream: new ServerStream(call), direction, headers, address: addressOf(call.getPeer()) };
-  await streams.serve(incoming, () => call.sendMetadata(new Metadata()));
+  await streams.serve(incoming, () => {
+    authenticated();
+    call.sendMetadata(new Metadata());
+  });
+}
+
+/** Where a call comes from, and the key of its connection. */
+interface Caller {
+  readonly address: string;
+  readonly metadata: Metadata;
 }
 
 /** Makes gRPC handlers of async functions; a failure is logged and mapped to a status. */
 function unaryHandlers(log: CallerLog) {
-  return <Q, A>(answer: (request: Q, headers: ZoneHeaders, address: string) => Promise<A>): handleUnaryCall<Q, A> =>
+  return <Q, A>(answer: (request: Q, headers: ZoneHeaders, from: Caller) => Promise<A>): handleUnaryCall<Q, A> =>
     (call, callback) => {
       const headers = decodeZoneHeaders(call.metadata);
       const address = addressOf(call.getPeer());
-      answer(call.request, headers, address).then(
+      answer(call.request, headers, { address, metadata: call.metadata }).then(
         (response) => callback(null, response),
         (error: unknown) => {
           const zone = printableZone(headers);

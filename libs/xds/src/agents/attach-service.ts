@@ -1,7 +1,7 @@
-import { randomUUID, type X509Certificate } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { DataplaneTokens } from '@causeway/access';
 import { LEASED_BY } from '@causeway/controllers';
-import { addressOf, type Http2Streams } from '@causeway/grpc-server';
+import { addressOf } from '@causeway/grpc-server';
 import { Enrolment } from '@causeway/kinds';
 import { AgentServiceService, type ZoneFacts } from '@causeway/proto-gen';
 import { CallerLog, errorText, TokenBucket, type Clock, type Logger, type Rate } from '@causeway/runtime';
@@ -9,6 +9,7 @@ import type { AgentLeaseStore, IndexChange, IndexEvent } from '@causeway/store';
 import { Metadata, type Server } from '@grpc/grpc-js';
 import { AgentRegistrations, type AgentRegistrationsOptions } from './agent-registrations';
 import { TRUST_SOURCES } from '../proxies/zone-proxy-authenticator';
+import type { ConnectionCredentials } from '../server/xds-server';
 import { AttachStream, type AttachCall } from './attach-stream';
 import { nameOf, ReplicaLeases } from './replica-leases';
 
@@ -60,9 +61,9 @@ export class AgentServer {
   }
 
   /** `streams`: of this server. */
-  readonly addTo = (server: Server, streams: Pick<Http2Streams, 'certificateOf'>): void => {
+  readonly addTo = (server: Server, streams: ConnectionCredentials): void => {
     server.addService(AgentServiceService, {
-      attach: (call: AttachCall) => this.attach(call, streams.certificateOf(call.metadata)),
+      attach: (call: AttachCall) => this.attach(call, streams),
     });
   };
 
@@ -83,10 +84,11 @@ export class AgentServer {
     await this.running;
   }
 
-  private attach(call: AttachCall, certificate: X509Certificate | undefined): void {
+  private attach(call: AttachCall, connections: ConnectionCredentials): void {
     call.sendMetadata(new Metadata());
     const { clock, logger, streams, zoneFacts } = this.options;
     const address = addressOf(call.getPeer());
+    const certificate = connections.certificateOf(call.metadata);
     const token = String(call.metadata.get('authorization')[0] ?? '')
       .replace(/^bearer +/i, '')
       .trim();
@@ -94,6 +96,7 @@ export class AgentServer {
       ...{ id: randomUUID(), clock, logger, leases: this.leases, registrations: this.registrations, zoneFacts },
       credentials: { token, certificate, address },
       requests: new TokenBucket(REQUESTS, clock),
+      authorised: () => connections.markAuthenticated(call.metadata),
       over: (why) => this.over(stream, address, why),
     });
     if (this.isClosed) return stream.end('unavailable', 'this control plane stops');

@@ -21,6 +21,8 @@ export interface AttachStreamOptions {
   readonly zoneFacts: (mesh: string) => ZoneFacts;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** The agent has shown valid credentials. */
+  readonly authorised: () => void;
   /** Is called once; `why` is undefined where the agent ended the stream. */
   readonly over: (why: string | undefined) => void;
 }
@@ -152,13 +154,13 @@ export class AttachStream implements LeaseSession {
   }
 
   private introduce({ agent }: AttachRequest): HeldDataplanes {
-    const { registrations, leases, credentials, clock, id: session } = this.options;
+    const { registrations, leases, credentials, clock, id: session, authorised } = this.options;
     this.agent = readAgent(
       agent ?? { instance: '', run: '', startedAt: 0, machine: '', version: '' },
       credentials.address,
     );
     this.dataplanes = new HeldDataplanes({
-      ...{ session, agent: this.agent, credentials, registrations, leases, clock },
+      ...{ session, agent: this.agent, credentials, registrations, leases, clock, authorised },
       answer: (result) => this.answer(result),
       ended: (reason, text) => this.end(reason, text),
       failed: (error) => this.failed(error),

@@ -24,6 +24,8 @@ export interface HeldDataplanesOptions {
   readonly leases: Pick<ReplicaLeases, 'take' | 'drop' | 'length'>;
   readonly clock: Clock;
   readonly answer: (result: RegistrationResult) => void;
+  /** The agent has shown valid credentials. */
+  readonly authorised: () => void;
   /** The credentials of the stream hold no longer, or somebody else has its leases. */
   readonly ended: (reason: 'unauthenticated' | 'aborted', text: string) => void;
   /** A mistake of ours. */
@@ -191,10 +193,12 @@ export class HeldDataplanes {
     return done;
   }
 
-  private authorise({ key, isHeld }: HeldDataplane, wanted: WantedDataplane): Promise<RegistrationRight> {
-    const { registrations, credentials } = this.options;
+  private async authorise({ key, isHeld }: HeldDataplane, wanted: WantedDataplane): Promise<RegistrationRight> {
+    const { registrations, credentials, authorised } = this.options;
     const shown = wanted.token === '' ? credentials : { ...credentials, token: wanted.token };
-    return registrations.authorise(key, wanted, shown, isHeld);
+    const right = await registrations.authorise(key, wanted, shown, isHeld);
+    authorised();
+    return right;
   }
 
   /** Who holds it, where that is somebody else. */

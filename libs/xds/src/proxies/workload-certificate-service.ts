@@ -1,11 +1,11 @@
 import type { X509Certificate } from 'node:crypto';
 import { Unauthenticated } from '@causeway/access';
-import type { Http2Streams } from '@causeway/grpc-server';
 import type { WorkloadBinding, WorkloadCertificates } from '@causeway/identity';
 import { WorkloadCertificateServiceService, type SignRequest, type SignResponse } from '@causeway/proto-gen';
 import { DomainError, FieldPath, Invalid, shortened, type Identity, type Violation } from '@causeway/resources';
 import { errorText, TokenBuckets, type Clock, type Logger } from '@causeway/runtime';
 import { status, type sendUnaryData, type Server, type ServerUnaryCall } from '@grpc/grpc-js';
+import type { ConnectionCredentials } from '../server/xds-server';
 import type { TrustDomain } from '../model/trust-domains';
 import { renewalTime } from './proxy-certificates';
 import { dataplaneProxyId } from './proxy-views';
@@ -66,10 +66,10 @@ export class WorkloadCertificateServer {
   }
 
   /** `streams`: of this server. */
-  readonly addTo = (server: Server, streams: Pick<Http2Streams, 'certificateOf'>): void => {
+  readonly addTo = (server: Server, streams: ConnectionCredentials): void => {
     server.addService(WorkloadCertificateServiceService, {
       sign: (call: ServerUnaryCall<SignRequest, SignResponse>, done: sendUnaryData<SignResponse>) =>
-        void this.answer(call, streams.certificateOf(call.metadata)).then(
+        void this.answer(call, streams).then(
           (response) => done(null, response),
           (error: unknown) => done({ code: this.codeOf(error), details: this.textOf(error) }),
         ),
@@ -78,13 +78,16 @@ export class WorkloadCertificateServer {
 
   private async answer(
     { request, metadata }: ServerUnaryCall<SignRequest, SignResponse>,
-    certificate: X509Certificate | undefined,
+    connections: ConnectionCredentials,
   ): Promise<SignResponse> {
     if (this.underWay >= AT_ONCE) throw new Exhausted(`this control plane signs ${AT_ONCE} certificates already`);
     this.underWay += 1;
     try {
+      const certificate = connections.certificateOf(metadata);
       const token = tokenIn(metadata.get('authorization')[0]);
-      return await this.sign(request, { token, ...(certificate && { certificate }) });
+      return await this.sign(request, { token, ...(certificate && { certificate }) }, () =>
+        connections.markAuthenticated(metadata),
+      );
     } finally {
       this.underWay -= 1;
     }
@@ -93,6 +96,7 @@ export class WorkloadCertificateServer {
   private async sign(
     { mesh, dataplane: name, csr }: SignRequest,
     shown: Pick<WorkloadCaller, 'token' | 'certificate'>,
+    authenticated: () => void,
   ): Promise<SignResponse> {
     const { issuer, authorise, trust, clock } = this.options;
     const violations = [...nameProblems('mesh', mesh), ...nameProblems('dataplane', name)];
@@ -101,6 +105,7 @@ export class WorkloadCertificateServer {
     if (shown.token === '' && !shown.certificate)
       throw new Unauthenticated('metadata "authorization": must have a dataplane token');
     const { dataplane, binding } = await authorise({ mesh, name, ...shown });
+    authenticated();
     const wait = this.rates.take(dataplaneProxyId(dataplane));
     if (wait !== undefined)
       throw new Exhausted(`too many certificates for Dataplane ${name}: one more in ${Math.ceil(wait / 1_000)} s`);

@@ -20,6 +20,8 @@ export interface AdsCall {
   write(frame: Buffer): void;
   /** Ends the call although its peer does not read. */
   reset(): void;
+  /** Its connection has shown valid credentials. */
+  admitted(): void;
 }
 
 export interface AdsStreamOptions<V> {
@@ -221,6 +223,7 @@ export class AdsStream<V> {
     };
     const failed = (error: unknown): void => this.fail(error);
     this.session = new AdsSession(proxy, { ...session, form: this.form, send, failed });
+    this.call.admitted();
     this.options.admitted();
     for (const request of this.waiting.splice(0)) if (!this.isOver) this.take(request);
   }

@@ -12,8 +12,8 @@ import {
 import {
   addressOf,
   GrpcListener,
-  Http2Streams,
   type ConnectionLimits,
+  type Http2Streams,
   type SharedPortOptions,
 } from '@causeway/grpc-server';
 import { AggregatedDiscoveryServiceService } from '@causeway/proto-gen';
@@ -28,6 +28,9 @@ import { statusOfProxy, type ProxyStatus } from './proxy-status';
 import type { ResourceSource } from './resource-source';
 import { Subscribers } from './subscribers';
 
+/** What a service learns of the connection of a call, and what it says of it. */
+export type ConnectionCredentials = Pick<Http2Streams, 'certificateOf' | 'markAuthenticated'>;
+
 export interface XdsServerOptions<V> {
   readonly source: ResourceSource<V>;
   readonly auth: ProxyAuthenticator<V>;
@@ -35,7 +38,7 @@ export interface XdsServerOptions<V> {
   readonly logger: Logger;
   readonly limits?: Partial<XdsLimits>;
   /** Adds what else is served at the port. */
-  readonly addServices?: (server: Server, streams: Pick<Http2Streams, 'certificateOf'>) => void;
+  readonly addServices?: (server: Server, streams: ConnectionCredentials) => void;
 }
 
 export interface XdsLimits {
@@ -131,7 +134,7 @@ export class XdsServer<V> {
     this.budget = new SendBudget(this.limits.unackedBytes, clock);
     this.names = new NameBudget(this.limits.sharedNames, this.limits.ownNames);
     this.log = new CallerLog(logger, clock);
-    this.listener = new GrpcListener(() => this.createServer(), this.limits.connections, this.log);
+    this.listener = new GrpcListener((streams) => this.createServer(streams), this.limits.connections, this.log, clock);
     this.stops.push(source.subscribe(this.subscribers));
     this.stops.push(auth.onChange?.((proxies) => this.review(proxies)) ?? (() => undefined));
     this.scheduleCheck();
@@ -197,8 +200,7 @@ export class XdsServer<V> {
     await this.listener.close();
   }
 
-  private createServer(): Server {
-    const streams = new Http2Streams(this.options.clock);
+  private createServer(streams: Http2Streams): Server {
     const server = new Server({ ...BOUNDS, interceptors: [streams.interceptor] });
     const serve = (form: AdsForm) => (call: ServerDuplexStream<Buffer, Buffer>) =>
       this.serve(form, {
@@ -208,6 +210,7 @@ export class XdsServer<V> {
         stream: call,
         write: (frame) => streams.write(call.metadata, frame, () => undefined),
         reset: () => streams.reset(call.metadata),
+        admitted: () => streams.markAuthenticated(call.metadata),
       });
     server.addService(adsService, { delta: serve('delta'), sotw: serve('sotw') });
     this.options.addServices?.(server, streams);
