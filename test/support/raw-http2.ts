@@ -39,23 +39,24 @@ function frame(type: number, flags: number, stream: number, payload: Buffer): Bu
   return Buffer.concat([header, payload]);
 }
 
-/** Headers that HPACK remembers: the first block names them, the others are six bytes. */
+/** A header that HPACK remembers, of at most 126 characters: the first block names it, in the others it is one byte. */
 function literal(name: string, value: string): Buffer {
-  return Buffer.concat([Buffer.from([0x40, name.length]), Buffer.from(name), length7(value), Buffer.from(value)]);
-}
-
-/** An integer with a prefix of seven bits (RFC 7541 §5.1). */
-function length7({ length }: string): Buffer {
-  if (length < 127) return Buffer.from([length]);
-  const bytes = [127];
-  let rest = length - 127;
-  for (; rest >= 128; rest >>= 7) bytes.push((rest & 127) | 128);
-  return Buffer.from([...bytes, rest]);
+  return Buffer.concat([
+    Buffer.from([0x40, name.length]),
+    Buffer.from(name),
+    Buffer.from([value.length]),
+    Buffer.from(value),
+  ]);
 }
 
 /** A connection that begins calls of gRPC and resets each in the packet that began it: 28 bytes a stream. */
-export function rapidResets(path: string, streams: number, headers: Readonly<Record<string, string>> = {}): Buffer {
-  const named = { ':path': path, ':authority': 'x', 'content-type': 'application/grpc', te: 'trailers', ...headers };
+export function rapidResets(path: string, streams: number): Buffer {
+  return begunStreams(path, streams, true);
+}
+
+/** A connection that begins calls of gRPC. */
+export function begunStreams(path: string, streams: number, areReset = false): Buffer {
+  const named = { ':path': path, ':authority': 'x', 'content-type': 'application/grpc', te: 'trailers' };
   const entries = Object.entries(named);
   const first = Buffer.concat([Buffer.from(POST_HTTP), ...entries.map(([name, value]) => literal(name, value))]);
   // The newest entry of the dynamic table is number 62; pseudo-headers, which were named first, have to be first again.
@@ -63,7 +64,8 @@ export function rapidResets(path: string, streams: number, headers: Readonly<Rec
   const frames = [PREFACE, frame(SETTINGS, 0, 0, Buffer.alloc(0))];
   for (let i = 0; i < streams; i++) {
     const id = 2 * i + 1;
-    frames.push(frame(HEADERS, END_HEADERS, id, i === 0 ? first : others), frame(RST_STREAM, 0, id, CANCEL));
+    frames.push(frame(HEADERS, END_HEADERS, id, i === 0 ? first : others));
+    if (areReset) frames.push(frame(RST_STREAM, 0, id, CANCEL));
   }
   return Buffer.concat(frames);
 }

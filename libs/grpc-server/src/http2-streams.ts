@@ -31,13 +31,25 @@ export class Http2Streams {
     private readonly limits = new StreamLimits(DEFAULT_STREAM_RATES, clock),
   ) {}
 
-  /** Ends connections of this server that ping too often or begin too many streams, before gRPC sees a header of these. */
+  /**
+   * Ends connections of this server that ping too often or begin too many streams, before gRPC sees a header of these. gRPC sees a stream of
+   * who has shown no valid credentials when all that had arrived with it is read, and not at all where it was reset meanwhile.
+   */
   guard(server: Http2Server | Http2SecureServer): void {
     server.on('session', (session: Http2Session) => this.watchPings(session));
     const listeners = server.listeners('stream');
     server.removeAllListeners('stream');
     server.on('stream', (...begun: [stream: ServerHttp2Stream, ...headers: unknown[]]) => {
-      if (this.admit(begun[0])) for (const listener of listeners) Reflect.apply(listener, server, begun);
+      const [stream] = begun;
+      const { session } = stream;
+      const serve = (): void => listeners.forEach((listener) => void Reflect.apply(listener, server, begun));
+      // Nobody else listens to a stream that gRPC does not see.
+      stream.on('error', () => undefined);
+      if (!session || !this.admit(session)) return;
+      if (this.limits.isAuthenticated(session)) return serve();
+      setImmediate(() => {
+        if (!stream.destroyed && !stream.closed) serve();
+      });
     });
   }
 
@@ -92,13 +104,11 @@ export class Http2Streams {
     if (!stream.destroyed && !stream.closed) stream.write(bytes, done);
   }
 
-  private admit(stream: ServerHttp2Stream): boolean {
-    const { session } = stream;
-    if (session && !session.destroyed && this.limits.take(session)) return true;
-    // Nobody else listens to a stream that gRPC does not see.
-    stream.on('error', () => undefined);
-    if (session && !session.destroyed) endSession(session, 'too_many_streams');
-    return false;
+  private admit(session: Http2Session): boolean {
+    if (session.destroyed) return false;
+    const admitted = this.limits.take(session);
+    if (!admitted) endSession(session, 'too_many_streams');
+    return admitted;
   }
 
   private watchPings(session: Http2Session): void {

@@ -1,20 +1,19 @@
 import type { Http2Session } from 'node:http2';
 import { TokenBucket, TokenBuckets, type CallerLog, type Clock } from '@causeway/runtime';
 
-/** HTTP/2 streams, so calls of gRPC, that may begin in a second in the long run; 0 is no limit. */
+/** HTTP/2 streams, so calls of gRPC, that may begin in a second in the long run, and twice as many at once; 0 is no limit. */
 export interface StreamRates {
-  /** On one connection, twice as many at once; a tenth of it until the connection has shown a valid certificate or token. */
+  /** On one connection. Until it has shown a valid certificate or token, a twentieth, and no more at once. */
   readonly connection: number;
-  /** On all connections of one address that have shown none, four times as many at once. */
+  /** On all connections of one address that have shown none. */
   readonly address: number;
 }
 
 export const DEFAULT_STREAM_RATES: StreamRates = { connection: 2_000, address: 500 };
 
 const BURST = 2;
-const ADDRESS_BURST = 4;
 /** What part of its rate a connection has before it has shown valid credentials, in the long run and at once. */
-const UNAUTHENTICATED = 0.1;
+const UNAUTHENTICATED = 0.05;
 
 const PREFACE_LENGTH = 24;
 const FRAME_HEADER_LENGTH = 9;
@@ -42,7 +41,7 @@ export class StreamLimits {
     private readonly log?: CallerLog,
   ) {
     const { address: perSecond } = rates;
-    if (perSecond > 0) this.addresses = new TokenBuckets({ perSecond, burst: ADDRESS_BURST * perSecond }, clock);
+    if (perSecond > 0) this.addresses = new TokenBuckets({ perSecond, burst: BURST * perSecond }, clock);
   }
 
   /** Whether a connection of this address would be ended at its first stream. */
@@ -64,6 +63,10 @@ export class StreamLimits {
     if (bucket?.take() !== undefined) return this.refused(address, 'connection');
     if (isAuthenticated || address === undefined || this.addresses?.take(address) === undefined) return true;
     return this.refused(address, 'address');
+  }
+
+  isAuthenticated(session: Http2Session): boolean {
+    return this.connectionOf(session).isAuthenticated;
   }
 
   /** The connection has shown a valid certificate or token. Returns whether that is new. */
