@@ -13,6 +13,7 @@ import { GrpcCertificates } from './certificates.module';
 import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
 import { INDEX } from './index.module';
 import { QUERIES } from './queries.module';
+import { streamRates } from './settings';
 import { defaultsReadiness } from './store-maintenance';
 
 type GrpcSources = [
@@ -58,6 +59,7 @@ function grpcApiOptions(...sources: GrpcSources): GrpcApiOptions {
     connections: {
       all: settings.CAUSEWAY_GRPC_CONNECTIONS,
       address: settings.CAUSEWAY_GRPC_CONNECTIONS_PER_CLIENT,
+      streams: streamRates(settings),
     },
   };
 }

@@ -8,7 +8,7 @@ export { importBackup } from './import-backup';
 export { createProgram, runProgram, type Program } from './run-program';
 export { boundedText } from './bounded-text';
 export { settingsSchema, settingsTable, type DescribedSettings } from './settings-reference';
-export { removedSettings, sharedHelp, sharedSettings, type SharedSettings } from './settings';
+export { removedSettings, sharedHelp, sharedSettings, streamRates, type SharedSettings } from './settings';
 export { CORE, CoreModule, type ControlPlaneCore, type ModuleImports } from './core.module';
 export { INDEX, IndexModule, MESHES, StoreBinding, storeOptions } from './index.module';
 export { POLICIES } from './policies-follower';

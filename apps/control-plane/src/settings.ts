@@ -2,6 +2,7 @@ import { isAbsolute } from 'node:path';
 import { Mesh } from '@causeway/kinds';
 import { redisUrlFault } from '@causeway/leader-redis';
 import { DEFAULT_MESH_OWNER } from '@causeway/meshes';
+import type { StreamRates } from '@causeway/grpc-server';
 import { FieldPath } from '@causeway/resources';
 import { databaseUrlFault } from '@causeway/store-postgres';
 import {
@@ -87,6 +88,8 @@ export const sharedSettings = {
   CAUSEWAY_ADMIN_SOCKET: optional(checkedText(socketPathFault)),
   CAUSEWAY_USER_RATE: count(2_000),
   CAUSEWAY_ANONYMOUS_RATE: count(200),
+  CAUSEWAY_STREAM_RATE: count(2_000),
+  CAUSEWAY_ANONYMOUS_STREAM_RATE: count(500),
   CAUSEWAY_AUDIT_RETENTION: duration('720h'),
   CAUSEWAY_AUDIT_ENTRIES: count(1_000_000, 1),
   CAUSEWAY_ADMIN_TOKEN_FILE: optional(text()),
@@ -95,6 +98,11 @@ export const sharedSettings = {
   CAUSEWAY_LEADER_STALL: duration('15s'),
   CAUSEWAY_DATABASE_TOLERATE_NEWER: flag(false),
 } as const;
+
+/** How fast peers may begin streams at each gRPC port. */
+export function streamRates(settings: SharedSettings): StreamRates {
+  return { connection: settings.CAUSEWAY_STREAM_RATE, address: settings.CAUSEWAY_ANONYMOUS_STREAM_RATE };
+}
 
 /** Their values. */
 export type SharedSettings = SettingValues<typeof sharedSettings>;
@@ -134,6 +142,10 @@ export const sharedHelp: Readonly<Record<string, string>> = {
     'path of a unix socket of REST in a folder of its own, whose every client is an administrator; none or off = there is none',
   CAUSEWAY_USER_RATE: 'most requests of one user in a second, twice as many at once; 0 = no limit',
   CAUSEWAY_ANONYMOUS_RATE: 'most of one address without valid credentials; 0 = no limit',
+  CAUSEWAY_STREAM_RATE:
+    'most streams (calls of gRPC, xDS, KDS) that one connection begins in a second, twice as many at once; a twentieth until it has shown a valid certificate or token; 0 = no limit',
+  CAUSEWAY_ANONYMOUS_STREAM_RATE:
+    'most that all connections of one address begin that have shown none, twice as many at once; 0 = no limit',
   CAUSEWAY_AUDIT_RETENTION: 'how long entries of the audit log are kept',
   CAUSEWAY_AUDIT_ENTRIES: 'most entries of the audit log; refusals take a fifth of them at most',
   CAUSEWAY_ADMIN_TOKEN_FILE:

@@ -1,5 +1,5 @@
 import type { AccessPolicy } from '@causeway/access';
-import { VERSION, type ControlPlaneCore } from '@causeway/control-plane';
+import { streamRates, VERSION, type ControlPlaneCore } from '@causeway/control-plane';
 import type { InboundSettings, KdsGlobalOptions, KumaOptions } from '@causeway/kds';
 import type { Meshes } from '@causeway/meshes';
 import type { IndexReader } from '@causeway/store';
@@ -39,6 +39,7 @@ export function kdsOptions(
       connections: {
         all: settings.CAUSEWAY_KDS_MAX_CONNECTIONS,
         address: settings.CAUSEWAY_KDS_MAX_CONNECTIONS_PER_ADDRESS,
+        streams: streamRates(settings),
       },
       onPropagated: (kind, age) => core.propagation.observe({ kind }, age / 1_000),
     },

@@ -8,6 +8,7 @@ import {
   PortCertificates,
   retryWhileUnavailable,
   sourceForUsers,
+  streamRates,
   type CertificateSource,
   type ControlPlaneCore,
   type ModuleImports,
@@ -145,6 +146,7 @@ function limitsOf(settings: ZoneSettings): NonNullable<XdsPortOptions['limits']>
     connections: {
       all: settings.CAUSEWAY_XDS_CONNECTIONS,
       address: settings.CAUSEWAY_XDS_CONNECTIONS_PER_CLIENT,
+      streams: streamRates(settings),
     },
     streams: settings.CAUSEWAY_XDS_STREAMS,
     sharedNames: settings.CAUSEWAY_XDS_NAMES,
