@@ -143,7 +143,7 @@ export const sharedHelp: Readonly<Record<string, string>> = {
   CAUSEWAY_USER_RATE: 'most requests of one user in a second, twice as many at once; 0 = no limit',
   CAUSEWAY_ANONYMOUS_RATE: 'most of one address without valid credentials; 0 = no limit',
   CAUSEWAY_STREAM_RATE:
-    'most streams (calls of gRPC, xDS, KDS) that one connection begins in a second, twice as many at once; a twentieth until it has shown a valid certificate or token; 0 = no limit',
+    'most streams (calls of gRPC, xDS, KDS) that one connection begins in a second, twice as many at once; a tenth until it has shown a valid certificate or token; 0 = no limit',
   CAUSEWAY_ANONYMOUS_STREAM_RATE:
     'most that all connections of one address begin that have shown none, twice as many at once; 0 = no limit',
   CAUSEWAY_AUDIT_RETENTION: 'how long entries of the audit log are kept',

@@ -39,7 +39,7 @@ const SERVICES = [
 ] as const;
 
 /** Calls under way on a connection, before its caller has shown valid credentials and afterwards. */
-const UNAUTHENTICATED_STREAMS = 50;
+const UNAUTHENTICATED_STREAMS = 128;
 const MAX_CONCURRENT_STREAMS = 1_000;
 
 /** The usual largest message of gRPC: no document is larger, and many of them are sent in several messages. */

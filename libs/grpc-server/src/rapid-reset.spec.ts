@@ -15,7 +15,7 @@ const PATH = '/test.Echo/Echo';
 /** 118 kB. */
 const STREAMS = 4_200;
 /** What a connection and an address may begin at once, by the presets, without credentials. */
-const OWN = DEFAULT_STREAM_RATES.connection / 20;
+const OWN = DEFAULT_STREAM_RATES.connection / 10;
 const OF_ADDRESS = DEFAULT_STREAM_RATES.address * 2;
 const PATIENCE = 60_000;
 const asIs = (bytes: Buffer): Buffer => bytes;

@@ -3,7 +3,7 @@ import { TokenBucket, TokenBuckets, type CallerLog, type Clock } from '@causeway
 
 /** HTTP/2 streams, so calls of gRPC, that may begin in a second in the long run, and twice as many at once; 0 is no limit. */
 export interface StreamRates {
-  /** On one connection. Until it has shown a valid certificate or token, a twentieth (20 at least), and no more at once. */
+  /** On one connection. Until it has shown a valid certificate or token, a tenth (20 at least), and no more at once. */
   readonly connection: number;
   /** On all connections of one address that have shown none. */
   readonly address: number;
@@ -13,7 +13,7 @@ export const DEFAULT_STREAM_RATES: StreamRates = { connection: 2_000, address: 5
 
 const BURST = 2;
 /** What part of its rate a connection has before it has shown valid credentials, in the long run and at once. */
-const UNAUTHENTICATED = 0.05;
+const UNAUTHENTICATED = 0.1;
 const MIN_UNAUTHENTICATED = 20;
 
 const PREFACE_LENGTH = 24;
