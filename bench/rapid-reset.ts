@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { grpcPortsOf, type GrpcPort } from '../test/support/grpc-ports';
 import { ProcessMesh } from '../test/support/process-mesh';
 import type { ProcessPlane } from '../test/support/process-plane';
-import { rapidResets, sendRaw, type RawTarget } from '../test/support/raw-http2';
+import { rapidResets, sendRaw } from '../test/support/raw-http2';
 import { numberSetting, report } from './support/report';
 import { benchServices } from './support/services';
 
@@ -19,43 +20,18 @@ const PATIENCE = 2_000;
 /** Connections at once. */
 const SENDERS = 4;
 
-interface Port {
-  readonly name: string;
-  readonly plane: ProcessPlane;
-  readonly target: RawTarget;
-  readonly path: string;
-}
-
 async function main(): Promise<void> {
   const stopServices = await benchServices();
   const mesh = await ProcessMesh.start(['east']);
   try {
-    for (const port of portsOf(mesh)) report('rapid-reset', { port: port.name, ...(await measured(port)) });
+    for (const port of grpcPortsOf(mesh)) report('rapid-reset', { port: port.name, ...(await measured(port)) });
   } finally {
     await mesh.stop();
     await stopServices();
   }
 }
 
-function portsOf(mesh: ProcessMesh): readonly Port[] {
-  const [plane, east] = [mesh.global, mesh.zone('east')];
-  const get = '/causeway.v1.ResourceService/Get';
-  const ads = '/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources';
-  const sync = '/kuma.mesh.v1alpha1.KDSSyncService/GlobalToZoneSync';
-  return [
-    { name: 'gRPC of a zone', plane: east, target: targetOf(east.grpcUrl), path: get },
-    { name: 'xDS', plane: east, target: targetOf(east.xdsAddress), path: ads },
-    { name: 'gRPC of the global', plane, target: targetOf(plane.grpcUrl), path: get },
-    { name: 'KDS', plane, target: { ...targetOf(plane.kdsAddress), tls: true }, path: sync },
-  ];
-}
-
-function targetOf(place: string): RawTarget {
-  const [host = '', port] = place.replace(/^grpcs?:\/\//, '').split(':');
-  return { host, port: Number(port) };
-}
-
-async function measured({ plane, target, path }: Port): Promise<Readonly<Record<string, unknown>>> {
+async function measured({ plane, target, path }: GrpcPort): Promise<Readonly<Record<string, unknown>>> {
   const bytes = rapidResets(path, STREAMS);
   const single: number[] = [];
   const codes = new Set<number | undefined>();

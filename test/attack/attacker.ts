@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { dnsAttacks } from './attacks/dns-attacks';
 import { proxyAttacks } from './attacks/proxy-attacks';
 import { restAttacks } from './attacks/rest-attacks';
+import { streamAttacks } from './attacks/stream-attacks';
 import { zoneAttacks } from './attacks/zone-attacks';
 import { Tally } from './tally';
 import { textOf, type Arena, type Attack, type Target } from './target';
@@ -24,7 +25,7 @@ const GROUPS: Readonly<Record<AttackGroup, readonly Attack[]>> = {
   zones: zoneAttacks(),
   rest: restAttacks(),
   dns: dnsAttacks(),
-  proxies: proxyAttacks(),
+  proxies: [...proxyAttacks(), ...streamAttacks()],
 };
 
 /** All attacks of the group at once until the time is over; tells the tally to the parent. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { memory } from '../../bench/support/process-metrics';
+import { grpcPortsOf } from '../support/grpc-ports';
 import { ProcessMesh } from '../support/process-mesh';
 import type { ProcessPlane } from '../support/process-plane';
 import { EVIL_ZONES } from './attacks/zone-attacks';
@@ -97,6 +98,7 @@ async function targetOf(mesh: ProcessMesh): Promise<Target> {
     tokens: Object.fromEntries(tokens),
     rest: Object.fromEntries(planes.map(({ name, restUrl }) => [name, restUrl])),
     dns: Object.fromEntries(ZONES.map((zone) => [zone, mesh.zone(zone).dnsAddress])),
+    grpc: grpcPortsOf(mesh).map(({ name, target, path }) => ({ name, target, path })),
     proxies: Object.fromEntries(proxies),
   };
 }

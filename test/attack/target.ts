@@ -1,3 +1,4 @@
+import type { GrpcPort } from '../support/grpc-ports';
 import type { Tally } from './tally';
 
 /** Where proxies of a zone connect to, on this machine and in plain text. */
@@ -18,6 +19,8 @@ export interface Target {
   readonly rest: Readonly<Record<string, string>>;
   /** `host:port` of DNS by zone. */
   readonly dns: Readonly<Record<string, string>>;
+  /** Ports that speak gRPC. */
+  readonly grpc: readonly Pick<GrpcPort, 'name' | 'target' | 'path'>[];
   /** By zone. */
   readonly proxies: Readonly<Record<string, ProxyTarget>>;
 }

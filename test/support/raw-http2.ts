@@ -80,7 +80,7 @@ export function sendRaw(target: RawTarget, bytes: Buffer, patience: number): Pro
       socket.destroy();
       resolve({ code: codes[0], closed });
     };
-    const timer = setTimeout(() => done(false), patience);
+    const timer = setTimeout(() => done(false), patience).unref();
     let read = Buffer.alloc(0);
     socket.on('data', (part: Buffer) => {
       read = Buffer.concat([read, part]);
