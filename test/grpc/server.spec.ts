@@ -3,12 +3,14 @@ import { connect, constants } from 'node:http2';
 import { once } from 'node:events';
 import {
   HealthCheckResponse_ServingStatus as Serving,
+  GetRequest,
   HealthClient,
   ListRequest,
+  ResourceServiceClient,
   type HealthCheckResponse,
 } from '@causeway/proto-gen';
 import type { JsonValue } from '@bufbuild/protobuf';
-import { credentials, type ServiceError } from '@grpc/grpc-js';
+import { credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
 import { FakeClock } from '@causeway/runtime';
 import { until } from '../support/until';
 import { GenericClient } from './generic-client';
@@ -95,6 +97,21 @@ describe('the gRPC API', () => {
     await grpc.server.close();
     await until('the watcher is told of the end', () => seen.length === 4);
     expect(seen).toEqual([Serving.SERVING, Serving.NOT_SERVING, Serving.SERVING, Serving.NOT_SERVING]);
+    client.close();
+  });
+
+  it('answers 1,000 calls at once on a new connection of a known caller', async () => {
+    const client = new ResourceServiceClient(grpc.address, credentials.createInsecure());
+    const metadata = new Metadata();
+    metadata.set('authorization', `Bearer ${OPERATOR_TOKEN}`);
+    const get = (): Promise<number | undefined> =>
+      new Promise((resolve) =>
+        client.get(GetRequest.fromPartial({ name: { kind: 'Mesh', name: 'default' } }), metadata, (error) =>
+          resolve(error?.code),
+        ),
+      );
+    const codes = new Set(await Promise.all(Array.from({ length: 1_000 }, get)));
+    expect([...codes]).toEqual([undefined]);
     client.close();
   });
 

@@ -2,7 +2,6 @@ import { isAbsolute } from 'node:path';
 import { Mesh } from '@causeway/kinds';
 import { redisUrlFault } from '@causeway/leader-redis';
 import { DEFAULT_MESH_OWNER } from '@causeway/meshes';
-import type { StreamRates } from '@causeway/grpc-server';
 import { FieldPath } from '@causeway/resources';
 import { databaseUrlFault } from '@causeway/store-postgres';
 import {
@@ -100,7 +99,7 @@ export const sharedSettings = {
 } as const;
 
 /** How fast peers may begin streams at each gRPC port. */
-export function streamRates(settings: SharedSettings): StreamRates {
+export function streamRates(settings: SharedSettings): { readonly connection: number; readonly address: number } {
   return { connection: settings.CAUSEWAY_STREAM_RATE, address: settings.CAUSEWAY_ANONYMOUS_STREAM_RATE };
 }
 

@@ -8,7 +8,7 @@ import {
 } from 'node:http2';
 import { TLSSocket } from 'node:tls';
 import { ServerInterceptingCall, type Metadata, type ServerInterceptor } from '@grpc/grpc-js';
-import { TokenBucket, type Clock, type Rate } from '@causeway/runtime';
+import { TokenBucket, yieldToEventLoop, type Clock, type Rate } from '@causeway/runtime';
 import { DEFAULT_STREAM_RATES, StreamLimits } from './stream-limits';
 
 /**
@@ -47,7 +47,7 @@ export class Http2Streams {
       stream.on('error', () => undefined);
       if (!session || !this.admit(session)) return;
       if (this.limits.isAuthenticated(session)) return serve();
-      setImmediate(() => {
+      void yieldToEventLoop().then(() => {
         if (!stream.destroyed && !stream.closed) serve();
       });
     });
