@@ -7,7 +7,9 @@ type IdentityListener = Parameters<experimental.CertificateProvider['addIdentity
  * TLS server credentials with these certificates, without client certificates. A replaced certificate is used for new
  * connections; open ones are kept.
  */
-export function tlsServerCredentials(certificates: Pick<ServerCertificates, 'current' | 'onChange'>): ServerCredentials {
+export function tlsServerCredentials(
+  certificates: Pick<ServerCertificates, 'current' | 'onChange'>,
+): ServerCredentials {
   const subscriptions = new Map<IdentityListener, () => void>();
   const update = (listener: IdentityListener): void => {
     const { certificate, privateKey } = certificates.current();
