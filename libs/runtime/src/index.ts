@@ -21,8 +21,10 @@ export {
   type LeaderLock,
   type LeaderStatus,
   type LeaderTerm,
+  type LeaderWitness,
   type LeaseKeeper,
   type LeaseRequest,
+  type WitnessChange,
 } from './election/leader-election';
 export { errorText, silentLogger, type LogFields, type Logger } from './logger';
 export {
