@@ -26,6 +26,7 @@ export {
   type LeaseRequest,
   type WitnessChange,
 } from './election/leader-election';
+export { REFUSED_LEASES } from './election/lock-health';
 export { errorText, silentLogger, type LogFields, type Logger } from './logger';
 export {
   fileKey,
