@@ -45,7 +45,8 @@ CREATE TABLE audit (
 CREATE TABLE leader (
   one boolean NOT NULL DEFAULT true,
   epoch bigint NOT NULL,
-  holder text NOT NULL
+  holder text NOT NULL,
+  witness text NOT NULL DEFAULT 'lock'::text
 );
 
 CREATE TABLE leader_lease (
@@ -151,6 +152,8 @@ ALTER TABLE leader ADD CONSTRAINT leader_one_check CHECK (one);
 
 ALTER TABLE leader ADD CONSTRAINT leader_pkey PRIMARY KEY (one);
 
+ALTER TABLE leader ADD CONSTRAINT leader_witness CHECK ((witness = ANY (ARRAY['lock'::text, 'lease'::text])));
+
 ALTER TABLE notes ADD CONSTRAINT notes_pkey PRIMARY KEY (area, key);
 
 ALTER TABLE point_key ADD CONSTRAINT point_key_one_check CHECK (one);
@@ -190,6 +193,23 @@ CREATE UNIQUE INDEX resources_revision ON resources USING btree (revision);
 CREATE INDEX resources_tombstones ON resources USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 
 CREATE UNIQUE INDEX resources_vip ON resources USING btree (vip) WHERE ((vip IS NOT NULL) AND (deleted_at IS NULL));
+
+CREATE OR REPLACE FUNCTION causeway_begin_epoch(from_epoch bigint, new_holder text, lease_ms bigint, from_witness text, new_witness text)
+ RETURNS bigint
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  begun bigint;
+BEGIN
+  PERFORM 1 FROM leader_lease WHERE epoch = from_epoch AND expires_at <= clock_timestamp() FOR UPDATE;
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  UPDATE leader SET epoch = epoch + 1, holder = new_holder, witness = new_witness
+    WHERE epoch = from_epoch AND witness = from_witness RETURNING epoch INTO begun;
+  IF begun IS NULL THEN RETURN NULL; END IF;
+  UPDATE leader_lease SET epoch = begun, holder = new_holder, expires_at = clock_timestamp() + lease_ms * interval '1 ms';
+  RETURN begun;
+END $function$
+;
 
 CREATE OR REPLACE FUNCTION causeway_counted_order(claimed bigint, held bigint, moment bigint, others bigint, newest bigint, now_us bigint)
  RETURNS bigint
@@ -493,18 +513,10 @@ END $function$
 
 CREATE OR REPLACE FUNCTION causeway_take_over(from_epoch bigint, new_holder text, lease_ms bigint)
  RETURNS bigint
- LANGUAGE plpgsql
+ LANGUAGE sql
 AS $function$
-DECLARE
-  begun bigint;
-BEGIN
-  PERFORM 1 FROM leader_lease WHERE epoch = from_epoch AND expires_at <= clock_timestamp() FOR UPDATE;
-  IF NOT FOUND THEN RETURN NULL; END IF;
-  UPDATE leader SET epoch = epoch + 1, holder = new_holder WHERE epoch = from_epoch RETURNING epoch INTO begun;
-  IF begun IS NULL THEN RETURN NULL; END IF;
-  UPDATE leader_lease SET epoch = begun, holder = new_holder, expires_at = clock_timestamp() + lease_ms * interval '1 ms';
-  RETURN begun;
-END $function$
+  SELECT causeway_begin_epoch(from_epoch, new_holder, lease_ms, 'lock', 'lock');
+$function$
 ;
 
 CREATE OR REPLACE FUNCTION causeway_write(changes jsonb, all_or_none boolean, fence_epoch bigint, fence_holder text, session_zone text, session_number bigint, notes_to_write jsonb, stash boolean, tell_rows boolean, OUT head_revision bigint, OUT fenced text, OUT results jsonb, OUT written jsonb)

@@ -20,13 +20,13 @@ export function installRedisServer() {
 
 /**
  * Runs `redis-server` on 127.0.0.1, keeping nothing on disk: `{ url, port, pid, ended, stop() }`. `ended` resolves with how it
- * ended, where that was unasked.
+ * ended, where that was unasked. `configFile` is a file of settings, such as its password, which no command line shows.
  */
-export async function startRedis({ port: wanted } = {}) {
+export async function startRedis({ port: wanted, configFile } = {}) {
   const port = wanted ?? (await freePort());
   const listen = ['--port', String(port), '--bind', '127.0.0.1'];
   const keepNothing = ['--save', '', '--appendonly', 'no', '--dir', tmpdir()];
-  const child = spawnGuarded(['redis-server', ...listen, ...keepNothing], {
+  const child = spawnGuarded(['redis-server', ...(configFile ? [configFile] : []), ...listen, ...keepNothing], {
     how: 'TERM',
     cwd: tmpdir(),
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -4,6 +4,7 @@ import { removePostgresData, startPostgres } from '../lib/embedded-postgres.mjs'
 import { freePort, isPortFree } from '../lib/ports.mjs';
 import { hasRedisServer, startRedis } from '../lib/redis.mjs';
 import { STAGES } from './parts.mjs';
+import { provideRedisAccess } from './redis-access.mjs';
 
 /** The Postgres server of this run: DATABASE_URL's, else the embedded one as a part. Gives `{ url, description }`. */
 export async function providePostgres(settings, parts, say) {
@@ -37,12 +38,13 @@ async function postgresPort({ postgresPort: wanted, preferredPostgresPort }) {
 }
 
 /** How replicas agree on a leader: `{ env, description }`. Redis where there is one, ours as a part; else the lease in Postgres. */
-export async function provideLeaderLock({ redisUrl, leaderBackend }, parts) {
+export async function provideLeaderLock({ redisUrl, leaderBackend, dataDir }, parts) {
   if (leaderBackend === 'postgres') return { env: {}, description: 'a lease in Postgres (CAUSEWAY_LEADER_BACKEND)' };
   if (redisUrl) return { env: { REDIS_URL: redisUrl }, description: 'Redis of REDIS_URL' };
   if (!hasRedisServer())
     return { env: {}, description: 'a lease in Postgres (no REDIS_URL, no redis-server on the PATH)' };
   const port = await freePort();
-  const { url } = await parts.start('redis', () => startRedis({ port }), { stage: STAGES.stores });
-  return { env: { REDIS_URL: url }, description: `Redis (redis-server on the PATH, port ${port})` };
+  const { configFile, urlFile } = provideRedisAccess(dataDir, port);
+  await parts.start('redis', () => startRedis({ port, configFile }), { stage: STAGES.stores });
+  return { env: { REDIS_URL_FILE: urlFile }, description: `Redis (redis-server on the PATH, port ${port})` };
 }

@@ -1,7 +1,8 @@
 import { createAuthentication, createZoneTokenService } from '@causeway/access';
 import { coreKinds } from '@causeway/kinds';
+import type { LeadershipInsight } from '@causeway/queries';
 import { globalIdentity, type JsonObject } from '@causeway/resources';
-import { FakeClock, silentLogger } from '@causeway/runtime';
+import { FakeClock, silentLogger, type LeaderStatus } from '@causeway/runtime';
 import { TestPlane } from '../support/test-plane';
 import { openZoneAccess } from './open-zone-access';
 import type { SeedResource } from './rest-fixture';
@@ -71,7 +72,7 @@ describe('GET /_doctor', () => {
         'quarantine',
         'mesh',
       ],
-      ...['leases', 'names', 'enrolments', 'tokens', 'keys'],
+      ...['leases', 'names', 'enrolments', 'leader', 'tokens', 'keys'],
     ]);
   });
 
@@ -133,6 +134,33 @@ describe('GET /_doctor', () => {
         what: '40 of 100 leases have expired, and none of them ends since 2026-01-01T00:00:00.000Z',
         advice: expect.stringMatching(/causeway leases release$/) as string,
       },
+    ]);
+  });
+
+  it('says that nobody leads, and that Redis counts no more in who leads', async () => {
+    let status: LeaderStatus = { leading: false, epoch: 0, transitions: 0, witness: 'lock' };
+    const leadership = (): LeadershipInsight => ({ status, lockKey: 'causeway:leader:s1', leaseMs: 3_000 });
+    await open({ insights: { leadership } });
+    const said = async (): Promise<string[]> =>
+      ((await look()).checks['leader'] ?? []).map(({ what, advice }) => `${what} => ${advice}`);
+    expect(await said()).toEqual([]);
+    status = { ...status, leaderless: 5_900, refused: 5_800 }; // as a change of the leader may take
+    expect(await said()).toEqual([]);
+    const free =
+      'see who holds it, and free it: redis-cli GET causeway:leader:s1, redis-cli DEL causeway:leader:s1; Redis counts ' +
+      'again 9 s after the leader has it. To do without Redis: CAUSEWAY_LEADER_BACKEND=postgres';
+    status = { ...status, leaderless: 8_100, refused: 8_000 };
+    expect(await said()).toEqual([
+      `no replica leads since 8 s, and who does not lead holds causeway:leader:s1 in Redis => ${free}`,
+    ]);
+    status = { leading: true, epoch: 1, transitions: 1, witness: 'lease' };
+    expect(await said()).toEqual([
+      'who does not lead held causeway:leader:s1 in Redis: the lease in Postgres alone decides who leads, and replicas of ' +
+        `earlier versions do not lead => ${free}`,
+    ]);
+    status = { leading: false, epoch: 0, transitions: 0, witness: 'lock', leaderless: 60_000 };
+    expect(await said()).toEqual([
+      'no replica leads since 60 s => see docs/guides/troubleshooting.md#causewaynoleader, and what the logs of the replicas say',
     ]);
   });
 

@@ -10,6 +10,7 @@ import {
 } from '@nestjs/common';
 import type { RunnerStats } from '@causeway/controllers';
 import { createRedisLock } from '@causeway/leader-redis';
+import type { LeadershipInsight } from '@causeway/queries';
 import { createElection, type LeaderElection, type LeaderStatus, type LeaderTerm } from '@causeway/runtime';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
@@ -34,8 +35,9 @@ export interface LeaderWork {
 /** The election among replicas, and the connection that it takes. */
 interface Leadership {
   readonly election: LeaderElection;
-  /** Whether Redis answers; undefined where the lease in Postgres decides alone. */
+  /** Whether Redis answers; undefined where this replica has none. */
   redisConnected(): boolean | undefined;
+  readonly lockKey: string;
   close(): void;
 }
 
@@ -90,9 +92,22 @@ export class LeaderService implements OnModuleInit, OnApplicationBootstrap, OnMo
     return (this.status()?.leading && this.latest?.policies()) || new Map<string, number>();
   }
 
-  /** Whether Redis answers; undefined where the lease in Postgres decides alone. */
+  /** Whether Redis answers; undefined where this replica has none. */
   redisConnected(): boolean | undefined {
     return this.leadership?.redisConnected();
+  }
+
+  /** Whether Redis counts in who leads; undefined where this replica has none. */
+  redisCounts(): boolean | undefined {
+    return this.redisConnected() === undefined ? undefined : this.status()?.witness === 'lock';
+  }
+
+  /** What the doctor looks at; undefined before the module has started. */
+  insight(): LeadershipInsight | undefined {
+    const { leadership, core } = this;
+    if (!leadership) return undefined;
+    const { election, lockKey } = leadership;
+    return { status: election.status(), lockKey, leaseMs: core.settings.CAUSEWAY_LEADER_LEASE };
   }
 }
 
@@ -134,11 +149,13 @@ function createLeadership(
     logger,
   };
   const url = redisUrl(settings);
+  const lockKey = `causeway:leader:${storeId}`;
   if (url === undefined)
-    return { election: createElection(options), redisConnected: () => undefined, close: () => undefined };
-  const lock = createRedisLock({ url, key: `causeway:leader:${storeId}`, logger });
+    return { election: createElection(options), lockKey, redisConnected: () => undefined, close: () => undefined };
+  const lock = createRedisLock({ url, key: lockKey, logger });
   return {
     election: createElection({ ...options, lock }),
+    lockKey,
     redisConnected: () => lock.connected(),
     close: () => lock.close(),
   };

@@ -125,6 +125,11 @@ function leaderMetrics({ leader }: MetricSources): readonly Metric[] {
       bit(leader.status()?.leaseInWorker),
     ),
     gauge('leader_redis_connected', '1 while the Redis of the lock answers', () => bit(leader.redisConnected())),
+    gauge(
+      'leader_redis_witness',
+      '1 while the Redis of the lock counts in who leads, 0 while the lease in Postgres alone decides',
+      () => bit(leader.redisCounts()),
+    ),
   ];
 }
 

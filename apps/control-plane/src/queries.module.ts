@@ -9,6 +9,7 @@ import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres
 import { AUTHENTICATION } from './authentication.module';
 import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
 import { INDEX, MESHES } from './index.module';
+import { LeaderService } from './leader.module';
 import { namingInsights } from './naming-insights';
 import { POLICIES } from './policies-follower';
 import { ROUTES } from './routes-follower';
@@ -26,6 +27,7 @@ interface SharedQueryParts {
   readonly meshes: Meshes;
   readonly routes: FollowedRoutes;
   readonly policies: FollowedPolicies;
+  readonly leader: LeaderService;
 }
 
 type InjectedQueryParts = [
@@ -36,6 +38,7 @@ type InjectedQueryParts = [
   meshes: Meshes,
   routes: FollowedRoutes,
   policies: FollowedPolicies,
+  leader: LeaderService,
 ];
 
 /** What the queries of every control plane read from. */
@@ -52,7 +55,7 @@ export class SharedQuerySources implements OnApplicationShutdown {
 
   /** What a program adds its own parts to. */
   get(): QuerySources {
-    const { core, backend, index, meshes, routes, policies, authentication } = this.parts;
+    const { core, backend, index, meshes, routes, policies, authentication, leader } = this.parts;
     const { cp, registry, clock, settings, instance, redacted } = core;
     return {
       ...{ cp, registry, clock },
@@ -66,6 +69,7 @@ export class SharedQuerySources implements OnApplicationShutdown {
         ...namingInsights(core, this.explainer),
         deletionWarnings: (id) => authentication.deletionWarnings(id),
         keyFaults: () => authentication.faults(),
+        leadership: () => leader.insight(),
       },
       limits: { allWatchBytes: settings.CAUSEWAY_WATCH_MEMORY_MIB * 1024 * 1024 },
     };
@@ -92,9 +96,10 @@ export class QueriesModule implements OnApplicationShutdown {
       providers: [
         {
           provide: SharedQuerySources,
-          inject: [CORE, POSTGRES_BACKEND, INDEX, AUTHENTICATION, MESHES, ROUTES, POLICIES],
-          useFactory: (...[core, backend, index, authentication, meshes, routes, policies]: InjectedQueryParts) =>
-            new SharedQuerySources({ core, backend, index, authentication, meshes, routes, policies }),
+          inject: [CORE, POSTGRES_BACKEND, INDEX, AUTHENTICATION, MESHES, ROUTES, POLICIES, LeaderService],
+          useFactory: (
+            ...[core, backend, index, authentication, meshes, routes, policies, leader]: InjectedQueryParts
+          ) => new SharedQuerySources({ core, backend, index, authentication, meshes, routes, policies, leader }),
         },
         { provide: QUERY_SOURCES, inject: [SharedQuerySources, ...inject], useFactory },
         { provide: QUERIES, inject: [QUERY_SOURCES], useFactory: createQueries },

@@ -72,7 +72,7 @@ export class GlobalModule {
       useFactory: kdsOptions(core, kuma),
     });
     const queries = QueriesModule.forRootAsync({
-      imports: [...state, authentication, kds, security],
+      imports: [...state, authentication, leader, kds, security],
       inject: [GLOBAL_SYNC, ZoneSecurity],
       useFactory: globalQuerySources,
     });

@@ -81,7 +81,7 @@ export class ZoneModule {
     const xds = xdsModule({ imports: [...state, identity, kds, proxies], core });
     const dns = dnsModule({ imports: [...state, xds], core, config });
     const queries = QueriesModule.forRootAsync({
-      imports: [...state, authentication, identity, zoneLeader, dns, proxies, xds],
+      imports: [...state, authentication, identity, zoneLeader, leader, dns, proxies, xds],
       inject: [
         ...[ZoneLeader, DNS_SERVER, ProxyDirectory, RotationOperation, DATAPLANE_TOKENS, ZONE_PROXY_TOKENS],
         ...[XdsPort, POSTGRES_BACKEND],

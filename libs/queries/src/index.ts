@@ -51,6 +51,7 @@ export {
   type WatchSink,
 } from './watch/watch-event';
 export { type WatchMetrics, type WatchRequest } from './watch/watches';
+export { type LeadershipInsight } from './inspect/leader-checks';
 export { type DnsQuestion, type DraftedResource, type Insights } from './inspect/insights';
 export { type Confirmation, type SyncDecisions, type ZoneAdoption } from './zones/operator-decisions';
 export { type DataplaneAccess } from './tokens/dataplane-token-queries';

@@ -21,9 +21,12 @@ export {
   type LeaderLock,
   type LeaderStatus,
   type LeaderTerm,
+  type LeaderWitness,
   type LeaseKeeper,
   type LeaseRequest,
+  type WitnessChange,
 } from './election/leader-election';
+export { REFUSED_LEASES } from './election/lock-health';
 export { errorText, silentLogger, type LogFields, type Logger } from './logger';
 export {
   fileKey,

@@ -5,6 +5,7 @@ import {
   systemClock,
   type Clock,
   type LeaderElection,
+  type LeaderLease,
   type LeaderLock,
   type LeaderTerm,
 } from '@causeway/runtime';
@@ -19,6 +20,8 @@ export interface ReplicaOptions {
   readonly clock?: Clock;
   /** Puts something between the election and its lock. */
   readonly wrapLock?: (lock: LeaderLock) => LeaderLock;
+  /** Puts something between the election and its lease. */
+  readonly wrapLease?: (lease: LeaderLease) => LeaderLease;
   /** What it does while it leads; until its term ends unless given. */
   readonly work?: (term: LeaderTerm, replica: Replica) => Promise<void>;
 }
@@ -36,9 +39,10 @@ export class Replica {
     private readonly lock: RedisLock | undefined,
     options: ReplicaOptions,
   ) {
-    const { leaseMs, clock = systemClock, wrapLock = (one): LeaderLock => one, work = untilOver } = options;
+    const { leaseMs, clock = systemClock, work = untilOver } = options;
+    const { wrapLock = (one): LeaderLock => one, wrapLease = (one): LeaderLease => one } = options;
     this.election = createElection({
-      lease: backend.lease,
+      lease: wrapLease(backend.lease),
       ...(lock ? { lock: wrapLock(lock) } : {}),
       ...{ holder: this.holder, leaseMs, clock, logger: silentLogger },
     });

@@ -186,9 +186,10 @@ export function simLease(link: DatabaseLink): LeaderLease {
   const inner = new MemoryLease(link.disk);
   return {
     readEpoch: (): Promise<LeaderEpoch> => link.call(() => inner.readEpoch()),
-    takeOver: (from, holder, ms) => link.call(() => inner.takeOver(from, holder, ms)),
+    takeOver: (from, holder, ms, witness) => link.call(() => inner.takeOver(from, holder, ms, witness)),
     renew: (epoch, holder, ms) => link.call(() => inner.renew(epoch, holder, ms)),
     release: (epoch, holder) => link.call(() => inner.release(epoch, holder)),
+    returnToLock: (epoch, holder) => link.call(() => inner.returnToLock(epoch, holder)),
     onRelease: (listener) => {
       const unsubscribe = inner.onRelease(() => link.process.later(1, listener));
       const forget = link.process.onDeath(unsubscribe);

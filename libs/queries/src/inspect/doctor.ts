@@ -6,6 +6,7 @@ import { inSlices, SingleFlight, type Clock } from '@causeway/runtime';
 import type { IndexReader, ResourceStore } from '@causeway/store';
 import { doctorChecks, type DoctorCheck, type DoctorFinding, type ZoneWithInsight } from './doctor-checks';
 import { readInsights, type Insights } from './insights';
+import { leaderChecks } from './leader-checks';
 import { tokenChecks } from './token-checks';
 
 /** Findings of one check that a report lists. */
@@ -66,7 +67,7 @@ export class Doctor {
     const hold = await leaseHold(store).catch(() => undefined);
     const input = { registry, cp, index, meshes, zones, leaseHold: hold };
     const secrets = { tokens, keyFaults: insights.keyFaults?.() ?? [], now: clock.now() };
-    const all = [...doctorChecks(input), ...tokenChecks(secrets)];
+    const all = [...doctorChecks(input), ...leaderChecks(insights.leadership?.()), ...tokenChecks(secrets)];
     for (const check of all) checks.push(await runCheck(check, signal));
     return { total: checks.reduce((sum, { total }) => sum + total, 0), checks };
   }

@@ -1,6 +1,7 @@
 import type { HostnameEntry, HostnamePage, ZonedHostnameRef } from '@causeway/controllers';
 import type { Identity, JsonObject, Resource } from '@causeway/resources';
 import { batchesOf, type SortedPage } from '@causeway/runtime';
+import type { LeadershipInsight } from './leader-checks';
 
 /** A question to the zone's DNS server; `type` is A where absent. */
 export interface DnsQuestion {
@@ -34,6 +35,8 @@ export interface Insights {
   readonly deletionWarnings?: (id: Identity) => readonly string[];
   /** Stored keys and certificates that cannot be used, with the reason, never with a value. */
   readonly keyFaults?: () => readonly string[];
+  /** Who leads, as this replica sees it. */
+  readonly leadership?: () => LeadershipInsight | undefined;
   /** What the zone's DNS server would answer, and why. Throws DomainErrors. */
   readonly dnsLookup?: (question: DnsQuestion) => JsonObject | Promise<JsonObject>;
   /** What is known of a Zone or Dataplane beside the log: sessions, versions, lag; undefined where nothing was reported. */

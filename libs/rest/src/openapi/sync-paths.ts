@@ -128,6 +128,8 @@ export const SYNC_SCHEMAS: OpenApiObject = {
                 'mesh',
                 'leases',
                 'names',
+                'enrolments',
+                'leader',
                 'tokens',
                 'keys',
               ],

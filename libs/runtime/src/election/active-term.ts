@@ -1,18 +1,11 @@
-import { onAbort, sharedAbortController, within } from '../abort';
+import { onAbort, sharedAbortController } from '../abort';
 import type { Timer } from '../clock';
-import { errorText } from '../logger';
-import type { ElectionOptions, KeptLease, LeaseKeeper } from './leader-election';
+import type { KeptLease, LeaseKeeper } from './leader-election';
+import { TermLock, type TermLockOptions } from './term-lock';
 
-export interface ActiveTermOptions extends ElectionOptions {
-  readonly epoch: number;
+export interface ActiveTermOptions extends TermLockOptions {
   readonly keeper: LeaseKeeper;
 }
-
-/**
- * The term ends after so many renewals in a row that found another holder of the lock. They last longer than a lease: a server that hung
- * may do late what a candidate asked of it long ago, and what that candidate does not renew runs out within one.
- */
-const LOST_AFTER = 5;
 
 /**
  * A term while it lasts. The keeper renews its lease, the term renews the lock each third of the lease. The signal
@@ -24,7 +17,6 @@ export class ActiveTerm {
   private kept: KeptLease | undefined;
   private deadline: Timer | undefined;
   private keepingLock: Promise<void> = Promise.resolve();
-  private lockLost = 0;
   private forget = (): void => undefined;
 
   constructor(private readonly options: ActiveTermOptions) {}
@@ -57,7 +49,8 @@ export class ActiveTerm {
       await this.end();
       return false;
     }
-    this.keepingLock = this.keepLock();
+    const lock = new TermLock(this.options, () => this.over.abort(new Error('another holds the lock')));
+    this.keepingLock = lock.keep(this.over.signal);
     return true;
   }
 
@@ -81,26 +74,5 @@ export class ActiveTerm {
       this.deadline = undefined;
       this.checkLease();
     });
-  }
-
-  private async keepLock(): Promise<void> {
-    const { clock, leaseMs, lock } = this.options;
-    const { signal } = this.over;
-    while (lock && !signal.aborted) {
-      await clock.sleep(leaseMs / 3, signal);
-      if (!signal.aborted) void this.renewLock();
-    }
-  }
-
-  private async renewLock(): Promise<void> {
-    const { lock, clock, holder, leaseMs, logger } = this.options;
-    if (!lock) return;
-    try {
-      const ours = await within(clock, leaseMs / 3, lock.renew(holder, leaseMs));
-      this.lockLost = ours ? 0 : this.lockLost + 1;
-      if (this.lockLost >= LOST_AFTER) this.over.abort(new Error('another holds the lock'));
-    } catch (error) {
-      logger.debug('the leader lock is away, the lease goes on', { error: errorText(error) });
-    }
   }
 }

@@ -3,7 +3,14 @@ import { Backoff } from '../backoff';
 import { errorText } from '../logger';
 import { ActiveTerm } from './active-term';
 import { EventLoopLeaseKeeper } from './event-loop-lease-keeper';
-import type { ElectionOptions, LeaderElection, LeaderStatus, LeaderTerm } from './leader-election';
+import type {
+  ElectionOptions,
+  LeaderElection,
+  LeaderEpoch,
+  LeaderStatus,
+  LeaderTerm,
+  LeaderWitness,
+} from './leader-election';
 import { LockHealth } from './lock-health';
 
 /** How long a leader's work may take to end after its term, ms: longer than any statement of the store. */
@@ -23,6 +30,9 @@ class Election implements LeaderElection {
   private term: ActiveTerm | undefined;
   private epoch = 0;
   private transitions = 0;
+  private witness: LeaderWitness = 'lock';
+  /** When a look at the store first found nobody leading (`Clock.elapsed`). */
+  private leaderlessSince: number | undefined;
 
   constructor(private readonly options: ElectionOptions) {
     const { leaseMs, random, lock } = options;
@@ -45,10 +55,19 @@ class Election implements LeaderElection {
   }
 
   status(): LeaderStatus {
-    const { epoch, transitions, term } = this;
-    if (!term) return { leading: false, epoch, transitions };
+    const { epoch, transitions, term, witness } = this;
+    const known = { epoch, transitions, witness };
+    if (!term) return { leading: false, ...known, ...this.absence() };
     const { leaseAge, leaseInWorker } = term;
-    return { leading: true, epoch, transitions, leaseAge, leaseInWorker };
+    return { leading: true, ...known, leaseAge, leaseInWorker };
+  }
+
+  /** How long nobody has led, as far as this process knows, and how long the lock has been refused meanwhile. */
+  private absence(): Pick<LeaderStatus, 'leaderless' | 'refused'> {
+    if (this.leaderlessSince === undefined) return {};
+    const leaderless = this.options.clock.elapsed() - this.leaderlessSince;
+    const refused = this.lockHealth?.refusedFor();
+    return { leaderless, ...(refused === undefined ? {} : { refused }) };
   }
 
   /** One try. The epoch is read before the lock is asked for: a candidate that slept in between takes over nothing. */
@@ -59,17 +78,42 @@ class Election implements LeaderElection {
   ): Promise<void> {
     const { lease, clock, holder, leaseMs } = this.options;
     const seen = await within(clock, leaseMs, lease.readEpoch());
+    this.observe(seen);
     if (seen.remaining > 0) return this.standBy(Math.min(seen.remaining, leaseMs) + 1, pause);
-    if (this.lockHealth && !(await this.lockHealth.mayTry())) return pause.sleep(this.retryDelay());
+    const witness = await this.findWitness(seen);
+    if (witness === undefined) return pause.sleep(this.retryDelay());
     let epoch: number | undefined;
     try {
-      if (!signal.aborted) epoch = await lease.takeOver(seen.epoch, holder, leaseMs);
-      if (epoch !== undefined) await this.lead(epoch, lead, signal);
+      if (!signal.aborted)
+        epoch = await lease.takeOver(seen.epoch, holder, leaseMs, { from: seen.witness, to: witness });
+      if (epoch !== undefined) await this.lead({ epoch, witness }, lead, signal);
     } finally {
       await this.release(epoch);
     }
     if (epoch === undefined) return pause.sleep(this.retryDelay());
     await clock.sleep(this.retry.next(), signal); // a leader whose work fails at once lets others try first
+  }
+
+  /** What a look at the store says beside the epoch. */
+  private observe({ remaining, witness }: LeaderEpoch): void {
+    this.changeWitness(witness);
+    if (remaining > 0) {
+      this.leaderlessSince = undefined;
+      this.lockHealth?.leaderStands();
+    } else this.leaderlessSince ??= this.options.clock.elapsed();
+  }
+
+  /** What lets this candidate try now. Once the lease alone counts, the lock is not asked. */
+  private async findWitness({ epoch, witness }: LeaderEpoch): Promise<LeaderWitness | undefined> {
+    return this.lockHealth && witness === 'lock' ? this.lockHealth.findWitness(epoch) : witness;
+  }
+
+  private changeWitness(witness: LeaderWitness): void {
+    if (witness === this.witness) return;
+    this.witness = witness;
+    const { logger, holder } = this.options;
+    if (witness === 'lock') logger.info('the leader lock counts again in who leads', { holder });
+    else logger.warn('the leader lock counts no more in who leads: the lease alone decides', { holder });
   }
 
   /** Waits while the lease of another stands, and probes the lock's server meanwhile. */
@@ -84,9 +128,17 @@ class Election implements LeaderElection {
     }
   }
 
-  private async lead(epoch: number, lead: (term: LeaderTerm) => Promise<void>, signal: AbortSignal): Promise<void> {
+  private async lead(
+    { epoch, witness }: Pick<LeaderEpoch, 'epoch' | 'witness'>,
+    lead: (term: LeaderTerm) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { clock, leaseMs, keeper = new EventLoopLeaseKeeper(this.options) } = this.options;
-    const term = new ActiveTerm({ ...this.options, epoch, keeper });
+    const onWitness = (changed: LeaderWitness): void => this.changeWitness(changed);
+    onWitness(witness);
+    this.leaderlessSince = undefined;
+    this.lockHealth?.leaderStands();
+    const term = new ActiveTerm({ ...this.options, epoch, witness, onWitness, keeper });
     const began = clock.elapsed();
     if (await term.begin(signal)) await this.serve(term, lead);
     if (clock.elapsed() - began > leaseMs) this.retry.reset();

@@ -11,6 +11,12 @@ export interface LeaderTerm {
   readonly signal: AbortSignal;
 }
 
+/**
+ * What lets a candidate try to lead: the lock, where the candidate has one, or the lease alone, once the lock's server has
+ * shown that it is no witness. One row of the store says which (docs/design.md §3).
+ */
+export type LeaderWitness = 'lock' | 'lease';
+
 /** State of an election at any time; for metrics and health. */
 export interface LeaderStatus {
   readonly leading: boolean;
@@ -21,6 +27,12 @@ export interface LeaderStatus {
   readonly leaseAge?: number;
   /** Whether a thread of its own renews the lease; undefined while not leading. */
   readonly leaseInWorker?: boolean;
+  /** Which witness counts, as this process read last. */
+  readonly witness: LeaderWitness;
+  /** ms since this process first found that nobody leads; undefined while somebody does. */
+  readonly leaderless?: number;
+  /** ms since the lock's server first refused this candidate while nobody led; undefined while it does not. */
+  readonly refused?: number;
 }
 
 /**
@@ -60,6 +72,13 @@ export interface LeaderEpoch {
   readonly holder: string;
   /** ms until the lease beside it expires, by the store's clock; 0 when it expired or was released. */
   readonly remaining: number;
+  readonly witness: LeaderWitness;
+}
+
+/** The witness that was read, and the one that counts from a take-over on. */
+export interface WitnessChange {
+  readonly from: LeaderWitness;
+  readonly to: LeaderWitness;
 }
 
 /**
@@ -71,14 +90,16 @@ export interface LeaderLease {
   readEpoch(): Promise<LeaderEpoch>;
   /**
    * Begins the epoch after `fromEpoch`, once the lease has expired or was released; waits for fenced writes of the
-   * epoch before that are under way. Returns the new epoch, or undefined when the lease stands or another candidate was
-   * faster.
+   * epoch before that are under way. Returns the new epoch, or undefined when the lease stands, another candidate was
+   * faster, or another witness counts than `witness.from`. Without `witness` that is the lock, before and after.
    */
-  takeOver(fromEpoch: number, holder: string, leaseMs: number): Promise<number | undefined>;
+  takeOver(fromEpoch: number, holder: string, leaseMs: number, witness?: WitnessChange): Promise<number | undefined>;
   /** Extends the lease to `leaseMs` from now; false when epoch and holder no longer stand, or have released it. */
   renew(epoch: number, holder: string, leaseMs: number): Promise<boolean>;
   /** Ends the lease at once where epoch and holder stand; the epoch stays. */
   release(epoch: number, holder: string): Promise<void>;
+  /** Makes the lock the witness again, within the term; false when epoch and holder no longer stand. Idempotent. */
+  returnToLock(epoch: number, holder: string): Promise<boolean>;
   /** Calls `listener` soon after a release, so that a clean stop hands over at once; may miss some. Returns its end. */
   onRelease(listener: () => void): () => void;
 }

@@ -1,6 +1,6 @@
 import { FakeClock } from '../clock';
 import { silentLogger } from '../logger';
-import type { LeaderLock } from './leader-election';
+import type { LeaderLock, LeaderWitness } from './leader-election';
 import { LockHealth } from './lock-health';
 
 const LEASE = 3_000;
@@ -35,9 +35,9 @@ describe('the lock as a candidate sees it', () => {
     health = new LockHealth({ lock, holder: 'candidate', leaseMs: LEASE, clock, logger: silentLogger });
   });
   const mayTry = async (): Promise<boolean> => {
-    const answer = health.mayTry();
+    const witness = health.findWitness(1);
     clock.advance(LEASE / 3);
-    return answer;
+    return (await witness) === 'lock';
   };
 
   it('is not left with a candidate that gave up, when a server that hung does what it was asked', async () => {
@@ -50,5 +50,56 @@ describe('the lock as a candidate sees it', () => {
     expect([await mayTry(), await mayTry(), await mayTry()]).toEqual([false, false, true]);
     lock.goOn();
     expect(lock.holder).toBe('candidate');
+  });
+});
+
+describe('a lock that another holds while nobody leads', () => {
+  const clock = new FakeClock(0);
+  let answer: 'ours' | 'taken' | 'away';
+  const lock: LeaderLock = {
+    ping: () => Promise.resolve(),
+    acquire: () => (answer === 'away' ? Promise.reject(new Error('away')) : Promise.resolve(answer === 'ours')),
+    renew: () => Promise.resolve(false),
+    release: () => Promise.resolve(),
+  };
+  let health: LockHealth;
+  beforeEach(() => {
+    answer = 'taken';
+    health = new LockHealth({ lock, holder: 'candidate', leaseMs: LEASE, clock, logger: silentLogger });
+  });
+  const tryAfter = (leases: number, epoch = 1): Promise<LeaderWitness | undefined> => {
+    clock.advance(leases * LEASE);
+    return health.findWitness(epoch);
+  };
+
+  it('is no witness once it was refused for three leases', async () => {
+    expect(await tryAfter(0)).toBeUndefined();
+    expect(await tryAfter(1)).toBeUndefined();
+    expect(health.refusedFor()).toBe(LEASE);
+    expect(await tryAfter(1.9)).toBeUndefined();
+    expect(await tryAfter(0.1)).toBe('lease');
+  });
+
+  it('is counted anew where somebody led, or this candidate had the lock, in between', async () => {
+    await tryAfter(0);
+    await tryAfter(2);
+    expect(await tryAfter(1, 2)).toBeUndefined(); // another epoch
+    await tryAfter(2, 2);
+    health.leaderStands();
+    expect(health.refusedFor()).toBeUndefined();
+    expect(await tryAfter(1, 2)).toBeUndefined();
+    await tryAfter(2, 2);
+    answer = 'ours';
+    expect(await tryAfter(1, 2)).toBe('lock');
+    answer = 'taken';
+    expect(await tryAfter(0, 2)).toBeUndefined();
+  });
+
+  it('is refused through the moments in which its server is away', async () => {
+    await tryAfter(0);
+    answer = 'away';
+    expect(await tryAfter(1.5)).toBeUndefined();
+    answer = 'taken';
+    expect(await tryAfter(1.5)).toBe('lease');
   });
 });

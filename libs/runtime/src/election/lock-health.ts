@@ -1,6 +1,6 @@
 import { within } from '../abort';
 import type { Clock } from '../clock';
-import type { LeaderLock } from './leader-election';
+import type { LeaderLock, LeaderWitness } from './leader-election';
 import { errorText, type Logger } from '../logger';
 
 export interface LockHealthOptions {
@@ -12,12 +12,20 @@ export interface LockHealthOptions {
 }
 
 /**
+ * Leases for which a server that answers may refuse the lock while nobody leads. A candidate that has the lock and does not
+ * lead loses it within one, so a server that refuses for longer tells nothing about candidates: it is no witness.
+ */
+export const REFUSED_LEASES = 3;
+
+/**
  * Whether the lock's server answers, as a candidate sees it. The candidate probes also while the lease of another
  * stands: when that lease ends, a server that has been away for a lease costs no further wait (docs/design.md §3).
  */
 export class LockHealth {
   /** When the server stopped answering (`Clock.elapsed`); undefined while it answers. */
   private awaySince: number | undefined;
+  /** The first refusal since this candidate had the lock or found a leader, and the epoch after which nobody led then. */
+  private refusal: { readonly epoch: number; readonly since: number } | undefined;
 
   constructor(private readonly options: LockHealthOptions) {}
 
@@ -26,16 +34,44 @@ export class LockHealth {
     await this.ask((lock) => lock.ping());
   }
 
+  /** Tells that somebody leads: what the server refused until now says nothing against it. */
+  leaderStands(): void {
+    this.refusal = undefined;
+  }
+
+  /** ms since the server first refused the lock while nobody led; undefined while it does not. */
+  refusedFor(): number | undefined {
+    return this.refusal && this.options.clock.elapsed() - this.refusal.since;
+  }
+
   /**
-   * Whether this candidate has the lock, or its server has been away for a lease. A server that stood open and did not answer does what it
-   * was asked when it goes on: so who gives up takes its question back, or it would hold the lock, and who leads by then would be deposed.
+   * What lets this candidate try to lead after `epoch`, which nobody leads any more: the lock where it has it or its server has been
+   * away for a lease, the lease where the server has refused it for too long; undefined: not now.
    */
-  async mayTry(): Promise<boolean> {
-    const { lock, clock, holder, leaseMs, logger } = this.options;
+  async findWitness(epoch: number): Promise<LeaderWitness | undefined> {
+    const { holder, leaseMs, clock, logger } = this.options;
+    const since = clock.elapsed();
     const asked = await this.ask((lock) => lock.acquire(holder, leaseMs));
-    if (asked.answered) return asked.answer;
+    if (!asked.answered) return this.goOnWithout(asked.error) ? 'lock' : undefined;
+    if (asked.answer) {
+      this.refusal = undefined;
+      return 'lock';
+    }
+    if (this.refusal?.epoch !== epoch) this.refusal = { epoch, since };
+    const refused = clock.elapsed() - this.refusal.since;
+    if (refused < REFUSED_LEASES * leaseMs) return undefined;
+    logger.warn('the leader lock is held by what does not lead, going on with the lease alone', { epoch, refused });
+    return 'lease';
+  }
+
+  /**
+   * Whether the server has been away for a lease. A server that stood open and did not answer does what it was asked when it
+   * goes on: so who gives up takes its question back, or it would hold the lock, and who leads by then would be deposed.
+   */
+  private goOnWithout(error: unknown): boolean {
+    const { lock, clock, holder, leaseMs, logger } = this.options;
     const goOn = this.awayFor() >= leaseMs;
-    if (goOn) logger.warn('the leader lock is away, going on with the lease', { error: errorText(asked.error) });
+    if (goOn) logger.warn('the leader lock is away, going on with the lease', { error: errorText(error) });
     else void within(clock, leaseMs, lock.release(holder)).catch(() => undefined);
     return goOn;
   }

@@ -192,7 +192,7 @@ async function finish(client: Client, { head, pointKey }: BackupHeader): Promise
     [head.revision, head.floor, head.creationOrder],
   );
   await client.query('SELECT causeway_new_incarnation(NULL)');
-  await client.query(`UPDATE leader SET epoch = $1, holder = ''`, [head.epoch]);
+  await client.query(`UPDATE leader SET epoch = $1, holder = '', witness = 'lock'`, [head.epoch]);
   await client.query(`UPDATE leader_lease SET epoch = $1, holder = '', expires_at = 'epoch'`, [head.epoch]);
   await client.query('UPDATE session_floor SET number = $1', [head.sessionFloor]);
   if (pointKey !== undefined) await client.query('UPDATE point_key SET key = $1', [pointKey]);

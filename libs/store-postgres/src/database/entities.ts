@@ -1,4 +1,5 @@
 import type { FreedAddress, JsonObject, Labels } from '@causeway/resources';
+import type { LeaderWitness } from '@causeway/runtime';
 import type { AuditInterface, AuditResult, AgentFinding } from '@causeway/store';
 import { Check, Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 
@@ -67,12 +68,20 @@ export class StoreHeadRow {
 }
 
 /** The epoch and its holder. */
-@Entity('leader', { comment: 'changes only at a take-over; every fenced write holds it FOR SHARE' })
+@Entity('leader', {
+  comment: 'changes only at a take-over, and where the lock counts again; every fenced write holds it FOR SHARE',
+})
 @Check('leader_one_check', 'one')
+@Check('leader_witness', `witness IN ('lock', 'lease')`)
 export class LeaderRow {
   @PrimaryColumn('boolean', { default: true, primaryKeyConstraintName: 'leader_pkey' }) one: boolean;
   @Column('bigint') epoch: number;
   @Column('text') holder: string;
+  @Column('text', {
+    ...{ default: 'lock' },
+    comment: 'lock: the lock in Redis, where a replica has one; lease: the lease in Postgres alone',
+  })
+  witness: LeaderWitness;
 }
 
 /** The lease beside the epoch. */

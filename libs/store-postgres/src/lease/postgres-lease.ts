@@ -1,4 +1,4 @@
-import type { LeaderEpoch, LeaderLease } from '@causeway/runtime';
+import type { LeaderEpoch, LeaderLease, WitnessChange } from '@causeway/runtime';
 import type { StoreDatabase } from '../database/store-database';
 
 /** The channel that a release notifies. */
@@ -12,11 +12,17 @@ export const RENEW = `UPDATE leader_lease SET expires_at = clock_timestamp() + $
 export const RELEASE = `WITH released AS (UPDATE leader_lease SET expires_at = 'epoch' WHERE epoch = $1 AND holder = $2 RETURNING 1)
   SELECT pg_notify('${RELEASE_CHANNEL}', '') FROM released`;
 
-const READ = `SELECT l.epoch, l.holder,
+const READ = `SELECT l.epoch, l.holder, l.witness,
     greatest(0, ceil(extract(epoch FROM s.expires_at - clock_timestamp()) * 1000))::bigint AS remaining
   FROM leader l, leader_lease s`;
 
-const TAKE_OVER = 'SELECT causeway_take_over($1, $2, $3) AS epoch';
+const TAKE_OVER = 'SELECT causeway_begin_epoch($1, $2, $3, $4, $5) AS epoch';
+
+/** Makes the lock the witness again where epoch and holder stand. */
+const RETURN_TO_LOCK = `UPDATE leader SET witness = 'lock' WHERE epoch = $1 AND holder = $2 RETURNING epoch`;
+
+/** A type of rows: interfaces have no index. */
+type Columns<T> = { readonly [Name in keyof T]: T[Name] };
 
 /** The leader's epoch and lease in Postgres, on a pool of its own, so that no queue of writes delays a renewal. */
 export class PostgresLease implements LeaderLease {
@@ -25,15 +31,17 @@ export class PostgresLease implements LeaderLease {
   constructor(private readonly database: StoreDatabase) {}
 
   async readEpoch(): Promise<LeaderEpoch> {
-    const [row] = await this.database.read<{ epoch: number; holder: string; remaining: number }>({
-      name: 'epoch',
-      text: READ,
-    });
-    return row ?? { epoch: 0, holder: '', remaining: 0 };
+    const [row] = await this.database.read<Columns<LeaderEpoch>>({ name: 'epoch', text: READ });
+    return row ?? { epoch: 0, holder: '', witness: 'lock', remaining: 0 };
   }
 
-  async takeOver(fromEpoch: number, holder: string, leaseMs: number): Promise<number | undefined> {
-    const statement = { name: 'take-over', text: TAKE_OVER, values: [fromEpoch, holder, leaseMs] };
+  async takeOver(
+    fromEpoch: number,
+    holder: string,
+    leaseMs: number,
+    { from, to }: WitnessChange = { from: 'lock', to: 'lock' },
+  ): Promise<number | undefined> {
+    const statement = { name: 'take-over', text: TAKE_OVER, values: [fromEpoch, holder, leaseMs, from, to] };
     const [row] = await this.database.query<{ epoch: number | null }>(statement);
     return row?.epoch ?? undefined;
   }
@@ -45,6 +53,11 @@ export class PostgresLease implements LeaderLease {
 
   async release(epoch: number, holder: string): Promise<void> {
     await this.database.query({ name: 'release', text: RELEASE, values: [epoch, holder] });
+  }
+
+  async returnToLock(epoch: number, holder: string): Promise<boolean> {
+    const rows = await this.database.query({ name: 'return-to-lock', text: RETURN_TO_LOCK, values: [epoch, holder] });
+    return rows.length > 0;
   }
 
   onRelease(listener: () => void): () => void {

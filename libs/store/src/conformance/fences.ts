@@ -1,4 +1,4 @@
-import type { LeaderLease } from '@causeway/runtime';
+import type { LeaderLease, LeaderWitness, WitnessChange } from '@causeway/runtime';
 import { RefusedWrite } from '../refused-write';
 import { Fenced, type ReadSet, type WriteRequest, type WriteResult } from '../resource-store';
 import { freshId, put, type StoreWorld } from './store-world';
@@ -53,19 +53,45 @@ export function describeFences(world: () => StoreWorld): void {
       const { lease } = world();
       const epoch = await lead(lease, 'a');
       const standing = await lease.readEpoch();
-      expect(standing).toEqual({ epoch, holder: 'a', remaining: expect.any(Number) });
+      expect(standing).toEqual({ epoch, holder: 'a', witness: 'lock', remaining: expect.any(Number) });
       expect(standing.remaining).toBeGreaterThan(0);
       expect(standing.remaining).toBeLessThanOrEqual(60_000);
       expect(await lease.takeOver(epoch, 'b', 60_000)).toBeUndefined();
       await lease.release(epoch, 'b'); // not its to release
       expect(await lease.takeOver(epoch, 'b', 60_000)).toBeUndefined();
       await lease.release(epoch, 'a');
-      expect(await lease.readEpoch()).toEqual({ epoch, holder: 'a', remaining: 0 });
+      expect(await lease.readEpoch()).toEqual({ epoch, holder: 'a', witness: 'lock', remaining: 0 });
       expect(await lease.takeOver(epoch - 1, 'b', 60_000)).toBeUndefined();
       const tries = await Promise.all(['b', 'c', 'd', 'e'].map((holder) => lease.takeOver(epoch, holder, 60_000)));
       expect(tries.filter((one) => one !== undefined)).toEqual([epoch + 1]);
       const { holder } = await lease.readEpoch();
       await lease.release(epoch + 1, holder);
+    });
+
+    it('names the witness that counts, which is compared and set with it', async () => {
+      const { lease } = world();
+      const first = await lead(lease, 'a');
+      await lease.release(first, 'a');
+      const change = (from: LeaderWitness, to: LeaderWitness): WitnessChange => ({ from, to });
+      expect(await lease.takeOver(first, 'b', 60_000, change('lease', 'lease'))).toBeUndefined();
+      expect(await lease.takeOver(first, 'b', 60_000, change('lock', 'lease'))).toBe(first + 1);
+      expect(await lease.readEpoch()).toMatchObject({ epoch: first + 1, holder: 'b', witness: 'lease' });
+      await lease.release(first + 1, 'b');
+      // Who does not know which witness counts takes nothing over, nor does who read another one.
+      expect(await lease.takeOver(first + 1, 'c', 60_000)).toBeUndefined();
+      expect(await lease.takeOver(first + 1, 'c', 60_000, change('lock', 'lease'))).toBeUndefined();
+      expect(await lease.takeOver(first + 1, 'c', 60_000, change('lease', 'lease'))).toBe(first + 2);
+      expect(await lease.returnToLock(first + 1, 'b')).toBe(false);
+      expect(await lease.returnToLock(first + 2, 'b')).toBe(false);
+      expect(await lease.readEpoch()).toMatchObject({ epoch: first + 2, witness: 'lease' });
+      for (let time = 0; time < 2; time++) {
+        expect(await lease.returnToLock(first + 2, 'c')).toBe(true);
+        expect(await lease.readEpoch()).toMatchObject({ epoch: first + 2, holder: 'c', witness: 'lock' });
+      }
+      await lease.release(first + 2, 'c');
+      expect(await lease.takeOver(first + 2, 'd', 60_000, change('lease', 'lease'))).toBeUndefined();
+      expect(await lease.takeOver(first + 2, 'd', 60_000)).toBe(first + 3);
+      await lease.release(first + 3, 'd');
     });
 
     it('begins anew each time, also for the same holder', async () => {

@@ -1,87 +1,7 @@
-import {
-  aborted,
-  createElection,
-  FakeClock,
-  silentLogger,
-  type LeaderElection,
-  type LeaderLock,
-  type LeaderTerm,
-} from '@causeway/runtime';
+import { aborted, createElection, FakeClock, silentLogger, type LeaderLock, type LeaderTerm } from '@causeway/runtime';
+import { Candidate, CutLease, LEASE, TestLock } from '../../../../test/support/election-candidates';
 import { MemoryDisk } from './memory-disk';
 import { MemoryLease } from './memory-lease';
-
-const LEASE = 3_000;
-
-/** A lock server that tests can wipe and take away. */
-class TestLock implements LeaderLock {
-  holder: string | undefined;
-  until = 0;
-  away = false;
-
-  constructor(private readonly clock: FakeClock) {}
-
-  ping(): Promise<void> {
-    return this.away ? Promise.reject(new Error('away')) : Promise.resolve();
-  }
-
-  acquire(holder: string, leaseMs: number): Promise<boolean> {
-    if (this.away) return Promise.reject(new Error('away'));
-    if (this.holder !== undefined && this.holder !== holder && this.until > this.clock.now())
-      return Promise.resolve(false);
-    [this.holder, this.until] = [holder, this.clock.now() + leaseMs];
-    return Promise.resolve(true);
-  }
-
-  renew(holder: string, leaseMs: number): Promise<boolean> {
-    return this.acquire(holder, leaseMs);
-  }
-
-  release(holder: string): Promise<void> {
-    if (this.away) return Promise.reject(new Error('away'));
-    if (this.holder === holder) this.holder = undefined;
-    return Promise.resolve();
-  }
-}
-
-/** A lease whose store can be cut off. */
-class CutLease extends MemoryLease {
-  away = false;
-
-  override readEpoch(): ReturnType<MemoryLease['readEpoch']> {
-    return this.away ? Promise.reject(new Error('away')) : super.readEpoch();
-  }
-
-  override renew(epoch: number, holder: string, leaseMs: number): Promise<boolean> {
-    return this.away ? Promise.reject(new Error('away')) : super.renew(epoch, holder, leaseMs);
-  }
-
-  override release(epoch: number, holder: string): Promise<void> {
-    return this.away ? Promise.reject(new Error('away')) : super.release(epoch, holder);
-  }
-}
-
-/** A candidate that remembers its terms and works until each is over. */
-class Candidate {
-  readonly terms: LeaderTerm[] = [];
-  readonly stop = new AbortController();
-  readonly election: LeaderElection;
-  readonly done: Promise<void>;
-
-  constructor(
-    parts: { holder: string; clock: FakeClock; lease: MemoryLease; lock?: LeaderLock },
-    work?: (term: LeaderTerm) => Promise<void>,
-  ) {
-    this.election = createElection({ ...parts, leaseMs: LEASE, logger: silentLogger });
-    this.done = this.election.run((term) => {
-      this.terms.push(term);
-      return work ? work(term) : aborted(term.signal);
-    }, this.stop.signal);
-  }
-
-  get leading(): boolean {
-    return this.election.status().leading;
-  }
-}
 
 describe('an election', () => {
   const clock = new FakeClock(1_000_000);
@@ -166,7 +86,7 @@ describe('an election', () => {
   it('aborts the work of a leader that another one has followed', async () => {
     const a = candidate('a');
     await pass(100);
-    disk.leader = { epoch: 7, holder: 'x', expiresAt: clock.now() + LEASE };
+    disk.leader = { epoch: 7, holder: 'x', witness: 'lock', expiresAt: clock.now() + LEASE };
     await pass(LEASE / 3);
     expect(a.terms[0]?.signal.aborted).toBe(true);
     await pass(2 * LEASE);
@@ -268,7 +188,7 @@ describe('an election', () => {
     expect(a.terms[0]?.signal.aborted).toBe(false); // it may be left from a candidate that asked long ago
     await pass(LEASE);
     expect(a.terms[0]?.signal.aborted).toBe(true);
-    await pass(5 * LEASE);
+    await pass(2 * LEASE);
     expect(a.terms).toHaveLength(1);
   });
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { systemClock, type Clock } from '@causeway/runtime';
+import { systemClock, type Clock, type LeaderWitness } from '@causeway/runtime';
 import type { AgentLease } from '../agent-leases';
 import type { AuditEntry } from '../audit-log';
 import type { ReplicaSessions, StoredProxySession } from '../proxy-sessions';
@@ -20,6 +20,7 @@ export interface MemoryDiskOptions {
 export interface MemoryLeader {
   readonly epoch: number;
   readonly holder: string;
+  readonly witness: LeaderWitness;
   /** ms since 1970. */
   readonly expiresAt: number;
 }
@@ -86,7 +87,7 @@ export class MemoryDisk {
   /** The audit log; the number of its last entry. */
   audit: AuditEntry[] = [];
   auditNumber = 0;
-  leader: MemoryLeader = { epoch: 0, holder: '', expiresAt: 0 };
+  leader: MemoryLeader = { epoch: 0, holder: '', witness: 'lock', expiresAt: 0 };
   incarnation: string;
   revision = 0;
   /** A watch can begin at this revision or later. */

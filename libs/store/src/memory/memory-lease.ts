@@ -1,4 +1,4 @@
-import type { LeaderEpoch, LeaderLease } from '@causeway/runtime';
+import type { LeaderEpoch, LeaderLease, WitnessChange } from '@causeway/runtime';
 import { promised, type MemoryDisk } from './memory-disk';
 
 const RELEASED = 0;
@@ -9,17 +9,22 @@ export class MemoryLease implements LeaderLease {
 
   readEpoch(): Promise<LeaderEpoch> {
     return promised(() => {
-      const { epoch, holder, expiresAt } = this.disk.leader;
-      return { epoch, holder, remaining: Math.max(0, expiresAt - this.disk.clock.now()) };
+      const { epoch, holder, witness, expiresAt } = this.disk.leader;
+      return { epoch, holder, witness, remaining: Math.max(0, expiresAt - this.disk.clock.now()) };
     });
   }
 
-  takeOver(fromEpoch: number, holder: string, leaseMs: number): Promise<number | undefined> {
+  takeOver(
+    fromEpoch: number,
+    holder: string,
+    leaseMs: number,
+    { from, to }: WitnessChange = { from: 'lock', to: 'lock' },
+  ): Promise<number | undefined> {
     return promised(() => {
       const now = this.disk.clock.now();
-      const { epoch, expiresAt } = this.disk.leader;
-      if (epoch !== fromEpoch || expiresAt > now) return undefined;
-      this.disk.leader = { epoch: epoch + 1, holder, expiresAt: now + leaseMs };
+      const { epoch, expiresAt, witness } = this.disk.leader;
+      if (epoch !== fromEpoch || expiresAt > now || witness !== from) return undefined;
+      this.disk.leader = { epoch: epoch + 1, holder, witness: to, expiresAt: now + leaseMs };
       return epoch + 1;
     });
   }
@@ -27,7 +32,7 @@ export class MemoryLease implements LeaderLease {
   renew(epoch: number, holder: string, leaseMs: number): Promise<boolean> {
     return promised(() => {
       if (!this.stands(epoch, holder) || this.disk.leader.expiresAt === RELEASED) return false;
-      this.disk.leader = { epoch, holder, expiresAt: this.disk.clock.now() + leaseMs };
+      this.disk.leader = { ...this.disk.leader, expiresAt: this.disk.clock.now() + leaseMs };
       return true;
     });
   }
@@ -35,8 +40,16 @@ export class MemoryLease implements LeaderLease {
   release(epoch: number, holder: string): Promise<void> {
     return promised(() => {
       if (!this.stands(epoch, holder)) return;
-      this.disk.leader = { epoch, holder, expiresAt: RELEASED };
+      this.disk.leader = { ...this.disk.leader, expiresAt: RELEASED };
       for (const listener of this.disk.releaseListeners) listener();
+    });
+  }
+
+  returnToLock(epoch: number, holder: string): Promise<boolean> {
+    return promised(() => {
+      if (!this.stands(epoch, holder)) return false;
+      this.disk.leader = { ...this.disk.leader, witness: 'lock' };
+      return true;
     });
   }
 

@@ -24,6 +24,7 @@ const TITLES: Readonly<Record<string, string>> = {
   quarantine: 'what is quarantined',
   leases: 'leases of agents that do not end',
   names: 'names at App Mesh that the upgrade kept',
+  leader: 'who leads, and what decides it',
   tokens: 'tokens that end soon',
   keys: 'keys and certificates that cannot be used',
 };

@@ -28,11 +28,31 @@ export async function fetchJsonWithin(timeout: number, url: string): Promise<unk
   return document;
 }
 
+/**
+ * Throws unless an issuer may name this URL as that of its keys: an issuer elsewhere names no port of this machine, whatever else
+ * listens there.
+ */
+export function checkKeySetUrl(uri: string, issuer: string): void {
+  const shown = `got "${uri.slice(0, 200)}"`;
+  if (!URL.canParse(uri)) throw new Error(`jwks_uri of its discovery document: must be an https URL; ${shown}`);
+  const { protocol } = new URL(uri);
+  if (protocol === 'https:' || (isPlainHere(uri) && isHere(issuer))) return;
+  const rule = 'must be an https URL (http only to this machine, and only where the issuer is on this machine itself)';
+  throw new Error(`jwks_uri of its discovery document: ${rule}; ${shown}`);
+}
+
 /** Throws unless nobody on the way can change what the URL shows. */
 function checkUrl(url: string): void {
-  const { protocol, hostname } = new URL(url);
-  if (protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname))) return;
+  if (new URL(url).protocol === 'https:' || isPlainHere(url)) return;
   throw new Error(`${url.slice(0, 200)} must be an https URL (http only to this machine)`);
+}
+
+function isPlainHere(url: string): boolean {
+  return new URL(url).protocol === 'http:' && isHere(url);
+}
+
+function isHere(url: string): boolean {
+  return LOOPBACK.test(new URL(url).hostname);
 }
 
 async function boundedText({ body }: Response, url: string): Promise<string> {

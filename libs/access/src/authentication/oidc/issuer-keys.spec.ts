@@ -6,7 +6,7 @@ import { errorText, FakeClock, silentLogger } from '@causeway/runtime';
 import { TestPlane } from '../../../../../test/support/test-plane';
 import { until } from '../../../../../test/support/until';
 import { AuthenticationSettings } from '../authentication-settings';
-import { fetchJson, fetchJsonWithin } from './fetch-json';
+import { checkKeySetUrl, fetchJson, fetchJsonWithin } from './fetch-json';
 import { KEY_SETS } from './issuer-keys';
 import { OidcVerifier } from './oidc-verifier';
 
@@ -68,6 +68,39 @@ describe('the documents of an OIDC issuer', () => {
     await expect(fetchJson('http://login.example/keys')).rejects.toThrow(/must be an https URL/);
     await expect(fetchJson('file:///etc/passwd')).rejects.toThrow(/must be an https URL/);
   });
+
+  it.each([
+    ['https://login.example', 'https://keys.example/keys'],
+    ['http://127.0.0.1:8080', 'http://127.0.0.1:9090/keys'],
+    ['http://localhost:8080', 'http://[::1]:9090/keys'],
+    ['https://localhost', 'http://127.9.9.9/keys'],
+    ['http://[::1]', 'https://keys.example/keys'],
+  ])('of %s may name the keys %s', (named, uri) => {
+    expect(() => checkKeySetUrl(uri, named)).not.toThrow();
+  });
+
+  it.each([
+    ['https://login.example', 'http://127.0.0.1:6379/'],
+    ['https://login.example', 'http://localhost/keys'],
+    ['https://login.example', 'http://[::1]:5681/keys'],
+    ['https://login.example', 'http://2130706433/keys'], // 127.0.0.1 as a number
+    ['https://127.0.0.1.login.example', 'http://127.0.0.1/keys'],
+    ['https://login.example', 'http://login.example/keys'],
+    ['http://127.0.0.1', 'http://login.example/keys'],
+    ['http://127.0.0.1', 'file:///etc/passwd'],
+    ['https://login.example', 'keys'],
+  ])('of %s may not name the keys %s', (named, uri) => {
+    const said = (): string => {
+      try {
+        checkKeySetUrl(uri, named);
+      } catch (error) {
+        return errorText(error);
+      }
+      return '';
+    };
+    expect(said()).toMatch(/^jwks_uri of its discovery document: must be an https URL/);
+    expect(said()).toContain(`got "${uri}"`);
+  });
 });
 
 describe('the keys of an OIDC issuer', () => {
@@ -104,7 +137,7 @@ describe('the keys of an OIDC issuer', () => {
     await plane.index.reached(await plane.store.head());
   }
 
-  async function whoIs(claims: JWTPayload = {}, kid = 'k1', by = issuer): Promise<string> {
+  async function whoIs(claims: JWTPayload = {}, kid = 'k1', by: Pick<LocalIssuer, 'url'> = issuer): Promise<string> {
     const token = await new SignJWT({ sub: 'anna', ...claims })
       .setProtectedHeader({ alg: 'ES256', kid })
       .setIssuer(by.url)
@@ -115,6 +148,22 @@ describe('the keys of an OIDC issuer', () => {
   }
 
   const stored = async (): Promise<readonly string[]> => (await plane.store.notes(KEY_SETS)).map(({ key }) => key);
+
+  it('are not fetched from a port of this machine for an issuer elsewhere, and the caller is told', async () => {
+    const elsewhere = 'https://login.example';
+    const asked: string[] = [];
+    const read = (url: string): Promise<unknown> => {
+      asked.push(url);
+      return Promise.resolve({ issuer: elsewhere, jwks_uri: `${issuer.url}/keys` });
+    };
+    verifier = new OidcVerifier(settings, { fetchJson: read, clock, logger: silentLogger, store: plane.store });
+    await trust(elsewhere);
+    expect(await whoIs({}, 'k1', { url: elsewhere })).toContain(
+      'jwks_uri of its discovery document: must be an https URL (http only to this machine, and only where the issuer is ' +
+        `on this machine itself); got "${issuer.url}/keys"`,
+    );
+    expect([asked, issuer.asked]).toEqual([[`${elsewhere}/.well-known/openid-configuration`], []]);
+  });
 
   it('are fetched once for many tokens, and at most every 30 s for key ids that nobody has', async () => {
     expect(await Promise.all(Array.from({ length: 5 }, () => whoIs()))).toEqual(Array(5).fill('anna'));

@@ -4,7 +4,7 @@ import { errorText, SingleFlight, type Clock, type Logger } from '@causeway/runt
 import type { ResourceStore } from '@causeway/store';
 import type { OidcIssuer } from '../authentication-settings';
 import { Unauthenticated } from '../unauthenticated';
-import type { FetchJson } from './fetch-json';
+import { checkKeySetUrl, type FetchJson } from './fetch-json';
 
 /** The area of the notes in which key sets survive a restart. */
 export const KEY_SETS = 'oidc-keys';
@@ -124,6 +124,7 @@ export class IssuerKeys {
     const { issuer: named, jwks_uri: uri } = isJsonObject(found) ? found : {};
     if (named !== issuer) throw new Error('its discovery document names another issuer');
     if (typeof uri !== 'string') throw new Error('its discovery document has no jwks_uri');
+    checkKeySetUrl(uri, issuer);
     const keys = keysIn(await fetchJson(uri));
     const fetchedAt = clock.now();
     this.held = { find: keySetOf(keys), fetchedAt };

@@ -1,0 +1,54 @@
+import { REFUSED_LEASES, type LeaderStatus } from '@causeway/runtime';
+import type { DoctorCheck, DoctorFinding } from './doctor-checks';
+
+/** Who leads this control plane, as one replica sees it. */
+export interface LeadershipInsight {
+  readonly status: LeaderStatus;
+  /** The key in Redis that the replicas lock. */
+  readonly lockKey: string;
+  readonly leaseMs: number;
+}
+
+/** A change of the leader takes less than so many leases, also while Redis is away. */
+const LEADERLESS_LEASES = 2;
+
+/** Checks that somebody leads, and that Redis counts in it where there is one (docs/design.md §3). */
+export function leaderChecks(leadership: LeadershipInsight | undefined): readonly DoctorCheck[] {
+  const findings = (): Iterable<DoctorFinding | undefined> =>
+    leadership ? [nobody(leadership), lockCountsNot(leadership)] : [];
+  return [{ name: 'leader', findings }];
+}
+
+function nobody(leadership: LeadershipInsight): DoctorFinding | undefined {
+  const { status, lockKey, leaseMs } = leadership;
+  const { leaderless = 0, refused } = status;
+  if (leaderless <= LEADERLESS_LEASES * leaseMs) return undefined;
+  const what = `no replica leads since ${seconds(leaderless)}`;
+  if (refused === undefined)
+    return {
+      what,
+      advice: 'see docs/guides/troubleshooting.md#causewaynoleader, and what the logs of the replicas say',
+    };
+  return { what: `${what}, and who does not lead holds ${lockKey} in Redis`, advice: freeTheKey(leadership) };
+}
+
+function lockCountsNot(leadership: LeadershipInsight): DoctorFinding | undefined {
+  const { status, lockKey } = leadership;
+  if (status.witness === 'lock') return undefined;
+  const what =
+    `who does not lead held ${lockKey} in Redis: the lease in Postgres alone decides who leads, ` +
+    'and replicas of earlier versions do not lead';
+  return { what, advice: freeTheKey(leadership) };
+}
+
+function freeTheKey({ lockKey, leaseMs }: LeadershipInsight): string {
+  const again = seconds(REFUSED_LEASES * leaseMs);
+  return (
+    `see who holds it, and free it: redis-cli GET ${lockKey}, redis-cli DEL ${lockKey}; Redis counts again ${again} after ` +
+    'the leader has it. To do without Redis: CAUSEWAY_LEADER_BACKEND=postgres'
+  );
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 1_000)} s`;
+}

@@ -1,0 +1,79 @@
+import { within } from '../abort';
+import { errorText } from '../logger';
+import type { ElectionOptions, LeaderWitness } from './leader-election';
+import { REFUSED_LEASES } from './lock-health';
+
+/** Renewals of the lock in a lease. */
+const RENEWALS = 3;
+
+/**
+ * The term ends after so many renewals in a row that found another holder of the lock. They last longer than a lease: a server that hung
+ * may do late what a candidate asked of it long ago, and what that candidate does not renew runs out within one.
+ */
+const LOST_AFTER = 5;
+
+/** The lock is the witness again after so many renewals in a row that found it ours: as long as it takes to be none. */
+const HELD_AFTER = RENEWALS * REFUSED_LEASES;
+
+export interface TermLockOptions extends ElectionOptions {
+  readonly epoch: number;
+  /** The witness that counts as the term begins. */
+  readonly witness: LeaderWitness;
+  /** Called when the lock is the witness again. */
+  readonly onWitness: (witness: LeaderWitness) => void;
+}
+
+/**
+ * Keeps the lock during a term. While the lock counts, the term is over where another keeps it. While the lease alone counts, the lock
+ * is asked for all the same: once this leader has had it without a break for as long as a lock may be refused, or has none,
+ * it counts again.
+ */
+export class TermLock {
+  private witness: LeaderWitness;
+  /** Renewals in a row that found another holder, and that found none other. */
+  private lost = 0;
+  private held = 0;
+
+  /** `onLost` is called when another keeps the lock. */
+  constructor(
+    private readonly options: TermLockOptions,
+    private readonly onLost: () => void,
+  ) {
+    this.witness = options.witness;
+  }
+
+  /** Renews each third of the lease until `signal` aborts. Renewals do not wait for each other. */
+  async keep(signal: AbortSignal): Promise<void> {
+    const { clock, leaseMs, lock } = this.options;
+    while (!signal.aborted && (lock || this.witness === 'lease')) {
+      await clock.sleep(leaseMs / RENEWALS, signal);
+      if (!signal.aborted) void this.renew(signal);
+    }
+  }
+
+  private async renew(signal: AbortSignal): Promise<void> {
+    const { lock, clock, holder, leaseMs, logger } = this.options;
+    try {
+      const ours = lock ? await within(clock, leaseMs / RENEWALS, lock.renew(holder, leaseMs)) : true;
+      [this.lost, this.held] = ours ? [0, this.held + 1] : [this.lost + 1, 0];
+    } catch (error) {
+      this.held = 0;
+      logger.debug('the leader lock is away, the lease goes on', { error: errorText(error) });
+    }
+    if (signal.aborted) return;
+    if (this.witness === 'lock' && this.lost >= LOST_AFTER) this.onLost();
+    if (this.witness === 'lease' && this.held >= HELD_AFTER) await this.returnToLock();
+  }
+
+  /** Failures are tried again with the next renewal. */
+  private async returnToLock(): Promise<void> {
+    const { lease, clock, epoch, holder, leaseMs, logger, onWitness } = this.options;
+    try {
+      if (!(await within(clock, leaseMs, lease.returnToLock(epoch, holder))) || this.witness === 'lock') return;
+      this.witness = 'lock';
+      onWitness('lock');
+    } catch (error) {
+      logger.warn('making the leader lock count again failed, trying again', { epoch, error: errorText(error) });
+    }
+  }
+}
