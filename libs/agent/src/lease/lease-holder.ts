@@ -3,6 +3,7 @@ import {
   RegistrationOutcome,
   type AttachRequest,
   type AttachResponse,
+  type DataplaneName,
   type Registration,
   type RegistrationResult,
   type ZoneFacts,
@@ -11,16 +12,19 @@ import { isJsonArray, isJsonObject, shortened, type JsonObject, type Labels } fr
 import type { Clock, Logger } from '@causeway/runtime';
 import { ClientConnections, CONNECT_DEADLINE, ConnectRounds } from '@causeway/xds';
 import type { Unobeyed } from '../builtin/plane-engine';
+import { DEFAULT_NAMESPACE, qualifiedName } from '../config/qualified-name';
 import { Attachment, type LeaseEndpoint } from './attachment';
 
 /** A Dataplane of this machine as it is to be registered. */
 export interface LeasedDataplane {
   readonly mesh: string;
   readonly name: string;
+  /** Absent: `default`. */
+  readonly namespace?: string;
   readonly labels: Labels;
   /** Its spec, without the states of what is checked. */
   readonly spec: JsonObject;
-  /** The Dataplane of this agent as which programs of the machine call, where that is another one. */
+  /** The `qualifiedName` of the Dataplane of this agent as which programs of the machine call, where that is another one. */
   readonly clientDataplane?: string;
 }
 
@@ -72,8 +76,11 @@ export interface LeaseHolderOptions extends LeaseEndpoint {
   readonly zoneTold?: (facts: ZoneFacts) => void;
 }
 
+/** Which Dataplane is meant. */
+type LeasedKey = Pick<LeasedDataplane, 'mesh' | 'namespace' | 'name'>;
+
 interface Registered {
-  readonly key: Pick<LeasedDataplane, 'mesh' | 'name'>;
+  readonly key: LeasedKey;
   /** Undefined: it is given up. */
   wanted: LeasedDataplane | undefined;
   health: readonly InboundReadiness[];
@@ -92,7 +99,7 @@ interface Registered {
 /** Pauses between tries, ms: a control plane waits for the longest before it ends leases (docs/reference/leases.md). */
 const LIMITS = { deadline: CONNECT_DEADLINE, pause: { base: 100, cap: 5_000 } };
 /** Bounds of what the zone takes (proto/causeway/agent/v1). */
-const [MOST_UNOBEYED, LONGEST_NAME, LONGEST_WHAT] = [64, 256, 512];
+const [MOST_UNOBEYED, LONGEST_NAME, LONGEST_WHAT, LONGEST_CLIENT] = [64, 256, 512, 253];
 /** An agent whose heartbeats are not confirmed for this share of the lease turns to another control plane. */
 const UNCONFIRMED = 0.7;
 /** How often it is looked whether one is due, ms. */
@@ -127,7 +134,7 @@ export class LeaseHolder {
     return this.current;
   }
 
-  /** Where each Dataplane stands, by `mesh/name`. */
+  /** Where each Dataplane stands, by mesh and `qualifiedName`: `mesh/name`, `mesh/name.namespace`. */
   states(): ReadonlyMap<string, LeaseState> {
     return new Map([...this.all].map(([name, { state }]) => [name, state]));
   }
@@ -146,12 +153,12 @@ export class LeaseHolder {
   }
 
   /** What is known of the inbounds of a Dataplane; one that is not named is as its spec says. */
-  report(key: Pick<LeasedDataplane, 'mesh' | 'name'>, health: readonly InboundReadiness[]): void {
+  report(key: LeasedKey, health: readonly InboundReadiness[]): void {
     this.change(key, { health });
   }
 
   /** What its proxy is told and cannot do; the first 64 are told. */
-  cannot(key: Pick<LeasedDataplane, 'mesh' | 'name'>, parts: readonly Unobeyed[]): void {
+  cannot(key: LeasedKey, parts: readonly Unobeyed[]): void {
     const unobeyed = parts.slice(0, MOST_UNOBEYED).map(({ name, what }) => ({
       name: shortened(name, LONGEST_NAME, '…'),
       what: shortened(what, LONGEST_WHAT, '…'),
@@ -196,7 +203,7 @@ export class LeaseHolder {
   }
 
   private change(
-    key: Pick<LeasedDataplane, 'mesh' | 'name'>,
+    key: LeasedKey,
     news: Partial<Pick<Registered, 'wanted' | 'health' | 'unobeyed'>>,
   ): void {
     const name = nameOf(key);
@@ -229,7 +236,7 @@ export class LeaseHolder {
       this.send({
         registrations: due.flatMap((one) => (one.wanted ? [this.registrationOf(one, one.wanted)] : [])),
         withdrawals: due.flatMap(({ key, wanted }) =>
-          wanted ? [] : [{ mesh: key.mesh, namespace: '', name: key.name }],
+          wanted ? [] : [nameOnWire(key)],
         ),
       });
     });
@@ -241,13 +248,13 @@ export class LeaseHolder {
   ): Registration {
     const inbounds = this.stopping === undefined ? health : stopped(spec, this.stopping, this.options.clock.now());
     return {
-      ...{ dataplane: { mesh: key.mesh, namespace: '', name: key.name }, version, token: '' },
+      ...{ dataplane: nameOnWire(key), version, token: '' },
       ...{
         labels,
         specJson: JSON.stringify(spec),
         inbounds: inbounds.map((one) => ({ plaintextReachable: false, ...one })),
         unobeyed: [...unobeyed],
-        clientDataplane,
+        clientDataplane: shortened(clientDataplane, LONGEST_CLIENT, '…'),
       },
     };
   }
@@ -309,7 +316,8 @@ export class LeaseHolder {
   }
 
   private answered({ dataplane, version, outcome, reason, violations }: RegistrationResult): void {
-    const one = this.all.get(nameOf({ mesh: dataplane?.mesh ?? '', name: dataplane?.name ?? '' }));
+    const { mesh = '', namespace = '', name = '' } = dataplane ?? {};
+    const one = this.all.get(nameOf({ mesh, name, ...(namespace !== '' && { namespace }) }));
     const isWithdrawn = outcome === RegistrationOutcome.REGISTRATION_OUTCOME_WITHDRAWN;
     if (!one) return;
     if (one.sent !== 0 && (one.isLeaving ? version === 0 : version === one.sent)) {
@@ -363,8 +371,13 @@ export class LeaseHolder {
   }
 }
 
-function nameOf({ mesh, name }: Pick<LeasedDataplane, 'mesh' | 'name'>): string {
-  return `${mesh}/${name}`;
+function nameOf({ mesh, ...named }: LeasedKey): string {
+  return `${mesh}/${qualifiedName(named)}`;
+}
+
+/** A zone of any version reads an empty namespace as `default`. */
+function nameOnWire({ mesh, namespace = DEFAULT_NAMESPACE, name }: LeasedKey): DataplaneName {
+  return { mesh, namespace: namespace === DEFAULT_NAMESPACE ? '' : namespace, name };
 }
 
 /** Every inbound of a spec as not ready. */

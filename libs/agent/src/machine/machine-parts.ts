@@ -7,6 +7,7 @@ import { PlaneProcesses } from '../builtin/processes/plane-processes';
 import { MachineNetwork, type NetworkStatus } from '../capture/machine-network';
 import { clientsNotTold, namesNotTold, planNetwork } from '../capture/plan-network';
 import type { LocalAddress } from '../capture/ruleset';
+import { qualifiedName, type NamedDataplane } from '../config/qualified-name';
 import type { AgentConfig } from '../config/schema';
 import type { EnvoyPlaces } from '../envoy/envoy-program';
 import type { LocalXdsServer } from '../envoy/local-xds-server';
@@ -111,10 +112,12 @@ export class MachineParts {
     }));
   }
 
-  private configuredParts({ mesh, name }: PlannedProxy['plan']): Pick<ProxyStatusHere, 'services' | 'clientUsers'> {
-    const { services = [], clients } = this.applied?.config.dataplanes.find((one) => one.name === name) ?? {};
+  private configuredParts({ mesh, ...named }: PlannedProxy['plan']): Pick<ProxyStatusHere, 'services' | 'clientUsers'> {
+    const qualified = qualifiedName(named);
+    const isOwn = (one: NamedDataplane): boolean => qualifiedName(one) === qualified;
+    const { services = [], clients } = this.applied?.config.dataplanes.find(isOwn) ?? {};
     return {
-      services: this.readiness.statuses(`${mesh}/${name}`, services),
+      services: this.readiness.statuses(`${mesh}/${qualified}`, services),
       ...(clients && { clientUsers: clients.users }),
     };
   }
@@ -123,7 +126,7 @@ export class MachineParts {
     return [...this.running.values()].map(({ proxy }) => proxy);
   }
 
-  /** `dataplane` is `mesh/name`. */
+  /** `dataplane` is `mesh/name`, or `mesh/name.namespace`. */
   private runningOf(dataplane: string): Running | undefined {
     return this.running.get(dataplane.replace('/', '.'));
   }
@@ -256,7 +259,7 @@ export class MachineParts {
 
   private register(lease: DataplaneLease, dataplane: LeasedDataplane): void {
     lease.register(dataplane);
-    lease.report(this.readiness.readiness(`${dataplane.mesh}/${dataplane.name}`));
+    lease.report(this.readiness.readiness(`${dataplane.mesh}/${qualifiedName(dataplane)}`));
   }
 
   private async end(id: string, drainMs: number): Promise<void> {
