@@ -65,6 +65,8 @@ export type AttachmentState =
 export interface LeaseHolderOptions extends LeaseEndpoint {
   /** See `agentInstance`. */
   readonly instance: string;
+  /** See `leaseSecret`; absent: leases go by what others can say too. */
+  readonly secret?: string;
   /** How operators recognise the machine: its host name. */
   readonly machine: string;
   readonly version: string;
@@ -202,10 +204,7 @@ export class LeaseHolder {
     this.stream?.end('the agent ends');
   }
 
-  private change(
-    key: LeasedKey,
-    news: Partial<Pick<Registered, 'wanted' | 'health' | 'unobeyed'>>,
-  ): void {
+  private change(key: LeasedKey, news: Partial<Pick<Registered, 'wanted' | 'health' | 'unobeyed'>>): void {
     const name = nameOf(key);
     const before = this.all.get(name);
     const one: Registered = before ?? {
@@ -235,9 +234,7 @@ export class LeaseHolder {
       for (const one of due) Object.assign(one, { sent: one.version, isLeaving: one.wanted === undefined });
       this.send({
         registrations: due.flatMap((one) => (one.wanted ? [this.registrationOf(one, one.wanted)] : [])),
-        withdrawals: due.flatMap(({ key, wanted }) =>
-          wanted ? [] : [nameOnWire(key)],
-        ),
+        withdrawals: due.flatMap(({ key, wanted }) => (wanted ? [] : [nameOnWire(key)])),
       });
     });
   }
@@ -265,7 +262,7 @@ export class LeaseHolder {
   }
 
   private open(): void {
-    const { addresses, tls, authorization, clock, instance, machine, version } = this.options;
+    const { addresses, tls, authorization, clock, instance, secret = '', machine, version } = this.options;
     const address = this.rounds.next(addresses());
     this.terms = undefined;
     for (const one of this.all.values()) Object.assign(one, { sent: 0, answered: 0 });
@@ -282,7 +279,7 @@ export class LeaseHolder {
       },
     );
     this.stream = stream;
-    this.send({ agent: { instance, ...this.process, machine, version } });
+    this.send({ agent: { instance, secret, ...this.process, machine, version } });
   }
 
   private ended(stream: Attachment, failure: string): void {

@@ -36,6 +36,8 @@ export interface MachineFacts {
 export interface MachinePartsOptions extends MachineFacts {
   readonly folder: string;
   readonly instance: string;
+  /** See `leaseSecret`. */
+  readonly secret: string;
   /** What the zone has told of itself. */
   readonly zone: KnownZone;
   readonly xds: LocalXdsServer;
@@ -225,7 +227,7 @@ export class MachineParts {
       config,
     }: { readonly access: ZoneAccess; readonly plane: ChosenPlane; readonly config: AgentConfig },
   ): Promise<void> {
-    const { version, clock, logger, instance, machine } = this.options;
+    const { version, clock, logger, instance, secret, machine } = this.options;
     const { network, processes } = this;
     const { plan, registered, dial } = wanted;
     const named = logger.child({ proxy: nodeIdOf(plan) });
@@ -240,7 +242,7 @@ export class MachineParts {
     this.readiness.look();
     const zoneTold = (facts: ZoneFacts): void => void this.zoneTold(facts);
     const lease =
-      registered && new DataplaneLease({ proxy, instance, machine, version, clock, logger: named, zoneTold });
+      registered && new DataplaneLease({ proxy, instance, secret, machine, version, clock, logger: named, zoneTold });
     if (lease && registered) {
       this.register(lease, registered);
       lease.start();

@@ -17,8 +17,10 @@ export function describeAgentLeases(world: () => StoreWorld): void {
       agent: LeaseAgent,
       session: string,
       length = LONG,
+      secretHash?: string,
     ): Promise<AgentLease | 'taken'> => {
-      const [answer] = await world().agentLeases.take([{ ...of, agent, session }], length);
+      const claim = { ...of, agent, session, ...(secretHash !== undefined && { secretHash }) };
+      const [answer] = await world().agentLeases.take([claim], length);
       return answer?.type === 'held' ? answer.by : 'taken';
     };
     const stored = async ({ mesh, name }: LeaseKey): Promise<AgentLease | undefined> =>
@@ -54,6 +56,42 @@ export function describeAgentLeases(world: () => StoreWorld): void {
       const later = { run: 'later', startedAt: 2_000, address: '10.0.0.2' };
       expect(await take(of, agentOf('a', later), 's4')).toBe('taken');
       expect(await take(of, agentOf('a', { address: '10.0.0.2' }), 's5')).toMatchObject({ session: 's4' });
+    });
+
+    it('go over by the secret that was shown last, and by no label; without one by what their agents say', async () => {
+      const [of, old] = [key(), key()];
+      const later = (run: string, startedAt: number): LeaseAgent => agentOf('a', { run, startedAt });
+      expect(await take(of, agentOf('a'), 's1', LONG, 'hash')).toBe('taken');
+      // A thief says all that labels and lists show, from the same address.
+      for (const shown of [undefined, '', 'other', 'hash2', 'has'])
+        expect(await take(of, later('thief', 3_000), 's2', LONG, shown)).toMatchObject({ session: 's1', run: 'a-1' });
+      expect(await take(of, agentOf('a'), 's3')).toMatchObject({ session: 's1' });
+      expect(await take(of, agentOf('a'), 's3', LONG, 'hash')).toBe('taken');
+      expect(await take(of, later('killed', 2_000), 's4', LONG, 'hash')).toBe('taken');
+      expect(JSON.stringify(await stored(of))).not.toContain('hash');
+      expect(await take(of, agentOf('b'), 's5', LONG, 'hash')).toMatchObject({ session: 's4' });
+      const copy = { run: 'copy', startedAt: 4_000, address: '10.0.0.9' };
+      expect(await take(of, agentOf('a', copy), 's6', LONG, 'hash')).toMatchObject({ session: 's4' });
+
+      expect(await take(old, agentOf('a'), 's1')).toBe('taken');
+      expect(await take(old, later('a-2', 2_000), 's2')).toBe('taken');
+      expect(await take(old, later('a-3', 3_000), 's3', LONG, 'hash')).toBe('taken');
+      expect(await take(old, later('a-4', 4_000), 's4')).toMatchObject({ session: 's3' });
+    });
+
+    it('that have ended are free for everybody, with the secret of who has them then', async () => {
+      const of = key();
+      await take(of, agentOf('a'), 's1', 0, 'hash of a');
+      expect(await take(of, agentOf('b'), 's2', LONG, 'hash of b')).toBe('taken');
+      expect(await take(of, agentOf('b', { startedAt: 2_000, run: 'x' }), 's3', LONG, 'hash of a')).toMatchObject({
+        session: 's2',
+      });
+      expect(await take(of, agentOf('b', { startedAt: 2_000, run: 'x' }), 's3', LONG, 'hash of b')).toBe('taken');
+      await world().agentLeases.drop([{ ...of, session: 's3' }]);
+      expect(await take(of, agentOf('b'), 's4', 0, 'another')).toBe('taken');
+      // An agent of an earlier version takes what has ended, and goes by what it says from then on.
+      expect(await take(of, agentOf('b'), 's5')).toBe('taken');
+      expect(await take(of, agentOf('b', { startedAt: 2_000, run: 'x' }), 's6')).toBe('taken');
     });
 
     it('are found by their Dataplanes', async () => {
