@@ -61,7 +61,7 @@ describe('secrets of leases in Postgres', () => {
 
   it('are claimed many at once by several replicas, in any order', async () => {
     const keys = Array.from({ length: 100 }, key);
-    const take = (leases: AgentLeaseStore | undefined, of: readonly LeaseKey[]): Promise<unknown> | undefined =>
+    const take = async (leases: AgentLeaseStore | undefined, of: readonly LeaseKey[]): Promise<unknown> =>
       leases?.take(
         of.map((one) => ({ ...one, agent: agent(1), session: randomUUID(), secretHash: 'a' })),
         LENGTH,
