@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import type { DataplaneTokens } from '@causeway/access';
 import { LeaseHolder, type LeasedDataplane, type LeaseState } from '@causeway/agent';
 import { createWorkloadKey } from '@causeway/identity';
@@ -143,7 +144,7 @@ describe('machines whose enrolment a restored store lacks', () => {
 
     const database = await start();
     const owner = { role: 'zone', zone: 'east' } as const;
-    const restored = await restoreBackup(backupLines([Buffer.from(backup)]), {
+    const restored = await restoreBackup(backupLines(Readable.from([Buffer.from(backup)])), {
       ...{ url: database.url, logger: silentLogger, owner, dryRun: false, signal: new AbortController().signal },
     });
     expect(restored.ok).toBe(true);
@@ -176,7 +177,7 @@ describe('machines whose enrolment a restored store lacks', () => {
 
   it('stand once an operator has confirmed them', async () => {
     const confirmed = await runAsAdmin(zone.restUrl, ['workloads', 'confirm', 'web-1']);
-    expect(confirmed).toMatchObject({ code: 0, out: expect.stringContaining('workload web-1 is confirmed') });
+    expect(confirmed).toMatchObject({ code: 0, out: expect.stringContaining('workload web-1 stands') });
     const now = await enrolled('web-1');
     expect(now).toMatchObject({ by: 'import', services: ['web'] });
     expect(now).not.toHaveProperty('confirmBefore');
