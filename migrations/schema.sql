@@ -1,5 +1,13 @@
 -- What the migrations make together. Refreshed by UPDATE_GOLDEN=1; do not edit.
 
+CREATE TABLE agent_lease_secrets (
+  mesh text COLLATE "C" NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  namespace text COLLATE "C" NOT NULL,
+  instance text NOT NULL,
+  secret_hash text NOT NULL
+);
+
 CREATE TABLE agent_leases (
   mesh text COLLATE "C" NOT NULL,
   namespace text COLLATE "C" NOT NULL,
@@ -140,6 +148,10 @@ CREATE TABLE zone_sessions (
   whole_except jsonb
 );
 
+ALTER TABLE agent_lease_secrets ADD CONSTRAINT agent_lease_secrets_lease FOREIGN KEY (mesh, name, namespace) REFERENCES agent_leases(mesh, name, namespace) ON DELETE CASCADE;
+
+ALTER TABLE agent_lease_secrets ADD CONSTRAINT agent_lease_secrets_pkey PRIMARY KEY (mesh, name, namespace);
+
 ALTER TABLE agent_leases ADD CONSTRAINT agent_leases_pkey PRIMARY KEY (mesh, name, namespace);
 
 ALTER TABLE audit ADD CONSTRAINT audit_order PRIMARY KEY (at, number);
@@ -208,6 +220,64 @@ BEGIN
   IF begun IS NULL THEN RETURN NULL; END IF;
   UPDATE leader_lease SET epoch = begun, holder = new_holder, expires_at = clock_timestamp() + lease_ms * interval '1 ms';
   RETURN begun;
+END $function$
+;
+
+CREATE OR REPLACE FUNCTION causeway_claim_leases(claims jsonb, length_ms bigint)
+ RETURNS SETOF agent_leases
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_column
+DECLARE
+  now_ms bigint;
+  found_leases bigint;
+BEGIN
+  LOOP
+    now_ms := (extract(epoch FROM clock_timestamp()) * 1000)::bigint;
+    INSERT INTO agent_leases
+      SELECT mesh, namespace, name, instance, run, started_at, machine, address, session, now_ms, now_ms + length_ms, '[]', now_ms
+      FROM jsonb_to_recordset(claims) AS c(mesh text, namespace text, name text, instance text, run text, started_at bigint,
+        machine text, address text, session text)
+      ORDER BY mesh COLLATE "C", name COLLATE "C", namespace COLLATE "C"
+      ON CONFLICT ON CONSTRAINT agent_leases_pkey DO NOTHING;
+    PERFORM 1 FROM agent_leases l
+      JOIN jsonb_to_recordset(claims) AS c(mesh text, namespace text, name text)
+        ON l.mesh = c.mesh AND l.name = c.name AND l.namespace = c.namespace
+      ORDER BY l.mesh, l.name, l.namespace FOR UPDATE OF l;
+    GET DIAGNOSTICS found_leases = ROW_COUNT;
+    -- One that was there is gone since.
+    EXIT WHEN found_leases = jsonb_array_length(claims);
+  END LOOP;
+  now_ms := (extract(epoch FROM clock_timestamp()) * 1000)::bigint;
+  UPDATE agent_leases l SET
+      instance = c.instance, run = c.run, started_at = c.started_at, machine = c.machine, address = c.address,
+      session = c.session, expires_at = now_ms + length_ms, changed_at = now_ms,
+      since = CASE WHEN l.instance = c.instance THEN l.since ELSE now_ms END,
+      health = CASE WHEN l.instance = c.instance THEN l.health ELSE '[]' END
+    FROM jsonb_to_recordset(claims) AS c(mesh text, namespace text, name text, instance text, run text, started_at bigint,
+        machine text, address text, session text, "secretHash" text)
+      LEFT JOIN agent_lease_secrets s ON s.mesh = c.mesh AND s.name = c.name AND s.namespace = c.namespace
+        AND s.instance = c.instance
+    WHERE l.mesh = c.mesh AND l.name = c.name AND l.namespace = c.namespace AND (l.session <> c.session OR l.expires_at <= now_ms)
+      AND (l.expires_at <= now_ms OR l.instance = '' OR (l.instance = c.instance
+        AND (s.secret_hash IS NULL OR causeway_same_hash(s.secret_hash, c."secretHash"))
+        AND (l.run = c.run OR (l.address = c.address AND l.started_at < c.started_at))));
+  INSERT INTO agent_lease_secrets AS s
+    SELECT c.mesh, c.name, c.namespace, c.instance, c."secretHash"
+    FROM jsonb_to_recordset(claims) AS c(mesh text, namespace text, name text, instance text, session text, "secretHash" text)
+      JOIN agent_leases l ON l.mesh = c.mesh AND l.name = c.name AND l.namespace = c.namespace AND l.session = c.session
+    WHERE c."secretHash" IS NOT NULL
+    ON CONFLICT ON CONSTRAINT agent_lease_secrets_pkey DO UPDATE SET instance = excluded.instance, secret_hash = excluded.secret_hash
+    WHERE (s.instance, s.secret_hash) <> (excluded.instance, excluded.secret_hash);
+  -- An agent of the version before has taken one that had ended.
+  DELETE FROM agent_lease_secrets s
+    USING jsonb_to_recordset(claims) AS c(mesh text, namespace text, name text, session text, "secretHash" text),
+      agent_leases l
+    WHERE s.mesh = c.mesh AND s.name = c.name AND s.namespace = c.namespace AND c."secretHash" IS NULL
+      AND l.mesh = c.mesh AND l.name = c.name AND l.namespace = c.namespace AND l.session = c.session;
+  RETURN QUERY SELECT l.* FROM agent_leases l
+    JOIN jsonb_to_recordset(claims) AS c(mesh text, namespace text, name text)
+      ON l.mesh = c.mesh AND l.name = c.name AND l.namespace = c.namespace;
 END $function$
 ;
 
@@ -461,6 +531,17 @@ BEGIN
     INSERT INTO proxy_replicas VALUES (reporting, report_version, at_incarnation, at_revision, is_end, now_ms);
   END IF;
   RETURN known;
+END $function$
+;
+
+CREATE OR REPLACE FUNCTION causeway_same_hash(a text, b text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  key bytea := uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid());
+BEGIN
+  RETURN coalesce(sha256(key || convert_to(a, 'UTF8')) = sha256(key || convert_to(b, 'UTF8')), false);
 END $function$
 ;
 

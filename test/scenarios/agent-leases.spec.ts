@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataplaneTokens } from '@causeway/access';
 import { LeaseHolder, type LeasedDataplane, type LeaseState } from '@causeway/agent';
@@ -250,6 +250,58 @@ describe('leases of agents', () => {
     expect(stateOf(other, 'redis-2')).toMatchObject({ reason: expect.stringContaining('machine vm-1 at 127.0.0.1') });
     await first.kill();
     await held(other, 'redis-2');
+  });
+
+  it('go over by the secret of the state folder alone: not to a thief with the same token and all that labels show', async () => {
+    const [instance, secret] = [randomUUID(), randomBytes(32).toString('base64url')];
+    const first = agent({ instance, secret });
+    first.holder.want([dataplane('redis-9')]);
+    await held(first, 'redis-9');
+    const { creationTime, labels } = await get('redis-9');
+    const shown = { instance: labels['causeway.io/leased-by'], machine: 'vm-1' };
+    expect(shown.instance).toBe(instance);
+    for (const more of [{}, { secret: randomBytes(32).toString('base64url') }]) {
+      const thief = agent({ ...shown, ...more });
+      const spec = { networking: { address: '127.0.0.9', inbound } };
+      thief.holder.want([dataplane('redis-9', { spec })]);
+      await until('it is told', () => stateOf(thief, 'redis-9')?.type === 'other');
+      expect(stateOf(thief, 'redis-9')).toMatchObject({
+        reason: expect.stringMatching(/machine vm-1 at 127\.0\.0\.1/),
+      });
+      thief.holder.want([]);
+      expect(await thief.holder.settled(AbortSignal.timeout(60_000))).toBe(true);
+      expect(stateOf(thief, 'redis-9')?.type).toBe('other');
+      await thief.kill();
+    }
+    expect(await get('redis-9')).toMatchObject({ creationTime, spec: { networking: { address: '127.0.0.1' } } });
+    expect(stateOf(first, 'redis-9')?.type).toBe('held');
+    // No secret is written down.
+    expect(JSON.stringify(await leases())).not.toContain(secret);
+    expect(await ask('SELECT count(*)::int FROM agent_lease_secrets WHERE secret_hash = $1', [secret])).toBe(0);
+
+    await first.kill();
+    const again = agent({ instance, secret });
+    again.holder.want([dataplane('redis-9')]);
+    await held(again, 'redis-9');
+    expect((await get('redis-9')).creationTime).toBe(creationTime);
+    again.holder.want([]);
+    await until('it is gone', async () => (await get('redis-9')) === undefined);
+  });
+
+  it('of an agent of an earlier version go over by its instance and address, until it shows a secret', async () => {
+    const instance = randomUUID();
+    const old = agent({ instance });
+    old.holder.want([dataplane('redis-10')]);
+    await held(old, 'redis-10');
+    await old.kill();
+    const secret = randomBytes(32).toString('base64url');
+    const updated = agent({ instance, secret });
+    updated.holder.want([dataplane('redis-10')]);
+    await held(updated, 'redis-10');
+    const without = agent({ instance });
+    without.holder.want([dataplane('redis-10')]);
+    await until('it is told', () => stateOf(without, 'redis-10')?.type === 'other');
+    expect(stateOf(without, 'redis-10')).toMatchObject({ reason: expect.stringContaining('another secret') });
   });
 
   it('need a token that holds for the Dataplane as it is to be, and for the stored one', async () => {

@@ -12,6 +12,7 @@ export interface RunFlags {
   readonly plane?: string;
   readonly capture?: string;
   readonly name?: string;
+  readonly namespace?: string;
   readonly address?: string;
   readonly service?: readonly string[];
   readonly outbound?: readonly string[];
@@ -37,11 +38,14 @@ export function configOf(flags: RunFlags, kind: 'dataplane' | 'ingress'): Readon
   };
 }
 
-function dataplaneOf({ name, address, service = [], outbound = [] }: RunFlags): Readonly<Record<string, unknown>> {
-  if ([name, address].every((flag) => flag === undefined) && service.length + outbound.length === 0) return {};
+function dataplaneOf({ name, namespace, address, service = [], outbound = [] }: RunFlags): Readonly<Record<string, unknown>> {
+  if ([name, namespace, address].every((flag) => flag === undefined) && service.length + outbound.length === 0) return {};
   if (name === undefined || address === undefined)
     throw new FlagError('a Dataplane by flags needs --name and --address');
-  return { dataplanes: [{ name, address, services: service.map(serviceOf), outbounds: outbound.map(outboundOf) }] };
+  const named = { name, ...defined({ namespace }) };
+  return {
+    dataplanes: [{ ...named, address, services: service.map(serviceOf), outbounds: outbound.map(outboundOf) }],
+  };
 }
 
 /** `NAME:PORT[:SERVICE-PORT][/PROTOCOL]`. */

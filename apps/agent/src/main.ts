@@ -44,6 +44,7 @@ function createProgram(context: AgentContext): Command {
     .option('--mesh <mesh>', 'the mesh (default: default)')
     .option('--capture <how>', 'bind, redirect, outbounds or none: how connections to services are caught')
     .option('--name <name>', 'the Dataplane, instead of those of the file')
+    .option('--namespace <namespace>', 'that of the Dataplane of --name (default: default)')
     .option('--address <ip>', 'where other machines reach this one')
     .option('--service <service>', 'NAME:PORT[:SERVICE-PORT][/PROTOCOL]; may be repeated', collected)
     .option('--outbound <outbound>', 'PORT=SERVICE[:PORT], on loopback; may be repeated', collected)

@@ -17,7 +17,7 @@ export {
 } from './config/schema';
 export { describeCheck, HealthChecks, type CheckedService, type HealthChecksOptions } from './health/health-checks';
 export { isAddressHere, listeningSockets, type ListeningSocket } from './health/listening-sockets';
-export { agentInstance } from './lease/agent-instance';
+export { agentInstance, leaseSecret } from './lease/agent-instance';
 export {
   LeaseHolder,
   type AttachmentState,

@@ -29,8 +29,9 @@ export function bindingProblem(binding: WorkloadBinding, dataplane: DataplaneRes
     ['Workload', binding.workload, labels[Label.workload] ?? id.name],
   ];
   for (const [claim, wanted, held] of facts) {
-    if (wanted !== undefined && wanted !== held)
-      return `claim "${claim}" is ${quoted(wanted)}, the Dataplane has ${quoted(held ?? '')}`;
+    if (wanted === undefined || wanted === held) continue;
+    const remedy = claim === 'Namespace' ? `: issue one with --namespace ${shortened(id.namespace, 200)}` : '';
+    return `claim "${claim}" is ${quoted(wanted)}, the Dataplane has ${quoted(held ?? '')}${remedy}`;
   }
   return tagProblem(binding.tags ?? {}, dataplane);
 }

@@ -70,6 +70,18 @@ export function isDnsLabel(name: string): boolean {
   return name.length <= 63 && LABEL_1035.test(name);
 }
 
+const LABEL_1123 = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+
+/** Violations of the rule for namespaces, an RFC 1123 label: a namespace is also the value of a label and part of hostnames. */
+export function checkNamespace(namespace: string, at: FieldPath): Violation[] {
+  if (namespace.length <= 63 && LABEL_1123.test(namespace)) return [];
+  return [
+    at.violation(
+      `must be lower-case letters, digits and '-', at most 63, starting and ending with a letter or digit; got "${namespace}"`,
+    ),
+  ];
+}
+
 /** Violations of the rule for resource names. */
 export function checkName(name: string, at: FieldPath): Violation[] {
   if (name === '') return [at.violation('must not be empty', 'required')];

@@ -42,6 +42,7 @@ export {
 } from './http/http-rule';
 export {
   checkName,
+  checkNamespace,
   compareIdentities,
   compareText,
   describeIdentity,

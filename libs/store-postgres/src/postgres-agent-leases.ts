@@ -15,7 +15,7 @@ import type { StoreDatabase } from './database/store-database';
 import type { WakeUpSignal } from './log/wake-up-signal';
 
 const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
-const TAKE = 'SELECT * FROM causeway_take_leases($1, $2)';
+const TAKE = 'SELECT * FROM causeway_claim_leases($1, $2)';
 const RENEW = 'SELECT * FROM causeway_renew_leases($1, $2)';
 const END = 'SELECT causeway_end_leases($1, $2, $3, $4) AS ended';
 
@@ -88,7 +88,7 @@ export class PostgresAgentLeases implements AgentLeaseStore {
   async take(claims: readonly LeaseClaim[], length: number): Promise<readonly LeaseAnswer[]> {
     const asked = claims.map(({ agent, ...claim }) => ({ ...claim, ...agent, started_at: agent.startedAt }));
     const rows = await this.database.query<AgentLeaseRow>({
-      ...{ name: 'take-leases', text: TAKE, values: [JSON.stringify(asked), length] },
+      ...{ name: 'claim-leases', text: TAKE, values: [JSON.stringify(asked), length] },
     });
     const leases = new Map(rows.map((row) => [keyOf(row), leaseOf(row)]));
     return claims.map((claim) => {

@@ -66,6 +66,8 @@ export interface AgentLease extends LeaseKey, LeaseAgent {
 export interface LeaseClaim extends LeaseKey {
   readonly agent: LeaseAgent;
   readonly session: string;
+  /** SHA-256 of the agent's secret, in hex; absent: it has shown none, as agents of an earlier version. */
+  readonly secretHash?: string;
 }
 
 /** Refused: somebody else holds it, and lives. */
@@ -104,8 +106,9 @@ export interface LeaseSurvey {
 export interface AgentLeaseStore {
   /**
    * Takes leases for `length` ms, each by itself, and answers in the order of the claims. One that is free or has expired is taken.
-   * One that lives is taken by the same run, and by a run of the same instance and address that began later; anybody else is told
-   * who holds it. The former session loses it.
+   * One that lives is taken by the same run, and by a run of the same instance and address that began later, where it shows the secret
+   * that was shown last, if any was; anybody else is told who holds it. The former session loses it. Secrets are compared in
+   * constant time and are in no answer.
    */
   take(claims: readonly LeaseClaim[], length: number): Promise<readonly LeaseAnswer[]>;
   /** Renews leases; also one that has expired, as long as nobody has ended or taken it. Returns those that are lost. */

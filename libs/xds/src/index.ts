@@ -65,6 +65,6 @@ export { FROM_ADS } from './envoy/messages/tls';
 export { DialledHosts, type HostAddresses, type HostSource } from './resolution/dialled-hosts';
 export { NameResolver, type NameAnswer, type NameLookup, type ResolverLimits } from './resolution/name-resolver';
 export { SystemLookup } from './resolution/system-lookup';
-export { RESOLVES_NAMES } from './proxies/proxy-node';
+export { NODE_NAMESPACE, RESOLVES_NAMES } from './proxies/proxy-node';
 export type { Capture, EnvoyView } from './envoy/envoy-view';
 export { xdsMetrics } from './metric-definitions';

@@ -1,5 +1,6 @@
 import {
   checkName,
+  checkNamespace,
   checkStorable,
   describeGroups,
   FieldPath,
@@ -187,19 +188,9 @@ function readNamespace({ kind, envelope, target, report }: DecodeContext, labels
     return '';
   }
   const namespace = given ?? labels[Label.namespace] ?? target.namespace ?? 'default';
-  if (!isNamespace(namespace)) {
-    report.refuse(
-      at,
-      `must be lower-case letters, digits and '-', at most 63, starting and ending with a letter or digit; got "${namespace}"`,
-    );
-  }
+  report.violations.addAll(checkNamespace(namespace, at));
   refuseDifference(target.namespace, namespace, at, report);
   return namespace;
-}
-
-/** RFC 1123 label: a namespace is also the value of a label and part of hostnames. */
-function isNamespace(text: string): boolean {
-  return text.length <= 63 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(text);
 }
 
 function refuseDifference(addressed: string | undefined, given: string, at: FieldPath, report: DocumentReport): void {

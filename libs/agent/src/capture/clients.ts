@@ -1,3 +1,4 @@
+import { qualifiedName } from '../config/qualified-name';
 import type { AgentConfig } from '../config/schema';
 
 /** Where redirected connections arrive, unless the configuration says otherwise. */
@@ -7,6 +8,7 @@ const STEP = 20;
 
 /** A Dataplane as which programs of the machine call. */
 export interface Catcher {
+  /** Its `qualifiedName`. */
   readonly dataplane: string;
   /** Users by name or number; undefined: everybody whom no other Dataplane names. */
   readonly users: readonly string[] | undefined;
@@ -23,8 +25,8 @@ export function catchersOf({ dataplanes, redirect }: Pick<AgentConfig, 'dataplan
   const { port, reentryPort } = redirect ?? PRESET;
   return dataplanes
     .filter(({ clients }, i) => i === 0 || clients !== undefined)
-    .map(({ name, clients }, i) => ({
-      ...{ dataplane: name, users: clients?.users },
+    .map(({ name, namespace, clients }, i) => ({
+      ...{ dataplane: qualifiedName({ name, namespace }), users: clients?.users },
       ...{ port: port + i * STEP, reentryPort: reentryPort + i * STEP },
     }));
 }

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { qualifiedName } from '../config/qualified-name';
 import type { AgentConfig } from '../config/schema';
 import type { Plane } from '../plane';
 import { catchersOf } from './clients';
@@ -53,10 +54,10 @@ export function clientsNotTold(
   plane: Plane['type'],
 ): readonly string[] {
   if (capture !== 'redirect' || plane === 'envoy') return [];
-  return dataplanes.flatMap(({ name, clients }) =>
+  return dataplanes.flatMap(({ name, namespace, clients }) =>
     clients
       ? [
-          `clients of Dataplane ${name}: only the plane envoy tells users apart; what ${clients.users.join(', ')} dial at virtual IPs is refused`,
+          `clients of Dataplane ${qualifiedName({ name, namespace })}: only the plane envoy tells users apart; what ${clients.users.join(', ')} dial at virtual IPs is refused`,
         ]
       : [],
   );

@@ -22,6 +22,7 @@ describe('the configuration of an agent', () => {
         ...{ mesh: 'default', capture: 'outbounds', drainTime: '30s', logLevel: 'info' },
         dataplanes: [
           {
+            namespace: 'default',
             outbounds: [],
             services: [
               {
@@ -85,6 +86,20 @@ dataplanes: [{name: a, address: 10.1.0.1}]
       'a range of trusted networks that is none',
       `${GOOD}trustedNetworks: [10.0.0.0]\n`,
       ['agent.yaml:7:19: trustedNetworks[0]: must be a range such as 10.0.0.0/8; got "10.0.0.0"'],
+    ],
+    [
+      'a namespace that is none, and two Dataplanes that a zone would call the same',
+      `controlPlanes: ["10.0.0.1:5678"]
+dataplanes:
+  - {name: a, namespace: shop.eu, address: 10.0.0.1}
+  - {name: b, namespace: shop, address: 10.0.0.1}
+  - {name: b, namespace: eu, address: 10.0.0.1}
+  - {name: b.shop, address: 10.0.0.1}
+`,
+      [
+        `agent.yaml:3:15: dataplanes[0].namespace: must be lower-case letters, digits and '-', at most 63, starting and ending with a letter or digit; got "shop.eu"`,
+        'agent.yaml:6:6: dataplanes[3].name: is the name of another one: "b.shop"',
+      ],
     ],
     ['no YAML', 'a: [', ['agent.yaml: line 1, column 5: ']],
     [

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { parseYaml, Unparsable, type TextPosition } from '@causeway/admission';
 import {
   checkName,
+  checkNamespace,
   compileSchema,
   durationMs,
   FieldPath,
@@ -12,6 +13,7 @@ import {
 import { parseDialRules } from '@causeway/ipam';
 import { catchersOf } from '../capture/clients';
 import { trustOf } from '../direct/direct-endpoints';
+import { qualifiedName } from './qualified-name';
 import { AgentSchema, type AgentConfig, type HealthCheckConfig } from './schema';
 
 /** Longest file, in characters. */
@@ -200,12 +202,14 @@ function* dataplaneRules({ dataplanes, capture, redirect, plane }: AgentConfig):
     yield* rangeOf(range, TOP.field('redirect').field('ranges').index(i), '241.0.0.0/8');
   const names = new Set<string>();
   const places = new Set<string>();
-  for (const [i, { name, address, services, outbounds }] of dataplanes.entries()) {
+  for (const [i, { name, namespace, address, services, outbounds }] of dataplanes.entries()) {
     const at = TOP.field('dataplanes').index(i);
     yield* checkName(name, at.field('name'));
-    if (names.has(name))
-      yield at.field('name').violation(`is the name of another one: ${JSON.stringify(name)}`, 'not-unique');
-    names.add(name);
+    yield* checkNamespace(namespace, at.field('namespace'));
+    const qualified = qualifiedName({ name, namespace });
+    if (names.has(qualified))
+      yield at.field('name').violation(`is the name of another one: ${JSON.stringify(qualified)}`, 'not-unique');
+    names.add(qualified);
     yield* addressOf(address, at.field('address'));
     for (const [j, service] of services.entries()) {
       const inner = at.field('services').index(j);

@@ -160,6 +160,10 @@ const Clients = Type.Object(
 const AgentDataplane = Type.Object(
   {
     name: Type.String({ ...NAME, description: 'Of the Dataplane; other machines have other ones.' }),
+    namespace: Type.String({
+      ...{ minLength: 1, maxLength: 63, default: 'default' },
+      description: 'Of the Dataplane: the one that its token grants (`causeway tokens dataplane --namespace`).',
+    }),
     address: Type.String({ ...NAME, description: 'The IP address at which other machines reach this one.' }),
     labels: Type.Optional(Labels),
     services: Type.Array(Service, { maxItems: MOST_SERVICES, default: [] }),

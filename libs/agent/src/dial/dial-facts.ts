@@ -1,5 +1,6 @@
 import { DEFAULT_DIAL_RULES, mayDial, parseAddress, parseDialRules, type DialRules } from '@causeway/ipam';
 import type { LocalAddress } from '../capture/ruleset';
+import { qualifiedName } from '../config/qualified-name';
 import type { AgentConfig } from '../config/schema';
 
 /** A service of a Dataplane: where its proxy takes connections, and its process. */
@@ -34,7 +35,7 @@ export function dialRulesOf({ mayDial: texts }: Pick<AgentConfig, 'mayDial'>): D
   return parsed?.ok ? parsed.rules : DEFAULT_DIAL_RULES;
 }
 
-/** `dataplane`: the name of the proxy's own; undefined for an ingress. */
+/** `dataplane`: the `qualifiedName` of the proxy's own; undefined for an ingress. */
 export function dialFactsOf(
   config: DialConfig,
   {
@@ -47,7 +48,7 @@ export function dialFactsOf(
     readonly authoritiesFile: string | undefined;
   },
 ): DialFacts {
-  const dataplane = config.dataplanes.find((one) => one.name === name);
+  const dataplane = config.dataplanes.find((one) => qualifiedName(one) === name);
   const onLoopback = (port: number): readonly LocalAddress[] =>
     ['127.0.0.1', '::1'].map((address) => ({ address, port }));
   const reentry = redirect ? onLoopback(redirect.reentryPort) : [];

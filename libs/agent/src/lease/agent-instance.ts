@@ -1,25 +1,59 @@
-import { randomUUID } from 'node:crypto';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { chmod, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-const FILE = 'instance';
-const FORM = /^[0-9a-f-]{36}$/;
+/** A text that is made once and kept in the state folder over restarts. */
+interface KeptText {
+  readonly file: string;
+  readonly form: RegExp;
+  readonly make: () => string;
+}
+
+const INSTANCE: KeptText = { file: 'instance', form: /^[0-9a-f-]{36}$/, make: randomUUID };
+const SECRET: KeptText = {
+  file: 'lease-secret',
+  form: /^[\w-]{43}$/,
+  make: () => randomBytes(32).toString('base64url'),
+};
+const OWNER_ONLY = 0o600;
 
 /**
  * What tells this agent from others: made once, kept in the state folder over restarts. A machine that was copied with its folder is
  * found out by the zone. Rejects where the folder cannot be written.
  */
-export async function agentInstance(stateFolder: string): Promise<string> {
-  const path = join(stateFolder, FILE);
+export function agentInstance(stateFolder: string): Promise<string> {
+  return keptText(stateFolder, INSTANCE);
+}
+
+/**
+ * By what the leases of this agent are its own: unlike `agentInstance`, which stands in a label, nobody reads it but the owner of the
+ * state folder. An agent without its former one waits until its leases have ended. Rejects where the folder cannot be written.
+ */
+export function leaseSecret(stateFolder: string): Promise<string> {
+  return keptText(stateFolder, SECRET);
+}
+
+async function keptText(folder: string, { file, form, make }: KeptText): Promise<string> {
+  const path = join(folder, file);
   const kept = await readFile(path, 'utf8').catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
     throw error;
   });
-  if (FORM.test(kept.trim())) return kept.trim();
-  const made = randomUUID();
-  // Another process never reads a part of it.
+  if (form.test(kept.trim())) {
+    await chmod(path, OWNER_ONLY);
+    return kept.trim();
+  }
+  const made = make();
+  // Another process never reads a part of it, nor does the next run after the machine has lost its power.
   const draft = `${path}.${process.pid}`;
-  await writeFile(draft, `${made}\n`, { mode: 0o600 });
+  await rm(draft, { force: true });
+  const handle = await open(draft, 'wx', OWNER_ONLY);
+  try {
+    await handle.writeFile(`${made}\n`);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
   await rename(draft, path);
   return made;
 }

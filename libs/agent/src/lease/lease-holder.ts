@@ -3,6 +3,7 @@ import {
   RegistrationOutcome,
   type AttachRequest,
   type AttachResponse,
+  type DataplaneName,
   type Registration,
   type RegistrationResult,
   type ZoneFacts,
@@ -11,16 +12,19 @@ import { isJsonArray, isJsonObject, shortened, type JsonObject, type Labels } fr
 import type { Clock, Logger } from '@causeway/runtime';
 import { ClientConnections, CONNECT_DEADLINE, ConnectRounds } from '@causeway/xds';
 import type { Unobeyed } from '../builtin/plane-engine';
+import { DEFAULT_NAMESPACE, qualifiedName } from '../config/qualified-name';
 import { Attachment, type LeaseEndpoint } from './attachment';
 
 /** A Dataplane of this machine as it is to be registered. */
 export interface LeasedDataplane {
   readonly mesh: string;
   readonly name: string;
+  /** Absent: `default`. */
+  readonly namespace?: string;
   readonly labels: Labels;
   /** Its spec, without the states of what is checked. */
   readonly spec: JsonObject;
-  /** The Dataplane of this agent as which programs of the machine call, where that is another one. */
+  /** The `qualifiedName` of the Dataplane of this agent as which programs of the machine call, where that is another one. */
   readonly clientDataplane?: string;
 }
 
@@ -61,6 +65,8 @@ export type AttachmentState =
 export interface LeaseHolderOptions extends LeaseEndpoint {
   /** See `agentInstance`. */
   readonly instance: string;
+  /** See `leaseSecret`; absent: leases go by what others can say too. */
+  readonly secret?: string;
   /** How operators recognise the machine: its host name. */
   readonly machine: string;
   readonly version: string;
@@ -72,8 +78,11 @@ export interface LeaseHolderOptions extends LeaseEndpoint {
   readonly zoneTold?: (facts: ZoneFacts) => void;
 }
 
+/** Which Dataplane is meant. */
+type LeasedKey = Pick<LeasedDataplane, 'mesh' | 'namespace' | 'name'>;
+
 interface Registered {
-  readonly key: Pick<LeasedDataplane, 'mesh' | 'name'>;
+  readonly key: LeasedKey;
   /** Undefined: it is given up. */
   wanted: LeasedDataplane | undefined;
   health: readonly InboundReadiness[];
@@ -92,7 +101,7 @@ interface Registered {
 /** Pauses between tries, ms: a control plane waits for the longest before it ends leases (docs/reference/leases.md). */
 const LIMITS = { deadline: CONNECT_DEADLINE, pause: { base: 100, cap: 5_000 } };
 /** Bounds of what the zone takes (proto/causeway/agent/v1). */
-const [MOST_UNOBEYED, LONGEST_NAME, LONGEST_WHAT] = [64, 256, 512];
+const [MOST_UNOBEYED, LONGEST_NAME, LONGEST_WHAT, LONGEST_CLIENT] = [64, 256, 512, 253];
 /** An agent whose heartbeats are not confirmed for this share of the lease turns to another control plane. */
 const UNCONFIRMED = 0.7;
 /** How often it is looked whether one is due, ms. */
@@ -127,7 +136,7 @@ export class LeaseHolder {
     return this.current;
   }
 
-  /** Where each Dataplane stands, by `mesh/name`. */
+  /** Where each Dataplane stands, by mesh and `qualifiedName`: `mesh/name`, `mesh/name.namespace`. */
   states(): ReadonlyMap<string, LeaseState> {
     return new Map([...this.all].map(([name, { state }]) => [name, state]));
   }
@@ -146,12 +155,12 @@ export class LeaseHolder {
   }
 
   /** What is known of the inbounds of a Dataplane; one that is not named is as its spec says. */
-  report(key: Pick<LeasedDataplane, 'mesh' | 'name'>, health: readonly InboundReadiness[]): void {
+  report(key: LeasedKey, health: readonly InboundReadiness[]): void {
     this.change(key, { health });
   }
 
   /** What its proxy is told and cannot do; the first 64 are told. */
-  cannot(key: Pick<LeasedDataplane, 'mesh' | 'name'>, parts: readonly Unobeyed[]): void {
+  cannot(key: LeasedKey, parts: readonly Unobeyed[]): void {
     const unobeyed = parts.slice(0, MOST_UNOBEYED).map(({ name, what }) => ({
       name: shortened(name, LONGEST_NAME, '…'),
       what: shortened(what, LONGEST_WHAT, '…'),
@@ -195,10 +204,7 @@ export class LeaseHolder {
     this.stream?.end('the agent ends');
   }
 
-  private change(
-    key: Pick<LeasedDataplane, 'mesh' | 'name'>,
-    news: Partial<Pick<Registered, 'wanted' | 'health' | 'unobeyed'>>,
-  ): void {
+  private change(key: LeasedKey, news: Partial<Pick<Registered, 'wanted' | 'health' | 'unobeyed'>>): void {
     const name = nameOf(key);
     const before = this.all.get(name);
     const one: Registered = before ?? {
@@ -228,9 +234,7 @@ export class LeaseHolder {
       for (const one of due) Object.assign(one, { sent: one.version, isLeaving: one.wanted === undefined });
       this.send({
         registrations: due.flatMap((one) => (one.wanted ? [this.registrationOf(one, one.wanted)] : [])),
-        withdrawals: due.flatMap(({ key, wanted }) =>
-          wanted ? [] : [{ mesh: key.mesh, namespace: '', name: key.name }],
-        ),
+        withdrawals: due.flatMap(({ key, wanted }) => (wanted ? [] : [nameOnWire(key)])),
       });
     });
   }
@@ -241,13 +245,13 @@ export class LeaseHolder {
   ): Registration {
     const inbounds = this.stopping === undefined ? health : stopped(spec, this.stopping, this.options.clock.now());
     return {
-      ...{ dataplane: { mesh: key.mesh, namespace: '', name: key.name }, version, token: '' },
+      ...{ dataplane: nameOnWire(key), version, token: '' },
       ...{
         labels,
         specJson: JSON.stringify(spec),
         inbounds: inbounds.map((one) => ({ plaintextReachable: false, ...one })),
         unobeyed: [...unobeyed],
-        clientDataplane,
+        clientDataplane: shortened(clientDataplane, LONGEST_CLIENT, '…'),
       },
     };
   }
@@ -258,7 +262,7 @@ export class LeaseHolder {
   }
 
   private open(): void {
-    const { addresses, tls, authorization, clock, instance, machine, version } = this.options;
+    const { addresses, tls, authorization, clock, instance, secret = '', machine, version } = this.options;
     const address = this.rounds.next(addresses());
     this.terms = undefined;
     for (const one of this.all.values()) Object.assign(one, { sent: 0, answered: 0 });
@@ -275,7 +279,7 @@ export class LeaseHolder {
       },
     );
     this.stream = stream;
-    this.send({ agent: { instance, ...this.process, machine, version } });
+    this.send({ agent: { instance, secret, ...this.process, machine, version } });
   }
 
   private ended(stream: Attachment, failure: string): void {
@@ -309,7 +313,8 @@ export class LeaseHolder {
   }
 
   private answered({ dataplane, version, outcome, reason, violations }: RegistrationResult): void {
-    const one = this.all.get(nameOf({ mesh: dataplane?.mesh ?? '', name: dataplane?.name ?? '' }));
+    const { mesh = '', namespace = '', name = '' } = dataplane ?? {};
+    const one = this.all.get(nameOf({ mesh, name, ...(namespace !== '' && { namespace }) }));
     const isWithdrawn = outcome === RegistrationOutcome.REGISTRATION_OUTCOME_WITHDRAWN;
     if (!one) return;
     if (one.sent !== 0 && (one.isLeaving ? version === 0 : version === one.sent)) {
@@ -363,8 +368,13 @@ export class LeaseHolder {
   }
 }
 
-function nameOf({ mesh, name }: Pick<LeasedDataplane, 'mesh' | 'name'>): string {
-  return `${mesh}/${name}`;
+function nameOf({ mesh, ...named }: LeasedKey): string {
+  return `${mesh}/${qualifiedName(named)}`;
+}
+
+/** A zone of any version reads an empty namespace as `default`. */
+function nameOnWire({ mesh, namespace = DEFAULT_NAMESPACE, name }: LeasedKey): DataplaneName {
+  return { mesh, namespace: namespace === DEFAULT_NAMESPACE ? '' : namespace, name };
 }
 
 /** Every inbound of a spec as not ready. */

@@ -5,7 +5,7 @@ import { ConfigFile, type ConfigSource } from '../config/config-file';
 import type { AgentConfig } from '../config/schema';
 import { LocalXdsServer } from '../envoy/local-xds-server';
 import { ZoneAccess } from '../identity/zone-access';
-import { agentInstance } from '../lease/agent-instance';
+import { agentInstance, leaseSecret } from '../lease/agent-instance';
 import { AgentSocket } from './agent-socket';
 import { MachineParts, type MachineFacts } from './machine-parts';
 import { openState } from './state-folder';
@@ -72,9 +72,9 @@ export class Agent {
     const end = AbortSignal.any([signal, this.draining.signal]);
     try {
       await this.xds.listen();
-      const instance = await agentInstance(folder);
+      const [instance, secret] = [await agentInstance(folder), await leaseSecret(folder)];
       const zone = await KnownZone.open(folder);
-      this.parts = new MachineParts({ ...this.options, instance, zone, xds: this.xds });
+      this.parts = new MachineParts({ ...this.options, instance, secret, zone, xds: this.xds });
       await this.apply(this.config);
       logger.info('the agent runs', { state: folder });
       const following = Promise.all([this.file.follow((config) => this.replace(config), end), this.readTokens(end)]);

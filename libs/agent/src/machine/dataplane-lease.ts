@@ -13,6 +13,7 @@ export interface DataplaneLeaseOptions {
   readonly proxy: MachineProxy;
   /** Of this agent, kept over restarts. */
   readonly instance: string;
+  readonly secret: string;
   readonly machine: string;
   readonly version: string;
   readonly clock: Clock;
@@ -36,9 +37,9 @@ export class DataplaneLease {
   private registered: LeasedDataplane | undefined;
 
   constructor(private readonly options: DataplaneLeaseOptions) {
-    const { proxy, instance, machine, version, clock, logger, zoneTold } = options;
+    const { proxy, instance, secret, machine, version, clock, logger, zoneTold } = options;
     this.holder = new LeaseHolder({
-      ...{ instance, machine, version, clock, logger },
+      ...{ instance, secret, machine, version, clock, logger },
       addresses: () => proxy.addresses,
       tls: () => proxy.tls(),
       authorization: () => proxy.authorization(),

@@ -8,9 +8,9 @@ export function dataplaneOf(
   { mesh, metrics, plane }: Pick<AgentConfig, 'mesh' | 'metrics' | 'plane'>,
   config: DataplaneConfig,
 ): LeasedDataplane {
-  const { name, address, labels = {}, services, outbounds, backends } = config;
+  const { name, namespace, address, labels = {}, services, outbounds, backends } = config;
   return {
-    ...{ mesh, name, labels: { ...labels, ...metricsLabel(metrics, address) } },
+    ...{ mesh, name, namespace, labels: { ...labels, ...metricsLabel(metrics, address) } },
     spec: {
       networking: {
         address,

@@ -7,6 +7,7 @@ import { PlaneProcesses } from '../builtin/processes/plane-processes';
 import { MachineNetwork, type NetworkStatus } from '../capture/machine-network';
 import { clientsNotTold, namesNotTold, planNetwork } from '../capture/plan-network';
 import type { LocalAddress } from '../capture/ruleset';
+import { qualifiedName, type NamedDataplane } from '../config/qualified-name';
 import type { AgentConfig } from '../config/schema';
 import type { EnvoyPlaces } from '../envoy/envoy-program';
 import type { LocalXdsServer } from '../envoy/local-xds-server';
@@ -35,6 +36,8 @@ export interface MachineFacts {
 export interface MachinePartsOptions extends MachineFacts {
   readonly folder: string;
   readonly instance: string;
+  /** See `leaseSecret`. */
+  readonly secret: string;
   /** What the zone has told of itself. */
   readonly zone: KnownZone;
   readonly xds: LocalXdsServer;
@@ -111,10 +114,12 @@ export class MachineParts {
     }));
   }
 
-  private configuredParts({ mesh, name }: PlannedProxy['plan']): Pick<ProxyStatusHere, 'services' | 'clientUsers'> {
-    const { services = [], clients } = this.applied?.config.dataplanes.find((one) => one.name === name) ?? {};
+  private configuredParts({ mesh, ...named }: PlannedProxy['plan']): Pick<ProxyStatusHere, 'services' | 'clientUsers'> {
+    const qualified = qualifiedName(named);
+    const isOwn = (one: NamedDataplane): boolean => qualifiedName(one) === qualified;
+    const { services = [], clients } = this.applied?.config.dataplanes.find(isOwn) ?? {};
     return {
-      services: this.readiness.statuses(`${mesh}/${name}`, services),
+      services: this.readiness.statuses(`${mesh}/${qualified}`, services),
       ...(clients && { clientUsers: clients.users }),
     };
   }
@@ -123,7 +128,7 @@ export class MachineParts {
     return [...this.running.values()].map(({ proxy }) => proxy);
   }
 
-  /** `dataplane` is `mesh/name`. */
+  /** `dataplane` is `mesh/name`, or `mesh/name.namespace`. */
   private runningOf(dataplane: string): Running | undefined {
     return this.running.get(dataplane.replace('/', '.'));
   }
@@ -222,7 +227,7 @@ export class MachineParts {
       config,
     }: { readonly access: ZoneAccess; readonly plane: ChosenPlane; readonly config: AgentConfig },
   ): Promise<void> {
-    const { version, clock, logger, instance, machine } = this.options;
+    const { version, clock, logger, instance, secret, machine } = this.options;
     const { network, processes } = this;
     const { plan, registered, dial } = wanted;
     const named = logger.child({ proxy: nodeIdOf(plan) });
@@ -237,7 +242,7 @@ export class MachineParts {
     this.readiness.look();
     const zoneTold = (facts: ZoneFacts): void => void this.zoneTold(facts);
     const lease =
-      registered && new DataplaneLease({ proxy, instance, machine, version, clock, logger: named, zoneTold });
+      registered && new DataplaneLease({ proxy, instance, secret, machine, version, clock, logger: named, zoneTold });
     if (lease && registered) {
       this.register(lease, registered);
       lease.start();
@@ -256,7 +261,7 @@ export class MachineParts {
 
   private register(lease: DataplaneLease, dataplane: LeasedDataplane): void {
     lease.register(dataplane);
-    lease.report(this.readiness.readiness(`${dataplane.mesh}/${dataplane.name}`));
+    lease.report(this.readiness.readiness(`${dataplane.mesh}/${qualifiedName(dataplane)}`));
   }
 
   private async end(id: string, drainMs: number): Promise<void> {

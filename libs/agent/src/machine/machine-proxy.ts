@@ -3,11 +3,13 @@ import type { Clock, Logger } from '@causeway/runtime';
 import {
   AdsClient,
   ClientConnections,
+  NODE_NAMESPACE,
   RESOLVES_NAMES,
   RESOURCE_TYPES,
   type AdsClientState,
   type ClientTls,
 } from '@causeway/xds';
+import { DEFAULT_NAMESPACE, qualifiedName } from '../config/qualified-name';
 import { IDENTITY_SECRET, TRUST_SECRET, WorkloadKeyFile, type HeldCertificate } from '../identity/workload-key-file';
 import { PermittedResources, type RefusedPart } from '../dial/permitted-resources';
 import type { DialFacts } from '../dial/dial-facts';
@@ -21,6 +23,8 @@ export interface ProxyPlan {
   /** Empty for an ingress. */
   readonly mesh: string;
   readonly name: string;
+  /** Of a Dataplane; absent: `default`. */
+  readonly namespace?: string;
   /** How connections to services are caught. */
   readonly capture: 'bind' | 'redirect' | 'translate' | 'none';
   readonly redirect?: { readonly port: number; readonly reentryPort: number; readonly ipv6: boolean };
@@ -53,8 +57,8 @@ const ENDING = 5_000;
 const LOOK_FOR_ADDRESSES = 1_000;
 
 /** The node id of a proxy. */
-export function nodeIdOf({ mesh, name }: Pick<ProxyPlan, 'mesh' | 'name'>): string {
-  return `${mesh}.${name}`;
+export function nodeIdOf({ mesh, ...named }: Pick<ProxyPlan, 'mesh' | 'name' | 'namespace'>): string {
+  return `${mesh}.${qualifiedName(named)}`;
 }
 
 /** What a proxy is made of. */
@@ -219,7 +223,7 @@ export class MachineProxy {
   }
 
   private metadata(): Readonly<Record<string, unknown>> {
-    const { type, capture, redirect, authoritiesFile } = this.plan;
+    const { type, namespace = DEFAULT_NAMESPACE, capture, redirect, authoritiesFile } = this.plan;
     const names = this.plane.type === 'envoy' || this.plane.type === 'builtin' ? { [RESOLVES_NAMES]: true } : {};
     if (type === 'ingress') return { 'dataplane.proxyType': 'ingress', ...names };
     return {
@@ -230,6 +234,7 @@ export class MachineProxy {
         'causeway.io/reentry-port': redirect.reentryPort,
         'causeway.io/redirect-ipv6': redirect.ipv6,
       }),
+      ...(namespace !== DEFAULT_NAMESPACE && { [NODE_NAMESPACE]: namespace }),
       ...(authoritiesFile !== undefined && { 'causeway.io/authorities-file': authoritiesFile }),
     };
   }

@@ -39,6 +39,22 @@ it.each<[string, ChosenPlane, string, { captures: readonly string[]; clients: re
   },
 );
 
+it('Dataplanes of one name in two namespaces have folders of their own, and are called by name and namespace', () => {
+  const result = checkConfig({
+    ...{ controlPlanes: ['10.0.0.1:5678'], capture: 'bind' },
+    dataplanes: ['shop', 'default'].map((namespace, i) => ({ name: 'a', namespace, address: `10.0.0.${i + 7}` })),
+  });
+  if (!result.ok) throw new Error(JSON.stringify(result));
+  const plane: ChosenPlane = { type: 'builtin' };
+  const planned = planProxies(result.config, { plane, folder: '/state', authoritiesFile: undefined });
+  expect(planned.map(({ plan }) => plan.folder)).toEqual(['/state/proxies/default.a.shop', '/state/proxies/default.a']);
+  expect(planned.map(({ dial }) => dial.address)).toEqual(['10.0.0.7', '10.0.0.8']);
+  expect(planned.map(({ registered }) => [registered?.namespace, registered?.clientDataplane])).toEqual([
+    ['shop', undefined],
+    ['default', 'a.shop'],
+  ]);
+});
+
 it.each<[string, ChosenPlane, readonly (readonly string[])[], object]>([
   [
     'each with ports of its own by Envoy; who names nobody shares the identity of the first',

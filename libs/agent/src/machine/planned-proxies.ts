@@ -1,5 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import { catchersOf } from '../capture/clients';
+import { qualifiedName, type NamedDataplane } from '../config/qualified-name';
 import type { AgentConfig } from '../config/schema';
 import type { LeasedDataplane } from '../lease/lease-holder';
 import { dialFactsOf, type DialFacts } from '../dial/dial-facts';
@@ -43,7 +44,7 @@ export function planProxies(config: AgentConfig, machine: ProxyFacts): readonly 
   const dialOf = (dataplane: string | undefined, redirect?: ProxyPlan['redirect']): DialFacts =>
     dialFactsOf(config, { dataplane, redirect, authoritiesFile });
   if (ingress) {
-    const plan = { ...placeOf(folder, '', ingress.name), type: 'ingress' as const, capture: 'none' as const };
+    const plan = { ...placeOf(folder, '', ingress), type: 'ingress' as const, capture: 'none' as const };
     return [{ plan, dial: dialOf(undefined), facts: [plan, shared] }];
   }
   const isCaught = capture === 'bind' || capture === 'redirect';
@@ -51,9 +52,10 @@ export function planProxies(config: AgentConfig, machine: ProxyFacts): readonly 
   const catchers = new Map(catchersOf(config).map((each) => [each.dataplane, each]));
   const [first] = dataplanes;
   // Whom nobody else names.
-  const others = first?.clients ? undefined : first?.name;
+  const others = !first || first.clients ? undefined : qualifiedName(first);
   return dataplanes.map((one, i) => {
-    const catcher = catchers.get(one.name);
+    const qualified = qualifiedName(one);
+    const catcher = catchers.get(qualified);
     // Two proxies cannot listen at one virtual IP: there that of the first Dataplane catches the clients of the machine.
     const catches = tellsUsers ? catcher !== undefined : i === 0 && !one.clients;
     const caught = catches && isCaught ? capture : 'none';
@@ -61,7 +63,7 @@ export function planProxies(config: AgentConfig, machine: ProxyFacts): readonly 
     const how = caught === 'redirect' ? REDIRECTED[plane.type] : caught;
     const ports = catcher && { port: catcher.port, reentryPort: catcher.reentryPort };
     const plan: ProxyPlan = {
-      ...{ ...placeOf(folder, mesh, one.name), type: 'dataplane', capture: how },
+      ...{ ...placeOf(folder, mesh, one), type: 'dataplane', capture: how },
       ...(how === 'redirect' && ports && { redirect: { ...ports, ipv6: hasIpv6() } }),
       ...(plane.type === 'grpc' && { wire: plane.type }),
       ...(authoritiesFile !== undefined && { authoritiesFile }),
@@ -70,12 +72,17 @@ export function planProxies(config: AgentConfig, machine: ProxyFacts): readonly 
     const isShared = isCaught && caught === 'none' && !one.clients && CERTIFIES.has(plane.type);
     const client = isShared ? others : undefined;
     const registered = { ...dataplaneOf(config, one), ...(client !== undefined && { clientDataplane: client }) };
-    return { plan, registered, dial: dialOf(one.name, plan.redirect), facts: [plan, shared] };
+    return { plan, registered, dial: dialOf(qualified, plan.redirect), facts: [plan, shared] };
   });
 }
 
-function placeOf(folder: string, mesh: string, name: string): Pick<ProxyPlan, 'mesh' | 'name' | 'folder'> {
-  return { mesh, name, folder: `${folder}/proxies/${mesh === '' ? 'ingress' : mesh}.${name}` };
+function placeOf(
+  folder: string,
+  mesh: string,
+  { name, namespace }: NamedDataplane,
+): Pick<ProxyPlan, 'mesh' | 'name' | 'namespace' | 'folder'> {
+  const named = { name, ...(namespace !== undefined && { namespace }) };
+  return { mesh, ...named, folder: `${folder}/proxies/${mesh === '' ? 'ingress' : mesh}.${qualifiedName(named)}` };
 }
 
 /** Whether connections to IPv6 addresses can be led to loopback. */

@@ -4,6 +4,7 @@ import { inboundListenerName, RESOURCE_TYPES, type EncodedResource } from '@caus
 import { decodeListener, reliesOnClientCertHeader, takesPlaintext } from '../builtin/decode/listeners';
 import { plaintextReachable } from '../capture/plaintext-reachable';
 import type { LocalAddress } from '../capture/ruleset';
+import { qualifiedName } from '../config/qualified-name';
 import type { DataplaneConfig, ServiceConfig } from '../config/schema';
 import { HealthChecks } from '../health/health-checks';
 import { listeningByPort, type SocketsByPort } from '../health/listening-sockets';
@@ -14,7 +15,7 @@ import type { ServiceStatus } from './status';
 export interface ServiceReadinessOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** A resource that the zone told the proxy of a Dataplane, by `mesh/name`. */
+  /** A resource that the zone told the proxy of a Dataplane, by `mesh/name`, or `mesh/name.namespace`. */
   readonly resource: (dataplane: string, type: string, name: string) => EncodedResource | 'pending' | undefined;
   /** Whether a proxy of this machine listens there. */
   readonly isProxy: (at: LocalAddress) => boolean;
@@ -79,10 +80,10 @@ export class ServiceReadiness {
 
   /** From now on these are looked after, behind that plane if any. Resolves when sockets were looked at. */
   async set(mesh: string, dataplanes: readonly DataplaneConfig[], plane: Plane['type'] | undefined): Promise<void> {
-    const all = dataplanes.flatMap(({ name, address, services }) =>
+    const all = dataplanes.flatMap(({ name, namespace, address, services }) =>
       services.map((service, inbound): Served => {
         const proxy = { address, port: service.port };
-        return { dataplane: `${mesh}/${name}`, inbound, proxy, service };
+        return { dataplane: `${mesh}/${qualifiedName({ name, namespace })}`, inbound, proxy, service };
       }),
     );
     // Programs of gRPC verify their callers themselves.

@@ -3,6 +3,7 @@ import type { Clock } from '@causeway/runtime';
 import type { PlaneProcessesState } from '../builtin/processes/plane-processes';
 import type { Unobeyed } from '../builtin/plane-engine';
 import type { NetworkStatus } from '../capture/machine-network';
+import { qualifiedName } from '../config/qualified-name';
 import type { Plane, PlaneRules, PlaneState } from '../plane';
 import type { MachineProxy } from './machine-proxy';
 
@@ -30,6 +31,8 @@ export interface AgentStatus {
 export interface ProxyStatusHere {
   readonly type: 'dataplane' | 'ingress';
   readonly mesh: string;
+  /** Of a Dataplane. */
+  readonly namespace?: string;
   readonly name: string;
   readonly controlPlane:
     | { readonly type: 'connected'; readonly address: string; readonly since: number }
@@ -45,7 +48,7 @@ export interface ProxyStatusHere {
   readonly refused?: UnobeyedStatus;
   readonly certificate?: { readonly id: string; readonly until: number; readonly hasEnded: boolean };
   readonly lease?: LeaseStatus;
-  /** The Dataplane of this agent as which programs of the machine call, where that is another one. */
+  /** The Dataplane of this agent as which programs of the machine call, where that is another one: `name`, or `name.namespace`. */
   readonly clientDataplane?: string;
   /** The users whose programs call as this Dataplane. */
   readonly clientUsers?: readonly string[];
@@ -97,6 +100,7 @@ export function proxyStatus(
   const pid = 'pid' in plane && typeof plane.pid === 'number' ? plane.pid : undefined;
   return {
     ...{ type: plan.type, mesh: plan.mesh, name: plan.name },
+    ...(plan.namespace !== undefined && { namespace: plan.namespace }),
     controlPlane:
       controlPlane?.type === 'connected'
         ? controlPlane
@@ -148,7 +152,7 @@ function networkLines({ capture, guarded, problem, restored, restoredAt }: Netwo
 }
 
 function proxyLines(proxy: ProxyStatusHere, now: number): readonly string[] {
-  const { type, mesh, name, controlPlane, plane, certificate, lease, clientDataplane, clientUsers } = proxy;
+  const { type, mesh, namespace, name, controlPlane, plane, certificate, lease, clientDataplane, clientUsers } = proxy;
   const rows: (readonly [string, string])[] = [
     ['zone', zoneText(controlPlane, now)],
     [
@@ -183,7 +187,7 @@ function proxyLines(proxy: ProxyStatusHere, now: number): readonly string[] {
     rows.push([`service ${service}`, `port ${port}, ${health}${why === '' ? '' : ` (${why})`}`]);
   }
   const width = Math.max(...rows.map(([title]) => title.length));
-  const title = type === 'ingress' ? `ingress ${name}` : `Dataplane ${mesh}/${name}`;
+  const title = type === 'ingress' ? `ingress ${name}` : `Dataplane ${mesh}/${qualifiedName({ name, ...(namespace !== undefined && { namespace }) })}`;
   return [title, ...rows.map(([row, text]) => `  ${row.padEnd(width)}  ${text}`)];
 }
 

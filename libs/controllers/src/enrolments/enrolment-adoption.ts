@@ -40,7 +40,10 @@ export class EnrolmentAdoption {
       await this.adopt(() => true);
       const replicas = await this.knowingReplicas();
       if (replicas === 0) return;
-      await this.writeEpoch({ since: clock.now(), adopting: true }, 'absent');
+      // A backup of the next moment already says which store it is of.
+      const incarnation = index.point?.incarnation;
+      const of = incarnation === undefined ? {} : { incarnation };
+      await this.writeEpoch({ since: clock.now(), adopting: true, ...of }, 'absent');
       logger.info('credentials are good for what was granted from now on', { replicas });
     } else if (EnrolmentEpoch.is(epoch) && epoch.spec.adopting) {
       const { adopting: _adopting, ...spec } = epoch.spec;

@@ -101,10 +101,13 @@ export class WorkloadRevoker {
     const enrolment = this.enrolmentOf(dataplane);
     const id = { ...enrolmentId(dataplane), kind: WorkloadRevocation.name };
     const now = clock.now();
-    const ended = { enrolment: enrolment.uid, until: now + validity + SLACK };
+    // One that came back after an import has certificates of before, too.
+    const { formerly } = enrolment.spec;
+    const uids = formerly === undefined ? [enrolment.uid] : [formerly, enrolment.uid];
+    const ended = uids.map((uid) => ({ enrolment: uid, until: now + validity + SLACK }));
     const stored = index.get(id);
     const before = stored && WorkloadRevocation.is(stored) ? stored.spec.ended.filter(({ until }) => until > now) : [];
-    const spec = { revokedAt: now, ended: [...before, ended].slice(-MOST_ENDED_ENROLMENTS) };
+    const spec = { revokedAt: now, ended: [...before, ...ended].slice(-MOST_ENDED_ENROLMENTS) };
     const labels = computedLabels(WorkloadRevocation, id, cp);
     const changes: Change[] = [
       { type: 'put', id, expect: stored?.revision ?? 'absent', labels, spec },

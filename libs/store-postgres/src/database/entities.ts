@@ -1,7 +1,7 @@
 import type { FreedAddress, JsonObject, Labels } from '@causeway/resources';
 import type { LeaderWitness } from '@causeway/runtime';
 import type { AuditInterface, AuditResult, AgentFinding } from '@causeway/store';
-import { Check, Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
+import { Check, Column, Entity, Index, JoinColumn, OneToOne, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 
 /*
  * The tables as TypeORM sees them; migrations/ makes them, and schema.spec.ts holds the two equal. Columns keep the
@@ -225,6 +225,23 @@ export class AgentLeaseRow {
   @Column('bigint') changed_at: number;
 }
 
+/** The secret of the agent that holds a lease. */
+@Entity('agent_lease_secrets')
+export class AgentLeaseSecretRow {
+  @PrimaryColumn({ ...leaseKey, primaryKeyConstraintName: 'agent_lease_secrets_pkey' }) mesh: string;
+  @PrimaryColumn({ ...leaseKey, primaryKeyConstraintName: 'agent_lease_secrets_pkey' }) name: string;
+  @PrimaryColumn({ ...leaseKey, primaryKeyConstraintName: 'agent_lease_secrets_pkey' }) namespace: string;
+  @Column('text') instance: string;
+  @Column('text') secret_hash: string;
+  @OneToOne(() => AgentLeaseRow, { onDelete: 'CASCADE' })
+  @JoinColumn([
+    { name: 'mesh', referencedColumnName: 'mesh', foreignKeyConstraintName: 'agent_lease_secrets_lease' },
+    { name: 'name', referencedColumnName: 'name', foreignKeyConstraintName: 'agent_lease_secrets_lease' },
+    { name: 'namespace', referencedColumnName: 'namespace', foreignKeyConstraintName: 'agent_lease_secrets_lease' },
+  ])
+  lease: AgentLeaseRow;
+}
+
 /** Every table of a store. */
 export const storeEntities = [
   ResourceRow,
@@ -239,4 +256,5 @@ export const storeEntities = [
   ProxyReplicaRow,
   ProxySessionRow,
   AgentLeaseRow,
+  AgentLeaseSecretRow,
 ];

@@ -8,17 +8,21 @@ function agentOf(machine: string, more: Partial<LeaseAgent> = {}): LeaseAgent {
   return { instance: machine, run: `${machine}-1`, startedAt: 1_000, machine, address: '10.0.0.1', ...more };
 }
 
+/** An agent that shows a secret, or none. */
+type Claimant = LeaseAgent & Pick<LeaseClaim, 'secretHash'>;
+
+function proven(agent: LeaseAgent, secretHash: string): Claimant {
+  return { ...agent, secretHash };
+}
+
 /** Leases of agents: beside the log, on the store's clock (docs/reference/leases.md). */
 export function describeAgentLeases(world: () => StoreWorld): void {
   describe('leases of agents', () => {
     const key = (): LeaseKey => ({ mesh: freshId().name, namespace: 'default', name: freshId().name });
-    const take = async (
-      of: LeaseKey,
-      agent: LeaseAgent,
-      session: string,
-      length = LONG,
-    ): Promise<AgentLease | 'taken'> => {
-      const [answer] = await world().agentLeases.take([{ ...of, agent, session }], length);
+    const take = async (of: LeaseKey, by: Claimant, session: string, length = LONG): Promise<AgentLease | 'taken'> => {
+      const { secretHash, ...agent } = by;
+      const claim = { ...of, agent, session, ...(secretHash !== undefined && { secretHash }) };
+      const [answer] = await world().agentLeases.take([claim], length);
       return answer?.type === 'held' ? answer.by : 'taken';
     };
     const stored = async ({ mesh, name }: LeaseKey): Promise<AgentLease | undefined> =>
@@ -54,6 +58,45 @@ export function describeAgentLeases(world: () => StoreWorld): void {
       const later = { run: 'later', startedAt: 2_000, address: '10.0.0.2' };
       expect(await take(of, agentOf('a', later), 's4')).toBe('taken');
       expect(await take(of, agentOf('a', { address: '10.0.0.2' }), 's5')).toMatchObject({ session: 's4' });
+    });
+
+    it('go over by the secret that was shown last, and by no label; without one by what their agents say', async () => {
+      const [of, old] = [key(), key()];
+      const later = (run: string, startedAt: number): LeaseAgent => agentOf('a', { run, startedAt });
+      expect(await take(of, proven(agentOf('a'), 'hash'), 's1')).toBe('taken');
+      // A thief says all that labels and lists show, from the same address.
+      for (const shown of [{}, ...['', 'other', 'hash2', 'has'].map((secretHash) => ({ secretHash }))])
+        expect(await take(of, { ...later('thief', 3_000), ...shown }, 's2')).toMatchObject({
+          session: 's1',
+          run: 'a-1',
+        });
+      expect(await take(of, agentOf('a'), 's3')).toMatchObject({ session: 's1' });
+      expect(await take(of, proven(agentOf('a'), 'hash'), 's3')).toBe('taken');
+      expect(await take(of, proven(later('killed', 2_000), 'hash'), 's4')).toBe('taken');
+      expect(JSON.stringify(await stored(of))).not.toContain('hash');
+      expect(await take(of, proven(agentOf('b'), 'hash'), 's5')).toMatchObject({ session: 's4' });
+      const copy = { run: 'copy', startedAt: 4_000, address: '10.0.0.9' };
+      expect(await take(of, proven(agentOf('a', copy), 'hash'), 's6')).toMatchObject({ session: 's4' });
+
+      expect(await take(old, agentOf('a'), 's1')).toBe('taken');
+      expect(await take(old, later('a-2', 2_000), 's2')).toBe('taken');
+      expect(await take(old, proven(later('a-3', 3_000), 'hash'), 's3')).toBe('taken');
+      expect(await take(old, later('a-4', 4_000), 's4')).toMatchObject({ session: 's3' });
+    });
+
+    it('that have ended are free for everybody, with the secret of who has them then', async () => {
+      const of = key();
+      await take(of, proven(agentOf('a'), 'hash of a'), 's1', 0);
+      expect(await take(of, proven(agentOf('b'), 'hash of b'), 's2')).toBe('taken');
+      expect(await take(of, proven(agentOf('b', { startedAt: 2_000, run: 'x' }), 'hash of a'), 's3')).toMatchObject({
+        session: 's2',
+      });
+      expect(await take(of, proven(agentOf('b', { startedAt: 2_000, run: 'x' }), 'hash of b'), 's3')).toBe('taken');
+      await world().agentLeases.drop([{ ...of, session: 's3' }]);
+      expect(await take(of, proven(agentOf('b'), 'another'), 's4', 0)).toBe('taken');
+      // An agent of an earlier version takes what has ended, and goes by what it says from then on.
+      expect(await take(of, agentOf('b'), 's5')).toBe('taken');
+      expect(await take(of, agentOf('b', { startedAt: 2_000, run: 'x' }), 's6')).toBe('taken');
     });
 
     it('are found by their Dataplanes', async () => {

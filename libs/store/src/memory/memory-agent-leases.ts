@@ -1,3 +1,4 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { compareText } from '@causeway/resources';
 import type {
   AgentLease,
@@ -39,7 +40,7 @@ export class MemoryAgentLeases implements AgentLeaseStore {
 
   drop(held: readonly Held[]): Promise<void> {
     return promised(() => {
-      for (const one of held) if (this.heldBy(one)) this.disk.agentLeases.delete(keyOf(one));
+      for (const one of held) if (this.heldBy(one)) this.delete(one);
     });
   }
 
@@ -101,20 +102,23 @@ export class MemoryAgentLeases implements AgentLeaseStore {
         return { type: 'delete', id: { kind: 'Dataplane', mesh, zone, namespace, name }, expect: 'any' };
       });
       writeChanges(this.disk, { changes, onRefusal: 'skip', fence });
-      for (const lease of over) this.disk.agentLeases.delete(keyOf(lease));
+      for (const lease of over) this.delete(lease);
       return over.map(({ mesh, namespace, name }) => ({ mesh, namespace, name }));
     });
   }
 
-  private takeOne({ agent, ...claim }: LeaseClaim, length: number): LeaseAnswer {
+  private takeOne({ agent, secretHash, ...claim }: LeaseClaim, length: number): LeaseAnswer {
     const now = this.disk.clock.now();
     const before = this.disk.agentLeases.get(keyOf(claim));
     const isSame = before?.instance === agent.instance;
     const isLater = before !== undefined && before.address === agent.address && before.startedAt < agent.startedAt;
-    const isOwn = isSame && (before.run === agent.run || isLater);
+    const isProven = isSameSecret(this.disk.leaseSecrets.get(keyOf(claim)), secretHash);
+    const isOwn = isSame && isProven && (before.run === agent.run || isLater);
     if (before && before.expiresAt > now && before.instance !== '' && !isOwn) return { type: 'held', by: before };
     const { since, health } = isSame ? before : { since: now, health: [] };
     this.put({ ...claim, ...agent, since, health, expiresAt: now + length, changedAt: now });
+    if (secretHash === undefined) this.disk.leaseSecrets.delete(keyOf(claim));
+    else this.disk.leaseSecrets.set(keyOf(claim), secretHash);
     return { type: 'taken' };
   }
 
@@ -123,9 +127,21 @@ export class MemoryAgentLeases implements AgentLeaseStore {
     return lease?.session === held.session ? lease : undefined;
   }
 
+  private delete(key: LeaseKey): void {
+    this.disk.agentLeases.delete(keyOf(key));
+    this.disk.leaseSecrets.delete(keyOf(key));
+  }
+
   private put(lease: AgentLease): void {
     this.disk.agentLeases.set(keyOf(lease), lease);
   }
+}
+
+/** Whether a claim shows the secret of a lease; of one that has none, everybody does. */
+function isSameSecret(known: string | undefined, shown = ''): boolean {
+  if (known === undefined) return true;
+  const [a, b] = [known, shown].map((hash) => createHash('sha256').update(hash).digest());
+  return a !== undefined && b !== undefined && timingSafeEqual(a, b);
 }
 
 /** Sorted as Postgres sorts leases. */

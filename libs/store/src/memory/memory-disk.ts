@@ -80,6 +80,8 @@ export class MemoryDisk {
   readonly proxies = new Map<string, MemoryReplica>();
   /** Leases of agents. */
   readonly agentLeases = new Map<string, AgentLease>();
+  /** Hashes of the secrets of their agents. */
+  readonly leaseSecrets = new Map<string, string>();
   /** Largest session number that was forgotten. */
   sessionFloor = 0;
   /** See ResourceStore. */

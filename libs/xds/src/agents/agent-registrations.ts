@@ -127,7 +127,7 @@ export class AgentRegistrations {
     const { revision } = await admission(onlyThis(this.idOf(key))).put({
       body: { type: Dataplane.name, mesh, name, labels: { ...wanted.labels, [LEASED_BY]: instance }, ...wanted.spec },
       address: { kind: Dataplane, ...key },
-      context: registrationContext({ mesh, name, ...right, holdsLease: true }),
+      context: registrationContext({ ...key, ...right, holdsLease: true }),
       ...(right.services && { serverOwned: { grantedServices: [...right.services] } }),
     });
     return revision;
@@ -135,10 +135,9 @@ export class AgentRegistrations {
 
   /** Resolves once the Dataplane is gone. Rejects with Conflict, Unavailable. */
   async remove(key: LeaseKey, right: RegistrationRight): Promise<void> {
-    const { mesh, name } = key;
     const request = {
       address: { kind: Dataplane, ...key },
-      context: registrationContext({ mesh, name, ...right, holdsLease: true }),
+      context: registrationContext({ ...key, ...right, holdsLease: true }),
     };
     await this.options
       .admission(onlyThis(this.idOf(key)))

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { LEASED_BY, REGISTERED_BY } from '@causeway/controllers';
 import { Registration } from '@causeway/proto-gen';
 import { Invalid } from '@causeway/resources';
@@ -6,8 +7,8 @@ import { readAgent, readName, readRegistration } from './attach-messages';
 const SPEC = {
   networking: { address: '10.0.0.7', inbound: [{ port: 1 }, { port: 2 }, { port: 3, state: 'Ignored' }] },
 };
-const agent = { instance: 'i', run: 'r', startedAt: 5, machine: 'vm-1', version: '1' };
-const nobody = { instance: '', run: '', startedAt: 0, machine: '', version: '' };
+const agent = { instance: 'i', run: 'r', startedAt: 5, machine: 'vm-1', version: '1', secret: '' };
+const nobody = { instance: '', run: '', startedAt: 0, machine: '', version: '', secret: '' };
 const health = { ready: true, check: 'tcp 127.0.0.1:1', reason: '', since: 7, plaintextReachable: false };
 const registration = (more: object): Registration =>
   Registration.fromPartial({ version: 3, specJson: JSON.stringify(SPEC), ...more });
@@ -25,8 +26,13 @@ function problems(read: () => unknown): readonly string[] {
 
 describe('what an agent says when it attaches', () => {
   it('is who it is, from where it speaks', () => {
-    const { version: _, ...told } = agent;
-    expect(readAgent(agent, '10.0.0.7')).toEqual({ ...told, address: '10.0.0.7' });
+    const { version: _, secret: __, ...told } = agent;
+    expect(readAgent(agent, '10.0.0.7')).toEqual({ agent: { ...told, address: '10.0.0.7' } });
+    const secret = 's'.repeat(43);
+    expect(readAgent({ ...agent, secret }, '10.0.0.7')).toEqual({
+      ...{ agent: { ...told, address: '10.0.0.7' } },
+      secretHash: createHash('sha256').update(secret).digest('hex'),
+    });
     expect(readName({ mesh: 'm', namespace: '', name: 'n' })).toEqual({ mesh: 'm', namespace: 'default', name: 'n' });
     expect(readName({ mesh: 'm', namespace: 'x', name: 'n' })).toEqual({ mesh: 'm', namespace: 'x', name: 'n' });
   });
@@ -42,7 +48,7 @@ describe('what an agent says when it attaches', () => {
       { name: shown, what: shown },
       { clientDataplane: shown },
     ]);
-    expect(readAgent({ ...agent, machine: hostile }, '10.0.0.7').machine).toBe(shown);
+    expect(readAgent({ ...agent, machine: hostile }, '10.0.0.7').agent.machine).toBe(shown);
     // Leases are compared by these: they are refused.
     expect(problems(() => readAgent({ ...agent, instance: hostile, run: hostile }, '10.0.0.7'))).toEqual([
       'agent.instance: wrong-form',
@@ -93,6 +99,12 @@ describe('what an agent says when it attaches', () => {
       () => readAgent({ ...agent, instance: long(65), run: long(65), machine: long(257) }, ''),
       ['agent.instance: too-long', 'agent.run: too-long', 'agent.machine: too-long'],
     ],
+    [
+      'a secret that can be guessed',
+      () => readAgent({ ...agent, secret: 's'.repeat(31) }, ''),
+      ['agent.secret: too-short'],
+    ],
+    ['a long secret', () => readAgent({ ...agent, secret: long(129) }, ''), ['agent.secret: too-long']],
     ['no Dataplane', () => readName(undefined), ['dataplane.mesh: required', 'dataplane.name: required']],
     [
       'long names',

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { LEASED_BY, REGISTERED_BY } from '@causeway/controllers';
 import type { Agent, DataplaneName, InboundHealth, Registration } from '@causeway/proto-gen';
 import {
@@ -37,21 +38,31 @@ const LONGEST = {
   part: 256,
   what: 512,
 };
+const SECRET = { shortest: 32, longest: 128 };
 const MOST_LABELS = 128;
 const MOST_INBOUNDS = 128;
 const MOST_UNOBEYED = 64;
 
+/** Who attaches, and by what its leases are its own. */
+export interface AttachedAgent {
+  readonly agent: LeaseAgent;
+  readonly secretHash?: string;
+}
+
 /** Who attaches. Throws Invalid with every field that is wrong. */
-export function readAgent({ instance, run, machine, startedAt }: Agent, address: string): LeaseAgent {
+export function readAgent({ instance, run, machine, startedAt, secret }: Agent, address: string): AttachedAgent {
   const at = FieldPath.at('agent');
   const violations = [
     ...idProblems(at.field('instance'), instance),
     ...idProblems(at.field('run'), run),
     ...lengthProblems(at.field('machine'), machine, LONGEST.machine),
     ...(startedAt > 0 ? [] : [at.field('started_at').violation('must be set', 'required')]),
+    ...(secret === '' ? [] : secretProblems(at.field('secret'), secret)),
   ];
   if (violations.length > 0) throw new Invalid(violations);
-  return { instance, run, startedAt, machine: printableText(machine, LONGEST.machine), address };
+  const agent = { instance, run, startedAt, machine: printableText(machine, LONGEST.machine), address };
+  // It has 256 bits of chance, so its hash needs no salt and no slowness.
+  return { agent, ...(secret !== '' && { secretHash: createHash('sha256').update(secret).digest('hex') }) };
 }
 
 /** Which Dataplane is meant. Throws Invalid. */
@@ -139,6 +150,13 @@ function checkedInbound({ inbound, ready, check, reason, since, plaintextReachab
 /** What the plane of a machine does not obey. */
 function readUnobeyed({ name, what }: { readonly name: string; readonly what: string }) {
   return { name: printableText(name, LONGEST.part), what: printableText(what, LONGEST.what) };
+}
+
+/** No violation says the secret. */
+function secretProblems(at: FieldPath, { length }: string) {
+  if (length >= SECRET.shortest && length <= SECRET.longest) return [];
+  const rule = `must have ${SECRET.shortest} to ${SECRET.longest} characters, has ${length}`;
+  return [at.violation(rule, length < SECRET.shortest ? 'too-short' : 'too-long')];
 }
 
 /** What leases are compared by is refused, not changed. */

@@ -155,12 +155,13 @@ export class AttachStream implements LeaseSession {
 
   private introduce({ agent }: AttachRequest): HeldDataplanes {
     const { registrations, leases, credentials, clock, id: session, authorised } = this.options;
-    this.agent = readAgent(
-      agent ?? { instance: '', run: '', startedAt: 0, machine: '', version: '' },
+    const attached = readAgent(
+      agent ?? { instance: '', run: '', startedAt: 0, machine: '', version: '', secret: '' },
       credentials.address,
     );
+    this.agent = attached.agent;
     this.dataplanes = new HeldDataplanes({
-      ...{ session, agent: this.agent, credentials, registrations, leases, clock, authorised },
+      ...{ session, ...attached, credentials, registrations, leases, clock, authorised },
       answer: (result) => this.answer(result),
       ended: (reason, text) => this.end(reason, text),
       failed: (error) => this.failed(error),

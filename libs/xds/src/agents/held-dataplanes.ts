@@ -18,6 +18,8 @@ export type RegistrationAnswer = Partial<RegistrationResult> & Pick<Registration
 export interface HeldDataplanesOptions {
   readonly session: string;
   readonly agent: LeaseAgent;
+  /** See `LeaseClaim`. */
+  readonly secretHash?: string;
   /** Of the call. */
   readonly credentials: AgentCredentials;
   readonly registrations: AgentRegistrations;
@@ -204,8 +206,8 @@ export class HeldDataplanes {
   /** Who holds it, where that is somebody else. */
   private async take(one: HeldDataplane): Promise<AgentLease | undefined> {
     if (one.isHeld) return undefined;
-    const { leases, agent, session } = this.options;
-    const answer = await leases.take({ ...one.key, agent, session });
+    const { leases, agent, secretHash, session } = this.options;
+    const answer = await leases.take({ ...one.key, agent, session, ...(secretHash !== undefined && { secretHash }) });
     if (answer.type === 'held') return answer.by;
     one.isHeld = true;
     // The row is new, or of another run.
@@ -216,7 +218,9 @@ export class HeldDataplanes {
   private heldBy(one: HeldDataplane, { instance, machine, address, since }: AgentLease): RegistrationAnswer {
     this.again(one, this.options.leases.length);
     const isCopy = instance === this.options.agent.instance;
-    const why = isCopy ? 'has the same state folder, as a copy of this machine has' : 'holds its lease';
+    const why = isCopy
+      ? 'says that it is the same one: this is a copy of its machine, or shows another secret than its state folder has'
+      : 'holds its lease';
     const reason = `another agent, of machine ${machine} at ${address}, ${why}`;
     return {
       outcome: RegistrationOutcome.REGISTRATION_OUTCOME_HELD,

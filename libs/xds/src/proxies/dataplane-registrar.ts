@@ -82,7 +82,7 @@ export class DataplaneRegistrar {
     const { revision } = await admission(onlyThis(id)).put({
       body: { type: Dataplane.name, mesh, name, labels: { ...labels, ...(isOwn && { [REGISTERED_BY]: by }) }, ...spec },
       address: { kind: Dataplane, mesh, namespace: id.namespace, name },
-      context: registrationContext({ ...registration, tokenId: credential.id }),
+      context: registrationContext({ ...registration, namespace: DEFAULT_NAMESPACE, tokenId: credential.id }),
       ...(granted && { serverOwned: { grantedServices: [...granted] } }),
     });
     await reachedSoon(index, revision, this.options.clock);
@@ -112,7 +112,7 @@ export class DataplaneRegistrar {
     if (dataplane?.labels[REGISTERED_BY] !== by) return;
     const { mesh, name, namespace } = id;
     const address = { kind: Dataplane, mesh, namespace, name };
-    const context = registrationContext({ mesh, name, tokenId: '', until: 0, address: '' });
+    const context = registrationContext({ mesh, namespace: DEFAULT_NAMESPACE, name, tokenId: '', until: 0, address: '' });
     await admission(onlyThis(id))
       .delete({ address, ifMatch: etagOf(dataplane), context })
       .catch((error: unknown) => {

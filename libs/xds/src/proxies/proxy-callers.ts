@@ -30,14 +30,14 @@ export function tokenOf({ authorization, metadata }: ProxyCaller, node: ProxyNod
   return (isInNode && typeof shown === 'string' ? shown : authorization).replace(/^bearer +/i, '').trim();
 }
 
-/** The stored Dataplane of a zone that a proxy calls by its name, or its `name.namespace`. */
+/** The stored Dataplane of a zone that a proxy calls by its name, or its `name.namespace`; with `namespace` only that one. */
 export function dataplaneNamed(
   { index, zone }: { readonly index: Pick<IndexReader, 'get'>; readonly zone: string },
-  { mesh, name }: { readonly mesh: string; readonly name: string },
+  { mesh, name, namespace }: { readonly mesh: string; readonly name: string; readonly namespace?: string },
 ): DataplaneResource | undefined {
   const dot = name.lastIndexOf('.');
   const places = [
-    { name, namespace: DEFAULT_NAMESPACE },
+    ...(namespace === undefined ? [{ name, namespace: DEFAULT_NAMESPACE }] : []),
     ...(dot > 0 ? [{ name: name.slice(0, dot), namespace: name.slice(dot + 1) }] : []),
   ];
   for (const place of places) {

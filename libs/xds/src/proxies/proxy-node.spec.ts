@@ -82,6 +82,9 @@ describe('what a proxy says of itself', () => {
     ],
     ['NUL in a path', { ...CSR, 'causeway.io/key-file': '/key\0.pem' }, ['causeway.io/key-file']],
     ['a huge path', { ...CSR, 'causeway.io/key-file': `/${LONG}` }, ['causeway.io/key-file']],
+    ['a namespace that the id does not end with', { 'causeway.io/namespace': 'shop' }, ['causeway.io/namespace']],
+    ['no namespace', { 'causeway.io/namespace': '' }, ['causeway.io/namespace']],
+    ['a namespace of another type', { 'causeway.io/namespace': ['shop'] }, ['causeway.io/namespace']],
     [
       'every fault at once',
       { 'causeway.io/capture': 7, 'causeway.io/csr': 7, 'causeway.io/key-file': 7 },
@@ -105,6 +108,12 @@ describe('what a proxy says of itself', () => {
 
   it.each(['', '.', `.${LONG}`])('a zone proxy needs a name: %.20s', (node) => {
     expect(violationsOf(() => read({ 'dataplane.proxyType': 'ingress' }, node))).toMatchObject([{ field: 'node.id' }]);
+  });
+
+  it('a Dataplane of a namespace is that one alone where its agent says so', () => {
+    const said = read({ 'causeway.io/namespace': 'shop' }, 'default.web-1.shop');
+    expect(said).toMatchObject({ mesh: 'default', name: 'web-1.shop', namespace: 'shop' });
+    expect(read({}, 'default.web-1.shop')).not.toHaveProperty('namespace');
   });
 
   it('names of prototypes are names like others', () => {

@@ -26,6 +26,8 @@ export type ProxyNode =
       readonly mesh: string;
       /** A name, or `name.namespace`. */
       readonly name: string;
+      /** Said by agents where it is not `default`: with it `name` is of one Dataplane only. */
+      readonly namespace?: string;
       /** Absent for a proxy that only serves. */
       readonly capture?: Capture;
       readonly key: ProxyKey;
@@ -55,6 +57,9 @@ const LONGEST_PATH = 4_096;
 /** In the metadata of an agent's node: it resolves host names. An agent of an older version does not say so, and gets addresses. */
 export const RESOLVES_NAMES = 'causeway.io/resolves-names';
 
+/** In the metadata of an agent's node: the namespace that its id ends with. A control plane of an older version goes by the id. */
+export const NODE_NAMESPACE = 'causeway.io/namespace';
+
 const AT = FieldPath.at('node');
 const METADATA = AT.field('metadata');
 
@@ -78,17 +83,27 @@ export function readProxyNode(caller: Pick<ProxyCaller, 'node' | 'metadata' | 'u
   const violations: Violation[] = [];
   const capture = captureOf(caller, violations);
   const key = keyOf(metadata, violations);
+  const namespace = namespaceOf(name, metadata, violations);
   if (violations.length > 0) throw new Invalid(violations);
   const systemAuthorities = authoritiesFileOf(metadata);
   const wire = /^grpc/i.test(caller.userAgent) ? ('grpc' as const) : undefined;
   const { 'dataplane.resource': document } = metadata;
   return {
     ...{ type, mesh, name, key, ...agentFacts(caller) },
+    ...(namespace !== undefined && { namespace }),
     ...(capture && { capture }),
     ...(wire && { wire }),
     ...(systemAuthorities !== undefined && { systemAuthorities }),
     ...(typeof document === 'string' && document !== '' && { document }),
   };
+}
+
+/** The namespace that an agent says, which its id must end with. */
+function namespaceOf(name: string, metadata: NodeMetadata, violations: Violation[]): string | undefined {
+  const { [NODE_NAMESPACE]: given } = metadata;
+  if (given === undefined || (typeof given === 'string' && given !== '' && name.endsWith(`.${given}`))) return given;
+  violations.push(wrong(NODE_NAMESPACE, 'must be the namespace that the id ends with', given));
+  return undefined;
 }
 
 /** The kernel takes addresses only; so does gRPC, whose agent gives another name. */

@@ -79,7 +79,7 @@ export class ProxyViews {
 }
 
 /** The id of a Dataplane's proxy: `<mesh>/<name>`, with `.<namespace>` unless that is the default one. */
-export function dataplaneProxyId({ mesh, name, namespace }: Identity): string {
+export function dataplaneProxyId({ mesh, name, namespace }: Pick<Identity, 'mesh' | 'name' | 'namespace'>): string {
   return `${mesh}/${name}${namespace === DEFAULT_NAMESPACE ? '' : `.${namespace}`}`;
 }
 

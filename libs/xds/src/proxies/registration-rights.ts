@@ -2,6 +2,7 @@ import type { AccessPolicy, Caller } from '@causeway/access';
 import type { DataplaneResource } from '@causeway/controllers';
 import { Dataplane } from '@causeway/kinds';
 import { Forbidden, Invalid, type FieldPath, type Identity, type JsonObject, type Labels } from '@causeway/resources';
+import { dataplaneProxyId } from './proxy-views';
 
 /** The rights by which a registration is written. */
 export type RegistrationRights = Pick<AccessPolicy, 'authorise' | 'may'>;
@@ -42,6 +43,7 @@ export function onlyThis({ mesh, namespace, name }: Identity): RegistrationRight
 /** Who registers a Dataplane, for rights and the audit log. */
 export function registrationContext(of: {
   readonly mesh: string;
+  readonly namespace: string;
   readonly name: string;
   readonly tokenId: string;
   readonly until: number;
@@ -50,7 +52,7 @@ export function registrationContext(of: {
   /** The writer holds the lease of the Dataplane. */
   readonly holdsLease?: boolean;
 }) {
-  const user = `dataplane-token:${of.mesh}/${of.name}`;
+  const user = `dataplane-token:${dataplaneProxyId(of)}`;
   const caller: Caller = { user, groups: [], by: 'dataplane-token', tokenId: of.tokenId, until: of.until };
   const origin = { address: of.address, via: 'gRPC' as const, userAgent: undefined };
   return { caller, origin, ...(of.holdsLease === true && { holdsLease: true }) };

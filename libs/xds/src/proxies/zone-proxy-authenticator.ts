@@ -8,7 +8,7 @@ import {
   type JoiningCredential,
   type WorkloadBinding,
 } from '@causeway/identity';
-import { Dataplane, Enrolment, WorkloadRevocation } from '@causeway/kinds';
+import { Enrolment, WorkloadRevocation } from '@causeway/kinds';
 import { LEASED_BY, REGISTERED_BY, type DataplaneResource } from '@causeway/controllers';
 import {
   Conflict,
@@ -81,7 +81,7 @@ export const TRUST_SOURCES: ReadonlySet<string> = new Set([
 const ZONE_PROXY_KINDS = { ingress: 'ZoneIngress', egress: 'ZoneEgress' } as const;
 
 type DataplaneNode = ProxyNode & { readonly type: 'dataplane' };
-type DataplaneOf = Pick<DataplaneNode, 'mesh' | 'name'>;
+type DataplaneOf = Pick<DataplaneNode, 'mesh' | 'name' | 'namespace'>;
 type ZoneProxyNode = Exclude<ProxyNode, DataplaneNode>;
 /** What a caller shows. */
 interface Shown {
@@ -206,7 +206,7 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
   ): Promise<AdmittedProxy<EnvoyView>> {
     const { token, binding, expiresAt: until, certificate } = await this.verified(node, shown);
     const { mesh, name, document } = node;
-    const known = dataplaneProxyId({ kind: Dataplane.name, mesh, zone: '', namespace: DEFAULT_NAMESPACE, name });
+    const known = dataplaneProxyId({ mesh, namespace: DEFAULT_NAMESPACE, name });
     // A proxy that is connected has registered: that its Dataplane is gone ends its streams.
     if (document !== undefined && !this.views.has(known)) {
       if (!token) throw new Forbidden('a Dataplane is brought along with a dataplane token only');

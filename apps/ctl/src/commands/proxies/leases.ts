@@ -32,7 +32,7 @@ async function showLeases(context: CommandContext, { output }: LeasesOptions): P
   return 0;
 }
 
-const HEAD = ['MESH', 'NAME', 'MACHINE', 'ADDRESS', 'AGE', 'LEASE', 'READY'];
+const HEAD = ['MESH', 'NAMESPACE', 'NAME', 'MACHINE', 'ADDRESS', 'AGE', 'LEASE', 'READY'];
 
 function row(lease: JsonObject, now: number): string[] {
   const checks = listAt(lease, 'checks');
@@ -40,7 +40,8 @@ function row(lease: JsonObject, now: number): string[] {
   const end = textAt(lease, 'expiresAt');
   const isOver = Date.parse(end) <= now;
   return [
-    ...[textAt(lease, 'mesh'), textAt(lease, 'name'), textAt(lease, 'machine'), textAt(lease, 'address')],
+    ...[textAt(lease, 'mesh'), textAt(lease, 'namespace') || 'default', textAt(lease, 'name')],
+    ...[textAt(lease, 'machine'), textAt(lease, 'address')],
     ...[age(textAt(lease, 'since'), now), isOver ? `ended ${age(end, now)} ago` : 'held'],
     checks.length === 0 ? '-' : `${ready}/${checks.length}`,
   ];

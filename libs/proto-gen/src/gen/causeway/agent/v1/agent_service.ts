@@ -91,6 +91,11 @@ export interface Agent {
   /** How operators recognise the machine: its host name, say; at most 256 characters. */
   machine: string;
   version: string;
+  /**
+   * 32 to 128 printable characters, made at random once on a machine and kept in its state folder for its user alone. The leases of
+   * `instance` go over, and are given up, only by the one that was shown last. Empty: an agent of an earlier version.
+   */
+  secret: string;
   _unknownFields?: { [key: number]: Uint8Array[] } | undefined;
 }
 
@@ -362,7 +367,7 @@ export const AttachRequest: MessageFns<AttachRequest, "causeway.agent.v1.AttachR
 };
 
 function createBaseAgent(): Agent {
-  return { instance: "", run: "", startedAt: 0, machine: "", version: "", _unknownFields: {} };
+  return { instance: "", run: "", startedAt: 0, machine: "", version: "", secret: "", _unknownFields: {} };
 }
 
 export const Agent: MessageFns<Agent, "causeway.agent.v1.Agent"> = {
@@ -383,6 +388,9 @@ export const Agent: MessageFns<Agent, "causeway.agent.v1.Agent"> = {
     }
     if (message.version !== "") {
       writer.uint32(42).string(message.version);
+    }
+    if (message.secret !== "") {
+      writer.uint32(50).string(message.secret);
     }
     if (message._unknownFields !== undefined) {
       for (const [key, values] of globalThis.Object.entries(message._unknownFields)) {
@@ -448,6 +456,14 @@ export const Agent: MessageFns<Agent, "causeway.agent.v1.Agent"> = {
             message.version = reader.string();
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.secret = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -479,6 +495,7 @@ export const Agent: MessageFns<Agent, "causeway.agent.v1.Agent"> = {
         : 0,
       machine: isSet(object.machine) ? globalThis.String(object.machine) : "",
       version: isSet(object.version) ? globalThis.String(object.version) : "",
+      secret: isSet(object.secret) ? globalThis.String(object.secret) : "",
     };
   },
 
@@ -499,6 +516,9 @@ export const Agent: MessageFns<Agent, "causeway.agent.v1.Agent"> = {
     if (message.version !== "") {
       obj.version = message.version;
     }
+    if (message.secret !== "") {
+      obj.secret = message.secret;
+    }
     return obj;
   },
 
@@ -512,6 +532,7 @@ export const Agent: MessageFns<Agent, "causeway.agent.v1.Agent"> = {
     message.startedAt = object.startedAt ?? 0;
     message.machine = object.machine ?? "";
     message.version = object.version ?? "";
+    message.secret = object.secret ?? "";
     return message;
   },
 };

@@ -1,0 +1,17 @@
+/** The namespace of a Dataplane that names none. */
+export const DEFAULT_NAMESPACE = 'default';
+
+/** Of which Dataplane something is, within its mesh. */
+export interface NamedDataplane {
+  readonly name: string;
+  /** Absent: `default`. */
+  readonly namespace?: string;
+}
+
+/**
+ * How a Dataplane is called where one text names it, as a zone reads it of the node of a proxy: `name`, or `name.namespace` outside
+ * `default`. One machine has no two Dataplanes of one such name.
+ */
+export function qualifiedName({ name, namespace = DEFAULT_NAMESPACE }: NamedDataplane): string {
+  return namespace === DEFAULT_NAMESPACE ? name : `${name}.${namespace}`;
+}
