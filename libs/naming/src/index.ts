@@ -10,16 +10,31 @@ export { checkTemplate, MAX_TEMPLATE_LENGTH, parseTemplate, renderTemplate } fro
 export {
   DEFAULT_SPIFFE_PATH,
   DEFAULT_TRUST_DOMAIN,
+  hasOwnPath,
   MAX_TRUST_DOMAIN_LENGTH,
+  NAMESPACED_SPIFFE_PATH,
+  parsePresetSpiffeId,
   parseSpiffePathTemplate,
   parseTrustDomainTemplate,
+  presetSpiffeId,
+  presetSpiffePath,
   spiffeIdProblem,
   spiffePathProblem,
   trustDomainProblem,
   type ParsedSpiffeTemplate,
+  type PresetSpiffeId,
+  type SpiffePathForm,
   type SpiffeTemplatePart,
   type SpiffeVariable,
 } from './spiffe-id';
+export {
+  changingPrefixes,
+  formerId,
+  namespacedIds,
+  revokedIds,
+  type ChangingIds,
+  type ChangingPrefixes,
+} from './changing-ids';
 export { templateRequirements } from './template-match';
 export {
   clashOfAwsName,

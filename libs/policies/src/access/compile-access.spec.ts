@@ -18,6 +18,7 @@ const facts: CallerFacts = {
     const sure = [`default.${zone}.mesh.local`];
     return { sure, possible: [...sure, 'shared.example'] };
   },
+  changing: () => [],
 };
 const GET: AccessRequest = { method: 'GET', path: '/' };
 const rule = (...from: readonly object[]) => ({ from: [...from] });

@@ -130,7 +130,7 @@ describe('an AccessPolicy as a MeshTrafficPermission of Kuma', () => {
   const match = (name: string) => ({ spiffeID: { type: 'Exact', value: id(name) } });
   const access = (spec: AccessSpec, defaultAccess: 'Allow' | 'Deny' = 'Allow'): unknown => {
     expect(AccessPolicy.read(spec)).toBe(spec);
-    return said(permissionConf(spec, defaultAccess));
+    return said(permissionConf(spec, defaultAccess, []));
   };
 
   it('lets in whom it allows, each id once, in order', () => {
