@@ -146,6 +146,20 @@ describe('an AccessPolicy as a MeshTrafficPermission of Kuma', () => {
     });
   });
 
+  it('names callers by both ids while the form of ids changes', () => {
+    const changing = [{ domains: ['default.east.mesh.local'], namespaces: ['shop'] }];
+    const inShop = (name: string) => `spiffe://default.east.mesh.local/ns/shop/workload/${name}`;
+    const spec: AccessSpec = {
+      allow: { a: { from: [{ spiffeId: { type: 'Exact', value: inShop('api') } }, ...exact('web').from] } },
+      deny: { b: { from: [{ spiffeId: { type: 'Exact', value: inShop('job') } }] } },
+    };
+    const named = (value: string) => ({ spiffeID: { type: 'Exact', value } });
+    expect(said(permissionConf(spec, 'Deny', changing))).toEqual({
+      deny: [named(inShop('job')), match('job')],
+      allow: [named(inShop('api')), named(inShop('web')), match('web')],
+    });
+  });
+
   it.each<[string, AccessSpec, 'Allow' | 'Deny']>([
     ['says nothing', {}, 'Allow'],
     ['allows nobody: Kuma lets nobody in unless told', { allow: {} }, 'Allow'],
