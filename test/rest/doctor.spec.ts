@@ -71,7 +71,7 @@ describe('GET /_doctor', () => {
         'quarantine',
         'mesh',
       ],
-      ...['leases', 'names', 'enrolments', 'tokens', 'keys'],
+      ...['leases', 'names', 'enrolments', 'identities', 'tokens', 'keys'],
     ]);
   });
 
@@ -98,7 +98,6 @@ describe('GET /_doctor', () => {
         what: expect.stringContaining('until 2026-01-01T00:00:00.000Z'),
         advice: expect.stringContaining('causeway workloads confirm back --mesh default'),
       }),
-      ...['leases', 'names', 'identities', 'tokens', 'keys'],
     ]);
   });
 

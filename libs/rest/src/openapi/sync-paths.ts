@@ -128,6 +128,7 @@ export const SYNC_SCHEMAS: OpenApiObject = {
                 'mesh',
                 'leases',
                 'names',
+                'enrolments',
                 'identities',
                 'tokens',
                 'keys',
