@@ -1,5 +1,6 @@
 import { IDENTITY_PATH_STATE, IdentityPath, IdentityPathState, type IdentityPathStateSpec } from '@causeway/kinds';
-import type { ChangingIds, SpiffePathForm } from '@causeway/naming';
+import type { SpiffePathForm } from '@causeway/naming';
+import type { ChangingIds } from '@causeway/policies';
 import type { Identity } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import type { PresetPath } from './workload-id';

@@ -1,5 +1,5 @@
 import { MeshIdentity } from '@causeway/kinds';
-import { revokedIds, type ChangingIds } from '@causeway/naming';
+import { revokedIds, type ChangingIds } from '@causeway/policies';
 import type { IndexReader } from '@causeway/store';
 import { changingIds } from './identity-paths';
 import { trustDomainOf } from './workload-id';

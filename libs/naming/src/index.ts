@@ -13,28 +13,17 @@ export {
   hasOwnPath,
   MAX_TRUST_DOMAIN_LENGTH,
   NAMESPACED_SPIFFE_PATH,
-  parsePresetSpiffeId,
   parseSpiffePathTemplate,
   parseTrustDomainTemplate,
-  presetSpiffeId,
   presetSpiffePath,
   spiffeIdProblem,
   spiffePathProblem,
   trustDomainProblem,
   type ParsedSpiffeTemplate,
-  type PresetSpiffeId,
   type SpiffePathForm,
   type SpiffeTemplatePart,
   type SpiffeVariable,
 } from './spiffe-id';
-export {
-  changingPrefixes,
-  formerId,
-  namespacedIds,
-  revokedIds,
-  type ChangingIds,
-  type ChangingPrefixes,
-} from './changing-ids';
 export { templateRequirements } from './template-match';
 export {
   clashOfAwsName,

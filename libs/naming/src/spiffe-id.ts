@@ -26,27 +26,6 @@ export function hasOwnPath(namespace: string): boolean {
   return namespace !== '' && namespace !== 'default';
 }
 
-/** A SPIFFE id by a preset path, in its parts; `namespace` is absent in the form of the workload. */
-export interface PresetSpiffeId {
-  readonly trustDomain: string;
-  readonly namespace?: string;
-  readonly workload: string;
-}
-
-const PRESET = /^spiffe:\/\/([^/]+)(?:\/ns\/([^/]+))?\/workload\/([^/]+)$/;
-
-/** The parts of a SPIFFE id that a preset path may have given; undefined for any other. */
-export function parsePresetSpiffeId(uri: string): PresetSpiffeId | undefined {
-  const [, trustDomain, namespace, workload] = PRESET.exec(uri) ?? [];
-  if (trustDomain === undefined || workload === undefined) return undefined;
-  return { trustDomain, workload, ...(namespace !== undefined && { namespace }) };
-}
-
-/** The SPIFFE id of these parts. */
-export function presetSpiffeId({ trustDomain, namespace, workload }: PresetSpiffeId): string {
-  return `spiffe://${trustDomain}${namespace === undefined ? '' : `/ns/${namespace}`}/workload/${workload}`;
-}
-
 /** Longest trust domain and longest SPIFFE ID (SPIFFE-ID §2.1, §2.3), in bytes. */
 export const MAX_TRUST_DOMAIN_LENGTH = 255;
 const MAX_SPIFFE_ID_LENGTH = 2_048;

@@ -1,6 +1,6 @@
-import { changingPrefixes, formerId, namespacedIds, type ChangingIds } from '@causeway/naming';
 import { compareText } from '@causeway/resources';
 import type { AccessCallerMatch, AccessRule, AccessSpec } from '../shipped/access-policy';
+import { changingPrefixes, formerId, namespacedIds, type ChangingIds } from './changing-ids';
 import { fitsId, type AccessClause, type AccessRules, type CallerTerm, type IdMatch } from './access-rules';
 
 /** Who carries a SPIFFE id, as far as the zone knows: instances of a service, or Dataplanes of a namespace. */

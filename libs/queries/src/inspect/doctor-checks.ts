@@ -4,8 +4,7 @@ import type { LeaseHold } from '@causeway/controllers';
 import { changingIdsIn, enrolledDataplane, oldCredential } from '@causeway/identity';
 import { Enrolment, IdentityPathState, MeshNaming } from '@causeway/kinds';
 import { KEPT_AT_UPGRADE, suffixesIn, type Meshes } from '@causeway/meshes';
-import { namespacedIds, type ChangingIds } from '@causeway/naming';
-import { AccessPolicy } from '@causeway/policies';
+import { AccessPolicy, namespacedIds, type ChangingIds } from '@causeway/policies';
 import {
   FieldPath,
   isJsonArray,

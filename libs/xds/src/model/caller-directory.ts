@@ -1,8 +1,7 @@
 import { asDataplane, movesMeshAuthority, movesWorkloadIds, WorkloadIds } from '@causeway/controllers';
 import { changingIds, zoneDomains, type ZoneDomains } from '@causeway/identity';
 import { IdentityPathState, MeshService } from '@causeway/kinds';
-import type { ChangingIds } from '@causeway/naming';
-import type { CallerFacts, IdBearer } from '@causeway/policies';
+import type { CallerFacts, ChangingIds, IdBearer } from '@causeway/policies';
 import { identityKey, jsonEqual, type JsonObject, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 

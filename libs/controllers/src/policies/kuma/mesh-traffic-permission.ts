@@ -1,5 +1,4 @@
-import { formerId, namespacedIds, type ChangingIds } from '@causeway/naming';
-import type { AccessRule, AccessSpec } from '@causeway/policies';
+import { formerId, namespacedIds, type AccessRule, type AccessSpec, type ChangingIds } from '@causeway/policies';
 import type { JsonObject, JsonValue } from '@causeway/resources';
 import type { ToldConf } from './mesh-retry';
 

@@ -1,5 +1,4 @@
-import type { ChangingIds } from '@causeway/naming';
-import { AccessPolicy } from '@causeway/policies';
+import { AccessPolicy, type ChangingIds } from '@causeway/policies';
 import { jsonEqual, type Identity, type JsonObject, type Labels } from '@causeway/resources';
 import type { Frontend } from '@causeway/routing';
 import type { KumaService } from '../../routes/kuma/mesh-http-route';

@@ -1,5 +1,3 @@
-import { parsePresetSpiffeId, presetSpiffeId } from './spiffe-id';
-
 /** The ids of a zone while their form changes: those of its trust domains, in these namespaces. */
 export interface ChangingIds {
   readonly domains: readonly string[];
@@ -59,4 +57,25 @@ export function changingPrefixes(prefix: string, changing: readonly ChangingIds[
       if (taken.length > 0) former.push({ prefix: workloads, namespaces: taken });
     }
   return { namespaced, former };
+}
+
+/** A SPIFFE id by a preset path, in its parts; `namespace` is absent in the form of the workload. */
+interface PresetSpiffeId {
+  readonly trustDomain: string;
+  readonly namespace?: string;
+  readonly workload: string;
+}
+
+const PRESET = /^spiffe:\/\/([^/]+)(?:\/ns\/([^/]+))?\/workload\/([^/]+)$/;
+
+/** The parts of a SPIFFE id that a preset path may have given; undefined for any other. */
+function parsePresetSpiffeId(uri: string): PresetSpiffeId | undefined {
+  const [, trustDomain, namespace, workload] = PRESET.exec(uri) ?? [];
+  if (trustDomain === undefined || workload === undefined) return undefined;
+  return { trustDomain, workload, ...(namespace !== undefined && { namespace }) };
+}
+
+/** The SPIFFE id of these parts. */
+function presetSpiffeId({ trustDomain, namespace, workload }: PresetSpiffeId): string {
+  return `spiffe://${trustDomain}${namespace === undefined ? '' : `/ns/${namespace}`}/workload/${workload}`;
 }
