@@ -72,7 +72,7 @@ describe('GET /_doctor', () => {
         'quarantine',
         'mesh',
       ],
-      ...['leases', 'names', 'enrolments', 'leader', 'tokens', 'keys'],
+      ...['leases', 'names', 'enrolments', 'identities', 'leader', 'tokens', 'keys'],
     ]);
   });
 
@@ -120,6 +120,35 @@ describe('GET /_doctor', () => {
         resource: { type: 'Mesh', name: 'team-b' },
         what: 'Accepted InvalidParameters: no such ConfigMap',
         advice: expect.stringMatching(/^mend what parametersRef names/) as string,
+      },
+    ]);
+  });
+
+  it('names SPIFFE ids that namespaces share, and policies whose ids end with the form that they have', async () => {
+    const uri = 'spiffe://default.west.mesh.local/workload/redis';
+    const at = { mesh: 'default', zone: 'west', namespace: '', name: 'zone' };
+    const state = { signs: 'Workload', step: 'Announcing', namespaces: ['shop'] };
+    const rules = { allow: { a: { from: [{ spiffeId: { type: 'Exact', value: uri } }] } } };
+    const policy = { kind: 'AccessPolicy', mesh: 'default', zone: '', namespace: 'default', name: 'redis' };
+    await open(
+      {},
+      {
+        id: { kind: 'IdentityPathState', ...at },
+        spec: { ...state, shared: [{ id: uri, namespaces: ['dev', 'shop'] }] },
+      },
+      { id: policy, spec: { targetRef: { kind: 'Mesh' }, default: rules } },
+      { id: { ...policy, name: 'others' }, spec: { default: { allow: { a: { from: [{ zone: 'west' }] } } } } },
+    );
+    const { checks } = await look();
+    expect(checks['identities']).toEqual([
+      {
+        what: `zone west, mesh default: ${uri} is the id of workloads in namespaces dev, shop: to rules by namespace or service these are neither's`,
+        advice: expect.stringMatching(/^let ids have namespaces/) as string,
+      },
+      {
+        resource: expect.objectContaining({ type: 'AccessPolicy', name: 'redis' }) as object,
+        what: `names ${uri}: outside of namespace default workloads show it only until the form of ids has changed`,
+        advice: expect.stringMatching(/^name the ids with the namespace too/) as string,
       },
     ]);
   });

@@ -23,6 +23,7 @@ import { ProxyDirectory } from '@causeway/controllers';
 import {
   Enrolments,
   MeshAuthorities,
+  revokedIdsIn,
   RotationRequests,
   WorkloadCertificates,
   ZoneAuthority,
@@ -115,8 +116,9 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
           inject: [INDEX, ZoneAuthority, SEALING_KEYS, MESHES],
           useFactory: (index: IndexReader, signer: ZoneAuthority, keys: SealingKeys, meshes: Meshes) => {
             const meshAuthorities = new MeshAuthorities(index, keys);
+            const zone = settings.CAUSEWAY_ZONE_NAME;
             const isRevoked = (mesh: string, uri: string): boolean =>
-              meshes.state(mesh)?.access?.revoked.includes(uri) === true;
+              revokedIdsIn(index, { mesh, zone }, meshes.state(mesh)?.access?.revoked ?? []).includes(uri);
             return new WorkloadCertificates({ index, signer, meshAuthorities, isRevoked, clock, validity });
           },
         },

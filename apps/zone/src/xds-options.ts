@@ -13,7 +13,7 @@ import {
   type ControlPlaneCore,
   type ModuleImports,
 } from '@causeway/control-plane';
-import { ENROLMENT_REPLICAS, ProxyDirectory, UpgradedSecrets } from '@causeway/controllers';
+import { ENROLMENT_REPLICAS, IDENTITY_PATH_REPLICAS, ProxyDirectory, UpgradedSecrets } from '@causeway/controllers';
 import { FirstState } from '@causeway/kds';
 import { Enrolments, isEnrolmentInForce, WorkloadCertificates, ZoneAuthority } from '@causeway/identity';
 import type { FollowedPolicies, Meshes } from '@causeway/meshes';
@@ -154,15 +154,16 @@ function limitsOf(settings: ZoneSettings): NonNullable<XdsPortOptions['limits']>
   };
 }
 
-/** Says that this replica knows enrolments: the zone goes by them once all replicas do. */
+/** Says that this replica knows enrolments, and forms of SPIFFE ids: the zone goes by them once all replicas do. */
 async function announce(
   core: ControlPlaneCore<ZoneSettings>,
   { store }: PostgresBackend,
   index: IndexReader,
 ): Promise<void> {
   const { shutdown: signal, clock, logger, instance, settings } = core;
-  if (isEnrolmentInForce(index, settings.CAUSEWAY_ZONE_NAME)) return;
-  const note = { area: ENROLMENT_REPLICAS, key: instance, value: { since: clock.now() } };
-  const write = (): Promise<unknown> => store.write({ changes: [], onRefusal: 'abort', notes: [note] });
+  const value = { since: clock.now() };
+  const areas = isEnrolmentInForce(index, settings.CAUSEWAY_ZONE_NAME) ? [] : [ENROLMENT_REPLICAS];
+  const notes = [...areas, IDENTITY_PATH_REPLICAS].map((area) => ({ area, key: instance, value }));
+  const write = (): Promise<unknown> => store.write({ changes: [], onRefusal: 'abort', notes });
   await retryWhileUnavailable(write, { clock, logger, signal });
 }

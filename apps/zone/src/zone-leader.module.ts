@@ -18,6 +18,7 @@ import type { Authentication, DataplaneTokens, ZoneProxyTokens } from '@causeway
 import {
   EnrolmentAdoption,
   EnrolmentMaintenance,
+  IdentityPathReplicas,
   LeaseEnder,
   LeaseHealth,
   LoopRunner,
@@ -104,6 +105,7 @@ class ZoneTerm implements LeaderWork {
   private readonly leases: LeaseEnder;
   private readonly adoption: EnrolmentAdoption;
   private readonly enrolments: EnrolmentMaintenance;
+  private readonly replicas: IdentityPathReplicas;
   private current: ZoneSync | undefined;
   private isOver = false;
 
@@ -129,7 +131,9 @@ class ZoneTerm implements LeaderWork {
     const validity = core.settings.CAUSEWAY_WORKLOAD_CERT_VALIDITY;
     this.enrolments = new EnrolmentMaintenance({ ...core, zone, index, store, term, validity });
     const sync = options.createSync(term);
-    this.loops = createLoops(options, { authorities: this.authorities, health, sync, term });
+    this.replicas = new IdentityPathReplicas({ store, proxies, term, clock: core.clock });
+    const { replicas, authorities } = this;
+    this.loops = createLoops(options, { authorities, health, sync, term, replicas });
     this.runner = new LoopRunner(this.loops, { ...core, store: backend.store, index, term });
     this.current = sync;
   }
@@ -193,6 +197,11 @@ class ZoneTerm implements LeaderWork {
         failure: 'Dataplanes could not be enrolled',
         every: ENROLMENT_INTERVAL,
         run: () => this.adoption.turn(),
+      },
+      {
+        failure: 'it could not be read which replicas know the forms of SPIFFE ids',
+        every: ENROLMENT_INTERVAL,
+        run: () => this.replicas.turn(),
       },
       {
         failure: 'enrolments could not be looked through',

@@ -4,6 +4,7 @@ import {
   createDefinitionsLoop,
   createExternalAddressesLoop,
   createExternalTrustLoop,
+  createIdentityPathLoop,
   createKeptSecretsLoop,
   createLeaseConditionsLoop,
   createPolicyStatusLoop,
@@ -20,6 +21,7 @@ import {
   ZoneProgress,
   type ControlLoop,
   type ExternalHosts,
+  type IdentityPathReplicas,
   type LeaseHealth,
   type ProxyDirectory,
 } from '@causeway/controllers';
@@ -49,6 +51,7 @@ export interface TermParts {
   readonly authorities: AuthorityLifecycle;
   readonly health: LeaseHealth;
   readonly sync: ZoneSync | undefined;
+  readonly replicas: IdentityPathReplicas;
   readonly term: LeaderTerm;
 }
 
@@ -67,6 +70,16 @@ function routeLoops(
   const positionOf = (kind: string): ReturnType<ZoneSync['positionOf']> => sync.positionOf(kind);
   const reported = [reportedRoutes(routes), reportedPolicies(policies, index)];
   return [...status, createProgressReporter({ cp, reported, proxies, positionOf }, term)];
+}
+
+/** The loop that changes the form of SPIFFE ids. */
+function identityPathLoop({ core: { cp, settings } }: LoopSources, { replicas, sync }: TermParts): ControlLoop {
+  return createIdentityPathLoop({
+    ...{ cp, replicas, zone: settings.CAUSEWAY_ZONE_NAME },
+    validity: settings.CAUSEWAY_WORKLOAD_CERT_VALIDITY,
+    skew: settings.CAUSEWAY_CLOCK_SKEW,
+    ...(sync && { isCutOff: () => !sync.status().connected }),
+  });
 }
 
 /** The control loops of one term. */
@@ -109,6 +122,7 @@ export function createLoops(options: LoopSources, parts: TermParts): readonly Co
     trust,
     ...(isFederated ? [new TrustAcceptanceReporter(settings.CAUSEWAY_ZONE_NAME, proxies)] : []),
     shared,
+    identityPathLoop(options, parts),
     createKeptSecretsLoop(core),
     createExternalTrustLoop(cp),
     createTrustCertificatesLoop(),

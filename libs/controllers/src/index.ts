@@ -35,7 +35,7 @@ export {
   type DataplaneResource,
   type ServiceResource,
 } from './matching/dataplane-selector';
-export { movesIdentities } from './matching/mesh-identities';
+export { movesIdentities, movesWorkloadIds } from './matching/mesh-identities';
 export { movesMeshAuthority, WorkloadIds } from './availability/workload-ids';
 export { InboundChange } from './matching/inbound-change';
 export { SelectorMatcher, type SelectorTerm } from './matching/selector-matcher';
@@ -47,6 +47,8 @@ export { createLeaseConditionsLoop, HEALTHY, LeaseHealth } from './leases/lease-
 export { LeaseEnder, leaseHold, releaseLeases, LONGEST_PAUSE, type LeaseHold } from './leases/lease-ender';
 export { createExternalAddressesLoop, type ExternalHosts } from './services/external-addresses';
 export { LEASED_BY } from './leases/plan-lease-ends';
+export { createIdentityPathLoop, type IdentityPathOptions } from './identity-paths/identity-path-reconciler';
+export { IDENTITY_PATH_REPLICAS, IdentityPathReplicas } from './identity-paths/identity-path-replicas';
 export { ENROLMENT_REPLICAS, EnrolmentAdoption } from './enrolments/enrolment-adoption';
 export { EnrolmentMaintenance } from './enrolments/enrolment-maintenance';
 export { WorkloadRevoker, type RevocationPlan } from './enrolments/workload-revoker';

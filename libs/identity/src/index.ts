@@ -7,15 +7,30 @@
  */
 export {
   identityFor,
+  isIdByPreset,
   isWorkloadLabelled,
   sharedIdentities,
   spiffeIdOf,
+  spiffeIdsOf,
   trustDomainOf,
   workloadOf,
   type MeshIdentityResource,
+  type PresetPath,
   type SpiffeId,
   type WorkloadId,
 } from './workload-id';
+export {
+  changingIds,
+  identityPathState,
+  identityPathStateId,
+  nextStep,
+  presetPath,
+  presetPathOf,
+  wantedForm,
+  type MeshInZone,
+  type PathStep,
+} from './identity-paths';
+export { changingIdsIn, revokedIdsIn, zoneDomains, type ZoneDomains } from './zone-domains';
 export { egressIdentityOf } from './egress-identity';
 export { bindingProblem, servicesOf, servicesProblem, workloadProblem, type WorkloadBinding } from './workload-binding';
 export {

@@ -1,9 +1,10 @@
 import { randomBytes, X509Certificate, type webcrypto } from 'node:crypto';
-import { Forbidden, Invalid, NotFound, Unavailable } from '@causeway/resources';
+import { Forbidden, Invalid, NotFound, Unavailable, type Identity } from '@causeway/resources';
 import { FakeClock, silentLogger } from '@causeway/runtime';
 import { MemoryLease } from '@causeway/store';
 import { createCsr, csrKey } from '../../../test/support/csr';
 import { TestPlane } from '../../../test/support/test-plane';
+import { identityPathStateId } from './identity-paths';
 import { SealingKeys } from './sealing-keys';
 import { WorkloadCertificates, type CertificateRequest } from './workload-certificates';
 import { ZoneAuthority } from './zone-authority';
@@ -73,6 +74,31 @@ describe('a CSR', () => {
     const held = Buffer.from(await crypto.subtle.exportKey('spki', keys.publicKey));
     expect(leaf.publicKey.export({ format: 'der', type: 'spki' })).toEqual(held);
     expect(notAfter).toBe(NOW + 24 * 3_600_000);
+  });
+
+  it('is of the form that the zone signs for, outside of namespace default', async () => {
+    const inShop = { ...plane.id('Dataplane', 'web-1'), namespace: 'shop' };
+    const uriOf = async (dataplane: Identity): Promise<string> =>
+      (await certificates.issue(request({ dataplane }))).uri;
+    await plane.write([
+      {
+        ...{ type: 'put', id: inShop, expect: 'absent', spec: { networking } },
+        labels: { mtls: 'yes', 'kuma.io/workload': 'web' },
+      },
+    ]);
+    const steps = [
+      { signs: 'Workload', step: 'Announcing' },
+      { signs: 'Namespaced', step: 'Retiring' },
+    ];
+    const uris: string[] = [];
+    for (const spec of [...steps, { signs: 'Namespaced' }]) {
+      const id = identityPathStateId({ mesh: 'default', zone: 'east' });
+      await plane.write([{ type: 'put', id, expect: 'any', labels: {}, spec }]);
+      uris.push(await uriOf(inShop));
+      expect(await uriOf(plane.id('Dataplane', 'web-1'))).toBe('spiffe://default.east.mesh.local/workload/web');
+    }
+    const namespaced = 'spiffe://default.east.mesh.local/ns/shop/workload/web';
+    expect(uris).toEqual(['spiffe://default.east.mesh.local/workload/web', namespaced, namespaced]);
   });
 
   const changed = (pem: string): string => {

@@ -4,6 +4,7 @@ import type { Clock } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
 import { enrolmentOf, isEnrolmentInForce } from './enrolments';
 import { egressIdentityOf } from './egress-identity';
+import { presetPathOf } from './identity-paths';
 import { bindingProblem, workloadProblem, type WorkloadBinding } from './workload-binding';
 import { serviceProblem, type MeshAuthorities } from './mesh-authority';
 import { identityFor, isSignedHere, spiffeIdOf, type MeshIdentityResource } from './workload-id';
@@ -87,7 +88,7 @@ export class WorkloadCertificates {
       throw new Forbidden(
         `MeshIdentity ${identity.id.name} has another authority than this zone's: provider ${provider.type}`,
       );
-    const found = spiffeIdOf(dataplane, identity);
+    const found = spiffeIdOf(dataplane, identity, presetPathOf(index, id).signs);
     if (!found.ok) throw new Invalid(found.violations);
     const { uri } = found.id;
     if (isRevoked?.(id.mesh, uri)) throw new Forbidden(`the settings of mesh ${id.mesh} revoke ${uri}`);

@@ -92,7 +92,7 @@ describe('the SPIFFE id of a Dataplane', () => {
       'MeshIdentity a.spec.spiffeID.path: gives no path of a SPIFFE id: "." and ".." are no segments; got "/workload/.." (wrong-form)',
     ],
   ])('%s', (_, one, spiffeID, want) => {
-    const found = spiffeIdOf(one, identity('a', {}, spiffeID ? { spiffeID } : {}));
+    const found = spiffeIdOf(one, identity('a', {}, spiffeID ? { spiffeID } : {}), 'Workload');
     const text = found.ok
       ? found.id.uri
       : found.violations.map(({ field, reason, rule }) => `${field}: ${reason} (${rule})`).join();
@@ -103,7 +103,7 @@ describe('the SPIFFE id of a Dataplane', () => {
     const bad = identity('a', {}, { spiffeID: { trustDomain: 'x', path: '/{{ .Workload }}' } });
     const mesh = { ...bad, id: { ...bad.id, mesh: 'Default' }, spec: { provider: bad.spec.provider } };
     const one = dataplane('a', { 'kuma.io/workload': '.' });
-    const found = spiffeIdOf({ ...one, id: { ...one.id, mesh: 'Default' } }, mesh);
+    const found = spiffeIdOf({ ...one, id: { ...one.id, mesh: 'Default' } }, mesh, 'Workload');
     expect(found.ok ? [] : found.violations.map(({ rule }) => rule)).toEqual(['wrong-form', 'wrong-form']);
     expect(trustDomainOf(identity('a', {}), 'west')).toEqual({ ok: true, trustDomain: 'default.west.mesh.local' });
     expect(trustDomainOf(mesh, 'west')).toMatchObject({ ok: false, violation: { rule: 'wrong-form' } });

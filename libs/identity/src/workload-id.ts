@@ -1,11 +1,13 @@
 import type { Dataplane, MeshIdentity } from '@causeway/kinds';
 import {
-  DEFAULT_SPIFFE_PATH,
   DEFAULT_TRUST_DOMAIN,
+  hasOwnPath,
   parseSpiffePathTemplate,
   parseTrustDomainTemplate,
+  presetSpiffePath,
   spiffePathProblem,
   trustDomainProblem,
+  type SpiffePathForm,
   type SpiffeTemplatePart,
 } from '@causeway/naming';
 import {
@@ -27,6 +29,12 @@ export type MeshIdentityResource = Resource<SpecOf<typeof MeshIdentity>>;
 type DataplaneResource = Resource<SpecOf<typeof Dataplane>>;
 /** What a SPIFFE id is made of. */
 type Workload = Pick<DataplaneResource, 'id' | 'labels'>;
+
+/** In which forms MeshIdentities without a path give ids: the one that certificates are signed for, and all that are believed. */
+export interface PresetPath {
+  readonly signs: SpiffePathForm;
+  readonly accepts: readonly SpiffePathForm[];
+}
 
 /** The SPIFFE id of a workload, in whole and in its parts. */
 export interface SpiffeId {
@@ -90,13 +98,17 @@ function selects({ id, spec }: MeshIdentityResource, dataplane: Workload): boole
   return hasEffectiveLabels(dataplane, selector.matchLabels ?? {});
 }
 
-/** The SPIFFE id that `identity` gives to a Dataplane (docs/design.md §1, MeshIdentity). Collects all violations. */
-export function spiffeIdOf(dataplane: Workload, identity: MeshIdentityResource): WorkloadId {
+/**
+ * The SPIFFE id that `identity` gives to a Dataplane (docs/design.md §1, MeshIdentity); `form` is that of an identity without a path.
+ * Collects all violations.
+ */
+export function spiffeIdOf(dataplane: Workload, identity: MeshIdentityResource, form: SpiffePathForm): WorkloadId {
   const { trustDomain, path } = identity.spec.spiffeID ?? {};
   const at = FieldPath.at(`MeshIdentity ${identity.id.name}`).field('spec').field('spiffeID');
   const [atDomain, atPath] = [at.field('trustDomain'), at.field('path')];
   const domain = render(parseTrustDomainTemplate(trustDomain ?? DEFAULT_TRUST_DOMAIN), dataplane, atDomain);
-  const rest = render(parseSpiffePathTemplate(path ?? DEFAULT_SPIFFE_PATH), dataplane, atPath);
+  const template = path ?? presetSpiffePath(form, dataplane.id.namespace);
+  const rest = render(parseSpiffePathTemplate(template), dataplane, atPath);
   const violations = [
     ...(domain.ok
       ? problemOf(domain.text, trustDomainProblem(domain.text), 'trust domain', atDomain)
@@ -115,6 +127,28 @@ export function spiffeIdOf(dataplane: Workload, identity: MeshIdentityResource):
     return { ok: false, violations: [at.violation(reason, 'too-long')] };
   }
   return { ok: true, id: { uri, trustDomain: domain.text, path: rest.text } };
+}
+
+/** The ids by which a Dataplane is known: the one that certificates are signed for first, then one of before that may still be shown. */
+export function spiffeIdsOf(
+  dataplane: Workload,
+  identity: MeshIdentityResource,
+  { signs, accepts }: PresetPath,
+): readonly string[] {
+  const forms = [signs, ...accepts.filter((form) => form !== signs)];
+  return [
+    ...new Set(
+      forms.flatMap((form) => {
+        const found = spiffeIdOf(dataplane, identity, form);
+        return found.ok ? [found.id.uri] : [];
+      }),
+    ),
+  ];
+}
+
+/** Whether the id of a Dataplane depends on the form of preset paths. */
+export function isIdByPreset({ id }: Pick<Workload, 'id'>, { spec }: MeshIdentityResource): boolean {
+  return spec.spiffeID?.path === undefined && hasOwnPath(id.namespace);
 }
 
 /** The trust domain that a MeshIdentity gives to the workloads of a zone, or why it gives none. */

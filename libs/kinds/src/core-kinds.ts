@@ -8,6 +8,7 @@ import { GlobalSecret } from './global-secret';
 import { GRPCRoute } from './grpc-route';
 import { HostnameGenerator } from './hostname-generator';
 import { HTTPRoute } from './http-route';
+import { IdentityPath } from './identity-path';
 import { Mesh } from './mesh';
 import { MeshExternalService } from './mesh-external-service';
 import { MeshIdentity } from './mesh-identity';
@@ -56,6 +57,7 @@ export const coreKinds = new Registry([
   VirtualService,
   MeshNaming,
   MeshIdentity,
+  IdentityPath,
   MeshTrust,
   MeshZoneAddress,
   ZoneIngress,

@@ -30,6 +30,15 @@ export { Gateway } from './gateway';
 export { GRPCRoute } from './grpc-route';
 export { HostnameGenerator } from './hostname-generator';
 export { HTTPRoute } from './http-route';
+export {
+  IDENTITY_PATH_STATE,
+  IdentityPath,
+  IdentityPathState,
+  MOST_NAMESPACES_SHARING,
+  MOST_SHARED_IDS,
+  MOST_STATE_NAMESPACES,
+  type IdentityPathStateSpec,
+} from './identity-path';
 export { Mesh } from './mesh';
 export { foreignServiceAddress, foreignServiceAddresses, isOwnServiceAddress } from './schema/service-addresses';
 export { MeshExternalService } from './mesh-external-service';

@@ -1,4 +1,4 @@
-import { Mesh, MeshIdentity, MeshTrust } from '@causeway/kinds';
+import { IdentityPath, Mesh, MeshIdentity, MeshTrust } from '@causeway/kinds';
 import { Label, type Labels, type LabelSelector, type Resource } from '@causeway/resources';
 
 /** By what a control plane knows its Meshes (rows T000-03 to T000-05, T000-14). */
@@ -74,11 +74,11 @@ export function isTerminating(labels: Labels): boolean {
 export const MADE_WITH_MESH = 'Mesh';
 
 /** The kinds of which control planes make resources with a Mesh, which go after it. */
-export const KINDS_MADE_FOR_MESH: readonly string[] = [MeshIdentity.name, MeshTrust.name];
+export const KINDS_MADE_FOR_MESH: readonly string[] = [MeshIdentity.name, IdentityPath.name, MeshTrust.name];
 
 /** Whether control planes made it for the Mesh itself: it goes after the Mesh, and so does not keep it (row T003-28). */
 export function isMadeForMesh({ id, labels }: Pick<Resource, 'id' | 'labels'>): boolean {
-  if (id.kind === MeshIdentity.name) return labels[Label.madeWith] === MADE_WITH_MESH;
+  if (id.kind === MeshIdentity.name || id.kind === IdentityPath.name) return labels[Label.madeWith] === MADE_WITH_MESH;
   const isPublished = labels[Label.managedBy] !== undefined || labels[Label.derivedFrom] !== undefined;
   return id.kind === MeshTrust.name && isPublished;
 }

@@ -10,13 +10,17 @@ export { checkTemplate, MAX_TEMPLATE_LENGTH, parseTemplate, renderTemplate } fro
 export {
   DEFAULT_SPIFFE_PATH,
   DEFAULT_TRUST_DOMAIN,
+  hasOwnPath,
   MAX_TRUST_DOMAIN_LENGTH,
+  NAMESPACED_SPIFFE_PATH,
   parseSpiffePathTemplate,
   parseTrustDomainTemplate,
+  presetSpiffePath,
   spiffeIdProblem,
   spiffePathProblem,
   trustDomainProblem,
   type ParsedSpiffeTemplate,
+  type SpiffePathForm,
   type SpiffeTemplatePart,
   type SpiffeVariable,
 } from './spiffe-id';

@@ -8,8 +8,23 @@ export type SpiffeTemplatePart = TemplatePart<SpiffeVariable>;
 
 /** The template of a MeshIdentity without one: each zone has a trust domain a mesh (docs/design.md §1, MeshIdentity). */
 export const DEFAULT_TRUST_DOMAIN = '{{ .Mesh }}.{{ .Zone }}.mesh.local';
-/** The path of a MeshIdentity without one. */
+/** The path of a MeshIdentity without one, and in namespace `default` in any case. */
 export const DEFAULT_SPIFFE_PATH = '/workload/{{ .Workload }}';
+/** The same in another namespace, where the ids of a mesh have namespaces (IdentityPath). */
+export const NAMESPACED_SPIFFE_PATH = '/ns/{{ .Namespace }}/workload/{{ .Workload }}';
+
+/** Which path a MeshIdentity without one has: that of the workload, or that with its namespace. */
+export type SpiffePathForm = 'Workload' | 'Namespaced';
+
+/** The path of a MeshIdentity without one, for the workloads of a namespace. */
+export function presetSpiffePath(form: SpiffePathForm, namespace: string): string {
+  return form === 'Namespaced' && hasOwnPath(namespace) ? NAMESPACED_SPIFFE_PATH : DEFAULT_SPIFFE_PATH;
+}
+
+/** Whether the preset path of a namespace depends on the form: ids in `default` are the same in both. */
+export function hasOwnPath(namespace: string): boolean {
+  return namespace !== '' && namespace !== 'default';
+}
 
 /** Longest trust domain and longest SPIFFE ID (SPIFFE-ID §2.1, §2.3), in bytes. */
 export const MAX_TRUST_DOMAIN_LENGTH = 255;

@@ -18,6 +18,7 @@ export {
   type CallerTerm,
   type IdMatch,
 } from './access/access-rules';
+export { formerId, namespacedIds, revokedIds, type ChangingIds } from './access/changing-ids';
 export { compileAccess, namespacesAsked, type CallerFacts, type IdBearer } from './access/compile-access';
 export { judgeCall, type InboundVerdict, type JudgedInbound } from './access/judge-inbound';
 export { AccessPolicy, type AccessRequestMatch, type AccessRule, type AccessSpec } from './shipped/access-policy';

@@ -5,7 +5,9 @@ import {
   type Enrolments,
   identityFor,
   meshAuthorityOf,
-  spiffeIdOf,
+  presetPathOf,
+  revokedIdsIn,
+  spiffeIdsOf,
   type WorkloadCertificates,
 } from '@causeway/identity';
 import { Dataplane, MeshIdentity } from '@causeway/kinds';
@@ -102,7 +104,7 @@ export class XdsPort implements ObservedProxies {
     this.proxyCertificates = new ProxyCertificates({
       ...{ clock, logger, issuer: options.workloadCertificates, authority: options.authority },
       meshAuthority: (mesh) => meshAuthorityOf(index, mesh)?.certificate,
-      idOf: (owner) => spiffeIdIn(index, owner),
+      idsOf: (owner) => spiffeIdsIn(index, owner),
     });
     const { enrolments, admission } = options;
     this.registrar = new DataplaneRegistrar({ zone, index, clock, logger, admission, enrolments });
@@ -110,7 +112,7 @@ export class XdsPort implements ObservedProxies {
     this.auth = new ZoneProxyAuthenticator({
       ...{ zone, index, dataplaneTokens, zoneTokens, scope, enrolments, clock, certificates: this.proxyCertificates },
       registrar: this.registrar,
-      idOf: (dataplane) => spiffeIdIn(index, { type: 'dataplane', dataplane }),
+      idsOf: (dataplane) => spiffeIdsIn(index, { type: 'dataplane', dataplane }),
       peers,
       renewed: (view, mesh) => this.renewed(view, mesh),
       destinations: (mesh) => countOf(this.resources.model.destinations(), mesh),
@@ -248,11 +250,12 @@ export class XdsPort implements ObservedProxies {
   }
 
   private createPeers(): PeerCertificates {
-    const { access, clock } = this.options;
+    const { access, clock, index, zone } = this.options;
     return new PeerCertificates({
       clock,
       trust: (mesh) => this.resources.model.trust(mesh),
-      isRevoked: (mesh, uri) => access.meshes.state(mesh)?.access?.revoked.includes(uri) === true,
+      isRevoked: (mesh, uri) =>
+        revokedIdsIn(index, { mesh, zone }, access.meshes.state(mesh)?.access?.revoked ?? []).includes(uri),
     });
   }
 
@@ -262,7 +265,7 @@ export class XdsPort implements ObservedProxies {
     return new AgentServer({
       ...{ zone, index, clock, logger, dataplaneTokens, peers, admission, leases, leaseLength, zoneFacts },
       enrolments,
-      idOf: (dataplane) => spiffeIdToBe(index, dataplane),
+      idsOf: (dataplane) => spiffeIdsToBe(index, dataplane),
       streams: this.options.limits?.streams ?? DEFAULT_XDS_LIMITS.streams,
     });
   }
@@ -283,17 +286,19 @@ type IdentityOwner =
   | Pick<Extract<CertificateOwner, { type: 'dataplane' }>, 'type' | 'dataplane'>
   | Extract<CertificateOwner, { type: 'egress' }>;
 
-/** The SPIFFE id that a stored Dataplane, or the egress in a mesh, is to have. */
-function spiffeIdIn(index: IndexReader, owner: IdentityOwner): string | undefined {
-  if (owner.type === 'egress') return egressIdentityOf(index, owner)?.uri;
+/** The SPIFFE ids by which a stored Dataplane, or the egress in a mesh, is known: that of its next certificate first. */
+function spiffeIdsIn(index: IndexReader, owner: IdentityOwner): readonly string[] {
+  if (owner.type === 'egress') {
+    const uri = egressIdentityOf(index, owner)?.uri;
+    return uri === undefined ? [] : [uri];
+  }
   const dataplane = index.get(owner.dataplane);
-  return dataplane && Dataplane.is(dataplane) ? spiffeIdToBe(index, dataplane) : undefined;
+  return dataplane && Dataplane.is(dataplane) ? spiffeIdsToBe(index, dataplane) : [];
 }
 
 /** The same of a Dataplane that need not be stored. */
-function spiffeIdToBe(index: IndexReader, dataplane: DataplaneResource): string | undefined {
+function spiffeIdsToBe(index: IndexReader, dataplane: DataplaneResource): readonly string[] {
   const identities = [...index.ofKind(MeshIdentity.name)].filter((one) => MeshIdentity.is(one));
   const identity = identityFor(dataplane, identities);
-  const found = identity && spiffeIdOf(dataplane, identity);
-  return found?.ok ? found.id.uri : undefined;
+  return identity ? spiffeIdsOf(dataplane, identity, presetPathOf(index, dataplane.id)) : [];
 }

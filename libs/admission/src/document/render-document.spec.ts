@@ -41,6 +41,7 @@ const samples: Readonly<Record<string, object>> = {
   VirtualNode: { listeners: [{ portMapping: { port: 80, protocol: 'http' } }] },
   VirtualRouter: { listeners: [{ portMapping: { port: 80, protocol: 'http' } }] },
   VirtualService: { provider: { virtualNode: { virtualNodeRef: { name: 'foo' } } } },
+  IdentityPath: { preset: 'Namespaced' },
   MeshNaming: { suffixes: ['colors.svc.cluster.local'] },
   MeshIdentity: { selector: { dataplane: { matchLabels: {} } }, provider: { type: 'Bundled' } },
   MeshTrust: { trustDomain: 'default.east', caBundles: [{ type: 'Pem', pem: { value: EAST_AUTHORITY } }] },

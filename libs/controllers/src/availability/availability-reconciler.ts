@@ -1,4 +1,4 @@
-import { MeshIdentity, MeshService } from '@causeway/kinds';
+import { MeshService } from '@causeway/kinds';
 import { identityKey, jsonEqual, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import {
@@ -10,7 +10,7 @@ import {
   type ServiceResource,
 } from '../matching/dataplane-selector';
 import { InboundChange } from '../matching/inbound-change';
-import { movesIdentities } from '../matching/mesh-identities';
+import { movesWorkloadIds } from '../matching/mesh-identities';
 import { SelectorMatcher, type SelectorTerm } from '../matching/selector-matcher';
 import { NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '../reconcile/keyed-reconciler';
 import type { ProxyDirectory } from '../proxies/proxy-directory';
@@ -51,8 +51,7 @@ export class AvailabilityReconciler implements KeyedReconciler {
 
   keysOf(change: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[] {
     const { id, key, before, after } = change;
-    if (movesMeshAuthority(change)) return [RESCAN];
-    if (id.kind === MeshIdentity.name) return movesIdentities(change, this.zone) ? [RESCAN] : NO_KEYS;
+    if (movesMeshAuthority(change) || movesWorkloadIds(change, this.zone)) return [RESCAN];
     if (id.zone !== this.zone) return NO_KEYS;
     if (id.kind === 'Dataplane') return this.keysOfDataplane(key, asDataplane(before), asDataplane(after), index);
     return id.kind === 'MeshService' ? this.keysOfService(key, index) : NO_KEYS;

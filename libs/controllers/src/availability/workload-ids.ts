@@ -4,7 +4,8 @@ import {
   meshAuthorityOf,
   meshAuthoritySecrets,
   meshUrisOf,
-  spiffeIdOf,
+  presetPathOf,
+  spiffeIdsOf,
   type MeshIdentityResource,
 } from '@causeway/identity';
 import { compareText, type JsonObject } from '@causeway/resources';
@@ -26,6 +27,8 @@ export class WorkloadIds {
   private byMesh: ReadonlyMap<string, readonly MeshIdentityResource[]> = new Map();
   /** Meshes whose authority of `Mesh.mtls` signs in this zone. */
   private signed: ReadonlySet<string> = new Set();
+  /** Where the forms of preset paths are read. */
+  private index: Pick<IndexReader, 'get'> | undefined;
   /** What is to be read before the next id. */
   private unread: Pick<IndexReader, 'get' | 'ofKind'> | undefined;
   private known = new WeakMap<DataplaneResource, readonly string[]>();
@@ -36,13 +39,14 @@ export class WorkloadIds {
   }
 
   private read(index: Pick<IndexReader, 'get' | 'ofKind'>): void {
+    this.index = index;
     this.byMesh = identitiesByMesh(index);
     this.signed = new Set([...index.ofKind('Mesh')].map(({ id }) => id.name).filter((mesh) => canSign(index, mesh)));
     this.known = new WeakMap();
   }
 
   /**
-   * The ids of a Dataplane: one, by its MeshIdentity; without one those of `Mesh.mtls`, where this zone can sign for the mesh;
+   * The ids of a Dataplane: one, by its MeshIdentity, and while the form of ids changes the one of before; without a MeshIdentity those of `Mesh.mtls`, where this zone can sign for the mesh;
    * none where the MeshIdentity that selects it gives it no id.
    */
   idsOf(dataplane: DataplaneResource): readonly string[] {
@@ -51,8 +55,7 @@ export class WorkloadIds {
     const known = this.known.get(dataplane);
     if (known) return known;
     const identity = identityFor(dataplane, this.byMesh.get(dataplane.id.mesh) ?? []);
-    const found = identity && spiffeIdOf(dataplane, identity);
-    const ids = found?.ok === true ? [found.id.uri] : [];
+    const ids = identity && this.index ? spiffeIdsOf(dataplane, identity, presetPathOf(this.index, dataplane.id)) : [];
     const uris = !identity && this.signed.has(dataplane.id.mesh) ? meshUrisOf(dataplane) : ids;
     this.known.set(dataplane, uris);
     return uris;

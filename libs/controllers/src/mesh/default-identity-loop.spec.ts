@@ -1,6 +1,6 @@
 import { globalIdentity, type ControlPlane, type JsonObject } from '@causeway/resources';
 import type { Change } from '@causeway/store';
-import { EAST, LoopHarness, put, remove, type Replica } from '../../../../test/support/loop-harness';
+import { EAST, idOf, LoopHarness, put, remove, type Replica } from '../../../../test/support/loop-harness';
 import { meshesOf } from '../../../../test/support/meshes';
 import { DefaultIdentityLoop } from './default-identity-loop';
 
@@ -59,6 +59,26 @@ describe('the default MeshIdentity', () => {
       provider: { type: 'Bundled', bundled: { autogenerate: { enabled: true }, insecureAllowSelfSigned: true } },
     });
     expect(labels).toMatchObject({ 'causeway.io/made-with': 'Mesh', 'kuma.io/origin': 'global' });
+  });
+
+  it('comes with an IdentityPath, where nothing of the mesh has an id yet', async () => {
+    const one = { networking: { address: '10.0.0.1', inbound: [] } };
+    await harness.write(mesh(SHOP), mesh(BANK), put(idOf('Dataplane', 'a', { mesh: 'bank' }), one));
+    await lead();
+    const path = (of: string) => harness.get({ ...globalIdentity('IdentityPath', 'default'), mesh: of });
+    expect(await path('shop')).toMatchObject({
+      spec: { preset: 'Namespaced' },
+      labels: { 'causeway.io/made-with': 'Mesh' },
+    });
+    expect(await path('bank')).toBeUndefined();
+    await write(remove({ ...globalIdentity('IdentityPath', 'default'), mesh: 'shop' }));
+    await lead(GLOBAL, harness.replica('b'));
+    expect(await path('shop')).toBeUndefined();
+    await write(remove(SHOP));
+    await write(mesh(SHOP));
+    expect(await path('shop')).toBeDefined();
+    await write(remove(SHOP));
+    expect(await path('shop')).toBeUndefined();
   });
 
   it('stays deleted and stays changed, over terms; a new Mesh of the same name gets a new one', async () => {

@@ -1,4 +1,4 @@
-import { MeshIdentity } from '@causeway/kinds';
+import { IdentityPath, MeshIdentity } from '@causeway/kinds';
 import { MADE_WITH_MESH, type Meshes } from '@causeway/meshes';
 import {
   computedLabels,
@@ -10,6 +10,9 @@ import {
 } from '@causeway/resources';
 import type { Change, IndexEvent, IndexReader, Note, PutChange, WriteResult } from '@causeway/store';
 import type { ControlLoop, LoopPlan } from '../runner/control-loop';
+
+/** Of both kinds that are made with a Mesh. */
+const MADE = [MeshIdentity, IdentityPath];
 
 /** For whom default MeshIdentities are made. */
 export interface DefaultIdentityConfig {
@@ -29,9 +32,13 @@ const SPEC: JsonObject = {
   provider: { type: 'Bundled', bundled: { autogenerate: { enabled: true }, insecureAllowSelfSigned: true } },
 };
 
+/** Ids have namespaces from the first on. */
+const PATH_SPEC: JsonObject = { preset: 'Namespaced' };
+
 /**
- * Makes a MeshIdentity with each Mesh of ours that has none, once for each Mesh: one that a user deleted or changed stays so
- * (docs/design.md §4, defaults). It goes after its Mesh unless a user took it over. A federated zone makes none.
+ * Makes a MeshIdentity with each Mesh of ours that has none, and with one that has no Dataplanes yet an IdentityPath, by which its ids have
+ * namespaces; once for each Mesh: one that a user deleted or changed stays so (docs/design.md §4, defaults). Both go after their Mesh
+ * unless a user took them over. A federated zone makes none.
  */
 export class DefaultIdentityLoop implements ControlLoop {
   readonly name = 'default-identity';
@@ -77,7 +84,8 @@ export class DefaultIdentityLoop implements ControlLoop {
   }
 
   private creations(index: IndexReader): { readonly changes: readonly Change[]; readonly notes: readonly Note[] } {
-    const named = new Set([...index.ofKind(MeshIdentity.name)].map(({ id }) => id.mesh));
+    const named = meshesOf(index, MeshIdentity.name);
+    let inUse: ReadonlySet<string> | undefined;
     const changes: Change[] = [];
     const notes: Note[] = [];
     for (const { claim, resource, terminating } of this.config.meshes.all()) {
@@ -87,23 +95,29 @@ export class DefaultIdentityLoop implements ControlLoop {
         break;
       }
       const mesh = resource.id.name;
-      if (!named.has(mesh)) changes.push(this.creation(mesh));
+      if (!named.has(mesh)) changes.push(this.creation(MeshIdentity, mesh));
+      // The ids of a mesh that is in use are not changed unasked.
+      inUse ??= new Set([...meshesOf(index, 'Dataplane'), ...meshesOf(index, IdentityPath.name)]);
+      if (!inUse.has(mesh)) changes.push(this.creation(IdentityPath, mesh));
       notes.push({ area: NOTE_AREA, key: mesh, value: { uid: resource.uid } });
     }
     return { changes, notes };
   }
 
-  private creation(mesh: string): PutChange {
+  private creation(kind: typeof MeshIdentity | typeof IdentityPath, mesh: string): PutChange {
     const { cp } = this.config;
-    const id = { kind: MeshIdentity.name, mesh, zone: ownZone(cp), namespace: '', name: NAME };
-    const labels = { ...computedLabels(MeshIdentity, id, cp), [Label.madeWith]: MADE_WITH_MESH };
-    return { type: 'put', id, expect: 'absent', labels, spec: SPEC };
+    const zone = kind.sync.zoneInIdentity ? ownZone(cp) : '';
+    const id = { kind: kind.name, mesh, zone, namespace: '', name: NAME };
+    const labels = { ...computedLabels(kind, id, cp), [Label.madeWith]: MADE_WITH_MESH };
+    return { type: 'put', id, expect: 'absent', labels, spec: kind === MeshIdentity ? SPEC : PATH_SPEC };
   }
 
   /** The ones whose Mesh is gone. */
   private removals(index: IndexReader): readonly Change[] {
-    return [...index.ofKind(MeshIdentity.name)].flatMap(({ id, labels, revision }): readonly Change[] => {
-      const isOurs = id.zone === ownZone(this.config.cp) && labels[Label.madeWith] === MADE_WITH_MESH;
+    const made = MADE.flatMap(({ name }) => [...index.ofKind(name)]);
+    return made.flatMap(({ id, labels, revision }): readonly Change[] => {
+      const isHere = id.kind === IdentityPath.name || id.zone === ownZone(this.config.cp);
+      const isOurs = isHere && labels[Label.madeWith] === MADE_WITH_MESH;
       if (!isOurs || index.get(globalIdentity('Mesh', id.mesh))) return [];
       return [{ type: 'delete', id, expect: revision }];
     });
@@ -115,4 +129,8 @@ export class DefaultIdentityLoop implements ControlLoop {
       else this.noted.delete(key);
     }
   }
+}
+
+function meshesOf(index: IndexReader, kind: string): ReadonlySet<string> {
+  return new Set([...index.ofKind(kind)].map(({ id }) => id.mesh));
 }

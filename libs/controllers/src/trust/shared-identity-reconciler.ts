@@ -1,9 +1,16 @@
-import { identityFor, sharedIdentities, spiffeIdOf, workloadOf, type MeshIdentityResource } from '@causeway/identity';
-import { Dataplane, MeshIdentity } from '@causeway/kinds';
+import {
+  identityFor,
+  presetPathOf,
+  sharedIdentities,
+  spiffeIdOf,
+  workloadOf,
+  type MeshIdentityResource,
+} from '@causeway/identity';
+import { Dataplane } from '@causeway/kinds';
 import { conditionOf, identityKey, withCondition, withoutConditions, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import type { DataplaneResource } from '../matching/dataplane-selector';
-import { identitiesByMesh, movesIdentities } from '../matching/mesh-identities';
+import { identitiesByMesh, movesWorkloadIds } from '../matching/mesh-identities';
 import {
   KeyedLoop,
   NO_KEYS,
@@ -51,11 +58,11 @@ export class SharedIdentityReconciler implements KeyedReconciler {
 
   keysOf(change: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[] {
     const { id, key, before, after } = change;
-    if (id.kind === MeshIdentity.name) return movesIdentities(change, this.zone) ? [RESCAN] : NO_KEYS;
+    if (movesWorkloadIds(change, this.zone)) return [RESCAN];
     if (id.kind !== Dataplane.name || id.zone !== this.zone) return NO_KEYS;
     if (before && after && before.labels === after.labels && before.spec === after.spec) return [key];
     const former = this.uris.get(key);
-    this.file(key, index.byIdentityKey(key));
+    this.file(key, index.byIdentityKey(key), index);
     const now = this.uris.get(key);
     return [key, ...this.moved(former), ...(now === former ? [] : this.moved(now))];
   }
@@ -79,7 +86,7 @@ export class SharedIdentityReconciler implements KeyedReconciler {
   /** Files every Dataplane first; what is shared is known when the last one is. */
   private *walk(index: IndexReader): Generator<Keys> {
     for (const held of index.ofKind(Dataplane.name)) {
-      if (held.id.zone === this.zone) this.file(identityKey(held.id), held);
+      if (held.id.zone === this.zone) this.file(identityKey(held.id), held, index);
       yield NO_KEYS;
     }
     for (const uri of this.members.keys()) {
@@ -90,7 +97,7 @@ export class SharedIdentityReconciler implements KeyedReconciler {
   }
 
   /** Files a Dataplane under its id; one that is gone, or has none, under none. */
-  private file(key: string, held: Resource | undefined): void {
+  private file(key: string, held: Resource | undefined, index: Pick<IndexReader, 'get'>): void {
     const former = this.uris.get(key);
     if (former !== undefined) {
       const members = this.members.get(former);
@@ -100,7 +107,7 @@ export class SharedIdentityReconciler implements KeyedReconciler {
     this.uris.delete(key);
     const dataplane = held && Dataplane.is(held) ? held : undefined;
     const identity = dataplane && identityFor(dataplane, this.identities.get(dataplane.id.mesh) ?? []);
-    const found = identity && spiffeIdOf(dataplane, identity);
+    const found = identity && spiffeIdOf(dataplane, identity, presetPathOf(index, dataplane.id).signs);
     if (!dataplane || found?.ok !== true) return;
     const { uri } = found.id;
     this.uris.set(key, uri);

@@ -1,4 +1,4 @@
-import { RouteInsight, WorkloadRevocation } from '@causeway/kinds';
+import { IdentityPathState, RouteInsight, WorkloadRevocation } from '@causeway/kinds';
 import { DataplaneInsight } from '@causeway/proto-gen';
 import {
   defineKind,
@@ -48,7 +48,7 @@ export function withInsightKinds(registry: Registry): Registry {
 
 /** The kinds of `registry`, and those that control planes of ours write for each other. */
 export function withRevocations(registry: Registry): Registry {
-  return registry.with([WorkloadRevocation]);
+  return registry.with([WorkloadRevocation, IdentityPathState]);
 }
 
 export function isInsightKind(kind: string): boolean {

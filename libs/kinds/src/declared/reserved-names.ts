@@ -21,6 +21,7 @@ const KINDS = [
   // What roles speak of besides kinds.
   ...['AccessReview', 'AuditLog', 'Configuration', 'DataplaneToken', 'Diagnosis', 'SyncDecision', 'UserToken'],
   ...['WorkloadAuthority', 'ZoneToken', 'Workload', 'Enrolment', 'EnrolmentEpoch', 'WorkloadRevocation'],
+  ...['IdentityPath', 'IdentityPathState'],
 ];
 
 /** Plurals and short names of our own kinds, and first words of paths of REST. */
@@ -95,6 +96,7 @@ const WORDS = [
     'instances',
   ],
   ...['workloads', 'enrolments', 'enrolmentepochs', 'workloadrevocations', 'wrevocation'],
+  ...['identitypaths', 'idpath', 'identitypathstates', 'idpathstate'],
 ];
 
 const RESERVED: ReadonlySet<string> = new Set([...KINDS, ...WORDS].map((word) => word.toLowerCase()));

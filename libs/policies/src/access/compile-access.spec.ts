@@ -18,6 +18,7 @@ const facts: CallerFacts = {
     const sure = [`default.${zone}.mesh.local`];
     return { sure, possible: [...sure, 'shared.example'] };
   },
+  changing: () => [],
 };
 const GET: AccessRequest = { method: 'GET', path: '/' };
 const rule = (...from: readonly object[]) => ({ from: [...from] });
@@ -141,7 +142,63 @@ describe('who may call', () => {
     expect([mayCall(rules, callers.web, GET).by, mayCall(rules, callers.west, GET).by]).toEqual(['allow/a', 'allow']);
   });
 
+  describe('while the form of ids changes', () => {
+    const inNamespace = (namespace: string, workload: string): string =>
+      `spiffe://${EAST}/ns/${namespace}/workload/${workload}`;
+    const bearers: Readonly<Record<string, readonly IdBearer[]>> = {
+      [id('web')]: [{ namespace: 'shop' }, { namespace: 'shop', service: 'web' }],
+      [inNamespace('shop', 'web')]: [{ namespace: 'shop' }, { namespace: 'shop', service: 'web' }],
+      [id('both')]: [{ namespace: 'shop' }, { namespace: 'dev' }],
+      [inNamespace('shop', 'both')]: [{ namespace: 'shop' }],
+      [inNamespace('dev', 'both')]: [{ namespace: 'dev' }],
+    };
+    const changing: CallerFacts = {
+      ids: () => Object.keys(bearers),
+      idsIn: (namespace) =>
+        Object.keys(bearers).filter((each) => bearers[each]?.some((b) => b.namespace === namespace)),
+      bearersOf: (each) => bearers[each] ?? [],
+      domainsOf: facts.domainsOf,
+      changing: () => [{ domains: [EAST], namespaces: ['dev', 'shop'] }],
+    };
+    const shown = [
+      ...[id('web'), inNamespace('shop', 'web'), id('both'), inNamespace('shop', 'both'), inNamespace('dev', 'both')],
+      ...[id('job'), inNamespace('shop', 'job'), id('web', 'default.west.mesh.local')],
+    ];
+    const [web, webIn, both, bothInShop, bothInDev, job, jobIn, west] = shown;
+    const id2 = (type: 'Exact' | 'Prefix', value: string) => ({ spiffeId: { type, value } });
+
+    it.each<[string, object, readonly (string | undefined)[], readonly (string | undefined)[]]>([
+      ['an id without a namespace is all that had it', id2('Exact', id('both')), [both, bothInShop, bothInDev], []],
+      ['of a caller that is known nowhere else', id2('Exact', id('job')), [job, jobIn], []],
+      ['an id with a namespace is the one of before', id2('Exact', inNamespace('shop', 'web')), [web, webIn], []],
+      ['not where others have that one', id2('Exact', inNamespace('shop', 'both')), [bothInShop], [both]],
+      ['nor where nobody is known to have it', id2('Exact', inNamespace('shop', 'job')), [jobIn], [job]],
+      ['a namespace takes both forms', { namespace: 'shop' }, [web, webIn, bothInShop], [both, job, jobIn, west]],
+      [
+        'all workloads of a trust domain',
+        id2('Prefix', `spiffe://${EAST}/workload`),
+        [web, webIn, both, bothInShop, bothInDev, job, jobIn],
+        [],
+      ],
+      [
+        'all of a namespace by their path',
+        id2('Prefix', `spiffe://${EAST}/ns/shop/`),
+        [web, webIn, bothInShop, jobIn],
+        [both, job],
+      ],
+    ])('%s', (_, from, want, refusedToo) => {
+      const allowed = (spec: AccessSpec): readonly string[] =>
+        shown.filter((each) => mayCall(compileAccess(spec, 'Allow', changing), each, GET).isAllowed);
+      expect(allowed({ allow: { a: rule(from) } })).toEqual(shown.filter((each) => want.includes(each)));
+      const refused = [...want, ...refusedToo];
+      expect(allowed({ deny: { a: rule(from) } })).toEqual(shown.filter((each) => !refused.includes(each)));
+    });
+  });
+
   it.each<[AccessSpec, readonly string[] | 'all']>([
+    [{ allow: { a: rule({ spiffeId: { type: 'Exact', value: `spiffe://${EAST}/ns/shop/workload/a` } }) } }, ['shop']],
+    [{ allow: { a: rule({ spiffeId: { type: 'Prefix', value: `spiffe://${EAST}/ns/` } }) } }, 'all'],
+    [{ allow: { a: rule({ spiffeId: { type: 'Prefix', value: `spiffe://${EAST}/nsx` } }) } }, []],
     [{ allow: { a: rule({ zone: 'east' }) } }, []],
     [{ allow: { a: rule({ namespace: 'dev' }, { service: { namespace: 'shop', name: 'web' } }) } }, ['dev', 'shop']],
     [{ deny: { a: rule({ namespace: 'dev' }) } }, 'all'],

@@ -1,5 +1,6 @@
 import { compareText } from '@causeway/resources';
 import type { AccessCallerMatch, AccessRule, AccessSpec } from '../shipped/access-policy';
+import { changingPrefixes, formerId, namespacedIds, type ChangingIds } from './changing-ids';
 import { fitsId, type AccessClause, type AccessRules, type CallerTerm, type IdMatch } from './access-rules';
 
 /** Who carries a SPIFFE id, as far as the zone knows: instances of a service, or Dataplanes of a namespace. */
@@ -18,6 +19,8 @@ export interface CallerFacts {
   bearersOf(id: string): readonly IdBearer[];
   /** Trust domains whose ids are of this zone for sure, and those whose ids may be. */
   domainsOf(zone: string): { readonly sure: readonly string[]; readonly possible: readonly string[] };
+  /** The zones in which the form of ids changes: a workload there may show its id in either form. */
+  changing(): readonly ChangingIds[];
 }
 
 /** Most ids that one rule is compiled to. What is cut off is refused: it is not allowed, or not excepted from a deny. */
@@ -37,34 +40,44 @@ export function compileAccess(
   const { allow, deny = {} } = spec;
   return {
     deny: clausesOf(deny, (match) => refusedBy(match, facts)),
-    allow: allow && clausesOf(allow, (match) => allowedBy(match, facts)),
+    allow: allow && clausesOf(allow, (match) => [allowedBy(match, facts)]),
     defaultAccess,
   };
 }
 
 /**
  * The namespaces whose ids decide what a spec is compiled to: those that its allows name; `all` where a deny names one, for it takes all
- * that are not surely elsewhere.
+ * that are not surely elsewhere. An id or a prefix may name one too.
  */
 export function namespacesAsked({ allow = {}, deny = {} }: AccessSpec): ReadonlySet<string> | 'all' {
-  if (Object.values(deny).some(({ from }) => from?.some(placeOf))) return 'all';
-  const found = Object.values(allow).flatMap(({ from = [] }) =>
-    from.flatMap((match) => placeOf(match)?.namespace ?? []),
-  );
-  return new Set(found);
+  const refused = Object.values(deny).flatMap(({ from = [] }) => from);
+  if (refused.some((match) => placeOf(match) ?? namespaceNamed(match) !== undefined)) return 'all';
+  const found = new Set<string>();
+  for (const match of Object.values(allow).flatMap(({ from = [] }) => from)) {
+    const named = namespaceNamed(match);
+    if (named === '') return 'all';
+    for (const namespace of [placeOf(match)?.namespace, named]) if (namespace !== undefined) found.add(namespace);
+  }
+  return found;
+}
+
+/** The namespace in the path of an id or a prefix, empty where it is cut off; undefined where the path has none. */
+function namespaceNamed({ spiffeId }: AccessCallerMatch): string | undefined {
+  const [, namespace] = /^spiffe:\/\/[^/]+\/ns(?:$|\/([^/]*))/.exec(spiffeId?.value ?? '') ?? [];
+  return spiffeId && /^spiffe:\/\/[^/]+\/ns(?:\/|$)/.test(spiffeId.value) ? (namespace ?? '') : undefined;
 }
 
 /** A rule is one clause for each of its entries; those that are lists of ids only are one together. */
 function clausesOf(
   rules: Readonly<Record<string, AccessRule>>,
-  termOf: (match: AccessCallerMatch) => CallerTerm,
+  termsOf: (match: AccessCallerMatch) => readonly CallerTerm[],
 ): readonly AccessClause[] {
   return Object.keys(rules)
     .sort(compareText)
     .flatMap((name): readonly AccessClause[] => {
       const { from, to } = rules[name] ?? {};
       if (!from) return [{ name, callers: 'anyone', to }];
-      const terms = from.map(termOf);
+      const terms = from.flatMap(termsOf);
       const lists = terms.flatMap(({ within, except }) => (within !== 'anyone' && except.length === 0 ? within : []));
       const others = terms.filter(({ within, except }) => within === 'anyone' || except.length > 0);
       const joined = lists.length === 0 ? [] : [{ within: sorted(lists), except: [] }];
@@ -75,7 +88,7 @@ function clausesOf(
 function allowedBy(match: AccessCallerMatch, facts: CallerFacts): CallerTerm {
   const { zone } = match;
   const ofZone = zone === undefined ? undefined : facts.domainsOf(zone).sure.map(prefixOf);
-  const named = within(idsNamed(match), ofZone);
+  const named = withFormerOf(within(idsNamed(match), ofZone), facts);
   const place = placeOf(match);
   if (!place) return { within: named === 'anyone' ? [] : named, except: [] };
   const sure = [...facts.idsIn(place.namespace)].filter(
@@ -84,14 +97,61 @@ function allowedBy(match: AccessCallerMatch, facts: CallerFacts): CallerTerm {
   return { within: exactly(sure), except: [] };
 }
 
-function refusedBy(match: AccessCallerMatch, facts: CallerFacts): CallerTerm {
+/** Besides what an entry names, the same callers in the form of ids that is not named. */
+function refusedBy(match: AccessCallerMatch, facts: CallerFacts): readonly CallerTerm[] {
   const { zone } = match;
   const ofZone = zone === undefined ? undefined : facts.domainsOf(zone).possible.map(prefixOf);
-  const named = within(idsNamed(match), ofZone);
+  const ids = within(idsNamed(match), ofZone);
+  const named = withFormerOf(ids, facts);
+  const former = ids === 'anyone' ? [] : formerTerms(ids, facts);
   const place = placeOf(match);
-  if (!place) return { within: named, except: [] };
+  if (!place) return [{ within: named, except: [] }, ...former];
   const others = [...facts.ids()].filter((id) => isNamed(named, id) && isSurelyNotIn(place, facts.bearersOf(id)));
-  return { within: named, except: others.sort(compareText).slice(0, MOST_IDS) };
+  return [{ within: named, except: others.sort(compareText).slice(0, MOST_IDS) }, ...former];
+}
+
+/**
+ * The ids that stand for these while the form of ids changes, and surely for nobody else: an id without a namespace stands for all that
+ * have it, one with a namespace for the one without, where all that is known to carry that is in the namespace.
+ */
+function withFormerOf(named: readonly IdMatch[] | 'anyone', facts: CallerFacts): readonly IdMatch[] | 'anyone' {
+  const changing = facts.changing();
+  if (named === 'anyone' || changing.length === 0) return named;
+  const others = named.flatMap(({ type, value }): readonly IdMatch[] => {
+    if (type === 'Exact') {
+      const former = formerId(value, changing);
+      const isSure = former && isSurelyIn(former, facts.bearersOf(former.uri));
+      return exactly([...namespacedIds(value, changing), ...(isSure === true ? [former.uri] : [])]);
+    }
+    const { namespaced, former } = changingPrefixes(value, changing);
+    const known = former.flatMap(({ prefix, namespaces }) =>
+      namespaces.flatMap((namespace) =>
+        [...facts.idsIn(namespace)].filter(
+          (id) => id.startsWith(prefix) && isSurelyIn({ namespace }, facts.bearersOf(id)),
+        ),
+      ),
+    );
+    return [...namespaced.map((prefix): IdMatch => ({ type: 'Prefix', value: prefix })), ...exactly(known)];
+  });
+  return [...named, ...others];
+}
+
+/** The ids without a namespace that callers with one of these may show, and that are not surely others'. */
+function formerTerms(named: readonly IdMatch[], facts: CallerFacts): readonly CallerTerm[] {
+  const changing = facts.changing();
+  const exact = named.flatMap(({ type, value }) => (type === 'Exact' ? (formerId(value, changing) ?? []) : []));
+  const ids = exact.filter(({ uri, namespace }) => !isSurelyNotIn({ namespace }, facts.bearersOf(uri)));
+  const prefixes = named.flatMap(({ type, value }) =>
+    type === 'Prefix' ? changingPrefixes(value, changing).former : [],
+  );
+  const terms = prefixes.map(({ prefix, namespaces }): CallerTerm => {
+    const others = [...facts.ids()].filter(
+      (id) =>
+        id.startsWith(prefix) && namespaces.every((namespace) => isSurelyNotIn({ namespace }, facts.bearersOf(id))),
+    );
+    return { within: [{ type: 'Prefix', value: prefix }], except: others.sort(compareText).slice(0, MOST_IDS) };
+  });
+  return [...(ids.length > 0 ? [{ within: exactly(ids.map(({ uri }) => uri)), except: [] }] : []), ...terms];
 }
 
 interface Place {

@@ -1,9 +1,10 @@
 import { quarantineCommand } from '@causeway/admission';
 import { foreignReferences } from '@causeway/kinds';
 import type { LeaseHold } from '@causeway/controllers';
-import { enrolledDataplane, oldCredential } from '@causeway/identity';
-import { Enrolment, MeshNaming } from '@causeway/kinds';
+import { changingIdsIn, enrolledDataplane, oldCredential } from '@causeway/identity';
+import { Enrolment, IdentityPathState, MeshNaming } from '@causeway/kinds';
 import { KEPT_AT_UPGRADE, suffixesIn, type Meshes } from '@causeway/meshes';
+import { AccessPolicy, namespacedIds, type ChangingIds } from '@causeway/policies';
 import {
   FieldPath,
   isJsonArray,
@@ -14,6 +15,7 @@ import {
   type ControlPlane,
   type Identity,
   type JsonObject,
+  type JsonValue,
   type Kind,
   type Registry,
   type Resource,
@@ -104,6 +106,7 @@ export function doctorChecks(input: DoctorInput): readonly DoctorCheck[] {
     { name: 'leases', findings: () => [heldLeases(input)] },
     { name: 'names', findings: () => keptNames(input) },
     { name: 'enrolments', findings: () => doubtfulEnrolments(input) },
+    { name: 'identities', findings: () => identities(input) },
   ];
 }
 
@@ -161,6 +164,52 @@ function* doubtfulEnrolments({ cp, index }: DoctorInput): Iterable<DoctorFinding
       yield found(dataplane, what, `where the machine is ours: causeway workloads confirm ${id.name} ${place}`);
     } else yield undefined;
   }
+}
+
+function* identities(input: DoctorInput): Iterable<DoctorFinding | undefined> {
+  yield* sharedIds(input);
+  yield* formerIds(input);
+}
+
+/** SPIFFE ids that workloads of several namespaces have, in every zone that says so. */
+function* sharedIds({ index }: DoctorInput): Iterable<DoctorFinding | undefined> {
+  for (const state of index.ofKind(IdentityPathState.name)) {
+    const { mesh, zone } = state.id;
+    for (const { id, namespaces } of (IdentityPathState.is(state) && state.spec.shared) || []) {
+      const what = `zone ${zone}, mesh ${mesh}: ${id} is the id of workloads in namespaces ${namespaces.join(', ')}: to rules by namespace or service these are neither's`;
+      const advice = `let ids have namespaces (IdentityPath: docs/guides/workload-identity.md), or give one of them another label ${Label.workload}`;
+      yield { what: short(what), advice };
+    }
+    yield undefined;
+  }
+}
+
+/** Settings that name a SPIFFE id which workloads in namespaces have only until the form of ids has changed. */
+function* formerIds({ index, cp }: DoctorInput): Iterable<DoctorFinding | undefined> {
+  const changing = new Map<string, readonly ChangingIds[]>();
+  const here = cp.role === 'zone' ? cp.zone : '';
+  for (const policy of index.ofKind(AccessPolicy.kind)) {
+    const { mesh } = policy.id;
+    const ids = changing.get(mesh) ?? changingIdsIn(index, mesh, here);
+    changing.set(mesh, ids);
+    const named = ids.length === 0 ? [] : idsNamedBy(policy.spec).filter((id) => namespacedIds(id, ids).length > 0);
+    const [first, ...others] = named;
+    if (first === undefined) yield undefined;
+    else {
+      const more = others.length > 0 ? ` (and ${others.length} more)` : '';
+      const what = `names ${first}${more}: outside of namespace default workloads show it only until the form of ids has changed`;
+      yield found(policy, what, 'name the ids with the namespace too: spiffe://DOMAIN/ns/NAMESPACE/workload/WORKLOAD');
+    }
+  }
+}
+
+/** The SPIFFE ids that an AccessPolicy names anywhere, each once. */
+function idsNamedBy(value: JsonValue | undefined): readonly string[] {
+  if (isJsonArray(value)) return [...new Set(value.flatMap(idsNamedBy))];
+  if (!isJsonObject(value)) return [];
+  const { spiffeId } = value;
+  const own = isJsonObject(spiffeId) && typeof spiffeId['value'] === 'string' ? [spiffeId['value']] : [];
+  return [...new Set([...own, ...Object.values(value).flatMap(idsNamedBy)])];
 }
 
 function* checkRules({ registry, index }: DoctorInput): Iterable<DoctorFinding | undefined> {

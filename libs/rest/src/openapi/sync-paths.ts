@@ -129,6 +129,7 @@ export const SYNC_SCHEMAS: OpenApiObject = {
                 'leases',
                 'names',
                 'enrolments',
+                'identities',
                 'leader',
                 'tokens',
                 'keys',

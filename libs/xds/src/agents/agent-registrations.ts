@@ -36,7 +36,7 @@ export interface AgentRegistrationsOptions {
   readonly peers: Pick<PeerCertificates, 'verify'>;
   readonly enrolments: Pick<Enrolments, 'join' | 'certified' | 'checkServices'>;
   /** The SPIFFE id that a Dataplane is to have; undefined where no MeshIdentity selects it. */
-  readonly idOf: (dataplane: DataplaneResource) => string | undefined;
+  readonly idsOf: (dataplane: DataplaneResource) => readonly string[];
   readonly admission: DataplaneRegistrarOptions['admission'];
 }
 
@@ -94,11 +94,12 @@ export class AgentRegistrations {
     certificate: X509Certificate,
     { address }: AgentCredentials,
   ): Promise<RegistrationRight> {
-    const { peers, idOf, enrolments } = this.options;
+    const { peers, idsOf, enrolments } = this.options;
     const { uri, enrolment, expiresAt: until } = peers.verify(certificate, wanted.id.mesh);
     for (const dataplane of stored ? [wanted, stored] : [wanted]) {
-      const id = idOf(dataplane) ?? 'nobody: no MeshIdentity selects it';
-      if (id !== uri) throw new Forbidden(`the client certificate is of ${uri}, the Dataplane is ${id}`);
+      const ids = idsOf(dataplane);
+      const [id = 'nobody: no MeshIdentity selects it'] = ids;
+      if (!ids.includes(uri)) throw new Forbidden(`the client certificate is of ${uri}, the Dataplane is ${id}`);
     }
     const services = enrolments.checkServices(wanted, await enrolments.certified(wanted.id, enrolment));
     return { tokenId: '', until, address, services };

@@ -96,6 +96,37 @@ describe('who carries an id', () => {
     expect(Object.keys(directory.known)).toEqual(['spiffe://default.east.mesh.local/ns/shop/web']);
   });
 
+  const state = (zone: string, spec: JsonObject): Resource => sketch('IdentityPathState', 'zone', spec, { zone });
+
+  it('has two ids while the form of ids changes, and which these are is followed', () => {
+    const both = ['spiffe://default.east.mesh.local/ns/shop/workload/web', id('web')];
+    const directory = new Directory(identity(), dataplane('web-1', 'shop', 'web'), dataplane('web', 'default'));
+    const step = (spec: JsonObject): readonly string[] => {
+      directory.zone.put(state('east', { namespaces: ['shop'], ...spec }));
+      return [...directory.facts.idsIn('shop')].sort();
+    };
+    expect(step({ signs: 'Workload', step: 'Announcing' })).toEqual(both);
+    expect(directory.last).toBe('all');
+    expect(directory.facts.changing()).toEqual([
+      { domains: ['default', 'default.east.mesh.local'], namespaces: ['shop'] },
+    ]);
+    expect(step({ signs: 'Namespaced', step: 'Retiring', until: 5 })).toEqual(both);
+    expect(step({ signs: 'Namespaced', step: 'Retiring', until: 6 })).toEqual(both);
+    expect(directory.last).toEqual(new Set());
+    expect(step({ signs: 'Namespaced' })).toEqual([both[0]]);
+    expect([...directory.facts.idsIn('default')]).toEqual([id('web')]);
+    expect(directory.facts.changing()).toEqual([]);
+  });
+
+  it('another zone says which of its namespaces share an id, of its own trust domains', () => {
+    const directory = new Directory(identity(), service('web', 'shop', 'west', id('web', 'west')));
+    const shared = [id('web', 'west'), id('web')].map((each) => ({ id: each, namespaces: ['dev', 'shop'] }));
+    directory.zone.put(state('west', { signs: 'Workload', shared }));
+    expect(directory.known).toEqual({ [id('web', 'west')]: ['dev', 'shop', 'shop/web'] });
+    directory.zone.delete(state('west', {}));
+    expect(directory.known).toEqual({ [id('web', 'west')]: ['shop/web'] });
+  });
+
   it.each<[string, JsonObject | undefined, readonly string[], readonly string[]]>([
     ['the default', undefined, ['default.west.mesh.local'], ['default', 'default.west.mesh.local']],
     [

@@ -1,16 +1,14 @@
-import { asDataplane, movesIdentities, movesMeshAuthority, WorkloadIds } from '@causeway/controllers';
-import { trustDomainOf } from '@causeway/identity';
-import { MeshIdentity, MeshService } from '@causeway/kinds';
-import type { CallerFacts, IdBearer } from '@causeway/policies';
-import { identityKey, type Resource } from '@causeway/resources';
+import { asDataplane, movesMeshAuthority, movesWorkloadIds, WorkloadIds } from '@causeway/controllers';
+import { changingIds, zoneDomains, type ZoneDomains } from '@causeway/identity';
+import { IdentityPathState, MeshService } from '@causeway/kinds';
+import type { CallerFacts, ChangingIds, IdBearer } from '@causeway/policies';
+import { identityKey, jsonEqual, type JsonObject, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 
 /** Namespaces, each with its mesh, of which other ids are known than before; `all`: zones of trust domains may be others too. */
 export type CallersChange = ReadonlySet<string> | 'all';
 
 const NOTHING: CallersChange = new Set();
-/** A zone that no mesh has: what a template gives for it tells nothing of a zone. */
-const NO_ZONE = 'no-zone';
 
 /** The name of a namespace of a mesh in a `CallersChange`. */
 export function callersIn(mesh: string, namespace: string): string {
@@ -19,13 +17,14 @@ export function callersIn(mesh: string, namespace: string): string {
 
 /**
  * Who carries which SPIFFE id (docs/reference/policies-shipped.md, AccessPolicy): the Dataplanes of this zone by their MeshIdentities, and
- * services of all zones by `spec.identities`, as far as the ids are of their own zone. A change costs the ids of what changed; other
- * MeshIdentities cost everything.
+ * services of all zones by `spec.identities`, and what other zones say of ids that their namespaces share, as far as the ids are of their
+ * own zone. A change costs the ids of what changed; other MeshIdentities, and another state of ids in a zone, cost everything.
  */
 export class CallerDirectory {
   private readonly ids = new WorkloadIds();
   private meshes = new Map<string, MeshCallers>();
   private domains = new Map<string, ZoneDomains>();
+  private changing = new Map<string, readonly ChangingIds[]>();
 
   constructor(
     private readonly index: Pick<IndexReader, 'get' | 'ofKind'>,
@@ -41,17 +40,21 @@ export class CallerDirectory {
         this.set(identityKey(resource.id), resource);
         yield;
       }
+    for (const state of this.index.ofKind(IdentityPathState.name)) {
+      this.setShared(state);
+      yield;
+    }
   }
 
   /** Takes changes of the index. */
   observe(changes: readonly IndexChange[]): CallersChange {
-    const moves = ({ id, ...rest }: IndexChange): boolean =>
-      (id.kind === MeshIdentity.name && movesIdentities({ id, ...rest }, this.zone)) ||
-      movesMeshAuthority({ id, ...rest });
+    const moves = (change: IndexChange): boolean =>
+      movesWorkloadIds(change, this.zone) || movesMeshAuthority(change) || movesState(change, this.zone);
     if (changes.some(moves)) {
       this.ids.reset(this.index);
       this.meshes = new Map();
       this.domains = new Map();
+      this.changing = new Map();
       for (const _ of this.load());
       return 'all';
     }
@@ -65,19 +68,26 @@ export class CallerDirectory {
 
   /** What is known of the callers of a mesh, as it is when it is asked. */
   of(mesh: string): CallerFacts {
-    const { index, zone } = this;
     const known = (): MeshCallers => this.ofMesh(mesh);
     return {
       ids: () => known().ids(),
       idsIn: (namespace) => known().idsIn(namespace),
       bearersOf: (id) => known().bearersOf(id),
-      domainsOf: (of) => {
-        const key = `${mesh}/${of}`;
-        const domains = this.domains.get(key) ?? zoneDomains(index, mesh, { of, here: zone });
-        this.domains.set(key, domains);
-        return domains;
+      domainsOf: (of) => this.domainsOf(mesh, of),
+      changing: () => {
+        const changing =
+          this.changing.get(mesh) ?? changingIds(this.index, mesh, (of) => this.domainsOf(mesh, of).possible);
+        this.changing.set(mesh, changing);
+        return changing;
       },
     };
+  }
+
+  private domainsOf(mesh: string, of: string): ZoneDomains {
+    const key = `${mesh}/${of}`;
+    const domains = this.domains.get(key) ?? zoneDomains(this.index, mesh, { of, here: this.zone });
+    this.domains.set(key, domains);
+    return domains;
   }
 
   private ofMesh(mesh: string): MeshCallers {
@@ -94,6 +104,23 @@ export class CallerDirectory {
     return this.ofMesh(mesh).set(key, bearer, resource ? this.idsOf(resource) : []);
   }
 
+  /** Takes the ids that namespaces of another zone share: some of those that carry them are known there only. */
+  private setShared(state: Resource): void {
+    const { mesh, zone } = state.id;
+    if (zone === this.zone || !IdentityPathState.is(state)) return;
+    const isOfZone = this.isOfZone(mesh, zone);
+    for (const { id, namespaces } of state.spec.shared ?? [])
+      if (isOfZone(id))
+        for (const namespace of namespaces)
+          this.ofMesh(mesh).set(`${identityKey(state.id)} ${id} ${namespace}`, { namespace }, [id]);
+  }
+
+  /** Whether an id is of a trust domain that may be a zone's. */
+  private isOfZone(mesh: string, zone: string): (id: string) => boolean {
+    const domains = this.domainsOf(mesh, zone).possible.map((domain) => `spiffe://${domain}/`);
+    return (id) => domains.some((domain) => id.startsWith(domain));
+  }
+
   /** What a resource says of ids: a Dataplane of this zone those that it shows, a MeshService those of its instances. */
   idsOf(resource: Resource): readonly string[] {
     const { mesh, zone } = resource.id;
@@ -101,13 +128,23 @@ export class CallerDirectory {
     if (dataplane) return zone === this.zone ? this.ids.idsOf(dataplane) : [];
     if (!MeshService.is(resource)) return [];
     // A zone vouches for its own workloads only.
-    const domains = this.of(mesh)
-      .domainsOf(zone)
-      .possible.map((domain) => `spiffe://${domain}/`);
+    const isOfZone = this.isOfZone(mesh, zone);
     return (resource.spec.identities ?? []).flatMap(({ type, value }) =>
-      type === 'SpiffeID' && domains.some((domain) => value.startsWith(domain)) ? [value] : [],
+      type === 'SpiffeID' && isOfZone(value) ? [value] : [],
     );
   }
+}
+
+/** Whether a zone says something else of ids than before; when a step ends does not count. */
+function movesState({ id, before, after }: IndexChange, zone: string): boolean {
+  if (id.kind !== IdentityPathState.name) return false;
+  return !jsonEqual(said(before, zone), said(after, zone));
+}
+
+/** Which ids this zone shares is known of its Dataplanes. */
+function said(state: Resource | undefined, here: string): JsonObject {
+  const { until: _, shared, ...rest } = state?.spec ?? {};
+  return state?.id.zone === here || shared === undefined ? rest : { ...rest, shared };
 }
 
 /** The ids of one mesh. */
@@ -159,29 +196,4 @@ class MeshCallers {
     else counts?.delete(id);
     if (counts?.size === 0) this.byNamespace.delete(namespace);
   }
-}
-
-type ZoneDomains = ReturnType<CallerFacts['domainsOf']>;
-
-/**
- * The trust domains of a zone: that of the zone's name, and what MeshIdentities give there. One that gives the same in other zones says of
- * nobody where he is; neither does the authority of `Mesh.mtls`, whose domain is the mesh.
- */
-export function zoneDomains(
-  index: Pick<IndexReader, 'ofKind'>,
-  mesh: string,
-  { of, here }: { readonly of: string; readonly here: string },
-): ZoneDomains {
-  const sure = new Set([`${mesh}.${of}.mesh.local`]);
-  const possible = new Set([mesh]);
-  for (const identity of index.ofKind(MeshIdentity.name)) {
-    if (!MeshIdentity.is(identity) || identity.id.mesh !== mesh) continue;
-    const isThere = identity.id.zone === '' || identity.id.zone === of;
-    const given = isThere ? trustDomainOf(identity, of) : undefined;
-    if (given?.ok !== true) continue;
-    const elsewhere = trustDomainOf(identity, of === NO_ZONE ? here : NO_ZONE);
-    const isItsOwn = identity.id.zone === of || !elsewhere.ok || elsewhere.trustDomain !== given.trustDomain;
-    (isItsOwn ? sure : possible).add(given.trustDomain);
-  }
-  return { sure: [...sure].sort(), possible: [...sure, ...possible].sort() };
 }

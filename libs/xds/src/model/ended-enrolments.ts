@@ -1,7 +1,7 @@
+import { zoneDomains } from '@causeway/identity';
 import { WorkloadRevocation } from '@causeway/kinds';
 import { compareText } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
-import { zoneDomains } from './caller-directory';
 
 /** An enrolment whose certificates are believed no longer: they have its uid as their subject. */
 export interface EndedEnrolment {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DataplaneResource } from '@causeway/controllers';
-import { WorkloadRevocation } from '@causeway/kinds';
+import { revokedIdsIn } from '@causeway/identity';
+import { IdentityPathState, WorkloadRevocation } from '@causeway/kinds';
 import { mtlsModeOf, type MeshAccess, type Meshes, type MtlsMode } from '@causeway/meshes';
 import { globalIdentity, identityKey, isJsonObject, type Resource } from '@causeway/resources';
 import { mayBeAnonymous, type AccessRules } from '@causeway/policies';
@@ -55,7 +56,10 @@ interface Decision {
 }
 
 /** Kinds of which a change may change who may call. */
-const SOURCES: readonly string[] = ['Mesh', 'MeshParameters', 'ConfigMap', WorkloadRevocation.name];
+const SOURCES: readonly string[] = [
+  ...['Mesh', 'MeshParameters', 'ConfigMap', 'MeshIdentity'],
+  ...[WorkloadRevocation.name, IdentityPathState.name],
+];
 
 /**
  * Who may call the inbounds of each mesh. While a first state is not complete, the Mesh is missing or somebody else's, or its
@@ -172,7 +176,9 @@ export class AccessTable implements AccessFacts {
     const access = this.source.isReady() ? this.source.meshes.state(mesh)?.access : undefined;
     if (!access) return 'pending';
     const narrowed = narrowedOf(this.index.get(globalIdentity('Mesh', mesh)));
-    return { access, narrowed, ended: endedEnrolments(this.index, { mesh, zone: this.zone }) };
+    const at = { mesh, zone: this.zone };
+    const revoked = revokedIdsIn(this.index, at, access.revoked);
+    return { access: { ...access, revoked }, narrowed, ended: endedEnrolments(this.index, at) };
   }
 }
 

@@ -14,7 +14,8 @@ function dataplane(name: string): Identity {
 /** An issuer that signs on paper, and the certificates that it keeps alive. */
 function setUp(random = () => 0.5) {
   const clock = new FakeClock(1_000_000);
-  const state = { authority: 'A', uri: 'spiffe://a/', fails: false, signed: 0, underWay: 0, most: 0, looks: 0 };
+  const former: string[] = [];
+  const state = { authority: 'A', uri: 'spiffe://a/', former, fails: false, signed: 0, underWay: 0, most: 0, looks: 0 };
   const certificates = new ProxyCertificates({
     ...{ clock, logger: silentLogger, random },
     issuer: {
@@ -31,9 +32,9 @@ function setUp(random = () => 0.5) {
     },
     authority: () => Promise.resolve(state.authority),
     meshAuthority: () => undefined,
-    idOf: () => {
+    idsOf: () => {
       state.looks += 1;
-      return state.uri;
+      return [state.uri, ...state.former];
     },
   });
   const renewed: string[] = [];
@@ -120,6 +121,23 @@ describe('the certificates of proxies', () => {
     expect(certificate.status().uri).toBe('spiffe://b/');
     await pass(10_000);
     expect(certificates.counters.signed).toBe(2);
+    certificates.close();
+  });
+
+  it('are renewed at their time where the form of ids changes, and at once where the one held is known no longer', async () => {
+    const { enrol, settle, pass, state, certificates } = setUp();
+    const certificate = enrol('redis-1');
+    await settle();
+    [state.uri, state.former] = ['spiffe://b/', ['spiffe://a/']];
+    certificates.reviewIds();
+    await pass(1_000);
+    expect(certificate.status().uri).toBe('spiffe://a/');
+    await pass(12 * HOUR);
+    expect(certificate.status().uri).toBe('spiffe://b/');
+    [state.uri, state.former] = ['spiffe://c/', []];
+    certificates.reviewIds();
+    await settle();
+    expect(certificate.status().uri).toBe('spiffe://c/');
     certificates.close();
   });
 

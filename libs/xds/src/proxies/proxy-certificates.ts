@@ -18,8 +18,11 @@ export interface ProxyCertificatesOptions {
   readonly authority: () => Promise<string | undefined>;
   /** The certificate of the authority of a mesh (`Mesh.mtls`); undefined where there is none. */
   readonly meshAuthority: (mesh: string) => string | undefined;
-  /** The SPIFFE id that a Dataplane, or the egress in a mesh, is to have; undefined where it has none. */
-  readonly idOf: (owner: CertificateOwner) => string | undefined;
+  /**
+   * The SPIFFE ids by which a Dataplane, or the egress in a mesh, is known; none where it has none. The first is that of the next
+   * certificate; one that was signed for another of them stays until it is renewed.
+   */
+  readonly idsOf: (owner: CertificateOwner) => readonly string[];
   readonly clock: Clock;
   readonly logger: Logger;
   readonly random?: () => number;
@@ -148,8 +151,8 @@ export class ProxyCertificates {
   }
 
   private hasOtherId({ owner, certificate }: Entry): boolean {
-    const id = this.options.idOf(owner);
-    return id !== undefined && id !== certificate?.uri;
+    const ids = this.options.idsOf(owner);
+    return ids.length > 0 && (certificate === undefined || !ids.includes(certificate.uri));
   }
 
   close(): void {
@@ -269,9 +272,9 @@ export class ProxyCertificates {
     const { key, owner } = entry;
     entry.shown = undefined;
     if (key.type !== 'file') return undefined;
-    const uri = this.options.idOf(owner);
+    const uri = this.options.idsOf(owner).find((id) => shown.subjectAltName === `URI:${id}`);
     const authority = await this.signingAuthority();
-    if (uri === undefined || shown.subjectAltName !== `URI:${uri}` || authority === undefined) return undefined;
+    if (uri === undefined || authority === undefined) return undefined;
     if (!isForKey(shown, key.csr) || !shown.verify(authority.publicKey)) return undefined;
     const [from, notAfter] = [Date.parse(shown.validFrom) + BACKDATED, Date.parse(shown.validTo)];
     const due = renewalTime({ now: from, notAfter }, this.options.random);

@@ -32,14 +32,14 @@ function setUp() {
     zoneTokens: { verify: nobody, onChange: () => () => undefined },
     certificates: new ProxyCertificates({
       ...{ clock, logger: silentLogger, issuer: { issue: nobody, issueToEgress: nobody } },
-      ...{ authority: () => Promise.resolve(undefined), meshAuthority: () => undefined, idOf: () => undefined },
+      ...{ authority: () => Promise.resolve(undefined), meshAuthority: () => undefined, idsOf: () => [] },
     }),
     peers: {
       verify: () => {
         throw new Unavailable('knows nobody');
       },
     },
-    idOf: () => undefined,
+    idsOf: () => [],
     registrar: { register: () => Promise.resolve(), left: () => undefined },
     clock,
     enrolments: { join: () => Promise.resolve(undefined), certified: () => Promise.resolve(undefined) },

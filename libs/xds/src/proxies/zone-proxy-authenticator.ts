@@ -8,8 +8,8 @@ import {
   type JoiningCredential,
   type WorkloadBinding,
 } from '@causeway/identity';
-import { Enrolment, WorkloadRevocation } from '@causeway/kinds';
-import { LEASED_BY, REGISTERED_BY, type DataplaneResource } from '@causeway/controllers';
+import { Dataplane, Enrolment, WorkloadRevocation } from '@causeway/kinds';
+import { LEASED_BY, movesWorkloadIds, REGISTERED_BY, type DataplaneResource } from '@causeway/controllers';
 import {
   Conflict,
   Forbidden,
@@ -49,8 +49,8 @@ export interface ZoneProxyAuthenticatorOptions {
   readonly certificates: ProxyCertificates;
   /** For callers that show the certificate of their workload. */
   readonly peers: Pick<PeerCertificates, 'verify'>;
-  /** The SPIFFE id that a stored Dataplane is to have; undefined where it has none. */
-  readonly idOf: (dataplane: Identity) => string | undefined;
+  /** The SPIFFE ids by which a stored Dataplane is known, that of its next certificate first; none where it has none. */
+  readonly idsOf: (dataplane: Identity) => readonly string[];
   readonly registrar: Pick<DataplaneRegistrar, 'register' | 'left'>;
   readonly clock: Pick<Clock, 'sleep'>;
   readonly enrolments: Pick<Enrolments, 'join' | 'certified'>;
@@ -179,7 +179,7 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
         const proxy = dataplaneProxyId(id);
         if (this.views.has(proxy)) proxies.add(proxy);
       }
-      if (id.kind === 'MeshIdentity' || meshOfAuthority(change) !== undefined || isMeshAuthorityKey(id))
+      if (movesWorkloadIds(change, zone) || meshOfAuthority(change) !== undefined || isMeshAuthorityKey(id))
         areAllIdsStale = true;
       const proxy = id.zone === zone ? proxyOf(id) : undefined;
       if (proxy === undefined || !this.views.has(proxy)) continue;
@@ -244,14 +244,12 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
 
   /** A certificate holds for the Dataplanes whose id it has. */
   private async verifiedCertificate(node: DataplaneOf, certificate: X509Certificate): Promise<VerifiedClaims> {
-    const { peers, idOf, enrolments } = this.options;
+    const { peers, idsOf, enrolments } = this.options;
     const { uri, enrolment, expiresAt } = peers.verify(certificate, node.mesh);
     const dataplane = this.stored(node);
-    const id = idOf(dataplane.id);
-    if (id !== uri)
-      throw new Forbidden(
-        `the client certificate is of ${uri}, the Dataplane is ${id ?? 'nobody: no MeshIdentity selects it'}`,
-      );
+    const ids = idsOf(dataplane.id);
+    const [id = 'nobody: no MeshIdentity selects it'] = ids;
+    if (!ids.includes(uri)) throw new Forbidden(`the client certificate is of ${uri}, the Dataplane is ${id}`);
     const services = (await enrolments.certified(dataplane.id, enrolment))?.spec.services;
     const binding = { mesh: node.mesh, workload: workloadOf(dataplane), ...(services && { services }) };
     return { id: '', binding, expiresAt };

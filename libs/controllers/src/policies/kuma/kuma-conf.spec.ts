@@ -130,7 +130,7 @@ describe('an AccessPolicy as a MeshTrafficPermission of Kuma', () => {
   const match = (name: string) => ({ spiffeID: { type: 'Exact', value: id(name) } });
   const access = (spec: AccessSpec, defaultAccess: 'Allow' | 'Deny' = 'Allow'): unknown => {
     expect(AccessPolicy.read(spec)).toBe(spec);
-    return said(permissionConf(spec, defaultAccess));
+    return said(permissionConf(spec, defaultAccess, []));
   };
 
   it('lets in whom it allows, each id once, in order', () => {
@@ -143,6 +143,20 @@ describe('an AccessPolicy as a MeshTrafficPermission of Kuma', () => {
     expect(access({ allow: { a: exact('web', 'api') }, deny: { b: exact('api') } })).toEqual({
       deny: [match('api')],
       allow: [match('api'), match('web')],
+    });
+  });
+
+  it('names callers by both ids while the form of ids changes', () => {
+    const changing = [{ domains: ['default.east.mesh.local'], namespaces: ['shop'] }];
+    const inShop = (name: string) => `spiffe://default.east.mesh.local/ns/shop/workload/${name}`;
+    const spec: AccessSpec = {
+      allow: { a: { from: [{ spiffeId: { type: 'Exact', value: inShop('api') } }, ...exact('web').from] } },
+      deny: { b: { from: [{ spiffeId: { type: 'Exact', value: inShop('job') } }] } },
+    };
+    const named = (value: string) => ({ spiffeID: { type: 'Exact', value } });
+    expect(said(permissionConf(spec, 'Deny', changing))).toEqual({
+      deny: [named(inShop('job')), match('job')],
+      allow: [named(inShop('api')), named(inShop('web')), match('web')],
     });
   });
 

@@ -1,6 +1,8 @@
+import { changingIdsIn } from '@causeway/identity';
+import { IdentityPathState } from '@causeway/kinds';
 import type { FollowedRoutes, Meshes, RoutesChange } from '@causeway/meshes';
 import { AccessPolicy, RetryPolicy, TimeoutPolicy, type PoliciesAffected } from '@causeway/policies';
-import { identityKey, jsonEqual, type Identity, type Resource } from '@causeway/resources';
+import { identityKey, jsonEqual, type Identity, type JsonValue, type Resource } from '@causeway/resources';
 import { onAbort } from '@causeway/runtime';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import { isKeptFromSync } from '@causeway/sync';
@@ -137,6 +139,10 @@ export class KumaPolicyReconciler implements KeyedReconciler, ToldPolicies {
   keysOf({ id, key, before, after }: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[] {
     if (isKumaPolicyKind(id.kind)) return id.zone === '' ? [key] : NO_KEYS;
     if (id.kind === 'Mesh') return [this.file('MeshTimeout', id)];
+    if (id.kind === IdentityPathState.name) {
+      if (!jsonEqual(changeOf(before), changeOf(after))) this.moveServices(id.mesh, ['MeshTrafficPermission']);
+      return NO_KEYS;
+    }
     if (!SERVICES.includes(id.kind)) return NO_KEYS;
     const isUnchanged = before !== undefined && after !== undefined && isSame(before, after);
     const others = isUnchanged || !this.isTold ? [] : this.namesakes.put(key, { before, after }, index);
@@ -197,6 +203,7 @@ export class KumaPolicyReconciler implements KeyedReconciler, ToldPolicies {
         this.meansOthers(service) ? { ok: false, reason: NAMESAKES } : kumaService(index, service.id, port),
       servers: () => this.servers.of(identityKey(service.id), service, this.zones ?? []),
       defaultAccess: this.defaults.get(service.id.mesh) ?? 'Allow',
+      changing: () => changingIdsIn(index, service.id.mesh, ''),
     });
   }
 
@@ -292,6 +299,12 @@ function isSame(before: Resource, after: Resource): boolean {
     jsonEqual(before.labels, after.labels) &&
     fields.every((field) => jsonEqual(before.spec[field], after.spec[field]))
   );
+}
+
+/** The part of what a zone says of its ids that decides which ids a caller may show. */
+function changeOf(state: Resource | undefined): readonly JsonValue[] {
+  const { step, namespaces } = state?.spec ?? {};
+  return [step === undefined, namespaces ?? null];
 }
 
 /** Nothing is told, because somebody else made what has the name. */

@@ -1,4 +1,4 @@
-import type { AccessRule, AccessSpec } from '@causeway/policies';
+import { formerId, namespacedIds, type AccessRule, type AccessSpec, type ChangingIds } from '@causeway/policies';
 import type { JsonObject, JsonValue } from '@causeway/resources';
 import type { ToldConf } from './mesh-retry';
 
@@ -7,11 +7,20 @@ const MOST_IDS = 1_024;
 
 /**
  * `default` of the rule of a MeshTrafficPermission of Kuma 2.14 that lets the same callers in (docs/reference/kuma-interop.md, Policies in
- * zones of Kuma). Kuma refuses whom it is not told to let in, so where nobody may call it is told nothing. Linear in the ids.
+ * zones of Kuma). Kuma refuses whom it is not told to let in, so where nobody may call it is told nothing. While the form of ids changes
+ * it is told both ids of a caller; of an id with a namespace the one without in `deny` only, which others may have too. Linear in the ids.
  */
-export function permissionConf(spec: AccessSpec, defaultAccess: 'Allow' | 'Deny'): ToldConf {
+export function permissionConf(
+  spec: AccessSpec,
+  defaultAccess: 'Allow' | 'Deny',
+  changing: readonly ChangingIds[],
+): ToldConf {
   if (!spec.allow && !spec.deny) return { ok: true };
-  const [allow, deny] = [idsOf('allow', spec.allow), idsOf('deny', spec.deny)];
+  const allow = idsOf('allow', spec.allow, (id) => namespacedIds(id, changing));
+  const deny = idsOf('deny', spec.deny, (id) => [
+    ...namespacedIds(id, changing),
+    ...[formerId(id, changing)?.uri].filter((uri) => uri !== undefined),
+  ]);
   if (!allow.ok) return allow;
   if (!deny.ok) return deny;
   if (!spec.allow && defaultAccess === 'Allow') {
@@ -27,11 +36,15 @@ export function permissionConf(spec: AccessSpec, defaultAccess: 'Allow' | 'Deny'
 
 type Ids = { readonly ok: true; readonly ids: readonly string[] } | { readonly ok: false; readonly reason: string };
 
-/** The ids that rules name, each once, in order. */
-function idsOf(field: string, rules: Readonly<Record<string, AccessRule>> = {}): Ids {
+/** The ids that rules name, and the others of the same callers, each once, in order. */
+function idsOf(
+  field: string,
+  rules: Readonly<Record<string, AccessRule>> | undefined,
+  othersOf: (id: string) => readonly string[],
+): Ids {
   const ids = new Set<string>();
-  for (const name of Object.keys(rules).sort()) {
-    const { from, to } = rules[name] ?? {};
+  for (const name of Object.keys(rules ?? {}).sort()) {
+    const { from, to } = rules?.[name] ?? {};
     const where = `${field}.${name}`;
     if (to) return refused(`${where} names methods or paths`);
     if (!from) return refused(`${where} is for all callers, of whom Kuma knows no name`);
@@ -42,7 +55,7 @@ function idsOf(field: string, rules: Readonly<Record<string, AccessRule>> = {}):
       // It takes no slash at the end of a prefix, so it would take names that begin alike too.
       if (spiffeId.type !== 'Exact') return refused(`${where} names a prefix, which Kuma does not end at a slash`);
       if (spiffeId.value.endsWith('/')) return refused(`${where} names ${spiffeId.value}, which is no SPIFFE id`);
-      ids.add(spiffeId.value);
+      for (const id of [spiffeId.value, ...othersOf(spiffeId.value)]) ids.add(id);
     }
   }
   return { ok: true, ids: [...ids].sort() };

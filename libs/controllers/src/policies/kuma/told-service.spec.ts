@@ -61,6 +61,7 @@ function told(kind: Parameters<typeof toldService>[0], given: Given) {
       service: () => ({ ok: true, labels: LABELS }),
       servers: () => SERVERS,
       defaultAccess: 'Allow',
+      changing: () => [],
       ...more,
     },
   );

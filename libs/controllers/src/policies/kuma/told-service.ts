@@ -1,4 +1,4 @@
-import { AccessPolicy } from '@causeway/policies';
+import { AccessPolicy, type ChangingIds } from '@causeway/policies';
 import { jsonEqual, type Identity, type JsonObject, type Labels } from '@causeway/resources';
 import type { Frontend } from '@causeway/routing';
 import type { KumaService } from '../../routes/kuma/mesh-http-route';
@@ -32,6 +32,8 @@ export interface ServiceSources extends RequestSources {
   /** Undefined where none of its servers has a proxy of Kuma. */
   readonly servers: () => KumaServers | undefined;
   readonly defaultAccess: 'Allow' | 'Deny';
+  /** The zones in which the form of ids of the mesh changes. */
+  readonly changing: () => readonly ChangingIds[];
 }
 
 const NOTHING_TOLD: ToldService = { told: [], untold: [] };
@@ -83,9 +85,10 @@ function toEntries({ id: { kind }, ports }: Frontend, to: readonly PortConf[]): 
 }
 
 /** Kuma lets callers in by proxies, not by ports of services: all ports have to say the same. */
-function toldAccess(frontend: Frontend, { policies, servers, defaultAccess }: ServiceSources): ToldService {
+function toldAccess(frontend: Frontend, { policies, servers, defaultAccess, changing }: ServiceSources): ToldService {
   if (frontend.id.kind !== 'MeshService') return NOTHING_TOLD;
-  const ports = frontend.ports.map(({ port }) => accessAt(policies, { service: frontend.id, port }, defaultAccess));
+  const access = { defaultAccess, changing: changing() };
+  const ports = frontend.ports.map(({ port }) => accessAt(policies, { service: frontend.id, port }, access));
   if (ports.every(({ keys }) => keys.length === 0)) return NOTHING_TOLD;
   const at = servers();
   if (!at) return NOTHING_TOLD;
@@ -112,7 +115,7 @@ function toldAccess(frontend: Frontend, { policies, servers, defaultAccess }: Se
 function accessAt(
   policies: EffectivePolicies,
   at: { readonly service: Identity; readonly port: number },
-  defaultAccess: ServiceSources['defaultAccess'],
+  { defaultAccess, changing }: { defaultAccess: ServiceSources['defaultAccess']; changing: readonly ChangingIds[] },
 ): { readonly port: number; readonly keys: readonly string[]; readonly told: ToldConf } {
   const found = policies.effectiveOfBackend(AccessPolicy.kind, at);
   const { port } = at;
@@ -120,7 +123,7 @@ function accessAt(
   const keys = [...new Set([...found.sources.values()].map(({ policy }) => policy))].sort();
   const spec = AccessPolicy.read(found.spec);
   // Proxies refuse everybody where a policy cannot be read, as Kuma does without one.
-  return { port, keys, told: spec ? permissionConf(spec, defaultAccess) : { ok: true } };
+  return { port, keys, told: spec ? permissionConf(spec, defaultAccess, changing) : { ok: true } };
 }
 
 const confOf = (told: ToldConf | undefined): JsonObject => (told?.ok && told.conf) || {};

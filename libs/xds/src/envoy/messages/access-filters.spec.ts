@@ -21,6 +21,7 @@ const facts: CallerFacts = {
   idsIn: (namespace) => Object.keys(NAMESPACES).filter((each) => NAMESPACES[each]?.includes(namespace)),
   bearersOf: (each) => (NAMESPACES[each] ?? []).map((namespace) => ({ namespace })),
   domainsOf: (zone) => ({ sure: [`default.${zone}.mesh.local`], possible: [`default.${zone}.mesh.local`] }),
+  changing: () => [],
 };
 const CALLERS = [undefined, id('a'), id('b'), id('c'), id('d'), id('a', 'west')];
 const PATHS = ['/', '/x', '/x/y', '/xy', '/x//y', '/%78', '/x?q=//', '/z', '/x/%c0%af', '/x/%C3%A9'];

@@ -1,0 +1,221 @@
+import {
+  identityFor,
+  identityPathStateId,
+  isIdByPreset,
+  nextStep,
+  presetPathOf,
+  spiffeIdsOf,
+  wantedForm,
+  type MeshIdentityResource,
+  type PathStep,
+} from '@causeway/identity';
+import {
+  Dataplane,
+  IdentityPath,
+  IdentityPathState,
+  MOST_NAMESPACES_SHARING,
+  MOST_SHARED_IDS,
+  MOST_STATE_NAMESPACES,
+  type IdentityPathStateSpec,
+} from '@causeway/kinds';
+import {
+  compareText,
+  computedLabels,
+  globalIdentity,
+  identityKey,
+  jsonEqual,
+  parseIdentityKey,
+  type ControlPlane,
+  type Resource,
+} from '@causeway/resources';
+import type { IndexChange, IndexReader } from '@causeway/store';
+import { identitiesByMesh, movesWorkloadIds } from '../matching/mesh-identities';
+import {
+  KeyedLoop,
+  NO_KEYS,
+  RESCAN,
+  type KeyedReconciler,
+  type Keys,
+  type ReconcileResult,
+} from '../reconcile/keyed-reconciler';
+import type { IdentityPathReplicas } from './identity-path-replicas';
+import { IdsOfMesh, type IdBearer } from './ids-of-mesh';
+
+/** How long the other form of ids is announced before certificates are signed for it, ms; half the life of a certificate at the most. */
+const ANNOUNCED = 600_000;
+/** Other namespaces, or other shared ids, of one mesh are written at most so often, ms. */
+const WRITE_EVERY = 10_000;
+/** How often a step that is held is looked at, ms. */
+const LOOK_EVERY = 10_000;
+
+/** What the forms of ids in a zone are changed by. */
+export interface IdentityPathOptions {
+  readonly cp: ControlPlane;
+  readonly zone: string;
+  readonly replicas: Pick<IdentityPathReplicas, 'areReady'>;
+  /** Longest validity of certificates of workloads, ms. */
+  readonly validity: number;
+  /** By how much clocks of control planes may differ, ms. */
+  readonly skew: number;
+  /** Whether the zone has no session with its global now; absent for a zone without one. */
+  readonly isCutOff?: () => boolean;
+}
+
+/**
+ * Changes the form of the SPIFFE ids of a mesh in this zone where an IdentityPath says so, in steps that its IdentityPathState has, and
+ * writes there which ids workloads of several namespaces share (docs/guides/workload-identity.md). A change of a Dataplane costs its ids;
+ * another MeshIdentity or form costs one walk.
+ */
+export class IdentityPathReconciler implements KeyedReconciler {
+  readonly name = 'identity-path';
+  readonly looksOutside = true;
+  private identities: ReadonlyMap<string, readonly MeshIdentityResource[]> = new Map();
+  private readonly meshes = new Map<string, IdsOfMesh>();
+  private wereReady: boolean | undefined;
+  /** When the state of a mesh was written last, by its key, ms since 1970. */
+  private readonly writtenAt = new Map<string, number>();
+
+  constructor(private readonly options: IdentityPathOptions) {}
+
+  seed(index: IndexReader): Iterable<Keys> {
+    this.identities = identitiesByMesh(index);
+    this.meshes.clear();
+    return this.walk(index);
+  }
+
+  keysOf(change: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[] {
+    const { zone } = this.options;
+    const { id, key, before, after } = change;
+    if (movesWorkloadIds(change, zone)) return [RESCAN];
+    if (id.kind === 'Mesh') return before && after ? NO_KEYS : [this.keyOf(id.name)];
+    if (id.kind === IdentityPath.name) return [this.keyOf(id.mesh)];
+    if (id.zone !== zone) return NO_KEYS;
+    if (id.kind === IdentityPathState.name) return [key];
+    if (id.kind !== Dataplane.name) return NO_KEYS;
+    if (before && after && before.labels === after.labels && before.spec === after.spec) return NO_KEYS;
+    return this.file(index.byIdentityKey(key), key, index) ? [this.keyOf(id.mesh)] : NO_KEYS;
+  }
+
+  outsideKeys(index: IndexReader): Keys {
+    const { areReady } = this.options.replicas;
+    if (areReady === this.wereReady) return NO_KEYS;
+    this.wereReady = areReady;
+    return [...index.ofKind('Mesh')].map(({ id }) => this.keyOf(id.name));
+  }
+
+  reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
+    const id = parseIdentityKey(key);
+    const held = index.byIdentityKey(key);
+    if (held && !IdentityPathState.is(held)) return undefined;
+    if (!index.get(globalIdentity('Mesh', id.mesh)))
+      return held && { change: { type: 'delete', id, expect: held.revision } };
+    const ids = this.meshes.get(id.mesh);
+    const before = stepOf(held?.spec);
+    const step = this.next(before, { mesh: id.mesh, ids, index, now });
+    const spec = stateSpec(step, ids, held?.spec);
+    const isKept = spec.signs !== 'Workload' || spec.step !== undefined || spec.shared !== undefined;
+    if (held ? isKept && jsonEqual(held.spec, spec) : !isKept) return this.dueAt(step, now);
+    const isSameStep = before.signs === step.signs && before.step === step.step && before.until === step.until;
+    const next = (this.writtenAt.get(key) ?? -Infinity) + WRITE_EVERY;
+    if (isSameStep && now < next) return { dueAt: next };
+    this.writtenAt.set(key, now);
+    const { dueAt } = this.dueAt(step, now);
+    if (!isKept) return { change: held && { type: 'delete', id, expect: held.revision }, dueAt };
+    const labels = computedLabels(IdentityPathState, id, this.options.cp);
+    return { change: { type: 'put', id, expect: held?.revision ?? 'absent', labels, spec: { ...spec } }, dueAt };
+  }
+
+  private next(
+    before: PathStep,
+    of: {
+      readonly mesh: string;
+      readonly ids: IdsOfMesh | undefined;
+      readonly index: IndexReader;
+      readonly now: number;
+    },
+  ): PathStep {
+    const { replicas, validity, skew } = this.options;
+    const { index, now, mesh, ids } = of;
+    return nextStep(before, {
+      ...{ now, wanted: wantedForm(index, mesh), areReplicasReady: replicas.areReady },
+      announced: Math.min(ANNOUNCED, validity / 2),
+      ended: validity + skew,
+      isHeld: before.step === 'Announcing' && this.isHeld(index),
+      isConcerned: (ids?.concerned.size ?? 0) > 0,
+    });
+  }
+
+  /** Whether another zone cannot learn of ids now: its proxies would refuse who shows one. */
+  private isHeld(index: IndexReader): boolean {
+    const { zone, isCutOff } = this.options;
+    if (!isCutOff) return false;
+    if (isCutOff()) return true;
+    for (const other of index.ofKind('Zone'))
+      if (other.id.name !== zone && other.spec['enabled'] !== false && other.status?.['lost'] !== undefined)
+        return true;
+    return false;
+  }
+
+  private dueAt({ step, until = 0 }: PathStep, now: number): ReconcileResult {
+    return step === undefined ? {} : { dueAt: until > now ? until : now + LOOK_EVERY };
+  }
+
+  /** Files every Dataplane first; what is shared is known when the last one is. */
+  private *walk(index: IndexReader): Generator<Keys> {
+    for (const held of index.ofKind(Dataplane.name)) {
+      if (held.id.zone === this.options.zone) this.file(held, identityKey(held.id), index);
+      yield NO_KEYS;
+    }
+    const states = [...index.ofKind(IdentityPathState.name)].filter(({ id }) => id.zone === this.options.zone);
+    const meshes = [...[...index.ofKind('Mesh')].map(({ id }) => id.name), ...states.map(({ id }) => id.mesh)];
+    yield [...new Set(meshes)].map((mesh) => this.keyOf(mesh));
+  }
+
+  /** Files a Dataplane under its ids; true where the state of its mesh says something else now. */
+  private file(held: Resource | undefined, key: string, index: Pick<IndexReader, 'get'>): boolean {
+    const { mesh } = parseIdentityKey(key);
+    const ids = this.meshes.get(mesh) ?? new IdsOfMesh();
+    this.meshes.set(mesh, ids);
+    return ids.set(key, held && this.bearer(held, index));
+  }
+
+  private bearer(held: Resource, index: Pick<IndexReader, 'get'>): IdBearer | undefined {
+    const { mesh, namespace } = held.id;
+    const identity = Dataplane.is(held) ? identityFor(held, this.identities.get(mesh) ?? []) : undefined;
+    if (!identity) return undefined;
+    const uris = spiffeIdsOf(held, identity, presetPathOf(index, held.id));
+    return { namespace, uris, isConcerned: isIdByPreset(held, identity) };
+  }
+
+  private keyOf(mesh: string): string {
+    return identityKey(identityPathStateId({ mesh, zone: this.options.zone }));
+  }
+}
+
+function stepOf(spec: IdentityPathStateSpec | undefined): PathStep {
+  const { namespaces: _, shared: __, ...step } = spec ?? { signs: 'Workload' };
+  return step;
+}
+
+/** What is written of a step. During one, namespaces are added only: an id of before may be shown after its last Dataplane has gone. */
+function stateSpec(
+  step: PathStep,
+  ids: IdsOfMesh | undefined,
+  before: IdentityPathStateSpec | undefined,
+): IdentityPathStateSpec {
+  const known = before?.step === undefined ? [] : (before.namespaces ?? []);
+  const namespaces = [...new Set([...known, ...(ids?.concerned.keys() ?? [])])].sort(compareText);
+  const shared = [...(ids?.shared() ?? [])].sort(([a], [b]) => compareText(a, b)).slice(0, MOST_SHARED_IDS);
+  return {
+    ...step,
+    ...(step.step !== undefined && { namespaces: namespaces.slice(0, MOST_STATE_NAMESPACES) }),
+    ...(shared.length > 0 && {
+      shared: shared.map(([id, among]) => ({ id, namespaces: among.slice(0, MOST_NAMESPACES_SHARING) })),
+    }),
+  };
+}
+
+/** The forms of SPIFFE ids as a control loop of a zone's leader. */
+export function createIdentityPathLoop(options: IdentityPathOptions): KeyedLoop {
+  return new KeyedLoop(new IdentityPathReconciler(options));
+}

@@ -1,0 +1,58 @@
+import type { Clock, LeaderTerm } from '@causeway/runtime';
+import type { Note, ResourceStore } from '@causeway/store';
+import type { ProxyDirectory } from '../proxies/proxy-directory';
+
+/** Where replicas say that they know the forms of preset SPIFFE paths, each by its instance. */
+export const IDENTITY_PATH_REPLICAS = 'identity-path-replicas';
+
+/** How often it is asked again once all replicas know, ms. */
+const ASK_EVERY = 30_000;
+/** How long the note of a replica that is gone is kept, ms. */
+const KEPT = 30 * 86_400_000;
+
+export interface IdentityPathReplicasOptions {
+  readonly store: Pick<ResourceStore, 'notes' | 'write'>;
+  readonly proxies: Pick<ProxyDirectory, 'isLoaded' | 'liveReplicas'>;
+  readonly term: LeaderTerm;
+  readonly clock: Clock;
+}
+
+/** Whether every replica of a zone that lives knows the forms of preset SPIFFE paths, as the leader sees it. */
+export class IdentityPathReplicas {
+  private ready: boolean | undefined;
+  private askedAt = -Infinity;
+
+  constructor(private readonly options: IdentityPathReplicasOptions) {}
+
+  /** Undefined until the first look. */
+  get areReady(): boolean | undefined {
+    return this.ready;
+  }
+
+  /** One look at the notes of the replicas. Throws Unavailable, Fenced. */
+  async turn(): Promise<void> {
+    const { store, proxies, clock } = this.options;
+    if (!proxies.isLoaded || (this.ready === true && clock.elapsed() - this.askedAt < ASK_EVERY)) return;
+    const live = proxies.liveReplicas();
+    if (live.length === 0) return;
+    const notes = await store.notes(IDENTITY_PATH_REPLICAS);
+    const knowing = new Set(notes.map(({ key }) => key));
+    this.ready = live.every((instance) => knowing.has(instance));
+    this.askedAt = clock.elapsed();
+    await this.forget(notes, new Set(live));
+  }
+
+  private async forget(notes: readonly Note[], live: ReadonlySet<string>): Promise<void> {
+    const { store, term, clock } = this.options;
+    const before = clock.now() - KEPT;
+    const gone = notes.filter(({ key, value }) => !live.has(key) && sinceOf(value) < before);
+    if (gone.length === 0) return;
+    const forgotten = gone.map(({ key }) => ({ area: IDENTITY_PATH_REPLICAS, key, value: null }));
+    await store.write({ changes: [], onRefusal: 'skip', notes: forgotten, fence: term });
+  }
+}
+
+function sinceOf(value: Note['value']): number {
+  const since = value?.['since'];
+  return typeof since === 'number' ? since : 0;
+}

@@ -1,0 +1,65 @@
+import { compareText } from '@causeway/resources';
+
+/** A Dataplane, by what the state of its mesh says of it. */
+export interface IdBearer {
+  readonly namespace: string;
+  readonly uris: readonly string[];
+  /** Whether its ids depend on the form of preset paths. */
+  readonly isConcerned: boolean;
+}
+
+/** The SPIFFE ids of the Dataplanes of one mesh in a zone, by namespace; a change costs the ids of what changed. */
+export class IdsOfMesh {
+  /** Dataplanes whose ids depend on the form of preset paths, by namespace. */
+  readonly concerned = new Map<string, number>();
+  private readonly bearers = new Map<string, IdBearer>();
+  private readonly byUri = new Map<string, Map<string, number>>();
+  /** Ids that several namespaces have. */
+  private readonly sharedUris = new Set<string>();
+
+  /** Files a Dataplane, gone where it is undefined; true where namespaces or shared ids are others than before. */
+  set(key: string, bearer: IdBearer | undefined): boolean {
+    const before = this.bearers.get(key);
+    const uris = new Set([...(before?.uris ?? []), ...(bearer?.uris ?? [])]);
+    const [namespaces, shared] = [this.concerned.size, this.sharing(uris)];
+    const places = [before, bearer].flatMap((one) => (one?.isConcerned === true ? [one.namespace] : []));
+    const had = places.map((namespace) => this.concerned.has(namespace));
+    if (before) this.add(before, -1);
+    if (bearer) this.add(bearer, 1);
+    if (bearer) this.bearers.set(key, bearer);
+    else this.bearers.delete(key);
+    const isMoved = places.some((namespace, i) => this.concerned.has(namespace) !== had[i]);
+    return isMoved || namespaces !== this.concerned.size || shared !== this.sharing(uris);
+  }
+
+  /** The ids that several namespaces have, each with these, sorted. */
+  *shared(): Iterable<readonly [uri: string, namespaces: readonly string[]]> {
+    for (const uri of this.sharedUris) yield [uri, [...(this.byUri.get(uri)?.keys() ?? [])].sort(compareText)];
+  }
+
+  private sharing(uris: Iterable<string>): string {
+    const places = [...uris].map((uri) => [
+      uri,
+      ...(this.sharedUris.has(uri) ? (this.byUri.get(uri)?.keys() ?? []) : []),
+    ]);
+    return JSON.stringify(places.map((place) => place.sort()));
+  }
+
+  private add({ namespace, uris, isConcerned }: IdBearer, by: 1 | -1): void {
+    if (isConcerned) count(this.concerned, namespace, by);
+    for (const uri of uris) {
+      const namespaces = this.byUri.get(uri) ?? new Map<string, number>();
+      this.byUri.set(uri, namespaces);
+      count(namespaces, namespace, by);
+      if (namespaces.size > 1) this.sharedUris.add(uri);
+      else this.sharedUris.delete(uri);
+      if (namespaces.size === 0) this.byUri.delete(uri);
+    }
+  }
+}
+
+function count(counts: Map<string, number>, of: string, by: 1 | -1): void {
+  const now = (counts.get(of) ?? 0) + by;
+  if (now > 0) counts.set(of, now);
+  else counts.delete(of);
+}

@@ -1,0 +1,51 @@
+import { MeshIdentity } from '@causeway/kinds';
+import { revokedIds, type ChangingIds } from '@causeway/policies';
+import type { IndexReader } from '@causeway/store';
+import { changingIds } from './identity-paths';
+import { trustDomainOf } from './workload-id';
+
+/** The trust domains of a zone in a mesh, sorted: whose ids are of the zone for sure, and whose ids may be. */
+export interface ZoneDomains {
+  readonly sure: readonly string[];
+  readonly possible: readonly string[];
+}
+
+/** A zone that no mesh has: what a template gives for it tells nothing of a zone. */
+const NO_ZONE = 'no-zone';
+
+/**
+ * The trust domains of a zone: that of the zone's name, and what MeshIdentities give there. One that gives the same in other zones says of
+ * nobody where he is; neither does the authority of `Mesh.mtls`, whose domain is the mesh. `here`: any other zone.
+ */
+export function zoneDomains(
+  index: Pick<IndexReader, 'ofKind'>,
+  mesh: string,
+  { of, here }: { readonly of: string; readonly here: string },
+): ZoneDomains {
+  const sure = new Set([`${mesh}.${of}.mesh.local`]);
+  const possible = new Set([mesh]);
+  for (const identity of index.ofKind(MeshIdentity.name)) {
+    if (!MeshIdentity.is(identity) || identity.id.mesh !== mesh) continue;
+    const isThere = identity.id.zone === '' || identity.id.zone === of;
+    const given = isThere ? trustDomainOf(identity, of) : undefined;
+    if (given?.ok !== true) continue;
+    const elsewhere = trustDomainOf(identity, of === NO_ZONE ? here : NO_ZONE);
+    const isItsOwn = identity.id.zone === of || !elsewhere.ok || elsewhere.trustDomain !== given.trustDomain;
+    (isItsOwn ? sure : possible).add(given.trustDomain);
+  }
+  return { sure: [...sure].sort(), possible: [...sure, ...possible].sort() };
+}
+
+/** The zones in which the form of ids of a mesh changes, each believed of its own trust domains only. */
+export function changingIdsIn(index: Pick<IndexReader, 'ofKind'>, mesh: string, here: string): readonly ChangingIds[] {
+  return changingIds(index, mesh, (of) => zoneDomains(index, mesh, { of, here }).possible);
+}
+
+/** The ids of a mesh that are believed no longer: those that its settings name, in both forms while the form of ids changes. */
+export function revokedIdsIn(
+  index: Pick<IndexReader, 'ofKind'>,
+  { mesh, zone }: { readonly mesh: string; readonly zone: string },
+  revoked: readonly string[],
+): readonly string[] {
+  return revoked.length === 0 ? revoked : revokedIds(revoked, changingIdsIn(index, mesh, zone));
+}

@@ -1,0 +1,81 @@
+/** The ids of a zone while their form changes: those of its trust domains, in these namespaces. */
+export interface ChangingIds {
+  readonly domains: readonly string[];
+  readonly namespaces: readonly string[];
+}
+
+/**
+ * The ids in the form with a namespace of the workloads that have this one in the form without, while that changes. Nobody else ever has
+ * one of these: what holds for this id holds for them.
+ */
+export function namespacedIds(uri: string, changing: readonly ChangingIds[]): readonly string[] {
+  const parts = parsePresetSpiffeId(uri);
+  if (!parts || parts.namespace !== undefined) return [];
+  return changing
+    .filter(({ domains }) => domains.includes(parts.trustDomain))
+    .flatMap(({ namespaces }) => namespaces.map((namespace) => presetSpiffeId({ ...parts, namespace })));
+}
+
+/** Ids that are believed no longer, and those that stand for them while the form of ids changes. Sorted. */
+export function revokedIds(revoked: readonly string[], changing: readonly ChangingIds[]): readonly string[] {
+  if (revoked.length === 0 || changing.length === 0) return revoked;
+  return [...new Set([...revoked, ...revoked.flatMap((uri) => namespacedIds(uri, changing))])].sort();
+}
+
+/** The id in the form without a namespace of the workload that has this one, while that changes; undefined where it has none. */
+export function formerId(
+  uri: string,
+  changing: readonly ChangingIds[],
+): { readonly namespace: string; readonly uri: string } | undefined {
+  const { namespace, ...parts } = parsePresetSpiffeId(uri) ?? { trustDomain: '', workload: '' };
+  const isChanging = changing.some(
+    ({ domains, namespaces }) =>
+      namespace !== undefined && domains.includes(parts.trustDomain) && namespaces.includes(namespace),
+  );
+  return namespace !== undefined && isChanging ? { namespace, uri: presetSpiffeId(parts) } : undefined;
+}
+
+/** What a prefix of SPIFFE ids in one form, which ends with a slash, takes of the ids in the other form. */
+export interface ChangingPrefixes {
+  /** All ids that begin with one of these. */
+  readonly namespaced: readonly string[];
+  /** Ids that begin so, as far as their workloads are in these namespaces. */
+  readonly former: readonly { readonly prefix: string; readonly namespaces: readonly string[] }[];
+}
+
+/** What a prefix of SPIFFE ids takes of the ids in the other form besides those that begin with it, while that changes. */
+export function changingPrefixes(prefix: string, changing: readonly ChangingIds[]): ChangingPrefixes {
+  const namespaced: string[] = [];
+  const former: { prefix: string; namespaces: readonly string[] }[] = [];
+  for (const { domains, namespaces } of changing)
+    for (const domain of domains) {
+      const [all, workloads] = [`spiffe://${domain}/`, `spiffe://${domain}/workload/`];
+      if (all.startsWith(prefix)) continue;
+      const below = (namespace: string): string => `spiffe://${domain}/ns/${namespace}/workload/`;
+      if (prefix === workloads) namespaced.push(...namespaces.map(below));
+      const taken = namespaces.filter((namespace) => below(namespace).startsWith(prefix));
+      if (taken.length > 0) former.push({ prefix: workloads, namespaces: taken });
+    }
+  return { namespaced, former };
+}
+
+/** A SPIFFE id by a preset path, in its parts; `namespace` is absent in the form of the workload. */
+interface PresetSpiffeId {
+  readonly trustDomain: string;
+  readonly namespace?: string;
+  readonly workload: string;
+}
+
+const PRESET = /^spiffe:\/\/([^/]+)(?:\/ns\/([^/]+))?\/workload\/([^/]+)$/;
+
+/** The parts of a SPIFFE id that a preset path may have given; undefined for any other. */
+function parsePresetSpiffeId(uri: string): PresetSpiffeId | undefined {
+  const [, trustDomain, namespace, workload] = PRESET.exec(uri) ?? [];
+  if (trustDomain === undefined || workload === undefined) return undefined;
+  return { trustDomain, workload, ...(namespace !== undefined && { namespace }) };
+}
+
+/** The SPIFFE id of these parts. */
+function presetSpiffeId({ trustDomain, namespace, workload }: PresetSpiffeId): string {
+  return `spiffe://${trustDomain}${namespace === undefined ? '' : `/ns/${namespace}`}/workload/${workload}`;
+}
