@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { kindsOf } from '@causeway/meshes';
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, type Writer } from '@causeway/resources';
+import type { Writer } from '@causeway/resources';
+import { references } from '../support/schema-references';
 import { shippedKinds, TrafficZone } from '../support/traffic-zone';
 
 /*
@@ -11,41 +12,6 @@ import { shippedKinds, TrafficZone } from '../support/traffic-zone';
 
 const PAGE = join(__dirname, '../../docs/reference/references.md');
 const ROLES: Readonly<Record<Writer, string>> = { owner: 'service-owner', operator: 'mesh-operator', admin: 'admin' };
-/** Fields that name another thing by a text alone. */
-const NAMING = new Set([
-  ...['secret', 'secretName', 'role', 'issuer', 'gatewayClassName', 'controllerName', 'enabledBackend'],
-  ...['namespace', 'namespaces', 'namespaceName', 'mesh', 'zone', 'zones', 'serviceName'],
-  ...['reachableServices', 'directAccessServices', 'jwksUri', 'caFile'],
-]);
-/** Objects that name something of the machine that reads them. */
-const OF_MACHINE = new Set(['file', 'envVar', 'sds']);
-const QUALIFIERS = ['kind', 'group', 'namespace', 'mesh', 'awsName'];
-
-const objectIn = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
-const listIn = (value: unknown): readonly JsonValue[] => (isJsonArray(value) ? value : []);
-
-/** The paths of all references in a schema. */
-function* references(schema: unknown, path: readonly string[] = []): Generator<string> {
-  const { properties, items, anyOf, allOf, patternProperties, additionalProperties } = objectIn(schema);
-  const fields = objectIn(properties);
-  const name = path.at(-1)?.replace('[]', '') ?? '';
-  const isQualified = 'name' in fields && QUALIFIERS.some((field) => field in fields);
-  if (isQualified || /Refs?$/.test(name) || OF_MACHINE.has(name)) {
-    if (items === undefined) yield path.join('.');
-    else yield* references(items, [...path.slice(0, -1), `${name}[]`]);
-    return;
-  }
-  if (NAMING.has(name) && Object.keys(fields).length === 0) {
-    yield path.join('.');
-    return;
-  }
-  for (const [field, value] of Object.entries(fields)) yield* references(value, [...path, field]);
-  if (items !== undefined) yield* references(items, [...path.slice(0, -1), `${name}[]`]);
-  for (const part of [...listIn(anyOf), ...listIn(allOf)]) yield* references(part, path);
-  for (const value of [...Object.values(objectIn(patternProperties)), additionalProperties])
-    if (isJsonObject(value)) yield* references(value, [...path, '*']);
-}
-
 interface Row {
   readonly kinds: readonly string[];
   readonly fields: readonly string[];
