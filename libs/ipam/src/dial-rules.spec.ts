@@ -1,4 +1,11 @@
-import { DEFAULT_DIAL_RULES, describeDialRules, mayDial, parseDialRules, type DialRules } from './dial-rules';
+import {
+  DEFAULT_DIAL_RULES,
+  describeDialRules,
+  isMemberAddress,
+  mayDial,
+  parseDialRules,
+  type DialRules,
+} from './dial-rules';
 
 function rulesOf(...texts: readonly string[]): DialRules {
   const parsed = parseDialRules(texts);
@@ -112,4 +119,20 @@ describe('written rules', () => {
     const texts = Array.from({ length: 1_001 }, () => '10.0.0.0/8');
     expect(parseDialRules(texts)).toEqual({ ok: false, errors: ['must have at most 1000 entries; has 1001'] });
   });
+});
+
+describe('what something of a mesh may be at', () => {
+  it.each(['10.0.0.1', '127.0.0.1', '127.42.0.1', '::1', 'fd00::1', '::ffff:10.0.0.1', 'redis.example.com'])(
+    '%s',
+    (address) => expect(isMemberAddress(address)).toBe(true),
+  );
+  it.each([
+    '169.254.169.254',
+    '169.254.0.1',
+    '::ffff:a9fe:a9fe',
+    '64:ff9b::a9fe:a9fe',
+    'fe80::1',
+    'fd00:ec2::254',
+    '0.0.0.0',
+  ])('not %s', (address) => expect(isMemberAddress(address)).toBe(false));
 });

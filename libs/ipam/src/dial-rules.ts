@@ -94,6 +94,18 @@ export function isLoopbackAddress(address: string): boolean {
   return mayDial(LOOPBACK, address);
 }
 
+const MEMBER = sorted(
+  [...DEFAULT_DIAL_RULE_TEXTS.filter((text) => text !== '!127.0.0.0/8'), '::1'].flatMap((text) => ruleOf(text) ?? []),
+);
+
+/**
+ * Whether something of a mesh may be at an address: not at a link-local one nor where clouds answer metadata, for there each caller would
+ * reach what its own machine has. Loopback is a mesh on one machine. A text that is no address may be: names are judged once they are resolved.
+ */
+export function isMemberAddress(address: string): boolean {
+  return parseAddress(address) === undefined || mayDial(MEMBER, address);
+}
+
 /** The rules as they are written in settings, the most specific first. */
 export function describeDialRules(rules: DialRules): readonly string[] {
   return rules.map(({ text }) => text);

@@ -11,6 +11,7 @@ export {
   DEFAULT_DIAL_RULES,
   describeDialRules,
   isLoopbackAddress,
+  isMemberAddress,
   isSameAddress,
   MAX_DIAL_RULES,
   mayDial,

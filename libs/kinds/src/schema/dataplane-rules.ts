@@ -6,7 +6,7 @@ import type {
   DataplaneOutbound,
   ReachableBackend,
 } from './dataplane-spec';
-import { hostAddress, ipAddress } from './rules';
+import { hostAddress, ipAddress, memberAddress } from './rules';
 import { protocols } from './schema-parts';
 
 /** The rules of a Dataplane's networking that a schema cannot express (docs/reference/kuma-rest.md §3.7, docs/reference/kuma-2.14.md §1). */
@@ -47,6 +47,7 @@ function checkInbound(inbound: InboundSpec, address: string, at: FieldPath): Vio
   const loops = serviceAddress !== undefined && ownAddress && (servicePort ?? inbound.port) === inbound.port;
   return [
     ...ipAddress(inbound.address, at.field('address')),
+    ...memberAddress(inbound.address, at.field('address')),
     ...ipAddress(serviceAddress, at.field('serviceAddress')),
     ...(loops
       ? [

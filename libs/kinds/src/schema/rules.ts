@@ -1,4 +1,4 @@
-import { isIP } from '@causeway/ipam';
+import { isIP, isMemberAddress } from '@causeway/ipam';
 import { isDnsLabel, type FieldPath, type LabelSelector, type Violation } from '@causeway/resources';
 
 /** Violations where two items have the same `key`; items without a key are ignored. */
@@ -81,8 +81,16 @@ export function selectorViolations(selector: LabelSelector | undefined, at: Fiel
 /** Violations unless the address is an IP address or host name that other machines can reach. */
 export function hostAddress(address: string, at: FieldPath): Violation[] {
   if (address === '0.0.0.0' || address === '::') return [at.violation(`must not be 0.0.0.0 or ::; got "${address}"`)];
-  if (isIP(address) || isDomainName(address)) return [];
+  if (isIP(address)) return memberAddress(address, at);
+  if (isDomainName(address)) return [];
   return [at.violation(`must be an IP address or a host name; got \"${address}\"`, 'wrong-form')];
+}
+
+/** Violations where nothing of a mesh may be at an address: whoever is led there reaches what its own machine has. */
+export function memberAddress(address: string | undefined, at: FieldPath): Violation[] {
+  return address === undefined || isMemberAddress(address)
+    ? []
+    : [at.violation(`must be no link-local address and none of cloud metadata; got "${address}"`, 'not-allowed')];
 }
 
 /** Violations unless the address is absent or an IP address. */

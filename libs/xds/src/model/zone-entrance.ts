@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { isMemberAddress } from '@causeway/ipam';
 import { compareText, isJsonObject, type Resource } from '@causeway/resources';
 import { lostStateOf } from '@causeway/sync';
 
@@ -67,10 +68,11 @@ export function socketAddress(address: unknown, port: unknown): SocketAddress | 
   return { address, port };
 }
 
-/** Undefined unless `address` is an IP address or may be a host name, and `port` a port. */
+/** Undefined unless `address` is an IP address at which something of a mesh may be, or may be a host name, and `port` a port. */
 export function hostAddress(address: unknown, port: unknown): SocketAddress | undefined {
   if (typeof address !== 'string' || !isPort(port)) return undefined;
-  return isIP(address) !== 0 || HOST_NAME.test(address) ? { address, port } : undefined;
+  const isMeant = isIP(address) === 0 ? HOST_NAME.test(address) : isMemberAddress(address);
+  return isMeant ? { address, port } : undefined;
 }
 
 export function isPort(value: unknown): value is number {
