@@ -120,7 +120,8 @@ describe('the package, installed', () => {
     await new Promise<void>((done) => service.listen(0, '127.0.0.1', done));
     stops.push(() => new Promise((done) => service.close(done)));
     const { port: servicePort } = service.address() as AddressInfo;
-    const bundle = causeway('tokens', 'dataplane', 'hello-1', '--bundle', '--xds', `127.0.0.1:${ports['XDS']}`);
+    const xds = `127.0.0.1:${ports['XDS']}`;
+    const bundle = causeway('tokens', 'dataplane', 'hello-1', '--service', 'hello', '--bundle', '--xds', xds);
     writeFileSync(join(folder, 'bundle'), bundle);
     const services = [{ name: 'hello', port: await freePort(), servicePort, health: { tcp: {} } }];
     const dataplanes = [{ name: 'hello-1', address: '127.0.0.1', services }];

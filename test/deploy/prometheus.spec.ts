@@ -72,7 +72,7 @@ describeWith(
 
   async function startAgent(): Promise<void> {
     const west = mesh.zone('west');
-    const whom = { mesh: 'default', name: 'web-1', validFor: '1h' };
+    const whom = { mesh: 'default', name: 'web-1', services: ['web'], validFor: '1h' };
     const token = await until('its leader has a key of tokens', () =>
       west.text('/tokens/dataplane', whom).catch(() => undefined),
     );

@@ -94,8 +94,8 @@ interface Stored {
     };
     const way = new RecordedWay(port, address);
     const recorded = await way.open();
-    await put(0, { networking: { address, port, advertisedAddress: '127.0.0.1', advertisedPort: recorded.port } });
-    await put(1, { address: '127.0.0.1', port: recorded.port });
+    await put(0, { networking: { address, port, advertisedAddress: address, advertisedPort: recorded.port } });
+    await put(1, { address, port: recorded.port });
     await until('it goes the recorded way', async () => {
       await run.demo('curl');
       return way.bytes.length > 1_000;

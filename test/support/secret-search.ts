@@ -15,7 +15,7 @@ export class RecordedWay {
   ) {}
 
   async open(): Promise<{ readonly port: number }> {
-    this.server.listen(0, '127.0.0.1');
+    this.server.listen(0, this.host);
     await once(this.server, 'listening');
     return { port: (this.server.address() as AddressInfo).port };
   }
