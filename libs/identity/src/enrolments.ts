@@ -190,7 +190,7 @@ export class Enrolments {
     if (machines !== undefined) this.checkGroup(dataplane, before, id, machines);
     if (services === undefined) {
       if (!this.mayKumaToken(dataplane, before, { isNamed: binding.name !== undefined, isOfUser }))
-        throw new Forbidden(kumaToken(dataplane));
+        throw new Forbidden(kumaToken(dataplane, before !== undefined));
       if (before || !this.isInForce(dataplane)) return 'as before';
     } else if (before && issuedAt < before.spec.issuedAt) return 'as before';
     return {
@@ -341,8 +341,9 @@ function wholeSecond(time: number): number {
   return time - (time % 1_000);
 }
 
-function kumaToken({ mesh, name }: Identity): string {
-  return `the dataplane token says nothing of services, and Dataplane ${name} is not enrolled: issue one with causeway tokens dataplane ${name} --mesh ${mesh} --service SERVICE (MeshParameters.dataplaneTokens: Kuma lets such tokens in)`;
+function kumaToken({ mesh, name }: Identity, isEnrolled: boolean): string {
+  const state = isEnrolled ? 'is enrolled by another credential' : 'is not enrolled';
+  return `the dataplane token says nothing of services, and Dataplane ${name} ${state}: issue one with causeway tokens dataplane ${name} --mesh ${mesh} --service SERVICE (MeshParameters.dataplaneTokens: Kuma lets such tokens in)`;
 }
 
 /** The change that stores an enrolment. */
