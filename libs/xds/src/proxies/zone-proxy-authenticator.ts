@@ -8,7 +8,7 @@ import {
   type JoiningCredential,
   type WorkloadBinding,
 } from '@causeway/identity';
-import { Dataplane, Enrolment, WorkloadRevocation } from '@causeway/kinds';
+import { Enrolment, WorkloadRevocation } from '@causeway/kinds';
 import { LEASED_BY, movesWorkloadIds, REGISTERED_BY, type DataplaneResource } from '@causeway/controllers';
 import {
   Conflict,
