@@ -38,8 +38,15 @@ export function configOf(flags: RunFlags, kind: 'dataplane' | 'ingress'): Readon
   };
 }
 
-function dataplaneOf({ name, namespace, address, service = [], outbound = [] }: RunFlags): Readonly<Record<string, unknown>> {
-  if ([name, namespace, address].every((flag) => flag === undefined) && service.length + outbound.length === 0) return {};
+function dataplaneOf({
+  name,
+  namespace,
+  address,
+  service = [],
+  outbound = [],
+}: RunFlags): Readonly<Record<string, unknown>> {
+  if ([name, namespace, address].every((flag) => flag === undefined) && service.length + outbound.length === 0)
+    return {};
   if (name === undefined || address === undefined)
     throw new FlagError('a Dataplane by flags needs --name and --address');
   const named = { name, ...defined({ namespace }) };

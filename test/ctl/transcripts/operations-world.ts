@@ -135,7 +135,10 @@ export class OperationsWorld implements TranscriptWorld {
   private async startAgent(): Promise<void> {
     const bundle = join(this.agent.folder, 'bundle');
     const xds = `127.0.0.1:${this.ports['CAUSEWAY_XDS_PORT']}`;
-    await this.shell.run(`causeway tokens dataplane web-1 --service web --bundle --xds ${xds} > ${bundle}`, this.serverOf('east'));
+    await this.shell.run(
+      `causeway tokens dataplane web-1 --service web --bundle --xds ${xds} > ${bundle}`,
+      this.serverOf('east'),
+    );
     const services = [{ name: 'web', port: 8080, servicePort: await freePort() }];
     const dataplanes = [{ name: 'web-1', address: AGENT, services }];
     this.agent.write({ bundle, plane: 'builtin', capture: 'none', dataplanes });

@@ -187,7 +187,10 @@ function proxyLines(proxy: ProxyStatusHere, now: number): readonly string[] {
     rows.push([`service ${service}`, `port ${port}, ${health}${why === '' ? '' : ` (${why})`}`]);
   }
   const width = Math.max(...rows.map(([title]) => title.length));
-  const title = type === 'ingress' ? `ingress ${name}` : `Dataplane ${mesh}/${qualifiedName({ name, ...(namespace !== undefined && { namespace }) })}`;
+  const title =
+    type === 'ingress'
+      ? `ingress ${name}`
+      : `Dataplane ${mesh}/${qualifiedName({ name, ...(namespace !== undefined && { namespace }) })}`;
   return [title, ...rows.map(([row, text]) => `  ${row.padEnd(width)}  ${text}`)];
 }
 

@@ -100,7 +100,8 @@ export class RequestAudit {
     const { method, url } = route;
     if (method !== 'POST' || READING.has(url) || WRITING.has(url)) return;
     route.onSend = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-      if (reply.statusCode < 300 && !this.dry.has(request)) await this.recorder.done(this.sourceOf(request), this.subjectOf(request, url));
+      if (reply.statusCode < 300 && !this.dry.has(request))
+        await this.recorder.done(this.sourceOf(request), this.subjectOf(request, url));
     };
   }
 

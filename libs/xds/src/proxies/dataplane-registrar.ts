@@ -112,7 +112,14 @@ export class DataplaneRegistrar {
     if (dataplane?.labels[REGISTERED_BY] !== by) return;
     const { mesh, name, namespace } = id;
     const address = { kind: Dataplane, mesh, namespace, name };
-    const context = registrationContext({ mesh, namespace: DEFAULT_NAMESPACE, name, tokenId: '', until: 0, address: '' });
+    const context = registrationContext({
+      mesh,
+      namespace: DEFAULT_NAMESPACE,
+      name,
+      tokenId: '',
+      until: 0,
+      address: '',
+    });
     await admission(onlyThis(id))
       .delete({ address, ifMatch: etagOf(dataplane), context })
       .catch((error: unknown) => {
