@@ -73,6 +73,14 @@ function servicesOf({ address, services }: AgentConfig['dataplanes'][number]): r
   }));
 }
 
+/**
+ * The process of a service as the zone names it. One at the very place of its inbound is registered without an address, and the zone takes
+ * it to be on loopback; no proxy stands before it (plane direct), so nothing dials what is named.
+ */
+export function processAsNamed({ at, process }: OwnService): LocalAddress {
+  return isSamePlace(at, process) ? { address: '127.0.0.1', port: process.port } : process;
+}
+
 /** Whether two places are one, however their addresses are written. */
 export function isSamePlace(a: LocalAddress, b: LocalAddress): boolean {
   return a.port === b.port && isSameAddress(a.address, b.address);

@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net';
 import { Cluster, Cluster_DiscoveryType, Listener, TrafficDirection } from '@causeway/proto-gen';
 import { checkMessage, NO_CLUSTER, processClusterName, RESOURCE_TYPES, type EncodedResource } from '@causeway/xds';
 import type { LocalAddress } from '../capture/ruleset';
-import { isSameAddress, isSamePlace, type DialFacts, type OwnService } from './dial-facts';
+import { isSameAddress, isSamePlace, processAsNamed, type DialFacts, type OwnService } from './dial-facts';
 import { ResourceParts } from './resource-parts';
 
 const { cluster, hostName, listener } = RESOURCE_TYPES;
@@ -43,9 +43,11 @@ function clusterProblem(found: Cluster, facts: DialFacts): string | undefined {
     return 'eds_cluster_config: must be told by the agent';
   if (!OF_PROCESS.test(name)) return undefined;
   const places = loadAssignment ? placesIn(loadAssignment) : [];
-  const isProcess = ({ process }: OwnService): boolean =>
-    [false, true].some((isHttp2) => processClusterName(process, isHttp2) === name) &&
-    places.every((at) => at !== undefined && isSamePlace(at, process));
+  const isProcess = (service: OwnService): boolean => {
+    const process = processAsNamed(service);
+    const isNamed = [false, true].some((isHttp2) => processClusterName(process, isHttp2) === name);
+    return isNamed && places.every((at) => at !== undefined && isSamePlace(at, process));
+  };
   if (type === STATIC && facts.services.some(isProcess)) return undefined;
   return `agent.yaml names no service with the process ${places.map(textOf).join(', ') || name}: inbounds lead to ${processesOf(facts)}`;
 }
@@ -63,7 +65,7 @@ function listenerProblem(found: Listener, parts: ResourceParts, facts: DialFacts
   const [service] = own;
   if (!service || own.length > 1)
     return `address: agent.yaml names no service at ${places.map(textOf).join(', ')}: inbounds are ${facts.services.map((one) => textOf(one.at)).join(', ') || 'none'}`;
-  const allowed = [false, true].map((isHttp2) => processClusterName(service.process, isHttp2));
+  const allowed = [false, true].map((isHttp2) => processClusterName(processAsNamed(service), isHttp2));
   const other = [...parts.clusters].find((one) => one !== NO_CLUSTER && !allowed.includes(one));
   if (other !== undefined)
     return `leads to the cluster ${JSON.stringify(other.slice(0, 100))}: the inbound at ${textOf(service.at)} leads to ${textOf(service.process)} (agent.yaml)`;
