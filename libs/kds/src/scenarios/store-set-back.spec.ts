@@ -1,6 +1,7 @@
 import { FakeClock } from '@causeway/runtime';
-import type { MemoryBackup } from '@causeway/store';
+import type { MemoryBackup, Note } from '@causeway/store';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
+import { until } from '../../../../test/support/until';
 
 const SPEC = { ports: [{ port: 6379, appProtocol: 'tcp' }], state: 'Available' };
 const HOLD = 300_000;
@@ -25,6 +26,10 @@ describe('a store that was set back and goes on as if nothing had been', () => {
     await east.put('MeshService', 'late', SPEC);
     await global.holds(east.id('MeshService', 'late'));
     await global.report('east', 'MeshService', 'up');
+    // It is noted once the zone sends the orders that count.
+    const isNoted = ({ key, value }: Note): boolean =>
+      key === 'point/MeshService' && Number(value?.['revision']) > backup.revision;
+    await until('the global has noted a point beyond the backup', () => [...global.disk.notes.values()].some(isNoted));
   });
   afterEach(async () => {
     await east.close();
