@@ -148,3 +148,26 @@ export class TestZone extends TestPlane {
     await super.close();
   }
 }
+
+/** A global, and two zones that have joined it. */
+export interface JoinedMesh {
+  readonly global: TestGlobal;
+  readonly east: TestZone;
+  readonly west: TestZone;
+  close(): Promise<void>;
+}
+
+/** A global with the Mesh `default`, and zones that know it: what is made from now on counts from when it is made. */
+export async function joinedMesh(): Promise<JoinedMesh> {
+  const global = new TestGlobal();
+  const [east, west] = [new TestZone('east'), new TestZone('west')];
+  await global.put('Mesh', 'default', {});
+  await global.serve();
+  await Promise.all([east.join(global), west.join(global)]);
+  await Promise.all([east, west].map((zone) => zone.holds(global.id('Mesh', 'default'))));
+  const close = async (): Promise<void> => {
+    await Promise.all([east.close(), west.close()]);
+    await global.close();
+  };
+  return { global, east, west, close };
+}

@@ -102,7 +102,7 @@ export class LeaderService implements OnModuleInit, OnApplicationBootstrap, OnMo
     return this.redisConnected() === undefined ? undefined : this.status()?.witness === 'lock';
   }
 
-  /** What the doctor looks at; undefined before the module has started. */
+  /** Facts for the doctor; undefined before the module has started. */
   insight(): LeadershipInsight | undefined {
     const { leadership, core } = this;
     if (!leadership) return undefined;

@@ -98,7 +98,7 @@ export const sharedSettings = {
   CAUSEWAY_DATABASE_TOLERATE_NEWER: flag(false),
 } as const;
 
-/** How fast peers may begin streams at each gRPC port. */
+/** Rates at which peers may begin streams at each gRPC port. */
 export function streamRates(settings: SharedSettings): { readonly connection: number; readonly address: number } {
   return { connection: settings.CAUSEWAY_STREAM_RATE, address: settings.CAUSEWAY_ANONYMOUS_STREAM_RATE };
 }

@@ -50,7 +50,7 @@ export type PathStep = Pick<IdentityPathStateSpec, 'signs' | 'step' | 'until'>;
 export interface StepFacts {
   readonly wanted: SpiffePathForm;
   readonly now: number;
-  /** How long the other form is announced before certificates are signed for it, ms. */
+  /** Time for which the other form is announced before certificates are signed for it, ms. */
   readonly announced: number;
   /** After how long no certificate of before is valid, ms. */
   readonly ended: number;

@@ -40,12 +40,13 @@ export {
   enrolmentOf,
   Enrolments,
   isEnrolmentInForce,
+  oldCredential,
   putEnrolment,
   type EnrolmentResource,
   type EnrolmentsOptions,
   type JoiningCredential,
+  type OldCredential,
 } from './enrolments';
-export { oldCredential, type OldCredential } from './old-credentials';
 export { SealingKeys, type ParsedSealingKeys, type SealedText } from './sealing-keys';
 export { type AuthorityState, type RotationEvidence, type RotationStep } from './authority-rotation';
 export {

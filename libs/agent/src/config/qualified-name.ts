@@ -9,7 +9,7 @@ export interface NamedDataplane {
 }
 
 /**
- * How a Dataplane is called where one text names it, as a zone reads it of the node of a proxy: `name`, or `name.namespace` outside
+ * Returns the one text that names a Dataplane, as a zone reads it of the node of a proxy: `name`, or `name.namespace` outside
  * `default`. One machine has no two Dataplanes of one such name.
  */
 export function qualifiedName({ name, namespace = DEFAULT_NAMESPACE }: NamedDataplane): string {

@@ -136,7 +136,7 @@ export class LeaseHolder {
     return this.current;
   }
 
-  /** Where each Dataplane stands, by mesh and `qualifiedName`: `mesh/name`, `mesh/name.namespace`. */
+  /** State of each Dataplane, by mesh and `qualifiedName`: `mesh/name`, `mesh/name.namespace`. */
   states(): ReadonlyMap<string, LeaseState> {
     return new Map([...this.all].map(([name, { state }]) => [name, state]));
   }

@@ -27,7 +27,7 @@ export class WorkloadIds {
   private byMesh: ReadonlyMap<string, readonly MeshIdentityResource[]> = new Map();
   /** Meshes whose authority of `Mesh.mtls` signs in this zone. */
   private signed: ReadonlySet<string> = new Set();
-  /** Where the forms of preset paths are read. */
+  /** The index from which the forms of preset paths are read. */
   private index: Pick<IndexReader, 'get'> | undefined;
   /** What is to be read before the next id. */
   private unread: Pick<IndexReader, 'get' | 'ofKind'> | undefined;

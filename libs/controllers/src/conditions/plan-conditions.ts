@@ -38,7 +38,7 @@ export interface ConditionInputs {
   unsupportedByKuma(resource: Resource, kind: Kind): string | undefined;
   /** Whether `Mesh.mtls` of a mesh is on. */
   hasMeshMtls(mesh: string): boolean;
-  /** What the machine of a Dataplane of this zone still shows from before enrolments. */
+  /** Finds the credential of before enrolments that the machine of a Dataplane of this zone still shows. */
   oldCredential(dataplane: Identity): OldCredential | undefined;
 }
 

@@ -41,11 +41,11 @@ import {
 import type { IdentityPathReplicas } from './identity-path-replicas';
 import { IdsOfMesh, type IdBearer } from './ids-of-mesh';
 
-/** How long the other form of ids is announced before certificates are signed for it, ms; half the life of a certificate at the most. */
+/** Time for which the other form of ids is announced before certificates are signed for it, ms; half the life of a certificate at the most. */
 const ANNOUNCED = 600_000;
 /** Other namespaces, or other shared ids, of one mesh are written at most so often, ms. */
 const WRITE_EVERY = 10_000;
-/** How often a step that is held is looked at, ms. */
+/** Interval at which a step that is held is looked at, ms. */
 const LOOK_EVERY = 10_000;
 
 /** What the forms of ids in a zone are changed by. */

@@ -1,7 +1,7 @@
 import { globalIdentity, type Identity, type JsonObject } from '@causeway/resources';
 import type { Change } from '@causeway/store';
 import { KumaZone } from '../../../../test/support/kuma-zone';
-import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
+import { joinedMesh, type JoinedMesh, type TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import { Extension } from '../wire/dialect';
 
 const KIND = 'PaintPolicy';
@@ -32,22 +32,16 @@ const made = (name: string): Change => {
 const gone = (id: Identity): Change => ({ type: 'delete', id, expect: 'any' });
 
 describe('resources of a kind that is declared while zones are connected', () => {
+  let mesh: JoinedMesh;
   let global: TestGlobal;
   let east: TestZone;
   let west: TestZone;
 
   beforeEach(async () => {
-    global = new TestGlobal();
-    [east, west] = [new TestZone('east'), new TestZone('west')];
-    await global.put('Mesh', 'default', {});
-    await global.serve();
-    await Promise.all([east.join(global), west.join(global)]);
-    await Promise.all([east, west].map((zone) => zone.holds(globalIdentity('Mesh', 'default'))));
+    mesh = await joinedMesh();
+    ({ global, east, west } = mesh);
   });
-  afterEach(async () => {
-    await Promise.all([east.close(), west.close()]);
-    await global.close();
-  });
+  afterEach(() => mesh.close());
 
   const sessions = (): unknown[] => [east, west].map((zone) => zone.sync?.status().session);
 

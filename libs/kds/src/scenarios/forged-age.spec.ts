@@ -2,7 +2,7 @@ import { compareOrders, type Identity, type JsonObject } from '@causeway/resourc
 import { hashedName } from '@causeway/naming';
 import { KumaZone } from '../../../../test/support/kuma-zone';
 import { RoughZone } from '../../../../test/support/rough-zone';
-import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
+import { joinedMesh, type JoinedMesh, TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import { until } from '../../../../test/support/until';
 import { Extension } from '../wire/dialect';
 import type { CountedOrder } from '../wire/request';
@@ -243,23 +243,16 @@ describe('a zone that forges the age of its resources', () => {
 });
 
 describe('an honest zone', () => {
+  let mesh: JoinedMesh;
   let global: TestGlobal;
   let east: TestZone;
   let west: TestZone;
 
   beforeEach(async () => {
-    global = new TestGlobal();
-    [east, west] = [new TestZone('east'), new TestZone('west')];
-    await global.put('Mesh', 'default', {});
-    await global.serve();
-    await Promise.all([east.join(global), west.join(global)]);
-    await Promise.all([east, west].map((zone) => zone.holds(global.id('Mesh', 'default'))));
+    mesh = await joinedMesh();
+    ({ global, east, west } = mesh);
   });
-
-  afterEach(async () => {
-    await Promise.all([east.close(), west.close()]);
-    await global.close();
-  });
+  afterEach(() => mesh.close());
 
   const isOlderEverywhere = async (first: Identity, second: Identity): Promise<void> => {
     for (const plane of [global, east, west]) {

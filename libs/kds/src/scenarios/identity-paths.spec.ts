@@ -1,25 +1,19 @@
 import { identityPathStateId } from '@causeway/identity';
 import { IdentityPath, IdentityPathState } from '@causeway/kinds';
 import { computedLabels, globalIdentity } from '@causeway/resources';
-import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
+import { joinedMesh, type JoinedMesh, type TestGlobal, type TestZone } from '../../../../test/support/sync-mesh';
 
 describe('the form of SPIFFE ids', () => {
+  let mesh: JoinedMesh;
   let global: TestGlobal;
   let east: TestZone;
   let west: TestZone;
 
   beforeEach(async () => {
-    global = new TestGlobal();
-    [east, west] = [new TestZone('east'), new TestZone('west')];
-    await global.put('Mesh', 'default', {});
-    await global.serve();
-    await Promise.all([east.join(global), west.join(global)]);
-    await Promise.all([east, west].map((zone) => zone.holds(global.id('Mesh', 'default'))));
+    mesh = await joinedMesh();
+    ({ global, east, west } = mesh);
   });
-  afterEach(async () => {
-    await Promise.all([east.close(), west.close()]);
-    await global.close();
-  });
+  afterEach(() => mesh.close());
 
   it('is asked for by the global in every zone, and what a zone says of its ids reaches the global and the others', async () => {
     const path = { ...globalIdentity(IdentityPath.name, 'default'), mesh: 'default' };

@@ -1,26 +1,19 @@
 import { identityKey } from '@causeway/resources';
-import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
+import { joinedMesh, type JoinedMesh, type TestZone } from '../../../../test/support/sync-mesh';
 import { until } from '../../../../test/support/until';
 
 const SPEC = { ports: [{ port: 6379, appProtocol: 'tcp' }], state: 'Available' };
 
 describe('a zone whose index lags behind its store', () => {
-  let global: TestGlobal;
+  let mesh: JoinedMesh;
   let east: TestZone;
   let west: TestZone;
 
   beforeEach(async () => {
-    global = new TestGlobal();
-    [east, west] = [new TestZone('east'), new TestZone('west')];
-    await global.put('Mesh', 'default', {});
-    await global.serve();
-    await Promise.all([east.join(global), west.join(global)]);
+    mesh = await joinedMesh();
+    ({ east, west } = mesh);
   });
-
-  afterEach(async () => {
-    await Promise.all([east.close(), west.close()]);
-    await global.close();
-  });
+  afterEach(() => mesh.close());
 
   it('stores a copy that became what the index holds still', async () => {
     const id = east.id('MeshService', 'a');

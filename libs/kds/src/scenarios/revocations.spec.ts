@@ -1,6 +1,6 @@
 import { WorkloadRevocation } from '@causeway/kinds';
 import { computedLabels } from '@causeway/resources';
-import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
+import { joinedMesh, type JoinedMesh, type TestGlobal, type TestZone } from '../../../../test/support/sync-mesh';
 
 const HERE = { mesh: 'default', zone: 'east', namespace: 'default' };
 const SPEC = {
@@ -9,22 +9,16 @@ const SPEC = {
 };
 
 describe('revocations of workloads', () => {
+  let mesh: JoinedMesh;
   let global: TestGlobal;
   let east: TestZone;
   let west: TestZone;
 
   beforeEach(async () => {
-    global = new TestGlobal();
-    [east, west] = [new TestZone('east'), new TestZone('west')];
-    await global.put('Mesh', 'default', {});
-    await global.serve();
-    await Promise.all([east.join(global), west.join(global)]);
-    await Promise.all([east, west].map((zone) => zone.holds(global.id('Mesh', 'default'))));
+    mesh = await joinedMesh();
+    ({ global, east, west } = mesh);
   });
-  afterEach(async () => {
-    await Promise.all([east.close(), west.close()]);
-    await global.close();
-  });
+  afterEach(() => mesh.close());
 
   const revoke = async () => {
     const id = { ...HERE, kind: WorkloadRevocation.name, name: 'laptop' };

@@ -1,6 +1,6 @@
 import { compareText } from '@causeway/resources';
 import { followed } from '../../../../test/support/route-leader';
-import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
+import { joinedMesh, type JoinedMesh, type TestGlobal, type TestZone } from '../../../../test/support/sync-mesh';
 import { KumaZone } from '../../../../test/support/kuma-zone';
 
 const ROUTE = { parentRefs: [{ kind: 'Service', name: 'foo' }], rules: [{ backendRefs: [{ name: 'foo', port: 80 }] }] };
@@ -21,24 +21,16 @@ const SPECS = {
 } as const;
 
 describe('routes cross zones', () => {
+  let mesh: JoinedMesh;
   let global: TestGlobal;
   let east: TestZone;
   let west: TestZone;
 
   beforeEach(async () => {
-    global = new TestGlobal();
-    [east, west] = [new TestZone('east'), new TestZone('west')];
-    await global.put('Mesh', 'default', {});
-    await global.serve();
-    await Promise.all([east.join(global), west.join(global)]);
-    // What is older than the Zone of its zone counts from when that was made.
-    await Promise.all([east, west].map((zone) => zone.holds(global.id('Mesh', 'default'))));
+    mesh = await joinedMesh();
+    ({ global, east, west } = mesh);
   });
-
-  afterEach(async () => {
-    await Promise.all([east.close(), west.close()]);
-    await global.close();
-  });
+  afterEach(() => mesh.close());
 
   it("the global's reach every zone, age and generation unchanged; a zone's own go up and stop there (T002-23)", async () => {
     for (const [kind, spec] of Object.entries(SPECS)) {

@@ -7,7 +7,7 @@ import { EAST_AUTHORITY, NEXT_EAST_AUTHORITY } from '../../../../test/support/ce
 import { KumaGlobal } from '../../../../test/support/kuma-global';
 import { KumaZone } from '../../../../test/support/kuma-zone';
 import { meshesOf } from '../../../../test/support/meshes';
-import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
+import { joinedMesh, type JoinedMesh, TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import { createZoneLifecycleLoop, type ZoneLifecycleLoop } from '../global/zones/zone-lifecycle-loop';
 import { clusterConfig } from '../kuma/kuma-incarnation';
 import type { WireResource } from '../wire/wire-resource';
@@ -196,22 +196,16 @@ describe('where a zone is entered', () => {
 });
 
 describe('whom zones believe, and who gets which id', () => {
+  let mesh: JoinedMesh;
   let global: TestGlobal;
   let east: TestZone;
   let west: TestZone;
 
   beforeEach(async () => {
-    global = new TestGlobal();
-    [east, west] = [new TestZone('east'), new TestZone('west')];
-    await global.put('Mesh', 'default', {});
-    await global.serve();
-    await Promise.all([east.join(global), west.join(global)]);
+    mesh = await joinedMesh();
+    ({ global, east, west } = mesh);
   });
-
-  afterEach(async () => {
-    await Promise.all([east.close(), west.close()]);
-    await global.close();
-  });
+  afterEach(() => mesh.close());
 
   it("a zone's own goes up and stops; the global's reach every zone and are not sent back", async () => {
     await east.put('MeshTrust', 'own', trust(EAST_AUTHORITY));
