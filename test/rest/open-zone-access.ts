@@ -101,5 +101,5 @@ export function openProxies(name: string): ProxySource {
 
 function endsNothing(dataplane: Identity): RevocationPlan {
   const found = { services: [], tokens: [], newBundles: [] };
-  return { dataplane, isCutOff: false, ...found };
+  return { dataplane, otherZones: 'informed', lostZones: [], ...found };
 }

@@ -11,6 +11,7 @@ import {
   type JsonObject,
 } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
+import { reportedLoss } from '@causeway/sync';
 import { reachedSoon, type Change, type IndexReader, type ResourceStore } from '@causeway/store';
 
 /** A token that was issued, as far as a revocation needs it. */
@@ -30,7 +31,7 @@ export interface WorkloadRevokerOptions {
     list(): Promise<readonly IssuedTokenFacts[]>;
     revoke(id: string): Promise<unknown>;
   };
-  /** Whether this zone has a session with its global, where it has one; undefined: it is by itself. */
+  /** Whether this zone has a session with its global; undefined: another replica knows. */
   readonly isConnected: () => boolean | undefined;
   /** How long certificates live at most, ms. */
   readonly validity: number;
@@ -46,9 +47,13 @@ export interface RevocationPlan {
   readonly tokens: readonly string[];
   /** Dataplanes that joined with one of these tokens: they go on, and need a new bundle where they begin from nothing. */
   readonly newBundles: readonly Identity[];
-  /** Other zones hear of it only once this zone is connected to its global again. */
-  readonly isCutOff: boolean;
+  readonly otherZones: OtherZones;
+  /** Zones that the global has lost, by name: they act on it first thing when they are back. */
+  readonly lostZones: readonly string[];
 }
+
+/** How other zones hear of a revocation; `none`: there are no others. */
+export type OtherZones = 'none' | 'informed' | 'cut off' | 'unknown';
 
 /** How much longer than its certificates a revocation is kept, ms: clocks differ. */
 const SLACK = 10 * 60_000;
@@ -63,7 +68,7 @@ export class WorkloadRevoker {
 
   /** Throws NotFound where nothing of this name is enrolled. */
   async plan(dataplane: Identity): Promise<RevocationPlan> {
-    const { index, isConnected, tokens: issued } = this.options;
+    const { index, tokens: issued } = this.options;
     const enrolment = this.enrolmentOf(dataplane);
     const tokens = new Set(enrolment.spec.tokens);
     for (const { id, facts, revoked } of await issued.list()) if (!revoked && isFor(facts, dataplane)) tokens.add(id);
@@ -77,7 +82,8 @@ export class WorkloadRevoker {
     return {
       ...{ dataplane, tokens: [...tokens], services: enrolment.spec.services ?? [] },
       newBundles: others.map(({ id }) => enrolledDataplane(id)).sort((a, b) => compareText(a.name, b.name)),
-      isCutOff: isConnected() === false,
+      otherZones: this.otherZones(),
+      lostZones: this.lostZones(),
     };
   }
 
@@ -123,6 +129,20 @@ export class WorkloadRevoker {
     );
     await reachedSoon(index, revision ?? (await store.head()), clock);
     return revision !== undefined;
+  }
+
+  private otherZones(): OtherZones {
+    const { cp, isConnected } = this.options;
+    if (cp.role === 'zone' && !cp.federated) return 'none';
+    const connected = isConnected();
+    if (connected === undefined) return 'unknown';
+    return connected ? 'informed' : 'cut off';
+  }
+
+  private lostZones(): readonly string[] {
+    const { index, zone } = this.options;
+    const lost = [...index.ofKind('Zone')].filter((one) => one.id.name !== zone && reportedLoss(one) !== undefined);
+    return lost.map(({ id }) => id.name).sort(compareText);
   }
 
   private enrolmentOf(dataplane: Identity): EnrolmentResource {

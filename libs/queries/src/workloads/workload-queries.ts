@@ -92,12 +92,12 @@ function keyOf({ mesh, namespace, name }: Identity): string {
 }
 
 function planJson(plan: RevocationPlan, dryRun: boolean): JsonObject {
-  const { dataplane, services, tokens, newBundles, isCutOff } = plan;
+  const { dataplane, services, tokens, newBundles, otherZones, lostZones } = plan;
   const { mesh, namespace, name } = dataplane;
   return {
     ...{ mesh, namespace, name, dryRun, services: [...services], tokens: [...tokens] },
     newBundles: newBundles.map(nameJson),
-    otherZones: isCutOff ? 'once this zone is connected to the global again' : 'informed',
+    ...{ otherZones, lostZones: [...lostZones] },
   };
 }
 

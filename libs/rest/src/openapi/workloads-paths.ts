@@ -49,9 +49,17 @@ export const WORKLOAD_SCHEMAS: OpenApiObject = {
     {
       ...{ mesh: text, namespace: text, name: text, dryRun: flag, services: list(text), tokens: list(text) },
       newBundles: { ...list(named), description: 'Dataplanes that joined with the same tokens.' },
-      otherZones: text,
+      otherZones: {
+        enum: ['none', 'informed', 'cut off', 'unknown'],
+        description:
+          'How they hear of it: none, there are no others; cut off, once this zone is connected to its global again; unknown, the replica that leads knows.',
+      },
+      lostZones: {
+        ...list(text),
+        description: 'Zones that the global has lost: they act on it first thing when they are back.',
+      },
     },
-    ['mesh', 'namespace', 'name', 'dryRun', 'services', 'tokens', 'newBundles', 'otherZones'],
+    ['mesh', 'namespace', 'name', 'dryRun', 'services', 'tokens', 'newBundles', 'otherZones', 'lostZones'],
     { additionalProperties: false },
   ),
 };

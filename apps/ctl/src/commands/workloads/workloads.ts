@@ -42,6 +42,12 @@ function row(item: JsonObject, now: number): string[] {
   ];
 }
 
+/** What is said of the other zones, by `otherZones`; nothing where they hear of it at once, or where there are none. */
+const HOW_ZONES_HEAR: Readonly<Record<string, string>> = {
+  'cut off': 'this zone has no session with its global: other zones learn of it once it is connected again',
+  unknown: 'whether other zones learn of it now is known to the replica that leads: causeway describe zone',
+};
+
 /** `causeway workloads revoke NAME`: ends what a machine was granted, everywhere. */
 async function revokeWorkload(context: CommandContext, name: string, options: WorkloadOptions): Promise<number> {
   const { output, dryRun = false } = options;
@@ -63,8 +69,11 @@ async function revokeWorkload(context: CommandContext, name: string, options: Wo
     const need = dryRun ? 'would need' : 'need';
     context.print(`joined with the same bundle, go on, and ${need} a new one to join again: ${bundles.join(', ')}`);
   }
-  const zones = textAt(answer, 'otherZones');
-  if (zones !== 'informed') context.printError(`other zones learn of it ${zones}`);
+  const hear = HOW_ZONES_HEAR[textAt(answer, 'otherZones')];
+  if (hear !== undefined) context.printError(hear);
+  const lost = textsAt(answer, 'lostZones');
+  if (lost.length > 0)
+    context.printError(`no session with the global: ${lost.join(', ')}; each acts on it when it is back`);
   return 0;
 }
 
