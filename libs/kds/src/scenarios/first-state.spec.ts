@@ -73,7 +73,7 @@ describe('what is noted of a session', () => {
     const parts = {
       store: { write, note },
       fence,
-      logger: silentLogger,
+      onUnstored: () => undefined,
       causeway: true,
       declares: false,
       hadWhole: () => false,
@@ -112,12 +112,14 @@ describe('what is noted of a session', () => {
     expect(kuma.written).toHaveLength(1);
   });
 
-  it('tries again what the store did not take', async () => {
-    const { written, complete } = session({ causeway: false }, 1);
+  it('ends the session when the store does not take it: no message may follow for days', async () => {
+    const unstored: unknown[] = [];
+    const onUnstored = (what: string, error: unknown): number => unstored.push([what, String(error)]);
+    const { written, complete } = session({ causeway: false, onUnstored }, 1);
+    complete('Mesh');
     complete('Mesh');
     await turn();
-    complete('MeshTrust');
-    await turn();
-    expect(written).toHaveLength(1);
+    expect(unstored).toEqual([['that the first state is complete', 'Error: no database']]);
+    expect(written).toEqual([]);
   });
 });

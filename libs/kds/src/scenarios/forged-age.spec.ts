@@ -1,4 +1,4 @@
-import { compareOrders, type Identity, type JsonObject } from '@causeway/resources';
+import { compareOrders, Unavailable, type Identity, type JsonObject } from '@causeway/resources';
 import { hashedName } from '@causeway/naming';
 import { KumaZone } from '../../../../test/support/kuma-zone';
 import { RoughZone } from '../../../../test/support/rough-zone';
@@ -261,6 +261,18 @@ describe('an honest zone', () => {
     }
   };
 
+  /** East has left, and has a service as a store holds it whose clock was far behind. */
+  const makeBackdated = async (): Promise<Identity> => {
+    await east.leave();
+    await global.left('east');
+    const id = east.id('MeshService', 'redis');
+    const origin = { incarnation: 'another', revision: 1, committedAt: 1 };
+    const copy = { uid: 'u', generation: 1, creationOrder: 5, createdAt: 1, origin };
+    const labels = { 'kuma.io/origin': 'zone', 'kuma.io/zone': 'east', 'kuma.io/display-name': 'redis' };
+    await east.write([{ type: 'put', id, expect: 'any', labels, spec: SPEC, copy }]);
+    return id;
+  };
+
   it('keeps the age of what it made during a cut, through restarts of both ends', async () => {
     await east.put('MeshService', 'before', SPEC);
     await west.holds(east.id('MeshService', 'before'));
@@ -281,14 +293,7 @@ describe('an honest zone', () => {
   });
 
   it('is told in the answer what counts, and ranks by it as all others do (I3); nothing is sent but its own again', async () => {
-    await east.leave();
-    await global.left('east');
-    const backdated = { ...east.id('MeshService', 'redis') };
-    const origin = { incarnation: 'another', revision: 1, committedAt: 1 };
-    // As a store has it whose clock was far behind.
-    const copy = { uid: 'u', generation: 1, creationOrder: 5, createdAt: 1, origin };
-    const labels = { 'kuma.io/origin': 'zone', 'kuma.io/zone': 'east', 'kuma.io/display-name': 'redis' };
-    await east.write([{ type: 'put', id: backdated, expect: 'any', labels, spec: SPEC, copy }]);
+    const backdated = await makeBackdated();
     await west.put('MeshService', 'first', SPEC);
     await east.join(global);
     const counted = (await global.holds(backdated)).creationOrder;
@@ -304,5 +309,21 @@ describe('an honest zone', () => {
     const up = east.sync?.status().kinds.find(({ kind, direction }) => kind === 'MeshService' && direction === 'up');
     expect(up?.sent).toBeLessThanOrEqual(1);
     expect(await global.store.head()).toEqual(head);
+  });
+
+  it('is told again in the next session what its store did not take (found by the simulation, seed 880852071)', async () => {
+    const backdated = await makeBackdated();
+    const write = east.store.write.bind(east.store);
+    let refused = 0;
+    jest.spyOn(east.store, 'write').mockImplementation((request) => {
+      const isOfOrders = request.changes.some(
+        (change) => change.type === 'patch' && change.creationOrder !== undefined,
+      );
+      return isOfOrders && refused++ === 0 ? Promise.reject(new Unavailable('the database is away')) : write(request);
+    });
+    await east.join(global);
+    const counted = (await global.holds(backdated)).creationOrder;
+    await east.holds(backdated, ({ creationOrder }) => creationOrder === counted);
+    expect(refused).toBe(2);
   });
 });

@@ -1,6 +1,6 @@
 import { identityKey, isMadeHere, laterOrder, type ControlPlane } from '@causeway/resources';
-import { batchesOf, errorText, type Logger } from '@causeway/runtime';
-import { Fenced, type Fence, type IndexReader, type PatchChange, type ResourceStore } from '@causeway/store';
+import { batchesOf } from '@causeway/runtime';
+import type { Fence, IndexReader, PatchChange, ResourceStore } from '@causeway/store';
 import type { CountedOrderSink } from '../session/outbound/outbound-half';
 import type { CountedOrder } from '../wire/request';
 
@@ -12,13 +12,14 @@ export interface CountedOrdersOptions {
   readonly index: IndexReader;
   readonly zone: string;
   readonly fence: Fence;
-  readonly logger: Logger;
+  /** Ends the session (see endUnstored). */
+  readonly onUnstored: (what: string, error: unknown) => void;
 }
 
 /**
  * Takes over the creation orders that count from the global, so that the zone of origin ranks its resources as all others do
- * (docs/adr/0012-the-order-that-counts.md, I3). Only resources that were made here change, and they only become younger. What could not
- * be written is heard again in the next session.
+ * (docs/adr/0012-the-order-that-counts.md, I3). Only resources that were made here change, and they only become younger. What cannot
+ * be written ends the session: the global tells it again in the next one, and in this one never.
  */
 export class CountedOrders implements CountedOrderSink {
   private writing: Promise<void> = Promise.resolve();
@@ -46,12 +47,11 @@ export class CountedOrders implements CountedOrderSink {
   }
 
   private async write(changes: readonly PatchChange[]): Promise<void> {
-    const { store, fence, logger } = this.options;
+    const { store, fence, onUnstored } = this.options;
     try {
       for (const batch of batchesOf(changes, BATCH)) await store.write({ changes: batch, onRefusal: 'skip', fence });
     } catch (error) {
-      if (error instanceof Fenced) return;
-      logger.warn('creation orders that count could not be stored', { error: errorText(error) });
+      onUnstored('creation orders that count', error);
     }
   }
 }

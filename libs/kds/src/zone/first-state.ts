@@ -16,7 +16,8 @@ const LOOK_EVERY = 1_000;
 export interface FirstStateReport {
   readonly store: Pick<ResourceStore, 'write' | 'note'>;
   readonly fence: { readonly epoch: number; readonly holder: string };
-  readonly logger: Logger;
+  /** Ends the session (see endUnstored). */
+  readonly onUnstored: (what: string, error: unknown) => void;
   readonly causeway: boolean;
   /** Whether the global sends kinds that definitions declare. */
   readonly declares: boolean;
@@ -26,12 +27,12 @@ export interface FirstStateReport {
 
 /**
  * Notes that the zone has stored a complete state of all that decides who may call. The returned function takes each kind whose
- * whole state is stored; it may be called often. A note that cannot be written is tried again with the next message.
+ * whole state is stored; it may be called often.
  */
 export function reportFirstState({
   store,
   fence,
-  logger,
+  onUnstored,
   causeway,
   declares,
   hadWhole,
@@ -42,10 +43,7 @@ export function reportFirstState({
   const note = (): void => {
     if (isNoted || awaited.size > 0) return;
     isNoted = true;
-    noteOnce(store, fence).catch((error: unknown) => {
-      isNoted = false;
-      logger.warn('that the first state is complete could not be noted', { error: errorText(error) });
-    });
+    noteOnce(store, fence).catch((error: unknown) => onUnstored('that the first state is complete', error));
   };
   note();
   return (kind) => {

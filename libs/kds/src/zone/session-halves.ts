@@ -4,6 +4,7 @@ import { isSentUp, mayHaveBeenSentUp, type LastSent } from '@causeway/sync';
 import { clusterIdIn, CONFIG, KumaIncarnation } from '../kuma/kuma-incarnation';
 import { isInsightKind } from '../kuma/proxy-insights';
 import type { InboundChannel } from '../session/inbound/inbound-capacity';
+import { endUnstored } from '../session/end-unstored';
 import { InboundHalf, type InboundHalfOptions } from '../session/inbound/inbound-half';
 import { OutboundHalf } from '../session/outbound/outbound-half';
 import { outboundItem, PeerIndexView, type VisibilityRules } from '../session/outbound/peer-index-view';
@@ -48,12 +49,13 @@ export function inboundHalf(
   const declares = session.extensions.includes(Extension.kinds);
   const hadWhole = (kind: string): boolean => peerState.resumePoints().has(kind);
   const fence = { epoch: term.epoch, holder: term.holder };
+  const onUnstored = (what: string, error: unknown): void => endUnstored({ stream, logger }, what, error);
   return new InboundHalf(session, {
     ...{ stream, channel, peerState, hold },
     write: (changes, notes) => store.write({ changes, notes, onRefusal: 'skip', fence }),
     node: { version, config: '{}', controlPlaneId: term.holder },
     ...(causeway ? {} : fromKuma(new KumaIncarnation())),
-    onComplete: reportFirstState({ store, fence, logger, causeway, declares, hadWhole }),
+    onComplete: reportFirstState({ store, fence, onUnstored, causeway, declares, hadWhole }),
     ...(onPropagated ? { onPropagated } : {}),
     ...(sealing ? { sealing } : {}),
   });
@@ -85,9 +87,10 @@ export function outboundHalf(
   const ofThisSession = randomUUID();
   const fence = { epoch: term.epoch, holder: term.holder };
   const counts = session.extensions.includes(Extension.order);
+  const onUnstored = (what: string, error: unknown): void => endUnstored({ stream, logger }, what, error);
   const half = new OutboundHalf(session, {
     ...{ stream, resumePoints, signer },
-    ...(counts ? { orders: new CountedOrders({ store, index, zone, fence, logger }) } : {}),
+    ...(counts ? { orders: new CountedOrders({ store, index, zone, fence, onUnstored }) } : {}),
     source: view ?? new PeerIndexView(source, known, rules),
     // Only the rules of the kinds themselves select what is sent up, and they do not change. Insights have no log to resume from.
     viewHash: (kind) => (isInsightKind(kind) ? ofThisSession : sourcesView(kind, dialect)),
@@ -111,10 +114,10 @@ export function outboundHalf(
     if (changes.length > 0) queueMicrotask(() => half.pump());
   });
   const unfollow = view?.follow(half, clock);
-  const end = (): void => {
+  const unwatch = (): void => {
     unsubscribe();
     unfollow?.();
   };
-  channel.lifetime.signal.addEventListener('abort', end, { once: true });
+  channel.lifetime.signal.addEventListener('abort', unwatch, { once: true });
   return half;
 }

@@ -1,7 +1,6 @@
 import type { SealingKeys } from '@causeway/identity';
 import type { Identity } from '@causeway/resources';
-import { errorText, RateLimitedLogger, type Logger } from '@causeway/runtime';
-import { Fenced } from '@causeway/store';
+import { RateLimitedLogger, type Logger } from '@causeway/runtime';
 import { Inbox, isOwnedByStream, type InboundMessage, type Receiver } from '@causeway/sync';
 import type { KumaIncarnation } from '../../kuma/kuma-incarnation';
 import { BoundsExceeded, CHUNKED_BOUNDS, KUMA_BOUNDS, type ResponseBounds } from '../../wire/bounds';
@@ -10,6 +9,7 @@ import { NODE_FEATURES, type NodeMetadata } from '../../wire/node';
 import { encodeRequest } from '../../wire/request';
 import { MalformedMessage, openResponse, type IncomingResponse, type OpenedResponse } from '../../wire/response';
 import { formatWireKey, wireKeyOf } from '../../wire/wire-resource';
+import { endUnstored } from '../end-unstored';
 import type { KindReport } from '../kind-report';
 import { MAX_UNKNOWN_KINDS, SubscribedKinds } from '../peer-limits';
 import { GLOBAL_PEER, type PeerState, type ResumePoint } from '../peer-state';
@@ -295,9 +295,7 @@ export class InboundHalf implements SessionHalf {
     this.acks.close();
     if (error instanceof BoundsExceeded) return this.options.stream.end('exhausted', error.message);
     if (error instanceof MalformedMessage) return this.options.stream.end('malformed', error.message);
-    const reason = error instanceof Fenced ? 'superseded' : 'unavailable';
-    this.logger.warn('state of the peer could not be stored', { error: errorText(error) });
-    this.options.stream.end(reason, `state could not be stored: ${errorText(error)}`);
+    endUnstored({ stream: this.options.stream, logger: this.logger }, 'state of the peer', error);
   }
 }
 
