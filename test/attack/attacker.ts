@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { dnsAttacks } from './attacks/dns-attacks';
 import { proxyAttacks } from './attacks/proxy-attacks';
 import { restAttacks } from './attacks/rest-attacks';
+import { machineAttacks, roleAttacks } from './attacks/right-attacks';
 import { streamAttacks } from './attacks/stream-attacks';
 import { zoneAttacks } from './attacks/zone-attacks';
 import { Tally } from './tally';
@@ -23,9 +24,9 @@ export interface Orders {
 
 const GROUPS: Readonly<Record<AttackGroup, readonly Attack[]>> = {
   zones: zoneAttacks(),
-  rest: restAttacks(),
+  rest: [...restAttacks(), ...roleAttacks()],
   dns: dnsAttacks(),
-  proxies: [...proxyAttacks(), ...streamAttacks()],
+  proxies: [...proxyAttacks(), ...machineAttacks(), ...streamAttacks()],
 };
 
 /** All attacks of the group at once until the time is over; tells the tally to the parent. */

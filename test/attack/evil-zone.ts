@@ -26,7 +26,7 @@ export interface EvilMessage {
 export class EvilZone {
   private readonly client: Client;
   private readonly encoder = new ResourceEncoder({ role: 'global' });
-  private nonce = 0;
+  private messages = 0;
 
   constructor(
     readonly zone: string,
@@ -65,20 +65,33 @@ export class EvilZone {
     );
   }
 
+  /** Of the last message. */
+  get nonce(): string {
+    return String(this.messages);
+  }
+
   /** The bytes of a message; resources that even we cannot encode are left out. */
   message({ kind = 'MeshService', resources = [], mark = {} }: EvilMessage): Buffer {
-    const nonce = String(++this.nonce);
-    const origin = { incarnation: 'one', revision: this.nonce, committedAt: Date.now() };
+    this.messages += 1;
+    const { nonce } = this;
+    const origin = { incarnation: 'one', revision: this.messages, committedAt: Date.now() };
     const encoded = resources.flatMap((one) => {
       const { name = 'a', zone = this.zone } = { name: one.name, zone: this.zone };
-      const meta = { uid: `uid-${name}`, zone, namespace: 'default', generation: 1, creationOrder: this.nonce, origin };
+      const meta = {
+        uid: `uid-${name}`,
+        zone,
+        namespace: 'default',
+        generation: 1,
+        creationOrder: this.messages,
+        origin,
+      };
       const wire = { kind, mesh: 'default', labels: {}, spec: {}, meta, ...one, name };
       const encoding = this.encoder.encodeWire(wire, CAUSEWAY_DIALECT);
       return encoding.ok ? [encoding.resource] : [];
     });
     const position = {
       incarnation: 'one',
-      revision: this.nonce,
+      revision: this.messages,
       view: '',
       more: false,
       resumed: true,
@@ -109,6 +122,8 @@ export class EvilStream {
   readonly ended: Promise<string>;
   isOpen = true;
   answers = 0;
+  /** Is called with each answer. */
+  onAnswer: ((bytes: Buffer) => void) | undefined;
 
   constructor(private readonly call: ClientDuplexStream<Buffer, Buffer>) {
     this.ended = new Promise((resolve) => {
@@ -119,7 +134,10 @@ export class EvilStream {
       call.on('error', (error: ServiceError) => end(`${error.code} ${error.details}`));
       call.on('end', () => end('ended'));
     });
-    call.on('data', () => this.answers++);
+    call.on('data', (bytes: Buffer) => {
+      this.answers++;
+      this.onAnswer?.(bytes);
+    });
   }
 
   /** Sends and waits neither for an answer nor for room. */

@@ -92,6 +92,7 @@ async function targetOf(mesh: ProcessMesh): Promise<Target> {
   const tokens = await Promise.all(EVIL_ZONES.map(async (zone) => [zone, await mesh.zoneToken(zone)] as const));
   const planes = [mesh.global, ...ZONES.map((zone) => mesh.zone(zone))];
   const proxies = await Promise.all(ZONES.map(async (zone) => [zone, await proxiesOf(mesh.zone(zone))] as const));
+  const owners = await Promise.all(ZONES.map(async (zone) => [zone, await ownerOf(mesh.zone(zone))] as const));
   return {
     kds: mesh.global.kdsAddress,
     ca: await mesh.global.text('/kds/ca'),
@@ -99,6 +100,7 @@ async function targetOf(mesh: ProcessMesh): Promise<Target> {
     rest: Object.fromEntries(planes.map(({ name, restUrl }) => [name, restUrl])),
     dns: Object.fromEntries(ZONES.map((zone) => [zone, mesh.zone(zone).dnsAddress])),
     grpc: grpcPortsOf(mesh).map(({ name, target, path }) => ({ name, target, path })),
+    owners: Object.fromEntries(owners),
     proxies: Object.fromEntries(proxies),
   };
 }
@@ -109,9 +111,29 @@ async function proxiesOf(zone: ProcessPlane): Promise<ProxyTarget> {
   for (const name of ['evil', 'good']) {
     const networking = { address: '127.0.0.1', inbound: [{ port: 7_000, tags: { 'kuma.io/service': name } }] };
     await zone.put(`/meshes/default/dataplanes/${name}`, { type: 'Dataplane', mesh: 'default', name, networking });
-    tokens[`default.${name}`] = await zone.text('/tokens/dataplane', { mesh: 'default', name, validFor: '24h' });
+    tokens[`default.${name}`] = await dataplaneToken(zone, name);
   }
+  tokens['default.agent'] = await dataplaneToken(zone, 'agent');
   return { port: Number(zone.xdsAddress.split(':')[1]), tokens };
+}
+
+function dataplaneToken(zone: ProcessPlane, name: string): Promise<string> {
+  return zone.text('/tokens/dataplane', { mesh: 'default', name, validFor: '24h' });
+}
+
+/** The token of a user who owns services; the zone has a Secret that is no business of his. */
+async function ownerOf(zone: ProcessPlane): Promise<string> {
+  const crown = { type: 'Secret', mesh: 'default', name: 'crown', spec: { data: 'eA==' } };
+  const spec = { role: 'service-owner', subjects: [{ kind: 'User', name: 'owner' }], namespaces: ['default'] };
+  for (const [path, body] of [
+    ['/meshes/default/secrets/crown', crown],
+    ['/rolebindings/owner', { type: 'RoleBinding', name: 'owner', spec }],
+  ] as const) {
+    const status = await zone.put(path, body);
+    if (status >= 300) throw new Error(`${zone.name} answered ${status} to ${path}`);
+  }
+  const { token } = JSON.parse(await zone.text('/tokens/user', { name: 'owner', groups: [], validFor: '24h' }));
+  return token;
 }
 
 /** Resolves with what became of the attacks when they are over. */

@@ -4,7 +4,7 @@ import type { Tally } from './tally';
 /** Where proxies of a zone connect to, on this machine and in plain text. */
 export interface ProxyTarget {
   readonly port: number;
-  /** Dataplane tokens of the proxies `default.evil` and `default.good`, by node. */
+  /** Dataplane tokens of the proxies `default.evil` and `default.good`, and of the agent of `default.agent`, by node. */
   readonly tokens: Readonly<Record<string, string>>;
 }
 
@@ -21,6 +21,8 @@ export interface Target {
   readonly dns: Readonly<Record<string, string>>;
   /** Ports that speak gRPC. */
   readonly grpc: readonly Pick<GrpcPort, 'name' | 'target' | 'path'>[];
+  /** Tokens of a user who is `service-owner` in the namespace `default`, by zone. */
+  readonly owners: Readonly<Record<string, string>>;
   /** By zone. */
   readonly proxies: Readonly<Record<string, ProxyTarget>>;
 }

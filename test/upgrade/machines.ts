@@ -78,6 +78,24 @@ export class Machines {
     for (const { reason } of outcome.failures) this.findings.broken(`a request failed: ${reason}`);
   }
 
+  /** Each old token is named in its zone as what goes on only because it was there before (docs/reference/enrolments.md). */
+  async checkOldCredentials(): Promise<void> {
+    for (const [zone, names] of [
+      ['east', WEB],
+      ['west', ['client']],
+    ] as const) {
+      const unnamed = async (): Promise<readonly string[]> => {
+        const found = await this.mesh.zone(zone).any(0).get('/_workloads?size=1000');
+        const items = (found?.['items'] ?? []) as readonly { readonly name: string; readonly by: string }[];
+        return names.filter((name) => !items.some((one) => one.name === name && one.by === 'upgrade'));
+      };
+      await until(`${zone} names its old credentials`, async () => (await unnamed()).length === 0).catch(async () =>
+        this.findings.broken(`${zone} does not name the old credentials of ${(await unnamed()).join(', ')}`),
+      );
+      this.findings.count('old_credentials_named', names.length);
+    }
+  }
+
   async stop(): Promise<void> {
     await this.load?.stop();
     // An Envoy outlives an agent that is killed.

@@ -105,6 +105,7 @@ class UpgradeRun {
       await this.machines.replaceAll(version);
     }
     await this.check('after the leg');
+    if (version === after) await this.machines?.checkOldCredentials();
   }
 
   /** The first replica of each control plane only: both versions on every database. */

@@ -1,11 +1,9 @@
-import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ADMIN_HEADERS } from '../../support/admin-credential';
-import { textOf, type Arena, type Attack } from '../target';
-import { hostileJson, hostileYaml, JSON_TYPE, SERVICE, type Blow } from './rest-bodies';
-
-const TIMEOUT = 30_000;
+import type { Arena, Attack } from '../target';
+import { JSON_TYPE, noted, TIMEOUT, type Blow } from './rest-blows';
+import { hostileJson, hostileYaml, SERVICE } from './rest-bodies';
 
 /** Headers of a request of an administrator: what is attacked lies behind the question who calls. */
 const HEAD = `Host: localhost\r\nAuthorization: ${ADMIN_HEADERS.authorization}\r\n`;
@@ -27,34 +25,6 @@ export function restAttacks(): readonly Attack[] {
 async function each(arena: Arena, name: string, blows: readonly Blow[]): Promise<void> {
   const bases = Object.values(arena.target.rest);
   await Promise.all(bases.flatMap((base) => blows.map((blow) => noted(arena, name, { base, ...blow }))));
-}
-
-async function noted({ tally }: Arena, name: string, blow: SentBlow): Promise<number> {
-  try {
-    const status = await send(blow);
-    tally.status(name, status);
-    return status;
-  } catch (error) {
-    tally.note(name, textOf(error));
-    return 0;
-  }
-}
-
-/** Where a blow goes; as an administrator unless it says otherwise. */
-type SentBlow = Blow & { readonly base: string; readonly isAnonymous?: boolean };
-
-function send({ base, method = 'GET', path, headers: own = {}, body, isAnonymous }: SentBlow): Promise<number> {
-  const headers = isAnonymous ? own : { ...ADMIN_HEADERS, ...own };
-  return new Promise((resolve, reject) => {
-    const { hostname, port } = new URL(base);
-    const call = request({ hostname, port, path, method, headers, timeout: TIMEOUT, agent: false }, (answer) => {
-      answer.resume();
-      answer.on('end', () => resolve(answer.statusCode ?? 0));
-      answer.on('error', reject);
-    });
-    call.on('timeout', () => call.destroy(new Error('no answer in 30 s')));
-    call.on('error', reject).end(body);
-  });
 }
 
 /** Whatever Node's client would refuse to send goes over a plain socket. */

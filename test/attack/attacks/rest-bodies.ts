@@ -1,14 +1,7 @@
-/** What one request says. */
-export interface Blow {
-  readonly method?: string;
-  readonly path: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
-}
+import { JSON_TYPE, type Blow } from './rest-blows';
 
 /** A dry run: nothing of it is kept. */
 export const SERVICE = '/meshes/default/meshservices/attacked?dryRun=true';
-export const JSON_TYPE = { 'content-type': 'application/json' };
 const YAML_TYPE = { 'content-type': 'application/yaml' };
 
 const many = (count: number, item: (i: number) => string): string =>

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { JsonObject } from '@causeway/resources';
-import type { WireResource } from '../../../libs/kds/src/testing';
+import { decodeRequest, type WireRequest, type WireResource } from '../../../libs/kds/src/testing';
 import { EvilZone, type EvilMessage, type EvilStream } from '../evil-zone';
 import { textOf, type Arena, type Attack } from '../target';
 
@@ -37,6 +37,7 @@ export function zoneAttacks(): readonly Attack[] {
     ),
     sending('garbage', 'evil-garbage', () => Array.from({ length: 20 }, (_, i) => Buffer.alloc(1_000, i))),
     { name: 'lies about revisions', pause: 500, strike: lie },
+    { name: AGES, pause: 500, strike: forgeAge },
     { name: 'handshake storm', pause: 1_000, strike: storm },
     {
       name: 'a store id of 1 MB',
@@ -57,7 +58,7 @@ export function zoneAttacks(): readonly Attack[] {
 /** Names of all zones that attack: each has a token of its own. */
 export const EVIL_ZONES = [
   ...['evil', 'evil-kinds', 'evil-flood', 'evil-pieces', 'evil-many', 'evil-garbage'],
-  ...['evil-lies', 'evil-storm', 'evil-slow'],
+  ...['evil-ages', 'evil-lies', 'evil-storm', 'evil-slow'],
 ] as const;
 
 function points(count: number) {
@@ -139,6 +140,40 @@ async function withStream(
   } finally {
     zone.close();
   }
+}
+
+const AGES = 'ages of 1970';
+
+/** A resource that the global held the whole state without says that it is as old as can be; the answer must say what counts. */
+async function forgeAge(arena: Arena, turn: number): Promise<void> {
+  await withStream(arena, 'evil-ages', async (zone, stream) => {
+    const origin = { incarnation: 'one', revision: turn, committedAt: 1 };
+    const meta = { uid: `uid-${turn}`, zone: zone.zone, namespace: 'default', generation: 1, creationOrder: 1, origin };
+    const resources = [{ name: `old-${turn % 5}`, spec: { ports: [{ port: 80 }] }, meta }];
+    const [without, forged] = [
+      zone.message({ mark: { resumed: false } }),
+      zone.message({ resources, mark: { revision: 2 } }),
+    ];
+    const answer = answerTo(stream, zone.nonce);
+    stream.send(without);
+    stream.send(forged);
+    const answered = await Promise.race([answer, stream.ended, pause(PATIENCE, 'no answer yet')]);
+    if (typeof answered === 'string') return arena.tally.note(AGES, answered);
+    const isBelieved = !answered.orders?.some(({ creationOrder }) => creationOrder > 1);
+    if (isBelieved && answered.type === 'ack') arena.tally.note('BREACH', 'an age of 1970 was believed');
+    arena.tally.note(AGES, isBelieved ? answered.type : 'made younger');
+  });
+}
+
+type Answer = Exclude<WireRequest, { type: 'subscribe' }>;
+
+function answerTo(stream: EvilStream, nonce: string): Promise<Answer> {
+  return new Promise((resolve) => {
+    stream.onAnswer = (bytes) => {
+      const request = decodeRequest(bytes);
+      if (request.type !== 'subscribe' && request.nonce === nonce) resolve(request);
+    };
+  });
 }
 
 /** Claims resume points beyond the global's revision, in its incarnation, and a leader of the last epoch. */
