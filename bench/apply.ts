@@ -8,6 +8,7 @@ import { withMesh } from './support/bench-mesh';
 import { cpuOf, cpuSince, memoryOf } from './support/process-metrics';
 import { numberSetting, report } from './support/report';
 import { watchServices } from './support/service-watch';
+import { programToStart } from '../test/support/built-programs';
 import { benchServices } from './support/services';
 
 /**
@@ -37,7 +38,7 @@ function documents(series: string, count: number): string {
 
 /** Runs the command line program to its end. */
 function apply(zone: ProcessPlane, file: string): Promise<void> {
-  const program = join(__dirname, '..', 'dist', 'apps', 'ctl', 'src', 'main.js');
+  const program = programToStart('ctl');
   const args = [program, '--server', zone.restUrl, 'apply', '-f', file, ...(ATOMIC ? ['--atomic'] : [])];
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });

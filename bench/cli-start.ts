@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
+import { programToStart } from '../test/support/built-programs';
 import { numberSetting, report } from './support/report';
 
 /**
@@ -8,7 +8,7 @@ import { numberSetting, report } from './support/report';
  * of Node with an empty program, which nothing can be faster than. Prints one JSON line. BENCH_STARTS (40).
  */
 const STARTS = numberSetting('BENCH_STARTS', 40);
-const PROGRAM = resolve(__dirname, '..', 'dist', 'apps', 'ctl', 'src', 'main.js');
+const PROGRAM = programToStart('ctl');
 
 /** Median and 95th percentile of a number of runs, in ms. */
 function measure(args: readonly string[]): { readonly p50_ms: number; readonly p95_ms: number } {

@@ -2,15 +2,15 @@ import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_p
 import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { stringify } from 'yaml';
 import type { AgentStatus } from '@causeway/agent';
+import { programToStart, programTree } from './built-programs';
 import { endsWithProgram } from './ends-with-program';
 import { until } from './until';
 
-const ROOT = resolve(__dirname, '..', '..');
 /** The machines of most tests are addresses of loopback, where an agent dials nothing by preset: halves stand over `!127.0.0.0/8`. */
 const TEST_MACHINES = ['default', '127.0.0.0/9', '127.128.0.0/9', '::1'];
 
@@ -19,7 +19,7 @@ export class AgentProcess {
   private child: ChildProcess | undefined;
   private said = '';
   /** The tree that the program was built in; another one may be set between an end and a start. */
-  root = ROOT;
+  root = programTree();
 
   constructor(
     readonly folder: string,
@@ -105,12 +105,8 @@ export class AgentProcess {
     });
   }
 
-  private get program(): string {
-    return join(this.root, 'dist', 'apps', 'agent', 'src', 'main.js');
-  }
-
   private spawn(args: readonly string[]): ChildProcessByStdio<null, Readable, Readable> {
-    const [program = '', ...rest] = [...this.enter, process.execPath, this.program, ...args];
+    const [program = '', ...rest] = [...this.enter, process.execPath, programToStart('agent', this.root), ...args];
     return endsWithProgram(spawn(program, rest, { stdio: ['ignore', 'pipe', 'pipe'] }));
   }
 

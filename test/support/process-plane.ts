@@ -1,10 +1,8 @@
 import { fork, type ChildProcess } from 'node:child_process';
-import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { ADMIN_SETTINGS, adminFetch } from './admin-credential';
+import { programToStart, programTree } from './built-programs';
 import { until } from './until';
-
-const ROOT = resolve(__dirname, '..', '..');
 
 /** A control plane that starts beside many others on a busy machine takes its time, ms. */
 export const START_TIMEOUT = 240_000;
@@ -39,7 +37,7 @@ export class ProcessPlane {
     readonly app: 'global' | 'zone',
     readonly name: string,
     env: PlaneEnvironment,
-    root: string,
+    tree: string,
   ) {
     const inherited = Object.entries(process.env).filter(([key]) => !/^(CAUSEWAY_|DATABASE_URL|REDIS_URL)/.test(key));
     const ports = {
@@ -56,8 +54,8 @@ export class ProcessPlane {
             CAUSEWAY_ZONE_NAME: name,
             CAUSEWAY_SECRETS_KEY: TEST_SECRETS_KEY,
           };
-    this.child = fork(resolve(root, 'dist', 'apps', app, 'src', 'main.js'), {
-      cwd: root,
+    this.child = fork(programToStart(app, tree), {
+      cwd: tree,
       env: { ...Object.fromEntries(inherited), ...ports, ...own, ...env },
       execArgv: [],
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -74,14 +72,14 @@ export class ProcessPlane {
     }
   }
 
-  /** Starts one and resolves when it is ready; `root` is the tree that its program was built in, this one unless it says otherwise. */
+  /** Starts one and resolves when it is ready; `tree` is the one that its program was built in. */
   static async start(
     app: 'global' | 'zone',
     name: string,
     env: PlaneEnvironment,
-    root: string = ROOT,
+    tree: string = programTree(),
   ): Promise<ProcessPlane> {
-    const plane = new ProcessPlane(app, name, env, root);
+    const plane = new ProcessPlane(app, name, env, tree);
     try {
       await plane.untilReady();
     } catch (error) {
