@@ -77,6 +77,31 @@ describe('the egress of a zone and its client, both by builtin planes,', () => {
     await becomes('api(api.example):hello');
   });
 
+  it('show a server the certificate that it asks for, by a key that only the egress has', async () => {
+    const own = await outside.issue({ dns: 'west' });
+    const { chain: cert, key } = await outside.issue({ dns: 'api.example' });
+    const asking = await tlsEcho('asking', { cert, key, ca: outside.certificate, requestCert: true }, '127.0.0.1');
+    const verification = {
+      ...{ serverName: 'api.example', caCert: { inlineString: outside.certificate } },
+      ...{ clientCert: { inlineString: own.chain }, clientKey: { secret: 'own-key' } },
+    };
+    const usedBy = [{ kind: 'MeshExternalService', name: 'api.example' }];
+    const data = Buffer.from(own.key).toString('base64');
+    const services = (of: ServiceProcess | undefined, given: JsonObject): Resource =>
+      external('api.example', API, {
+        endpoints: [{ address: '127.0.0.1', port: of?.port ?? 1 }],
+        tls: { enabled: true, verification: given },
+      });
+    west.state.put(sketch('Secret', 'own-key', { data, usedBy }, { zone: '' }), services(asking, verification));
+    await becomes('asking(api.example):hello');
+    west.state.put(sketch('Secret', 'own-key', { data, usedBy: [] }, { zone: '' }));
+    await becomes('');
+    const { serverName, caCert } = verification;
+    west.state.put(services(api, { serverName, caCert }));
+    await becomes('api(api.example):hello');
+    await asking.stop();
+  });
+
   it('refuse who has no certificate of the mesh, and who may not call, and dial nothing', async () => {
     const servername = west.source.model.destination(API.name)?.egress?.serverName ?? '';
     const caller = await west.authority.issue({ uri: west.spiffeId('client') });

@@ -18,6 +18,7 @@ const SOURCES = Array.from({ length: 16 }, (_, i) => host(200 + i));
 const CONNECTIONS = 3;
 const API = { vip: host(7), port: 443, name: 'kri_extsvc_default___api.example_443' };
 const PLAIN = { vip: host(8), port: 6379 };
+const ASKING = { vip: host(10), port: 443 };
 const WEB = { vip: host(9), port: 8080 };
 const EGRESS_ID = 'spiffe://default.west.mesh.local/zone-egress';
 
@@ -122,6 +123,27 @@ const EGRESS_ID = 'spiffe://default.west.mesh.local/zone-egress';
     expect(known).toContain(FIRST.address);
     expect(known).not.toContain(`"port_value": ${api?.port}`);
     expect(known).not.toContain('api.example"');
+  });
+
+  it('shows a server the certificate that it asks for, by a key that no client is given', async () => {
+    const own = await outside.issue({ dns: 'west' });
+    const { chain: cert, key } = await outside.issue({ dns: 'asking.example' });
+    const asking = await tlsEcho('asking', { cert, key, ca: outside.certificate, requestCert: true }, '127.0.0.1');
+    const verification = {
+      ...{ serverName: 'asking.example', caCert: { inlineString: outside.certificate } },
+      ...{ clientCert: { inlineString: own.chain }, clientKey: { secret: 'own-key' } },
+    };
+    const usedBy = [{ kind: 'MeshExternalService', name: 'asking' }];
+    const data = Buffer.from(own.key).toString('base64');
+    const service = external('asking', ASKING, {
+      endpoints: [{ address: '127.0.0.1', port: asking.port }],
+      tls: { enabled: true, verification },
+    });
+    west.state.put(sketch('Secret', 'own-key', { data, usedBy }, { zone: '' }), service);
+    await until('its name', async () => (await say(ASKING.vip, ASKING.port)) === 'asking(asking.example):hello');
+    expect(await client.ask('/config_dump?include_eds')).not.toContain(own.chain.split('\n')[2]);
+    west.state.delete(service);
+    await asking.stop();
   });
 
   it.each<[string, () => Promise<string>, RegExp]>([

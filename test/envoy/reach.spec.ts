@@ -137,7 +137,7 @@ describe.each(PROXY_KINDS)('where a client in west is led, by %s,', (kind) => {
     await ledTo('west');
   });
 
-  it('host names are resolved by the proxy: those of ingresses and those of instances', async () => {
+  it('host names of ingresses are resolved for the proxy', async () => {
     const named = (of: string): Resource => {
       const identities = [{ type: 'SpiffeID', value: west.spiffeId('redis') }];
       const selector = { dataplaneTags: { app: 'redis' } };
@@ -192,6 +192,13 @@ describe.each(PROXY_KINDS)('where a client in west is led, by %s,', (kind) => {
         endpoints: [{ address: 'localhost', port }],
         tls: { enabled: true, verification: { caCert: { inlineString: outside.certificate } }, ...spec },
       });
+    const secret = (name: string, text: string): Resource =>
+      sketch(
+        'Secret',
+        name,
+        { data: base64(text), usedBy: [{ kind: 'MeshExternalService', name: 'api' }] },
+        { zone: '' },
+      );
     const answered = (answer: string): Promise<boolean> =>
       until(answer, async () => (await say(OUTSIDE.vip, 443, 'x')) === answer);
 
@@ -233,7 +240,7 @@ describe.each(PROXY_KINDS)('where a client in west is led, by %s,', (kind) => {
       const { chain: cert, key } = certificate;
       const server = await tlsEcho('api', { cert, key }, '127.0.0.1');
       servers.set('api', server);
-      west.state.put(sketch('Secret', 'outside', { data: base64(outside.certificate) }, { zone: '' }));
+      west.state.put(secret('outside', outside.certificate));
       west.state.put(secured(server.port, { verification: verification() }));
       await until('the proxy', () => west.isSettled('client'));
       const answer = await until('an end', async () => {
@@ -244,21 +251,25 @@ describe.each(PROXY_KINDS)('where a client in west is led, by %s,', (kind) => {
       await server.stop();
     });
 
-    it('gets the certificate that it asks for, and no version that it does not speak', async () => {
-      const own = await outside.issue({ dns: 'client' });
-      const options = { cert: certificate.chain, key: certificate.key, ca: outside.certificate, requestCert: true };
-      const server = await tlsEcho('api', { ...options, maxVersion: 'TLSv1.2' }, '127.0.0.1');
-      servers.set('mtls', server);
-      west.state.put(sketch('Secret', 'own-key', { data: base64(own.key) }, { zone: '' }));
-      const verification = {
-        caCert: { inlineString: outside.certificate },
-        clientCert: { inlineString: own.chain },
-        clientKey: { secret: 'own-key' },
-      };
-      west.state.put(secured(server.port, { verification }));
+    it('gets no version that it does not speak', async () => {
+      const { chain: cert, key } = certificate;
+      const server = await tlsEcho('api', { cert, key, maxVersion: 'TLSv1.2' }, '127.0.0.1');
+      servers.set('old', server);
+      west.state.put(secured(server.port));
       await answered('api(localhost):x');
-      west.state.put(secured(server.port, { verification, version: { min: 'TLS13' } }));
+      west.state.put(secured(server.port, { version: { min: 'TLS13' } }));
       await answered('');
+    });
+
+    it('that asks for a certificate gets nothing: the key would be for an egress', async () => {
+      const own = await outside.issue({ dns: 'client' });
+      west.state.put(secret('own-key', own.key));
+      const clientCert = { clientCert: { inlineString: own.chain }, clientKey: { secret: 'own-key' } };
+      west.state.put(secured(1, { verification: { caCert: { inlineString: outside.certificate }, ...clientCert } }));
+      await until('the problem', () => west.problems().some((each) => each.includes('needs a ZoneEgress')));
+      expect(await say(OUTSIDE.vip, 443)).toBe('');
+      west.state.put(secured(1));
+      await until('no problem', () => west.problems().length === 0);
     });
 
     it('is shown at its clients where it cannot be done, and gets nothing', async () => {

@@ -16,11 +16,19 @@ import { EnvoyProcess, ENVOY } from './envoy-process';
 import { TestAuthority } from './test-authority';
 import { sketch, TrafficZone } from './traffic-zone';
 
-/** Where hosts are reached by these rules of what may be dialled; names are not. */
+/** Answers for `localhost`, at once. */
+const LOCALHOST = {
+  of: (name: string) =>
+    name === 'localhost' ? { addresses: ['127.0.0.1'] } : { addresses: [], failure: 'is unknown' },
+  keep: () => undefined,
+  subscribe: () => () => undefined,
+};
+
+/** Where hosts are reached by these rules of what may be dialled; of names only `localhost`. */
 export function hostsBy(...rules: readonly string[]): HostSource {
   const parsed = parseDialRules(rules);
   if (!parsed.ok) throw new Error(parsed.errors.join('; '));
-  return new DialledHosts(parsed.rules);
+  return new DialledHosts(parsed.rules, LOCALHOST);
 }
 
 /** For servers outside the mesh that a test has on loopback. */
