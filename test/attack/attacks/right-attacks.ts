@@ -105,22 +105,29 @@ async function asAnother(zone: string, { target, tally }: Arena): Promise<void> 
 /** What an agent of the attacker attaches with. */
 interface Attachment {
   readonly token: string;
+  readonly instance: string;
   readonly secret: string;
   readonly name: string;
   readonly service: string;
 }
 
+/** Where an agent of the attacker stands, and the last thing that it was told. */
+interface Standing {
+  readonly type: string;
+  readonly reason?: string | undefined;
+}
+
 /** Attaches as an agent while `work` lasts; its words would drive a terminal. */
 async function attached(
-  { target }: Arena,
+  { target, tally }: Arena,
   zone: string,
-  { token, secret, name, service }: Attachment,
-  work: (stateOf: () => { readonly type: string; readonly reason?: string }) => Promise<void>,
+  { token, instance, secret, name, service }: Attachment,
+  work: (standing: () => Standing) => Promise<void>,
 ): Promise<void> {
   const { port = 0, tokens = {} } = target.proxies[zone] ?? {};
   const end = new AbortController();
   const holder = new LeaseHolder({
-    ...{ instance: randomUUID(), secret, machine: `vm${ESCAPES}`, version: `1${ESCAPES}` },
+    ...{ instance, secret, machine: `vm${ESCAPES}`, version: `1${ESCAPES}` },
     ...{ clock: systemClock, logger: silentLogger },
     addresses: () => [`127.0.0.1:${port}`],
     tls: () => undefined,
@@ -131,7 +138,14 @@ async function attached(
   holder.want([{ mesh: 'default', name, labels: {}, spec }]);
   const running = holder.run(end.signal);
   try {
-    await work(() => holder.states().get(`default/${name}`) ?? { type: 'waiting' });
+    await work(() => {
+      const { attachment } = holder;
+      const failure = attachment.type === 'detached' ? attachment.failure : undefined;
+      const { type, reason = failure }: Standing = holder.states().get(`default/${name}`) ?? { type: 'waiting' };
+      if (reason !== undefined && UNPRINTABLE.test(reason))
+        tally.note('BREACH', "an agent's text would drive a terminal");
+      return { type, reason };
+    });
   } finally {
     end.abort();
     await running;
@@ -141,18 +155,22 @@ async function attached(
 /** The machine of one Dataplane says that it is another one, or serves what another one serves. */
 async function claim(arena: Arena, zone: string, turn: number): Promise<void> {
   const [name, service] = turn % 2 === 0 ? ['good', 'good'] : ['agent', 'good'];
-  await attached(arena, zone, { token: 'default.agent', secret: 'own', name, service }, async (stateOf) => {
-    await settled(() => stateOf().type !== 'waiting');
-    const { type, reason } = stateOf();
+  const attachment = { token: 'default.agent', instance: randomUUID(), secret: randomUUID(), name, service };
+  await attached(arena, zone, attachment, async (standing) => {
+    await settled(() => standing().type !== 'waiting' || standing().reason !== undefined);
+    const { type, reason } = standing();
     if (type === 'held') arena.tally.note('BREACH', `the machine of agent holds ${name} with the service ${service}`);
     arena.tally.note(CLAIM, `${type}: ${reason ?? 'no answer yet'}`);
   });
 }
 
-/** A copy of a machine's bundle takes its lease while the machine has it, without the secret of its state folder. */
+/** The same in all blows, as the state folder of one machine has it. */
+const OWNER = { instance: randomUUID(), secret: randomUUID() };
+
+/** A copy of a machine's bundle, with the public name of its agent too, takes its lease while the machine has it. */
 async function steal(arena: Arena, zone: string): Promise<void> {
-  const own = { token: 'default.agent', name: 'agent', service: 'agent' };
-  await attached(arena, zone, { ...own, secret: OWNER }, async (ownerOf) => {
+  const own = { ...OWNER, token: 'default.agent', name: 'agent', service: 'agent' };
+  await attached(arena, zone, own, async (ownerOf) => {
     await settled(() => ownerOf().type === 'held');
     if (ownerOf().type !== 'held') return arena.tally.note(THEFT, `the owner is ${ownerOf().type}`);
     await readable(arena, zone);
@@ -166,9 +184,6 @@ async function steal(arena: Arena, zone: string): Promise<void> {
     });
   });
 }
-
-/** The same in all blows, as the state folder of one machine has it. */
-const OWNER = randomUUID();
 
 /** What the agent said of itself is shown without what would drive a terminal. */
 async function readable({ target, tally }: Arena, zone: string): Promise<void> {
