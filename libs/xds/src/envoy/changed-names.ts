@@ -18,8 +18,10 @@ type RouteTables = Pick<TrafficTables, 'explicit' | 'routes'> & { readonly model
 
 /** The names of resources whose content may differ after a change, by type. */
 export class ChangedNames {
-  /** Names may have joined or left what proxies list. */
+  /** Names may have joined or left what proxies list, beside those of `relisted`. */
   isRelisting = false;
+  /** Destinations of which lists may have other names. */
+  readonly relisted = new Set<string>();
   private readonly byType = new Map<string, Set<string>>();
 
   add(type: string, ...changed: readonly string[]): void {
@@ -32,7 +34,7 @@ export class ChangedNames {
   addDestination(change: DestinationChange): void {
     const { name, before, after } = change;
     if (isListedOtherwise(change)) {
-      this.isRelisting = true;
+      this.relisted.add(name);
       // What a hostname means depends on no endpoint.
       this.add(hostName, ...(before?.hostnames ?? []), ...(after?.hostnames ?? []));
     }
@@ -62,7 +64,7 @@ export class ChangedNames {
   ): void {
     this.add(cluster, ...clusters);
     this.add(routes, name);
-    if (clusters.length > 0 || isCarriedOtherwise) this.isRelisting = true;
+    if (clusters.length > 0 || isCarriedOtherwise) this.relisted.add(name);
     // Those of gRPC channels hold the routes.
     if (destination) this.add(listener, ...targetsOf(destination));
     if (!destination || !(isCarriedOtherwise || isShared)) return;
@@ -118,7 +120,7 @@ export class ChangedNames {
   addEgressPolicies(destination: Destination | undefined, egresses: readonly SocketAddress[]): void {
     if (!destination?.egress) return;
     this.add(cluster, ...names.egressClusterNames(destination.egress.serverName));
-    this.isRelisting = true;
+    this.relisted.add(destination.name);
     this.add(listener, ...egresses.map(names.egressListenerName));
   }
 
@@ -150,6 +152,11 @@ export class ChangedNames {
     this.add(endpoints, names.EGRESS_ENDPOINTS);
     this.add(listener, ...listening.map(names.egressListenerName));
     this.add(secret, ...meshes.flatMap(({ mesh }) => Object.values(names.egressSecretNames(mesh))));
+  }
+
+  /** Who may leave for these may be others: the egress has a destination under the name that says whether policies decide. */
+  addEgressRules(destinations: Iterable<Destination>): void {
+    for (const { name } of destinations) this.relisted.add(name);
   }
 
   /** The authorities that the egress believes in these meshes are others. */
@@ -193,12 +200,15 @@ function isListedOtherwise({ before, after }: DestinationChange): boolean {
   return !isDeepStrictEqual({ ...before, ...endpointless }, { ...after, ...endpointless });
 }
 
+/** Whether policies may decide after a change about other destinations outside the mesh than before. */
+export function mayRuleEgress({ isEgressRuled, access }: ModelChange): boolean {
+  return isEgressRuled || access.length > 0;
+}
+
 /** Whether what the egress of the zone listens for may differ after a change. */
-export function concernsEgress({ isEgressMoved, isEgressRuled, access, destinations }: ModelChange): boolean {
+export function concernsEgress(change: ModelChange): boolean {
+  const { isEgressMoved, destinations } = change;
   return (
-    isEgressMoved ||
-    isEgressRuled ||
-    access.length > 0 ||
-    destinations.some(({ before, after }) => before?.egress ?? after?.egress)
+    isEgressMoved || mayRuleEgress(change) || destinations.some(({ before, after }) => before?.egress ?? after?.egress)
   );
 }

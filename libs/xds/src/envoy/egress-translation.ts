@@ -1,5 +1,6 @@
 import { Cluster, Listener, TlsSecret } from '@causeway/proto-gen';
 import type { SocketAddress } from '../model/zone-entrance';
+import type { Destination } from '../model/destination';
 import { encodeResource, RESOURCE_TYPES } from '../resources/encoded-resource';
 import type { RefusedResource } from '../server/resource-source';
 import { unservedMeshes } from './dataplane/zone-listeners';
@@ -34,13 +35,11 @@ export class EgressTranslation {
     }
   }
 
-  /** The clusters of all that it leads to. */
-  *clusterNames(): Iterable<string> {
-    const { table, model } = this.options.tables();
-    for (const each of table.throughEgresses()) {
-      const isRuled = model.egressRules.of(each) !== undefined;
-      if (each.egress) yield names.egressClusterName(each.egress.serverName, isRuled);
-    }
+  /** The cluster of a destination, where it leads there. */
+  *clusterNames(destination: Destination): Iterable<string> {
+    if (!destination.egress) return;
+    const isRuled = this.options.tables().model.egressRules.of(destination) !== undefined;
+    yield names.egressClusterName(destination.egress.serverName, isRuled);
   }
 
   /** The meshes that it serves: those with something to reach, where it has an identity and access is known. */

@@ -53,6 +53,7 @@ const allViews: readonly EnvoyView[] = [
   { mesh: 'default', listed: new Set(), dataplane: dataplaneId, identity },
   { mesh: 'default', wire: 'grpc', listed: new Set(), dataplane: dataplaneId },
   { mesh: 'default', listed: new Set(), ingress: { address: '127.0.0.1', port: 10001 } },
+  { mesh: '', listed: new Set(), egress: { at: { address: '127.0.0.1', port: 10002 }, identity } },
 ];
 
 const cluster = RESOURCE_TYPES.cluster;

@@ -15,7 +15,7 @@ import {
   type PolicySource,
 } from '../policies/policy-source';
 import { KeptHosts, LITERAL_HOSTS } from '../resolution/dialled-hosts';
-import { ChangedNames, changesBetween, concernsEgress, lostNames } from './changed-names';
+import { ChangedNames, changesBetween, concernsEgress, lostNames, mayRuleEgress } from './changed-names';
 import { DataplaneChanges } from './dataplane-changes';
 import { policyNames } from './policy-names';
 import { hasChains, trustedMeshOf, type EnvoyView } from './envoy-view';
@@ -233,7 +233,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   /** The address is listed from now on, with its filter chain and all that this names. */
   private beginUse(view: EnvoyView, vip: string, destination: Destination, routes: string | undefined): void {
     this.stateOf(view).onDemand.begin({ vip, chain: `fc:${vip}`, routes });
-    this.lists.relisted();
+    this.lists.relistedIn(view);
     this.tell(cluster, [destination.name, ...this.tables.routes.backends(view, destination)], { view });
     this.tell(listener, [names.OUTBOUND_LISTENER, names.REENTRY_LISTENER], { view });
   }
@@ -241,7 +241,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   acked({ view }: Proxy<EnvoyView>, type: string): void {
     const done = this.stateOf(view).onDemand.acked(type);
     if (done.length === 0) return;
-    this.lists.relisted();
+    this.lists.relistedIn(view);
     this.tell(
       cluster,
       done.map((vip) => `vip:${vip}`),
@@ -251,7 +251,6 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   /** The workload's certificate is another, or that of an egress in `mesh`: it is not of the index. */
   viewChanged(view: EnvoyView, mesh?: string): void {
-    this.lists.relisted();
     this.tell(secret, [mesh === undefined ? names.IDENTITY_SECRET : names.egressSecretNames(mesh).identity], { view });
   }
 
@@ -310,7 +309,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   private *tellPolicies(change: PolicyChange, since: number): Generator<undefined> {
     for (const { changed, group } of policyNames(change, () => this.tables)) {
-      if (changed.isRelisting) this.lists.relisted();
+      this.lists.take(changed, group);
       for (const [type, found] of changed) this.tell(type, found, { since, group });
       yield;
     }
@@ -346,8 +345,10 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     if (this.tables.table.httpVersion !== before)
       changed.add(listener, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER);
     if (concernsEgress(change)) changed.addEgress(this.model.egress.listening, this.translation.egress.leavingMeshes());
+    if (mayRuleEgress(change)) changed.addEgressRules(this.tables.table.throughEgresses());
     const own = this.dataplanes.of(change);
-    if ([changed, ...own.values()].some((each) => each.isRelisting)) this.lists.relisted();
+    this.lists.take(changed);
+    for (const [group, names] of own) this.lists.take(names, group);
     for (const [type, found] of changed) this.tell(type, found, { since });
     for (const [group, names] of own) for (const [type, found] of names) this.tell(type, found, { since, group });
     if (change.trust.length > 0) this.tell(secret, [names.TRUST_SECRET], { since, meshes: change.trust });

@@ -18,7 +18,7 @@ import { GrpcTranslation } from '../grpc/grpc-translation';
 import { rateLimitFilters } from '../policies/rate-limits';
 import { encodeResource, RESOURCE_TYPES } from '../resources/encoded-resource';
 import { destinationCluster, emptyCluster, ingressCluster, processCluster, reentryCluster } from './messages/clusters';
-import { vipOf } from './destination-table';
+import { serverNames, vipOf } from './destination-table';
 import {
   destinationEndpoints,
   egressEndpoints,
@@ -143,10 +143,10 @@ export class Translation {
     return [...this.explicitOutbounds(view).problems, ...unservedListeners(dataplane), ...foreign];
   }
 
-  /** The server names that the view's proxies take as an ingress. */
-  *serverNames(view: EnvoyView): Iterable<string> {
+  /** The server names under which the view's proxies, as an ingress, lead to a destination. */
+  *serverNames(view: EnvoyView, destination: Destination): Iterable<string> {
     if (this.ingresses(view).length === 0) return;
-    for (const sni of this.options.tables().table.serverNames()) if (this.withSni(view, sni)) yield sni;
+    for (const sni of serverNames(destination)) if (this.withSni(view, sni)) yield sni;
   }
 
   /** An ingress of one mesh serves no other. */
