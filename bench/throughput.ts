@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { isJsonObject, type JsonObject } from '@causeway/resources';
 import type { ProcessPlane } from '../test/support/process-plane';
 import { withMesh } from './support/bench-mesh';
+import { BindProxies } from './support/bind-proxies';
 import { KeptConnection } from './support/kept-connection';
 import { cpuOf, cpuSince, memoryOf } from './support/process-metrics';
 import { numberSetting, report } from './support/report';
@@ -13,11 +14,14 @@ import { adminFetch } from '../test/support/admin-credential';
 /**
  * Writers that each create MeshServices one after the other over REST in east, with a global and two zones as processes:
  * how long until the last write is answered, how long until west shows every service complete (virtual IP and
- * hostname), and what CPU time each control plane and Postgres use for it. Prints one JSON line.
- * BENCH_SERVICES (10000), BENCH_WRITERS (8).
+ * hostname), and what CPU time each control plane and Postgres use for it. With BENCH_PROXIES each zone has as many proxies with capture
+ * `bind`, which are told of every service; the last of them must have all. Prints one JSON line.
+ * BENCH_SERVICES (10000), BENCH_WRITERS (8), BENCH_PROXIES (0).
  */
 const SERVICES = numberSetting('BENCH_SERVICES', 10_000);
 const WRITERS = numberSetting('BENCH_WRITERS', 8);
+const PROXIES = numberSetting('BENCH_PROXIES', 0);
+const WARM = 200;
 
 function nthWrite(series: string, n: number): ServiceWrite {
   const write = WRITES['service'];
@@ -74,7 +78,9 @@ async function main(): Promise<void> {
   const stopServices = await benchServices();
   await withMesh({ zones: ['east', 'west'], services: 0 }, async (mesh) => {
     const [east, west] = [mesh.zone('east'), mesh.zone('west')];
-    await writeAll(east, 'warm', 200);
+    const proxies =
+      PROXIES === 0 ? [] : await Promise.all([east, west].map((zone) => BindProxies.start(zone, PROXIES)));
+    await writeAll(east, 'warm', WARM);
     const before = cpuOf(mesh);
     const began = performance.now();
     await writeAll(east, 'new', SERVICES);
@@ -82,8 +88,13 @@ async function main(): Promise<void> {
     const cpu_s = cpuSince(mesh, before);
     await untilComplete(west);
     const complete_s = (performance.now() - began) / 1_000;
+    for (const each of proxies)
+      while ((await each.listeners()) < SERVICES + WARM) await new Promise((resolve) => setTimeout(resolve, 100));
+    const told_s = (performance.now() - began) / 1_000;
+    for (const each of proxies) each.stop();
     report('throughput', {
-      ...{ services: SERVICES, writers: WRITERS },
+      ...{ services: SERVICES, writers: WRITERS, proxies: PROXIES },
+      ...(PROXIES > 0 && { told_s: Math.round(told_s * 100) / 100 }),
       ...{ answered_s: Math.round(answered_s * 100) / 100, complete_s: Math.round(complete_s * 100) / 100 },
       ...{ cpu_s, memory: memoryOf(mesh) },
     });

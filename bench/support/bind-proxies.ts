@@ -1,0 +1,99 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { RESOURCE_TYPES } from '@causeway/xds';
+import { deltaClient, type DeltaClient } from '../../test/support/ads-client';
+import type { ProcessPlane } from '../../test/support/process-plane';
+
+/** Where proxies connect, and who they are. */
+interface ProxyOrder {
+  readonly port: number;
+  readonly proxies: readonly { readonly name: string; readonly token: string }[];
+}
+
+const { cluster, endpoints, listener } = RESOURCE_TYPES;
+
+/**
+ * Proxies of a zone with capture `bind` and without Envoy, as a process: they hold a cluster and a listener for each service of the mesh and its
+ * endpoints, and ack what they are told. What a zone has to do for its agents, without what they do.
+ */
+export class BindProxies {
+  private constructor(private readonly child: ChildProcess) {}
+
+  /** Resolves when each of them was answered. */
+  static async start(zone: ProcessPlane, count: number): Promise<BindProxies> {
+    const proxies: { readonly name: string; readonly token: string }[] = [];
+    for (let n = 0; n < count; n++) {
+      const name = `bind-${n}`;
+      const networking = { address: `127.0.1.${n + 1}`, inbound: [{ port: 7_000, tags: { 'kuma.io/service': name } }] };
+      await zone.put(`/meshes/default/dataplanes/${name}`, { type: 'Dataplane', mesh: 'default', name, networking });
+      proxies.push({ name, token: await zone.text('/tokens/dataplane', { mesh: 'default', name, validFor: '24h' }) });
+    }
+    const execArgv = ['-r', join(__dirname, '..', 'register.cjs')];
+    const child = fork(__filename, [], { cwd: join(__dirname, '..', '..'), execArgv });
+    const order: ProxyOrder = { port: Number(zone.xdsAddress.split(':').at(-1)), proxies };
+    child.send(order);
+    await once(child, 'message');
+    return new BindProxies(child);
+  }
+
+  /** Names of services that each proxy has a listener for, the fewest of all. */
+  async listeners(): Promise<number> {
+    this.child.send('look');
+    const answer: readonly unknown[] = await once(this.child, 'message');
+    return Number(answer[0]);
+  }
+
+  stop(): void {
+    this.child.kill('SIGKILL');
+  }
+}
+
+/** One proxy: all clusters and listeners, and the endpoints of each cluster that has them elsewhere. */
+class BindProxy {
+  private read = 0;
+  readonly listeners = new Set<string>();
+  private readonly client: DeltaClient;
+
+  constructor(port: number, { name, token }: ProxyOrder['proxies'][number]) {
+    this.client = deltaClient(port, `default.${name}`, token);
+    const metadata = { 'causeway.io/capture': 'bind' };
+    for (const typeUrl of [cluster, listener])
+      this.client.send({ node: { id: `default.${name}`, metadata }, typeUrl, resourceNamesSubscribe: ['*'] });
+    this.client.stream.on('data', () => this.ackAll());
+  }
+
+  get isAnswered(): boolean {
+    if (this.client.ended) throw new Error(`the zone ended a proxy: ${this.client.ended.message}`);
+    return this.read >= 2;
+  }
+
+  private ackAll(): void {
+    const { responses } = this.client;
+    for (; this.read < responses.length; this.read++) {
+      const response = responses[this.read];
+      if (!response) return;
+      this.client.ack(response);
+      const names = response.resources.map(({ name }) => name);
+      if (response.typeUrl === cluster && names.length > 0)
+        this.client.send({ typeUrl: endpoints, resourceNamesSubscribe: names });
+      if (response.typeUrl !== listener) continue;
+      for (const name of names) this.listeners.add(name);
+      for (const name of response.removedResources) this.listeners.delete(name);
+    }
+  }
+}
+
+if (require.main === module) {
+  let proxies: readonly BindProxy[] = [];
+  process.on('message', (order: ProxyOrder | 'look') => {
+    if (order === 'look') return void process.send?.(Math.min(...proxies.map(({ listeners }) => listeners.size)));
+    proxies = order.proxies.map((each) => new BindProxy(order.port, each));
+    const look = setInterval(() => {
+      if (!proxies.every(({ isAnswered }) => isAnswered)) return;
+      clearInterval(look);
+      process.send?.(0);
+    }, 50);
+  });
+  process.on('disconnect', () => process.exit(0));
+}
