@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { ADMIN_HEADERS } from '../../test/support/admin-credential';
 
 interface PendingAnswer {
   readonly resolve: (status: number) => void;
@@ -6,7 +7,7 @@ interface PendingAnswer {
 }
 
 /**
- * One HTTP/1.1 connection that is kept, with one request at a time. It does no more than a load generator must (node:http
+ * One HTTP/1.1 connection of an administrator that is kept, with one request at a time. It does no more than a load generator must (node:http
  * takes several times the CPU), so that on a machine shared with the servers most of the time is theirs.
  */
 export class KeptConnection {
@@ -25,7 +26,7 @@ export class KeptConnection {
   /** Sends JSON with PUT; resolves with the status once the whole answer has arrived. */
   put(path: string, body: unknown): Promise<number> {
     const bytes = Buffer.from(JSON.stringify(body));
-    const head = `PUT ${path} HTTP/1.1\r\nhost: ${this.base.host}\r\ncontent-type: application/json\r\ncontent-length: ${bytes.length}\r\n\r\n`;
+    const head = `PUT ${path} HTTP/1.1\r\nhost: ${this.base.host}\r\nauthorization: ${ADMIN_HEADERS.authorization}\r\ncontent-type: application/json\r\ncontent-length: ${bytes.length}\r\n\r\n`;
     return new Promise((resolve, reject) => {
       this.pending = { resolve, reject };
       this.socket.write(Buffer.concat([Buffer.from(head), bytes]));

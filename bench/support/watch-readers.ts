@@ -1,6 +1,7 @@
 import { connect as connectHttp2, type ClientHttp2Session } from 'node:http2';
 import { connect } from 'node:net';
 import { WatchRequest } from '@causeway/proto-gen';
+import { ADMIN_HEADERS } from '../../test/support/admin-credential';
 
 /**
  * Many watches of one resource in a process of their own: over gRPC on few connections, over REST on a connection each. It
@@ -64,7 +65,7 @@ function frame(message: Uint8Array): Buffer {
 function watchGrpc(session: ClientHttp2Session, watched: string): Promise<void> {
   const call = session.request({
     ...{ ':method': 'POST', ':path': '/causeway.v1.ResourceService/Watch' },
-    ...{ 'content-type': 'application/grpc', te: 'trailers' },
+    ...{ 'content-type': 'application/grpc', te: 'trailers', ...ADMIN_HEADERS },
   });
   const selection = { kind: 'MeshService', mesh: 'default', nameContains: watched };
   call.end(frame(WatchRequest.encode(WatchRequest.fromPartial({ selection })).finish()));
@@ -74,7 +75,7 @@ function watchGrpc(session: ClientHttp2Session, watched: string): Promise<void> 
 
 function watchRest({ hostname, port, host }: URL, localAddress: string, watched: string): Promise<void> {
   const socket = connect({ host: hostname, port: Number(port), localAddress });
-  socket.write(`GET /meshes/default/meshservices?watch=true&name=${watched} HTTP/1.1\r\nhost: ${host}\r\n\r\n`);
+  socket.write(`GET /meshes/default/meshservices?watch=true&name=${watched} HTTP/1.1\r\nhost: ${host}\r\nauthorization: ${ADMIN_HEADERS.authorization}\r\n\r\n`);
   socket.on('data', reader());
   return new Promise((resolve, reject) => socket.once('data', () => resolve()).once('error', reject));
 }
