@@ -75,7 +75,9 @@ function watchGrpc(session: ClientHttp2Session, watched: string): Promise<void> 
 
 function watchRest({ hostname, port, host }: URL, localAddress: string, watched: string): Promise<void> {
   const socket = connect({ host: hostname, port: Number(port), localAddress });
-  socket.write(`GET /meshes/default/meshservices?watch=true&name=${watched} HTTP/1.1\r\nhost: ${host}\r\nauthorization: ${ADMIN_HEADERS.authorization}\r\n\r\n`);
+  socket.write(
+    `GET /meshes/default/meshservices?watch=true&name=${watched} HTTP/1.1\r\nhost: ${host}\r\nauthorization: ${ADMIN_HEADERS.authorization}\r\n\r\n`,
+  );
   socket.on('data', reader());
   return new Promise((resolve, reject) => socket.once('data', () => resolve()).once('error', reject));
 }
