@@ -101,5 +101,5 @@ export function openProxies(name: string): ProxySource {
 
 function endsNothing(dataplane: Identity): RevocationPlan {
   const found = { services: [], tokens: [], newBundles: [] };
-  return { dataplane, otherZones: 'informed', lostZones: [], ...found };
+  return { dataplane, otherZones: 'informed', disconnectedZones: [], kumaZones: [], ...found };
 }

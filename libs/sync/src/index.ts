@@ -37,12 +37,14 @@ export {
   lostSince,
   lostStateOf,
   reportedLoss,
+  reportedSession,
   zoneLoss,
   type LostPolicy,
   type LostRule,
   type LostRules,
   type LostState,
   type ZoneLoss,
+  type ZoneSession,
 } from './lost-zone';
 export { QUARANTINED, quarantineOf, releases, type Quarantine } from './quarantine';
 export { SyncCondition, withOwnConditions } from './sync-conditions';

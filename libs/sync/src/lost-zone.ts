@@ -98,6 +98,23 @@ export function reportedLoss(zone: Pick<Resource, 'status'>): JsonObject | undef
   return lost;
 }
 
+/** What `Zone.status` says of a zone's session with the global: the fields of the status. */
+export interface ZoneSession {
+  /** RFC 3339: since when no replica of the global has had a session with the zone; absent where one has, or none ever had. */
+  readonly disconnectedSince?: string;
+  /** Whose control plane the zone has; absent before its first session. */
+  readonly peer?: 'causeway' | 'kuma';
+}
+
+/** What a Zone's status says of its session, as it is stored. */
+export function reportedSession({ status }: Pick<Resource, 'status'>): ZoneSession {
+  const { disconnectedSince: since, peer } = status ?? {};
+  return {
+    ...(typeof since === 'string' && { disconnectedSince: since }),
+    ...((peer === 'causeway' || peer === 'kuma') && { peer }),
+  };
+}
+
 /** The meshes for which `Zone.status.lost` says something else than for the others. */
 export function meshesOfLoss({ status }: Pick<Resource, 'status'>): readonly string[] {
   const lost = status?.['lost'];

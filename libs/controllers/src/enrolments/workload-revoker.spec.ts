@@ -70,21 +70,28 @@ describe('the end of what a machine was granted', () => {
     ['cut off', false],
     ['unknown', undefined],
   ] as const)('says of other zones that they are %s', async (otherZones, isConnected) => {
-    expect(await revoker(isConnected).plan(laptop())).toMatchObject({ otherZones, lostZones: [] });
+    expect(await revoker(isConnected).plan(laptop())).toMatchObject({
+      otherZones,
+      disconnectedZones: [],
+      kumaZones: [],
+    });
   });
 
-  it('says nothing of others in a zone by itself, and names those that the global has lost', async () => {
+  it('says nothing of others in a zone by itself, and names those without a session, and those of Kuma', async () => {
     expect((await revoker(undefined, { ...EAST, federated: false }).plan(laptop())).otherZones).toBe('none');
-    const lost = { lost: { policy: 'keep', since: '2026-01-01T00:00:00.000Z' } };
+    const since = '2026-01-01T00:00:00.000Z';
+    const lost = { lost: { policy: 'keep', since } };
     for (const [name, status] of [
-      ['west', lost],
-      ['south', {}],
+      ['west', { disconnectedSince: since, peer: 'causeway' }],
+      ['south', { peer: 'causeway' }],
       ['east', lost],
       ['north', lost],
+      ['kuma-1', { peer: 'kuma' }],
     ] as const)
       await plane.write([
         { type: 'put', id: globalIdentity('Zone', name), expect: 'any', labels: {}, spec: {}, status },
       ]);
-    expect((await revoker(true).plan(laptop())).lostZones).toEqual(['north', 'west']);
+    const { disconnectedZones, kumaZones } = await revoker(true).plan(laptop());
+    expect([disconnectedZones, kumaZones]).toEqual([['north', 'west'], ['kuma-1']]);
   });
 });

@@ -9,9 +9,10 @@ import {
   type ControlPlane,
   type Identity,
   type JsonObject,
+  type Resource,
 } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
-import { reportedLoss } from '@causeway/sync';
+import { reportedLoss, reportedSession } from '@causeway/sync';
 import { reachedSoon, type Change, type IndexReader, type ResourceStore } from '@causeway/store';
 
 /** A token that was issued, as far as a revocation needs it. */
@@ -48,8 +49,10 @@ export interface RevocationPlan {
   /** Dataplanes that joined with one of these tokens: they go on, and need a new bundle where they begin from nothing. */
   readonly newBundles: readonly Identity[];
   readonly otherZones: OtherZones;
-  /** Zones that the global has lost, by name: they act on it first thing when they are back. */
-  readonly lostZones: readonly string[];
+  /** Zones without a session, by name, as far as the global has said: they act on it first thing when they are back. */
+  readonly disconnectedZones: readonly string[];
+  /** Zones of Kuma, by name: they have no such thing, and believe a certificate until it ends. */
+  readonly kumaZones: readonly string[];
 }
 
 /** How other zones hear of a revocation; `none`: there are no others. */
@@ -83,7 +86,10 @@ export class WorkloadRevoker {
       ...{ dataplane, tokens: [...tokens], services: enrolment.spec.services ?? [] },
       newBundles: others.map(({ id }) => enrolledDataplane(id)).sort((a, b) => compareText(a.name, b.name)),
       otherZones: this.otherZones(),
-      lostZones: this.lostZones(),
+      disconnectedZones: this.zonesWhere((one) => {
+        return reportedLoss(one) !== undefined || reportedSession(one).disconnectedSince !== undefined;
+      }),
+      kumaZones: this.zonesWhere((one) => reportedSession(one).peer === 'kuma'),
     };
   }
 
@@ -139,10 +145,10 @@ export class WorkloadRevoker {
     return connected ? 'informed' : 'cut off';
   }
 
-  private lostZones(): readonly string[] {
-    const { index, zone } = this.options;
-    const lost = [...index.ofKind('Zone')].filter((one) => one.id.name !== zone && reportedLoss(one) !== undefined);
-    return lost.map(({ id }) => id.name).sort(compareText);
+  private zonesWhere(holds: (zone: Resource) => boolean): readonly string[] {
+    const { index, zone: own } = this.options;
+    const others = [...index.ofKind('Zone')].filter((one) => one.id.name !== own && holds(one));
+    return others.map(({ id }) => id.name).sort(compareText);
   }
 
   private enrolmentOf(dataplane: Identity): EnrolmentResource {

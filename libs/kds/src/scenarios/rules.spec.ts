@@ -88,6 +88,9 @@ describe('who knows a service', () => {
     clock.advance(LOST.after - 1);
     await keeper.round();
     expect(west.get(redis())).toBeDefined();
+    // Long before the zone is lost, every zone knows that it has no session.
+    await west.holds(zone, ({ status }) => status?.['disconnectedSince'] !== undefined);
+    expect(west.get(zone)?.status?.['lost']).toBeUndefined();
     clock.advance(1);
     await keeper.round();
     await west.lacks(redis());
@@ -102,7 +105,10 @@ describe('who knows a service', () => {
     await global.report('east', 'MeshService', 'up');
     await keeper.round();
     await west.holds(redis());
-    await west.holds(zone, (held) => held.status?.['lost'] === undefined);
+    await west.holds(
+      zone,
+      ({ status }) => status?.['lost'] === undefined && status?.['disconnectedSince'] === undefined,
+    );
   });
 
   it('nobody when its zone was deleted; it comes back whole', async () => {

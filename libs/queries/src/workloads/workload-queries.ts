@@ -92,12 +92,12 @@ function keyOf({ mesh, namespace, name }: Identity): string {
 }
 
 function planJson(plan: RevocationPlan, dryRun: boolean): JsonObject {
-  const { dataplane, services, tokens, newBundles, otherZones, lostZones } = plan;
+  const { dataplane, services, tokens, newBundles, otherZones, disconnectedZones, kumaZones } = plan;
   const { mesh, namespace, name } = dataplane;
   return {
     ...{ mesh, namespace, name, dryRun, services: [...services], tokens: [...tokens] },
     newBundles: newBundles.map(nameJson),
-    ...{ otherZones, lostZones: [...lostZones] },
+    ...{ otherZones, disconnectedZones: [...disconnectedZones], kumaZones: [...kumaZones] },
   };
 }
 

@@ -54,12 +54,28 @@ export const WORKLOAD_SCHEMAS: OpenApiObject = {
         description:
           'How they hear of it: none, there are no others; cut off, once this zone is connected to its global again; unknown, the replica that leads knows.',
       },
-      lostZones: {
+      disconnectedZones: {
         ...list(text),
-        description: 'Zones that the global has lost: they act on it first thing when they are back.',
+        description:
+          'Zones without a session, as far as the global has said by now: they act on it first thing when they are back.',
+      },
+      kumaZones: {
+        ...list(text),
+        description: 'Zones of Kuma: they know no revocation, and believe a certificate until it ends.',
       },
     },
-    ['mesh', 'namespace', 'name', 'dryRun', 'services', 'tokens', 'newBundles', 'otherZones', 'lostZones'],
+    [
+      'mesh',
+      'namespace',
+      'name',
+      'dryRun',
+      'services',
+      'tokens',
+      'newBundles',
+      'otherZones',
+      'disconnectedZones',
+      'kumaZones',
+    ],
     { additionalProperties: false },
   ),
 };

@@ -62,7 +62,7 @@ async function revokeWorkload(context: CommandContext, name: string, options: Wo
   context.print(`workload ${textAt(answer, 'mesh')}/${textAt(answer, 'namespace')}/${name} ${verb}${serves}`);
   const end = dryRun ? 'would end' : 'have ended';
   context.print(
-    `its streams, its certificates and its endpoints ${end}; tokens: ${countOf(textsAt(answer, 'tokens'))}`,
+    `its streams, its certificates and its endpoints ${end}; tokens that ${end}: ${textsAt(answer, 'tokens').length}`,
   );
   const bundles = namesAt(answer, 'newBundles');
   if (bundles.length > 0) {
@@ -71,9 +71,12 @@ async function revokeWorkload(context: CommandContext, name: string, options: Wo
   }
   const hear = HOW_ZONES_HEAR[textAt(answer, 'otherZones')];
   if (hear !== undefined) context.printError(hear);
-  const lost = textsAt(answer, 'lostZones');
-  if (lost.length > 0)
-    context.printError(`no session with the global: ${lost.join(', ')}; each acts on it when it is back`);
+  const away = textsAt(answer, 'disconnectedZones');
+  if (away.length > 0)
+    context.printError(`no session with the global: ${away.join(', ')}; each acts on it when it is back`);
+  const kuma = textsAt(answer, 'kumaZones');
+  if (kuma.length > 0)
+    context.printError(`zones of Kuma know no revocation, and believe a certificate until it ends: ${kuma.join(', ')}`);
   return 0;
 }
 
@@ -98,10 +101,6 @@ async function send(
 
 function namesAt(answer: JsonObject, field: string): readonly string[] {
   return listAt(answer, field).map((one) => textAt(one, 'name'));
-}
-
-function countOf(tokens: readonly string[]): string {
-  return tokens.length === 0 ? 'none' : `${tokens.length} revoked`;
 }
 
 /** `causeway workloads` and its subcommands. */

@@ -18,7 +18,7 @@ import {
   type ResourceStore,
   type SessionStore,
 } from '@causeway/store';
-import { lostRulesOf, reportedLoss, type LostRule } from '@causeway/sync';
+import { lostRulesOf, type LostRule } from '@causeway/sync';
 import { forgottenPoint, peerArea } from '../../session/peer-state';
 import { withRelayedKinds } from '../../kuma/relayed-kinds';
 import { DOUBTFUL_CLAIMS_AREA, REFUSED_STORES_AREA } from './zone-incidents';
@@ -67,7 +67,7 @@ export interface ZoneLifecycleLoop {
 }
 
 /**
- * Writes to `Zone.status.lost` which zones are lost, deletes copies that are quarantined or that their zones may not send,
+ * Writes to `Zone.status` which zones have no session and which are lost, deletes copies that are quarantined or that their zones may not send,
  * and deletes what is left of deleted zones.
  */
 export function createZoneLifecycleLoop(options: ZoneLifecycleOptions): ZoneLifecycleLoop {
@@ -81,7 +81,7 @@ export function createZoneLifecycleLoop(options: ZoneLifecycleOptions): ZoneLife
   let orphansLikely = true;
   const round = async (): Promise<void> => {
     try {
-      await reportLost(options, liveness);
+      await reportSessions(options, liveness);
       await deleteQuarantined(options, quarantines);
       await deleteForbidden(options, forbidden);
       if (!orphansLikely) return;
@@ -120,7 +120,8 @@ export function createZoneLifecycleLoop(options: ZoneLifecycleOptions): ZoneLife
   };
 }
 
-async function reportLost(
+/** Writes to `Zone.status` which zones have no session, whose control planes they have, and which are lost. One write a round. */
+async function reportSessions(
   { store, sessions, index, meshes, term, lost, logger }: ZoneLifecycleOptions,
   liveness: ZoneLivenessTracker,
 ): Promise<void> {
@@ -133,18 +134,13 @@ async function reportLost(
   );
   const byMesh = new Map(ruled);
   const changes = [...index.ofKind('Zone')].flatMap((zone): Change[] => {
-    const wanted = liveness.lossOf(zone, lostRulesOf(zone.spec['lost'], byMesh, lost));
-    if (jsonEqual(reportedLoss(zone), wanted && { ...wanted })) return [];
-    logger.warn(wanted ? 'a zone is lost' : 'a lost zone is back', { zone: zone.id.name, ...wanted });
-    const { lost: _, ...status } = zone.status ?? {};
-    return [
-      {
-        type: 'patch',
-        id: zone.id,
-        expect: zone.revision,
-        status: wanted ? { ...status, lost: { ...wanted } } : status,
-      },
-    ];
+    const loss = liveness.lossOf(zone, lostRulesOf(zone.spec['lost'], byMesh, lost));
+    const { lost: formerLoss, disconnectedSince: _, peer: __, ...others } = zone.status ?? {};
+    const status = { ...others, ...liveness.sessionOf(zone), ...(loss && { lost: { ...loss } }) };
+    if (jsonEqual(zone.status ?? {}, status)) return [];
+    if (!jsonEqual(formerLoss, status.lost))
+      logger.warn(loss ? 'a zone is lost' : 'a lost zone is back', { zone: zone.id.name, ...loss });
+    return [{ type: 'patch', id: zone.id, expect: zone.revision, status }];
   });
   if (changes.length > 0)
     await store.write({ changes, onRefusal: 'skip', fence: { epoch: term.epoch, holder: term.holder } });

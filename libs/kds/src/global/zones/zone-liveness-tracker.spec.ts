@@ -1,6 +1,6 @@
 import { globalIdentity, type JsonObject, type Resource } from '@causeway/resources';
 import { FakeClock } from '@causeway/runtime';
-import type { LostRule, LostRules, ZoneLoss } from '@causeway/sync';
+import type { LostRule, LostRules, ZoneLoss, ZoneSession } from '@causeway/sync';
 import { ZoneLivenessTracker } from './zone-liveness-tracker';
 
 const RULE: LostRule = { policy: 'withdraw', after: 10_000 };
@@ -16,13 +16,13 @@ class JumpingClock extends FakeClock {
   }
 }
 
-function zone(lost?: ZoneLoss): Resource {
+function zone(lost?: ZoneLoss, session: ZoneSession = {}): Resource {
   return {
     id: globalIdentity('Zone', 'east'),
     uid: 'u',
     labels: {},
     spec: {},
-    status: lost ? { lost: { ...lost } } : {},
+    status: { ...session, ...(lost && { lost: { ...lost } }) },
     generation: 1,
     creationOrder: 0,
     createdAt: 0,
@@ -37,24 +37,27 @@ describe('ZoneLivenessTracker', () => {
   let clock: JumpingClock;
   let tracker: ZoneLivenessTracker;
   let lost: ZoneLoss | undefined;
+  let session: ZoneSession;
   beforeEach(() => {
     clock = new JumpingClock(1_000_000);
     tracker = new ZoneLivenessTracker(clock);
     lost = undefined;
+    session = {};
   });
 
   /** Rounds of a keeper, each of which finds this insight of the zone, and its session. */
   const rounds = async (
     count: number,
     insight: (round: number) => JsonObject | undefined,
-    session?: number,
+    opened?: number,
   ): Promise<void> => {
     for (let round = 0; round < count; round++) {
       clock.advance(ROUND);
       const value = insight(round);
       const insights = value ? [{ key: 'east', value }] : [];
-      const sessions = session === undefined ? [] : [{ zone: 'east', up: session, down: session }];
+      const sessions = opened === undefined ? [] : [{ zone: 'east', up: opened, down: opened }];
       await tracker.refresh(() => Promise.resolve({ insights, sessions }));
+      session = tracker.sessionOf(zone(lost, session));
       lost = tracker.lossOf(zone(lost), RULES);
     }
   };
@@ -112,6 +115,41 @@ describe('ZoneLivenessTracker', () => {
     expect(lost).toEqual({ policy: 'withdraw', since: new Date(0).toISOString() });
     await rounds(1, renewed(7));
     expect(lost).toBeUndefined();
+  });
+
+  it('a Zone says so one round after its session has ended, and until there is a new one', async () => {
+    await rounds(3, (round) => ({ ...renewed(0)(round), peer: 'causeway' }));
+    expect(session).toEqual({ peer: 'causeway' });
+    await rounds(1, stands('Offline'));
+    expect(session).toEqual({ peer: 'causeway' });
+    const ended = new Date(clock.now()).toISOString();
+    await rounds(5, stands('Offline'));
+    expect(session).toEqual({ peer: 'causeway', disconnectedSince: ended });
+    await rounds(1, (round) => ({ ...renewed(9)(round), peer: 'causeway' }));
+    expect(session).toEqual({ peer: 'causeway' });
+  });
+
+  it('a next leader says what the former one said, until it has seen a newer session', async () => {
+    await rounds(2, stands('Offline'));
+    const before = session;
+    expect(before.disconnectedSince).toBeDefined();
+    tracker = new ZoneLivenessTracker(clock);
+    await rounds(3, stands('Online'));
+    expect(session).toEqual(before);
+    await rounds(2, renewed(7));
+    expect(session.disconnectedSince).toBeUndefined();
+  });
+
+  it('a frozen replica: a Zone says so once nobody has renewed its insight for long', async () => {
+    await rounds(8, stands('Online'));
+    expect(session.disconnectedSince).toBeUndefined();
+    await rounds(1, stands('Online'));
+    expect(session.disconnectedSince).toBeDefined();
+  });
+
+  it('a Zone that never had a session says nothing', async () => {
+    await rounds(20, () => undefined);
+    expect(session).toEqual({});
   });
 
   const none = (): undefined => undefined;

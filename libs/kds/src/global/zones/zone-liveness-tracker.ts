@@ -1,7 +1,16 @@
 import type { JsonObject, Resource } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 import type { Note, SessionRecord } from '@causeway/store';
-import { lostSince, lostStateOf, reportedLoss, zoneLoss, type LostRules, type ZoneLoss } from '@causeway/sync';
+import {
+  lostSince,
+  lostStateOf,
+  reportedLoss,
+  reportedSession,
+  zoneLoss,
+  type LostRules,
+  type ZoneLoss,
+  type ZoneSession,
+} from '@causeway/sync';
 import { isOnline, STALE_AFTER } from './zone-insights';
 
 /** The last sign of a zone (its insight, else its session), and when it was first read, by `Clock.elapsed`. */
@@ -14,6 +23,9 @@ interface SeenSign {
   /** Whether it was written in this term, as far as the tracker can know. */
   readonly isNew: boolean;
 }
+
+/** How long a zone has no session before its Zone says so, ms: a control plane that starts anew is back by then. */
+const DISCONNECTED_AFTER = 5_000;
 
 /** The names of zones, sorted. */
 export interface KnownZones {
@@ -93,6 +105,23 @@ export class ZoneLivenessTracker {
     const known = since === former?.at ? former : { since: this.dateOf(since), at: since };
     this.reported.set(zone.id.name, known);
     return zoneLoss(rules, looked - since, known.since);
+  }
+
+  /** What `Zone.status` must say of the zone's session, as of the last `refresh`. */
+  sessionOf(zone: Resource): ZoneSession {
+    const { looked } = this;
+    const seen = this.seen.get(zone.id.name);
+    const former = reportedSession(zone);
+    if (seen === undefined || looked === undefined) return former;
+    const since = former.disconnectedSince;
+    const counts = seen.isNew || since === undefined;
+    const isConnected = counts && seen.online && looked - seen.at <= STALE_AFTER;
+    const isAway = !isConnected && (since !== undefined || looked - seen.at >= DISCONNECTED_AFTER);
+    const peer = seen.peer ?? former.peer;
+    return {
+      ...(isAway && { disconnectedSince: since ?? this.dateOf(seen.at) }),
+      ...(peer !== undefined && { peer }),
+    };
   }
 
   private see(zone: string, found: Omit<SeenSign, 'at' | 'isNew'>): void {
