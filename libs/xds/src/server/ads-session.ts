@@ -39,6 +39,8 @@ export class AdsSession<V> {
   private order: readonly string[] = [];
   /** The names that it takes of `NameBudget`. */
   private counted = 0;
+  /** Responses since the stream began. */
+  private sent = 0;
 
   constructor(
     private proxy: Proxy<V>,
@@ -85,7 +87,7 @@ export class AdsSession<V> {
     const subscription = known ?? this.begin(request);
     const { revision } = source;
     if (request.nonce !== '' && known) this.settle(known, request);
-    if (known && this.options.form === 'delta' && isBareAnswer(request)) return this.pump();
+    if (known && this.options.form === 'delta' && isBareAnswer(request)) return this.proceed();
     if (this.options.form === 'delta') this.change(subscription, request, { isFirst: !known, revision });
     else this.replace(subscription, request, { isFirst: !known, revision });
     this.pump();
@@ -110,13 +112,22 @@ export class AdsSession<V> {
   }
 
   /** Sends what is due, in order. Never throws. */
-  pump(): void {
+  pump(): boolean {
     this.moved();
+    const { sent } = this;
     try {
       this.sendDue();
     } catch (error) {
       this.options.failed(error);
     }
+    return this.sent > sent;
+  }
+
+  /** After an answer: what waited for it goes at once, what has changed meanwhile with the next round. */
+  private proceed(): void {
+    const hasChanged = FIRST.some((type) => this.subscriptions.get(type)?.hasChanged);
+    if (hasChanged) this.options.subscribers.schedule(this);
+    else this.pump();
   }
 
   close(): void {
@@ -313,6 +324,7 @@ export class AdsSession<V> {
     subscription.sent(push, { nonce, at: clock.elapsed(), bytes: frame.length }, source.revision);
     budget.spend(frame.length);
     counters.responses++;
+    this.sent++;
     counters.resources += resources.length;
     this.options.send(frame);
     if (subscription.type === cluster) this.repeatEndpoints(push);

@@ -12,14 +12,18 @@ function streamsOn(budget: SendBudget<string>, count: number, responses: number)
       proxyId: `web-${i}`,
       view: 'default',
       moved: () => undefined,
-      pump: (): void => {
+      pump: (): boolean => {
         pumps += 1;
-        if (left === 0) return;
-        if (budget.isSpent()) return budget.wait(stream);
+        if (left === 0) return false;
+        if (budget.isSpent()) {
+          budget.wait(stream);
+          return false;
+        }
         left -= 1;
         sent.push(i);
         budget.spend(100);
         if (left > 0) budget.wait(stream);
+        return true;
       },
     };
     return stream;

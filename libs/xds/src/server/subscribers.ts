@@ -8,14 +8,17 @@ export interface Subscriber<V> {
   readonly view: V;
   /** What is to be said of the proxy may differ from now on: something is due. */
   moved(): void;
-  /** Sends what is due; called once for any number of marks. Never throws: what fails ends its own stream. */
-  pump(): void;
+  /** Sends what is due, and says whether that was anything; called once for any number of marks. Never throws: what fails ends its own stream. */
+  pump(): boolean;
 }
 
 interface Entry<V> {
   readonly subscriber: Subscriber<V>;
   readonly subscription: Subscription;
 }
+
+/** Least time between two rounds in which something is sent, ms: changes that follow each other closely share responses and acks. */
+export const ROUND_INTERVAL = 20;
 
 /** Who asked for what: a change costs its names × their subscribers and those that list what it may have brought. */
 export class Subscribers<V> implements SourceListener<V> {
@@ -26,9 +29,11 @@ export class Subscribers<V> implements SourceListener<V> {
   private readonly byGroup = new Map<string, Set<Entry<V>>>();
   private readonly due = new Set<Subscriber<V>>();
   private isPumping = false;
+  /** When the next round may begin, by `Clock.elapsed`. */
+  private nextRound = 0;
 
   constructor(
-    private readonly clock: Pick<Clock, 'elapsed'>,
+    private readonly clock: Pick<Clock, 'elapsed' | 'sleep'>,
     private readonly source: Pick<ResourceSource<V>, 'groupOf' | 'listsOwn'> = {},
   ) {}
 
@@ -104,7 +109,7 @@ export class Subscribers<V> implements SourceListener<V> {
       }
   }
 
-  /** Sends what is due to this stream soon, with what else is told in this turn. */
+  /** Sends what is due to this stream in the next round, with what else has changed by then. */
   schedule(subscriber: Subscriber<V>): void {
     subscriber.moved();
     this.due.add(subscriber);
@@ -121,14 +126,18 @@ export class Subscribers<V> implements SourceListener<V> {
 
   private async pumpAll(): Promise<void> {
     await yieldToEventLoop();
-    while (this.due.size > 0) await inTimedSlices(this.pumps(), { clock: this.clock });
+    while (this.due.size > 0) {
+      const wait = this.nextRound - this.clock.elapsed();
+      if (wait > 0) await this.clock.sleep(wait);
+      await inTimedSlices(this.pumps(), { clock: this.clock });
+    }
     this.isPumping = false;
   }
 
   private *pumps(): Generator<void> {
     for (const subscriber of this.due) {
       this.due.delete(subscriber);
-      subscriber.pump();
+      if (subscriber.pump()) this.nextRound = this.clock.elapsed() + ROUND_INTERVAL;
       yield;
     }
   }

@@ -75,6 +75,8 @@ export class Subscription {
   private mustAnswer = false;
   /** Everything is marked before the next response. */
   private isStale = false;
+  /** The latest response was full, and the next one has the rest. */
+  private isCut = false;
 
   /** `isWhole`: each response has all that is subscribed to (clusters and listeners in the state of the world). */
   constructor(
@@ -98,6 +100,11 @@ export class Subscription {
   /** Something is to be sent or was not acked; names that are going wait for others. */
   get isBusy(): boolean {
     return this.inFlight !== undefined || this.dirty.size > 0 || this.mustAnswer || this.isStale;
+  }
+
+  /** It is to send what has changed since its last response, and that one had all that it was to have. */
+  get hasChanged(): boolean {
+    return this.inFlight === undefined && !this.isCut && this.dirty.size > 0 && !this.mustAnswer;
   }
 
   get isGoing(): boolean {
@@ -269,8 +276,12 @@ export class Subscription {
     const removed: string[] = [];
     const anew: string[] = [];
     let bytes = 0;
+    this.isCut = false;
     for (const name of this.dirty) {
-      if (bytes >= CHUNK_BYTES && !this.isWhole) break;
+      if (bytes >= CHUNK_BYTES && !this.isWhole) {
+        this.isCut = true;
+        break;
+      }
       this.dirty.delete(name);
       const isForced = this.forced.delete(name);
       const isWanted = this.named.has(name) || (this.isWildcard && this.source.names().has(name));
