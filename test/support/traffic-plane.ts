@@ -13,6 +13,7 @@ import {
 } from '@causeway/xds';
 import { BuiltinProxy } from './builtin-proxy';
 import { EnvoyProcess, ENVOY } from './envoy-process';
+import { OracleSource } from './oracle-source';
 import { TestAuthority } from './test-authority';
 import { sketch, TrafficZone } from './traffic-zone';
 
@@ -51,6 +52,9 @@ export const PROXY_KINDS: readonly ProxyKind[] = ENVOY === undefined ? ['builtin
 export class TrafficPlane {
   readonly server: XdsServer<EnvoyView>;
   readonly source: EnvoyResources;
+  /** Holds what proxies were given against a build from nothing, after each change. */
+  readonly oracle: OracleSource;
+  private readonly unwatch: () => void;
   /** Views by node id; a node without one is refused. */
   readonly views = new Map<string, EnvoyView>();
   private readonly envoys: EnvoyProcess[] = [];
@@ -73,9 +77,13 @@ export class TrafficPlane {
     this.policies = new FollowedPolicies({ index, meshes, routes: this.routes, run: atOnce });
     this.source = new EnvoyResources(index, zone, access, { policies: this.policies, ...(hosts && { hosts }) });
     this.unfollow = this.source.follow();
+    const options = { policies: this.policies, ...(hosts && { hosts }) };
+    this.oracle = new OracleSource(this.source, () => new EnvoyResources(index, zone, access, options));
+    // It subscribes after all that follows the index, so it sees what each change has led to.
+    this.unwatch = index.subscribe(() => this.oracle.check());
     const admit = (caller: ProxyCaller): Promise<AdmittedProxy<EnvoyView>> => this.admit(caller);
     this.server = new XdsServer({
-      source: this.source,
+      source: this.oracle,
       auth: { admit },
       clock: systemClock,
       logger: silentLogger,
@@ -156,11 +164,15 @@ export class TrafficPlane {
   }
 
   async stop(): Promise<void> {
+    this.oracle.check();
     await Promise.all([...this.envoys, ...this.builtins].map((proxy) => proxy.stop()));
+    this.unwatch();
     this.unfollow();
     this.policies.close();
     this.routes.close();
     await this.server.close();
+    const { differences } = this.oracle;
+    if (differences.length > 0) throw new Error(`proxies were left behind:\n${differences.slice(0, 5).join('\n')}`);
   }
 
   private async admit({ node }: ProxyCaller): Promise<AdmittedProxy<EnvoyView>> {

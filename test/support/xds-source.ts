@@ -1,7 +1,6 @@
 import {
   encodeResource,
   type EncodedResource,
-  type ListingChange,
   type MessageCodec,
   type Proxy,
   type RefusedResource,
@@ -98,8 +97,8 @@ export class MapSource implements ResourceSource<string> {
     const before = this.listed.get(`${proxy} ${type}`) ?? this.all.get(type) ?? new Set();
     this.listed.set(`${proxy} ${type}`, new Set(names));
     this.revision++;
-    const change: ListingChange = { revision: this.revision, proxy, type, names: [...before, ...names] };
-    for (const listener of this.listeners) listener.relisted(change);
+    const change = { revision: this.revision, type, names: [...before, ...names] };
+    for (const listener of this.listeners) listener.changed(change);
   }
 
   private tell(resources: readonly EncodedResource[]): void {

@@ -1,7 +1,7 @@
 import { compareText, identityKey } from '@causeway/resources';
-import type { Destination } from '../model/destination';
+import { isOtherFace, type Destination, type DestinationFace } from '../model/destination';
 import type { DestinationChange } from '../model/model-change';
-import { isHttp } from './messages/clusters';
+import { NO_READS, type Reads } from '../reads/recorded-reads';
 import { hostPort } from './names';
 
 /**
@@ -9,35 +9,28 @@ import { hostPort } from './names';
  * claim one, the older has it, so nobody can take over the name of a service that exists.
  */
 export class DestinationTable {
-  private readonly byVip = new Claims(byAge);
-  private readonly bySni = new Claims(byAge);
-  private readonly byTarget = new Claims(grpcFirst);
+  private readonly byVip: Claims;
+  private readonly bySni: Claims;
+  private readonly byTarget: Claims;
   private readonly byEgress = new Map<string, Destination>();
   /** How many destinations of a mesh are reached through the egress. */
   private readonly leaving = new Map<string, number>();
-  /** Grows when an address of an HTTP service comes or goes. */
-  httpVersion = 0;
+
+  constructor(private readonly reads: Reads = NO_READS) {
+    this.byVip = new Claims('address', byAge, reads);
+    this.bySni = new Claims('server-name', byAge, reads);
+    this.byTarget = new Claims('target', grpcFirst, reads);
+  }
 
   replace({ before, after }: DestinationChange): void {
-    const keys = new Set([before, after].flatMap((one) => (one && one.vip !== '' ? [keyOf(one)] : [])));
-    const served = [...keys].map((key) => this.isHttpAt(key));
-    if (before) {
-      this.byVip.remove(keyOf(before), before);
-      for (const sni of serverNames(before)) this.bySni.remove(sni, before);
-      for (const target of targetsOf(before)) this.byTarget.remove(meshKey(before.service.mesh, target), before);
-    }
-    if (after) {
-      if (after.vip !== '') this.byVip.add(keyOf(after), after);
-      for (const sni of serverNames(after)) this.bySni.add(sni, after);
-      for (const target of targetsOf(after)) this.byTarget.add(meshKey(after.service.mesh, target), after);
-    }
+    const claim = (keysOf: (of: Destination) => readonly string[]): [Claim | undefined, Claim | undefined] => {
+      const [was, is] = [before, after].map((by) => by && { by, keys: keysOf(by) });
+      return [was, is];
+    };
+    this.byVip.replace(...claim((of) => (of.vip === '' ? [] : [keyOf(of)])));
+    this.bySni.replace(...claim(serverNames));
+    this.byTarget.replace(...claim((of) => targetsOf(of).map((target) => meshKey(of.service.mesh, target))));
     this.replaceLeaving(before, after);
-    // Who lists a destination lists its address, whichever service has it.
-    const isMoved = keys.size > 1 || before?.vip !== after?.vip || before?.protocol !== after?.protocol;
-    [...keys].forEach((key, i) => {
-      const now = this.isHttpAt(key);
-      if (now !== served[i] || (isMoved && now)) this.httpVersion += 1;
-    });
   }
 
   private replaceLeaving(before: Destination | undefined, after: Destination | undefined): void {
@@ -47,17 +40,17 @@ export class DestinationTable {
     ] as const) {
       if (!each?.egress) continue;
       const { mesh } = each.service;
-      const count = (this.leaving.get(mesh) ?? 0) + change;
+      const known = this.leaving.get(mesh) ?? 0;
+      const count = known + change;
       if (count > 0) this.leaving.set(mesh, count);
       else this.leaving.delete(mesh);
+      if (known > 0 !== count > 0) this.reads.changed('leaving');
     }
     if (before?.egress) this.byEgress.delete(before.egress.serverName);
     if (after?.egress) this.byEgress.set(after.egress.serverName, after);
-  }
-
-  private isHttpAt(key: string): boolean {
-    const holder = this.byVip.holder(key);
-    return holder !== undefined && isHttp(holder);
+    for (const each of [before, after])
+      if (each?.egress) this.reads.changed(`through-egress ${each.egress.serverName}`);
+    if (before?.egress ?? after?.egress) this.reads.changed('through-egress');
   }
 
   /** The destination at `address:port` of a mesh. */
@@ -72,20 +65,24 @@ export class DestinationTable {
 
   /** The destination that this zone's egress reaches under a server name. */
   throughEgress(serverName: string): Destination | undefined {
+    this.reads.read(`through-egress ${serverName}`);
     return this.byEgress.get(serverName);
   }
 
   /** All destinations that are reached through this zone's egress. */
   throughEgresses(): Iterable<Destination> {
+    this.reads.read('through-egress');
     return this.byEgress.values();
   }
 
   leaves(mesh: string): boolean {
+    this.reads.read('leaving');
     return this.leaving.has(mesh);
   }
 
   /** The meshes with destinations that are reached through the egress; sorted. */
   leavingMeshes(): readonly string[] {
+    this.reads.read('leaving');
     return [...this.leaving.keys()].sort(compareText);
   }
 
@@ -95,24 +92,34 @@ export class DestinationTable {
   }
 
   /** A destination of the service that has a hostname, in a mesh. */
-  withHostname(mesh: string, hostname: string): Destination | undefined {
-    const found = this.ofTarget(mesh, hostname);
+  withHostname(mesh: string, hostname: string): DestinationFace | undefined {
+    const found = this.byTarget.face(meshKey(mesh, hostname));
     return found?.hostnames.includes(hostname) ? found : undefined;
   }
 
-  /** All server names that this zone's ingress serves. */
-  serverNames(): Iterable<string> {
-    return this.bySni.keys();
+  /** What is at `address:port` of a mesh, without its endpoints. */
+  faceAtVip(mesh: string, vip: string): DestinationFace | undefined {
+    return this.byVip.face(meshKey(mesh, vip));
+  }
+
+  /** What a client enters by the target of a gRPC channel, without its endpoints. */
+  faceOfTarget(mesh: string, target: string): DestinationFace | undefined {
+    return this.byTarget.face(meshKey(mesh, target));
+  }
+
+  /** What this zone's ingress serves under a server name, without its endpoints. */
+  faceWithSni(sni: string): DestinationFace | undefined {
+    return this.bySni.face(sni);
   }
 }
 
 /** `address:port` of a destination with an address. */
-export function vipOf({ vip, port }: Destination): string {
+export function vipOf({ vip, port }: Pick<Destination, 'vip' | 'port'>): string {
   return hostPort({ address: vip, port });
 }
 
 /** The server names under which this zone's ingress serves a destination. */
-export function serverNames({ servedHere, sni }: Destination): readonly string[] {
+export function serverNames({ servedHere, sni }: Pick<Destination, 'servedHere' | 'sni'>): readonly string[] {
   return servedHere ? [sni.kri, sni.hash].filter((each) => each !== '') : [];
 }
 
@@ -135,27 +142,45 @@ function meshKey(mesh: string, name: string): string {
   return `${mesh} ${name}`;
 }
 
+interface Claim {
+  readonly by: Destination;
+  readonly keys: readonly string[];
+}
+
 class Claims {
   private readonly byKey = new Map<string, readonly Destination[]>();
 
-  constructor(private readonly order: (a: Destination, b: Destination) => number) {}
-
-  keys(): Iterable<string> {
-    return this.byKey.keys();
-  }
+  /** `what`: what its keys are, in the names of reads. */
+  constructor(
+    private readonly what: string,
+    private readonly order: (a: Destination, b: Destination) => number,
+    private readonly reads: Reads,
+  ) {}
 
   holder(key: string): Destination | undefined {
+    this.reads.read(`${this.what} ${key}`);
     return this.byKey.get(key)?.[0];
   }
 
-  add(key: string, destination: Destination): void {
-    this.byKey.set(key, [...(this.byKey.get(key) ?? []), destination].sort(this.order));
+  face(key: string): DestinationFace | undefined {
+    this.reads.read(`${this.what}-face ${key}`);
+    return this.byKey.get(key)?.[0];
   }
 
-  remove(key: string, { name }: Destination): void {
-    const left = (this.byKey.get(key) ?? []).filter((each) => each.name !== name);
-    if (left.length > 0) this.byKey.set(key, left);
-    else this.byKey.delete(key);
+  /** `before` and `after`: one destination with its keys then and now. */
+  replace(before: Claim | undefined, after: Claim | undefined): void {
+    const keys = new Set([...(before?.keys ?? []), ...(after?.keys ?? [])]);
+    for (const key of keys) {
+      const known = this.byKey.get(key) ?? [];
+      const others = known.filter((each) => each.name !== before?.by.name);
+      const now = after?.keys.includes(key) === true ? [...others, after.by].sort(this.order) : others;
+      if (now.length > 0) this.byKey.set(key, now);
+      else this.byKey.delete(key);
+      if (known[0] === now[0]) continue;
+      this.reads.changed(`${this.what} ${key}`, now.length === 0);
+      if (known[0]?.name !== now[0]?.name || isOtherFace({ before: known[0], after: now[0] }))
+        this.reads.changed(`${this.what}-face ${key}`, now.length === 0);
+    }
   }
 }
 

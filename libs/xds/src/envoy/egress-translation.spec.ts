@@ -1,6 +1,7 @@
 import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';
-import { RESOURCE_TYPES } from '../resources/encoded-resource';
+import { WatchedView } from '../../../../test/support/watched-view';
 import { EnvoyResources } from './envoy-resources';
+import type { EnvoyView } from './envoy-view';
 
 describe('the egresses of a zone', () => {
   const egress = (name: string, address: string, withdrawn = false) =>
@@ -45,18 +46,18 @@ describe('the egresses of a zone', () => {
 
   it('are told who may call, a withdrawn one too', () => {
     zone.put(egress('a', '10.0.0.1', true));
-    const told = new Set<string>();
-    source.subscribe({
-      changed: ({ type, names }) => {
-        if (type === RESOURCE_TYPES.listener) for (const name of names) told.add(name);
-      },
-      relisted: () => undefined,
-      reloaded: () => undefined,
+    const watched = ['10.0.0.1', '10.0.0.2'].map((address) => {
+      const view: EnvoyView = {
+        ...{ mesh: '', listed: new Set<string>() },
+        egress: { at: { address, port: 10002 }, identity: () => undefined },
+      };
+      return new WatchedView(source, view);
     });
     zone.put(mesh(1));
-    expect([...told].filter((name) => name.startsWith('egress:')).sort()).toEqual([
-      'egress:10.0.0.1:10002',
-      'egress:10.0.0.2:10002',
+    const names = watched.map(({ announced }) => [...announced].filter((name) => name.includes(' egress:')));
+    expect(names.map((found) => found.map((each) => each.split(' ')[1]).sort())).toEqual([
+      ['egress:10.0.0.1:10002', 'egress:10.0.0.2:10002'],
+      ['egress:10.0.0.1:10002', 'egress:10.0.0.2:10002'],
     ]);
   });
 });

@@ -76,10 +76,18 @@ function listedBy(source: EnvoyResources, view: EnvoyView): ReadonlySet<string> 
   return new Set(types.flatMap((type) => [...source.names({ id: 'p', view }, type)].map((one) => `${type} ${one}`)));
 }
 
-/** All that the proxies of a view can hold: what they list, what that names, and every address on demand. */
-function everything(source: EnvoyResources, view: EnvoyView): Map<string, string> {
+/**
+ * All that the proxies of a view can hold: what they list, what that names, and every address on demand. `asked`: what they asked for
+ * before, which they go on asking for.
+ */
+function everything(source: EnvoyResources, view: EnvoyView, asked = new Set<string>()): Map<string, string> {
   const found = new Map<string, string>();
+  for (const key of asked) {
+    const [type = '', name = ''] = key.split(' ');
+    source.get(view, type, name);
+  }
   const take = (type: string, name: string): void => {
+    asked.add(`${type} ${name}`);
     const resource = source.get(view, type, name);
     if (resource === 'pending') return;
     if (resource) found.set(`${type} ${name}`, resource.version);
@@ -138,18 +146,28 @@ test('what followed every change is what a fresh start makes, every difference w
       let isAllTold = false;
       source.subscribe({
         changed: ({ type, names, group = '' }) => names.forEach((each) => told.add(`${group} ${type} ${each}`)),
-        relisted: () => undefined,
+        relisted: ({ view: only }) => {
+          // As the server does: those that list what is their own alone are looked at with changes of their own.
+          for (const view of only === undefined ? views.filter((each) => !source.listsOwn(each)) : [only])
+            for (const type of [cluster, RESOURCE_TYPES.listener])
+              for (const name of source.takeRelisted(view, type))
+                relisted.add(`${views.indexOf(view)} ${type} ${name}`);
+        },
         reloaded: () => (isAllTold = true),
       });
+      const relisted = new Set<string>();
       const views = [...allViews];
       const isThere = ({ dataplane }: EnvoyView): boolean =>
         dataplane !== undefined && followed.index.get(dataplane) !== undefined;
-      let before = views.map((view) => everything(source, view));
+      const asked = views.map(() => new Set<string>());
+      let before = views.map((view, i) => everything(source, view, asked[i]));
       for (const { resources, gone } of changes) {
         const wasThere = views.map(isThere);
         const wasListed = views.map((view) => listedBy(source, view));
         const listedOwn = views.map((view) => source.listsOwn(view));
+        const wasAsked = asked.map((names) => new Set(names));
         told.clear();
+        relisted.clear();
         isAllTold = false;
         const distinct = [...new Map(resources.map((each) => [identityKey(each.id), each])).values()];
         if (gone) followed.delete(...distinct);
@@ -161,18 +179,21 @@ test('what followed every change is what a fresh start makes, every difference w
         // A Dataplane that went ended the streams of its proxies; one that came has a view of its own.
         const isSame = views.map((view, i) => isThere(view) === wasThere[i]);
         for (const [i, view] of views.entries()) if (isSame[i] === false) views[i] = { ...view };
-        const after = views.map((view) => everything(source, view));
+        const after = views.map((view, i) => everything(source, view, asked[i]));
         after.forEach((now, i) => {
           if (isSame[i] === false) return;
           const then = before[i] ?? new Map<string, string>();
+          const view = views[i] ?? { mesh: '', listed: 'all' };
+          const isKnown = (key: string): boolean =>
+            wasAsked[i]?.has(key) === true || wasListed[i]?.has(key) === true || listedBy(source, view).has(key);
           for (const key of new Set([...now.keys(), ...then.keys()]))
-            if (!isAllTold && now.get(key) !== then.get(key) && !isNewlyAsked(key, then, now)) {
-              const view = views[i] ?? { mesh: '', listed: 'all' };
+            if (!isAllTold && now.get(key) !== then.get(key) && isKnown(key)) {
               // Who lists what is its own alone is told of it with its group.
               const isOwn =
                 listedOwn[i] === true && (wasListed[i]?.has(key) === true || listedBy(source, view).has(key));
               const keys = [...(isOwn ? [] : [` ${key}`]), `${source.groupOf(view) ?? 'none'} ${key}`];
-              expect(keys.some((each) => told.has(each)) || `${key} was not told`).toBe(true);
+              const isTold = relisted.has(`${i} ${key}`) || keys.some((each) => told.has(each));
+              expect(isTold || `${key} was not told to view ${i}`).toBe(true);
             }
         });
         before = after;
@@ -199,10 +220,11 @@ test('a route that makes a service without an address one of requests tells its 
   const zone = new TrafficZone([many]);
   const source = new EnvoyResources(zone.index, 'west', zone.access);
   source.follow();
+  const [, view = { mesh: '', listed: 'all' }] = allViews;
+  expect(source.names({ id: 'p', view }, cluster).size).toBe(0);
   const told: string[] = [];
-  const changed = ({ type, names }: { readonly type: string; readonly names: readonly string[] }) =>
-    type === cluster && told.push(...names);
-  source.subscribe({ changed, relisted: () => undefined, reloaded: () => undefined });
+  const relisted = () => void told.push(...source.takeRelisted(view, cluster));
+  source.subscribe({ changed: () => undefined, relisted, reloaded: () => undefined });
   const parentRefs = [{ kind: 'MeshMultiZoneService', name: 'a' }];
   zone.put(sketch('HTTPRoute', 'a', { parentRefs, rules: [{ backendRefs: [] }] }));
   expect(told).toContain('kri_mzsvc_default___a_6379');
@@ -259,11 +281,6 @@ test('a load in slices, with changes between its steps, gives what a fresh start
     { numRuns: 15 },
   );
 });
-
-/** Endpoints that no cluster of the view named before, or that none names now: Envoy asks for them, or drops them, by itself. */
-function isNewlyAsked(key: string, then: ReadonlyMap<string, string>, now: ReadonlyMap<string, string>): boolean {
-  return key.startsWith(`${RESOURCE_TYPES.endpoints} `) && then.has(key) !== now.has(key);
-}
 
 function refusedBy(source: EnvoyResources, view: EnvoyView): readonly RefusedResource[] {
   const key = ({ type, name }: RefusedResource): string => `${type} ${name}`;

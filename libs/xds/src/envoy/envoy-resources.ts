@@ -2,47 +2,41 @@ import { identityKey, type StorePoint } from '@causeway/resources';
 import type { RouteTable } from '@causeway/routing';
 import type { IndexEvent, IndexReader } from '@causeway/store';
 import type { AccessSource } from '../model/inbound-access';
-import type { Destination } from '../model/destination';
-import type { DestinationChange, ModelChange } from '../model/model-change';
+import { isOtherFace, type DestinationFace } from '../model/destination';
+import type { ModelChange } from '../model/model-change';
 import type { TrafficModel } from '../model/traffic-model';
 import { RESOURCE_TYPES, type EncodedResource } from '../resources/encoded-resource';
 import type { Proxy, RefusedResource, ResourceSource, SourceListener } from '../server/resource-source';
 import {
-  effectiveIn,
+  announcePolicies,
   NO_POLICIES,
   servicesOfAccess,
   type PolicyChange,
   type PolicySource,
 } from '../policies/policy-source';
 import { KeptHosts, LITERAL_HOSTS } from '../resolution/dialled-hosts';
-import { ChangedNames, changesBetween, concernsEgress, lostNames, mayRuleEgress } from './changed-names';
-import { DataplaneChanges } from './dataplane-changes';
-import { policyNames } from './policy-names';
 import { hasChains, trustedMeshOf, type EnvoyView } from './envoy-view';
 import { ListedNames } from './listed-names';
+import { MadeResources } from './made-resources';
 import * as names from './names';
 import { OnDemandAddresses } from './on-demand-addresses';
-import { consumerScope, directScope, grpcScope, scopeNameOf, scopesOf } from './scopes';
+import { consumerScope, scopeNameOf, scopesOf } from './scopes';
+import { staleNames, type StaleNames } from './stale-names';
 import { ServedResources, TrustVersions } from './served-resources';
-import {
-  atOnce,
-  type LoadOptions,
-  TrafficLoader,
-  TrafficTables,
-  type Loading,
-  type TrafficChange,
-} from './traffic-tables';
+import { atOnce, type LoadOptions, TrafficLoader, TrafficTables, type Loading } from './traffic-tables';
 import { Translation } from './translation';
 import { WithheldServices } from './withheld';
 
-const { cluster, endpoints, listener, secret } = RESOURCE_TYPES;
+const { cluster, listener, secret } = RESOURCE_TYPES;
 
 const MOST_AT_ONCE = 1_000;
+/** Most that is announced without giving the event loop back, where policies change. */
+const MOST_IN_STEP = 64;
 
 /** What is kept for one view as long as the view is. */
 interface ViewState {
   /** Resources that are made for this view. */
-  readonly served: ServedResources;
+  readonly served: ServedResources<EnvoyView>;
   readonly onDemand: OnDemandAddresses;
 }
 
@@ -58,14 +52,16 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   revision: number;
   private shift = 0;
   /** Resources that proxies of several views share. */
-  private readonly shared = new ServedResources();
+  private readonly shared = new ServedResources<EnvoyView>();
   private readonly authorities = new TrustVersions();
   /** What is served from. While the index is being read anew this stays as it was, and so does the revision. */
   readonly loader: TrafficLoader;
   private readonly translation: Translation;
   private readonly withheld: WithheldServices;
   private readonly lists: ListedNames;
-  private readonly dataplanes: DataplaneChanges;
+  private readonly made = new MadeResources();
+  /** Since which revision changes are announced that are announced in slices. */
+  private announcingSince: number | undefined;
   private readonly policies: PolicySource;
   private readonly hosts: KeptHosts;
   private readonly load: Loading;
@@ -84,16 +80,13 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     this.policies = policies;
     this.load = load;
     this.revision = index.point?.revision ?? 0;
-    const sources = { policies: effectiveIn(policies), hosts };
+    const sources = { policies, hosts };
     this.loader = new TrafficLoader(() => new TrafficTables(index, zone, access, sources), load);
-    this.translation = new Translation({ tables: () => this.tables, index, httpOf: (view) => this.lists.http(view) });
-    this.withheld = new WithheldServices({ tables: () => this.tables, index });
+    this.translation = new Translation({ tables: () => this.tables, httpOf: (view) => this.lists.http(view) });
+    this.withheld = new WithheldServices({ tables: () => this.tables });
     this.lists = new ListedNames({
-      ...{ tables: () => this.tables, index, translation: this.translation, withheld: this.withheld },
+      ...{ tables: () => this.tables, translation: this.translation, withheld: this.withheld },
       used: (view) => this.stateOf(view).onDemand.used,
-    });
-    this.dataplanes = new DataplaneChanges({
-      ...{ index, lists: this.lists, translation: this.translation, tables: () => this.tables },
     });
     this.begin();
   }
@@ -157,12 +150,17 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   get(view: EnvoyView, type: string, name: string): EncodedResource | 'pending' | undefined {
+    const recording = this.made.recording(view, { type, name, group: this.groupOf(view) });
+    return this.tables.reads.record(recording, () => this.make(view, type, name));
+  }
+
+  private make(view: EnvoyView, type: string, name: string): EncodedResource | 'pending' | undefined {
     const vip = type === cluster ? names.vipOfCluster(name) : undefined;
     const state = this.stateOf(view);
     if (this.awaitsChain(view, vip)) return 'pending';
     const inPlace = this.withheld.inPlaceOf(view, type, name);
     if (inPlace)
-      return inPlace === 'absent' ? undefined : state.served.serve(inPlace, { scope: view.mesh, type, name });
+      return inPlace === 'absent' ? undefined : state.served.serve(inPlace, { scope: view.mesh, type, name, view });
     const consumers = this.translation.consumersOf(view, type, name);
     // What the view's namespace decided before, and what was wrong with it, is gone.
     const left = consumers === undefined && view.dataplane && consumerScope(view, view.dataplane.namespace);
@@ -179,7 +177,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
       return undefined;
     }
     const scope = consumers === undefined ? scopeNameOf(plan, view) : consumerScope(view, consumers);
-    const resource = (plan.scope === 'view' ? state.served : this.shared).serve(plan, { scope, type, name });
+    const resource = (plan.scope === 'view' ? state.served : this.shared).serve(plan, { scope, type, name, view });
     const trusting = type === secret ? trustedMeshOf(view, name) : undefined;
     if (resource && trusting !== undefined) this.authorities.served(trusting, resource, this.model.trust(trusting));
     return resource;
@@ -187,6 +185,10 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   names({ view }: Proxy<EnvoyView>, type: string): ReadonlySet<string> {
     return this.lists.names(view, type);
+  }
+
+  takeRelisted(view: EnvoyView, type: string): ReadonlySet<string> {
+    return this.lists.takeRelisted(view, type);
   }
 
   groupOf({ dataplane }: EnvoyView): string | undefined {
@@ -231,22 +233,24 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   /** The address is listed from now on, with its filter chain and all that this names. */
-  private beginUse(view: EnvoyView, vip: string, destination: Destination, routes: string | undefined): void {
+  private beginUse(view: EnvoyView, vip: string, destination: DestinationFace, routes: string | undefined): void {
     this.stateOf(view).onDemand.begin({ vip, chain: `fc:${vip}`, routes });
-    this.lists.relistedIn(view);
-    this.tell(cluster, [destination.name, ...this.tables.routes.backends(view, destination)], { view });
+    this.relistIn(view);
     this.tell(listener, [names.OUTBOUND_LISTENER, names.REENTRY_LISTENER], { view });
   }
 
-  acked({ view }: Proxy<EnvoyView>, type: string): void {
-    const done = this.stateOf(view).onDemand.acked(type);
-    if (done.length === 0) return;
+  private relistIn(view: EnvoyView): void {
     this.lists.relistedIn(view);
-    this.tell(
-      cluster,
-      done.map((vip) => `vip:${vip}`),
-      { view },
-    );
+    for (const each of this.listeners) each.relisted({ revision: this.revision, view });
+  }
+
+  acked({ view }: Proxy<EnvoyView>, type: string): void {
+    const done = this.stateOf(view)
+      .onDemand.acked(type)
+      .map((vip) => `vip:${vip}`);
+    if (done.length === 0) return;
+    this.relistIn(view);
+    this.tell(cluster, done, { view });
   }
 
   /** The workload's certificate is another, or that of an egress in `mesh`: it is not of the index. */
@@ -256,13 +260,12 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   /** Derives everything anew from the index; what was derived before is served meanwhile. */
   private begin(): void {
-    this.loader.begin((before) => {
+    this.loader.begin(() => {
       const since = this.revision + 1;
-      this.forgetLost(changesBetween(before.model, this.model));
-      this.lists.modelChanged();
       this.hosts.keepThoseOf(this.model);
       this.moveTo(this.index.point?.revision ?? 0);
       this.tellAll(since);
+      this.load(this.forgettingGone(), () => undefined);
       return this.index.point !== undefined;
     });
   }
@@ -284,10 +287,9 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     if (this.loader.loading) return void this.loader.loading.apply(event);
     if (this.tables.costOf(event) > this.mostAtOnce) return this.begin();
     const since = this.revision + 1;
-    const before = this.tables.table.httpVersion;
     const change = this.tables.apply(event);
     this.moveTo(event.point.revision);
-    this.applied(change, { since, before });
+    this.applied(change, since);
   }
 
   private accessChanged(): void {
@@ -304,64 +306,68 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     if (access.length > 0) this.outside((model) => model.accessPoliciesChanged(access));
     const since = Math.max(this.revision, (this.index.point?.revision ?? 0) + this.shift);
     if (change === 'reloaded') return this.tellAll(since);
-    this.load(this.tellPolicies(change, since), () => undefined);
-  }
-
-  private *tellPolicies(change: PolicyChange, since: number): Generator<undefined> {
-    for (const { changed, group } of policyNames(change, () => this.tables)) {
-      this.lists.take(changed, group);
-      for (const [type, found] of changed) this.tell(type, found, { since, group });
-      yield;
-    }
+    announcePolicies(change, this.tables.reads);
+    this.announcingSince = Math.min(since, this.announcingSince ?? since);
+    this.load(this.announce(since, MOST_IN_STEP), () => (this.announcingSince = undefined));
   }
 
   /** A change that is not of the index. */
   private outside(change: (model: TrafficModel) => ModelChange): void {
-    const before = this.tables.table.httpVersion;
     const tables = this.loader.loading ?? this.tables;
-    const found: TrafficChange = tables.took(change(tables.model));
-    const { destinations, access, zones } = found;
-    if (tables !== this.tables || destinations.length + access.length + zones.length === 0) return;
-    this.applied(found, { since: this.revision + 1, before });
+    const found = change(tables.model);
+    tables.took(found);
+    if (tables === this.tables) this.applied(found, this.revision + 1);
   }
 
-  /** `since`: the first revision that holds the change; `before`: `httpVersion` before it. */
-  private applied(change: TrafficChange, { since, before }: { readonly since: number; readonly before: number }): void {
-    this.lists.modelChanged();
+  /** `since`: the first revision that holds the change. */
+  private applied({ destinations }: ModelChange, since: number): void {
     this.hosts.keepThoseOf(this.model);
-    this.forgetLost(change.destinations);
-    const changed = new ChangedNames();
-    for (const each of change.destinations) changed.addDestination(each);
-    for (const each of change.destinations) changed.addOutbounds(this.tables.explicit.touchedBy(each));
-    changed.addRoutesOf(change, this.tables);
-    for (const { mesh, zone, dependents } of change.zones) {
-      changed.add(endpoints, names.entranceEndpointsName(mesh, zone));
-      // gRPC has the addresses of a zone in each service.
-      if (this.shared.hasScope(grpcScope(mesh)))
-        for (const key of dependents) changed.add(endpoints, ...this.model.namesOfService(key));
-    }
-    changed.add(endpoints, ...change.readdressed);
-    changed.addEgressTrust(change.trust);
-    if (this.tables.table.httpVersion !== before)
-      changed.add(listener, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER);
-    if (concernsEgress(change)) changed.addEgress(this.model.egress.listening, this.translation.egress.leavingMeshes());
-    if (mayRuleEgress(change)) changed.addEgressRules(this.tables.table.throughEgresses());
-    const own = this.dataplanes.of(change);
-    this.lists.take(changed);
-    for (const [group, names] of own) this.lists.take(names, group);
-    for (const [type, found] of changed) this.tell(type, found, { since });
-    for (const [group, names] of own) for (const [type, found] of names) this.tell(type, found, { since, group });
-    if (change.trust.length > 0) this.tell(secret, [names.TRUST_SECRET], { since, meshes: change.trust });
+    // Whether a view lists a destination may depend on all of it but its endpoints.
+    const relisted = destinations.filter(isOtherFace);
+    for (const { name } of relisted) this.lists.destinationChanged(name);
+    const first = Math.min(since, this.announcingSince ?? since);
+    for (const _ of this.announce(first)) continue;
+    if (relisted.length > 0) for (const each of this.listeners) each.relisted({ revision: first });
   }
 
-  /** What is kept under names that destinations had and have no more: nobody may ask for it again. */
-  private forgetLost(changes: Iterable<DestinationChange>): void {
-    for (const [type, lost] of lostNames(changes)) this.shared.forget(type, lost);
+  /** Announces what was made of something that has changed, so much a step; all at once without `mostInStep`. */
+  private *announce(since: number, mostInStep = Infinity): Generator<undefined> {
+    const { reads } = this.tables;
+    for (const changed of staleNames(reads, this.made, mostInStep)) {
+      this.tellStale(changed, since);
+      yield;
+      // All is announced with the tables that came meanwhile.
+      if (this.tables.reads !== reads) return;
+    }
+  }
+
+  private *forgettingGone(): Generator<void> {
+    for (const { type, name } of [...this.shared.kept()]) yield this.forgetGone(type, name);
+  }
+
+  /** Drops what is kept of a resource that is made no more, so that nothing is left where nobody asks for it again. */
+  private forgetGone(type: string, name: string): void {
+    for (const { scope, view } of [...this.shared.keptIn(type, name)]) {
+      const plan = this.translation.plan(view, type, name);
+      if (plan === undefined || (plan !== 'pending' && !plan.isKept)) this.shared.forget(type, [name], [scope]);
+    }
+  }
+
+  private tellStale({ resources, gone, destinations, relisted, views }: StaleNames, since: number): void {
+    for (const { type, group, names } of resources.values()) this.tell(type, names, { since, group });
+    for (const { type, name } of gone) this.forgetGone(type, name);
+    for (const view of relisted) {
+      this.lists.relistedIn(view);
+      for (const each of this.listeners) each.relisted({ revision: since, view });
+    }
+    for (const view of views) for (const each of this.listeners) each.reloaded(since, view);
+    for (const name of destinations) this.lists.destinationChanged(name);
+    if (destinations.length > 0) for (const each of this.listeners) each.relisted({ revision: since });
   }
 
   /**
-   * `since`: the first revision that holds one of the changes; without it they are of no revision of their own. `meshes`: only those
-   * are touched, whoever asks for the names. `group`: only the proxies of this Dataplane are told.
+   * `since`: the first revision that holds one of the changes; without it they are of no revision of their own. `group`: only the proxies of
+   * this Dataplane are told.
    */
   private tell(
     type: string,
@@ -369,21 +375,14 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     {
       view,
       group = view && this.groupOf(view),
-      meshes,
       since = this.revision,
     }: {
       readonly view?: EnvoyView;
       readonly group?: string | undefined;
-      readonly meshes?: readonly string[];
       readonly since?: number;
     },
   ): void {
-    if (!view)
-      this.shared.touch(
-        type,
-        changed,
-        meshes?.flatMap((mesh) => [mesh, directScope(mesh)]),
-      );
+    if (!view && group === undefined) this.shared.touch(type, changed);
     const target = { ...(view && { view }), ...(group !== undefined && { group }) };
     const change = { revision: since, type, names: changed, ...target };
     for (const each of this.listeners) each.changed(change);
@@ -392,7 +391,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private stateOf(view: EnvoyView): ViewState {
     const known = this.views.get(view);
     if (known) return known;
-    const state: ViewState = { served: new ServedResources(), onDemand: new OnDemandAddresses() };
+    const state: ViewState = { served: new ServedResources<EnvoyView>(), onDemand: new OnDemandAddresses() };
     this.views.set(view, state);
     return state;
   }

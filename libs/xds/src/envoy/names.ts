@@ -28,6 +28,13 @@ export function hostPort({ address, port }: SocketAddress): string {
   return isIPv6(address) ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
+/** What `hostPort` was given. */
+export function socketOf(text: string): SocketAddress {
+  const end = text.lastIndexOf(':');
+  const host = text.slice(0, end);
+  return { address: host.startsWith('[') ? host.slice(1, -1) : host, port: Number(text.slice(end + 1)) };
+}
+
 /** The cluster that is asked for at the first connection to an address of a service. */
 export function vipClusterName(at: SocketAddress): string {
   return VIP + hostPort(at);
@@ -100,6 +107,11 @@ export function ingressListenerName(at: SocketAddress): string {
 /** The cluster of the process behind an inbound; a process that speaks HTTP/2 only is another cluster. */
 export function processClusterName(at: SocketAddress, isHttp2: boolean): string {
   return `${isHttp2 ? 'localhost-http2' : 'localhost'}:${hostPort(at)}`;
+}
+
+/** Whether a name is one of `processClusterName`. */
+export function isProcessCluster(name: string): boolean {
+  return /^localhost(-http2)?:/.test(name);
 }
 
 /** The listener of a zone egress. */

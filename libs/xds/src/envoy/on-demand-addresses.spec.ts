@@ -34,7 +34,9 @@ describe('an address that a proxy uses on demand', () => {
     const told = new Set<string>();
     source.subscribe({
       changed: ({ names }) => names.forEach((name) => told.add(name)),
-      relisted: () => undefined,
+      relisted: () => {
+        for (const name of source.takeRelisted(view, cluster)) told.add(name);
+      },
       reloaded: () => undefined,
     });
     const ask = (type: string, name: string): void => source.subscribed(proxy, type, [name]);

@@ -1,5 +1,4 @@
 import type { Violation } from '@causeway/resources';
-import type { IndexReader } from '@causeway/store';
 import type { SocketAddress } from '../model/zone-entrance';
 import type { EncodedResource, EncodeResult } from '../resources/encoded-resource';
 import type { EnvoyView } from './envoy-view';
@@ -25,7 +24,6 @@ export interface Plan {
 export interface TranslationOptions {
   /** What is served from now. */
   readonly tables: () => TrafficTables;
-  readonly index: IndexReader;
   /** HTTP addresses that have a filter chain in the view's redirect listener. */
   readonly httpOf: (view: EnvoyView) => readonly SocketAddress[];
 }

@@ -11,8 +11,11 @@ const MOST_REFUSED = 1_000;
 const NONE: readonly RefusedResource[] = [];
 
 /** Until a change touches it, a resource is served again without a look at the model. */
-interface Kept {
+interface Kept<V> {
+  readonly of: ServedName;
   readonly resource: EncodedResource;
+  /** The view that it was made for last. */
+  readonly view: V;
   readonly isFresh: boolean;
   readonly touches: number;
 }
@@ -28,8 +31,8 @@ export interface ServedName {
  * The resources that were served, by scope, and those that break Envoy's rules: they keep their last good content. What is gone is
  * kept no longer.
  */
-export class ServedResources {
-  private readonly byKey = new Map<string, Kept>();
+export class ServedResources<V> {
+  private readonly byKey = new Map<string, Kept<V>>();
   private readonly refusedIn = new Map<string, Map<string, RefusedResource>>();
   private readonly scopes = new Set<string>();
   /** Grows whenever what breaks Envoy's rules is something else. */
@@ -47,7 +50,7 @@ export class ServedResources {
   }
 
   /** Encodes a resource by its plan; the last good content where it breaks Envoy's rules, undefined where there is none. */
-  serve(plan: Plan, of: ServedName): EncodedResource | undefined {
+  serve(plan: Plan, of: ServedName & { readonly view: V }): EncodedResource | undefined {
     const key = keyOf(of);
     this.scopes.add(of.scope);
     const previous = this.byKey.get(key)?.resource;
@@ -58,9 +61,23 @@ export class ServedResources {
     }
     if (plan.problem) this.refuse(of, [plan.problem]);
     else this.accept(of);
-    if (plan.isKept) this.byKey.set(key, { resource: result.resource, isFresh: true, touches: this.touches });
+    if (plan.isKept)
+      this.byKey.set(key, { of, resource: result.resource, view: of.view, isFresh: true, touches: this.touches });
     else this.byKey.delete(key);
     return result.resource;
+  }
+
+  /** What is kept; a name once for each of its scopes. */
+  *kept(): Generator<ServedName> {
+    for (const { of } of this.byKey.values()) yield of;
+  }
+
+  /** Where a resource is kept, with a view that it was made for. */
+  *keptIn(type: string, name: string): Generator<{ readonly scope: string; readonly view: V }> {
+    for (const scope of this.scopes) {
+      const kept = this.byKey.get(keyOf({ scope, type, name }));
+      if (kept) yield { scope, view: kept.view };
+    }
   }
 
   /** Whether a resource of this scope was ever served. */

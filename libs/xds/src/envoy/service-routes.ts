@@ -9,7 +9,7 @@ import {
   type RuleAction,
 } from '@causeway/routing';
 import { identityKey, type Violation } from '@causeway/resources';
-import type { Destination } from '../model/destination';
+import type { Destination, DestinationFace } from '../model/destination';
 import type { TrafficModel } from '../model/traffic-model';
 import { backendShares, type BackendShare, type ClusterPart } from '../routes/backend-shares';
 import { grpcClusterOf } from '../grpc/grpc-backends';
@@ -21,6 +21,7 @@ import { hashPolicies, type HashOf } from '../policies/hash-policies';
 import type { EffectivePolicies } from '../policies/policy-source';
 import type { PoliciesOf } from '../policies/rule-policies';
 import { httpRoutes, type HttpRoutes } from '../routes/http-routes';
+import { NO_READS, type Reads } from '../reads/recorded-reads';
 import type { EnvoyView } from './envoy-view';
 import { isHttp } from './messages/clusters';
 import { destinationOfLocalEndpoints } from './names';
@@ -31,21 +32,8 @@ import { implicitRoute, retryPolicy } from './messages/outbound-listeners';
  */
 export type Carriage = 'requests' | 'shares' | 'bytes';
 
-/** What of a binding other resources depend on. */
-interface Told {
-  readonly carriage: Carriage;
-  readonly backends: ReadonlySet<string>;
-}
-
-/** What changed of one port of a service for the clients of one group. */
-export interface RouteChange {
-  readonly name: string;
-  /** Clusters that routes named before or name now, where they differ; all of them where the carriage does. */
-  readonly clusters: readonly string[];
-  readonly isCarriedOtherwise: boolean;
-  /** Connections are shared: the shares stand in the listener. */
-  readonly isShared: boolean;
-}
+/** What bindings are looked up by. */
+type Frontend = Pick<Destination, 'service' | 'port'>;
 
 const PRODUCER = 'producer';
 const consumerGroup = (namespace: string): string => `consumer:${namespace}`;
@@ -56,98 +44,59 @@ const NONE: ReadonlySet<string> = new Set();
  * All is made of the route table and the model when it is asked for.
  */
 export class ServiceRoutes {
-  /** By destination and group, as proxies were told last. */
-  private readonly told = new Map<string, Map<string, Told>>();
-  /** By destination: those whose routes share weights by its instances. */
-  private readonly weighing = new Map<string, Set<string>>();
-  /** By destination: those whose routes, as they were made last or before, say what of a request is hashed on its way there. */
-  private readonly hashing = new Map<string, Set<string>>();
   private readonly backendPolicies: BackendPolicies;
 
   constructor(
     private readonly table: RouteTable,
-    private readonly model: Pick<TrafficModel, 'zone' | 'namesOfService' | 'destination'>,
+    private readonly model: Pick<TrafficModel, 'zone' | 'namesOfService' | 'destination' | 'face'>,
     private readonly policies: EffectivePolicies,
+    private readonly reads: Reads = NO_READS,
   ) {
     this.backendPolicies = new BackendPolicies(policies);
   }
 
   /** What decides for the clients of a view; undefined where the implicit route holds. */
-  bindingOf({ dataplane }: EnvoyView, { service, port }: Destination): Binding | undefined {
+  bindingOf({ dataplane }: EnvoyView, { service, port }: Frontend): Binding | undefined {
     const { table } = this;
+    this.reads.read(`routes ${identityKey(service)}`);
     const frontend = table.frontend(service);
     return frontend && table.bindingFor({ namespace: dataplane?.namespace ?? '' }, frontend, port, 'tcp');
   }
 
-  carriage(view: EnvoyView, destination: Destination): Carriage {
+  carriage(view: EnvoyView, destination: Frontend & Pick<Destination, 'protocol'>): Carriage {
     return carriageOf(this.bindingOf(view, destination), destination);
   }
 
   /** The clusters that the routes of a view lead to, besides the destination's own. */
-  backends(view: EnvoyView, destination: Destination): ReadonlySet<string> {
+  backends(view: EnvoyView, destination: Frontend): ReadonlySet<string> {
     const binding = this.bindingOf(view, destination);
-    const now = this.toldOf(binding, destination);
-    if (!binding && !this.told.has(destination.name)) return now.backends;
-    const groups = this.told.get(destination.name) ?? new Map<string, Told>();
-    this.told.set(destination.name, groups.set(binding?.group ?? PRODUCER, now));
-    return now.backends;
-  }
-
-  /** What a change of routes means for the ports of services; each port once a group. */
-  *changes({ groups }: Affected): Iterable<RouteChange> {
-    for (const { frontend, group } of groups)
-      for (const name of this.model.namesOfService(frontend)) {
-        const destination = this.model.destination(name);
-        if (destination) yield this.changeOf(destination, group);
-      }
-  }
-
-  private changeOf(destination: Destination, group: string): RouteChange {
+    if (!binding) return NONE;
     const { table } = this;
-    const { name, service, port } = destination;
-    const frontend = table.frontend(service);
-    const bindingIn = (each: string): Binding | undefined =>
-      frontend && table.group(frontend, each).bindings.get(`tcp/${port}`);
-    // Consumers without routes of their own follow the producer's.
-    const now = this.toldOf(bindingIn(group) ?? bindingIn(PRODUCER), destination);
-    const told = this.told.get(name);
-    const before = told?.get(group) ?? told?.get(PRODUCER) ?? this.toldOf(undefined, destination);
-    const isCarriedOtherwise = before.carriage !== now.carriage;
-    const differ = [...new Set([...before.backends, ...now.backends])].filter(
-      (each) => isCarriedOtherwise || before.backends.has(each) !== now.backends.has(each),
-    );
-    return { name, clusters: differ, isCarriedOtherwise, isShared: now.carriage === 'shares' };
+    const actions: readonly RuleAction[] = looksIntoRequests(binding.kind)
+      ? binding.routes.flatMap((route) => route.rules.map((rule) => ruleAction(table, binding, route, rule)))
+      : [connectionAction(table, binding)];
+    const found = actions.flatMap((action) => {
+      if (action.type !== 'forward') return [];
+      return [...action.backends, ...action.mirrors].flatMap(({ to }) => (to.ok ? this.namesOf(to.destination) : []));
+    });
+    return new Set(found);
   }
 
-  /** The clusters that routes of a destination that is gone led to. */
-  forget(name: string): readonly string[] {
-    const groups = [...(this.told.get(name)?.values() ?? [])];
-    this.told.delete(name);
-    this.weighing.delete(name);
-    this.hashing.delete(name);
-    return groups.flatMap(({ backends }) => [...backends]);
-  }
-
-  /** The destinations whose routes share weights by the instances of this one. */
-  weighedBy(name: string): Iterable<string> {
-    return this.weighing.get(name) ?? NONE;
-  }
-
-  /** The destinations whose routes say what of a request is hashed on its way to this one. */
-  hashedFor(name: string): Iterable<string> {
-    return this.hashing.get(name) ?? NONE;
+  /** Notes that what is bound to a frontend is another. */
+  changed({ groups }: Pick<Affected, 'groups'>): void {
+    for (const { frontend } of groups) this.reads.changed(`routes ${frontend}`);
   }
 
   /** The routes of a destination by what is bound of HTTPRoutes or GRPCRoutes; without any, the implicit route. */
   requests(view: EnvoyView, destination: Destination): HttpRoutes {
     const binding = this.bindingOf(view, destination);
     const policiesOf = this.policiesOf(view, destination);
-    const hashOf = this.hashFor(destination.name);
+    const { hashOf } = this;
     if (!binding)
       return { routes: [implicitRoute(destination, policiesOf(), hashOf([destination.name]))], problems: [] };
     return httpRoutes(binding, {
       table: this.table,
-      clustersOf: this.clustersFor(destination.name),
+      clustersOf: (of) => this.clustersOf(of),
       retryPolicy,
       policiesOf,
       hashOf,
@@ -155,30 +104,27 @@ export class ServiceRoutes {
   }
 
   /** The shares of connections by a binding of TCPRoutes or TLSRoutes; none where all are refused. */
-  shares(binding: Binding, { name }: Destination): readonly BackendShare[] {
+  shares(binding: Binding): readonly BackendShare[] {
     const action = connectionAction(this.table, binding);
-    return action.type === 'forward' ? backendShares(action.backends, this.clustersFor(name)) : [];
+    return action.type === 'forward' ? backendShares(action.backends, (of) => this.clustersOf(of)) : [];
   }
 
   /** The routes of calls to a destination by what is bound of any kind, or without, for the gRPC clients of this zone. */
   calls(view: EnvoyView, frontend: Destination): GrpcRoutes {
     const binding = this.bindingOf(view, frontend);
     const policiesOf = this.policiesOf(view, frontend);
-    const hashOf = this.hashFor(frontend.name);
+    const { hashOf } = this;
     if (!binding) return implicitCalls(frontend, policiesOf(), hashOf);
     const { table, model } = this;
     const { zone } = model;
-    const destinationOf = (service: Destination['service'], port: number): Destination | undefined =>
+    const destinationOf = (service: Destination['service'], port: number): DestinationFace | undefined =>
       this.destinationsOf(service, port)[0];
     const clusterOf = (backend: Backend): GrpcCluster => grpcClusterOf(backend, { zone, frontend, destinationOf });
     return grpcRoutes(binding, { table, clusterOf, policiesOf, hashOf });
   }
 
   /** The namespace of a view where routes of its own decide, or where it has a view of its own of the policies of `rules`. */
-  consumersOf(
-    view: EnvoyView,
-    { of, rules }: { readonly of: Destination; readonly rules: boolean },
-  ): string | undefined {
+  consumersOf(view: EnvoyView, { of, rules }: { readonly of: Frontend; readonly rules: boolean }): string | undefined {
     const namespace = view.dataplane?.namespace;
     if (namespace === undefined) return undefined;
     const isBound = this.bindingOf(view, of)?.group === consumerGroup(namespace);
@@ -187,79 +133,55 @@ export class ServiceRoutes {
   }
 
   /** The group of a view's clients; without routes and policies of their own, what is the producer's holds for them. */
-  private groupOf({ dataplane }: EnvoyView, { service }: Destination): string {
+  private groupOf({ dataplane }: EnvoyView, { service }: Frontend): string {
     const producers = this.table.frontend(service)?.namespace;
     const { namespace = producers } = dataplane ?? {};
     return namespace === undefined || namespace === producers ? PRODUCER : consumerGroup(namespace);
   }
 
   /** The policies of the rules at a port of a service for the clients of a view. */
-  private policiesOf(view: EnvoyView, destination: Destination): PoliciesOf {
+  private policiesOf(view: EnvoyView, destination: Frontend): PoliciesOf {
     const { service: frontend, port } = destination;
     const at = { frontend, port, group: this.groupOf(view, destination) };
     return (of) => policiesAt(this.policies, of ? { ...at, route: of.route.id, rule: of.rule.name } : at);
   }
 
-  /** Of several clusters the first that chooses by a hash says of what; `of`: the destination whose routes ask. */
-  private hashFor(of: string): HashOf {
-    return (clusters) => {
-      const found = clusters.map((cluster) => {
-        const name = destinationOfLocalEndpoints(cluster) ?? cluster;
-        const destination = this.model.destination(name);
-        if (!destination) return [];
-        if (name !== of) this.hashing.set(name, (this.hashing.get(name) ?? new Set()).add(of));
-        return hashPolicies(this.backendPolicies.rulesOf(destination).balancing);
-      });
-      return found.find(({ length }) => length > 0) ?? [];
-    };
-  }
+  /** Of several clusters the first that chooses by a hash says of what. */
+  private readonly hashOf: HashOf = (clusters) => {
+    for (const cluster of clusters) {
+      const destination = this.model.face(destinationOfLocalEndpoints(cluster) ?? cluster);
+      const found = destination ? hashPolicies(this.backendPolicies.rulesOf(destination).balancing) : [];
+      if (found.length > 0) return found;
+    }
+    return [];
+  };
 
-  private destinationsOf(service: Destination['service'], port: number): readonly Destination[] {
+  private destinationsOf(service: Destination['service'], port: number): readonly DestinationFace[] {
     return this.model.namesOfService(identityKey(service)).flatMap((name) => {
-      const destination = this.model.destination(name);
+      const destination = this.model.face(name);
       return destination?.port === port ? [destination] : [];
     });
   }
 
-  private toldOf(binding: Binding | undefined, destination: Destination): Told {
-    return {
-      carriage: carriageOf(binding, destination),
-      backends: binding ? this.backendsOf(binding, destination.name) : NONE,
-    };
+  /** The ports of the services of a backend, by name. */
+  private namesOf({ services, port }: Backend): readonly string[] {
+    return services
+      .flatMap((service) => this.model.namesOfService(identityKey(service)))
+      .filter((name) => this.model.face(name)?.port === port);
   }
 
-  private backendsOf(binding: Binding, name: string): ReadonlySet<string> {
-    const known = backendsOf.get(binding);
-    if (known) return known;
-    const { table } = this;
-    const clustersOf = this.clustersFor(name);
-    const actions: readonly RuleAction[] = looksIntoRequests(binding.kind)
-      ? binding.routes.flatMap((route) => route.rules.map((rule) => ruleAction(table, binding, route, rule)))
-      : [connectionAction(table, binding)];
-    const found = actions.flatMap((action) => {
-      if (action.type !== 'forward') return [];
-      return [...action.backends, ...action.mirrors].flatMap(({ to }) => (to.ok ? clustersOf(to.destination) : []));
+  /** The clusters of a backend; several share by their instances. */
+  private clustersOf(backend: Backend): readonly ClusterPart[] {
+    const names = this.namesOf(backend);
+    if (names.length === 1) return names.map((cluster) => ({ cluster, instances: 1 }));
+    return names.flatMap((name) => {
+      const destination = this.model.destination(name);
+      return destination ? [partOf(destination)] : [];
     });
-    const names = new Set(found.map(({ cluster }) => cluster));
-    backendsOf.set(binding, names);
-    return names;
-  }
-
-  /** The clusters of a backend; `of`: the destination whose routes ask. */
-  private clustersFor(of: string) {
-    return ({ services, port }: { readonly services: readonly Destination['service'][]; readonly port: number }) => {
-      const found = services.flatMap((service) => this.destinationsOf(service, port));
-      if (found.length > 1)
-        for (const { name } of found) this.weighing.set(name, (this.weighing.get(name) ?? new Set()).add(of));
-      return found.map(partOf);
-    };
   }
 }
 
-/** Bindings are made anew with each change that touches them. */
-const backendsOf = new WeakMap<Binding, ReadonlySet<string>>();
-
-function carriageOf(binding: Binding | undefined, destination: Destination): Carriage {
+function carriageOf(binding: Binding | undefined, destination: Pick<Destination, 'protocol'>): Carriage {
   if (!binding) return isHttp(destination) ? 'requests' : 'bytes';
   return looksIntoRequests(binding.kind) ? 'requests' : 'shares';
 }

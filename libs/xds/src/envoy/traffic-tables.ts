@@ -1,5 +1,7 @@
-import type { DataplaneResource } from '@causeway/controllers';
+import { isDeepStrictEqual } from 'node:util';
+import { bindingOf } from '@causeway/appmesh';
 import { MeshRoutes } from '@causeway/meshes';
+import { identityKey, type Identity, type Resource } from '@causeway/resources';
 import type { RouteTable } from '@causeway/routing';
 import type { IndexEvent, IndexReader } from '@causeway/store';
 import type { AccessSource } from '../model/inbound-access';
@@ -7,31 +9,28 @@ import { reselected } from '../model/inbound-services';
 import type { DestinationChange, ModelChange } from '../model/model-change';
 import { TrafficModel } from '../model/traffic-model';
 import { BackendPolicies } from '../policies/backend-policies';
-import type { EffectivePolicies, PolicySource } from '../policies/policy-source';
+import { effectiveIn, type PolicySource } from '../policies/policy-source';
+import { RecordedReads } from '../reads/recorded-reads';
 import type { HostSource } from '../resolution/dialled-hosts';
 import { DestinationTable } from './destination-table';
 import { ExplicitOutbounds } from './dataplane/explicit-outbounds';
 import { ReachableBackends } from './dataplane/reachable-backends';
-import { ServiceRoutes, type RouteChange } from './service-routes';
-
-/** What a change of the index changed of what is derived from it. */
-export interface TrafficChange extends ModelChange {
-  readonly routes: readonly RouteChange[];
-  /** Dataplanes whose inbounds may serve other services than before, though they are the same. */
-  readonly reselected: Iterable<DataplaneResource>;
-}
+import type { MadeOf } from './made-resources';
+import { ServiceRoutes } from './service-routes';
 
 /** What tables are derived from besides the index. */
 export interface TrafficSources {
-  readonly policies: EffectivePolicies;
+  readonly policies: Pick<PolicySource, 'table' | 'isCurrent'>;
   readonly hosts: Pick<HostSource, 'resolve'>;
 }
 
 /** What is derived from one load of the index: the model, the tables of its destinations, and the routes to them. */
 export class TrafficTables {
+  /** What was made of these tables, by what of them it was made of. */
+  readonly reads = new RecordedReads<MadeOf>();
   readonly model: TrafficModel;
-  readonly table = new DestinationTable();
-  readonly backends = new ReachableBackends();
+  readonly table = new DestinationTable(this.reads);
+  readonly backends = new ReachableBackends(this.reads);
   readonly explicit: ExplicitOutbounds;
   readonly backendPolicies: BackendPolicies;
   readonly routes: ServiceRoutes;
@@ -41,13 +40,15 @@ export class TrafficTables {
     readonly index: IndexReader,
     zone: string,
     access: AccessSource,
-    { policies, hosts }: TrafficSources,
+    { policies: source, hosts }: TrafficSources,
   ) {
-    this.model = new TrafficModel(index, zone, access, { policies, hosts });
+    const { reads } = this;
+    const policies = effectiveIn(source, reads);
+    this.model = new TrafficModel(index, zone, access, { policies, hosts, reads });
     this.bound = new MeshRoutes({ index, zone, meshes: access.meshes });
-    this.routes = new ServiceRoutes(this.bound.table, this.model, policies);
+    this.routes = new ServiceRoutes(this.bound.table, this.model, policies, reads);
     this.backendPolicies = new BackendPolicies(policies);
-    this.explicit = new ExplicitOutbounds(this.backends, zone);
+    this.explicit = new ExplicitOutbounds(this.backends, zone, reads);
   }
 
   /** Derives everything, one service a step. Events between two steps are applied as later ones are. */
@@ -76,22 +77,44 @@ export class TrafficTables {
   }
 
   /** Applies an event of the index that is no new load. */
-  apply(event: IndexEvent): TrafficChange {
-    const change = this.took(this.model.apply(event));
-    const routes = [...this.routes.changes(this.bound.apply(event))];
-    return { ...change, routes, reselected: [...reselected(event.changes, this.model), ...change.restricted] };
+  apply(event: IndexEvent): ModelChange {
+    const change = this.model.apply(event);
+    this.took(change);
+    this.routes.changed(this.bound.apply(event));
+    for (const each of [...reselected(event.changes, this.model), ...change.restricted])
+      this.reads.changed(`selecting ${identityKey(each.id)}`);
+    return change;
   }
 
-  /** What the model says that a change outside the index has changed. */
-  took(change: ModelChange): TrafficChange {
-    for (const each of change.destinations) this.replace(each);
-    return { ...change, routes: [], reselected: [] };
+  /** Takes what the model says that has changed. */
+  took({ destinations, dataplanes }: ModelChange): void {
+    for (const each of destinations) {
+      this.replace(each);
+      this.explicit.destinationChanged(each);
+    }
+    for (const { key, before, after } of dataplanes) {
+      this.explicit.replace({ before, after });
+      if (!before || !after || !isSameToProxies(before, after)) this.reads.changed(`dataplane ${key}`);
+    }
+  }
+
+  /** A Dataplane, for its own proxies. */
+  dataplane(id: Identity | undefined): Resource | undefined {
+    if (!id) return undefined;
+    const key = identityKey(id);
+    this.reads.readOwn(`dataplane ${key}`);
+    return this.index.byIdentityKey(key);
   }
 
   private replace(change: DestinationChange): void {
     this.table.replace(change);
     this.backends.replace(change);
   }
+}
+
+/** Whether two states of a Dataplane are the same to its proxies: of its status they know its VirtualNode alone. */
+function isSameToProxies(a: Resource, b: Resource): boolean {
+  return isDeepStrictEqual([a.spec, a.labels, bindingOf(a)], [b.spec, b.labels, bindingOf(b)]);
 }
 
 /** Does all steps, then calls `done`: at once, or in slices so that the event loop is not held. */

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import {
   Cluster,
   ClusterLoadAssignment,
@@ -8,45 +7,23 @@ import {
   RouteConfiguration,
   TlsSecret,
 } from '@causeway/proto-gen';
-import { asDataplane } from '@causeway/controllers';
-import { identityKey, type Resource } from '@causeway/resources';
-import { hasNames, type Destination, type LocalEndpoint } from '../model/destination';
-import type { InboundAccess } from '../model/inbound-access';
-import { portsServedAt } from '../model/inbound-services';
-import type { SocketAddress } from '../model/zone-entrance';
+import { identityKey } from '@causeway/resources';
+import { hasNames, type Destination, type DestinationFace, type LocalEndpoint } from '../model/destination';
 import { GrpcTranslation } from '../grpc/grpc-translation';
-import { rateLimitFilters } from '../policies/rate-limits';
 import { encodeResource, RESOURCE_TYPES } from '../resources/encoded-resource';
-import { destinationCluster, emptyCluster, ingressCluster, processCluster, reentryCluster } from './messages/clusters';
-import { serverNames, vipOf } from './destination-table';
-import {
-  destinationEndpoints,
-  egressEndpoints,
-  entranceEndpoints,
-  localEndpoints,
-  noEndpoints,
-} from './messages/endpoints';
+import { destinationCluster, emptyCluster, reentryCluster } from './messages/clusters';
+import { vipOf } from './destination-table';
+import { destinationEndpoints, egressEndpoints, entranceEndpoints, noEndpoints } from './messages/endpoints';
 import { EgressTranslation } from './egress-translation';
 import { hasChains, type EnvoyView } from './envoy-view';
-import type { OutboundPlan } from './dataplane/explicit-outbounds';
-import {
-  foreignInbounds,
-  ownInbounds,
-  selectedBy,
-  servedInbounds,
-  type Inbound,
-  type ServedInbounds,
-} from './dataplane/inbound';
 import { hostNameOf } from './messages/host-name';
-import { joinedFilters, type InboundFilters } from './messages/inbound-filters';
-import { inboundListener } from './messages/inbound-listeners';
-import { ingressListener } from './messages/ingress-listener';
+import { type ingressListener } from './messages/ingress-listener';
 import * as names from './names';
+import { OwnTranslation } from './own-translation';
 import { externalEndpoints, needsSystemAuthorities, problemOf } from './messages/external-sockets';
 import { kept, type Plan, type TranslationOptions } from './plan';
 import * as outbound from './messages/outbound-listeners';
 import { identitySecret, trustSecret } from './messages/tls';
-import { ingressAddresses, unservedListeners } from './dataplane/zone-listeners';
 import type { RefusedResource } from '../server/resource-source';
 import { firstProblem, type Carriage } from './service-routes';
 
@@ -56,10 +33,15 @@ const ABSENT = undefined;
 export class Translation {
   private readonly grpc: GrpcTranslation;
   readonly egress: EgressTranslation;
+  readonly own: OwnTranslation;
 
   constructor(private readonly options: TranslationOptions) {
     this.grpc = new GrpcTranslation(options);
     this.egress = new EgressTranslation(options);
+    this.own = new OwnTranslation({
+      tables: options.tables,
+      filterTo: (view, name) => this.filterToName(view, name),
+    });
   }
 
   /** How a resource is made; undefined where there is none of this name, `pending` until a later change. Costs what it holds. */
@@ -86,78 +68,20 @@ export class Translation {
     }
   }
 
-  /** The inbounds that the view's proxies serve. */
-  inbounds({ dataplane, isAgent }: EnvoyView): ServedInbounds {
-    const served = servedInbounds(asDataplane(dataplane && this.options.index.byIdentityKey(identityKey(dataplane))));
-    return isAgent === true ? served : ownInbounds(served);
-  }
-
-  /** The inbounds whose listeners, and the clusters behind them, may differ between two states of a Dataplane. */
-  changedInbounds(before: Resource | undefined, after: Resource | undefined): readonly Inbound[] {
-    const [old, now] = [servedInbounds(asDataplane(before)), servedInbounds(asDataplane(after))];
-    // Its labels decide about access, and with the tags about the services that it serves and their policies.
-    const isComparable =
-      before &&
-      after &&
-      isDeepStrictEqual(before.labels, after.labels) &&
-      isDeepStrictEqual(selectedBy(asDataplane(before)), selectedBy(asDataplane(after)));
-    if (!isComparable) return [...old.all, ...now.all];
-    const differ = (one: ServedInbounds, other: ServedInbounds): readonly Inbound[] =>
-      one.all.filter(
-        (inbound) => !isDeepStrictEqual(inbound, other.byListener.get(names.inboundListenerName(inbound.at))),
-      );
-    return [...differ(old, now), ...differ(now, old)];
-  }
-
-  /** Where the view's proxies serve as an ingress: of the zone, or of the mesh of a Dataplane that has such listeners. */
-  ingresses({ ingress, dataplane }: EnvoyView): readonly SocketAddress[] {
-    if (ingress) return [ingress];
-    return this.ingressesOf(dataplane && this.options.index.byIdentityKey(identityKey(dataplane)));
-  }
-
-  ingressesOf(dataplane: Resource | undefined): readonly SocketAddress[] {
-    const found = asDataplane(dataplane);
-    return found ? ingressAddresses(found) : [];
-  }
-
-  /** The explicit outbounds of the view's Dataplane: of those that claim one address the first has it, after inbounds. */
-  explicitOutbounds({ dataplane: id, capture, wire }: EnvoyView): OutboundPlan {
-    const found = id && wire !== 'grpc' ? this.options.index.byIdentityKey(identityKey(id)) : ABSENT;
-    const dataplane = asDataplane(found);
-    if (!found || !dataplane) return { served: new Map(), problems: [] };
-    const taken = [
-      ...servedInbounds(dataplane).all.flatMap(({ at, process }) => [at, process]),
-      ...ingressAddresses(dataplane),
-      ...(capture?.type === 'redirect' ? outbound.redirectSockets(capture) : []),
-    ];
-    return this.options.tables().explicit.plan(found, taken);
-  }
-
-  /** What the view's own Dataplane, or its egress, is to have and has not, with the reason. */
+  /** What a view's own Dataplane, or its egress, is to have and has not, with the reason. */
   unserved(view: EnvoyView): readonly RefusedResource[] {
-    const { dataplane: id, egress, wire, isAgent } = view;
-    if (egress) return this.egress.unserved(egress.at);
-    const dataplane = asDataplane(id && wire !== 'grpc' ? this.options.index.byIdentityKey(identityKey(id)) : ABSENT);
-    if (!dataplane) return [];
-    const foreign = isAgent === true ? [] : foreignInbounds(dataplane);
-    return [...this.explicitOutbounds(view).problems, ...unservedListeners(dataplane), ...foreign];
-  }
-
-  /** The server names under which the view's proxies, as an ingress, lead to a destination. */
-  *serverNames(view: EnvoyView, destination: Destination): Iterable<string> {
-    if (this.ingresses(view).length === 0) return;
-    for (const sni of serverNames(destination)) if (this.withSni(view, sni)) yield sni;
-  }
-
-  /** An ingress of one mesh serves no other. */
-  private withSni(view: EnvoyView, sni: string): Destination | undefined {
-    const served = this.options.tables().table.withSni(sni);
-    return view.ingress || served?.service.mesh === view.mesh ? served : undefined;
+    return view.egress ? this.egress.unserved(view.egress.at) : this.own.unserved(view);
   }
 
   /** A destination of the view's mesh. */
   destination({ mesh }: EnvoyView, name: string): Destination | undefined {
     const found = this.options.tables().model.destination(name);
+    return found?.service.mesh === mesh ? found : undefined;
+  }
+
+  /** The same without its endpoints. */
+  face({ mesh }: EnvoyView, name: string): DestinationFace | undefined {
+    const found = this.options.tables().model.face(name);
     return found?.service.mesh === mesh ? found : undefined;
   }
 
@@ -173,20 +97,15 @@ export class Translation {
     const vip = names.vipOfCluster(name);
     if (vip !== undefined) return this.vipCluster(view, name, vip);
     const sni = names.sniOfCluster(name);
-    if (sni !== undefined) {
-      const served = this.ingresses(view).length > 0 ? this.withSni(view, sni) : ABSENT;
-      const { zone } = this.options.tables().model;
-      if (!served) return ABSENT;
-      const options = { zone, withNames: view.resolvesNames === true };
-      const plan = kept(view.ingress ? 'ingress' : 'view', (previous) =>
-        encodeResource(Cluster, ingressCluster(name, served, options), previous),
-      );
-      return { ...plan, isByNames: served.localNames.length > 0 };
-    }
-    const inbound = this.inbounds(view).byCluster.get(name);
-    if (inbound) return kept('view', (previous) => encodeResource(Cluster, processCluster(inbound), previous));
+    if (sni !== undefined) return this.alone(() => this.own.ingressCluster(view, name, sni));
+    if (names.isProcessCluster(name)) return this.alone(() => this.own.processCluster(view, name));
     const destination = this.destination(view, name);
     return destination && this.towards(view, name, destination, 'mesh');
+  }
+
+  /** What a Dataplane's proxies alone have, whatever it is made of. */
+  private alone<R>(make: () => R): R {
+    return this.options.tables().reads.recordOwn(make);
   }
 
   /** Never absent: Envoy would let connections hang. An HTTP address leads back to its filter chain, so that routes hold. */
@@ -237,14 +156,7 @@ export class Translation {
       );
     }
     const local = names.destinationOfLocalEndpoints(name);
-    if (local !== undefined) {
-      const found = this.ingresses(view).length > 0 ? model.destination(local) : ABSENT;
-      const served = view.ingress || found?.service.mesh === view.mesh ? found : ABSENT;
-      if (!served) return none;
-      return kept(view.ingress ? 'ingress' : 'view', (last) =>
-        encodeResource(ClusterLoadAssignment, localEndpoints(served, model.zone), last),
-      );
-    }
+    if (local !== undefined) return this.alone(() => this.own.localEndpoints(view, name, local)) ?? none;
     const destination = this.destination(view, name);
     // Where a service is outside the mesh is for the egress to know, not for its clients.
     if (!destination || destination.egress) return none;
@@ -269,16 +181,7 @@ export class Translation {
     const { capture } = view;
     const made = (fields: ReturnType<typeof ingressListener>): Plan =>
       kept('view', (previous) => encodeResource(Listener, fields, previous));
-    const ingress = this.ingresses(view).find((at) => names.ingressListenerName(at) === name);
-    if (ingress) return made(ingressListener(ingress, view.sourceLimits));
-    const inbound = this.inbounds(view).byListener.get(name);
-    if (inbound) {
-      const access = this.accessTo(view, inbound);
-      return access === 'pending' ? access : made(inboundListener(inbound, access, this.filtersAt(view, inbound)));
-    }
-    const explicit = name.startsWith('explicit:') ? this.explicitOutbounds(view).served.get(name) : ABSENT;
-    const led = explicit && this.destination(view, explicit.destination);
-    if (explicit && led) return made(outbound.outboundListener(name, explicit.at, this.filterTo(view, led)));
+    if (/^(ingress|inbound|explicit):/.test(name)) return this.alone(() => this.own.listener(view, name));
     if (capture?.type === 'redirect') {
       const http = this.options.httpOf(view);
       if (name === names.OUTBOUND_LISTENER) return made(outbound.redirectListener(capture, http));
@@ -303,20 +206,6 @@ export class Translation {
     return kept('mesh', (last) => encodeResource(FilterChain, fields, last));
   }
 
-  private accessTo({ dataplane }: EnvoyView, { at }: Inbound): InboundAccess | 'pending' {
-    const found = asDataplane(dataplane && this.options.index.byIdentityKey(identityKey(dataplane)));
-    return found ? this.options.tables().model.access.ofInbound(found, at.port) : 'pending';
-  }
-
-  /** What policies put before the process of an inbound. */
-  private filtersAt({ dataplane: id }: EnvoyView, { at }: Inbound): InboundFilters {
-    const { model, backendPolicies } = this.options.tables();
-    const dataplane = asDataplane(id && this.options.index.byIdentityKey(identityKey(id)));
-    const served = dataplane ? portsServedAt(dataplane, at.port, model.selecting(dataplane)) : [];
-    const limits = backendPolicies.limitsAt(served);
-    return joinedFilters([rateLimitFilters(names.inboundListenerName(at), limits)]);
-  }
-
   private routes(view: EnvoyView, name: string): Plan | undefined {
     const destination = this.destination(view, name);
     if (!destination || this.carriage(view, destination) !== 'requests') return ABSENT;
@@ -326,13 +215,18 @@ export class Translation {
     return { ...kept('mesh', (last) => encodeResource(RouteConfiguration, fields, last)), ...firstProblem(problems) };
   }
 
-  private carriage(view: EnvoyView, destination: Destination): Carriage {
+  private carriage(view: EnvoyView, destination: DestinationFace): Carriage {
     return this.options.tables().routes.carriage(view, destination);
   }
 
   /** Whether a destination has a filter chain of its own in the view's redirect listener: where it is more than bytes. */
-  hasChain(view: EnvoyView, destination: Destination): boolean {
+  hasChain(view: EnvoyView, destination: DestinationFace): boolean {
     return hasChains(view) && this.carriage(view, destination) !== 'bytes';
+  }
+
+  private filterToName(view: EnvoyView, name: string): ReturnType<Translation['filterTo']> | undefined {
+    const destination = this.destination(view, name);
+    return destination && this.filterTo(view, destination);
   }
 
   /** What takes connections to a destination. */
@@ -343,7 +237,7 @@ export class Translation {
       case 'requests':
         return outbound.httpFilter(destination);
       case 'shares':
-        return outbound.sharingProxy(destination, binding ? routes.shares(binding, destination) : []);
+        return outbound.sharingProxy(destination, binding ? routes.shares(binding) : []);
       case 'bytes':
         return outbound.tcpProxy(destination.name);
     }
@@ -358,12 +252,12 @@ export class Translation {
   }
 
   /** The destination whose routes decide about a resource. */
-  private routed(view: EnvoyView, type: string, name: string): Destination | undefined {
+  private routed(view: EnvoyView, type: string, name: string): DestinationFace | undefined {
     const { table } = this.options.tables();
-    if (view.wire === 'grpc') return type === RESOURCE_TYPES.listener ? table.ofTarget(view.mesh, name) : ABSENT;
-    if (type === RESOURCE_TYPES.routes) return this.destination(view, name);
+    if (view.wire === 'grpc') return type === RESOURCE_TYPES.listener ? table.faceOfTarget(view.mesh, name) : ABSENT;
+    if (type === RESOURCE_TYPES.routes) return this.face(view, name);
     const vip = names.vipIn(type, name);
-    return vip === undefined ? ABSENT : table.atVip(view.mesh, vip);
+    return vip === undefined ? ABSENT : table.faceAtVip(view.mesh, vip);
   }
 
   private secret(view: EnvoyView, name: string): Plan | 'pending' | undefined {
@@ -381,20 +275,15 @@ export class Translation {
     const { table, model } = this.options.tables();
     const found = ingress || egress ? ABSENT : table.withHostname(mesh, name);
     if (!found) return ABSENT;
-    const ports = model.namesOfService(identityKey(found.service)).flatMap((each) => model.destination(each) ?? []);
+    const ports = model.namesOfService(identityKey(found.service)).flatMap((each) => model.face(each) ?? []);
     return kept('mesh', (last) => encodeResource(HostName, hostNameOf(name, found, ports), last));
   }
 
-  /** The addresses of destinations among `listed` that are more than bytes, by address. */
-  httpAddresses(view: EnvoyView, listed: Iterable<string>): readonly SocketAddress[] {
-    const found = new Map<string, SocketAddress>();
-    for (const name of listed) {
-      const destination = this.destination(view, name);
-      if (!destination || destination.vip === '') continue;
-      const vip = vipOf(destination);
-      const holder = this.options.tables().table.atVip(view.mesh, vip);
-      if (holder && this.carriage(view, holder) !== 'bytes') found.set(vip, { address: holder.vip, port: holder.port });
-    }
-    return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, at]) => at);
+  /** The address of a destination, where what is there is more than bytes to a view. */
+  chainAt(view: EnvoyView, { vip, port }: DestinationFace): string | undefined {
+    if (vip === '') return undefined;
+    const at = vipOf({ vip, port });
+    const holder = this.options.tables().table.faceAtVip(view.mesh, at);
+    return holder && this.hasChain(view, holder) ? at : undefined;
   }
 }

@@ -42,10 +42,15 @@ function setUp(view: Partial<EnvoyView>, dataplane: Resource) {
   source.follow();
   const whole: EnvoyView = { mesh: 'default', listed: 'declared', dataplane: dataplane.id, ...view };
   const told = new Set<string>();
+  const note = (names: Iterable<string>, isOwn: boolean): void => {
+    for (const name of names) told.add(`${isOwn ? 'own' : 'all'} ${name}`);
+  };
   source.subscribe({
-    changed: ({ group, names }) => names.forEach((name) => told.add(`${group === undefined ? 'all' : 'own'} ${name}`)),
-    relisted: () => undefined,
-    reloaded: () => undefined,
+    changed: ({ group, names }) => note(names, group !== undefined),
+    relisted: ({ view: only }) => {
+      for (const type of [cluster, listener]) note(source.takeRelisted(whole, type), only === whole);
+    },
+    reloaded: (_, only) => note(['everything'], only === whole),
   });
   const bytesOf = (type: string, name: string, of = whole): Uint8Array | string => {
     const found = source.get(of, type, name);
@@ -112,17 +117,18 @@ describe('what comes from App Mesh and is no backend of the VirtualNode of a Dat
   it('is told when the node names it, is gone when the node names it no more, and nobody else is told', () => {
     const { zone, source, view, told, bytesOf, listed } = setUp({ capture: REDIRECT }, web([]));
     source.subscribed({ id: 'web', view }, cluster, [vip(1), vip(2)]);
+    for (const n of [1, 2]) bytesOf(cluster, vip(n));
     const change = (backends?: readonly string[]): unknown => {
       told.clear();
       zone.put(web(backends));
-      return [1, 2].map((n) => [told.has(`own ${vip(n)}`), led(bytesOf(cluster, vip(n)))]);
+      return [told.has('own everything'), ...[1, 2].map((n) => led(bytesOf(cluster, vip(n))))];
     };
-    expect(change(['vs-a'])).toEqual([[true, 'told'], [false, 'closed']]); // prettier-ignore
-    expect(change(['vs-a', 'vs-b'])).toEqual([[false, 'told'], [true, 'told']]); // prettier-ignore
+    expect(change(['vs-a'])).toEqual([true, 'told', 'closed']);
+    expect(change(['vs-a', 'vs-b'])).toEqual([true, 'told', 'told']);
     expect(listed(cluster)).toContain('kri_msvc_default_east__vs-b_80');
-    expect(change([])).toEqual([[true, 'closed'], [true, 'closed']]); // prettier-ignore
+    expect(change([])).toEqual([true, 'closed', 'closed']);
     expect(listed(cluster)).toEqual([]);
-    expect(change()).toEqual([[true, 'told'], [true, 'pending']]); // prettier-ignore
+    expect(change()).toEqual([true, 'told', 'pending']);
     expect([...told].filter((each) => each.startsWith('all '))).toEqual([]);
   });
 
@@ -137,12 +143,9 @@ describe('what comes from App Mesh and is no backend of the VirtualNode of a Dat
     };
     const targets = ['vs-a.mesh', 'vs-b.mesh', 'vs-b.mesh:80', 'vn-b.mesh', 'plain.mesh'];
     expect(targets.map(routes)).toEqual([1, 0, 0, 0, 1]);
+    told.clear();
     zone.put(web(['vs-b']));
-    expect(['vs-a.mesh', 'vs-b.mesh', 'vs-b.mesh:80'].map((each) => told.has(`own ${each}`))).toEqual([
-      true,
-      true,
-      true,
-    ]);
+    expect([...told]).toEqual(['own everything']);
     expect(targets.map(routes)).toEqual([0, 1, 1, 0, 1]);
   });
 

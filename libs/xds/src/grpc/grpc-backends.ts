@@ -1,15 +1,15 @@
 import type { Identity } from '@causeway/resources';
 import type { Destination as Backend } from '@causeway/routing';
 import { localEndpointsName } from '../envoy/names';
-import type { Destination } from '../model/destination';
+import type { Destination, DestinationFace } from '../model/destination';
 import { NO_BACKEND, type GrpcCluster } from './grpc-routes';
 
 /** Where the clients of a channel are. */
 export interface ChannelPlace {
   readonly zone: string;
   /** What the channel names. */
-  readonly frontend: Destination;
-  readonly destinationOf: (service: Identity, port: number) => Destination | undefined;
+  readonly frontend: Pick<Destination, 'name'>;
+  readonly destinationOf: (service: Identity, port: number) => DestinationFace | undefined;
 }
 
 /**
@@ -22,7 +22,7 @@ export function grpcClusterOf(
   { zone, frontend, destinationOf }: ChannelPlace,
 ): GrpcCluster {
   const found = services.flatMap((service) => destinationOf(service, port) ?? []);
-  const isOwn = ({ name }: Destination): boolean => name === frontend.name;
+  const isOwn = ({ name }: DestinationFace): boolean => name === frontend.name;
   const away = found.find((each) => !isOwn(each) && reachesAway(each.service, zone));
   const chosen = found.find(isOwn) ?? found[0];
   if (!chosen) return { cluster: NO_BACKEND };

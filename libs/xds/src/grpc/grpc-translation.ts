@@ -1,6 +1,6 @@
 import { Cluster, ClusterLoadAssignment, Listener } from '@causeway/proto-gen';
 import { asDataplane, inboundsOf, type DataplaneResource } from '@causeway/controllers';
-import { FieldPath, identityKey } from '@causeway/resources';
+import { FieldPath } from '@causeway/resources';
 import { destinationOfLocalEndpoints, hostPort } from '../envoy/names';
 import type { EnvoyView } from '../envoy/envoy-view';
 import type { Plan, TranslationOptions } from '../envoy/plan';
@@ -17,7 +17,7 @@ import { clientListener, grpcCluster, grpcEndpoints, SERVER_LISTENER, serverList
  * the listener of a server that is none: grpc-js does not recover from a deletion.
  */
 export class GrpcTranslation {
-  constructor(private readonly options: Pick<TranslationOptions, 'index' | 'tables'>) {}
+  constructor(private readonly options: Pick<TranslationOptions, 'tables'>) {}
 
   plan(view: EnvoyView, type: string, name: string): Plan | 'pending' | undefined {
     const { model, table, backendPolicies } = this.options.tables();
@@ -65,7 +65,7 @@ export class GrpcTranslation {
   }
 
   private server({ dataplane: id }: EnvoyView, name: string): Plan | 'pending' | undefined {
-    const dataplane = asDataplane(id && this.options.index.byIdentityKey(identityKey(id)));
+    const dataplane = asDataplane(this.options.tables().dataplane(id));
     if (!dataplane) return undefined;
     const at = serversOf(dataplane).find((each) => hostPort(each) === name.slice(SERVER_LISTENER.length));
     if (!at) return undefined;
@@ -93,9 +93,4 @@ function serversOf(dataplane: DataplaneResource): readonly SocketAddress[] {
     const found = state === 'Ignored' ? undefined : socketAddress(own, port);
     return found ? [found] : [];
   });
-}
-
-/** The listeners of the gRPC servers of a Dataplane, by name. */
-export function serverListeners(dataplane: DataplaneResource | undefined): readonly string[] {
-  return dataplane ? serversOf(dataplane).map((at) => SERVER_LISTENER + hostPort(at)) : [];
 }

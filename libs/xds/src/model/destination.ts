@@ -1,6 +1,7 @@
 import { inboundsOf, type DataplaneInbound, type DataplaneResource } from '@causeway/controllers';
 import { servicePorts, type ServicePort } from '@causeway/kinds';
 import { isIP } from 'node:net';
+import { isDeepStrictEqual } from 'node:util';
 import { Label, isJsonArray, isJsonObject, type Identity, type Labels, type Resource } from '@causeway/resources';
 import type { HostAddresses, HostSource } from '../resolution/dialled-hosts';
 import { externalTarget, type ExternalFacts, type ExternalTarget } from './external-target';
@@ -42,6 +43,31 @@ export interface Destination {
   readonly external?: ExternalTarget;
   /** Of a MeshExternalService that is reached through the zone's egress. */
   readonly egress?: EgressWay;
+}
+
+/** What of a destination its endpoints, however they come and go, leave as it is. */
+export type DestinationFace = Omit<Destination, 'local' | 'localNames' | 'remote' | 'identities' | 'hosts'>;
+
+/** Whether a change of a destination is one of more than its endpoints. */
+export function isOtherFace({
+  before,
+  after,
+}: {
+  readonly before?: Destination | undefined;
+  readonly after?: Destination | undefined;
+}): boolean {
+  return !before || !after || !isDeepStrictEqual(faceOf(before), faceOf(after));
+}
+
+function faceOf({
+  local: _,
+  localNames: __,
+  remote: ___,
+  identities: ____,
+  hosts: _____,
+  ...face
+}: Destination): DestinationFace {
+  return face;
 }
 
 /** An inbound of a Dataplane of this zone. */

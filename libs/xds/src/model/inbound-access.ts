@@ -8,6 +8,7 @@ import { mayBeAnonymous, type AccessRules } from '@causeway/policies';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import type { AccessFacts } from './destination';
 import { endedEnrolments, type EndedEnrolment } from './ended-enrolments';
+import type { Reads } from '../reads/recorded-reads';
 import type { InboundRules } from './inbound-rules';
 
 /** Who may call an inbound: SPIFFE ids, or `anyone` with a verified identity. Nobody is named = nobody may. */
@@ -55,6 +56,14 @@ interface Decision {
   readonly narrowed: number;
 }
 
+export interface AccessTableParts {
+  readonly index: Pick<IndexReader, 'get' | 'ofKind'>;
+  readonly source: AccessSource;
+  readonly rules: Pick<InboundRules, 'of'>;
+  readonly zone: string;
+  readonly reads?: Reads;
+}
+
 /** Kinds of which a change may change who may call. */
 const SOURCES: readonly string[] = [
   ...['Mesh', 'MeshParameters', 'ConfigMap', 'MeshIdentity'],
@@ -71,12 +80,7 @@ export class AccessTable implements AccessFacts {
   /** Of each mesh that has an egress, what was last known. */
   private readonly ofEgresses = new Map<string, Decision>();
 
-  constructor(
-    private readonly index: Pick<IndexReader, 'get' | 'ofKind'>,
-    private readonly source: AccessSource,
-    private readonly rules: Pick<InboundRules, 'of'>,
-    private readonly zone: string,
-  ) {}
+  constructor(private readonly parts: AccessTableParts) {}
 
   /** The access to one inbound of a Dataplane. */
   ofInbound(dataplane: DataplaneResource, port: number): InboundAccess | 'pending' {
@@ -85,7 +89,7 @@ export class AccessTable implements AccessFacts {
     if (decision === 'pending') return decision;
     const { access, narrowed, ended } = decision;
     const { maxConnectionAge: maxAge, revoked, needsClientCertHeader } = access;
-    const rules = this.rules.of(dataplane, port, access.defaultAccess);
+    const rules = this.parts.rules.of(dataplane, port, access.defaultAccess);
     if (rules === 'pending') return rules;
     const callers = rules.length > 0 ? 'anyone' : callersOf(access);
     const mtls = mtlsModeOf(access, labels, port);
@@ -113,7 +117,7 @@ export class AccessTable implements AccessFacts {
   isPlaintext({ id, labels }: Pick<Resource, 'id' | 'labels'>, port: number): boolean {
     const decision = this.ofMesh(id.mesh);
     const mode = decision === 'pending' ? 'Strict' : mtlsModeOf(decision.access, labels, port);
-    return mode === 'Off' || (mode === 'Permissive' && !this.source.takesTls(identityKey(id)));
+    return mode === 'Off' || (mode === 'Permissive' && !this.parts.source.takesTls(identityKey(id)));
   }
 
   /** Whether an inbound leads connections without TLS to its process, also where clients with a proxy speak TLS to it. */
@@ -123,7 +127,7 @@ export class AccessTable implements AccessFacts {
     if (decision === 'pending') return false;
     const { access } = decision;
     if (mtlsModeOf(access, labels, port) === 'Strict') return false;
-    const rules = this.rules.of(dataplane, port, access.defaultAccess);
+    const rules = this.parts.rules.of(dataplane, port, access.defaultAccess);
     if (rules === 'pending') return false;
     return rules.length > 0 ? rules.every(mayBeAnonymous) : callersOf(access) === 'anyone';
   }
@@ -162,23 +166,27 @@ export class AccessTable implements AccessFacts {
   /** The same, and from now on they count as known. */
   refresh(changes?: readonly IndexChange[]): readonly string[] {
     const meshes = this.stale(changes);
-    for (const mesh of meshes) this.known.set(mesh, this.decide(mesh));
+    for (const mesh of meshes) {
+      this.known.set(mesh, this.decide(mesh));
+      this.parts.reads?.changed(`access ${mesh}`);
+    }
     return meshes;
   }
 
   private ofMesh(mesh: string): Decision | 'pending' {
+    this.parts.reads?.read(`access ${mesh}`);
     let decision = this.known.get(mesh);
     if (decision === undefined) this.known.set(mesh, (decision = this.decide(mesh)));
     return decision;
   }
 
   private decide(mesh: string): Decision | 'pending' {
-    const access = this.source.isReady() ? this.source.meshes.state(mesh)?.access : undefined;
+    const access = this.parts.source.isReady() ? this.parts.source.meshes.state(mesh)?.access : undefined;
     if (!access) return 'pending';
-    const narrowed = narrowedOf(this.index.get(globalIdentity('Mesh', mesh)));
-    const at = { mesh, zone: this.zone };
-    const revoked = revokedIdsIn(this.index, at, access.revoked);
-    return { access: { ...access, revoked }, narrowed, ended: endedEnrolments(this.index, at) };
+    const narrowed = narrowedOf(this.parts.index.get(globalIdentity('Mesh', mesh)));
+    const at = { mesh, zone: this.parts.zone };
+    const revoked = revokedIdsIn(this.parts.index, at, access.revoked);
+    return { access: { ...access, revoked }, narrowed, ended: endedEnrolments(this.parts.index, at) };
   }
 }
 

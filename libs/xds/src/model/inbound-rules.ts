@@ -4,6 +4,7 @@ import { AccessPolicy, compileAccess, namespacesAsked, type AccessRules } from '
 import { identityKey, type Identity, type JsonObject } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import { callersIn, CallerDirectory, type CallersChange } from './caller-directory';
+import type { Reads } from '../reads/recorded-reads';
 import { portsServedAt } from './inbound-services';
 
 /** The effective AccessPolicies of services. */
@@ -23,6 +24,7 @@ export interface InboundRulesParts {
   readonly index: Pick<IndexReader, 'get' | 'ofKind'>;
   readonly zone: string;
   readonly policies: EffectiveAccess;
+  readonly reads?: Reads;
   /** The services of this zone that select a Dataplane. */
   servicesOf(dataplane: DataplaneResource): readonly ServiceResource[];
 }
@@ -99,6 +101,7 @@ export class InboundRules {
   }
 
   hasPolicies(mesh: string): boolean {
+    this.parts.reads?.read(`access-policies ${mesh}`);
     return this.counts.has(mesh);
   }
 
@@ -117,7 +120,9 @@ export class InboundRules {
       if (id.kind !== AccessPolicy.kind || (before === undefined) === (after === undefined)) continue;
       const had = this.hasPolicies(id.mesh);
       this.count(id.mesh, after ? 1 : -1);
-      if (this.hasPolicies(id.mesh) !== had) meshes.add(id.mesh);
+      if (this.hasPolicies(id.mesh) === had) continue;
+      meshes.add(id.mesh);
+      this.parts.reads?.changed(`access-policies ${id.mesh}`);
     }
     this.forget(services);
     return { services, meshes: [...meshes] };
@@ -131,6 +136,7 @@ export class InboundRules {
   /** The rules of these services are compiled anew. */
   forget(services: Iterable<string> | 'all'): void {
     for (const key of services === 'all' ? [...this.compiled.keys()] : services) {
+      this.parts.reads?.changed(`access-rules ${key}`);
       if (!this.compiled.delete(key)) continue;
       for (const [asked, by] of this.asking) if (by.delete(key) && by.size === 0) this.asking.delete(asked);
     }
@@ -138,6 +144,7 @@ export class InboundRules {
 
   private ofPort(of: ServicePort, defaultAccess: DefaultAccess): AccessRules | undefined {
     const key = identityKey(of.service);
+    this.parts.reads?.read(`access-rules ${key}`);
     const known = this.compiled.get(key) ?? new Map<string, AccessRules | undefined>();
     this.compiled.set(key, known);
     const slot = `${of.port} ${defaultAccess}`;

@@ -21,14 +21,8 @@ export interface ModelChange {
   }[];
   /** Meshes whose trust changed. */
   readonly trust: readonly string[];
-  /** Names of destinations that reach several zones, one of which has other addresses now. */
-  readonly readdressed: readonly string[];
   /** Meshes to which access changed. */
   readonly access: readonly string[];
-  /** The zone's egress is at other addresses. */
-  readonly isEgressMoved: boolean;
-  /** Others than before may call services outside the mesh, by AccessPolicies. */
-  readonly isEgressRuled: boolean;
   /** Dataplanes whose inbounds may let in others than before, by AccessPolicies; one may be named twice. */
   readonly restricted: Iterable<DataplaneResource>;
   /** Dataplanes of this zone that came, changed or went. */
@@ -40,10 +34,7 @@ export const NO_CHANGE: ModelChange = {
   destinations: [],
   zones: [],
   trust: [],
-  readdressed: [],
   access: [],
-  isEgressMoved: false,
-  isEgressRuled: false,
   restricted: [],
   dataplanes: [],
 };

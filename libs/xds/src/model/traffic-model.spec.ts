@@ -147,9 +147,7 @@ describe('a service of another zone', () => {
 it('an entrance that moves changes no destination of its zone, and names those of several zones', () => {
   const { zone, changes, model } = follow(service('redis', EAST), group('redis', ['east']), address('192.0.2.1'));
   zone.put(address('192.0.2.2'));
-  expect(changes).toMatchObject([
-    { destinations: [], zones: [{ mesh: 'default', zone: 'east' }], readdressed: ['kri_mzsvc_default___redis_80'] },
-  ]);
+  expect(changes).toMatchObject([{ destinations: [], zones: [{ mesh: 'default', zone: 'east' }] }]);
   expect(model.entrance('default', 'east')?.addresses).toEqual([{ address: '192.0.2.2', port: 10001 }]);
 });
 

@@ -15,7 +15,14 @@ import { meshAuthorityOf } from '@causeway/identity';
 import { globalIdentity, identityKey, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
 import { LITERAL_HOSTS, type HostSource } from '../resolution/dialled-hosts';
-import { destinationsOf, hasNames, SERVICE_KINDS, type Destination } from './destination';
+import {
+  destinationsOf,
+  hasNames,
+  isOtherFace,
+  SERVICE_KINDS,
+  type Destination,
+  type DestinationFace,
+} from './destination';
 import { AccessTable, type AccessSource } from './inbound-access';
 import { NO_CHANGE, type DestinationChange, type ModelChange } from './model-change';
 import { HostDependents } from './host-dependents';
@@ -23,9 +30,10 @@ import { EgressRules } from './egress-rules';
 import { InboundRules, type EffectiveAccess } from './inbound-rules';
 import { restricted } from './restricted-inbounds';
 import { NO_POLICIES } from '../policies/policy-source';
+import { NO_READS, type Reads } from '../reads/recorded-reads';
 import { externalsThrough } from './external-services';
 import { listedMembers } from './listed-members';
-import { asService, isExternal, isGroup, isSameEndpoint } from './services';
+import { asService, isGroup, isSameEndpoint } from './services';
 import { portInstances, type PortInstances } from './instances';
 import { ZoneDirectory } from './zone-directory';
 import { ZoneEgressTable } from './zone-egress';
@@ -38,6 +46,8 @@ const NO_DESTINATIONS: readonly DestinationChange[] = [];
 export interface ModelSources {
   readonly policies?: EffectiveAccess;
   readonly hosts?: Pick<HostSource, 'resolve'>;
+  /** Where it notes what is read of it. */
+  readonly reads?: Reads;
 }
 
 /**
@@ -62,18 +72,20 @@ export class TrafficModel {
   readonly egress: ZoneEgressTable;
   readonly egressRules: EgressRules;
   private readonly secrets: SecretAccess;
+  private readonly reads: Reads;
 
   constructor(
     readonly index: IndexReader,
     readonly zone: string,
     access: AccessSource,
-    { policies = NO_POLICIES.table, hosts = LITERAL_HOSTS }: ModelSources = {},
+    { policies = NO_POLICIES.table, hosts = LITERAL_HOSTS, reads = NO_READS }: ModelSources = {},
   ) {
     this.hosts = hosts;
     this.secrets = new SecretAccess(index, zone, () => access.areSecretsUpgraded?.() !== false);
-    this.rules = new InboundRules({ index, zone, policies, servicesOf: (dataplane) => this.selecting(dataplane) });
-    this.access = new AccessTable(index, access, this.rules, zone);
-    this.egress = new ZoneEgressTable(index, zone);
+    this.reads = reads;
+    this.rules = new InboundRules({ index, zone, policies, reads, servicesOf: (each) => this.selecting(each) });
+    this.access = new AccessTable({ index, source: access, rules: this.rules, zone, reads });
+    this.egress = new ZoneEgressTable(index, zone, reads);
     this.egress.load();
     this.egressRules = new EgressRules(this.rules, this.access);
     this.zones = new ZoneDirectory((name) => index.get(globalIdentity('Zone', name)));
@@ -103,11 +115,19 @@ export class TrafficModel {
   }
 
   destination(name: string): Destination | undefined {
+    this.reads.read(`destination ${name}`);
+    return this.byName.get(name);
+  }
+
+  /** A destination of which nothing is read that its endpoints make another. */
+  face(name: string): DestinationFace | undefined {
+    this.reads.read(`face ${name}`);
     return this.byName.get(name);
   }
 
   /** The names of the destinations of a service, by its identity key. */
   namesOfService(key: string): readonly string[] {
+    this.reads.read(`ports ${key}`);
     return this.namesOf.get(key) ?? [];
   }
 
@@ -121,6 +141,7 @@ export class TrafficModel {
 
   /** The services of this zone that select a Dataplane. */
   selecting(dataplane: DataplaneResource): readonly ServiceResource[] {
+    this.reads.readOwn(`selecting ${identityKey(dataplane.id)}`);
     const found = new Set(this.matcher.setItem(identityKey(dataplane.id), dataplane, dataplane));
     return [...found].flatMap((key) => {
       const service = asService(this.index.byIdentityKey(key));
@@ -134,6 +155,7 @@ export class TrafficModel {
 
   /** Where a zone is entered, at addresses; undefined where it cannot be, and where no service needs it. */
   entrance(mesh: string, zone: string): ZoneEntrance | undefined {
+    this.reads.read(`entrance ${mesh} ${zone}`);
     const known = this.zones.known(mesh, zone);
     if (!known || known.names.length === 0) return known;
     const resolved = known.names.flatMap(({ address: name, port }) =>
@@ -155,17 +177,17 @@ export class TrafficModel {
   /** The addresses of these host names are others. */
   hostsChanged(names: readonly string[]): ModelChange {
     const zones = this.zones.namedAt(names);
-    const groups = new Set(zones.flatMap(({ dependents }) => [...dependents].filter(isGroup)));
+    for (const { mesh, zone } of zones) this.reads.changed(`entrance ${mesh} ${zone}`);
     return {
       ...NO_CHANGE,
       destinations: [...this.hostDependents.of(names)].flatMap((key) => this.recompute(key)),
       zones,
-      readdressed: [...groups].flatMap((key) => this.namesOf.get(key) ?? []),
     };
   }
 
   /** The authorities that proxies of this zone believe, one entry a trust domain. */
   trust(mesh: string): readonly TrustDomain[] {
+    this.reads.read(`trust ${mesh}`);
     return trustDomainsOf(this.index.ofKind('MeshTrust'), mesh, this.zone, meshAuthorityOf(this.index, mesh));
   }
 
@@ -198,13 +220,11 @@ export class TrafficModel {
       const zone = this.zones.observe(change);
       if (zone !== undefined) touched.add(zone);
     }
-    const readdressed = new Set<string>();
+    for (const mesh of trust) this.reads.changed(`trust ${mesh}`);
     const zones = [...touched].flatMap((zone) =>
       this.zones.refresh(zone).map(({ mesh, rerouted, dependents }) => {
-        for (const key of dependents) {
-          if (rerouted || this.hasNames(key)) services.add(key);
-          else if (isGroup(key)) readdressed.add(key);
-        }
+        for (const key of dependents) if (rerouted || this.hasNames(key)) services.add(key);
+        this.reads.changed(`entrance ${mesh} ${zone}`);
         return { mesh, zone, dependents };
       }),
     );
@@ -212,10 +232,7 @@ export class TrafficModel {
       destinations: [...services].flatMap((key) => this.recompute(key)),
       zones,
       trust: [...trust],
-      readdressed: [...readdressed].flatMap((key) => this.namesOf.get(key) ?? []),
       access,
-      isEgressMoved: egress.isMoved,
-      isEgressRuled: [...rules.services].some(isExternal),
       restricted: restricted(changes, rules, this),
       dataplanes: changes.filter(({ id }) => id.kind === 'Dataplane' && id.zone === this.zone),
     };
@@ -348,6 +365,7 @@ export class TrafficModel {
     const after = new Map(found.map((destination) => [destination.name, destination]));
     if (after.size > 0) this.namesOf.set(key, [...after.keys()]);
     else this.namesOf.delete(key);
+    if (!isDeepStrictEqual([...before.keys()], [...after.keys()])) this.reads.changed(`ports ${key}`);
     return [...new Set([...before.keys(), ...after.keys()])].flatMap((name) =>
       this.replace({ name, before: before.get(name), after: after.get(name) }),
     );
@@ -358,6 +376,8 @@ export class TrafficModel {
     if (before && after && isDeepStrictEqual(before, after)) return [];
     if (after) this.byName.set(name, after);
     else this.byName.delete(name);
+    this.reads.changed(`destination ${name}`, !after);
+    if (isOtherFace(change)) this.reads.changed(`face ${name}`, !after);
     return [change];
   }
 

@@ -3,6 +3,7 @@ import { egressIdentityOf, isMeshAuthorityKey } from '@causeway/identity';
 import { MeshIdentity } from '@causeway/kinds';
 import { isJsonObject, isWithdrawn, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
+import { NO_READS, type Reads } from '../reads/recorded-reads';
 import { egressServerName } from './sni';
 import { meshOfAuthority } from './trust-domains';
 import { compareAddresses, socketAddress, type SocketAddress } from './zone-entrance';
@@ -19,8 +20,6 @@ export interface EgressWay {
 export interface EgressChange {
   /** The first ZoneEgress came or the last one went: `all`; else the meshes in which the egress has another identity. */
   readonly meshes: 'all' | ReadonlySet<string>;
-  /** It is at other addresses. */
-  readonly isMoved: boolean;
 }
 
 /** Most addresses of an egress that are used; further ones are ignored. */
@@ -32,16 +31,22 @@ const MOST_ADDRESSES = 256;
  */
 export class ZoneEgressTable {
   /** Where it listens: IP addresses, sorted. */
-  listening: readonly SocketAddress[] = [];
-  /** Where it is to be reached: of these, those of withdrawn ZoneEgresses only where there is no other. */
-  addresses: readonly SocketAddress[] = [];
+  private listening: readonly SocketAddress[] = [];
+  private reached: readonly SocketAddress[] = [];
   private isDeclared = false;
   private readonly identities = new Map<string, string>();
 
   constructor(
     private readonly index: Pick<IndexReader, 'get' | 'ofKind'>,
     private readonly zone: string,
+    private readonly reads: Reads = NO_READS,
   ) {}
+
+  /** Where it is to be reached: of its addresses, those of withdrawn ZoneEgresses only where there is no other. */
+  get addresses(): readonly SocketAddress[] {
+    this.reads.read('egress');
+    return this.reached;
+  }
 
   load(): void {
     this.identities.clear();
@@ -49,7 +54,7 @@ export class ZoneEgressTable {
     this.isDeclared = own.length > 0;
     const serving = addressesOf(own.filter((each) => !isWithdrawn(each)));
     this.listening = addressesOf(own);
-    this.addresses = (serving.length > 0 ? serving : this.listening).slice(0, MOST_ADDRESSES);
+    this.reached = (serving.length > 0 ? serving : this.listening).slice(0, MOST_ADDRESSES);
   }
 
   refresh(changes: readonly IndexChange[]): EgressChange {
@@ -58,17 +63,17 @@ export class ZoneEgressTable {
       const before = mesh === undefined ? undefined : this.identities.get(mesh);
       if (mesh === undefined || before === undefined) continue;
       this.identities.delete(mesh);
-      if (this.identityOf(mesh) !== before) meshes.add(mesh);
+      if (this.identityOf(mesh) === before) continue;
+      meshes.add(mesh);
+      this.reads.changed(`egress-identity ${mesh}`);
     }
-    if (!changes.some(({ id }) => id.kind === 'ZoneEgress' && id.zone === this.zone)) return { meshes, isMoved: false };
-    const { isDeclared, addresses, listening } = this;
+    if (!changes.some(({ id }) => id.kind === 'ZoneEgress' && id.zone === this.zone)) return { meshes };
+    const { isDeclared, reached, listening } = this;
     const known = new Map(this.identities);
     this.load();
     for (const [mesh, identity] of known) this.identities.set(mesh, identity);
-    return {
-      meshes: isDeclared === this.isDeclared ? meshes : 'all',
-      isMoved: !isDeepStrictEqual([addresses, listening], [this.addresses, this.listening]),
-    };
+    if (!isDeepStrictEqual([reached, listening], [this.reached, this.listening])) this.reads.changed('egress');
+    return { meshes: isDeclared === this.isDeclared ? meshes : 'all' };
   }
 
   /** Undefined where proxies go to the service themselves: no egress is declared. `name` is of the destination. */
@@ -79,6 +84,7 @@ export class ZoneEgressTable {
 
   /** The SPIFFE id of the egress in a mesh; empty where it has none. */
   identityOf(mesh: string): string {
+    this.reads.read(`egress-identity ${mesh}`);
     let identity = this.identities.get(mesh);
     if (identity === undefined) {
       identity = egressIdentityOf(this.index, { mesh, zone: this.zone })?.uri ?? '';

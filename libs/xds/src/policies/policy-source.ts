@@ -1,9 +1,10 @@
 import { MeshExternalService, MeshService } from '@causeway/kinds';
 import { AccessPolicy } from '@causeway/policies';
-import { identityKey } from '@causeway/resources';
+import { identityKey, type Identity } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import type { EffectiveAccess } from '../model/inbound-rules';
-import type { EffectiveBackends } from './backend-policies';
+import type { Reads } from '../reads/recorded-reads';
+import { callersKinds, serversKinds, type EffectiveBackends } from './backend-policies';
 import type { EffectiveRules } from './effective-rules';
 
 /** What policies together say, as the table of policies of the process has it. */
@@ -36,16 +37,44 @@ export const NO_POLICIES: PolicySource = {
   subscribe: () => () => undefined,
 };
 
-/** What the table of a source says, whichever it is when it is asked. */
-export function effectiveIn(source: Pick<PolicySource, 'table' | 'isCurrent'>): EffectivePolicies {
+/** What the table of a source says, whichever it is when it is asked; what is read of it is noted. */
+export function effectiveIn(source: Pick<PolicySource, 'table' | 'isCurrent'>, reads: Reads): EffectivePolicies {
+  const read = (of: PolicyUse, { mesh, ...id }: Identity): void => {
+    reads.read(`${of} ${identityKey({ mesh, ...id })}`);
+    reads.read(`${of} of ${mesh}`);
+  };
   return {
-    effectiveOfRule: (kind, at) => source.table.effectiveOfRule(kind, at),
-    effectiveOfBackend: (kind, of) => source.table.effectiveOfBackend(kind, of),
-    consumersOf: (frontend) => source.table.consumersOf(frontend),
+    effectiveOfRule: (kind, at) => {
+      read('rules', at.frontend);
+      return source.table.effectiveOfRule(kind, at);
+    },
+    effectiveOfBackend: (kind, of) => {
+      read(useOf(kind), of.service);
+      return source.table.effectiveOfBackend(kind, of);
+    },
+    consumersOf: (frontend) => {
+      read('rules', frontend);
+      return source.table.consumersOf(frontend);
+    },
     get isCurrent() {
       return source.isCurrent;
     },
   };
+}
+
+/** What policies are for: rules of routes, those who call a service, and those who serve it. */
+type PolicyUse = 'rules' | 'callers' | 'servers';
+
+function useOf(kind: string): PolicyUse {
+  if (callersKinds.has(kind)) return 'callers';
+  return serversKinds.has(kind) ? 'servers' : 'rules';
+}
+
+/** Announces what a change of policies makes other than it was read. */
+export function announcePolicies({ rules, backends, meshes }: PolicyChange, reads: Reads): void {
+  for (const { kind, frontend } of rules) reads.changed(`${useOf(kind)} ${frontend}`);
+  for (const { kind, service } of backends) reads.changed(`${useOf(kind)} ${service}`);
+  for (const { kind, mesh } of meshes) reads.changed(`${useOf(kind)} of ${mesh}`);
 }
 
 /** The services of which AccessPolicies may be others, by identity key. Linear in all services where a policy of a Mesh is. */

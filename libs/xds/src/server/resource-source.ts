@@ -34,20 +34,18 @@ export interface ResourceChange<V> {
   readonly group?: string;
 }
 
-/** Names that a proxy is told without asking for them have changed: its wildcard. */
-export interface ListingChange {
+/** Names may have joined or left what proxies are told without asking for it: their wildcards. */
+export interface ListingChange<V> {
   readonly revision: number;
-  readonly proxy: string;
-  readonly type: string;
-  /** Names that joined or left. */
-  readonly names: readonly string[];
+  /** Only those of this view; without it all that follow more than changes of their own. */
+  readonly view?: V;
 }
 
 export interface SourceListener<V> {
   changed(change: ResourceChange<V>): void;
-  relisted(change: ListingChange): void;
-  /** Everything may differ; `revision` as in `ResourceChange`. */
-  reloaded(revision: number): void;
+  relisted(change: ListingChange<V>): void;
+  /** Everything may differ, or all of one view; `revision` as in `ResourceChange`. */
+  reloaded(revision: number, view?: V): void;
 }
 
 /**
@@ -64,9 +62,14 @@ export interface ResourceSource<V> {
   get(view: V, type: string, name: string): EncodedResource | 'pending' | undefined;
   /** What a wildcard subscription gets: for clusters and listeners, what this proxy uses. */
   names(proxy: Proxy<V>, type: string): ReadonlySet<string>;
+  /**
+   * The names that joined or left what `names` gives for a view since the last call, which is for all its proxies at once. Without it such names
+   * are announced as changed.
+   */
+  takeRelisted?(view: V, type: string): ReadonlySet<string>;
   /** Proxies of one group, such as those of one Dataplane, are told of what concerns them alone. */
   groupOf?(view: V): string | undefined;
-  /** Whether `names` of this view follows changes of its group alone; asked again after each of them. */
+  /** Whether `names` of this view follows changes of the view alone; asked again after each of them. */
   listsOwn?(view: V): boolean;
   /** Changes are told until the returned function is called. */
   subscribe(listener: SourceListener<V>): () => void;

@@ -23,8 +23,9 @@ export const ROUND_INTERVAL = 20;
 /** Who asked for what: a change costs its names × their subscribers and those that list what it may have brought. */
 export class Subscribers<V> implements SourceListener<V> {
   private readonly byName = new Map<string, Map<string, Set<Entry<V>>>>();
-  /** By type: those whose lists follow changes of no group. */
-  private readonly wildcards = new Map<string, Set<Entry<V>>>();
+  /** By type and view: those whose lists follow more than changes of the view. */
+  private readonly wildcards = new Map<string, Map<V, Set<Entry<V>>>>();
+  private readonly byView = new Map<V, Set<Entry<V>>>();
   private readonly byProxy = new Map<string, Set<Entry<V>>>();
   private readonly byGroup = new Map<string, Set<Entry<V>>>();
   private readonly due = new Set<Subscriber<V>>();
@@ -34,13 +35,14 @@ export class Subscribers<V> implements SourceListener<V> {
 
   constructor(
     private readonly clock: Pick<Clock, 'elapsed' | 'sleep'>,
-    private readonly source: Pick<ResourceSource<V>, 'groupOf' | 'listsOwn'> = {},
+    private readonly source: Pick<ResourceSource<V>, 'groupOf' | 'listsOwn' | 'takeRelisted'> = {},
   ) {}
 
   /** Adds a subscription of a stream; what it asks for is told by `named` and `wildcard`. */
   add(subscriber: Subscriber<V>, subscription: Subscription): Entry<V> {
     const entry = { subscriber, subscription };
     setIn(this.byProxy, subscriber.proxyId).add(entry);
+    setIn(this.byView, subscriber.view).add(entry);
     const group = this.source.groupOf?.(subscriber.view);
     if (group !== undefined) setIn(this.byGroup, group).add(entry);
     return entry;
@@ -62,14 +64,18 @@ export class Subscribers<V> implements SourceListener<V> {
 
   wildcard(entry: Entry<V>, on: boolean): void {
     const { type } = entry.subscription;
-    if (on && this.source.listsOwn?.(entry.subscriber.view) !== true) setIn(this.wildcards, type).add(entry);
-    else deleteIn(this.wildcards, type, entry);
+    const { view } = entry.subscriber;
+    if (on && this.source.listsOwn?.(view) !== true) return void setIn(mapIn(this.wildcards, type), view).add(entry);
+    const views = this.wildcards.get(type);
+    if (views) deleteIn(views, view, entry);
+    if (views?.size === 0) this.wildcards.delete(type);
   }
 
   remove(entry: Entry<V>): void {
     this.unnamed(entry, entry.subscription.named);
     this.wildcard(entry, false);
     deleteIn(this.byProxy, entry.subscriber.proxyId, entry);
+    deleteIn(this.byView, entry.subscriber.view, entry);
     const group = this.source.groupOf?.(entry.subscriber.view);
     if (group !== undefined) deleteIn(this.byGroup, group, entry);
     this.due.delete(entry.subscriber);
@@ -78,29 +84,46 @@ export class Subscribers<V> implements SourceListener<V> {
   changed({ revision, type, names, view, group }: ResourceChange<V>): void {
     if (group !== undefined) {
       for (const entry of this.byGroup.get(group) ?? []) {
-        this.wildcard(entry, entry.subscription.isWildcard);
         if (entry.subscription.type !== type) continue;
         for (const name of names) if (entry.subscription.concerns(name)) this.mark(entry, name, revision, view);
       }
       return;
     }
     const ofType = this.byName.get(type);
-    const wildcards = this.wildcards.get(type) ?? [];
+    const wildcards = [...(this.wildcards.get(type)?.values() ?? [])];
     for (const name of names) {
       for (const entry of ofType?.get(name) ?? []) this.mark(entry, name, revision, view);
-      for (const entry of wildcards) if (entry.subscription.concerns(name)) this.mark(entry, name, revision, view);
+      for (const entries of wildcards)
+        for (const entry of entries) if (entry.subscription.concerns(name)) this.mark(entry, name, revision, view);
     }
   }
 
-  relisted({ revision, proxy, type, names }: ListingChange): void {
-    for (const entry of this.byProxy.get(proxy) ?? []) {
-      if (entry.subscription.type !== type || !entry.subscription.isWildcard) continue;
-      for (const name of names) this.mark(entry, name, revision, undefined);
+  relisted({ revision, view }: ListingChange<V>): void {
+    if (view !== undefined) {
+      const byType = new Map<string, Set<Entry<V>>>();
+      for (const entry of this.byView.get(view) ?? []) {
+        const { type, isWildcard } = entry.subscription;
+        this.wildcard(entry, isWildcard);
+        if (isWildcard) setIn(byType, type).add(entry);
+      }
+      for (const [type, entries] of byType) this.relist(view, { type, entries, revision });
+      return;
     }
+    for (const [type, views] of this.wildcards)
+      for (const [each, entries] of views) this.relist(each, { type, entries, revision });
   }
 
-  reloaded(revision: number): void {
-    for (const entries of this.byProxy.values())
+  private relist(
+    view: V,
+    { type, entries, revision }: { readonly type: string; readonly entries: Set<Entry<V>>; readonly revision: number },
+  ): void {
+    const names = this.source.takeRelisted?.(view, type) ?? [];
+    for (const name of names) for (const entry of entries) this.mark(entry, name, revision, undefined);
+  }
+
+  reloaded(revision: number, view?: V): void {
+    const all = view === undefined ? this.byProxy.values() : [this.byView.get(view) ?? []];
+    for (const entries of all)
       for (const entry of entries) {
         const { subscriber, subscription } = entry;
         this.wildcard(entry, subscription.isWildcard);

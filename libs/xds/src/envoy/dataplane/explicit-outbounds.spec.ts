@@ -1,5 +1,6 @@
 import type { JsonObject, Resource } from '@causeway/resources';
 import { sketch, TrafficZone } from '../../../../../test/support/traffic-zone';
+import { WatchedView } from '../../../../../test/support/watched-view';
 import { RESOURCE_TYPES } from '../../resources/encoded-resource';
 import { EnvoyResources } from '../envoy-resources';
 import type { EnvoyView } from '../envoy-view';
@@ -48,13 +49,8 @@ function setUp(resources: readonly Resource[], dataplane: Resource, capture?: En
     [...source.refused({ id: 'web', view })].flatMap(({ name, violations }) =>
       violations.map(({ field, reason }) => `${name} ${field}: ${reason}`),
     );
-  const told: string[] = [];
-  source.subscribe({
-    changed: ({ type, names: some }) => told.push(...some.map((name) => `${type} ${name}`)),
-    relisted: () => undefined,
-    reloaded: () => undefined,
-  });
-  return { zone, source, view, names, explicit, problems, told };
+  const watched = new WatchedView(source, view);
+  return { zone, source, view, names, explicit, problems, watched };
 }
 
 describe('explicit outbounds', () => {
@@ -185,46 +181,42 @@ describe('explicit outbounds', () => {
       { port: 3000, ...byName('redis', 6379) },
       { port: 3001, ...byLabel('redis') },
     ]);
-    const { zone, names, explicit, problems, told } = setUp([mail], dataplane);
+    const { zone, names, explicit, problems, watched } = setUp([mail], dataplane);
     expect(problems()).toHaveLength(2);
     const both = ['explicit:127.0.0.1:3000', 'explicit:127.0.0.1:3001'];
     const step = (change: () => void, clusters: readonly string[]): void => {
-      told.length = 0;
+      watched.look();
       change();
       expect(names(cluster)).toEqual(clusters);
       expect(explicit()).toEqual(clusters.length > 0 ? both : []);
-      for (const name of both) expect(told).toContain(`${listener} ${name}`);
+      for (const name of both) expect(watched.announced).toContain(`${listener} ${name}`);
     };
     step(() => zone.put(east), [kri('redis', 6379, 'east')]);
     step(() => zone.put(redis), [kri('redis', 6379)]);
     // The one that is left is told to leave too.
-    expect(told).toContain(`${cluster} ${kri('redis', 6379, 'east')}`);
+    expect(watched.announced).toContain(`${cluster} ${kri('redis', 6379, 'east')}`);
     step(() => zone.delete(redis), [kri('redis', 6379, 'east')]);
-    expect(told).toContain(`${cluster} ${kri('redis', 6379, 'east')}`);
+    expect(watched.announced).toContain(`${cluster} ${kri('redis', 6379, 'east')}`);
     step(() => zone.delete(east), []);
     expect(problems()).toHaveLength(2);
-    told.length = 0;
+    watched.look();
     zone.put(service('other'));
-    expect(told.filter((one) => one.includes('explicit'))).toEqual([]);
+    expect([...watched.announced].filter((one) => one.includes('explicit'))).toEqual([]);
   });
 
   it('follow their Dataplane, and take an address from a service that is bound there', () => {
     const bound = sketch('MeshService', 'bound', { ports: [{ port: 80 }] }, { status: { vip: { ip: '127.1.0.1' } } });
-    const { zone, names, told, explicit } = setUp([bound, mail], web([]), { type: 'bind' });
+    const { zone, names, watched, explicit } = setUp([bound, mail], web([]), { type: 'bind' });
     expect(names(listener)).toEqual(['outbound:127.1.0.1:80']);
     zone.put(web([{ address: '127.1.0.1', port: 80, ...byName('mail', 25) }]));
     expect(names(listener)).toEqual(['explicit:127.1.0.1:80']);
     for (const name of ['outbound:127.1.0.1:80', 'explicit:127.1.0.1:80'])
-      expect(told).toContain(`${listener} ${name}`);
-    told.length = 0;
+      expect(watched.announced).toContain(`${listener} ${name}`);
+    watched.look();
     zone.put(web([]));
     expect(explicit()).toEqual([]);
     for (const name of ['outbound:127.1.0.1:80', 'explicit:127.1.0.1:80'])
-      expect(told).toContain(`${listener} ${name}`);
-    // Nobody refers to it any more.
-    told.length = 0;
-    zone.delete(mail);
-    expect(told.filter((one) => one.includes('explicit'))).toEqual([]);
+      expect(watched.announced).toContain(`${listener} ${name}`);
   });
 
   it('are bounded', () => {

@@ -13,6 +13,7 @@ import {
 } from '@causeway/resources';
 import type { IndexChange } from '@causeway/store';
 import type { Destination } from '../../model/destination';
+import { NO_READS, type Reads } from '../../reads/recorded-reads';
 import type { DestinationChange } from '../../model/model-change';
 import { isPort, socketAddress, type SocketAddress } from '../../model/zone-entrance';
 import { RESOURCE_TYPES } from '../../resources/encoded-resource';
@@ -33,12 +34,6 @@ export interface ExplicitOutbound {
 export interface OutboundPlan {
   readonly served: ReadonlyMap<string, ExplicitOutbound>;
   readonly problems: readonly RefusedResource[];
-}
-
-/** Names that a change may have touched. */
-export interface TouchedOutbounds {
-  readonly listeners: ReadonlySet<string>;
-  readonly clusters: ReadonlySet<string>;
 }
 
 /** Most explicit outbounds of one proxy: each is a listener of about 30 kB. */
@@ -65,8 +60,8 @@ interface Target {
 interface Reference {
   readonly mesh: string;
   readonly ref: BackendRef;
-  /** How many outbounds of Dataplanes have a listener of this name for this reference. */
-  readonly listeners: Map<string, number>;
+  /** By port, how many outbounds of Dataplanes listen there for this reference: those at one port may be in each other's way. */
+  readonly ports: Map<number, number>;
 }
 
 interface Planned {
@@ -77,7 +72,7 @@ interface Planned {
 
 /**
  * The explicit outbounds of the zone's Dataplanes (docs/reference/xds-translation.md, Explicit outbounds): which destination each
- * leads to, and which of them a change of a destination touches. A change costs what refers to it.
+ * leads to. A change costs what refers to it.
  */
 export class ExplicitOutbounds {
   private readonly byName = new Map<string, Reference>();
@@ -89,12 +84,15 @@ export class ExplicitOutbounds {
   constructor(
     private readonly backends: ReachableBackends,
     private readonly zone: string,
+    private readonly reads: Reads = NO_READS,
   ) {}
 
-  /** `taken`: where the proxy, or a process behind it, listens already. */
-  plan(dataplane: Resource, taken: readonly SocketAddress[]): OutboundPlan {
+  /** `taken`: where the proxy, or a process behind it, listens already; `at`: the port of what is asked for, without it all. */
+  plan(dataplane: Resource, taken: readonly SocketAddress[], at?: number): OutboundPlan {
     const outbounds = outboundsOf(dataplane);
     if (outbounds.length === 0) return NOTHING;
+    if (at === undefined) for (const { port } of outbounds) this.reads.readOwn(`outbounds ${port}`);
+    else this.reads.readOwn(`outbounds ${at}`);
     const known = this.plans.get(dataplane);
     if (known?.version === this.version && isDeepStrictEqual(known.taken, taken)) return known.plan;
     const plan = this.compute(dataplane, outbounds, taken);
@@ -102,36 +100,20 @@ export class ExplicitOutbounds {
     return plan;
   }
 
-  /** Takes note of a Dataplane that came, changed or went; its listeners, and the clusters behind them before and after. */
-  replace({ before, after }: Pick<IndexChange, 'before' | 'after'>): TouchedOutbounds {
-    const touched = { listeners: new Set<string>(), clusters: new Set<string>() };
-    const isSameSpec = before && after && isDeepStrictEqual(before.spec, after.spec);
-    if (isSameSpec && isBoundAlike(before, after)) return touched;
+  /** Takes note of a Dataplane that came, changed or went. */
+  replace({ before, after }: Pick<IndexChange, 'before' | 'after'>): void {
+    if (before && after && isDeepStrictEqual(before.spec, after.spec)) return;
     this.count(before, -1);
     this.count(after, 1);
-    for (const resource of [before, after])
-      for (const outbound of outboundsOf(resource)) {
-        touched.listeners.add(explicitListenerName(addressOf(outbound)));
-        const found = resource && this.pick(resource, targetOf(outbound));
-        if (typeof found === 'object') touched.clusters.add(found.name);
-      }
-    return touched;
   }
 
-  /** The listeners that lead, or led, to this destination, and the clusters that any of them may lead to now. */
-  touchedBy({ before, after }: DestinationChange): TouchedOutbounds {
-    const touched = { listeners: new Set<string>(), clusters: new Set<string>() };
-    if (this.byName.size + this.byLabels.size === 0 || (before && after && isSameChoice(before, after))) return touched;
-    for (const { mesh, ref, listeners } of this.references(before, after)) {
-      for (const name of listeners.keys()) touched.listeners.add(name);
-      let count = 0;
-      for (const { name } of this.backends.matching(mesh, ref)) {
-        touched.clusters.add(name);
-        if (++count >= MOST_CANDIDATES) break;
-      }
-    }
-    if (touched.listeners.size > 0) this.version += 1;
-    return touched;
+  /** Takes note of a destination: where outbounds of Dataplanes choose it, or chose it, others may lead elsewhere too. */
+  destinationChanged({ before, after }: Pick<DestinationChange, 'before' | 'after'>): void {
+    if (this.byName.size + this.byLabels.size === 0 || (before && after && isSameChoice(before, after))) return;
+    const ports = new Set<number>();
+    for (const { ports: those } of this.references(before, after)) for (const port of those.keys()) ports.add(port);
+    if (ports.size > 0) this.version += 1;
+    for (const port of ports) this.reads.changed(`outbounds ${port}`);
   }
 
   private *references(...changed: readonly (Destination | undefined)[]): Iterable<Reference> {
@@ -144,16 +126,16 @@ export class ExplicitOutbounds {
 
   private count(dataplane: Resource | undefined, by: 1 | -1): void {
     for (const outbound of outboundsOf(dataplane)) {
-      const listener = explicitListenerName(addressOf(outbound));
+      const { port } = outbound;
       const { mesh = '' } = dataplane?.id ?? {};
       for (const ref of targetOf(outbound).refs) {
         const table = ref.name === undefined ? this.byLabels : this.byName;
         const key = referenceKey(mesh, ref);
-        const reference = table.get(key) ?? { mesh, ref: withoutPort(ref), listeners: new Map<string, number>() };
-        const count = (reference.listeners.get(listener) ?? 0) + by;
-        if (count > 0) reference.listeners.set(listener, count);
-        else reference.listeners.delete(listener);
-        if (reference.listeners.size > 0) table.set(key, reference);
+        const reference = table.get(key) ?? { mesh, ref: withoutPort(ref), ports: new Map<number, number>() };
+        const count = (reference.ports.get(port) ?? 0) + by;
+        if (count > 0) reference.ports.set(port, count);
+        else reference.ports.delete(port);
+        if (reference.ports.size > 0) table.set(key, reference);
         else table.delete(key);
       }
     }
@@ -293,9 +275,6 @@ function withheldReason(dataplane: Resource, { service: { namespace, name } }: D
   const node = bindingOf(dataplane);
   return `MeshService ${namespace}/${name} comes from App Mesh and is no backend of VirtualNode ${node?.namespace}/${node?.name}`;
 }
-
-/** Whether two versions of a Dataplane belong to one VirtualNode with the same backends, or to none. */
-const isBoundAlike = (a: Resource, b: Resource): boolean => isDeepStrictEqual(bindingOf(a), bindingOf(b));
 
 function withoutPort({ kind, name, labels }: BackendRef): BackendRef {
   return { kind, ...(name === undefined ? { ...(labels && { labels }) } : { name }) };

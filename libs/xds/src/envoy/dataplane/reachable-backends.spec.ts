@@ -1,5 +1,6 @@
 import type { JsonObject, Resource } from '@causeway/resources';
 import { sketch, TrafficZone } from '../../../../../test/support/traffic-zone';
+import { WatchedView } from '../../../../../test/support/watched-view';
 import { RESOURCE_TYPES } from '../../resources/encoded-resource';
 import type { EnvoyView } from '../envoy-view';
 import { EnvoyResources } from '../envoy-resources';
@@ -16,6 +17,13 @@ function web(refs?: readonly JsonObject[]): Resource {
   return sketch('Dataplane', 'web-1', { networking: { address: '127.0.0.1', transparentProxying } });
 }
 
+/** The listeners at addresses that the watched proxies were told of. */
+function announced({ announced: found }: WatchedView): readonly string[] {
+  const at = `${RESOURCE_TYPES.listener} `;
+  const names = [...found].flatMap((each) => (each.startsWith(at) ? [each.slice(at.length)] : []));
+  return names.filter((name) => /^outbound:\d/.test(name)).sort();
+}
+
 describe('what a Dataplane declares to use', () => {
   const [redis, mail] = [service('redis', '127.1.0.1', [6379, 6380]), service('mail', '127.1.0.2', [25], 'b')];
   const setUp = (dataplane: Resource, capture: EnvoyView['capture'] = BIND) => {
@@ -29,7 +37,7 @@ describe('what a Dataplane declares to use', () => {
       ...(capture && { capture }),
     };
     const listeners = () => [...source.names({ id: 'web', view }, RESOURCE_TYPES.listener)].sort();
-    return { zone, source, view, listeners };
+    return { zone, source, view, listeners, watched: new WatchedView(source, view) };
   };
   const [six, seven, post] = ['outbound:127.1.0.1:6379', 'outbound:127.1.0.1:6380', 'outbound:127.1.0.2:25'];
 
@@ -64,82 +72,59 @@ describe('what a Dataplane declares to use', () => {
         virtualNode: { namespace: 'a', name: 'n', backends: backends.map((name) => ({ namespace: 'default', name })) },
       },
     });
-    const { zone, source, listeners } = setUp(web());
+    const { zone, source, view, watched, listeners } = setUp(web());
     zone.put(ofAppMesh('vs-a', '127.1.0.8'));
     zone.put(ofAppMesh('vs-b', '127.1.0.9'));
     const [a, b] = ['outbound:127.1.0.8:80', 'outbound:127.1.0.9:80'];
     const plain = [six, seven, post];
     expect(listeners()).toEqual([...plain, a, b]);
-    const told = new Set<string>();
-    source.subscribe({
-      changed: ({ names }) => names.forEach((name) => told.add(name)),
-      relisted: () => undefined,
-      reloaded: () => undefined,
-    });
-    const change = (dataplane: Resource): readonly string[] => {
-      told.clear();
+    // All that its proxies hold is looked at again, and nobody else is told.
+    const other = new WatchedView(source, { ...view, dataplane: { ...web().id, name: 'web-2' } });
+    const change = (dataplane: Resource, ...wanted: readonly (string | undefined)[]): void => {
+      watched.look();
       zone.put(dataplane);
-      return [...told].filter((name) => /^outbound:\d/.test(name)).sort();
+      expect(listeners()).toEqual(wanted);
+      expect(announced(watched)).toEqual(expect.arrayContaining([...wanted]));
+      expect([...other.announced]).toEqual([]);
     };
-    expect(change(bound(['vs-a']))).toEqual([a, b]);
-    expect(listeners()).toEqual([...plain, a]);
-    expect(change(bound(['vs-b']))).toEqual([a, b]);
-    expect(listeners()).toEqual([...plain, b]);
-    expect(change(bound([]))).toEqual([b]);
-    expect(listeners()).toEqual(plain);
+    change(bound(['vs-a']), ...plain, a);
+    change(bound(['vs-b']), ...plain, b);
+    change(bound([]), ...plain);
+    const late = 'outbound:127.1.0.3:81';
     zone.put(service('late', '127.1.0.3', [81]));
-    expect(listeners()).toEqual([six, seven, post, 'outbound:127.1.0.3:81']);
+    expect(listeners()).toEqual([six, seven, post, late]);
+    other.look();
     const own = { kind: 'MeshService', name: 'mail' };
-    expect(change(bound([], [own]))).toEqual([six, seven, post, 'outbound:127.1.0.3:81'].sort());
-    expect(listeners()).toEqual([post]);
+    change(bound([], [own]), post);
     // Its own list is bounded by the backends of its node.
-    expect(change(bound([], [own, { kind: 'MeshService', name: 'vs-a' }]))).toEqual([a]);
-    expect(listeners()).toEqual([post]);
-    expect(change(bound(['vs-a', 'vs-b'], [own, { kind: 'MeshService', name: 'vs-a' }]))).toEqual([a, b]);
-    expect(listeners()).toEqual([post, a]);
+    change(bound([], [own, { kind: 'MeshService', name: 'vs-a' }]), post);
+    change(bound(['vs-a', 'vs-b'], [own, { kind: 'MeshService', name: 'vs-a' }]), post, a);
     zone.put(web());
     expect(listeners()).toEqual([...plain, 'outbound:127.1.0.3:81', a, b]);
   });
 
   it('is listened to as services come, go, and change labels, and as the Dataplane says otherwise', () => {
-    const { zone, source, listeners } = setUp(web([{ kind: 'MeshService', labels: { team: 'b' } }]));
+    const { zone, watched, listeners } = setUp(web([{ kind: 'MeshService', labels: { team: 'b' } }]));
     expect(listeners()).toEqual([post]);
-    const told = new Set<string>();
-    source.subscribe({
-      changed: ({ names }) => names.forEach((name) => told.add(name)),
-      relisted: () => undefined,
-      reloaded: () => undefined,
-    });
     zone.put(service('redis', '127.1.0.1', [6379, 6380], 'b'));
     expect(listeners()).toEqual([six, seven, post]);
-    expect([...told]).toEqual(expect.arrayContaining([six, seven]));
+    expect(announced(watched)).toEqual([six, seven]);
     zone.delete(mail);
     expect(listeners()).toEqual([six, seven]);
-    told.clear();
+    watched.look();
     zone.put(web([{ kind: 'MeshService', name: 'redis', port: 6379 }]));
     expect(listeners()).toEqual([six]);
-    expect([...told]).toContain(seven);
-    expect([...told]).not.toContain(six);
+    expect(announced(watched)).toEqual([seven]);
   });
 
-  it('costs what it declares where a Dataplane comes or goes', () => {
-    const { zone, source } = setUp(web([]));
-    const told = new Set<string>();
-    source.subscribe({
-      changed: ({ names }) => names.forEach((name) => told.add(name)),
-      relisted: () => undefined,
-      reloaded: () => undefined,
-    });
+  it('costs nobody else anything where a Dataplane comes or goes', () => {
+    const { zone, watched } = setUp(web([{ kind: 'MeshService', name: 'mail' }]));
     const other = (refs?: readonly JsonObject[]): Resource => ({ ...web(refs), id: { ...web().id, name: 'web-2' } });
-    zone.put(other());
-    zone.delete(other());
-    expect([...told]).toEqual([]);
-    zone.put(other([{ kind: 'MeshService', name: 'mail' }]));
-    expect([...told]).toContain(post);
-    expect([...told]).not.toContain(six);
-    told.clear();
-    zone.delete(other([{ kind: 'MeshService', name: 'mail' }]));
-    expect([...told]).not.toContain(six);
+    for (const refs of [undefined, [{ kind: 'MeshService', name: 'mail' }]]) {
+      zone.put(other(refs));
+      zone.delete(other(refs));
+    }
+    expect([...watched.announced]).toEqual([]);
   });
 
   it('is on demand where it does not say and connections are redirected', () => {

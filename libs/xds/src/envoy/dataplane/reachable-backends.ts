@@ -3,6 +3,7 @@ import { asDataplane } from '@causeway/controllers';
 import type { Dataplane } from '@causeway/kinds';
 import { hasEffectiveLabels, isGeneratedFrom, type Resource, type SpecOf } from '@causeway/resources';
 import type { Destination } from '../../model/destination';
+import { NO_READS, type Reads } from '../../reads/recorded-reads';
 import type { DestinationChange } from '../../model/model-change';
 
 type Networking = SpecOf<typeof Dataplane>['networking'];
@@ -54,7 +55,10 @@ function nodeBackends(dataplane: Resource): ReadonlyMap<string, BackendRef> | un
  * Whether a Dataplane may not call a destination: it belongs to a VirtualNode, and the destination comes from App Mesh and is no backend of
  * that (T003-35). What the Dataplane lists itself changes nothing of it.
  */
-export function isWithheldFrom(dataplane: Resource | undefined, { labels, service }: Destination): boolean {
+export function isWithheldFrom(
+  dataplane: Resource | undefined,
+  { labels, service }: Pick<Destination, 'labels' | 'service'>,
+): boolean {
   if (!dataplane || !isGeneratedFrom(labels)) return false;
   const backends = nodeBackends(dataplane);
   return backends !== undefined && !backends.has(`${service.namespace}/${service.name}`);
@@ -78,9 +82,17 @@ export class ReachableBackends {
   /** By mesh, the names of those that come from App Mesh. */
   private readonly generated = new Map<string, Set<string>>();
 
+  constructor(private readonly reads: Reads = NO_READS) {}
+
   replace({ name, before, after }: DestinationChange): void {
+    const { mesh = '' } = (after ?? before)?.service ?? {};
+    const had = this.generated.has(mesh);
     if (before) this.remove(name, before);
-    if (!after) return;
+    if (after) this.add(name, after);
+    if (this.generated.has(mesh) !== had) this.reads.changed(`from-app-mesh ${mesh}`);
+  }
+
+  private add(name: string, after: Destination): void {
     this.all.set(name, after);
     const { mesh } = after.service;
     if (isGeneratedFrom(after.labels))
@@ -110,20 +122,10 @@ export class ReachableBackends {
     }
   }
 
-  /** The names of the destinations of a mesh that come from App Mesh. */
-  fromAppMesh(mesh: string): ReadonlySet<string> {
-    return this.generated.get(mesh) ?? NO_NAMES;
-  }
-
-  /** The names of the destinations that are withheld from a Dataplane. Linear in what of its mesh comes from App Mesh. */
-  withheldFrom(dataplane: Resource): ReadonlySet<string> {
-    const generated = [...this.fromAppMesh(dataplane.id.mesh)];
-    return new Set(
-      generated.filter((name) => {
-        const destination = this.all.get(name);
-        return destination !== undefined && isWithheldFrom(dataplane, destination);
-      }),
-    );
+  /** Whether destinations of a mesh come from App Mesh. */
+  hasAppMesh(mesh: string): boolean {
+    this.reads.read(`from-app-mesh ${mesh}`);
+    return this.generated.has(mesh);
   }
 
   private remove(name: string, { service }: Destination): void {
@@ -152,7 +154,6 @@ export class ReachableBackends {
 }
 
 const NONE: ReadonlyMap<string, Destination> = new Map();
-const NO_NAMES: ReadonlySet<string> = new Set();
 
 function selects({ mesh, kind, labels }: Selector, { service, labels: held }: Destination): boolean {
   return service.mesh === mesh && service.kind === kind && hasEffectiveLabels({ id: service, labels: held }, labels);

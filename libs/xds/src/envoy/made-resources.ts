@@ -1,0 +1,65 @@
+import { Reader, type Recording } from '../reads/recorded-reads';
+import type { EnvoyView } from './envoy-view';
+
+/** A resource by type and name: for all who ask for it, or with `group` one that only the proxies of this Dataplane have. */
+export interface MadeResource {
+  readonly of: 'resource';
+  readonly type: string;
+  readonly name: string;
+  readonly group?: string;
+}
+
+/**
+ * What is made of the tables of traffic: resources; what of any resource depends on the Dataplane of a view; what lists have of a
+ * destination; and what they have of a view's own.
+ */
+export type MadeOf =
+  | MadeResource
+  | { readonly of: 'view'; readonly view: EnvoyView }
+  | { readonly of: 'destination in lists'; readonly name: string }
+  | { readonly of: 'lists'; readonly view: EnvoyView };
+
+/** The resources that were made, as readers of what they were made of. */
+export class MadeResources {
+  private readonly shared = new Map<string, Reader<MadeOf>>();
+  private readonly alone = new Map<string, Map<string, Reader<MadeOf>>>();
+  private readonly views = new WeakMap<EnvoyView, Reader<MadeOf>>();
+
+  /** Who reads what a resource is made of for a view; `group`: of its proxies. */
+  recording(
+    view: EnvoyView,
+    { type, name, group }: { readonly type: string; readonly name: string; readonly group: string | undefined },
+  ): Recording<MadeOf> {
+    const shared = (): Reader<MadeOf> => readerIn(this.shared, { of: 'resource', type, name });
+    if (group === undefined) return { shared, own: () => this.readerOf(view) };
+    return {
+      shared,
+      own: () => this.readerOf(view),
+      alone: () => {
+        const known = this.alone.get(group) ?? new Map<string, Reader<MadeOf>>();
+        this.alone.set(group, known);
+        return readerIn(known, { of: 'resource', type, name, group });
+      },
+    };
+  }
+
+  /** What this was made of has changed: whoever makes it again is another reader. */
+  forget({ type, name, group }: MadeResource): void {
+    const known = group === undefined ? this.shared : this.alone.get(group);
+    known?.delete(`${type} ${name}`);
+    if (group !== undefined && known?.size === 0) this.alone.delete(group);
+  }
+
+  private readerOf(view: EnvoyView): Reader<MadeOf> {
+    const reader = this.views.get(view) ?? new Reader<MadeOf>({ of: 'view', view });
+    this.views.set(view, reader);
+    return reader;
+  }
+}
+
+function readerIn(known: Map<string, Reader<MadeOf>>, resource: MadeResource): Reader<MadeOf> {
+  const key = `${resource.type} ${resource.name}`;
+  const reader = known.get(key) ?? new Reader<MadeOf>(resource);
+  known.set(key, reader);
+  return reader;
+}

@@ -1,0 +1,167 @@
+import {
+  RESOURCE_TYPES,
+  type EncodedResource,
+  type EnvoyResources,
+  type EnvoyView,
+  type Proxy,
+  type RefusedResource,
+  type ResourceSource,
+  type SourceListener,
+} from '@causeway/xds';
+
+const LISTED: readonly string[] = [RESOURCE_TYPES.cluster, RESOURCE_TYPES.listener];
+
+/** What the proxies of one view were given, and were not told since that it may be another. */
+interface Given {
+  /** Versions by type and name; what there was none of has an empty one. */
+  readonly versions: Map<string, Map<string, string>>;
+  /** What they listed, by type. */
+  readonly lists: Map<string, ReadonlySet<string>>;
+  /** What they asked for and acked, so that a source that knows nothing of it can be told. */
+  readonly asked: ((of: EnvoyResources, proxy: Proxy<EnvoyView>) => void)[];
+}
+
+/**
+ * The resources of a zone, each of whose answers is held against a build from nothing: after each change, what a proxy was given and was
+ * not told of since must be what resources that are made anew give. A difference is a proxy that is left behind.
+ */
+export class OracleSource implements ResourceSource<EnvoyView> {
+  /** What proxies hold that a build from nothing does not give. */
+  readonly differences: string[] = [];
+  /** How many answers were compared. */
+  compared = 0;
+  private readonly views = new Map<EnvoyView, Given>();
+
+  /** `fresh`: makes resources anew from the same index, policies and hosts. */
+  constructor(
+    private readonly source: EnvoyResources,
+    private readonly fresh: () => EnvoyResources,
+  ) {
+    source.subscribe({
+      changed: ({ type, names, group, view: only }) => {
+        for (const [view, { versions }] of this.views) {
+          const isMeant = (only ?? view) === view && (group === undefined || group === source.groupOf(view));
+          if (!isMeant) continue;
+          // Those that list what is their own alone are told by their group; what was asked for by name is told whoever asks.
+          const isFollowed = group !== undefined || !source.listsOwn(view);
+          for (const name of names)
+            if (isFollowed || !this.isListed(view, type, name)) versions.get(type)?.delete(name);
+        }
+      },
+      relisted: ({ view: only }) => {
+        for (const [view, { lists, versions }] of this.views) {
+          if (only === undefined ? source.listsOwn(view) : only !== view) continue;
+          for (const [type, before] of lists) {
+            const now = new Set(source.names({ id: 'oracle', view }, type));
+            for (const name of before) if (!now.has(name)) versions.get(type)?.delete(name);
+            lists.set(type, now);
+          }
+        }
+      },
+      reloaded: (_, only) => {
+        for (const view of only === undefined ? this.views.keys() : [only]) this.forget(view);
+      },
+    });
+  }
+
+  get revision(): number {
+    return this.source.revision;
+  }
+
+  get(view: EnvoyView, type: string, name: string): EncodedResource | 'pending' | undefined {
+    const found = this.source.get(view, type, name);
+    const versions = this.givenTo(view).versions;
+    const ofType = versions.get(type) ?? new Map<string, string>();
+    versions.set(type, ofType);
+    if (found === 'pending') ofType.delete(name);
+    else ofType.set(name, found?.version ?? '');
+    return found;
+  }
+
+  names(proxy: Proxy<EnvoyView>, type: string): ReadonlySet<string> {
+    const names = this.source.names(proxy, type);
+    if (LISTED.includes(type)) this.givenTo(proxy.view).lists.set(type, new Set(names));
+    return names;
+  }
+
+  takeRelisted(view: EnvoyView, type: string): ReadonlySet<string> {
+    return this.source.takeRelisted(view, type);
+  }
+
+  groupOf(view: EnvoyView): string | undefined {
+    return this.source.groupOf(view);
+  }
+
+  listsOwn(view: EnvoyView): boolean {
+    return this.source.listsOwn(view);
+  }
+
+  subscribe(listener: SourceListener<EnvoyView>): () => void {
+    return this.source.subscribe(listener);
+  }
+
+  subscribed(proxy: Proxy<EnvoyView>, type: string, names: readonly string[]): void {
+    this.givenTo(proxy.view).asked.push((of, by) => of.subscribed(by, type, names));
+    this.source.subscribed(proxy, type, names);
+  }
+
+  unsubscribed(proxy: Proxy<EnvoyView>, type: string, names: readonly string[]): void {
+    const { asked, versions } = this.givenTo(proxy.view);
+    asked.push((of, by) => of.unsubscribed(by, type, names));
+    for (const name of names) versions.get(type)?.delete(name);
+    this.source.unsubscribed(proxy, type, names);
+  }
+
+  acked(proxy: Proxy<EnvoyView>, type: string): void {
+    this.givenTo(proxy.view).asked.push((of, by) => of.acked(by, type));
+    this.source.acked(proxy, type);
+  }
+
+  refused(proxy: Proxy<EnvoyView>): Iterable<RefusedResource> {
+    return this.source.refused(proxy);
+  }
+
+  /** Compares all that proxies hold with a build from nothing. */
+  check(): void {
+    const fresh = this.fresh();
+    for (const [view, { versions, lists, asked }] of this.views) {
+      const proxy = { id: 'oracle', view };
+      for (const ask of asked) ask(fresh, proxy);
+      for (const [type, names] of lists) {
+        const wanted = fresh.names(proxy, type);
+        this.compare(`${type} of ${describe(view)}`, [...names].sort().join(' '), [...wanted].sort().join(' '));
+      }
+      for (const [type, held] of versions)
+        for (const [name, version] of held) {
+          const wanted = fresh.get(view, type, name);
+          if (wanted !== 'pending')
+            this.compare(`${type} ${name} of ${describe(view)}`, version, wanted?.version ?? '');
+        }
+    }
+  }
+
+  private compare(what: string, held: string, wanted: string): void {
+    this.compared += 1;
+    if (held !== wanted) this.differences.push(`${what}: held "${held}", made anew "${wanted}"`);
+  }
+
+  private isListed(view: EnvoyView, type: string, name: string): boolean {
+    return this.views.get(view)?.lists.get(type)?.has(name) === true;
+  }
+
+  private givenTo(view: EnvoyView): Given {
+    const given = this.views.get(view) ?? { versions: new Map(), lists: new Map(), asked: [] };
+    this.views.set(view, given);
+    return given;
+  }
+
+  private forget(view: EnvoyView): void {
+    const given = this.views.get(view);
+    given?.versions.clear();
+    given?.lists.clear();
+  }
+}
+
+function describe({ mesh, dataplane, capture, ingress, egress }: EnvoyView): string {
+  return `${dataplane?.name ?? (ingress ? 'ingress' : egress ? 'egress' : mesh)} (${capture?.type ?? 'no capture'})`;
+}
