@@ -68,6 +68,15 @@ function isTitled(source: string, row: string): boolean {
   return code.some((line) => new RegExp(`(['"\`][^'"\`]*|row: )${row}\\b`).test(line));
 }
 
+/** The invariants of docs/design.md §9, by number. */
+const invariants = new Set([...read('docs/design.md').matchAll(/^\* \*\*(I\d+)\*\* /gm)].map(([, number = '']) => number));
+
+/** The invariants that a text names and docs/design.md §9 does not have. */
+function unknownInvariants(text: string, citing: string): readonly string[] {
+  const cited = [...text.matchAll(/\bI[1-9]\d?\b/g)].map(([number]) => number);
+  return [...new Set(cited)].filter((number) => !invariants.has(number)).map((number) => `${citing}: ${number}`);
+}
+
 /** The first cells of a page's tables. */
 const rowsOf = (path: string): ReadonlySet<string> =>
   new Set([...read(path).matchAll(/^\| ([^|]+?) \|/gm)].map(([, cell = '']) => cell));
@@ -102,6 +111,22 @@ describe('citations', () => {
     });
     expect(cited.length).toBeGreaterThan(200);
     expect(cited.filter((line) => !known.has(line.slice(line.lastIndexOf(' ') + 1)))).toEqual([]);
+  });
+});
+
+describe('invariants', () => {
+  it('are reported where docs/design.md §9 lacks them', () => {
+    expect(unknownInvariants('I1 and I10 hold, I99 does not; iI98, I100', 'libs/x.ts')).toEqual(['libs/x.ts: I99']);
+  });
+
+  it('that code, tests and pages cite are written in docs/design.md §9', () => {
+    expect(files.flatMap((path) => unknownInvariants(read(path), path))).toEqual([]);
+    expect([...invariants]).toEqual(Array.from({ length: invariants.size }, (_, i) => `I${i + 1}`));
+  });
+
+  it('are all listed by docs/architecture.md', () => {
+    const listed = [...read('docs/architecture.md').matchAll(/\*\*(I\d+)\*\*/g)].map(([, number]) => number);
+    expect(listed).toEqual([...invariants]);
   });
 });
 

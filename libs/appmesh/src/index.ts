@@ -1,5 +1,5 @@
 /**
- * Nodes, routers and services of App Mesh v1beta2, compiled to MeshServices, routes and policies (docs/plans/app-mesh.md).
+ * Nodes, routers and services of App Mesh v1beta2, compiled to MeshServices, routes and policies (ADR 22).
  *
  *   VirtualNode, VirtualRouter, VirtualService, Dataplanes → AppMeshTable → Compiled: objects to exist, conditions, membership
  *

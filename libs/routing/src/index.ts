@@ -3,7 +3,7 @@
  *
  *   routes, services, namespaces, grants → RouteTable → Binding per (frontend, port, group) → evaluate, explain, status
  *
- * Pure and incremental; it knows no kind and no wire (docs/plans/routes.md; seed GEP-1426).
+ * Pure and incremental; it knows no kind and no wire (ADR 27; seed GEP-1426).
  */
 export { type Destination, type ResolvedBackend } from './binding/backend';
 export { portKey, type Binding, type Entry } from './binding/binding';
