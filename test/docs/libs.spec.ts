@@ -34,7 +34,7 @@ describe('the libs', () => {
     expect(lines[0]).toBe(`# ${lib}`);
     const prose = lines.slice(1).filter((line) => line !== '');
     expect(prose.length).toBeLessThanOrEqual(MAX_README_LINES);
-    expect(prose.filter((line) => line.startsWith('Ports: ') || line.startsWith('Begin: '))).toHaveLength(2);
+    expect(prose.filter((line) => /^\* (Ports|Begin): /.test(line))).toHaveLength(2);
     const named = [...prose.join('\n').matchAll(/`((?:src|test|bench|docs|libs)\/[\w./-]+)`/g)];
     const missing = named.filter(
       ([, file = '']) => !existsSync(join(ROOT, file.startsWith('src/') ? `libs/${lib}/${file}` : file)),
