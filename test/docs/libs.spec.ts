@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /*
- * Every lib stands in the layer table of docs/architecture.md, and has a README.md of five lines: what it is for, its ports, where to begin.
+ * Every lib stands in the layer table of docs/architecture.md, and has a README.md of at most five lines, and a picture behind them:
+ * what it is for, its ports, where to begin.
  */
 
 const ROOT = join(__dirname, '..', '..');
@@ -32,7 +33,8 @@ describe('the libs', () => {
     expect(existsSync(path)).toBe(true);
     const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
     expect(lines[0]).toBe(`# ${lib}`);
-    const prose = lines.slice(1).filter((line) => line !== '');
+    const picture = lines.indexOf('```');
+    const prose = lines.slice(1, picture < 0 ? undefined : picture).filter((line) => line !== '');
     expect(prose.length).toBeLessThanOrEqual(MAX_README_LINES);
     expect(prose.filter((line) => /^\* (Ports|Begin): /.test(line))).toHaveLength(2);
     const named = [...prose.join('\n').matchAll(/`((?:src|test|bench|docs|libs)\/[\w./-]+)`/g)];
