@@ -105,6 +105,14 @@ describe('pages name', () => {
     expect(named.filter((line) => !known.has(line.slice(line.lastIndexOf(' ') + 1)))).toEqual([]);
   });
 
+  it('in the table of REST and gRPC each command of causeway', () => {
+    const [, section = ''] = read('docs/reference/cli.md').split('## REST and gRPC');
+    const [table = ''] = section.split('\n## ');
+    const commands = [...read('apps/ctl/src/program.ts').matchAll(/name: '([a-z-]+)'/g)].map(([, name = '']) => name);
+    expect(commands.length).toBeGreaterThan(20);
+    expect(commands.filter((name) => !new RegExp(`\\b${name}\\b`).test(table))).toEqual([]);
+  });
+
   it('reasons, conditions, kinds and fields that the code has', () => {
     const unknown = pages.flatMap((page) =>
       [...read(page).matchAll(/`([A-Za-z][a-z0-9]+(?:[A-Z][a-zA-Z0-9]*)+)`/g)]
