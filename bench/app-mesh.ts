@@ -6,7 +6,7 @@ import { numberSetting, report } from './support/report';
 /**
  * What compiling App Mesh costs: 1,000 nodes with two Dataplanes each, 1,000 services, 500 routers from nothing, all of it read;
  * then one changed weight, one changed node and one new Dataplane at a time, each read. Goals: ≤ 1 s from nothing, ≤ 2 ms a change
- * (docs/plans/app-mesh.md). Prints one JSON line. BENCH_NODES (1000), BENCH_SERVICES (1000), BENCH_ROUTERS (500).
+ * (ADR 22). Prints one JSON line. BENCH_NODES (1000), BENCH_SERVICES (1000), BENCH_ROUTERS (500).
  */
 const NODES = numberSetting('BENCH_NODES', 1_000);
 const SERVICES = numberSetting('BENCH_SERVICES', 1_000);

@@ -4,7 +4,7 @@ import { numberSetting, report } from './support/report';
 
 /**
  * Whether explanations and a real Envoy (CAUSEWAY_ENVOY) agree about random requests with random routes
- * (docs/reference/routing-findings.md). Prints one JSON line. BENCH_PAIRS (1000000), BENCH_SEED (1), BENCH_REQUESTS (50)
+ * (docs/reference/routing.md). Prints one JSON line. BENCH_PAIRS (1000000), BENCH_SEED (1), BENCH_REQUESTS (50)
  * for each set of routes.
  */
 const PAIRS = numberSetting('BENCH_PAIRS', 1_000_000);

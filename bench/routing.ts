@@ -6,7 +6,7 @@ import { numberSetting, report } from './support/report';
 /**
  * What binding costs: a table of 10,000 HTTPRoutes on 10,000 services from nothing, all of it read, then one changed weight at a
  * time (its group bound and sorted again, one request evaluated), then a route of 16 × 64 matches on 1,000 services. Goals:
- * ≤ 2 s from nothing, ≤ 1 ms a change (docs/plans/routes.md). Prints one JSON line. BENCH_ROUTES (10000), BENCH_SERVICES (10000).
+ * ≤ 2 s from nothing, ≤ 1 ms a change (ADR 27). Prints one JSON line. BENCH_ROUTES (10000), BENCH_SERVICES (10000).
  */
 const ROUTES = numberSetting('BENCH_ROUTES', 10_000);
 const SERVICES = numberSetting('BENCH_SERVICES', 10_000);

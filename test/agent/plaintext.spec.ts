@@ -1,3 +1,10 @@
+/*
+ * What must hold, and where else it is tested:
+ * * In Strict a process that listens at all addresses is NotReady until it is guarded; a guarded port answers its
+ *   proxy only. Also: test/agent/capture.spec.ts, test/agent/direct-process.spec.ts.
+ * * Inbound: `PlaintextReachable`, `guardInbound`, off and on by the file and with the mode of the mesh. Also:
+ *   libs/agent/src/capture/plaintext-reachable.spec.ts, test/agent/capture.spec.ts.
+ */
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { describeWhere } from '../dns/programs';

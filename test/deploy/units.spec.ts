@@ -1,3 +1,6 @@
+/*
+ * Files for running it: units, image, guide.
+ */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';

@@ -1,3 +1,10 @@
+/*
+ * What must hold, and where else it is tested:
+ * * `npm start` on Node alone: the printed `curl` in west reaches the process in east through two agents and two
+ *   ingresses; what passes between the zones has no plaintext of it.
+ * * The quickstart: processes that are killed are shown as down and started again, and the rest works;
+ *   `--no-traffic`. Also: test/e2e/quickstart.e2e-spec.ts.
+ */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,3 +1,21 @@
+/*
+ * Input that means harm is refused by name or costs little, and other proxies at the same port go on. Which input, and where it is tested:
+ * * A server name of a cluster that is internal: test/envoy/traffic.spec.ts, test/traffic/first-answer.e2e-spec.ts.
+ * * A trust domain of another zone: libs/controllers/src/trust/trust-reconciler.spec.ts, test/envoy/modes.spec.ts.
+ * * A trust domain twice: libs/controllers/src/trust/trust-reconciler.spec.ts.
+ * * A template that gives two workloads one id: libs/controllers/src/trust/shared-identity-reconciler.spec.ts,
+ *   libs/identity/src/workload-id.spec.ts.
+ * * A trust without a valid certificate: libs/kinds/src/identity-kinds.spec.ts,
+ *   libs/controllers/src/trust/trust-reconciler.spec.ts, libs/xds/src/model/trust-domains.spec.ts.
+ * * An address that is none: libs/kinds/src/identity-kinds.spec.ts, libs/kds/src/scenarios/zone-addresses.spec.ts.
+ * * A CSR for somebody else's name: test/envoy/bad-proxies.spec.ts, libs/identity/src/workload-certificates.spec.ts.
+ * * A token that has expired, or is of somebody else: test/envoy/bad-proxies.spec.ts, test/envoy/xds-port.spec.ts.
+ * * Garbage: test/envoy/bad-proxies.spec.ts, libs/xds/src/scenarios/answers.spec.ts, test/envoy/xds-port.spec.ts.
+ * * A proxy that never acks: libs/xds/src/scenarios/answers.spec.ts, test/envoy/bad-proxies.spec.ts.
+ * * Wrong nonces: libs/xds/src/scenarios/answers.spec.ts, test/envoy/bad-proxies.spec.ts.
+ * * 100,000 names: test/envoy/bad-proxies.spec.ts, libs/xds/src/scenarios/answers.spec.ts.
+ * All of it at once, with valid tokens, is a part of test/attack; the cost of each input of test/cost.
+ */
 import { generateKeyPairSync, randomUUID, type KeyObject } from 'node:crypto';
 import { RESOURCE_TYPES } from '@causeway/xds';
 import { SignJWT } from 'jose';

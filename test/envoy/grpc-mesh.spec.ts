@@ -1,3 +1,6 @@
+/*
+ * GRPC clients without a proxy: first call, failover, weights, mutual TLS.
+ */
 import { freePort } from '../../scripts/lib/ports.mjs';
 import { register } from '@grpc/grpc-js-xds';
 import type { JsonObject, Labels, Resource } from '@causeway/resources';

@@ -1,3 +1,11 @@
+/*
+ * What must hold, and where else it is tested:
+ * * The planes `builtin` and `envoy` in all four pairings of client and server, the ingress included; throughput and
+ *   latency beside each other by `bench/plane.ts`. Also: test/agent/zones.spec.ts.
+ * * Planes and capture: the same client tests; unknown virtual IPs are refused at once; rules and routes are after
+ *   the stop as before the start, after a kill too. Also: libs/agent/src/builtin/builtin-plane.spec.ts,
+ *   test/agent/capture.spec.ts, test/agent/redirect.spec.ts, test/agent/clients.spec.ts.
+ */
 import { connect } from 'node:net';
 import { prometheusText } from '@causeway/agent';
 import type { EnvoyView } from '@causeway/xds';

@@ -1,3 +1,7 @@
+/*
+ * Kuma 2.14: what was seen with its programs; recorded messages and starts in tests. Also:
+ * libs/xds/src/proxies/kuma-dp.spec.ts, test/envoy/mesh-mtls.spec.ts.
+ */
 import { once } from 'node:events';
 import { mkdtempSync, statSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';

@@ -1,3 +1,7 @@
+/*
+ * Discovery without a proxy: Prometheus, hosts, SRV, direct names; HAProxy, nginx, Prometheus work against it. Also:
+ * test/agent/zones.spec.ts, libs/dns/src/answer/direct-names.spec.ts, test/discovery/programs.spec.ts.
+ */
 import { EnvoyResources } from '@causeway/xds';
 import { identityKey, type JsonObject } from '@causeway/resources';
 import type { InstanceSource } from '@causeway/queries';

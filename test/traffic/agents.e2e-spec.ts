@@ -1,3 +1,8 @@
+/*
+ * A rolling restart of three instances under load fails no request; what fails while the zone’s leader and an ingress
+ * are killed is a figure, by `bench/rolling.ts`. Also: test/agent/agent.spec.ts,
+ * libs/agent/src/builtin/builtin-plane.spec.ts.
+ */
 import { randomInt } from 'node:crypto';
 import { Resolver } from 'node:dns/promises';
 import { setTimeout as pause } from 'node:timers/promises';

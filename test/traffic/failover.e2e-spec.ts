@@ -1,3 +1,10 @@
+/*
+ * What must hold, and where else it is tested:
+ * * An endpoint that is killed fails no connection after 1 s; this zone, then the other one, then this one. Also:
+ *   test/envoy/reach.spec.ts, test/envoy/ingress.spec.ts.
+ * * The state of an inbound says that an endpoint is healthy; a user or the agent of the host writes it. What dies
+ *   without a word is left by the proxies themselves, which find that connections to it fail.
+ */
 import { ENVOY } from '../support/envoy-process';
 import { until } from '../support/until';
 import { call, Load, type At } from './calls';

@@ -1,3 +1,10 @@
+/*
+ * What must hold, and where else it is tested:
+ * * Certificates are renewed and an authority is rotated under load, and no call fails. Also:
+ *   test/envoy/xds-port.spec.ts.
+ * * The key of a zone's authority is in no other database and in no recorded byte. Also:
+ *   test/scenarios/workload-authority.spec.ts.
+ */
 import { runAsAdmin } from '../ctl/run-causeway';
 import { ENVOY, type EnvoyProcess } from '../support/envoy-process';
 import { formsOfKey, tablesOf } from '../support/secret-search';

@@ -1,14 +1,4 @@
-/**
- * Who users and zones are, what they may do, and which certificate the global shows to zones.
- *
- *   Roles, RoleBindings → AccessPolicy: Caller, verb, target → allowed, and by which binding
- *   user tokens, OIDC → Authenticator: bearer token → Caller
- *   signing keys, revocations → TokenTrust → ZoneTokenService, Authentication: verify, issue, revoke, rotate
- *   token of a proxy → DataplaneTokens → the Dataplanes that it holds for
- *   authority → SelfIssuedCertificates: the server certificate of this replica, renewed while in use
- *
- * Keys, revocations and authority are GlobalSecrets. libs/kds makes gRPC credentials of the certificates; files are the app's.
- */
+/** Who users and zones are, and what they may do (libs/access/README.md). */
 export { createZoneTokenService, type ZoneTokenService } from './zones/zone-token-service';
 export { type IssuedZoneToken, type ZoneTokenRequest, zoneTokenViolations } from './zones/zone-token-issuer';
 export { zoneTokenFacts } from './zones/zone-token';

@@ -9,7 +9,7 @@ import {
   type Resource,
 } from '@causeway/resources';
 
-/** Throws Forbidden for what control planes generate from a resource of a user: it follows that one (docs/plans/app-mesh.md). */
+/** Throws Forbidden for what control planes generate from a resource of a user: it follows that one (ADR 22). */
 export function checkNotGenerated(stored: Resource | undefined): void {
   if (!stored || !isGeneratedFrom(stored.labels)) return;
   const { id, labels } = stored;

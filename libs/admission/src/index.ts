@@ -1,9 +1,4 @@
-/**
- * The only way in for user writes, on every interface: authorise → decode → defaults → labels → validate → store. Also
- * how users name resources and how resources are rendered for them.
- *
- *   body → decodeDocument → validateDraft → planWrite → ResourceStore;   Resource → toDocument → body
- */
+/** The only way in for writes of users (libs/admission/README.md). */
 export { Admission } from './admission';
 export { applyDefaults } from './apply-defaults';
 export { applyShipped } from './apply-shipped';

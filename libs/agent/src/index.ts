@@ -1,10 +1,4 @@
-/**
- * What the program of a machine is made of: it joins a zone, keeps what the zone tells its Dataplanes, and runs what carries their
- * traffic.
- *
- *   zone ══ADS══► ResourceCache (disk) ─► Plane (Envoy by a local xDS server | builtin) , DNS
- *   configuration file ─► Dataplanes ─► lease, health
- */
+/** What the program causeway-agent is made of (libs/agent/README.md). */
 export { checkConfig, problemLines, readConfig, type ConfigProblem, type ConfigResult } from './config/read-config';
 export {
   AgentSchema,

@@ -1,10 +1,4 @@
-/**
- * Nodes, routers and services of App Mesh v1beta2, compiled to MeshServices, routes and policies (docs/plans/app-mesh.md).
- *
- *   VirtualNode, VirtualRouter, VirtualService, Dataplanes → AppMeshTable → Compiled: objects to exist, conditions, membership
- *
- * Pure and incremental; it knows no kind, no store and no wire.
- */
+/** Kinds of App Mesh, compiled to MeshServices, routes and policies (libs/appmesh/README.md). */
 export { bindingOf, memberOf, withBinding, type Binding } from './binding';
 export { nodeViolations } from './compile/compile-node';
 export { routerViolations } from './compile/compile-router';

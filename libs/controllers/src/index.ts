@@ -1,10 +1,4 @@
-/**
- * Control loops: each derives from the index what the store should hold, and the runner writes it.
- *
- *   index event → ControlLoop.observe → plan → LoopRunner writes, fenced by the leader's epoch → index
- *
- * Most loops are a `KeyedReconciler` run by `KeyedLoop` (reconcile/); CONTRIBUTING.md shows how to add one.
- */
+/** Control loops of a leader, and what runs them (libs/controllers/README.md). */
 export { type ControlLoop, type LoopPlan } from './runner/control-loop';
 export { LoopRunner, runLoops } from './runner/loop-runner';
 export { type LoopStats, type RunnerStats } from './runner/loop-state';

@@ -1,9 +1,4 @@
-/**
- * The DNS server of a zone: it answers the hostnames of services with their virtual IPs and forwards every other name.
- *
- *   IndexReader → NameTableUpdater → NameTable, Authority → Answers → Responder ⇄ UdpListener, TcpListener
- *                                                                          └ other names → Forwarder → upstreams
- */
+/** The DNS server of a zone and of a host (libs/dns/README.md). */
 export { checkAddresses, checkDnsTtl, checkSuffixes, checkUpstreams, type DnsSettings } from './dns-config';
 export type { DirectEndpoint, DirectPort, EndpointSource } from './answer/direct-names';
 export { createDnsServer, type DnsServer } from './dns-server';

@@ -1,11 +1,4 @@
-/**
- * What every gRPC port of a control plane stands on: the listener with its bounds, TLS by certificates that change, and the
- * HTTP/2 streams under calls; and the sockets of the clients that control planes and agents are. It serves nothing itself.
- *
- *   GrpcListener(services of kds | grpc-api) ← ConnectionAcceptor ← sockets
- *
- * A lib of its own: kds and grpc-api both need it, adapters never import each other, and libs/runtime is without gRPC.
- */
+/** What every gRPC port stands on (libs/grpc-server/README.md). */
 export { addressOf, DEFAULT_CONNECTIONS, type ConnectionLimits } from './connection-acceptor';
 export { ClientSockets } from './client-sockets';
 export { type SharedPortOptions } from './shared-port';

@@ -1,10 +1,4 @@
-/**
- * Who workloads are, and what proves it: SPIFFE ids, the zone's certificate authority, certificates for the keys of workloads.
- *
- *   Dataplane + MeshIdentities → identityFor, spiffeIdOf → SPIFFE id
- *   token's binding + CSR → WorkloadCertificates → CertificateSigner (ZoneAuthority) → certificate
- *   ZoneAuthority: one note, keys sealed by SealingKeys; rotated in the steps of authority-rotation.ts
- */
+/** Who workloads are, and what proves it (libs/identity/README.md). */
 export {
   identityFor,
   isIdByPreset,

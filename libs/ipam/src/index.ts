@@ -1,9 +1,4 @@
-/**
- * IP addresses and address pools: which addresses a kind of service may get, who holds them, which cool down. Pure: knows
- * no store, no clock, no kind.
- *
- *   range settings → planRanges → AddressRange[] → AddressPool: reserve, release, allocate
- */
+/** Addresses and address pools (libs/ipam/README.md). */
 export { isIP, parseAddress } from './address';
 export { AddressPool, type Allocation, type AllocationMoment, type PoolMetrics } from './address-pool';
 export {

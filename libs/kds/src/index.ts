@@ -1,12 +1,4 @@
-/**
- * Sync between control planes over Kuma's KDS.
- *
- *   Resource → WireResource → EncodedResource (once a dialect) → response;   response → WireResource → Copy
- *
- * `wire/` is pure: messages, bounds, names. `kuma/` translates kinds to Kuma and back. `session/`, `global/` and `zone/`
- * run the streams, `auth/` holds credentials and ends streams whose token is no longer valid. `testing/` is what tests need
- * that play a peer.
- */
+/** Sync between control planes over Kuma's KDS (libs/kds/README.md). */
 export { type KumaOptions } from './kuma/translation';
 export { CredentialsMissing, globalCredentials, type GlobalTrust } from './auth/credentials';
 export { createGlobalSync, type GlobalSync, type ZoneMetrics } from './global/global-sync';

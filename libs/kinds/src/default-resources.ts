@@ -56,7 +56,7 @@ const ON_GLOBAL: readonly DefaultResource[] = [
 const ON_ZONE: readonly DefaultResource[] = [
   generator('local-universal-mesh-service', 'meshService', fromHere, '{{ .DisplayName }}.svc.mesh.local'),
   generator('local-mesh-external-service', 'meshExternalService', fromHere, '{{ .DisplayName }}.extsvc.mesh.local'),
-  // Ours: callers of App Mesh know a VirtualService by its awsName (docs/plans/app-mesh.md). Each zone has a MeshService of each.
+  // Ours: callers of App Mesh know a VirtualService by its awsName (docs/adr/0023-app-mesh-in-several-zones.md). Each zone has a MeshService of each.
   generator(
     'local-virtual-service',
     'meshService',

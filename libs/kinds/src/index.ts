@@ -1,8 +1,4 @@
-/**
- * The vocabulary: one file a kind, each a single declaration, and the list of all of them.
- *
- *   schema + rules + sync direction → everything the product does with a kind
- */
+/** The vocabulary: one file for each kind (libs/kinds/README.md). */
 export { MeshNaming, MOST_SUFFIXES } from './mesh-naming';
 export { AuthenticationConfiguration, MOST_REVOKED } from './authentication-configuration';
 export { ConfigMap, PARAMETERS_KEY } from './config-map';

@@ -1,6 +1,3 @@
-/**
- * The lock in Redis that decides which replica of a control plane tries to lead. The epoch in the store decides which one
- * leads.
- */
+/** The lock in Redis for the election of a leader (libs/leader-redis/README.md). */
 export { redisUrlFault } from './redis-url';
 export { createRedisLock, type RedisLock, type RedisLockOptions } from './redis-lock';

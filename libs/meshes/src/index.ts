@@ -1,9 +1,4 @@
-/**
- * What the Meshes mean at this control plane: which of them are ours, with which settings their services are served, and
- * to which mesh a namespace belongs (seed GEP-3949; membership: seed App Mesh v1beta2). Derived from the index, pure.
- *
- *   Mesh + parametersRef → MeshState;   Namespace + selectors → candidates → designate
- */
+/** What the Meshes mean at this control plane (libs/meshes/README.md). */
 export { KEPT_AT_UPGRADE, meshSuffixes, namesHere, otherGiver, suffixesIn, type Giver } from './app-mesh-names';
 export { DEFAULT_MAX_CONNECTION_AGE, meshAccess, mtlsModeOf, type MeshAccess, type MtlsMode } from './access';
 export { DeclaredKinds, kindsOf } from './declared-kinds';

@@ -1,9 +1,4 @@
-/**
- * Names of services and resources: hostname templates, claims and their precedence, resource identifiers, wire names.
- * Pure functions; no store, no clock.
- *
- *   generators + services + meshes → ClaimTable → ServiceAddress[] (`status.addresses`)
- */
+/** Names of services and resources (libs/naming/README.md). */
 export { hashedName, keepsNameOnWire, wireName } from './kds-name';
 export { kriOf, parseKri } from './kri';
 export { checkTemplate, MAX_TEMPLATE_LENGTH, parseTemplate, renderTemplate } from './template';

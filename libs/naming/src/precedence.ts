@@ -96,7 +96,7 @@ export function clashOfAwsName({ service, generator }: ClaimRank): string {
   return `clash with ${who}: names by awsName give way to those of every other generator ("${generator.id.name}")`;
 }
 
-/** The reason in the status of a loser: the winner and the rule that decided (T001-18; docs/reference/requirements.md, row 44). */
+/** The reason in the status of a loser: the winner and the rule that decided (T001-18; peers 44). */
 export function clashReason(winner: ClaimRank, loser: ClaimRank): string {
   return `clash with ${describeIdentity(winner.service.id)}: ${ruleThatDecided(winner, loser)}`;
 }

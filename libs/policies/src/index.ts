@@ -1,11 +1,4 @@
-/**
- * Policies that attach: which of them meet on a path through Meshes, Namespaces, services, Gateways, routes and backends, what they come
- * to, and whose each value is; the kinds that are shipped (docs/plans/policies.md, seed GEP-713).
- *
- *   definitions, policies, RouteTable → PolicyTable → effective spec of a rule, of a backend; scopes and states of each policy
- *
- * Pure and incremental; it knows no kind and no wire.
- */
+/** Policies that attach (libs/policies/README.md). */
 export {
   CLEAR_PATH,
   mayBeAnonymous,

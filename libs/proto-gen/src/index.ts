@@ -1,11 +1,4 @@
-/**
- * Messages and services on the wire, generated from proto/ (`npm run generate`) and committed; `gen/` is never edited.
- *
- *   proto/kuma → Kuma's KDS and specs;  proto/causeway → our API and extensions;  proto/grpc → health, reflection;
- *   Envoy's discovery protos and Google's error details → a dev dependency
- *
- * 64-bit numbers are `number` (decoding one above 2^53 throws); messages keep fields they do not know.
- */
+/** Generated messages and services of the wire (libs/proto-gen/README.md). */
 export {
   DeltaDiscoveryRequest,
   DeltaDiscoveryResponse,

@@ -1,9 +1,4 @@
-/**
- * What users read of a control plane: lists, watches, single resources, views over several, and what only operators ask
- * and decide. Interfaces (REST, gRPC) decode a request into plain values, call here and encode what they get.
- *
- *   interface → Queries → IndexReader | Insights | SyncDecisions | ZoneAccess | AuthorityAccess
- */
+/** What users read of a control plane (libs/queries/README.md). */
 export { AccessReviews, type AccessQuestion } from './inspect/access-review';
 export { createQueries, DEFAULT_QUERY_LIMITS, type Queries, type QueryLimits, type QuerySources } from './queries';
 export { ConcurrencyLimit } from './concurrency-limit';

@@ -1,10 +1,4 @@
-/**
- * The language of the mesh: kinds, resources, identities, labels, sync rules, violations, failures. It knows no kind.
- *
- *   defineKind → Kind → Registry;   Identity + Labels + spec + status → Resource
- *
- * Pure functions and frozen data; every other lib is written in these terms.
- */
+/** The language of the mesh (libs/resources/README.md). */
 export {
   checkComputedLabels,
   computedLabels,

@@ -1,9 +1,4 @@
-/**
- * The REST interface of a control plane as a Nest module. Controllers translate between HTTP and libs/queries (reads)
- * or Admission (writes); OpenAPI is made from the registry.
- *
- *   request → hooks → guards → pipes → controller → Queries | Admission → response; errors → ProblemFilter
- */
+/** The REST interface of a control plane (libs/rest/README.md). */
 export { type RegisteredRoute } from './http/route-table';
 export { REST_APPLICATION_OPTIONS, restAdapter } from './http/rest-adapter';
 export { LocalSocket } from './http/local-socket';

@@ -1,10 +1,4 @@
-/**
- * What happens to request X: which routes are bound to a service, in which order their rules are asked, what a rule does.
- *
- *   routes, services, namespaces, grants → RouteTable → Binding per (frontend, port, group) → evaluate, explain, status
- *
- * Pure and incremental; it knows no kind and no wire (docs/plans/routes.md; seed GEP-1426).
- */
+/** What happens to a request (libs/routing/README.md). */
 export { type Destination, type ResolvedBackend } from './binding/backend';
 export { portKey, type Binding, type Entry } from './binding/binding';
 export { foreignReference, NO_NAMESPACE, PRODUCER, serviceFrontend, type Frontend } from './binding/frontend';

@@ -1,10 +1,4 @@
-/**
- * What every program needs: time, logs, retries, cancellation, work that shares the event loop, settings, threads, and
- * the election of a leader.
- *
- * Ports (Clock, Logger, LeaderLease, LeaderLock, LeaseKeeper) with the smallest honest implementation of each; the others
- * are adapters.
- */
+/** What every program needs (libs/runtime/README.md). */
 export { aborted, onAbort, orAborted, sharedAbortController, underSignals, withDeadline, within } from './abort';
 export { Backoff, type BackoffOptions } from './backoff';
 export { BoundedMap } from './bounded-map';

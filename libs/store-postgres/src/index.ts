@@ -1,10 +1,4 @@
-/**
- * The store of a control plane in Postgres: one table for the log, a row that orders the commits, and beside the log the
- * leader's epoch and lease, the sessions of zones, and notes. TypeORM's DataSource is the pool; LISTEN and the thread that
- * renews the lease have connections of their own.
- *
- *   PostgresBackend → { store, sessions, audit, lease, leaseKeeper }
- */
+/** The store of a control plane in Postgres (libs/store-postgres/README.md). */
 export { createPostgresBackend, PostgresBackend, type PostgresOptions, type PostgresStatus } from './postgres-backend';
 export { restoreBackup, type Restored, type RestoreOptions } from './backup/postgres-restore';
 export { PostgresStore } from './postgres-store';

@@ -1,9 +1,4 @@
-/**
- * The state of a control plane: the port `ResourceStore`, the in-memory index that everything reads from, and the loop
- * that keeps the index equal to the store. MemoryStore is the store of tests; conformance/ is the suite of every store.
- *
- *   write → ResourceStore → watch → followStore → ResourceIndex → listeners (controllers, sync, DNS, lists)
- */
+/** The state of a control plane, and its index in memory (libs/store/README.md). */
 export {
   Fenced,
   RelistRequired,

@@ -1,10 +1,4 @@
-/**
- * Which control plane gets which resource, and the state machines of a sync stream: deterministic, without I/O.
- *
- *   index event → Outbox (dirty keys of a peer) → OutboundMessage ⇢ InboundMessage → Inbox → InboundChanges → store
- *
- * libs/kds runs them over gRPC. `isSentDown` and `isSentUp` decide what is sent, `ownershipViolation` what is written.
- */
+/** Who is sent what, and the state machines of a stream (libs/sync/README.md). */
 export {
   isKindSentDown,
   isKeptFromSync,

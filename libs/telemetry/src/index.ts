@@ -1,8 +1,4 @@
-/**
- * What operators see of a running program: logs, metrics, traces, health.
- *
- *   Logger → pino;   Metric, HistogramMetric → /metrics;   readiness → /ready;   Tracer → OTLP
- */
+/** Logs, metrics, traces and health of a program (libs/telemetry/README.md). */
 export { serveDiagnostics, type Diagnostics } from './diagnostics';
 export {
   createHistogram,

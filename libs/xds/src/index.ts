@@ -1,8 +1,4 @@
-/**
- * What proxies are told, in Envoy's discovery protocol (xDS).
- *
- *   translation → encoded resources → server ══ADS══► Envoy, gRPC
- */
+/** What proxies are sent (libs/xds/README.md). */
 export {
   durationOf,
   encodeMessage,

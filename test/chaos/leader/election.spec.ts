@@ -1,3 +1,20 @@
+/*
+ * What a leader survives, on real servers, with the lock in Redis and with the lease in Postgres alone; where another file tests it, that
+ * file is named:
+ * * a leader that plans from an index older than its epoch.
+ * * a candidate that slept between lock and epoch.
+ * * Redis killed and back.
+ * * Redis wiped while the lock is held.
+ * * a value in the key of Redis that never ends: test/chaos/leader/witness.spec.ts,
+ *   libs/store/src/memory/election-witness.spec.ts.
+ * * replicas that do not know which witness counts: test/chaos/leader/witness.spec.ts,
+ *   libs/store/src/conformance/fences.ts.
+ * * half of the replicas cut off from Redis.
+ * * stopped (SIGSTOP) past the lease, and woken: test/chaos/leader/leader-chaos.spec.ts.
+ * * a clock that jumps.
+ * * two that both believe they lead: test/chaos/leader/two-leaders.spec.ts.
+ * * a clean stop.
+ */
 import { silentLogger, systemClock, type Clock, type LeaderLock, type LeaderTerm } from '@causeway/runtime';
 import { waitUntilCaughtUp, Fenced, followStore, ResourceIndex } from '@causeway/store';
 import type { Change } from '@causeway/store';

@@ -24,7 +24,7 @@ export interface KnownFault {
   readonly faults: Faults;
 }
 
-/** The bugs that the simulation must find (docs/reference/simulation.md has how often it does). */
+/** The bugs that the simulation must find (test/simulation/README.md has how often it does). */
 export const KNOWN_FAULTS: readonly KnownFault[] = [
   {
     name: 'no-fence',

@@ -1,3 +1,8 @@
+/*
+ * Builtin plane: identities on both sides, backpressure, half-close, times, limits, ejection, retries, choice,
+ * metrics, several processes. Also: libs/agent/src/builtin/upstream/host-set.spec.ts,
+ * libs/agent/src/builtin/processes/plane-processes.spec.ts, test/agent/builtin.spec.ts.
+ */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';

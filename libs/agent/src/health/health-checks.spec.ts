@@ -1,3 +1,7 @@
+/*
+ * Health: tcp, http, grpc, command as another user; thresholds, damping; why a service is down is told. Also:
+ * libs/agent/src/health/health-state.spec.ts, test/scenarios/agent-leases.spec.ts, test/agent/agent.spec.ts.
+ */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';

@@ -1,3 +1,7 @@
+/*
+ * Names on loopback, and how the machine’s resolver is led there. Also: libs/agent/src/names/resolver-setup.spec.ts,
+ * test/agent/agent.spec.ts, test/agent/zones.spec.ts.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -48,7 +48,7 @@ const textIn = (object: JsonValue | undefined, field: string): string => {
 };
 const countOf = (list: JsonValue | undefined): number => (isJsonArray(list) ? list.length : 0);
 
-/** The precedence of the Gateway API before age: the larger first (docs/plans/routes.md, Decisions). */
+/** The precedence of the Gateway API before age: the larger first (docs/reference/routing.md). */
 function strength({ path, method, headers, queryParams }: JsonObject): readonly number[] {
   if (isJsonObject(method) || path === undefined)
     return [textIn(method, 'service').length, textIn(method, 'method').length, countOf(headers)];

@@ -54,7 +54,7 @@ const isSource = (kind: string): boolean => sourceKinds.some((known) => known ==
 
 /**
  * Makes MeshServices, routes and policies of VirtualNodes and VirtualServices, and writes the conditions of those that were made here,
- * and to which node each Dataplane belongs (docs/plans/app-mesh.md). A change costs what it touches. Objects are decided on only when everything that was touched is
+ * and to which node each Dataplane belongs (docs/adr/0022-app-mesh-compiles-to-the-core.md). A change costs what it touches. Objects are decided on only when everything that was touched is
  * compiled, so that none is deleted while its source waits.
  */
 export class AppMeshReconciler implements KeyedReconciler {

@@ -41,7 +41,7 @@ export type DryRunSource = Omit<GeneratorSource, 'creationOrder'>;
 
 /**
  * The names that a generator would give in the zone of `table`, and the collisions that it would win and lose (docs/design.md
- * §4; docs/reference/requirements.md, row 42). A stored generator keeps its creation order, a new one is the youngest.
+ * §4; peers 42). A stored generator keeps its creation order, a new one is the youngest.
  * Names are ordered by mesh, hostname and service. Holds the event loop for no longer than a slice; rejects with the
  * reason of the signal when that aborts first.
  */

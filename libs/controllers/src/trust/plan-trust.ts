@@ -65,7 +65,7 @@ export function isDerivedTrust({ id, labels }: Resource): boolean {
 }
 
 /**
- * Decides about one domain (docs/plans/traffic.md part 4). A zone's MeshTrust counts for the domains bound to the zone by the
+ * Decides about one domain (docs/design.md §4). A zone's MeshTrust counts for the domains bound to the zone by the
  * name with which it authenticated: `<mesh>.<zone>.mesh.local`, and what a MeshIdentity of the global gives in that zone.
  * The operator's own comes before those of zones; of several zones the one that holds the domain already stays, so that no
  * other can take it over, else the oldest, then by zone and name. Independent of the order of the claims.

@@ -83,7 +83,7 @@ function domainKey(mesh: string, trustDomain: string): string {
 
 /**
  * Publishes whom to believe for the workloads of this zone: one MeshTrust for each mesh and trust domain for which the
- * zone's authority signs, with the certificates of all authorities that are trusted (docs/plans/traffic.md part 4). Takes back
+ * zone's authority signs, with the certificates of all authorities that are trusted (docs/design.md §10). Takes back
  * what it published where no MeshIdentity asks for it any more; before there is an authority it does nothing.
  */
 export class TrustPublisher implements ControlLoop {

@@ -33,7 +33,7 @@ interface Domain {
 
 /**
  * Derives one MeshTrust for each trust domain from those that zones sent, on the global: zones send theirs up and get those
- * of others only so (docs/plans/traffic.md part 4). Refused ones carry the condition `TrustRefused`. A lost zone keeps its
+ * of others only so (docs/design.md §4). Refused ones carry the condition `TrustRefused`. A lost zone keeps its
  * trust, a deleted one loses it. A change costs what the claims of its domains cost; a MeshIdentity or Zone that comes or
  * goes costs a walk through all MeshTrusts.
  */

@@ -1,4 +1,4 @@
-/** The levels of the graph of targets, the least specific first (docs/plans/policies.md, Decisions). */
+/** The levels of the graph of targets, the least specific first (ADR 25). */
 export const levels = [
   'Mesh',
   'Namespace',

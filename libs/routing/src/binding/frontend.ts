@@ -12,7 +12,7 @@ import { looksIntoRequests, type CompiledRoute } from '../rules/compiled-route';
 /** The kinds that references of routes can find; `Service` finds MeshServices. */
 export type TargetKind = 'MeshService' | 'MeshMultiZoneService' | 'Gateway';
 
-/** Where a service of a kind without namespaces stands: routes of this namespace are its producers' (docs/plans/routes.md, Decisions). */
+/** Where a service of a kind without namespaces stands: routes of this namespace are its producers' (ADR 27). */
 export const NO_NAMESPACE = 'default';
 
 /** What a reference names, before it is known whether it exists: a key of kind, mesh, namespace and display name. */

@@ -19,7 +19,7 @@ interface Condition {
 export interface CompiledMatch {
   /** Why it does not match, the first condition that fails; undefined where all hold. Linear in its conditions. */
   readonly refusal: (fields: RequestFields) => string | undefined;
-  /** Precedence before age: compared number by number, the larger first (docs/plans/routes.md, Decisions). */
+  /** Precedence before age: compared number by number, the larger first (docs/reference/routing.md). */
   readonly rank: readonly number[];
   /** In words: `Exact /v1, method GET`. */
   readonly text: string;

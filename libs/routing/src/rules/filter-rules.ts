@@ -21,7 +21,7 @@ export const redirectStatusCodes = [301, 302, 303, 307, 308] as const;
 export const GEP_2257 = /^([0-9]{1,5}(h|m|s|ms)){1,4}$/;
 
 /**
- * What a rule's filters and time-outs break among themselves (docs/plans/routes.md, Decisions). `not-allowed` is given to
+ * What a rule's filters and time-outs break among themselves (ADR 27). `not-allowed` is given to
  * filters that exclude each other, other codes to values that nothing here knows. Linear in the rule.
  */
 export function filterViolations(rule: RouteRule, at: FieldPath): Violation[] {

@@ -38,7 +38,7 @@ const MOST_BUNDLES = 64;
 const EARLY = 60_000;
 
 /**
- * Verifies certificates of workloads that callers of the xDS port show instead of a token. As in the mesh (design-traffic §10): exactly one
+ * Verifies certificates of workloads that callers of the xDS port show instead of a token. As in the mesh (docs/design.md §10): exactly one
  * SPIFFE id, signed by an authority of the trust domain in that id, within its validity, not revoked.
  */
 export class PeerCertificates {
