@@ -19,6 +19,8 @@ interface Given {
   readonly lists: Map<string, ReadonlySet<string>>;
   /** What they asked for and acked, so that a source that knows nothing of it can be told. */
   readonly asked: ((of: EnvoyResources, proxy: Proxy<EnvoyView>) => void)[];
+  /** Addresses that they use on demand, by the names of their clusters. */
+  readonly onDemand: Set<string>;
 }
 
 /**
@@ -101,14 +103,19 @@ export class OracleSource implements ResourceSource<EnvoyView> {
   }
 
   subscribed(proxy: Proxy<EnvoyView>, type: string, names: readonly string[]): void {
-    this.givenTo(proxy.view).asked.push((of, by) => of.subscribed(by, type, names));
+    const { asked, onDemand } = this.givenTo(proxy.view);
+    asked.push((of, by) => of.subscribed(by, type, names));
+    if (type === RESOURCE_TYPES.cluster) for (const name of names) if (name.startsWith('vip:')) onDemand.add(name);
     this.source.subscribed(proxy, type, names);
   }
 
   unsubscribed(proxy: Proxy<EnvoyView>, type: string, names: readonly string[]): void {
-    const { asked, versions } = this.givenTo(proxy.view);
+    const { asked, versions, onDemand } = this.givenTo(proxy.view);
     asked.push((of, by) => of.unsubscribed(by, type, names));
-    for (const name of names) versions.get(type)?.delete(name);
+    for (const name of names) {
+      versions.get(type)?.delete(name);
+      if (type === RESOURCE_TYPES.cluster) onDemand.delete(name);
+    }
     this.source.unsubscribed(proxy, type, names);
   }
 
@@ -124,7 +131,9 @@ export class OracleSource implements ResourceSource<EnvoyView> {
   /** Compares all that proxies hold with a build from nothing. */
   check(): void {
     const fresh = this.fresh();
-    for (const [view, { versions, lists, asked }] of this.views) {
+    for (const [view, { versions, lists, asked, onDemand }] of this.views) {
+      // What is used of an address is listed once its proxy has taken what it was told of it.
+      if ([...onDemand].some((name) => versions.get(RESOURCE_TYPES.cluster)?.has(name) !== true)) continue;
       const proxy = { id: 'oracle', view };
       for (const ask of asked) ask(fresh, proxy);
       for (const [type, names] of lists) {
@@ -150,7 +159,12 @@ export class OracleSource implements ResourceSource<EnvoyView> {
   }
 
   private givenTo(view: EnvoyView): Given {
-    const given = this.views.get(view) ?? { versions: new Map(), lists: new Map(), asked: [] };
+    const given = this.views.get(view) ?? {
+      versions: new Map(),
+      lists: new Map(),
+      asked: [],
+      onDemand: new Set(),
+    };
     this.views.set(view, given);
     return given;
   }
