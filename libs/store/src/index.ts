@@ -3,6 +3,7 @@
  * that keeps the index equal to the store. MemoryStore is the store of tests; conformance/ is the suite of every store.
  *
  *   write → ResourceStore → watch → followStore → ResourceIndex → listeners (controllers, sync, DNS, lists)
+ *                                                    └► DerivedTable: fill, apply → listeners
  */
 export {
   Fenced,
@@ -35,6 +36,18 @@ export {
   type IndexListener,
   type IndexReader,
 } from './resource-index';
+export { DoubleBuffer, type Derivation } from './derived/derivation';
+export {
+  DerivedTable,
+  fillAtOnce,
+  fillInSlices,
+  type DerivedListener,
+  type DerivedSource,
+  type DerivedTableOptions,
+  type FillOptions,
+  type FillRunner,
+} from './derived/derived-table';
+export { followIndex, type IndexedState } from './derived/follow-index';
 export { followStore, reachedSoon, waitUntilCaughtUp, type FollowOptions } from './follow-store';
 export {
   type SessionDirection,

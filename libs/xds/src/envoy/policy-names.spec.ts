@@ -1,4 +1,5 @@
-import { FollowedPolicies, FollowedRoutes, type StepsRunner } from '@causeway/meshes';
+import { fillAtOnce } from '@causeway/store';
+import { FollowedPolicies, FollowedRoutes } from '@causeway/meshes';
 import { RouteConfiguration } from '@causeway/proto-gen';
 import type { JsonObject } from '@causeway/resources';
 import { shippedKinds, sketch, TrafficZone } from '../../../../test/support/traffic-zone';
@@ -8,11 +9,6 @@ import type { EnvoyView } from './envoy-view';
 
 const { routes } = RESOURCE_TYPES;
 const NAMES = ['a', 'b', 'c'];
-const atOnce: StepsRunner = (steps, done) => {
-  for (const _ of steps);
-  done();
-};
-
 /** Three services of namespace `shop`, and clients there and in `other`. */
 function shop() {
   const spec = { ports: [{ port: 80, appProtocol: 'http' }] };
@@ -20,7 +16,7 @@ function shop() {
   const clients = ['shop', 'other'].map((namespace) => sketch('Dataplane', 'client', {}, { namespace }));
   const mesh = sketch('Mesh', 'default', { controllerName: 'causeway.io/control-plane' });
   const zone = new TrafficZone([mesh, ...shippedKinds(), ...services, ...clients]);
-  const followed = { index: zone.index, meshes: zone.access.meshes, run: atOnce };
+  const followed = { index: zone.index, meshes: zone.access.meshes, run: fillAtOnce };
   const policies = new FollowedPolicies({ ...followed, routes: new FollowedRoutes({ ...followed, zone: 'west' }) });
   const source = new EnvoyResources(zone.index, 'west', zone.access, { policies });
   source.follow();
