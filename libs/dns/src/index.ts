@@ -1,7 +1,7 @@
 /**
  * The DNS server of a zone: it answers the hostnames of services with their virtual IPs and forwards every other name.
  *
- *   IndexReader → NameTableUpdater → NameTable, Authority → Answers → Responder ⇄ UdpListener, TcpListener
+ *   IndexReader → FollowedNames → NameTable, Authority → Answers → Responder ⇄ UdpListener, TcpListener
  *                                                                          └ other names → Forwarder → upstreams
  */
 export { checkAddresses, checkDnsTtl, checkSuffixes, checkUpstreams, type DnsSettings } from './dns-config';
