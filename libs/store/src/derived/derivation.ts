@@ -58,12 +58,12 @@ export class DoubleBuffer<Table, Change, Upstream = never> {
    */
   refill(): Generator<undefined, boolean> {
     this.next = this.derivation.empty();
-    return this.steps(this.next, ++this.fills);
+    return this.begin(this.next);
   }
 
   /** As `refill`, but reads the index once more into the table that takes changes, which is not emptied. */
   rescan(): Generator<undefined, boolean> {
-    return this.steps(this.newest, ++this.fills);
+    return this.begin(this.newest);
   }
 
   /** Gives up the fill that is under way. */
@@ -81,8 +81,13 @@ export class DoubleBuffer<Table, Change, Upstream = never> {
     return this.derivation.apply(this.newest, event, upstream);
   }
 
-  private *steps(table: Table, fill: number): Generator<undefined, boolean> {
-    for (const _ of this.derivation.fill(table)) {
+  private begin(table: Table): Generator<undefined, boolean> {
+    this.fills += 1;
+    return this.take(this.derivation.fill(table), table, this.fills);
+  }
+
+  private *take(steps: Iterable<unknown>, table: Table, fill: number): Generator<undefined, boolean> {
+    for (const _ of steps) {
       yield;
       if (fill !== this.fills) return false;
     }
