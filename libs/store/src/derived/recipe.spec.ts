@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { JsonObject, Resource } from '@causeway/resources';
 import { HeldFills } from '../../../../test/support/held-fills';
 import { ResourceIndex, type IndexReader } from '../resource-index';
@@ -73,13 +71,5 @@ describe('the recipe of a derived table', () => {
     table.subscribe((change) => heard.push(change));
     index.apply({ revision: 3, changes: [{ type: 'put', resource: zone('west', DISABLED) }] });
     expect([['east', 'west'].filter((each) => table.has(each)), heard]).toEqual([['east', 'west'], [['west']]]);
-  });
-
-  it('is the code of CONTRIBUTING.md', () => {
-    const root = join(__dirname, '../../../..');
-    const written = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8');
-    const [, recipe = ''] = /### Add a derived table[^]*?```ts\n([^]*?)```/.exec(written) ?? [];
-    expect(readFileSync(__filename, 'utf8')).toContain(recipe);
-    expect(recipe).toContain('DisabledZones');
   });
 });
