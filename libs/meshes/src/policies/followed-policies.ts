@@ -20,7 +20,7 @@ export interface FollowedPoliciesOptions extends Omit<MeshPoliciesOptions, 'inde
 export class FollowedPolicies extends DerivedTable<MeshPolicies, PoliciesAffected, Affected> {
   constructor(options: FollowedPoliciesOptions) {
     const { index, routes, run, maxAtOnce } = options;
-    super({ index, run, maxAtOnce, upstream: routes, derivation: policiesOf(options) });
+    super({ index, run, maxAtOnce, source: routes, derivation: policiesOf(options) });
   }
 
   /** The table as it is now: another one after a reload. Empty before the first fill. */

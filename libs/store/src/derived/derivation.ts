@@ -7,7 +7,7 @@ import type { IndexEvent } from '../resource-index';
  *
  *   empty() → fill(table), a slice a turn → served;   event → apply(table) → Change → listeners
  */
-export interface Derivation<Table, Change, Upstream = never> {
+export interface Derivation<Table, Change, SourceChange = never> {
   /** Returns a table into which nothing was read. */
   empty(): Table;
   /**
@@ -16,25 +16,25 @@ export interface Derivation<Table, Change, Upstream = never> {
    */
   fill(table: Table): Iterable<unknown>;
   /**
-   * Applies an event of the index that is no reload, once the index holds it. `upstream`: the changes of the table upstream by the same
+   * Applies an event of the index that is no reload, once the index holds it. `changes`: those of the source table by the same
    * event. Costs what the event names. Returns what may have changed in the table; undefined where nothing has.
    */
-  apply(table: Table, event: IndexEvent, upstream: readonly Upstream[]): Change | undefined;
+  apply(table: Table, event: IndexEvent, changes: readonly SourceChange[]): Change | undefined;
   /** Returns how many resources `apply` would compute; a costly event is applied by filling the table anew. 0 unless given. */
-  costOf?(table: Table, event: IndexEvent, upstream: readonly Upstream[]): number;
+  costOf?(table: Table, event: IndexEvent, changes: readonly SourceChange[]): number;
 }
 
 /**
  * Two versions of one table: the served one, which was whole when it was last filled and follows the index since, and the one that is being
  * filled. The steps of a fill are taken by whoever began it, a slice a turn of the event loop.
  */
-export class DoubleBuffer<Table, Change, Upstream = never> {
+export class DoubleBuffer<Table, Change, SourceChange = never> {
   private served: Table;
   private next: Table | undefined;
   /** Number of fills that have begun: a fill ends early once another one has. */
   private fills = 0;
 
-  constructor(private readonly derivation: Derivation<Table, Change, Upstream>) {
+  constructor(private readonly derivation: Derivation<Table, Change, SourceChange>) {
     this.served = derivation.empty();
   }
 
@@ -72,13 +72,13 @@ export class DoubleBuffer<Table, Change, Upstream = never> {
     this.fills += 1;
   }
 
-  costOf(event: IndexEvent, upstream: readonly Upstream[] = []): number {
-    return this.derivation.costOf?.(this.newest, event, upstream) ?? 0;
+  costOf(event: IndexEvent, changes: readonly SourceChange[] = []): number {
+    return this.derivation.costOf?.(this.newest, event, changes) ?? 0;
   }
 
   /** Applies an event to the table that takes changes. */
-  apply(event: IndexEvent, upstream: readonly Upstream[] = []): Change | undefined {
-    return this.derivation.apply(this.newest, event, upstream);
+  apply(event: IndexEvent, changes: readonly SourceChange[] = []): Change | undefined {
+    return this.derivation.apply(this.newest, event, changes);
   }
 
   private begin(table: Table): Generator<undefined, boolean> {

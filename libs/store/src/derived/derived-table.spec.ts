@@ -84,11 +84,11 @@ interface Sizes {
   readonly byName: Map<string, number>;
 }
 
-function sizes(index: IndexReader, upstream: DerivedTable<Teams, ReadonlySet<string>>) {
+function sizes(index: IndexReader, source: DerivedTable<Teams, ReadonlySet<string>>) {
   const read = ({ teams: of, byName }: Sizes, { id, ...resource }: Resource): void =>
     void byName.set(id.name, of.get(teamOf({ id, ...resource }))?.size ?? -1);
   const derivation: Derivation<Sizes, ReadonlySet<string>, ReadonlySet<string>> = {
-    empty: () => ({ teams: upstream.served, byName: new Map() }),
+    empty: () => ({ teams: source.served, byName: new Map() }),
     *fill(table) {
       for (const resource of index.ofKind('Thing')) yield read(table, resource);
     },
@@ -110,9 +110,9 @@ function sizes(index: IndexReader, upstream: DerivedTable<Teams, ReadonlySet<str
 
 function made({ index }: Things, run: FillRunner, maxAtOnce?: number) {
   const derivation = teams(index);
-  const upstream = new DerivedTable({ index, run, maxAtOnce, derivation });
-  const table = new DerivedTable({ index, run, maxAtOnce, upstream, derivation: sizes(index, upstream) });
-  return { upstream, table, derivation };
+  const source = new DerivedTable({ index, run, maxAtOnce, derivation });
+  const table = new DerivedTable({ index, run, maxAtOnce, source, derivation: sizes(index, source) });
+  return { source, table, derivation };
 }
 
 const sorted = (table: ReadonlyMap<string, number>): [string, number][] => [...table].sort();
@@ -133,7 +133,7 @@ describe('a derived table', () => {
       fc.property(fc.array(action, { maxLength: 40 }), fc.constantFrom(0, 2, undefined), (actions, maxAtOnce) => {
         const things = new Things();
         const fills = new HeldFills();
-        const { upstream, table } = made(things, fills.run, maxAtOnce);
+        const { source, table } = made(things, fills.run, maxAtOnce);
         let heard = new Set<string>();
         table.subscribe((change) => {
           const names = change === 'reloaded' ? ['a', 'b', 'c', 'd', 'e'] : change;
@@ -152,13 +152,13 @@ describe('a derived table', () => {
         for (const one of actions) {
           if ('writes' in one) things.write(one.writes);
           else if ('load' in one) things.load(...one.load.map((each) => thing(each.name, each.team)));
-          else if ('refill' in one) (one.refill ? upstream : table).refill();
+          else if ('refill' in one) (one.refill ? source : table).refill();
           else for (let n = 0; n < one.steps; n++) fills.take();
           look();
         }
         fills.finish();
         look();
-        expect([upstream.isCurrent, table.isCurrent]).toEqual([true, true]);
+        expect([source.isCurrent, table.isCurrent]).toEqual([true, true]);
         const fresh = made(things, fillAtOnce).table;
         expect(sorted(table.served.byName)).toEqual(sorted(fresh.served.byName));
       }),
@@ -169,10 +169,10 @@ describe('a derived table', () => {
   it.each([1_000, 8_000])('costs one read for one change of %d', (count) => {
     const things = new Things();
     things.load(...Array.from({ length: count }, (_, i) => thing(`t${i}`, `team${i}`)));
-    const { upstream, derivation } = made(things, fillAtOnce);
+    const { source, derivation } = made(things, fillAtOnce);
     expect(derivation.reads).toBe(count);
     const heard: unknown[] = [];
-    upstream.subscribe((change) => heard.push(change));
+    source.subscribe((change) => heard.push(change));
     things.write([{ name: 't7', team: 'other' }]);
     expect([derivation.reads, heard]).toEqual([count + 1, [new Set(['team7', 'other'])]]);
   });
@@ -181,29 +181,24 @@ describe('a derived table', () => {
     const things = new Things();
     things.load(thing('a', 'x'));
     const fills = new HeldFills();
-    const { upstream, table } = made(things, fills.run);
-    const loaded = Promise.all([upstream.whenLoaded(), table.whenLoaded()]);
+    const { source, table } = made(things, fills.run);
+    const loaded = Promise.all([source.whenLoaded(), table.whenLoaded()]);
     fills.finish();
     await loaded;
     const heard: unknown[] = [];
-    upstream.subscribe((change) => heard.push(change));
+    source.subscribe((change) => heard.push(change));
     things.load(thing('b', 'y'), thing('c', 'y'));
     fills.take();
     things.write([{ name: 'd', team: 'x' }]);
-    expect([[...upstream.served.keys()], upstream.isCurrent, table.isCurrent, heard]).toEqual([
-      ['x'],
-      false,
-      false,
-      [],
-    ]);
+    expect([[...source.served.keys()], source.isCurrent, table.isCurrent, heard]).toEqual([['x'], false, false, []]);
     fills.finish();
-    expect([[...upstream.served.keys()].sort(), table.isCurrent, heard]).toEqual([['x', 'y'], true, ['reloaded']]);
+    expect([[...source.served.keys()].sort(), table.isCurrent, heard]).toEqual([['x', 'y'], true, ['reloaded']]);
     expect(sorted(table.served.byName)).toEqual(
       sorted(new Map([...'bcd'].map((each) => [each, each === 'd' ? 1 : 2]))),
     );
   });
 
-  it('applies an event and what it changed upstream as one', () => {
+  it('applies an event and what that changed in its source as one', () => {
     const things = new Things();
     things.load(thing('a', 'x'), thing('b', 'x'));
     const { table } = made(things, fillAtOnce);
@@ -215,26 +210,26 @@ describe('a derived table', () => {
 
   it('applies changes from outside the index: at once, or where they cost too much by filling it anew', () => {
     const things = new Things();
-    const { upstream } = made(things, fillAtOnce);
+    const { source } = made(things, fillAtOnce);
     const heard: unknown[] = [];
-    upstream.subscribe((change) => heard.push(change));
-    const outside = (cost: number): void => upstream.change((table) => (table.clear(), new Set(['x'])), cost);
+    source.subscribe((change) => heard.push(change));
+    const outside = (cost: number): void => source.change((table) => (table.clear(), new Set(['x'])), cost);
     outside(1);
     things.load(thing('a', 'x'));
     outside(1);
     outside(1_001);
-    expect([heard, upstream.served.size]).toEqual([['reloaded', new Set(['x']), 'reloaded'], 1]);
+    expect([heard, source.served.size]).toEqual([['reloaded', new Set(['x']), 'reloaded'], 1]);
   });
 
   it('gives up a fill at its end, and hears of nothing then', () => {
     const things = new Things();
     things.load(thing('a', 'x'));
     const fills = new HeldFills();
-    const { upstream, derivation } = made(things, fills.run);
-    upstream.close();
+    const { source, derivation } = made(things, fills.run);
+    source.close();
     things.write([{ name: 'b', team: 'x' }]);
     fills.finish();
-    expect([derivation.reads, upstream.hasLoaded, upstream.served.size]).toEqual([1, false, 0]);
+    expect([derivation.reads, source.hasLoaded, source.served.size]).toEqual([1, false, 0]);
   });
 
   it('is filled in slices that give the event loop back; what a step throws is logged, and the table stays', async () => {

@@ -41,13 +41,13 @@ export interface DerivedSource<Change> {
 }
 
 /** What a derived table stands on. */
-export interface DerivedTableOptions<Table, Change, Upstream = never> {
+export interface DerivedTableOptions<Table, Change, SourceChange = never> {
   readonly index: Pick<IndexReader, 'point' | 'subscribe'>;
-  readonly derivation: Derivation<Table, Change, Upstream>;
+  readonly derivation: Derivation<Table, Change, SourceChange>;
   /** How fills are run. */
   readonly run: FillRunner;
   /** Another table of the same index, from which this one is derived too: made before it, and filled before it at each reload. */
-  readonly upstream?: DerivedSource<Upstream> | undefined;
+  readonly source?: DerivedSource<SourceChange> | undefined;
   /** An event that costs more (`Derivation.costOf`) is applied by filling the table anew. */
   readonly maxAtOnce?: number | undefined;
 }
@@ -57,28 +57,28 @@ const MAX_AT_ONCE = 1_000;
 
 /**
  * A table derived from the index, kept equal to it until `close`. While it is filled anew the table stays as it was, and events are
- * applied to the one that is being filled. A table upstream announces its change by an event before this one sees that event: both
+ * applied to the one that is being filled. Its source announces what an event changed before this table sees that event: both
  * are applied as one, so listeners never see a table that holds half an event. It follows the index from the moment it is made: make it
  * before those who follow the index and read it.
  */
-export class DerivedTable<Table, Change, Upstream = never> implements DerivedSource<Change> {
-  private readonly buffer: DoubleBuffer<Table, Change, Upstream>;
+export class DerivedTable<Table, Change, SourceChange = never> implements DerivedSource<Change> {
+  private readonly buffer: DoubleBuffer<Table, Change, SourceChange>;
   private readonly listeners = new Set<DerivedListener<Change>>();
   private readonly waiting = new Set<() => void>();
   private readonly subscriptions: readonly (() => void)[];
   private loaded = false;
   /** The last event that was seen here. */
   private seen: StorePoint | undefined;
-  /** Changes of the table upstream by an event that was not seen here yet. */
-  private pending: Upstream[] = [];
+  /** Changes of the source by an event that was not seen here yet. */
+  private pending: SourceChange[] = [];
 
-  constructor(private readonly options: DerivedTableOptions<Table, Change, Upstream>) {
-    const { index, derivation, upstream } = options;
+  constructor(private readonly options: DerivedTableOptions<Table, Change, SourceChange>) {
+    const { index, derivation, source } = options;
     this.buffer = new DoubleBuffer(derivation);
     this.seen = index.point;
-    const unsubscribe = upstream?.subscribe((change) => this.observeUpstream(change));
+    const unsubscribe = source?.subscribe((change) => this.observeSource(change));
     this.subscriptions = [...(unsubscribe ? [unsubscribe] : []), index.subscribe((event) => this.observe(event))];
-    if (upstream ? upstream.hasLoaded : index.point) this.refill();
+    if (source ? source.hasLoaded : index.point) this.refill();
   }
 
   /** The table that is served: empty before the first fill, and another object after each reload. */
@@ -91,9 +91,9 @@ export class DerivedTable<Table, Change, Upstream = never> implements DerivedSou
     return this.loaded;
   }
 
-  /** Whether the table holds all that the index does: not before the first fill, nor while it or the table upstream is filled anew. */
+  /** Whether the table holds all that the index does: not before the first fill, nor while it or its source is filled anew. */
   get isCurrent(): boolean {
-    return this.loaded && !this.buffer.isFilling && this.options.upstream?.isCurrent !== false;
+    return this.loaded && !this.buffer.isFilling && this.options.source?.isCurrent !== false;
   }
 
   /** Resolves when the index was loaded and everything is derived from it. Never, where `close` comes first. */
@@ -137,25 +137,25 @@ export class DerivedTable<Table, Change, Upstream = never> implements DerivedSou
   }
 
   private observe(event: IndexEvent): void {
-    const upstream = this.pending;
+    const changes = this.pending;
     this.pending = [];
     this.seen = event.point;
-    if (!event.reloaded) this.apply(event, upstream);
-    // The table upstream is filled anew then, and this one after it.
-    else if (!this.options.upstream) this.refill();
+    if (!event.reloaded) this.apply(event, changes);
+    // The source is filled anew then, and this table after it.
+    else if (!this.options.source) this.refill();
   }
 
-  private observeUpstream(change: Upstream | 'reloaded'): void {
+  private observeSource(change: SourceChange | 'reloaded'): void {
     const { point } = this.options.index;
     if (change === 'reloaded') this.refill();
     else if (!point || point !== this.seen) this.pending.push(change);
     else this.apply({ point, reloaded: false, changes: [] }, [change]);
   }
 
-  private apply(event: IndexEvent, upstream: readonly Upstream[]): void {
+  private apply(event: IndexEvent, changes: readonly SourceChange[]): void {
     if (!this.isStarted) return;
-    if (this.buffer.costOf(event, upstream) > this.maxAtOnce) return this.refill();
-    this.announce(this.buffer.apply(event, upstream));
+    if (this.buffer.costOf(event, changes) > this.maxAtOnce) return this.refill();
+    this.announce(this.buffer.apply(event, changes));
   }
 
   private *announcing(steps: Generator<undefined, boolean>): Generator<undefined> {
