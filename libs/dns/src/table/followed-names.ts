@@ -33,6 +33,9 @@ export interface FollowedNamesOptions {
  * partial table would deny names that exist.
  */
 export class FollowedNames implements Names {
+  /** As they are served now: kept here, for each query reads them. */
+  table: NameTable;
+  authority: Authority;
   /** The serial of all SOAs; raised with every change of an answer. */
   serial = 0;
   /** Number of changes of services applied since the start. */
@@ -44,16 +47,9 @@ export class FollowedNames implements Names {
     const { index, clock, logger } = options;
     const run = fillInSlices({ clock, logger, failure: 'the names of services cannot be read' });
     this.derived = new DerivedTable({ index, run, derivation: this.derivation() });
+    ({ table: this.table, authority: this.authority } = this.derived.served);
     this.derived.subscribe(() => this.changed());
     if (this.derived.hasLoaded) this.changed();
-  }
-
-  get table(): NameTable {
-    return this.derived.served.table;
-  }
-
-  get authority(): Authority {
-    return this.derived.served.authority;
   }
 
   /** Resolves when the names of the index were read once. Never, where `close` comes first. */
@@ -105,6 +101,7 @@ export class FollowedNames implements Names {
   }
 
   private changed(): void {
+    ({ table: this.table, authority: this.authority } = this.derived.served);
     // Serials have 32 bits (RFC 1982). A reload may begin at a lower revision; the serial changes all the same.
     this.serial = (this.options.index.point?.revision ?? 0) % 2 ** 32;
     this.reportConflicts();
