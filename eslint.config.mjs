@@ -27,6 +27,20 @@ const ENVIRONMENT = {
   selector: "MemberExpression[object.name='process'][property.name='env']",
   message: 'Only apps/*/config.ts reads the environment; pass plain objects down.',
 };
+const RELOADED_MESSAGE =
+  'Follow the index by DerivedTable, or by followIndex of @causeway/store: they tell a reload from a change (CONTRIBUTING.md, Add a derived table).';
+const RELOADED = [
+  { selector: 'MemberExpression[property.name="reloaded"]', message: RELOADED_MESSAGE },
+  { selector: 'ObjectPattern > Property[key.name="reloaded"]', message: RELOADED_MESSAGE },
+];
+/** The kit itself; who ends with the load that it was of: a term's loops, a watch; and what proxies get, until it is a derived table. */
+const READERS_OF_RELOADED = [
+  'libs/store/src/**/*.ts',
+  'libs/controllers/src/runner/loop-runner.ts',
+  'libs/queries/src/watch/watch.ts',
+  'libs/xds/src/envoy/envoy-resources.ts',
+  'libs/xds/src/proxies/zone-proxy-authenticator.ts',
+];
 const TIMERS = ['setTimeout', 'setInterval', 'setImmediate'].map((name) => ({
   name,
   message: 'Take a Clock from @causeway/runtime: a test must be able to drive time.',
@@ -57,7 +71,7 @@ export default tseslint.config(
       eqeqeq: 'error',
       'no-console': 'error',
       'no-restricted-globals': ['error', ...TIMERS],
-      'no-restricted-syntax': ['error', ...LANGUAGE, ENVIRONMENT],
+      'no-restricted-syntax': ['error', ...LANGUAGE, ENVIRONMENT, ...RELOADED],
       '@typescript-eslint/consistent-type-assertions': ['error', { assertionStyle: 'never' }],
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
       '@typescript-eslint/no-empty-object-type': ['error', { allowInterfaces: 'with-single-extends' }],
@@ -71,6 +85,10 @@ export default tseslint.config(
   {
     files: ['**/*decode.ts'], // the border, where `unknown` becomes a type
     rules: { '@typescript-eslint/consistent-type-assertions': 'off' },
+  },
+  {
+    files: READERS_OF_RELOADED,
+    rules: { 'no-restricted-syntax': ['error', ...LANGUAGE, ENVIRONMENT] },
   },
   {
     files: ['libs/runtime/src/**/*.ts', 'apps/**/*.ts', 'bench/**/*.ts'],

@@ -1,6 +1,6 @@
 import type { Identity, Resource } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
-import { followStore, ResourceIndex, type PutChange } from '@causeway/store';
+import { followIndex, followStore, ResourceIndex, type PutChange } from '@causeway/store';
 import { createPostgresBackend, type PostgresBackend } from '@causeway/store-postgres';
 import { until } from '../support/until';
 
@@ -13,7 +13,7 @@ export class FollowedStore {
   private readonly following: Promise<void>;
 
   private constructor(readonly backend: PostgresBackend) {
-    this.index.subscribe(({ reloaded }) => void (this.reloads += Number(reloaded)));
+    followIndex(this.index, { reload: () => (this.reloads += 1), apply: () => undefined });
     const options = { clock: systemClock, logger: silentLogger, signal: this.over.signal };
     this.following = followStore(backend.store, this.index, options);
   }

@@ -11,11 +11,11 @@ import { Admission } from '@causeway/admission';
 import { namingInsights } from '@causeway/control-plane';
 import { HostnameExplainer } from '@causeway/controllers';
 import { GrpcApiServer, type GrpcApiOptions } from '@causeway/grpc-api';
-import { FollowedPolicies, FollowedRoutes, kindsOf, type StepsRunner } from '@causeway/meshes';
+import { FollowedPolicies, FollowedRoutes, kindsOf } from '@causeway/meshes';
 import { createQueries, type Queries, type QueryLimits } from '@causeway/queries';
 import { globalIdentity, ownZone, type ControlPlane } from '@causeway/resources';
 import { silentLogger, systemClock, type Clock } from '@causeway/runtime';
-import { followStore, MemoryAudit, MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
+import { fillAtOnce, followStore, MemoryAudit, MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
 import type { ConnectionLimits } from '@causeway/grpc-server';
 import { OpenAuthenticator } from '../support/admin-credential';
 import { meshesOf } from '../support/meshes';
@@ -45,11 +45,6 @@ export interface GrpcFixtureOptions {
 export const OPERATOR_TOKEN = 'the-operator-token-of-tests';
 const EAST: ControlPlane = { role: 'zone', zone: 'east', federated: false };
 
-const atOnce: StepsRunner = (steps, done) => {
-  for (const _ of steps);
-  done();
-};
-
 /** The gRPC API over a memory store with everything real behind it; a mesh `default` exists. */
 export class GrpcFixture {
   readonly store = new MemoryStore(new MemoryDisk());
@@ -76,8 +71,8 @@ export class GrpcFixture {
     this.explainer = new HostnameExplainer(index, cp);
     this.admission = new Admission({ ...shared, controlPlane: cp, access: this.policy });
     const { meshes } = shared;
-    this.routes = new FollowedRoutes({ index, meshes, zone: ownZone(cp), run: atOnce });
-    this.policies = new FollowedPolicies({ index, meshes, routes: this.routes, run: atOnce });
+    this.routes = new FollowedRoutes({ index, meshes, zone: ownZone(cp), run: fillAtOnce });
+    this.policies = new FollowedPolicies({ index, meshes, routes: this.routes, run: fillAtOnce });
     this.queries = createQueries({
       ...shared,
       policies: this.policies,

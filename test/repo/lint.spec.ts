@@ -8,6 +8,16 @@ const OFFENDERS: readonly (readonly [rule: string, file: string, source: string]
   ['no-restricted-syntax', 'libs/x/src/a-star.ts', `export * from './an-enum';`],
   ['no-restricted-syntax', 'libs/x/src/a-banned-name.ts', `export class ZoneManager { readonly a = 1; }`],
   ['no-restricted-syntax', 'libs/x/src/environment.ts', `export const home = process.env['HOME'];`],
+  [
+    'no-restricted-syntax',
+    'libs/x/src/a-reload.ts',
+    `export const isReload = (event: { readonly reloaded: boolean }): boolean => event.reloaded;`,
+  ],
+  [
+    'no-restricted-syntax',
+    'apps/x/src/a-reload.ts',
+    `export const isReload = ({ reloaded }: { readonly reloaded: boolean }): boolean => reloaded;`,
+  ],
   ['no-restricted-globals', 'libs/x/src/a-timer.ts', `setTimeout(() => undefined, 1);`],
   [
     'max-params',
@@ -36,6 +46,7 @@ const OFFENDERS: readonly (readonly [rule: string, file: string, source: string]
 ];
 
 const CLEAN: Readonly<Record<string, string>> = {
+  'libs/store/src/a-kit.ts': `export const isReload = ({ reloaded }: { readonly reloaded: boolean }): boolean => reloaded;`,
   'libs/x/src/decode.ts': `export const decoded = (value: unknown): string => value as string;`,
   'libs/x/src/constant.ts': `export const sides = ['left', 'right'] as const;`,
   'libs/runtime/src/clock.ts': `export const later = (work: () => void): unknown => setTimeout(work, 1);`,

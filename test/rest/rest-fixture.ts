@@ -1,6 +1,6 @@
 import { AccessPolicy, type Authenticator } from '@causeway/access';
 import { Admission } from '@causeway/admission';
-import { FollowedPolicies, FollowedRoutes, kindsOf, type Meshes, type StepsRunner } from '@causeway/meshes';
+import { FollowedPolicies, FollowedRoutes, kindsOf, type Meshes } from '@causeway/meshes';
 import type { AccessFacts } from '@causeway/queries';
 import {
   globalIdentity,
@@ -13,7 +13,15 @@ import {
 import { createRestServer, type RestServer, type RestServerOptions } from '@causeway/rest';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { restAccess, type TestAccess } from '../support/rest-access';
-import { followStore, MemoryAudit, MemoryDisk, MemoryStore, ResourceIndex, type StoreExport } from '@causeway/store';
+import {
+  fillAtOnce,
+  followStore,
+  MemoryAudit,
+  MemoryDisk,
+  MemoryStore,
+  ResourceIndex,
+  type StoreExport,
+} from '@causeway/store';
 import { meshesOf } from '../support/meshes';
 
 /** A REST server over a memory store with everything real behind it. */
@@ -86,7 +94,7 @@ export async function restFixture(options: FixtureOptions = {}): Promise<RestFix
   const following = followStore(store, index, { clock: systemClock, logger: silentLogger, signal: stop.signal });
   const meshes = meshesOf(index);
   const registry = kindsOf(index);
-  const followed = { index, meshes, run: atOnce };
+  const followed = { index, meshes, run: fillAtOnce };
   const routes = new FollowedRoutes({ ...followed, zone: ownZone(cp) });
   const policies = new FollowedPolicies({ ...followed, routes });
   const known = callers?.({ index, meshes, policies });
@@ -142,11 +150,6 @@ function emptyExport(store: MemoryStore, cp: ControlPlane): StoreExport {
     },
   };
 }
-
-const atOnce: StepsRunner = (steps, done) => {
-  for (const _ of steps);
-  done();
-};
 
 function zoneLabel({ zone }: Identity): Labels {
   return zone === '' ? {} : { 'kuma.io/zone': zone };

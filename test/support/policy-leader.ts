@@ -16,7 +16,7 @@ import {
   type Identity,
   type JsonObject,
 } from '@causeway/resources';
-import type { PutChange, ResourceStore } from '@causeway/store';
+import { fillAtOnce, type PutChange, type ResourceStore } from '@causeway/store';
 import { meshesOf } from './meshes';
 import { RouteLeader } from './route-leader';
 import type { TestPlane } from './test-plane';
@@ -98,11 +98,7 @@ export class PolicyLeader {
 
 /** The policies of a plane, derived at once. */
 export function policiesOf({ index }: Pick<TestPlane, 'index'>, routes: FollowedRoutes): FollowedPolicies {
-  const run = (steps: Iterable<unknown>, done: () => void): void => {
-    for (const _ of steps);
-    done();
-  };
-  return new FollowedPolicies({ index, meshes: meshesOf(index), routes, run });
+  return new FollowedPolicies({ index, meshes: meshesOf(index), routes, run: fillAtOnce });
 }
 
 /** A definition as it is stored. */

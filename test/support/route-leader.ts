@@ -8,7 +8,7 @@ import {
 import { FollowedRoutes } from '@causeway/meshes';
 import { isJsonArray, isJsonObject, ownZone, type Identity } from '@causeway/resources';
 import { silentLogger, systemClock, type Clock } from '@causeway/runtime';
-import type { ResourceStore } from '@causeway/store';
+import { fillAtOnce, type ResourceStore } from '@causeway/store';
 import { meshesOf } from './meshes';
 import type { TestPlane } from './test-plane';
 
@@ -100,11 +100,7 @@ async function epochOf(
 
 /** The routes of a plane, derived at once. */
 export function followed({ index, cp }: TestPlane, meshes = meshesOf(index)): FollowedRoutes {
-  const run = (steps: Iterable<unknown>, done: () => void): void => {
-    for (const _ of steps);
-    done();
-  };
-  return new FollowedRoutes({ index, meshes, zone: ownZone(cp), run });
+  return new FollowedRoutes({ index, meshes, zone: ownZone(cp), run: fillAtOnce });
 }
 
 /** The entries of a route's status in a few words: `name:port Accepted=True/Accepted …`. */

@@ -1,4 +1,5 @@
-import { FollowedPolicies, FollowedRoutes, type StepsRunner } from '@causeway/meshes';
+import { fillAtOnce } from '@causeway/store';
+import { FollowedPolicies, FollowedRoutes } from '@causeway/meshes';
 import { parseDialRules } from '@causeway/ipam';
 import { Forbidden, type JsonObject, type Resource } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
@@ -35,11 +36,6 @@ export function hostsBy(...rules: readonly string[]): HostSource {
 /** For servers outside the mesh that a test has on loopback. */
 export const LOOPBACK_HOSTS = hostsBy('0.0.0.0/0');
 
-const atOnce: StepsRunner = (steps, done) => {
-  for (const _ of steps);
-  done();
-};
-
 /** What carries traffic: a real Envoy, or the builtin plane. */
 export type ProxyKind = 'envoy' | 'builtin';
 /** The kinds that can be tried here. */
@@ -73,8 +69,8 @@ export class TrafficPlane {
   ) {
     const { index, access } = state;
     const { meshes } = access;
-    this.routes = new FollowedRoutes({ index, meshes, zone, run: atOnce });
-    this.policies = new FollowedPolicies({ index, meshes, routes: this.routes, run: atOnce });
+    this.routes = new FollowedRoutes({ index, meshes, zone, run: fillAtOnce });
+    this.policies = new FollowedPolicies({ index, meshes, routes: this.routes, run: fillAtOnce });
     this.source = new EnvoyResources(index, zone, access, { policies: this.policies, ...(hosts && { hosts }) });
     this.unfollow = this.source.follow();
     const options = { policies: this.policies, ...(hosts && { hosts }) };

@@ -1,7 +1,7 @@
 import { Inject, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { FollowedPolicies, type FollowedRoutes, type Meshes } from '@causeway/meshes';
-import { errorText, inTimedSlices, orAborted } from '@causeway/runtime';
-import type { IndexReader } from '@causeway/store';
+import { orAborted } from '@causeway/runtime';
+import { fillInSlices, type IndexReader } from '@causeway/store';
 import { CORE, type ControlPlaneCore } from './core.module';
 
 /** The `FollowedPolicies` of this replica: which policies hold where, and what they come to. */
@@ -17,11 +17,7 @@ export function followPolicies(
   const { clock, logger, shutdown: signal } = core;
   return new FollowedPolicies({
     ...{ index, meshes, routes },
-    run: (steps, done) => {
-      inTimedSlices(steps, { clock, signal }).then(done, (error: unknown) => {
-        if (!signal.aborted) logger.error('the policies cannot be read', { error: errorText(error) });
-      });
-    },
+    run: fillInSlices({ clock, logger, signal, failure: 'the policies cannot be read' }),
   });
 }
 

@@ -1,8 +1,8 @@
 import { Inject, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { FollowedRoutes, type Meshes } from '@causeway/meshes';
 import { ownZone } from '@causeway/resources';
-import { errorText, inTimedSlices, orAborted } from '@causeway/runtime';
-import type { IndexReader } from '@causeway/store';
+import { orAborted } from '@causeway/runtime';
+import { fillInSlices, type IndexReader } from '@causeway/store';
 import { CORE, type ControlPlaneCore } from './core.module';
 
 /** The `FollowedRoutes` of this replica: which routes are bound to which services. */
@@ -14,11 +14,7 @@ export function followRoutes(core: ControlPlaneCore, index: IndexReader, meshes:
   const zone = ownZone(cp);
   return new FollowedRoutes({
     ...{ index, meshes, zone },
-    run: (steps, done) => {
-      inTimedSlices(steps, { clock, signal }).then(done, (error: unknown) => {
-        if (!signal.aborted) logger.error('the routes cannot be read', { error: errorText(error) });
-      });
-    },
+    run: fillInSlices({ clock, logger, signal, failure: 'the routes cannot be read' }),
   });
 }
 

@@ -1,6 +1,6 @@
 import { ownZone, type ControlPlane, type Registry } from '@causeway/resources';
 import { errorText, type Clock, type Logger, type Timer } from '@causeway/runtime';
-import type { IndexEvent, IndexReader, ResourceStore } from '@causeway/store';
+import { followIndex, type IndexChange, type IndexReader, type ResourceStore } from '@causeway/store';
 import {
   authoritySecret,
   authorityText,
@@ -68,7 +68,10 @@ export class SelfIssuedCertificates implements ServerCertificates {
     private issued: IssuedCertificate,
     private lastFault: string | undefined,
   ) {
-    this.unsubscribe = options.index.subscribe((event) => this.observe(event));
+    this.unsubscribe = followIndex(options.index, {
+      reload: () => this.refresh(),
+      apply: (changes) => this.observe(changes),
+    });
     this.scheduleCheck();
   }
 
@@ -106,10 +109,10 @@ export class SelfIssuedCertificates implements ServerCertificates {
     this.timer?.cancel();
   }
 
-  private observe({ reloaded, changes }: IndexEvent): void {
+  private observe(changes: readonly IndexChange[]): void {
     const { cp } = this.options;
     const [name, zone] = [authoritySecret(cp), cp && ownZone(cp)];
-    if (reloaded || changes.some(({ id }) => isOwnGlobalSecret(id, zone) && id.name === name)) this.refresh();
+    if (changes.some(({ id }) => isOwnGlobalSecret(id, zone) && id.name === name)) this.refresh();
   }
 
   private scheduleCheck(): void {

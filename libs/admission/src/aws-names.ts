@@ -8,14 +8,14 @@ import {
   type Kind,
   type Resource,
 } from '@causeway/resources';
-import type { IndexChange, IndexReader } from '@causeway/store';
-import { PerIndex, type FollowedByIndex } from './followed-by-index';
+import type { IndexChange, IndexedState, IndexReader } from '@causeway/store';
+import { PerIndex } from './per-index';
 
 /**
  * The names at App Mesh, each of which one resource of a mesh and kind has (T003-08). What stands here is refused at admission. Two that
  * race, and two that meet by sync, are both stored: there the older one keeps the name. A change costs the resource that changed.
  */
-class AwsNames implements FollowedByIndex {
+class AwsNames implements IndexedState {
   /** By kind, then by mesh and name, the keys of those that have it. A kind is there once it was asked for. */
   private readonly holders = new Map<Kind, Map<string, Map<string, Identity>>>();
 
@@ -25,11 +25,13 @@ class AwsNames implements FollowedByIndex {
     this.holders.clear();
   }
 
-  apply({ id, before, after }: IndexChange): void {
-    for (const [kind, table] of this.holders) {
-      if (kind.name !== id.kind) continue;
-      if (before) forget(table, kind, before);
-      if (after) note(table, kind, after);
+  apply(changes: readonly IndexChange[]): void {
+    for (const { id, before, after } of changes) {
+      for (const [kind, table] of this.holders) {
+        if (kind.name !== id.kind) continue;
+        if (before) forget(table, kind, before);
+        if (after) note(table, kind, after);
+      }
     }
   }
 

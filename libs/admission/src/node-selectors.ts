@@ -1,11 +1,11 @@
 import { AppMeshTable, membershipConflict, type Member } from '@causeway/appmesh';
 import { Dataplane, storedSource, VirtualNode } from '@causeway/kinds';
 import { FieldPath, identityKey, Invalid, type Identity, type Resource } from '@causeway/resources';
-import type { IndexChange, IndexReader } from '@causeway/store';
-import { PerIndex, type FollowedByIndex } from './followed-by-index';
+import type { IndexChange, IndexedState, IndexReader } from '@causeway/store';
+import { PerIndex } from './per-index';
 
 /** The VirtualNodes of an index, asked which of them select a Dataplane. A change costs the node that changed. */
-class NodeSelectors implements FollowedByIndex {
+class NodeSelectors implements IndexedState {
   private table: AppMeshTable | undefined;
 
   constructor(private readonly index: IndexReader) {}
@@ -14,11 +14,13 @@ class NodeSelectors implements FollowedByIndex {
     this.table = undefined;
   }
 
-  apply({ id, after }: IndexChange): void {
-    if (id.kind !== VirtualNode.name || !this.table) return;
-    const source = after && storedSource(after);
-    if (source) this.table.put(source);
-    else this.table.remove(id);
+  apply(changes: readonly IndexChange[]): void {
+    for (const { id, after } of changes) {
+      if (id.kind !== VirtualNode.name) continue;
+      const source = after && storedSource(after);
+      if (source) this.table?.put(source);
+      else this.table?.remove(id);
+    }
   }
 
   /** The nodes that select a Dataplane. */

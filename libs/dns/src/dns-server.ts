@@ -1,5 +1,5 @@
 import type { JsonObject } from '@causeway/resources';
-import type { Clock, Logger, Tracer } from '@causeway/runtime';
+import { orAborted, type Clock, type Logger, type Tracer } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
 import { AnswerBuilder } from './answer/answer-builder';
 import { Answers } from './answer/answers';
@@ -12,10 +12,9 @@ import { Forwarder, type ForwarderOptions } from './forward/forwarder';
 import { Upstreams } from './forward/upstreams';
 import { Listeners } from './listen/listeners';
 import { metricDefinitions, type DnsMetric } from './metric-definitions';
-import { Authority, configuredSuffixes } from './table/authority';
-import { NameTable } from './table/name-table';
+import { configuredSuffixes } from './table/authority';
+import { FollowedNames } from './table/followed-names';
 import { parseDnsName } from './wire/dns-name';
-import { NameTableUpdater } from './table/name-table-updater';
 
 /** What a DNS server works with. */
 export interface DnsServerOptions {
@@ -48,18 +47,19 @@ export interface DnsServer {
 /** Builds the server. It follows the index from this call on and answers nobody before `bind`. */
 export function createDnsServer(options: DnsServerOptions): DnsServer {
   const parts = assemble(options);
-  const { listeners, upstreams, rateLimit, updater } = parts;
-  const unfollow = updater.follow();
+  const { listeners, upstreams, rateLimit, names } = parts;
+  const closing = new AbortController();
   return {
     bind: async (host, port) => {
-      await updater.loaded();
+      await orAborted(names.whenLoaded(), closing.signal);
       const bound = await listeners.open(host, port);
       // The upstreams are loaded after the port is known, because a configured upstream may be this server.
       await upstreams.load();
       return bound;
     },
     close: async () => {
-      unfollow();
+      closing.abort(new Error('the DNS server was closed'));
+      names.close();
       rateLimit.close();
       await listeners.close();
     },
@@ -72,16 +72,15 @@ function assemble(options: DnsServerOptions) {
   const { clock, index, tracer } = options;
   const logger = options.logger.child({ part: 'dns' });
   const config: DnsConfig = completeDnsConfig(options.config ?? {});
-  const table = new NameTable(config.meshOrder);
-  const authority = new Authority(configuredSuffixes(config));
-  const updater = new NameTableUpdater(index, { table, authority, logger, clock, tracer });
+  const { meshOrder } = config;
+  const names = new FollowedNames({ index, meshOrder, suffixes: configuredSuffixes(config), logger, clock, tracer });
   const metrics = new DnsMetrics();
   const rateLimit = new RateLimit(config.limits.ratePerClient, clock);
   const builder = new AnswerBuilder(config.ttl, () => listeners.addresses());
   const { endpoints } = options;
   const suffix = parseDnsName(config.directSuffix) ?? '';
-  const direct = endpoints && new DirectNames(suffix, { endpoints, table, ttl: Math.floor(config.ttl / 1_000) });
-  const answers = new Answers({ table, authority, builder, serial: () => updater.serial, ...(direct && { direct }) });
+  const direct = endpoints && new DirectNames(suffix, { endpoints, names, ttl: Math.floor(config.ttl / 1_000) });
+  const answers = new Answers({ names, builder, serial: () => names.serial, ...(direct && { direct }) });
   const isOwnAddress = (address: string, port: number): boolean => listeners.isOwnAddress(address, port);
   const upstreams = new Upstreams({ config: config.forward, clock, logger, isOwnAddress });
   const onSettled: ForwarderOptions['onSettled'] = (result, took) => metrics.forwarded(result, took);
@@ -93,6 +92,5 @@ function assemble(options: DnsServerOptions) {
     config,
     metrics,
   });
-  const names = { table, authority, updater, builder, answers, ...(direct && { direct }) };
-  return { ...names, metrics, rateLimit, upstreams, forwarder, listeners };
+  return { names, builder, answers, ...(direct && { direct }), metrics, rateLimit, upstreams, forwarder, listeners };
 }

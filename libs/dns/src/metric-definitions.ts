@@ -3,8 +3,7 @@ import type { DnsMetrics, LatencyHistogram } from './dns-metrics';
 import type { Forwarder } from './forward/forwarder';
 import type { Upstreams } from './forward/upstreams';
 import type { Listeners } from './listen/listeners';
-import type { NameTable } from './table/name-table';
-import type { NameTableUpdater } from './table/name-table-updater';
+import type { FollowedNames } from './table/followed-names';
 
 /** One metric that is read when Prometheus scrapes; the shape that `@causeway/telemetry` takes. */
 export interface DnsMetric {
@@ -24,8 +23,7 @@ interface DnsMetricValue {
 /** What the metrics are read from. */
 export interface DnsMetricSources {
   readonly metrics: DnsMetrics;
-  readonly table: NameTable;
-  readonly updater: Pick<NameTableUpdater, 'changes'>;
+  readonly names: Pick<FollowedNames, 'table' | 'changes'>;
   readonly listeners: Listeners;
   readonly builder: AnswerBuilder;
   readonly upstreams: Upstreams;
@@ -56,11 +54,11 @@ function queryMetrics({ metrics, listeners }: DnsMetricSources): DnsMetric[] {
   ];
 }
 
-function nameMetrics({ table, updater, builder }: DnsMetricSources): DnsMetric[] {
+function nameMetrics({ names, builder }: DnsMetricSources): DnsMetric[] {
   return [
-    single('dns_hostnames', 'Hostnames answered for', () => table.size),
-    single('dns_hostname_conflicts', 'Hostnames that several meshes have', () => table.conflicts().size),
-    single('dns_changes_total', 'Changes of services taken in', () => updater.changes),
+    single('dns_hostnames', 'Hostnames answered for', () => names.table.size),
+    single('dns_hostname_conflicts', 'Hostnames that several meshes have', () => names.table.conflicts().size),
+    single('dns_changes_total', 'Changes of services taken in', () => names.changes),
     single('dns_answers_made_total', 'Answers made anew, all others were ready', () => builder.built),
   ];
 }

@@ -20,7 +20,14 @@ import {
   type SpecOf,
 } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
-import { reachedSoon, type IndexChange, type IndexReader, type PutChange, type ResourceStore } from '@causeway/store';
+import {
+  followIndex,
+  reachedSoon,
+  type IndexChange,
+  type IndexReader,
+  type PutChange,
+  type ResourceStore,
+} from '@causeway/store';
 import { servicesOf, servicesProblem, type WorkloadBinding } from './workload-binding';
 
 /** An enrolment as it is stored. */
@@ -94,9 +101,10 @@ export class Enrolments {
 
   constructor(private readonly options: EnrolmentsOptions) {
     this.load();
-    this.unsubscribe = options.index.subscribe(({ reloaded, changes }) =>
-      reloaded ? this.load() : this.observe(changes),
-    );
+    this.unsubscribe = followIndex(options.index, {
+      reload: () => this.load(),
+      apply: (changes) => this.observe(changes),
+    });
   }
 
   /** How many there are by who granted them. */

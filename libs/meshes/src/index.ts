@@ -27,10 +27,5 @@ export { MeshPolicies, type MeshPoliciesOptions } from './policies/mesh-policies
 export { PendingKinds } from './pending-kinds';
 export { PendingMeshes } from './pending-meshes';
 export { type ParseText } from './parameters';
-export {
-  FollowedRoutes,
-  type FollowedRoutesOptions,
-  type RoutesChange,
-  type StepsRunner,
-} from './routes/followed-routes';
+export { FollowedRoutes, type FollowedRoutesOptions, type RoutesChange } from './routes/followed-routes';
 export { MeshRoutes, type MeshRoutesOptions } from './routes/mesh-routes';

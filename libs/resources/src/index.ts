@@ -19,6 +19,7 @@ export {
   withoutConditions,
   type Condition,
 } from './condition';
+export { ChangeCollector } from './change-collector';
 export { compareOrders, countedOrder, laterOrder, type OrderClaim } from './creation-order';
 export { frontendOfVirtualService, isGeneratedFrom } from './generated';
 export { durationMs, goDurationMs } from './duration';
@@ -90,6 +91,7 @@ export { type FreedAddress, type OriginRevision, type Resource, type StorePoint,
 export { compileSchema, interpretSchema, type CompiledSchema } from './schema/compiled-schema';
 export { HTTP_ROLE, PATTERN_TEST, type Schema } from './schema/schema';
 export { unknownField } from './schema/schema-violations';
+export { deleteFrom, getOrInsert, MultiMap } from './multi-map';
 export { nearest } from './suggestion';
 export { escapedLine, escapedLines, escapedYaml, hasUnprintable, printableText } from './printable';
 export { formatTraceparent, identityAttributes, parseTraceparent, recentTrace, type TraceContext } from './traceparent';

@@ -30,6 +30,18 @@ export {
   type IndexListener,
   type IndexReader,
 } from './resource-index';
+export { DoubleBuffer, type Derivation } from './derived/derivation';
+export {
+  DerivedTable,
+  fillAtOnce,
+  fillInSlices,
+  type DerivedListener,
+  type DerivedSource,
+  type DerivedTableOptions,
+  type FillOptions,
+  type FillRunner,
+} from './derived/derived-table';
+export { followIndex, type IndexedState } from './derived/follow-index';
 export { followStore, reachedSoon, waitUntilCaughtUp, type FollowOptions } from './follow-store';
 export {
   type SessionDirection,

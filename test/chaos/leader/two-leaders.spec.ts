@@ -2,7 +2,7 @@ import { createAppMeshLoops, createZoneReconcilers, LoopRunner, type ControlLoop
 import { FollowedRoutes } from '@causeway/meshes';
 import { globalIdentity, isJsonArray, isJsonObject } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
-import { Fenced, type Change } from '@causeway/store';
+import { fillAtOnce, Fenced, type Change } from '@causeway/store';
 import { createPostgresBackend } from '@causeway/store-postgres';
 import { Client } from 'pg';
 import { dataplane, idOf, put, remove } from '../../support/loop-harness';
@@ -211,11 +211,7 @@ describe('two leaders that both believe, side by side over one Postgres', () => 
     await user.write([node(-1), ...pods.map((pod) => dataplane(pod, [{ port: 80 }], { app: 'pod' }))]);
     const ends: (() => void)[] = [];
     const bindingLoops = (index: TestPlane['index']): readonly ControlLoop[] => {
-      const run = (steps: Iterable<unknown>, done: () => void): void => {
-        for (const _ of steps);
-        done();
-      };
-      const routes = new FollowedRoutes({ index, meshes: meshesOf(index), zone: CP.zone, run });
+      const routes = new FollowedRoutes({ index, meshes: meshesOf(index), zone: CP.zone, run: fillAtOnce });
       const term = new AbortController();
       ends.push(() => (term.abort(), routes.close()));
       return [...createAppMeshLoops({ cp: CP, routes }, term)];

@@ -1,5 +1,5 @@
 import { globalIdentity, isJsonArray, isJsonObject, type JsonObject, type Resource } from '@causeway/resources';
-import type { IndexReader } from '@causeway/store';
+import { followIndex, type IndexReader } from '@causeway/store';
 import { isTextList, type TrustedKeys } from '../tokens/signed-token';
 import { parseSigningKey, type SigningKey } from '../tokens/signing-keys';
 import { parseValidity } from '../tokens/validity';
@@ -34,10 +34,11 @@ export class AuthenticationSettings {
 
   constructor(private readonly index: IndexReader) {
     this.read();
-    this.unsubscribe = index.subscribe(({ reloaded, changes }) => {
-      if (!reloaded && !changes.some(({ id }) => id.kind === AUTHENTICATION_ID.kind)) return;
-      this.read();
-      for (const listener of this.listeners) listener();
+    this.unsubscribe = followIndex(index, {
+      reload: () => this.readAgain(),
+      apply: (changes) => {
+        if (changes.some(({ id }) => id.kind === AUTHENTICATION_ID.kind)) this.readAgain();
+      },
     });
   }
 
@@ -58,6 +59,11 @@ export class AuthenticationSettings {
 
   close(): void {
     this.unsubscribe();
+  }
+
+  private readAgain(): void {
+    this.read();
+    for (const listener of this.listeners) listener();
   }
 
   private read(): void {

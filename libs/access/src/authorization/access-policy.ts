@@ -1,5 +1,5 @@
 import type { ControlPlane, Identity, Kind, Registry } from '@causeway/resources';
-import type { IndexEvent, IndexReader } from '@causeway/store';
+import { followIndex, type IndexReader } from '@causeway/store';
 import { AccessDenied } from './access-denied';
 import { ADMINS, type Caller } from './caller';
 import {
@@ -84,9 +84,12 @@ export class AccessPolicy {
 
   constructor(private readonly sources: AccessPolicySources) {
     const { index } = sources;
-    this.unsubscribe = index.subscribe((event) => {
-      const isConcerned = event.changes.some(({ id }) => id.kind === 'Role' || id.kind === 'RoleBinding');
-      if (event.reloaded || isConcerned) this.renew(event);
+    this.unsubscribe = followIndex(index, {
+      reload: () => this.renew(() => undefined),
+      apply: (changes) => {
+        if (changes.some(({ id }) => id.kind === 'Role' || id.kind === 'RoleBinding'))
+          this.renew(() => affectedSubjects(changes, index));
+      },
     });
   }
 
@@ -172,12 +175,13 @@ export class AccessPolicy {
     this.unsubscribe();
   }
 
-  private renew(event: IndexEvent): void {
+  /** `affected`: the subjects whose rights may have changed; undefined for all. */
+  private renew(affected: () => ReadonlySet<string> | undefined): void {
     const before = this.compiled;
     this.compiled = undefined;
     if (before && this.zonesListeners.size > 0) this.tellZones(before);
     if (this.subjectsListeners.size === 0) return;
-    const subjects = affectedSubjects(event, this.sources.index);
+    const subjects = affected();
     for (const listener of this.subjectsListeners) listener(subjects);
   }
 

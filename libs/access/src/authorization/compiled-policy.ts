@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { compareOrders, isJsonObject, type ControlPlane, type Registry, type Resource } from '@causeway/resources';
-import type { IndexEvent, IndexReader } from '@causeway/store';
+import type { IndexChange, IndexReader } from '@causeway/store';
 import type { Caller } from './caller';
 import { narrowing, roleRules, type Grant, type Rule } from './grants';
 
@@ -82,15 +82,8 @@ export function subjectKeys({ user, groups }: Caller): readonly string[] {
   return [subjectKey('User', user), ...groups.map((group) => subjectKey('Group', group))];
 }
 
-/**
- * The subjects whose rights an event may have changed; undefined for all. A change of a Role affects the subjects of every
- * binding that names it.
- */
-export function affectedSubjects(
-  { reloaded, changes }: IndexEvent,
-  index: IndexReader,
-): ReadonlySet<string> | undefined {
-  if (reloaded) return undefined;
+/** The subjects whose rights changes may have changed. A change of a Role affects the subjects of every binding that names it. */
+export function affectedSubjects(changes: readonly IndexChange[], index: IndexReader): ReadonlySet<string> {
   const bindings = changes
     .filter(({ id }) => id.kind === 'RoleBinding')
     .flatMap(({ before, after }) => [before, after]);

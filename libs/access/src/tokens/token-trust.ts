@@ -1,6 +1,6 @@
 import type { Resource } from '@causeway/resources';
 import type { Logger } from '@causeway/runtime';
-import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
+import { followIndex, type IndexChange, type IndexReader } from '@causeway/store';
 import { globalSecretId, isOwnGlobalSecret, secretText } from '../global-secrets';
 import { parseSigningKey, signingKeySerial, type ParsedSigningKey, type SigningKey } from './signing-keys';
 import type { TrustedKeys } from './signed-token';
@@ -31,7 +31,10 @@ export class TokenTrust {
 
   constructor(private readonly sources: TokenTrustSources) {
     this.read();
-    this.unsubscribe = sources.index.subscribe((event) => this.observe(event));
+    this.unsubscribe = followIndex(sources.index, {
+      reload: () => this.readAgain(),
+      apply: (changes) => this.observe(changes),
+    });
   }
 
   /** Keys and revocations; a new object after each change. */
@@ -64,11 +67,19 @@ export class TokenTrust {
     this.unsubscribe();
   }
 
-  private observe({ reloaded, changes }: IndexEvent): void {
+  private observe(changes: readonly IndexChange[]): void {
     const { zone, use, endsTrust } = this.sources;
-    const secrets = reloaded || changes.some(({ id }) => isOwnGlobalSecret(id, zone) && isTrustSecret(use, id.name));
-    if (secrets) this.read();
-    if (secrets || (endsTrust && changes.some(endsTrust))) for (const listener of this.listeners) listener();
+    if (changes.some(({ id }) => isOwnGlobalSecret(id, zone) && isTrustSecret(use, id.name))) this.readAgain();
+    else if (endsTrust && changes.some(endsTrust)) this.announce();
+  }
+
+  private readAgain(): void {
+    this.read();
+    this.announce();
+  }
+
+  private announce(): void {
+    for (const listener of this.listeners) listener();
   }
 
   private read(): void {

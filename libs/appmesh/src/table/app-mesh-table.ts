@@ -1,4 +1,5 @@
 import {
+  ChangeCollector,
   dnsNameProblem,
   frontendOfVirtualService,
   identityKey,
@@ -42,6 +43,8 @@ interface Marks {
   readonly members: Set<string>;
 }
 
+const newMarks = (): Marks => ({ sources: new Set(), members: new Set() });
+
 /**
  * All nodes, routers, services and Dataplanes that a control plane knows. Incremental: a change marks what it touches, and what
  * is marked is compiled when it is read. The state depends only on the current resources, never on the order in which they came.
@@ -51,7 +54,7 @@ export class AppMeshTable {
   private readonly memberTable = new Members();
   private readonly compiled = new Map<string, Compiled>();
   private readonly suffixes = new Map<string, ReadonlySet<string>>();
-  private open: Marks | undefined;
+  private readonly changes = new ChangeCollector<Marks, Touched>(newMarks, newMarks());
 
   /** Does several changes as one. Nothing may be read before it returns. */
   batch(changes: () => void): Touched {
@@ -142,19 +145,10 @@ export class AppMeshTable {
   }
 
   private change(work: (marks: Marks) => void): Touched {
-    if (this.open) {
-      work(this.open);
-      return this.open;
-    }
-    const marks: Marks = { sources: new Set(), members: new Set() };
-    this.open = marks;
-    try {
-      work(marks);
-    } finally {
-      this.open = undefined;
+    return this.changes.collect(work, (marks) => {
       for (const key of marks.sources) this.compiled.delete(key);
-    }
-    return marks;
+      return marks;
+    });
   }
 
   /**

@@ -1,14 +1,15 @@
 import {
   effectiveLabel,
-  identityKey,
-  selectsLabels,
-  Label,
+  getOrInsert,
   type Identity,
+  identityKey,
+  Label,
   type Labels,
   type LabelSelector,
+  MultiMap,
+  selectsLabels,
 } from '@causeway/resources';
 import { selectorOf, type Member, type Source } from '../model';
-import { entry, MultiMap } from './maps';
 import { compareRanks, meet } from './rank';
 
 type Node = Extract<Source, { kind: 'VirtualNode' }>;
@@ -117,8 +118,8 @@ export class Members {
   private join(nodeKey: string, memberKey: string): void {
     const [node, member] = [this.nodes.get(nodeKey), this.members.get(memberKey)];
     if (!node || !member || !selects(node.node, member.member.id, member.labels)) return;
-    entry(this.nodesOf, memberKey, () => new Set<string>()).add(nodeKey);
-    entry(this.membersOf, nodeKey, () => new Set<string>()).add(memberKey);
+    getOrInsert(this.nodesOf, memberKey, () => new Set<string>()).add(nodeKey);
+    getOrInsert(this.membersOf, nodeKey, () => new Set<string>()).add(memberKey);
   }
 
   /** The pair that fewest nodes are kept under, so that a change of a Dataplane asks few. */

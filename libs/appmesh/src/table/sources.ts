@@ -1,7 +1,6 @@
-import { identityKey } from '@causeway/resources';
+import { identityKey, MultiMap } from '@causeway/resources';
 import type { ObjectRef, RouterRoute, Source, SourceKind, VirtualRouterSpec } from '../model';
 import { derivedAwsName, resolvedRef } from '../names';
-import { MultiMap } from './maps';
 import { compareRanks, meet } from './rank';
 
 /** What a reference names: a kind, a namespace and a name. */

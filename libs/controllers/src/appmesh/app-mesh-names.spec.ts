@@ -1,6 +1,6 @@
 import { FollowedRoutes } from '@causeway/meshes';
 import { conditionOf, type ControlPlane, type Identity, type JsonObject } from '@causeway/resources';
-import type { Change } from '@causeway/store';
+import { fillAtOnce, type Change } from '@causeway/store';
 import { EAST, idOf, LoopHarness, put, remove, type Replica } from '../../../../test/support/loop-harness';
 import { meshesOf } from '../../../../test/support/meshes';
 import { createZoneReconcilers } from '../zone-reconcilers';
@@ -49,11 +49,7 @@ describe('names at App Mesh are under the suffixes that an operator sets', () =>
     replica = harness.replica();
     await replica.caughtUp();
     const { index } = replica;
-    const run = (steps: Iterable<unknown>, done: () => void): void => {
-      for (const _ of steps);
-      done();
-    };
-    const routes = new FollowedRoutes({ index, meshes: meshesOf(index), zone: 'east', run });
+    const routes = new FollowedRoutes({ index, meshes: meshesOf(index), zone: 'east', run: fillAtOnce });
     const term = new AbortController();
     ends.push(() => {
       term.abort();

@@ -1,6 +1,6 @@
 import { FollowedRoutes } from '@causeway/meshes';
 import { conditionOf, type ControlPlane, type Identity, type JsonObject, type Resource } from '@causeway/resources';
-import type { Change, ResourceStore } from '@causeway/store';
+import { fillAtOnce, type Change, type ResourceStore } from '@causeway/store';
 import { dataplane, EAST, idOf, LoopHarness, put, remove, type Replica } from '../../../../test/support/loop-harness';
 import { meshesOf } from '../../../../test/support/meshes';
 import type { ControlLoop } from '../runner/control-loop';
@@ -39,11 +39,7 @@ describe('the loop of App Mesh', () => {
     store: ResourceStore = one.store,
   ): Promise<void> => {
     const { index } = one;
-    const run = (steps: Iterable<unknown>, done: () => void): void => {
-      for (const _ of steps);
-      done();
-    };
-    const routes = new FollowedRoutes({ index, meshes: meshesOf(index), zone: 'east', run });
+    const routes = new FollowedRoutes({ index, meshes: meshesOf(index), zone: 'east', run: fillAtOnce });
     const term = new AbortController();
     ends.push(() => {
       term.abort();

@@ -1,7 +1,7 @@
 import { ClaimTable, parseGenerator } from '@causeway/naming';
 import { isJsonObject, Label, type Resource } from '@causeway/resources';
 import { inSlices, SingleFlight } from '@causeway/runtime';
-import type { IndexReader } from '@causeway/store';
+import { followIndex, type IndexReader } from '@causeway/store';
 import {
   applyToClaims,
   fillClaims,
@@ -74,11 +74,13 @@ export class ClaimsView {
 
   private follow(table: ClaimTable): void {
     [this.current, this.isWhole] = [table, false];
-    this.unsubscribe ??= this.index.subscribe(({ reloaded, changes }) => {
-      if (reloaded) this.forget();
-      if (!this.current) return;
-      for (const change of changes) applyToClaims(this.current, change, this.of);
-      this.current.discardChanged();
+    this.unsubscribe ??= followIndex(this.index, {
+      reload: () => this.forget(),
+      apply: (changes) => {
+        if (!this.current) return;
+        for (const change of changes) applyToClaims(this.current, change, this.of);
+        this.current.discardChanged();
+      },
     });
   }
 }

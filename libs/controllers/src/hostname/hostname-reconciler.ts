@@ -10,7 +10,7 @@ import {
   type JsonValue,
   type Resource,
 } from '@causeway/resources';
-import type { Change, IndexEvent, IndexReader, WriteResult } from '@causeway/store';
+import { DoubleBuffer, type Change, type IndexEvent, type IndexReader, type WriteResult } from '@causeway/store';
 import { WorkQueue } from '../reconcile/work-queue';
 import type { ControlLoop, LoopPlan } from '../runner/control-loop';
 import { PendingReleases } from './pending-releases';
@@ -26,6 +26,20 @@ import {
 /** Changes in one plan. */
 const CHANGES_PER_PLAN = 500;
 
+/** The claims of an index, and the rows that may differ from them. */
+class HostnameWork {
+  readonly claims: ClaimTable;
+  /** Rows to compare with the claims, in no particular order. */
+  readonly stale = new WorkQueue();
+  /** Rows that differ from the claims. */
+  readonly outdated = new Set<string>();
+  readonly pending = new PendingReleases();
+
+  constructor(zone: string) {
+    this.claims = new ClaimTable(zone);
+  }
+}
+
 /**
  * Keeps `status.addresses` of every service in this zone's store equal to what the claim table says (docs/design.md §4
  * hostname). Losers are written before the winner: a row shows a name as Available only after a write that was planned
@@ -35,46 +49,35 @@ const CHANGES_PER_PLAN = 500;
 export class HostnameReconciler implements ControlLoop {
   readonly name = 'hostname';
   private readonly filling = new SlicedWork();
+  private readonly buffer: DoubleBuffer<HostnameWork, undefined>;
   private index: IndexReader | undefined;
-  private claims: ClaimTable;
-  /** Rows to compare with the claims, in no particular order. */
-  private readonly stale = new WorkQueue();
-  /** Rows that differ from the claims. */
-  private outdated = new Set<string>();
-  private pending = new PendingReleases();
-
   private readonly of: ClaimsOf;
 
   /** Meshes that `meshes` does not serve have no hostnames; see `ClaimsOf`. */
-  constructor(
-    private readonly cp: ZoneControlPlane,
-    meshes?: ServedMeshes,
-  ) {
+  constructor(cp: ZoneControlPlane, meshes?: ServedMeshes) {
     this.of = { cp, meshes };
-    this.claims = new ClaimTable(cp.zone);
+    this.buffer = new DoubleBuffer({
+      empty: () => new HostnameWork(cp.zone),
+      fill: (work) => this.fill(work),
+      apply: (work, event) => void this.apply(work, event),
+    });
   }
 
   reset(index: IndexReader): void {
     this.index = index;
-    this.claims = new ClaimTable(this.cp.zone);
-    this.stale.clear();
-    this.outdated = new Set();
-    this.pending = new PendingReleases();
-    this.filling.begin(this.fill(index));
+    this.filling.begin(this.buffer.refill());
   }
 
   observe(event: IndexEvent): void {
-    for (const change of event.changes) {
-      applyToClaims(this.claims, change, this.of);
-      if (NAMED_KINDS.includes(change.id.kind)) this.stale.add(change.key);
-    }
+    this.buffer.apply(event);
   }
 
   plan(): LoopPlan | undefined {
     const { index } = this;
     if (!index) return undefined;
     if (!this.filling.advance()) return { changes: [], more: true };
-    for (const key of this.claims.takeChanged()) this.stale.add(key);
+    const { claims, stale } = this.work;
+    for (const key of claims.takeChanged()) stale.add(key);
     // Every stale row is compared before anything is decided: a name is free only when all rows that show it are known.
     if (!this.compareStale(index)) return { changes: [], more: true };
     const changes = this.decide(index);
@@ -82,40 +85,53 @@ export class HostnameReconciler implements ControlLoop {
   }
 
   onWritten(changes: readonly Change[], _result: WriteResult): void {
-    for (const { id } of changes) this.stale.add(identityKey(id));
+    for (const { id } of changes) this.work.stale.add(identityKey(id));
+  }
+
+  private get work(): HostnameWork {
+    return this.buffer.newest;
+  }
+
+  private apply({ claims, stale }: HostnameWork, { changes }: IndexEvent): void {
+    for (const change of changes) {
+      applyToClaims(claims, change, this.of);
+      if (NAMED_KINDS.includes(change.id.kind)) stale.add(change.key);
+    }
   }
 
   /** Fills the claim table, one row a step, and queues every row; that includes those that the table reports as changed. */
-  private *fill(index: IndexReader): Generator<unknown> {
-    for (const { id } of fillClaims(this.claims, index, this.of)) {
-      if (NAMED_KINDS.includes(id.kind)) this.stale.add(identityKey(id));
+  private *fill({ claims, stale }: HostnameWork): Generator<unknown> {
+    if (!this.index) return;
+    for (const { id } of fillClaims(claims, this.index, this.of)) {
+      if (NAMED_KINDS.includes(id.kind)) stale.add(identityKey(id));
       yield;
     }
-    this.claims.discardChanged();
+    claims.discardChanged();
   }
 
   /** Compares at most `SLICE` rows; true when no stale row is left. */
   private compareStale(index: IndexReader): boolean {
     for (let rows = 0; rows < SLICE; rows++) {
-      const key = this.stale.take();
+      const key = this.work.stale.take();
       if (key === undefined) return true;
       this.compareRow(key, index);
     }
-    return this.stale.size === 0;
+    return this.work.stale.size === 0;
   }
 
   /** Notes whether a row differs from the claims and which names it must release; decides nothing yet. */
   private compareRow(key: string, index: IndexReader): void {
-    this.pending.forget(key);
-    this.outdated.delete(key);
+    const { claims, outdated, pending } = this.work;
+    pending.forget(key);
+    outdated.delete(key);
     const row = index.byIdentityKey(key);
     if (!row) return;
     const shown = statusAddresses(row);
-    const wanted = this.claims.addressesOf(key);
+    const wanted = claims.addressesOf(key);
     if (jsonEqual(shown, wanted)) return;
-    this.outdated.add(key);
+    outdated.add(key);
     const kept = availableNames(wanted);
-    this.pending.set(
+    pending.set(
       key,
       row.id.mesh,
       [...availableNames(shown)].filter((hostname) => !kept.has(hostname)),
@@ -126,7 +142,7 @@ export class HostnameReconciler implements ControlLoop {
     const changes: Change[] = [];
     const taken = new Set<string>();
     // Rows that release a name go first: other rows wait for them.
-    for (const keys of [this.pending.rows(), this.outdated]) {
+    for (const keys of [this.work.pending.rows(), this.work.outdated]) {
       for (const key of keys) {
         if (changes.length >= CHANGES_PER_PLAN) return changes;
         if (taken.has(key)) continue;
@@ -141,10 +157,10 @@ export class HostnameReconciler implements ControlLoop {
   private decideRow(key: string, index: IndexReader): Change | undefined {
     const row = index.byIdentityKey(key);
     if (!row) return undefined;
-    const wanted = this.claims.addressesOf(key);
+    const wanted = this.work.claims.addressesOf(key);
     const possible = this.withoutPending(key, row, wanted);
     // Two rows that swap names must not wait for each other: a row that releases a name is written at once.
-    return possible === wanted || this.pending.has(key) ? addressPatch(row, possible) : undefined;
+    return possible === wanted || this.work.pending.has(key) ? addressPatch(row, possible) : undefined;
   }
 
   /** `wanted` with the names that another row still shows as NotAvailable; `wanted` itself when there are none. */
@@ -152,7 +168,7 @@ export class HostnameReconciler implements ControlLoop {
     let waits = false;
     const possible = wanted.map((address): ServiceAddress => {
       if (address.status !== 'Available' || address.hostname === undefined) return address;
-      const holder = this.pending.otherHolder(key, row.id.mesh, address.hostname);
+      const holder = this.work.pending.otherHolder(key, row.id.mesh, address.hostname);
       if (holder === undefined) return address;
       waits = true;
       return {

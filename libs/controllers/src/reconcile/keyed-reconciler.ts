@@ -1,6 +1,13 @@
 import { compareText, identityKey } from '@causeway/resources';
 import { BoundedMap, SlicedWork } from '@causeway/runtime';
-import type { Change, IndexChange, IndexEvent, IndexReader, WriteResult } from '@causeway/store';
+import {
+  DoubleBuffer,
+  type Change,
+  type IndexChange,
+  type IndexEvent,
+  type IndexReader,
+  type WriteResult,
+} from '@causeway/store';
 import type { ControlLoop, LoopPlan } from '../runner/control-loop';
 import { DelayQueue } from './delay-queue';
 import { planBatch, refusedKeys, WorkQueue } from './work-queue';
@@ -65,43 +72,40 @@ export interface KeyedReconciler {
   reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined;
 }
 
+/** The keys that a loop has to look at: derived from the index by its seed, and from each change since. */
+class StaleKeys {
+  readonly queue = new WorkQueue(compareText);
+  readonly delayed = new DelayQueue();
+}
+
 /** Runs a `KeyedReconciler` as a control loop. */
 export class KeyedLoop implements ControlLoop {
   readonly name: string;
-  private readonly stale = new WorkQueue(compareText);
-  private readonly delayed = new DelayQueue();
+  /** `apply` returns true where the seed is to be walked again. */
+  private readonly keys: DoubleBuffer<StaleKeys, true>;
   private readonly seeding = new SlicedWork();
+  private seedReason: 'reset' | 'rescan' = 'reset';
   private readonly causes = new BoundedMap<string>(MOST_CAUSES);
   private index: IndexReader | undefined;
   private nextLook = 0;
 
   constructor(private readonly reconciler: KeyedReconciler) {
     this.name = reconciler.name;
+    this.keys = new DoubleBuffer({
+      empty: () => new StaleKeys(),
+      fill: (keys) => this.seed(keys),
+      apply: (keys, event) => this.enqueueChanges(keys, event),
+    });
   }
 
   reset(index: IndexReader): void {
     this.index = index;
-    this.stale.clear();
-    this.delayed.clear();
-    this.seeding.begin(this.enqueueAll(this.reconciler.seed(index, 'reset')));
+    this.seedReason = 'reset';
+    this.seeding.begin(this.keys.refill());
   }
 
-  observe({ changes }: IndexEvent): void {
-    const { index } = this;
-    if (!index) return;
-    let mustRescan = false;
-    for (const change of changes) {
-      const cause = newTrace(change);
-      for (const key of this.reconciler.keysOf(change, index)) {
-        if (key === RESCAN) mustRescan = true;
-        else {
-          this.stale.add(key);
-          if (cause !== undefined) this.causes.set(key, cause);
-        }
-      }
-    }
-    // Once for all changes: the index has them all by now.
-    if (mustRescan) this.seeding.begin(this.enqueueAll(this.reconciler.seed(index, 'rescan')));
+  observe(event: IndexEvent): void {
+    if (this.keys.apply(event) === true) this.rescan();
   }
 
   plan(now: number): LoopPlan {
@@ -129,6 +133,37 @@ export class KeyedLoop implements ControlLoop {
     for (const key of keys) this.stale.add(key);
   }
 
+  private get stale(): WorkQueue {
+    return this.keys.newest.queue;
+  }
+
+  private get delayed(): DelayQueue {
+    return this.keys.newest.delayed;
+  }
+
+  private enqueueChanges({ queue }: StaleKeys, { changes }: IndexEvent): true | undefined {
+    const { index } = this;
+    if (!index) return undefined;
+    let mustRescan = false;
+    for (const change of changes) {
+      const cause = newTrace(change);
+      for (const key of this.reconciler.keysOf(change, index)) {
+        if (key === RESCAN) mustRescan = true;
+        else {
+          queue.add(key);
+          if (cause !== undefined) this.causes.set(key, cause);
+        }
+      }
+    }
+    // Once for all changes: the index has them all by now.
+    return mustRescan || undefined;
+  }
+
+  private rescan(): void {
+    this.seedReason = 'rescan';
+    this.seeding.begin(this.keys.rescan());
+  }
+
   /** A change of labels or spec goes on with the trace of what made its key stale. */
   private withCause(key: string, change: Change | undefined): Change | undefined {
     const traceparent = this.causes.get(key);
@@ -149,15 +184,19 @@ export class KeyedLoop implements ControlLoop {
     const keys = this.reconciler.outsideKeys?.(index) ?? NO_KEYS;
     for (const key of keys) if (key !== RESCAN) this.stale.add(key);
     if (!keys.includes(RESCAN)) return false;
-    this.seeding.begin(this.enqueueAll(this.reconciler.seed(index, 'rescan')));
+    this.rescan();
     return true;
   }
 
-  private *enqueueAll(walk: Iterable<Keys>): Generator<undefined> {
-    for (const keys of walk) {
-      for (const key of keys) this.stale.add(key);
-      yield;
-    }
+  private seed(keys: StaleKeys): Iterable<undefined> {
+    return this.index ? enqueueAll(keys, this.reconciler.seed(this.index, this.seedReason)) : [];
+  }
+}
+
+function* enqueueAll({ queue }: StaleKeys, walk: Iterable<Keys>): Generator<undefined> {
+  for (const keys of walk) {
+    for (const key of keys) queue.add(key);
+    yield;
   }
 }
 

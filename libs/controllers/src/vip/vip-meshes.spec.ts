@@ -60,11 +60,11 @@ describe('virtual IPs by mesh', () => {
     await zone.start(RANGES);
     await zone.apply(...mesh('shop', range(SHOP)), ...made(shop('a'), service('b')));
     const { revision } = zone.harness;
-    const pools = loop()['allocator'];
+    const pools = loop()['buffer'].newest.allocator;
     await zone.apply(given('shop', { ...range(SHOP), exportDefault: 'None' }), ...mesh('bank', {}));
-    expect([loop()['allocator'] === pools, zone.harness.revision]).toEqual([true, revision + 3]);
+    expect([loop()['buffer'].newest.allocator === pools, zone.harness.revision]).toEqual([true, revision + 3]);
     await zone.apply(given('bank', range('10.8.0.0/24')));
-    expect([loop()['allocator'] === pools, zone.harness.revision]).toEqual([false, revision + 4]);
+    expect([loop()['buffer'].newest.allocator === pools, zone.harness.revision]).toEqual([false, revision + 4]);
   });
 
   it('T000-35 a Mesh that is rejected keeps its addresses; new services get those of the zone; flipping moves nobody twice', async () => {

@@ -8,7 +8,14 @@ import {
   type Tombstone,
 } from '@causeway/resources';
 import { SlicedWork, SortedRuns } from '@causeway/runtime';
-import type { Change, IndexEvent, Note, IndexReader, WriteResult } from '@causeway/store';
+import {
+  DoubleBuffer,
+  type Change,
+  type IndexEvent,
+  type IndexReader,
+  type Note,
+  type WriteResult,
+} from '@causeway/store';
 import type { ControlLoop, LoopPlan } from '../runner/control-loop';
 import { DelayQueue } from '../reconcile/delay-queue';
 import { planBatch, refusedKeys, WorkQueue } from '../reconcile/work-queue';
@@ -44,6 +51,22 @@ const UNACKED_RETRY = 2_000;
 const NAMED_EVERY = 30_000;
 const NOTE_AREA = 'vip-cursor';
 
+/** The pools of a zone as its rows leave them, and the services that may need an address. */
+class VipWork {
+  readonly stale: WorkQueue;
+  /** Services that could get no address, due when the next cooldown in their range ends, by the store's clock. */
+  readonly waiting = new DelayQueue();
+  /** Services of foreign Meshes, which get no address as long as that is so. */
+  readonly unserved = new Set<string>();
+
+  constructor(
+    readonly allocator: VipAllocator,
+    compare: (a: string, b: string) => number,
+  ) {
+    this.stale = new WorkQueue(compare);
+  }
+}
+
 /**
  * Gives a virtual IP to every service in this zone's store, its own services and copies (docs/design.md §4 vip). The pools are
  * rebuilt from the rows at every reset, and when the ranges or cooldowns of meshes change; only the cursor of each range is
@@ -52,36 +75,34 @@ const NOTE_AREA = 'vip-cursor';
 export class VipReconciler implements ControlLoop {
   readonly name = 'vip';
   readonly noteArea = NOTE_AREA;
-  private readonly stale = new WorkQueue((a, b) => this.compareKeys(a, b));
-  /** Services that could get no address, due when the next cooldown in their range ends, by the store's clock. */
-  private readonly waiting = new DelayQueue();
+  private readonly buffer: DoubleBuffer<VipWork, undefined>;
   private readonly rebuilding = new SlicedWork(ROWS_PER_SLICE);
   private readonly storeClock = new StoreClock();
   /** The cursors that are written or being written. */
   private cursors: ReadonlyMap<string, string> = new Map();
   private seenReleases = 0;
-  /** The pools as they were, while they are rebuilt. */
-  private allocatorBefore: VipAllocator | undefined;
   /** Ranges that were reported as used up. */
   private readonly exhausted = new Set<string>();
   /** Cooldowns that were reported as raised. */
   private readonly raised = new Set<string>();
-  /** Services of foreign Meshes, which get no address as long as that is so. */
-  private readonly unserved = new Set<string>();
   private waited: { readonly until: number; readonly reason: string } | undefined;
   private settings: VipSettings;
   private settingsVersion: string | undefined;
-  private allocator: VipAllocator;
   private index: IndexReader | undefined;
 
   constructor(private readonly config: VipConfig) {
     this.settings = VipSettings.of(config);
-    this.allocator = new VipAllocator(this.settings.pools, config.cooldown);
+    this.buffer = new DoubleBuffer({
+      empty: () =>
+        new VipWork(new VipAllocator(this.settings.pools, config.cooldown), (a, b) => this.compareKeys(a, b)),
+      fill: (work) => this.rebuild(work),
+      apply: (_, event) => void this.enqueueChanges(event),
+    });
   }
 
   /** How full the ranges are, `now` in ms of the store's clock; while the pools are rebuilt, how full they were before. */
   reportsAt(now: number): readonly PoolReport[] {
-    return (this.allocatorBefore ?? this.allocator).reportsAt(now);
+    return this.buffer.table.allocator.reportsAt(now);
   }
 
   restore(notes: readonly Note[]): void {
@@ -94,13 +115,11 @@ export class VipReconciler implements ControlLoop {
   reset(index: IndexReader): void {
     this.index = index;
     this.readRules();
-    this.beginRebuild(index);
+    this.beginRebuild();
   }
 
   observe(event: IndexEvent): void {
-    for (const { id, key, after } of event.changes) {
-      if (this.allocator.kinds.has(id.kind) && !(after && this.isUpToDate(key, after))) this.stale.add(key);
-    }
+    this.buffer.apply(event);
   }
 
   plan(now: number, elapsed: number): LoopPlan | undefined {
@@ -108,11 +127,11 @@ export class VipReconciler implements ControlLoop {
     if (!this.rebuilding.advance()) return { changes: [], more: true };
     this.wakeWaiting(this.storeClock.lowerBound(elapsed));
     const atMost = { changes: CHANGES_PER_PLAN, keys: KEYS_PER_PLAN };
-    const { changes, more } = planBatch(this.stale, atMost, (key) =>
+    const { changes, more } = planBatch(this.work.stale, atMost, (key) =>
       this.decide(key, now, this.storeClock.lowerBound(elapsed)),
     );
     const plan = { changes, notes: changes.length > 0 ? this.cursorNotes() : [], more: more || this.mayRetry() };
-    const retryAt = this.waiting.nextDue ?? Infinity;
+    const retryAt = this.work.waiting.nextDue ?? Infinity;
     if (!Number.isFinite(retryAt)) return plan;
     return { ...plan, wakeAt: now + Math.max(0, retryAt - this.storeClock.lowerBound(elapsed)) };
   }
@@ -122,9 +141,9 @@ export class VipReconciler implements ControlLoop {
       const answer = result.results[i];
       if (answer?.type !== 'refused' || answer.refusal !== 'vip-taken' || change.type !== 'patch') return;
       if (typeof change.vip === 'string')
-        this.allocator.block(this.ownerOf(identityKey(change.id), change.id), change.vip);
+        this.work.allocator.block(this.ownerOf(identityKey(change.id), change.id), change.vip);
     });
-    for (const key of refusedKeys(changes, result)) this.stale.add(key);
+    for (const key of refusedKeys(changes, result)) this.work.stale.add(key);
   }
 
   private readRules(): void {
@@ -142,29 +161,37 @@ export class VipReconciler implements ControlLoop {
     const { index, config, settings: before } = this;
     if (!index || config.meshes?.version === this.settingsVersion) return;
     this.readRules();
-    if (!this.settings.hasSamePools(before)) return this.beginRebuild(index);
-    for (const key of this.allocator.strayKeys) this.stale.add(key);
-    for (const key of this.unserved) this.stale.add(key);
+    if (!this.settings.hasSamePools(before)) return this.beginRebuild();
+    for (const key of this.work.allocator.strayKeys) this.work.stale.add(key);
+    for (const key of this.work.unserved) this.work.stale.add(key);
   }
 
-  private beginRebuild(index: IndexReader): void {
-    this.allocatorBefore ??= this.allocator;
-    this.allocator = new VipAllocator(this.settings.pools, this.config.cooldown);
-    this.stale.clear();
-    this.waiting.clear();
-    this.unserved.clear();
-    this.rebuilding.begin(this.rebuild(index));
+  private get work(): VipWork {
+    return this.buffer.newest;
   }
 
-  /** Fills the pools, one row a step. Rows that change in between are queued by `observe`. */
-  private *rebuild(index: IndexReader): Generator<unknown> {
+  private enqueueChanges({ changes }: IndexEvent): void {
+    const { allocator, stale } = this.work;
+    for (const { id, key, after } of changes) {
+      if (allocator.kinds.has(id.kind) && !(after && this.isUpToDate(key, after))) stale.add(key);
+    }
+  }
+
+  private beginRebuild(): void {
+    this.rebuilding.begin(this.buffer.refill());
+  }
+
+  /** Fills the pools, one row a step. Rows that change in between are queued. */
+  private *rebuild({ allocator, stale }: VipWork): Generator<unknown> {
+    const { index } = this;
+    if (!index) return;
     for (const tombstone of index.tombstones()) {
       const { id } = tombstone;
-      if (this.allocator.kinds.has(id.kind)) this.release(this.ownerOf(identityKey(id), id), tombstone);
+      if (allocator.kinds.has(id.kind)) this.release(this.ownerOf(identityKey(id), id), tombstone);
       yield;
     }
     const services = new SortedRuns(compareCreation);
-    for (const kind of this.allocator.kinds) for (const service of index.ofKind(kind)) yield services.add(service);
+    for (const kind of allocator.kinds) for (const service of index.ofKind(kind)) yield services.add(service);
     const open: string[] = [];
     for (const { id } of services) {
       const key = identityKey(id);
@@ -172,10 +199,9 @@ export class VipReconciler implements ControlLoop {
       if (service && !(this.reserve(this.ownerOf(key, id), service) && !confirm(service, 0))) open.push(key);
       yield;
     }
-    this.stale.addSorted(open);
-    this.allocator.moveCursors(this.cursors);
-    this.seenReleases = this.allocator.releases;
-    this.allocatorBefore = undefined;
+    stale.addSorted(open);
+    allocator.moveCursors(this.cursors);
+    this.seenReleases = allocator.releases;
   }
 
   private decide(key: string, now: number, storeNow: number): Change | undefined {
@@ -185,19 +211,19 @@ export class VipReconciler implements ControlLoop {
       return undefined;
     }
     const owner = this.ownerOf(key, service.id);
-    this.waiting.set(key, undefined);
-    this.unserved.delete(key);
+    this.work.waiting.set(key, undefined);
+    this.work.unserved.delete(key);
     if (this.reserve(owner, service)) return confirm(service, now);
-    if (!owner.settings.isServed) this.unserved.add(key);
-    if (!owner.settings.isServed || !this.allocator.has(service.id)) return undefined;
-    const ranges = this.allocator.rangesOf(service.id);
-    const allocation = this.allocator.allocate(owner, { now: storeNow, floor: this.config.floor?.() ?? Infinity });
+    if (!owner.settings.isServed) this.work.unserved.add(key);
+    if (!owner.settings.isServed || !this.work.allocator.has(service.id)) return undefined;
+    const ranges = this.work.allocator.rangesOf(service.id);
+    const allocation = this.work.allocator.allocate(owner, { now: storeNow, floor: this.config.floor?.() ?? Infinity });
     if (allocation.ok) {
       this.exhausted.delete(ranges);
       return grant(service, allocation.ip, now);
     }
     const isUnacked = allocation.heldAt !== undefined;
-    this.waiting.set(key, isUnacked ? storeNow + UNACKED_RETRY : (allocation.retryAt ?? Infinity));
+    this.work.waiting.set(key, isUnacked ? storeNow + UNACKED_RETRY : (allocation.retryAt ?? Infinity));
     this.reportExhausted(service, ranges);
     return deny(service, ranges, now, this.waitReason(allocation.heldAt, now));
   }
@@ -228,14 +254,14 @@ export class VipReconciler implements ControlLoop {
     return (
       held?.type === 'Kuma' &&
       freed.length === 0 &&
-      this.allocator.isReserved(this.ownerOf(key, id), held.ip) &&
+      this.work.allocator.isReserved(this.ownerOf(key, id), held.ip) &&
       !confirm(service, 0)
     );
   }
 
   private forget(key: string): void {
-    this.waiting.set(key, undefined);
-    this.unserved.delete(key);
+    this.work.waiting.set(key, undefined);
+    this.work.unserved.delete(key);
     const id = parseIdentityKey(key);
     this.release(this.ownerOf(key, id), this.index?.tombstone(id));
   }
@@ -246,27 +272,27 @@ export class VipReconciler implements ControlLoop {
 
   private reserve(owner: VipOwner, service: Resource): boolean {
     for (const { at } of service.freed) this.storeClock.observe(at);
-    return this.allocator.reserve(owner, vipOf(service.status), service);
+    return this.work.allocator.reserve(owner, vipOf(service.status), service);
   }
 
   private release(owner: VipOwner, tombstone: Tombstone | undefined): void {
     this.storeClock.observe(tombstone?.deletedAt ?? 0);
-    this.allocator.release(owner, tombstone);
+    this.work.allocator.release(owner, tombstone);
   }
 
   /** Queues services without address again when an address may have become free. */
   private wakeWaiting(storeNow: number): void {
-    const keys = this.mayRetry() ? this.waiting.keys() : this.waiting.dueAt(storeNow);
-    this.seenReleases = this.allocator.releases;
-    for (const key of keys) this.stale.add(key);
+    const keys = this.mayRetry() ? this.work.waiting.keys() : this.work.waiting.dueAt(storeNow);
+    this.seenReleases = this.work.allocator.releases;
+    for (const key of keys) this.work.stale.add(key);
   }
 
   private mayRetry(): boolean {
-    return this.waiting.size > 0 && this.allocator.releases !== this.seenReleases;
+    return this.work.waiting.size > 0 && this.work.allocator.releases !== this.seenReleases;
   }
 
   private cursorNotes(): readonly Note[] {
-    const { cursors } = this.allocator;
+    const { cursors } = this.work.allocator;
     const moved = [...cursors].filter(([pool, ip]) => this.cursors.get(pool) !== ip);
     const gone = [...this.cursors.keys()].filter((pool) => !cursors.has(pool) && pool.includes('@'));
     this.cursors = cursors;

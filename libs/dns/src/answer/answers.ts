@@ -1,5 +1,5 @@
-import { Apex, type Authority } from '../table/authority';
-import type { NameTable } from '../table/name-table';
+import { Apex } from '../table/authority';
+import type { Names } from '../table/followed-names';
 import type { HostEntry, TableEntry } from '../table/table-entries';
 import { Rcode, Type } from '../wire/codes';
 import { firstLabel, parentName, type DnsName } from '../wire/dns-name';
@@ -10,8 +10,8 @@ import { findPort, hostAbove, isServiceLabel, portLabel } from './port-names';
 
 /** What the answers are read from. */
 export interface AnswerSources {
-  readonly table: NameTable;
-  readonly authority: Authority;
+  /** Its table is another one after a reload. */
+  readonly names: Names;
   readonly builder: AnswerBuilder;
   readonly serial: () => number;
   readonly direct?: DirectNames;
@@ -29,9 +29,9 @@ export class Answers {
   find(name: DnsName, type: number): EncodedAnswer | undefined {
     if (type >= Type.IXFR && type <= Type.MAILA) return this.transfer(name, type);
     if (this.sources.direct?.covers(name)) return this.ofDirect(this.sources.direct, name, type);
-    const host = this.sources.table.host(name);
+    const host = this.sources.names.table.host(name);
     if (host) return this.ofHost(host, type);
-    const reverse = this.sources.table.reverse(name);
+    const reverse = this.sources.names.table.reverse(name);
     if (reverse) {
       if (type !== Type.PTR && type !== Type.ANY) return this.empty(this.apexOf(reverse));
       return (reverse.ptr ??= this.sources.builder.pointers(reverse));
@@ -64,7 +64,7 @@ export class Answers {
 
   /** Names past the proxies. Their suffix is one of the authority. */
   private ofDirect(direct: DirectNames, name: DnsName, type: number): EncodedAnswer | undefined {
-    const apex = this.sources.authority.apexOf(name);
+    const apex = this.sources.names.authority.apexOf(name);
     if (apex?.name === name) return this.ofApex(apex, type);
     if (!apex || (firstLabel(name) === 'ns' && parentName(name) === apex.name)) return this.ofOther(name, type);
     const found = direct.find(name, type);
@@ -74,7 +74,8 @@ export class Answers {
 
   /** Names that are no hostname: an apex, a port of a hostname, an empty non-terminal, a name that does not exist. */
   private ofOther(name: DnsName, type: number): EncodedAnswer | undefined {
-    const { authority, table, builder: records } = this.sources;
+    const { names, builder: records } = this.sources;
+    const { authority, table } = names;
     const apex = authority.apexOf(name);
     if (apex?.name === name) return this.ofApex(apex, type);
     // Below a suffix only names of ports depend on a hostname above; searching it is the largest cost of an NXDOMAIN.
@@ -106,7 +107,7 @@ export class Answers {
   }
 
   private belowOrMissing(apex: Apex, name: DnsName): EncodedAnswer {
-    return this.sources.table.hasNamesBelow(name) ? this.empty(apex) : this.missing(apex);
+    return this.sources.names.table.hasNamesBelow(name) ? this.empty(apex) : this.missing(apex);
   }
 
   /** NOERROR without records. */
@@ -130,7 +131,7 @@ export class Answers {
 
   /** The apex above an entry; an entry outside all suffixes is its own apex. */
   private apexOf(entry: TableEntry): Apex {
-    const { authority } = this.sources;
+    const { authority } = this.sources.names;
     if (entry.apex && entry.apexVersion === authority.version) return entry.apex;
     entry.apexVersion = authority.version;
     return (entry.apex = authority.apexOf(entry.name) ?? new Apex(entry.name, false));
@@ -139,7 +140,7 @@ export class Answers {
   /** Zone transfers are refused (RFC 5936 §2.2.1); MAILA and MAILB are obsolete. */
   private transfer(name: DnsName, type: number): EncodedAnswer {
     if (type >= Type.MAILB) return this.notImplemented;
-    const ours = this.sources.authority.apexOf(name) ?? this.sources.table.host(name);
+    const ours = this.sources.names.authority.apexOf(name) ?? this.sources.names.table.host(name);
     return ours ? this.refused : this.notAuth;
   }
 }

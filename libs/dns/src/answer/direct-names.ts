@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { describeIdentity, type Identity } from '@causeway/resources';
 import type { Answer } from 'dns-packet';
-import type { NameTable } from '../table/name-table';
+import type { Names } from '../table/followed-names';
 import type { HostEntry } from '../table/table-entries';
 import { Rcode, Type } from '../wire/codes';
 import { firstLabel, formatDnsName, parentName, type DnsName } from '../wire/dns-name';
@@ -65,7 +65,7 @@ export class DirectNames {
     private readonly suffix: DnsName,
     private readonly sources: {
       readonly endpoints: EndpointSource;
-      readonly table: NameTable;
+      readonly names: Pick<Names, 'table'>;
       readonly ttl: number;
     },
   ) {}
@@ -82,7 +82,7 @@ export class DirectNames {
   find(name: DnsName, type: number): EncodedAnswer | 'empty' | 'missing' {
     const inner = this.inner(name);
     const found = this.read(inner);
-    if (!found) return inner === '' || this.sources.table.hasNamesBelow(inner) ? 'empty' : 'missing';
+    if (!found) return inner === '' || this.sources.names.table.hasNamesBelow(inner) ? 'empty' : 'missing';
     if (found.type === 'tcp') return 'empty';
     const ports = this.portsOf(found.host);
     if (!ports) return this.unknown;
@@ -119,7 +119,7 @@ export class DirectNames {
   }
 
   private read(inner: DnsName): DirectName | undefined {
-    const { table } = this.sources;
+    const { table } = this.sources.names;
     const host = table.host(inner);
     if (host) return { type: 'service', host };
     const above = hostAbove(inner, table);

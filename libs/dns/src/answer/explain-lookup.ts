@@ -1,8 +1,7 @@
 import { isIP } from 'node:net';
 import { describeIdentity, type JsonObject } from '@causeway/resources';
 import { decode, type Answer } from 'dns-packet';
-import type { Authority } from '../table/authority';
-import type { NameTable } from '../table/name-table';
+import type { Names } from '../table/followed-names';
 import type { ServicePort } from '../table/named-service';
 import type { Holder, HostEntry } from '../table/table-entries';
 import { rcodeName, Type, typeName, typeNumber } from '../wire/codes';
@@ -17,8 +16,7 @@ import { findPort, hostAbove, portLabel } from './port-names';
 export interface ExplainSources {
   readonly zone: string;
   readonly answers: Answers;
-  readonly table: NameTable;
-  readonly authority: Authority;
+  readonly names: Names;
   readonly direct?: DirectNames;
   /** The resolvers that get queries for other names; none = such queries are refused. */
   readonly upstreams: { list(): readonly { readonly label: string }[] };
@@ -47,7 +45,7 @@ export function explainLookup(
   const known = { ...head, name: formatDnsName(name), type: typeName(type), ...holdersOf(name, from) };
   const found = from.answers.find(name, type);
   if (!found) return { ...known, ...notAuthoritative(from.upstreams.list().map(({ label }) => label)) };
-  const suffix = from.authority.apexOf(name)?.text;
+  const suffix = from.names.authority.apexOf(name)?.text;
   return {
     ...known,
     result: rcodeName(found.rcode),
@@ -70,7 +68,10 @@ function notAuthoritative(upstreams: readonly string[]): JsonObject {
 }
 
 /** All services that hold the hostname; the first one answers. */
-function holdersOf(name: DnsName, { table, direct }: ExplainSources): { readonly holders: readonly JsonObject[] } {
+function holdersOf(
+  name: DnsName,
+  { names: { table }, direct }: ExplainSources,
+): { readonly holders: readonly JsonObject[] } {
   const host = direct?.covers(name) ? direct.hostOf(name) : table.host(name);
   const holders = host?.holders ?? [];
   return {
@@ -86,7 +87,7 @@ function holdersOf(name: DnsName, { table, direct }: ExplainSources): { readonly
 /** Why a name of this server is answered as it is, in words; `empty`: there is no record of the type. */
 function reasonFor(
   asked: { readonly name: DnsName; readonly type: number; readonly empty: boolean },
-  { table, authority, direct }: ExplainSources,
+  { names: { table, authority }, direct }: ExplainSources,
 ): string {
   const { name, type, empty } = asked;
   if (type === Type.AXFR || type === Type.IXFR) return 'zones are not handed out';

@@ -34,7 +34,7 @@ export function createMachineDns({ source, zone, clock, logger, config: settings
   const rateLimit = new RateLimit(config.limits.ratePerClient, clock);
   const builder = new AnswerBuilder(config.ttl, () => listeners.addresses());
   let changes = 0;
-  const answers = new Answers({ table, authority, builder, serial: () => changes });
+  const answers = new Answers({ names: { table, authority }, builder, serial: () => changes });
   const upstreams = new Upstreams({
     ...{ config: config.forward, clock, logger: logger.child({ part: 'dns' }) },
     isOwnAddress: (address, port) => listeners.isOwnAddress(address, port),
@@ -61,8 +61,8 @@ export function createMachineDns({ source, zone, clock, logger, config: settings
       rateLimit.close();
       await listeners.close();
     },
-    lookup: (name, type) => explainLookup(readLookup(name, type), { zone, answers, table, authority, upstreams }),
-    metrics: () =>
-      metricDefinitions({ metrics, table, updater: { changes }, listeners, builder, upstreams, forwarder }),
+    lookup: (name, type) =>
+      explainLookup(readLookup(name, type), { zone, answers, names: { table, authority }, upstreams }),
+    metrics: () => metricDefinitions({ metrics, names: { table, changes }, listeners, builder, upstreams, forwarder }),
   };
 }

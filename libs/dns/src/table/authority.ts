@@ -49,11 +49,6 @@ export class Authority {
     }
   }
 
-  /** Removes all generators. */
-  clear(): void {
-    for (const key of [...this.ofGenerator.keys()]) this.setGenerator(key, undefined);
-  }
-
   /** The outermost suffix that `name` equals or is below. */
   apexOf(name: DnsName): Apex | undefined {
     let found: Apex | undefined;

@@ -5,15 +5,15 @@ import { HostEntry, ReverseEntry, type MeshOrder } from './table-entries';
 
 /** All hostnames that services hold, by name and by address. A change of one service costs O(its hostnames). */
 export class NameTable {
-  private hosts = new Map<DnsName, HostEntry>();
-  private reverses = new Map<DnsName, ReverseEntry>();
+  private readonly hosts = new Map<DnsName, HostEntry>();
+  private readonly reverses = new Map<DnsName, ReverseEntry>();
   /** Empty non-terminals: how many hostnames and reverse names are below a name. */
-  private under = new Map<DnsName, number>();
-  private disputed = new Set<HostEntry>();
+  private readonly under = new Map<DnsName, number>();
+  private readonly disputed = new Set<HostEntry>();
   private readonly order: MeshOrder;
 
   /** `meshOrder`: the order of precedence of meshes; meshes that it does not name follow by name. */
-  constructor(private readonly meshOrder: readonly string[]) {
+  constructor(meshOrder: readonly string[]) {
     const ranks = new Map(meshOrder.map((mesh, i) => [mesh, i]));
     const rankOf = (mesh: string): number => ranks.get(mesh) ?? meshOrder.length;
     this.order = (a, b) => rankOf(a) - rankOf(b) || compareText(a, b);
@@ -40,19 +40,6 @@ export class NameTable {
   /** True if the table has names below `name`. */
   hasNamesBelow(name: DnsName): boolean {
     return this.under.has(name);
-  }
-
-  /** An empty table with the same order of meshes. */
-  emptyCopy(): NameTable {
-    return new NameTable(this.meshOrder);
-  }
-
-  /** Takes over the content of `other`, which must not be used afterwards. */
-  replaceWith(other: NameTable): void {
-    this.hosts = other.hosts;
-    this.reverses = other.reverses;
-    this.under = other.under;
-    this.disputed = other.disputed;
   }
 
   /** Idempotent: adding an unchanged service again changes nothing. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Meshes } from '@causeway/meshes';
 import { identityKey, type Identity, type Kind, type Registry, type Resource } from '@causeway/resources';
-import type { IndexEvent, IndexReader } from '@causeway/store';
+import type { IndexChange, IndexedState, IndexReader } from '@causeway/store';
 import { isSentDown, mayHaveBeenSentDown, MeshView, type ExportDefault, type SyncPeer } from '@causeway/sync';
 import type { Dialect } from '../wire/dialect';
 import type { ResourceEncoder } from '../wire/resource-encoder';
@@ -32,7 +32,7 @@ export interface FanOutSource {
  * Sends changes of the global's index to all zones: each change is evaluated once and marked on every stream that it
  * concerns, in the same turn of the event loop.
  */
-export class FanOut {
+export class FanOut implements IndexedState {
   private readonly subscribers = new Set<Subscriber>();
   private readonly hashes = new Map<string, string>();
   private view: MeshView;
@@ -74,11 +74,21 @@ export class FanOut {
     this.subscribers.delete(subscriber);
   }
 
-  /** Handles a change of the index. */
-  observe({ changes, reloaded }: IndexEvent): void {
+  reload(): void {
+    this.follow([], true);
+  }
+
+  apply(changes: readonly IndexChange[]): void {
+    this.follow(
+      changes,
+      changes.some(({ id }) => id.kind === 'Zone'),
+    );
+  }
+
+  private follow(changes: readonly IndexChange[], isOtherView: boolean): void {
     const before = this.view;
     const { version } = this.source.meshes;
-    if (reloaded || version !== this.meshesVersion || changes.some(({ id }) => id.kind === 'Zone')) {
+    if (isOtherView || version !== this.meshesVersion) {
       this.meshesVersion = version;
       this.view = this.currentView();
     }

@@ -1,7 +1,7 @@
 import type { ServerCredentials } from '@grpc/grpc-js';
 import type { HandshakeRequest, HandshakeResponse } from '@causeway/proto-gen';
 import type { JsonObject, Resource } from '@causeway/resources';
-import type { IndexChange } from '@causeway/store';
+import { followIndex, type IndexChange } from '@causeway/store';
 import { QUARANTINED, releases } from '@causeway/sync';
 import { StreamAuthMonitor } from '../auth/stream-auth-monitor';
 import { KumaIncarnations } from '../kuma/kuma-incarnation';
@@ -75,7 +75,7 @@ export function createGlobalSync(given: GlobalSyncOptions): GlobalSync {
   const connections = options.connections ?? DEFAULT_CONNECTIONS;
   const server = zoneGrpcListener(connections, { handshakes, streams, log: callerLog, clock });
   const reaper = new SessionReaper({ options, live, fanOut, insights, gate, wholeStates });
-  const unsubscribe = followIndex(options, { live, quarantines, gate, fanOut });
+  const unsubscribe = endAndMarkStreams(options, { live, quarantines, gate, fanOut });
   reaper.start();
   return {
     bind: (host, port, credentials) => server.bind(host, port, credentials),
@@ -125,7 +125,7 @@ function metricsOf(live: LiveSessions, inbound: InboundCapacity): Pick<GlobalSyn
 }
 
 /** Applies changes of the index to the streams, until the returned function is called. */
-function followIndex(
+function endAndMarkStreams(
   { index, rights }: Pick<GlobalSyncOptions, 'index' | 'rights'>,
   { live, quarantines, gate, fanOut }: Pick<StreamHandlerParts, 'live' | 'quarantines' | 'gate' | 'fanOut'>,
 ): () => void {
@@ -133,15 +133,20 @@ function followIndex(
     // The next stream begins with the whole state, and each resource is judged again.
     for (const zone of zones) live.closeZone(zone, 'what the zone may send has changed');
   });
-  const unsubscribe = index.subscribe((event) => {
-    if (event.reloaded) live.closeAll('the global loaded its state anew');
-    const zones = event.changes.filter(({ id }) => id.kind === 'Zone');
-    for (const change of zones) {
-      const reason = endingBy(change, quarantines);
-      if (reason !== undefined) live.closeZone(change.id.name, reason);
-    }
-    if (zones.length > 0) void gate.check();
-    fanOut.observe(event);
+  const unsubscribe = followIndex(index, {
+    reload: () => {
+      live.closeAll('the global loaded its state anew');
+      fanOut.reload();
+    },
+    apply: (changes) => {
+      const zones = changes.filter(({ id }) => id.kind === 'Zone');
+      for (const change of zones) {
+        const reason = endingBy(change, quarantines);
+        if (reason !== undefined) live.closeZone(change.id.name, reason);
+      }
+      if (zones.length > 0) void gate.check();
+      fanOut.apply(changes);
+    },
   });
   return () => {
     unsubscribe();

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { identityKey, type ControlPlane, type Resource } from '@causeway/resources';
+import { followIndex } from '@causeway/store';
 import { isSentUp, mayHaveBeenSentUp, type LastSent } from '@causeway/sync';
 import { clusterIdIn, CONFIG, KumaIncarnation } from '../kuma/kuma-incarnation';
 import { isInsightKind } from '../kuma/proxy-insights';
@@ -108,16 +109,16 @@ export function outboundHalf(
     const kind = before && syncedKind(registry, before.id.kind);
     return kind && rules.isVisible(kind, before) ? outboundItem(encoder, before, dialect) : undefined;
   };
-  const unsubscribe = index.subscribe(({ reloaded, changes }) => {
-    if (reloaded) stream.end('unavailable', 'the zone loaded its state anew');
-    for (const { id, before } of changes) half.mark(id.kind, identityKey(id), () => formerItem(before));
-    if (changes.length > 0) queueMicrotask(() => half.pump());
+  const unsubscribe = followIndex(index, {
+    reload: () => stream.end('unavailable', 'the zone loaded its state anew'),
+    apply: (changes) => {
+      for (const { id, before } of changes) half.mark(id.kind, identityKey(id), () => formerItem(before));
+      if (changes.length > 0) queueMicrotask(() => half.pump());
+    },
   });
   const unfollow = view?.follow(half, clock);
-  const unwatch = (): void => {
-    unsubscribe();
-    unfollow?.();
-  };
-  channel.lifetime.signal.addEventListener('abort', unwatch, { once: true });
+  channel.lifetime.signal.addEventListener('abort', () => [unsubscribe, unfollow].forEach((end) => end?.()), {
+    once: true,
+  });
   return half;
 }

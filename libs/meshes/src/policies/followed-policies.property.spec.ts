@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { identityKey, type Identity, type Resource } from '@causeway/resources';
 import { foldOf, pathsAt, type PolicyTable } from '@causeway/policies';
+import { fillAtOnce, type FillRunner } from '@causeway/store';
+import { HeldFills } from '../../../../test/support/held-fills';
 import { meshesOf } from '../../../../test/support/meshes';
 import { policyOrTraffic } from '../../../../test/support/policy-changes';
 import { shippedKinds, sketch, TrafficZone } from '../../../../test/support/traffic-zone';
-import { FollowedRoutes, type StepsRunner } from '../routes/followed-routes';
+import { FollowedRoutes } from '../routes/followed-routes';
 import { FollowedPolicies } from './followed-policies';
 
 const MESHES = ['default', 'other'].map((name): Identity => ({
@@ -14,25 +16,6 @@ const MESHES = ['default', 'other'].map((name): Identity => ({
   namespace: '',
   name,
 }));
-
-/** Loads that a test takes a step at a time. */
-class Steps {
-  private readonly loads: { readonly steps: Iterator<unknown>; readonly done: () => void }[] = [];
-
-  readonly run: StepsRunner = (steps, done) => void this.loads.push({ steps: steps[Symbol.iterator](), done });
-
-  /** Takes one step of the oldest load. */
-  take(): void {
-    const [first] = this.loads;
-    if (!first || first.steps.next().done !== true) return;
-    this.loads.shift();
-    first.done();
-  }
-
-  finish(): void {
-    while (this.loads.length > 0) this.take();
-  }
-}
 
 /** What a table says: the effective spec of each path with policies, and where each policy stands. */
 function said(table: PolicyTable): Map<string, string> {
@@ -61,12 +44,12 @@ function withoutGone(shown: ReadonlyMap<string, string>, now: ReadonlyMap<string
   return new Map([...shown].filter(([key]) => isPath(key) || now.has(key)));
 }
 
-function followed(zone: TrafficZone, run: StepsRunner, mostAtOnce?: number) {
+function followed(zone: TrafficZone, run: FillRunner, maxAtOnce?: number) {
   const options = {
     index: zone.index,
     meshes: meshesOf(zone.index),
     run,
-    ...(mostAtOnce !== undefined && { mostAtOnce }),
+    ...(maxAtOnce !== undefined && { maxAtOnce }),
   };
   const routes = new FollowedRoutes({ ...options, zone: 'west' });
   return { routes, policies: new FollowedPolicies({ ...options, routes }) };
@@ -80,7 +63,7 @@ describe('the policies of a process', () => {
     const targetRefs = [kind === 'Mesh' ? { kind, name: 'default' } : { kind, selector: {} }];
     const policy = sketch('LoadBalancingPolicy', 'p', { targetRefs, algorithm: 'Random' });
     const zone = new TrafficZone([...shippedKinds(), sketch('MeshService', 'b', service.spec), service, policy]);
-    const steps = new Steps();
+    const steps = new HeldFills();
     const { policies } = followed(zone, steps.run);
     steps.finish();
     const told: string[] = [];
@@ -96,7 +79,7 @@ describe('the policies of a process', () => {
         fc.array(policyOrTraffic, { maxLength: 6 }),
         fc.array(change, { maxLength: 16 }),
         fc.constantFrom(0, 1, undefined),
-        (before, changes, mostAtOnce) => {
+        (before, changes, maxAtOnce) => {
           const held = new Map<string, Resource>();
           const write = (zone: TrafficZone, { resources, gone }: (typeof before)[number]): void => {
             const distinct = [...new Map(resources.map((each) => [identityKey(each.id), each])).values()];
@@ -109,8 +92,8 @@ describe('the policies of a process', () => {
           };
           const zone = new TrafficZone();
           for (const each of before) write(zone, each);
-          const steps = new Steps();
-          const { policies } = followed(zone, steps.run, mostAtOnce);
+          const steps = new HeldFills();
+          const { policies } = followed(zone, steps.run, maxAtOnce);
           let shown = said(policies.table);
           let isTold = false;
           policies.subscribe(() => (isTold = true));
@@ -128,10 +111,7 @@ describe('the policies of a process', () => {
           steps.finish();
           look();
           const again = new TrafficZone([...held.values()].reverse());
-          const fresh = followed(again, (all, done) => {
-            for (const _ of all);
-            done();
-          });
+          const fresh = followed(again, fillAtOnce);
           expect(policies.isCurrent).toBe(true);
           expect(new Set(policies.table.definitions)).toEqual(new Set(fresh.policies.table.definitions));
           expect(said(policies.table)).toEqual(said(fresh.policies.table));

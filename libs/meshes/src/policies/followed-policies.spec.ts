@@ -1,6 +1,7 @@
+import { fillAtOnce } from '@causeway/store';
 import { meshesOf } from '../../../../test/support/meshes';
 import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';
-import { FollowedRoutes, type StepsRunner } from '../routes/followed-routes';
+import { FollowedRoutes } from '../routes/followed-routes';
 import { FollowedPolicies, type PoliciesChange } from './followed-policies';
 
 const semantics = 'paints requests';
@@ -22,13 +23,8 @@ const route = sketch('HTTPRoute', 'r', {
   rules: [{ name: 'all', backendRefs: [{ name: 'shop', port: 80 }] }],
 });
 
-const atOnce: StepsRunner = (steps, done) => {
-  for (const _ of steps);
-  done();
-};
-
 function followed(zone: TrafficZone) {
-  const options = { index: zone.index, meshes: meshesOf(zone.index), run: atOnce };
+  const options = { index: zone.index, meshes: meshesOf(zone.index), run: fillAtOnce };
   const routes = new FollowedRoutes({ ...options, zone: 'west' });
   const policies = new FollowedPolicies({ ...options, routes });
   const told: PoliciesChange[] = [];

@@ -1,7 +1,7 @@
 import { MetaresourceDefinition, servicePorts } from '@causeway/kinds';
 import { PolicyTable, readDefinition, type PoliciesAffected, type PolicyDefinition } from '@causeway/policies';
 import { jsonEqual, Label, labelValue, type Identity, type Resource } from '@causeway/resources';
-import { routeKinds, type RouteTable } from '@causeway/routing';
+import { routeKinds, type Affected, type RouteTable } from '@causeway/routing';
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
 import { DeclaredKinds } from '../declared-kinds';
 import type { Meshes } from '../meshes';
@@ -60,9 +60,13 @@ export class MeshPolicies {
     yield* this.table.derive();
   }
 
-  /** Applies an event of the index that is no new load, once the index and the routes hold it. Linear in the changes and what they touch. */
-  apply({ changes }: Pick<IndexEvent, 'changes'>): PoliciesAffected {
+  /**
+   * Applies an event of the index that is no new load, once the index and the routes hold it, with what it changed of the routes. Linear in
+   * the changes and what they touch.
+   */
+  apply({ changes }: Pick<IndexEvent, 'changes'>, routes: readonly Affected[]): PoliciesAffected {
     return this.table.batch(() => {
+      for (const each of routes) this.table.routesChanged(each);
       if (changes.some(({ id }) => id.kind === DEFINITIONS)) this.readDefinitions();
       for (const change of changes) {
         if (change.id.kind === 'ReferenceGrant') this.table.grantsChanged(change.id.mesh, change.id.namespace);
@@ -73,12 +77,18 @@ export class MeshPolicies {
     });
   }
 
-  /** Whether an event is better applied by deriving everything anew, in steps. */
-  isTooMuch({ changes }: Pick<IndexEvent, 'changes'>, most: number): boolean {
-    if (changes.filter(({ id }) => this.isRead(id.kind)).length > most) return true;
-    if (changes.some(({ id }) => SETTINGS.includes(id.kind)) && !isSameSet(this.servedNow(), this.served)) return true;
-    if (!changes.some(({ id }) => id.kind === DEFINITIONS)) return false;
-    return [...this.definitionsNow().values()].some(({ definition }) => this.table.isNewShape(definition));
+  /**
+   * How many resources an event makes `apply` compute. Of other meshes than before, and of the first kind of some levels, these are all. A
+   * group or frontend of routes costs half of what a resource does.
+   */
+  costOf({ changes }: Pick<IndexEvent, 'changes'>, routes: readonly Affected[]): number {
+    if (changes.some(({ id }) => SETTINGS.includes(id.kind)) && !isSameSet(this.servedNow(), this.served))
+      return Infinity;
+    const isDefined = changes.some(({ id }) => id.kind === DEFINITIONS);
+    if (isDefined && [...this.definitionsNow().values()].some((each) => this.table.isNewShape(each.definition)))
+      return Infinity;
+    const own = changes.filter(({ id }) => this.isRead(id.kind)).length;
+    return routes.reduce((cost, { groups, frontends }) => Math.max(cost, (groups.length + frontends.length) / 2), own);
   }
 
   private isRead(kind: string): boolean {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { parentStatuses, routeKinds, type Affected, type RouteTable } from '@causeway/routing';
 import { identityKey, type JsonObject, type Resource } from '@causeway/resources';
+import { HeldFills } from '../../../../test/support/held-fills';
 import { meshesOf } from '../../../../test/support/meshes';
 import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';
 import { FollowedRoutes } from './followed-routes';
@@ -190,23 +191,20 @@ it('what comes between the steps of a load is in the table after it, and a secon
     fc.property(steps, steps, fc.nat({ max: 20 }), (first, later, pause) => {
       const zone = new TrafficZone();
       for (const one of first) write(zone, one);
-      const runs: { readonly steps: Iterator<unknown>; readonly done: () => void }[] = [];
+      const fills = new HeldFills();
       const followed = new FollowedRoutes({
-        ...{ index: zone.index, meshes: meshesOf(zone.index), zone: 'west', mostAtOnce: 10 },
-        run: (work, done) => void runs.push({ steps: work[Symbol.iterator](), done }),
+        ...{ index: zone.index, meshes: meshesOf(zone.index), zone: 'west', maxAtOnce: 10 },
+        run: fills.run,
       });
       const told: unknown[] = [];
       followed.subscribe((change) => told.push(change));
       for (const one of later) {
-        for (let i = 0; i < pause; i += 1) runs.at(-1)?.steps.next();
+        for (let i = 0; i < pause; i += 1) fills.takeNewest();
         write(zone, one);
+        if (!followed.hasLoaded) expect(told).toEqual([]);
       }
-      expect([followed.hasLoaded, told]).toEqual([false, []]);
-      for (const run of runs) {
-        while (run.steps.next().done !== true);
-        run.done();
-      }
-      expect([followed.hasLoaded, told]).toEqual([true, ['reloaded']]);
+      fills.finish();
+      expect([followed.isCurrent, told[0]]).toEqual([true, 'reloaded']);
       expect(whole(followed.table, zone)).toEqual(whole(fresh(zone), zone));
       followed.close();
     }),

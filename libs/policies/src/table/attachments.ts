@@ -1,6 +1,6 @@
+import { getOrInsert, deleteFrom } from '@causeway/resources';
 import type { PolicyDefinition } from '../model/definition';
 import { comparePolicies, type Policy, type TargetRef } from '../model/policy';
-import { entry, removeFrom } from './maps';
 import type { Node } from './nodes';
 import type { KnownObject } from './objects';
 import { isGranted, nodesOf, unstoredNodes, watched, type World } from './targets';
@@ -101,9 +101,9 @@ export class Attachments {
     this.byKey.set(policy.key, attached);
     for (const { ref } of attached.targets) {
       const looks = watched(ref, policy);
-      if (looks) entry(this.watchers(looks), watchKey(looks), () => new Set<string>()).add(policy.key);
+      if (looks) getOrInsert(this.watchers(looks), watchKey(looks), () => new Set<string>()).add(policy.key);
       if (this.needsGrant(ref, policy)) {
-        entry(this.crossing, `${policy.id.mesh}/${ref.namespace}`, () => new Set<string>()).add(policy.key);
+        getOrInsert(this.crossing, `${policy.id.mesh}/${ref.namespace}`, () => new Set<string>()).add(policy.key);
       }
     }
     for (const node of this.nodesOf(policy.key)) this.attach(node, policy, touch);
@@ -116,8 +116,8 @@ export class Attachments {
     for (const node of this.nodesOf(key)) this.detach(node, policy, touch);
     for (const { ref } of targets) {
       const looks = watched(ref, policy);
-      if (looks) removeFrom(this.watchers(looks), watchKey(looks), key);
-      removeFrom(this.crossing, `${policy.id.mesh}/${ref.namespace}`, key);
+      if (looks) deleteFrom(this.watchers(looks), watchKey(looks), key);
+      deleteFrom(this.crossing, `${policy.id.mesh}/${ref.namespace}`, key);
     }
     this.byKey.delete(key);
   }
@@ -191,7 +191,7 @@ export class Attachments {
   }
 
   private attach(node: Node, policy: Policy, touch: Touch): void {
-    const { policies } = entry(this.carriers, node.key, (): Carrier => ({ node, policies: [] }));
+    const { policies } = getOrInsert(this.carriers, node.key, (): Carrier => ({ node, policies: [] }));
     if (policies.length === 0 && isBelow(node)) this.below += 1;
     const at = policies.findIndex((other) => comparePolicies(policy, other) < 0);
     policies.splice(at < 0 ? policies.length : at, 0, policy);

@@ -1,8 +1,8 @@
+import { getOrInsert, deleteFrom } from '@causeway/resources';
 import type { Frontend } from '@causeway/routing';
 import type { Policy } from '../model/policy';
 import { consumerGroup, contextOf, type Context } from './contexts';
 import { lowerPolicies, type KindPolicies } from './kind-policies';
-import { entry, removeFrom } from './maps';
 import type { ShapeContexts } from './shape-contexts';
 
 /** Paths of one Mesh and Namespace on whose lower nodes the same policies meet. */
@@ -128,7 +128,7 @@ export class KindScopes {
       for (const policy of policies) changed.add(policy.key);
     }
     const covered = counted?.paths ?? 0;
-    entry(this.special, key, () => new Map<string, Special>()).set(group, { context, covered, groups });
+    getOrInsert(this.special, key, () => new Map<string, Special>()).set(group, { context, covered, groups });
     this.place(mesh, namespace).covered += covered;
   }
 
@@ -152,9 +152,9 @@ export class KindScopes {
   private groupOf(mesh: string, namespace: string, policies: readonly Policy[]): ScopeGroup {
     const lower = policies.map(({ key }) => key);
     const key = `${mesh}\n${namespace}\n${lower.join('\n')}`;
-    return entry(this.groups, key, () => {
+    return getOrInsert(this.groups, key, () => {
       const made = { mesh, namespace, lower, key, paths: 0 };
-      for (const policy of lower) entry(this.byPolicy, policy, () => new Set<ScopeGroup>()).add(made);
+      for (const policy of lower) getOrInsert(this.byPolicy, policy, () => new Set<ScopeGroup>()).add(made);
       this.place(mesh, namespace).groups.add(made);
       return made;
     });
@@ -162,14 +162,14 @@ export class KindScopes {
 
   private drop(group: ScopeGroup): void {
     this.groups.delete(group.key);
-    for (const policy of group.lower) removeFrom(this.byPolicy, policy, group);
+    for (const policy of group.lower) deleteFrom(this.byPolicy, policy, group);
     this.places.get(group.mesh)?.get(group.namespace)?.groups.delete(group);
     this.tidy(group.mesh, group.namespace);
   }
 
   private place(mesh: string, namespace: string): Place {
-    const places = entry(this.places, mesh, () => new Map<string, Place>());
-    return entry(places, namespace, (): Place => ({ groups: new Set(), covered: 0 }));
+    const places = getOrInsert(this.places, mesh, () => new Map<string, Place>());
+    return getOrInsert(places, namespace, (): Place => ({ groups: new Set(), covered: 0 }));
   }
 
   private tidy(mesh: string, namespace: string): void {

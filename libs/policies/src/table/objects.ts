@@ -1,5 +1,4 @@
-import { compareText, identityKey, type Identity, type Labels } from '@causeway/resources';
-import { entry } from './maps';
+import { compareText, getOrInsert, type Identity, identityKey, type Labels } from '@causeway/resources';
 
 /** What policies can name, as they find it: by the name that is equal in every zone, or by labels. */
 export interface TargetObject {
@@ -37,8 +36,8 @@ export class Objects {
     const place = isGlobal ? placeOf(id.kind, '', '') : placeOf(id.kind, id.mesh, id.namespace);
     const known = { id, labels, key, name: displayName || id.name, place };
     this.byKey.set(key, known);
-    const names = entry(this.byPlace, place, () => new Map<string, Map<string, Known>>());
-    entry(names, known.name, () => new Map<string, Known>()).set(key, known);
+    const names = getOrInsert(this.byPlace, place, () => new Map<string, Map<string, Known>>());
+    getOrInsert(names, known.name, () => new Map<string, Known>()).set(key, known);
     return before;
   }
 

@@ -1,4 +1,4 @@
-import { identityKey, type Identity, type Labels } from '@causeway/resources';
+import { ChangeCollector, getOrInsert, type Identity, identityKey, type Labels } from '@causeway/resources';
 import type { Affected, Frontend, RouteTable, Service } from '@causeway/routing';
 import type { PolicyDefinition } from '../model/definition';
 import type { StoredPolicy } from '../model/policy';
@@ -13,7 +13,6 @@ import {
   type RuleAt,
 } from './effective';
 import { KindTable } from './kind-table';
-import { entry } from './maps';
 import { NOTHING_AFFECTED, PolicyMarks, type PoliciesAffected } from './marks';
 import type { KnownObject, TargetObject } from './objects';
 import { Shape } from './paths';
@@ -31,8 +30,7 @@ export class PolicyTable {
   private readonly kinds = new Map<string, KindTable>();
   /** By the levels of kinds: kinds of the same levels have the same paths. */
   private readonly shapes = new Map<string, ShapeContexts>();
-  /** What the changes of a batch touch; undefined outside of one. */
-  private open: PolicyMarks | undefined;
+  private readonly changes = new ChangeCollector(() => new PolicyMarks(), NOTHING_AFFECTED);
 
   constructor(routes: RouteTable) {
     this.world = new World(routes);
@@ -104,7 +102,7 @@ export class PolicyTable {
     return this.change((marks) => {
       this.kinds.get(definition.kind)?.clear(marks);
       const shape = new Shape(definition.levels);
-      const contexts = entry(this.shapes, shape.key, () => {
+      const contexts = getOrInsert(this.shapes, shape.key, () => {
         const made = new ShapeContexts(shape, this.world.routes);
         if (!this.filling) for (const frontend of this.world.frontends()) made.refreshAll(frontend.key, frontend);
         return made;
@@ -140,7 +138,7 @@ export class PolicyTable {
   /** Keeps a policy in place of its older version. One whose kind is not defined waits for its definition. */
   putPolicy(stored: StoredPolicy): PoliciesAffected {
     const { id } = stored;
-    entry(this.stored, id.kind, () => new Map<string, StoredPolicy>()).set(identityKey(id), stored);
+    getOrInsert(this.stored, id.kind, () => new Map<string, StoredPolicy>()).set(identityKey(id), stored);
     return this.change((marks) => {
       const kind = this.kinds.get(id.kind);
       kind?.put(readPolicy(kind.definition, stored), marks, this.filling);
@@ -191,7 +189,7 @@ export class PolicyTable {
       const whole = new Set(frontends);
       const parts = new Map<string, Set<string>>();
       for (const { frontend, group } of groups) {
-        if (!whole.has(frontend)) entry(parts, frontend, () => new Set<string>()).add(group);
+        if (!whole.has(frontend)) getOrInsert(parts, frontend, () => new Set<string>()).add(group);
       }
       for (const contexts of this.filling ? [] : this.shapes.values()) {
         for (const key of whole) {
@@ -239,17 +237,7 @@ export class PolicyTable {
   }
 
   private change(work: (marks: PolicyMarks) => void): PoliciesAffected {
-    if (this.open) {
-      work(this.open);
-      return NOTHING_AFFECTED;
-    }
-    this.open = new PolicyMarks();
-    try {
-      work(this.open);
-      return this.filling ? NOTHING_AFFECTED : this.open.affected;
-    } finally {
-      this.open = undefined;
-    }
+    return this.changes.collect(work, (marks) => (this.filling ? NOTHING_AFFECTED : marks.affected));
   }
 }
 

@@ -1,6 +1,6 @@
+import { getOrInsert } from '@causeway/resources';
 import type { Frontend, RouteTable } from '@causeway/routing';
 import { contextOf, type Context } from './contexts';
-import { entry } from './maps';
 import type { Shape } from './paths';
 
 /** A context and how many paths it has. */
@@ -62,10 +62,10 @@ export class ShapeContexts {
     const context = contextOf(frontend, group);
     const counted = { ...context, paths: this.shape.countOf(context, this.routes) };
     const { mesh, namespace } = context;
-    entry(this.byFrontend, key, () => new Map<string, CountedContext>()).set(group, counted);
-    const places = entry(this.byMesh, mesh, () => new Map<string, Set<CountedContext>>());
-    entry(places, namespace, () => new Set<CountedContext>()).add(counted);
-    const totals = entry(this.totals, mesh, () => new Map<string, number>());
+    getOrInsert(this.byFrontend, key, () => new Map<string, CountedContext>()).set(group, counted);
+    const places = getOrInsert(this.byMesh, mesh, () => new Map<string, Set<CountedContext>>());
+    getOrInsert(places, namespace, () => new Set<CountedContext>()).add(counted);
+    const totals = getOrInsert(this.totals, mesh, () => new Map<string, number>());
     totals.set(namespace, (totals.get(namespace) ?? 0) + counted.paths);
   }
 

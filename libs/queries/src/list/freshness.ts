@@ -1,6 +1,6 @@
 import { Unavailable } from '@causeway/resources';
 import { withDeadline, type Clock } from '@causeway/runtime';
-import type { IndexReader, ResourceStore } from '@causeway/store';
+import { followIndex, type IndexReader, type ResourceStore } from '@causeway/store';
 import { InvalidQuery } from '../errors';
 
 /** How long a read waits for a revision, in ms of `clock`. */
@@ -24,9 +24,7 @@ export class Freshness {
 
   /** Follows the index until the returned function is called; a store of another incarnation resets the own writes. */
   follow(): () => void {
-    return this.index.subscribe((event) => {
-      if (event.reloaded) this.newestWrite = 0;
-    });
+    return followIndex(this.index, { reload: () => (this.newestWrite = 0), apply: () => undefined });
   }
 
   /** Notes the revision of a write made through this process. */

@@ -1,6 +1,6 @@
 import { compareText, identityKey, type Identity } from '@causeway/resources';
 import { inSlices, SingleFlight, SortedRuns } from '@causeway/runtime';
-import type { IndexEvent, IndexReader } from '@causeway/store';
+import { followIndex, type IndexChange, type IndexedState, type IndexReader } from '@causeway/store';
 import type { SortKey } from './page';
 
 /** One resource in the sorted list of its kind. */
@@ -44,7 +44,7 @@ interface SortedEntries {
  * The resources of each kind in list order. Sorting 100,000 on each request would cost more than the response, so a
  * kind is sorted on first use, in slices, and later merged with what was created and deleted since.
  */
-export class SortedIndex {
+export class SortedIndex implements IndexedState {
   private readonly sorted = new Map<string, SortedEntries>();
   /** Deltas of the sorts that are running. */
   private readonly sorting = new Map<string, Delta>();
@@ -54,7 +54,7 @@ export class SortedIndex {
 
   /** Follows the index until the returned function is called. */
   follow(): () => void {
-    return this.index.subscribe((event) => this.note(event));
+    return followIndex(this.index, this);
   }
 
   /**
@@ -77,13 +77,14 @@ export class SortedIndex {
     return entries;
   }
 
-  private note(event: IndexEvent): void {
-    if (event.reloaded) {
-      this.sorted.clear();
-      this.sorting.clear();
-      return;
-    }
-    for (const { key, id, before, after } of event.changes) {
+  /** Every kind is sorted again at its next use. */
+  reload(): void {
+    this.sorted.clear();
+    this.sorting.clear();
+  }
+
+  apply(changes: readonly IndexChange[]): void {
+    for (const { key, id, before, after } of changes) {
       if ((before === undefined) === (after === undefined)) continue;
       this.sorted.get(id.kind)?.delta.note({ key, id }, after !== undefined);
       this.sorting.get(id.kind)?.note({ key, id }, after !== undefined);

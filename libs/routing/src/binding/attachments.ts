@@ -1,8 +1,8 @@
+import { getOrInsert } from '@causeway/resources';
 import type { RouteKind } from '../model';
 import { looksIntoRequests, type CompiledRoute } from '../rules/compiled-route';
 import type { Attachment } from './binding';
 import { backendTarget, groupFor, parentTarget } from './frontend';
-import { entry } from './maps';
 
 /** The routes that name one target as parent in one group, and how many there are of each kind. */
 export class AttachedGroup {
@@ -65,7 +65,7 @@ export function linksOf(route: CompiledRoute): Links {
     const target = parentTarget(route.id, ref);
     if (!target) return;
     const { key } = target;
-    const found = entry(parents, key, () => ({
+    const found = getOrInsert(parents, key, () => ({
       target: key,
       group: groupFor(route.id, target),
       at: { route, refs: [] },

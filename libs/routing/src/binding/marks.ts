@@ -1,4 +1,4 @@
-import { entry } from './maps';
+import { getOrInsert } from '@causeway/resources';
 
 /**
  * What a change may have changed: bindings of (frontend, group), the status of routes by their keys, and services and Gateways by their
@@ -27,7 +27,7 @@ export class Marks {
   }
 
   markTarget(target: string, group: string, withRoutes: boolean): void {
-    const groups = entry(this.targets, target, () => new Map<string, boolean>());
+    const groups = getOrInsert(this.targets, target, () => new Map<string, boolean>());
     groups.set(group, withRoutes || groups.get(group) === true);
   }
 

@@ -1,13 +1,22 @@
-import { identityKey, namespaceLabels, type Identity, type Labels } from '@causeway/resources';
+import {
+  ChangeCollector,
+  deleteFrom,
+  getOrInsert,
+  type Identity,
+  identityKey,
+  type Labels,
+  namespaceLabels,
+} from '@causeway/resources';
 import type { AllowedRoutes, Gateway, ObjectRef, ReferenceGrant, Route, Service } from '../model';
 import { compileRoute, type CompiledRoute } from '../rules/compiled-route';
 import { AttachedGroup, linksOf, type Links } from './attachments';
 import { resolveBackend, type ResolvedBackend } from './backend';
 import { bindGroup, portKey, type Binding, type GroupBinding, type Transport } from './binding';
 import { PRODUCER, type Frontend } from './frontend';
-import { entry, removeFrom } from './maps';
 import { boundKey, Marks, type Affected } from './marks';
 import { Targets } from './targets';
+
+const NOTHING_AFFECTED: Affected = { groups: [], routes: [], frontends: [] };
 
 /** Who sends: a Dataplane of a namespace, or a Gateway (`namespace/name`). */
 export type Client = { readonly namespace: string } | { readonly gateway: string };
@@ -30,8 +39,7 @@ export class RouteTable {
   private readonly meshes = new Map<string, AllowedRoutes>();
   private readonly grants = new Map<string, Map<string, ReferenceGrant>>();
 
-  /** What the changes of a batch touch; undefined outside of one. */
-  private open: Marks | undefined;
+  private readonly changes = new ChangeCollector(() => new Marks(), NOTHING_AFFECTED);
 
   constructor({ zone }: { readonly zone: string }) {
     this.targets = new Targets(zone);
@@ -44,13 +52,8 @@ export class RouteTable {
 
   /** As `batch`, where nobody has read anything yet: what is touched is not looked up. */
   fill(changes: () => void): void {
-    this.open = new Marks();
-    try {
-      changes();
-    } finally {
-      this.open = undefined;
-      this.bound.clear();
-    }
+    this.changes.collect(changes, () => NOTHING_AFFECTED);
+    this.bound.clear();
   }
 
   /** Keeps a route in place of its older version. Refuses resources of other kinds with an error. */
@@ -61,11 +64,11 @@ export class RouteTable {
       const links = linksOf(route);
       this.routes.set(route.key, { route, links });
       for (const { target, group, at } of links.parents.values()) {
-        const groups = entry(this.attached, target, () => new Map<string, AttachedGroup>());
-        entry(groups, group, () => new AttachedGroup()).put(at);
+        const groups = getOrInsert(this.attached, target, () => new Map<string, AttachedGroup>());
+        getOrInsert(groups, group, () => new AttachedGroup()).put(at);
       }
-      for (const target of links.backends) entry(this.senders, target, () => new Set<string>()).add(route.key);
-      entry(this.byNamespace, route.id.namespace, () => new Set<string>()).add(route.key);
+      for (const target of links.backends) getOrInsert(this.senders, target, () => new Set<string>()).add(route.key);
+      getOrInsert(this.byNamespace, route.id.namespace, () => new Set<string>()).add(route.key);
       this.markRoute(route.key, marks);
     });
   }
@@ -160,7 +163,7 @@ export class RouteTable {
     const target = this.targets.targetOf(frontend.key) ?? '';
     const attachments = this.attached.get(target)?.get(group);
     if (!attachments || !this.targets.isVisible(target, frontend)) return NOTHING_BOUND;
-    return entry(this.bound, boundKey(frontend.key, group), () =>
+    return getOrInsert(this.bound, boundKey(frontend.key, group), () =>
       bindGroup(frontend, group, attachments.values(), {
         allowedRoutes: this.meshes.get(frontend.id.mesh),
         labelsOf: (namespace) => ({ ...namespaceLabels(namespace), ...this.namespaces.get(namespace) }),
@@ -190,17 +193,7 @@ export class RouteTable {
   }
 
   private change(work: (marks: Marks) => void): Affected {
-    if (this.open) {
-      work(this.open);
-      return NOTHING_AFFECTED;
-    }
-    this.open = new Marks();
-    try {
-      work(this.open);
-      return this.affected(this.open);
-    } finally {
-      this.open = undefined;
-    }
+    return this.changes.collect(work, (marks) => this.affected(marks));
   }
 
   private forget(key: string, marks: Marks): void {
@@ -213,8 +206,8 @@ export class RouteTable {
       if (groups?.get(group)?.size === 0) groups.delete(group);
       if (groups?.size === 0) this.attached.delete(target);
     }
-    for (const target of known.links.backends) removeFrom(this.senders, target, key);
-    removeFrom(this.byNamespace, known.route.id.namespace, key);
+    for (const target of known.links.backends) deleteFrom(this.senders, target, key);
+    deleteFrom(this.byNamespace, known.route.id.namespace, key);
     this.routes.delete(key);
   }
 
@@ -270,7 +263,6 @@ export class RouteTable {
 }
 
 const NOTHING_BOUND: GroupBinding = { bindings: new Map(), verdicts: new Map() };
-const NOTHING_AFFECTED: Affected = { groups: [], routes: [], frontends: [] };
 
 const isBoundToGateway = ({ parents }: Links): boolean =>
   [...parents.values()].some(({ group }) => group.startsWith('gateway:'));

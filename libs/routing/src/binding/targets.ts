@@ -1,6 +1,5 @@
-import { compareIdentities, identityKey, type Identity } from '@causeway/resources';
+import { compareIdentities, getOrInsert, type Identity, identityKey } from '@causeway/resources';
 import type { Gateway, Service } from '../model';
-import { entry } from './maps';
 import { gatewayFrontend, serviceFrontend, targetKey, type Frontend } from './frontend';
 
 /**
@@ -77,7 +76,7 @@ export class Targets {
 
   /** Sorted once until what has the name changes, for it may be asked for as often as there are services. */
   private resolved(target: string, all: ReadonlyMap<string, Frontend>): ReadonlySet<Frontend> {
-    return entry(this.shared, target, () => {
+    return getOrInsert(this.shared, target, () => {
       const local = [...all.values()].filter(({ id }) => id.zone === this.zone);
       const found = local.length > 0 ? local : [...all.values()];
       return new Set(found.sort((a, b) => compareIdentities(a.id, b.id)));

@@ -1,6 +1,7 @@
+import { fillAtOnce } from '@causeway/store';
 import fc from 'fast-check';
 import { identityKey } from '@causeway/resources';
-import { FollowedPolicies, FollowedRoutes, type StepsRunner } from '@causeway/meshes';
+import { FollowedPolicies, FollowedRoutes } from '@causeway/meshes';
 import { policyOrTraffic } from '../../../../test/support/policy-changes';
 import { sketch, shippedKinds, TrafficZone } from '../../../../test/support/traffic-zone';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
@@ -58,16 +59,11 @@ const allViews: readonly EnvoyView[] = [
 
 const cluster = RESOURCE_TYPES.cluster;
 
-const atOnce: StepsRunner = (steps, done) => {
-  for (const _ of steps);
-  done();
-};
-
 /** Resources of a zone with its policies, as a process has them. */
 function sourceOf({ index, access }: TrafficZone, options: LoadOptions = {}): EnvoyResources {
   const { meshes } = access;
-  const routes = new FollowedRoutes({ index, zone: 'west', meshes, run: atOnce });
-  const policies = new FollowedPolicies({ index, meshes, routes, run: atOnce });
+  const routes = new FollowedRoutes({ index, zone: 'west', meshes, run: fillAtOnce });
+  const policies = new FollowedPolicies({ index, meshes, routes, run: fillAtOnce });
   return new EnvoyResources(index, 'west', access, { ...options, policies });
 }
 

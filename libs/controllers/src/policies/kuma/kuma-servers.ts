@@ -1,5 +1,5 @@
 import { MeshService } from '@causeway/kinds';
-import { Label, type JsonObject, type Resource } from '@causeway/resources';
+import { getOrInsert, type JsonObject, Label, type Resource } from '@causeway/resources';
 import type { KumaServers } from './told-service';
 
 /** By what a service selects its servers, where that tells them from those of other services: the tag or label that Kuma itself uses. */
@@ -64,10 +64,10 @@ export class KumaServerTable {
     key: string,
     { place, by, value }: { readonly place: string; readonly by: string; readonly value: string },
   ) {
-    const attributes = entry(this.zones, place, () => new Map<string, Map<string, Set<string>>>());
+    const attributes = getOrInsert(this.zones, place, () => new Map<string, Map<string, Set<string>>>());
     const isNew = !attributes.has(by);
-    const services = entry(
-      entry(attributes, by, () => new Map<string, Set<string>>()),
+    const services = getOrInsert(
+      getOrInsert(attributes, by, () => new Map<string, Set<string>>()),
       value,
       () => new Set<string>(),
     );
@@ -112,14 +112,6 @@ function selectedBy(service: Resource): Selected | undefined {
     return { by: WORKLOAD_LABEL, value: workload, targetRef };
   }
   return undefined;
-}
-
-function entry<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  const known = map.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  map.set(key, made);
-  return made;
 }
 
 const refused = (reason: string): KumaServers => ({ ok: false, reason });

@@ -11,6 +11,7 @@ import {
 } from '@causeway/runtime';
 import {
   Fenced,
+  followIndex,
   type Change,
   type IndexChange,
   type Note,
@@ -93,20 +94,23 @@ export function createZoneLifecycleLoop(options: ZoneLifecycleOptions): ZoneLife
       if (!(error instanceof Fenced)) logger.warn('zones could not be kept in order', { error: errorText(error) });
     }
   };
-  const unsubscribe = options.index.subscribe((event) => {
-    const { reloaded, changes } = event;
-    forbidden.observe(event);
-    const zones = changes.filter(({ id }) => id.kind === 'Zone');
-    if (reloaded || zones.some(({ after }) => !after) || hasOrphan(options.index, changes)) orphansLikely = true;
-    // Decisions of the operator take effect at once.
-    const decided = changes.filter(({ id: { kind } }) => kind === 'Zone' || LOST_RULE_KINDS.includes(kind));
-    if (decided.some(({ before, after }) => before?.generation !== after?.generation)) wake.abort();
+  const unsubscribe = followIndex(options.index, {
+    reload: () => {
+      forbidden.reload();
+      orphansLikely = true;
+    },
+    apply: (changes) => {
+      forbidden.apply(changes);
+      if (changes.some(isDeletedZone) || hasOrphan(options.index, changes)) orphansLikely = true;
+      // Decisions of the operator take effect at once.
+      const decided = changes.filter(({ id: { kind } }) => kind === 'Zone' || LOST_RULE_KINDS.includes(kind));
+      if (decided.some(({ before, after }) => before?.generation !== after?.generation)) wake.abort();
+    },
   });
-  const stop = (): void => {
+  onAbort(term.signal, () => {
     unsubscribe();
     forbidden.close();
-  };
-  onAbort(term.signal, stop);
+  });
   return {
     round,
     zones: () => liveness.zones(),
@@ -119,6 +123,8 @@ export function createZoneLifecycleLoop(options: ZoneLifecycleOptions): ZoneLife
     },
   };
 }
+
+const isDeletedZone = ({ id, after }: IndexChange): boolean => id.kind === 'Zone' && after === undefined;
 
 /** Writes to `Zone.status` which zones have no session, whose control planes they have, and which are lost. One write a round. */
 async function reportSessions(

@@ -1,6 +1,6 @@
 import { targetOf, type AccessPolicy } from '@causeway/access';
 import { identityKey, type Identity } from '@causeway/resources';
-import type { IndexEvent, IndexReader } from '@causeway/store';
+import type { IndexChange, IndexedState, IndexReader } from '@causeway/store';
 
 /** What RoleBindings let zones send (docs/design.md §6 Roles). */
 export type ZoneRights = Pick<AccessPolicy, 'decideZone' | 'zoneDigest' | 'onZonesChanged'>;
@@ -17,7 +17,7 @@ export function zoneRefusal(rights: ZoneRights | undefined, id: Identity): strin
  * Copies on the global that their zones may not send: they were taken before a binding came, or by a replica that did not
  * know of the binding yet.
  */
-export class ForbiddenCopies {
+export class ForbiddenCopies implements IndexedState {
   /** Zones whose copies all have to be looked at; undefined for every zone. */
   private zones: Set<string> | undefined;
   private readonly suspects = new Map<string, Identity>();
@@ -36,8 +36,11 @@ export class ForbiddenCopies {
     this.unsubscribe = () => unsubscribe?.();
   }
 
-  observe({ reloaded, changes }: IndexEvent): void {
-    if (reloaded) this.zones = undefined;
+  reload(): void {
+    this.zones = undefined;
+  }
+
+  apply(changes: readonly IndexChange[]): void {
     for (const { key, id, after } of changes)
       if (after && id.zone !== '' && zoneRefusal(this.rights, id) !== undefined) this.suspects.set(key, id);
   }

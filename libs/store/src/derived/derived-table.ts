@@ -1,0 +1,173 @@
+import type { StorePoint } from '@causeway/resources';
+import { errorText, inTimedSlices, type Clock, type Logger } from '@causeway/runtime';
+import type { IndexEvent, IndexReader } from '../resource-index';
+import { DoubleBuffer, type Derivation } from './derivation';
+
+/** Takes all steps of a fill: at once, or in slices so that the event loop is not held. */
+export type FillRunner = (steps: Iterable<unknown>) => void;
+
+/** Takes all steps at once; for tests, and for tables that are small. */
+export const fillAtOnce: FillRunner = (steps) => {
+  for (const _ of steps);
+};
+
+/** What a fill in slices needs. */
+export interface FillOptions {
+  readonly clock: Pick<Clock, 'elapsed'>;
+  readonly logger: Logger;
+  /** Is logged as an error where a step throws: the table then stays as it was. */
+  readonly failure: string;
+  /** Ends fills that are under way. */
+  readonly signal?: AbortSignal;
+}
+
+/** Takes the first slice at once, and one slice a turn of the event loop. */
+export function fillInSlices({ clock, logger, failure, signal }: FillOptions): FillRunner {
+  return (steps) => {
+    inTimedSlices(steps, { clock, ...(signal && { signal }) }).catch((error: unknown) => {
+      if (!signal?.aborted) logger.error(failure, { error: errorText(error) });
+    });
+  };
+}
+
+/** Is called after each change of a derived table, or once the table was filled anew. Must be quick and not throw. */
+export type DerivedListener<Change> = (change: Change | 'reloaded') => void;
+
+/** A derived table as those see it that are derived from it, or follow it. */
+export interface DerivedSource<Change> {
+  readonly hasLoaded: boolean;
+  readonly isCurrent: boolean;
+  subscribe(listener: DerivedListener<Change>): () => void;
+}
+
+/** What a derived table stands on. */
+export interface DerivedTableOptions<Table, Change, SourceChange = never> {
+  readonly index: Pick<IndexReader, 'point' | 'subscribe'>;
+  readonly derivation: Derivation<Table, Change, SourceChange>;
+  /** How fills are run. */
+  readonly run: FillRunner;
+  /** Another table of the same index, from which this one is derived too: made before it, and filled before it at each reload. */
+  readonly source?: DerivedSource<SourceChange> | undefined;
+  /** An event that costs more (`Derivation.costOf`) is applied by filling the table anew. */
+  readonly maxAtOnce?: number | undefined;
+}
+
+/** Resources that one event may compute without giving the event loop back. */
+const MAX_AT_ONCE = 1_000;
+
+/**
+ * A table derived from the index, kept equal to it until `close`. While it is filled anew the table stays as it was, and events are
+ * applied to the one that is being filled. Its source announces what an event changed before this table sees that event: both
+ * are applied as one, so listeners never see a table that holds half an event. It follows the index from the moment it is made: make it
+ * before those who follow the index and read it.
+ */
+export class DerivedTable<Table, Change, SourceChange = never> implements DerivedSource<Change> {
+  private readonly buffer: DoubleBuffer<Table, Change, SourceChange>;
+  private readonly listeners = new Set<DerivedListener<Change>>();
+  private readonly waiting = new Set<() => void>();
+  private readonly subscriptions: readonly (() => void)[];
+  private loaded = false;
+  /** The last event that was seen here. */
+  private seen: StorePoint | undefined;
+  /** Changes of the source by an event that was not seen here yet. */
+  private pending: SourceChange[] = [];
+
+  constructor(private readonly options: DerivedTableOptions<Table, Change, SourceChange>) {
+    const { index, derivation, source } = options;
+    this.buffer = new DoubleBuffer(derivation);
+    this.seen = index.point;
+    const unsubscribe = source?.subscribe((change) => this.observeSource(change));
+    this.subscriptions = [...(unsubscribe ? [unsubscribe] : []), index.subscribe((event) => this.observe(event))];
+    if (source ? source.hasLoaded : index.point) this.refill();
+  }
+
+  /** The table that is served: empty before the first fill, and another object after each reload. */
+  get served(): Table {
+    return this.buffer.table;
+  }
+
+  /** Whether the index was loaded once and everything is derived from it. */
+  get hasLoaded(): boolean {
+    return this.loaded;
+  }
+
+  /** Whether the table holds all that the index does: not before the first fill, nor while it or its source is filled anew. */
+  get isCurrent(): boolean {
+    return this.loaded && !this.buffer.isFilling && this.options.source?.isCurrent !== false;
+  }
+
+  /** Resolves when the index was loaded and everything is derived from it. Never, where `close` comes first. */
+  async whenLoaded(): Promise<void> {
+    if (!this.loaded) await new Promise<void>((resolve) => this.waiting.add(resolve));
+  }
+
+  /** Calls `listener` after each change, until the returned function is called. */
+  subscribe(listener: DerivedListener<Change>): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  /** Fills the table anew from the index. The kit does so itself at each reload; others, where something outside the index changed. */
+  refill(): void {
+    this.pending = [];
+    this.options.run(this.announcing(this.buffer.refill()));
+  }
+
+  /** Applies a change that is not of the index, which computes `cost` resources, to the table that takes changes. */
+  change(apply: (table: Table) => Change | undefined, cost = 0): void {
+    if (!this.isStarted) return;
+    if (cost > this.maxAtOnce) return this.refill();
+    this.announce(apply(this.buffer.newest));
+  }
+
+  /** Stops following the index. */
+  close(): void {
+    for (const unsubscribe of this.subscriptions) unsubscribe();
+    this.buffer.giveUp();
+    this.listeners.clear();
+    this.waiting.clear();
+  }
+
+  private get isStarted(): boolean {
+    return this.loaded || this.buffer.isFilling;
+  }
+
+  private get maxAtOnce(): number {
+    return this.options.maxAtOnce ?? MAX_AT_ONCE;
+  }
+
+  private observe(event: IndexEvent): void {
+    const changes = this.pending;
+    this.pending = [];
+    this.seen = event.point;
+    if (!event.reloaded) this.apply(event, changes);
+    // The source is filled anew then, and this table after it.
+    else if (!this.options.source) this.refill();
+  }
+
+  private observeSource(change: SourceChange | 'reloaded'): void {
+    const { point } = this.options.index;
+    if (change === 'reloaded') this.refill();
+    else if (!point || point !== this.seen) this.pending.push(change);
+    else this.apply({ point, reloaded: false, changes: [] }, [change]);
+  }
+
+  private apply(event: IndexEvent, changes: readonly SourceChange[]): void {
+    if (!this.isStarted) return;
+    if (this.buffer.costOf(event, changes) > this.maxAtOnce) return this.refill();
+    this.announce(this.buffer.apply(event, changes));
+  }
+
+  private *announcing(steps: Generator<undefined, boolean>): Generator<undefined> {
+    if (!(yield* steps)) return;
+    this.loaded = true;
+    this.announce('reloaded');
+    for (const resolve of this.waiting) resolve();
+    this.waiting.clear();
+  }
+
+  /** Nobody hears of changes of a table that nobody sees. */
+  private announce(change: Change | 'reloaded' | undefined): void {
+    if (change !== undefined && !this.buffer.isFilling) for (const listener of this.listeners) listener(change);
+  }
+}
