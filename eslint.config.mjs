@@ -33,13 +33,11 @@ const RELOADED = [
   { selector: 'MemberExpression[property.name="reloaded"]', message: RELOADED_MESSAGE },
   { selector: 'ObjectPattern > Property[key.name="reloaded"]', message: RELOADED_MESSAGE },
 ];
-/** The kit itself; who ends with the load that it was of: a term's loops, a watch; and what proxies get, until it is a derived table. */
+/** The kit itself; and who ends with the load that it was of: a term's loops, a watch. */
 const READERS_OF_RELOADED = [
   'libs/store/src/**/*.ts',
   'libs/controllers/src/runner/loop-runner.ts',
   'libs/queries/src/watch/watch.ts',
-  'libs/xds/src/envoy/envoy-resources.ts',
-  'libs/xds/src/proxies/zone-proxy-authenticator.ts',
 ];
 const TIMERS = ['setTimeout', 'setInterval', 'setImmediate'].map((name) => ({
   name,

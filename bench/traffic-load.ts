@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { inTimedSlices, systemClock } from '@causeway/runtime';
-import { EnvoyResources } from '@causeway/xds';
 import type { Resource } from '@causeway/resources';
 import { sketch, TrafficZone } from '../test/support/traffic-zone';
 import { numberSetting, report } from './support/report';
+import { zoneResources } from '../test/support/zone-resources';
 
 /**
  * What the xDS port derives from an index when a zone starts: how long until proxies are answered, and the longest time for which it
@@ -50,10 +50,8 @@ async function main(): Promise<void> {
   const began = performance.now();
   const cpuBefore = cpuMs();
   const slices = new Slices();
-  const source = new EnvoyResources(zone.index, 'west', zone.access, {
-    load: (steps, done) => {
-      void inTimedSlices(steps, { clock: systemClock, each: () => slices.ended() }).then(done);
-    },
+  const source = zoneResources(zone, 'west', {
+    run: (steps) => void inTimedSlices(steps, { clock: systemClock, each: () => slices.ended() }),
   });
   await source.whenLoaded();
   const cpu_ms = Math.round(cpuMs() - cpuBefore);

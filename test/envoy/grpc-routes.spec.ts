@@ -85,7 +85,7 @@ describe('gRPC clients (grpc-js-xds) obey routes', () => {
 
   /** What the table of routes says of the same call. */
   function decided({ path = '/test.Echo/Say', headers = {} }: GrpcCall = {}, from = 'mesh'): string {
-    const table = plane.source.routeTable;
+    const table = plane.routes.table;
     const frontend = table.frontend({
       kind: 'MeshService',
       mesh: 'default',

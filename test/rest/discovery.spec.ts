@@ -2,7 +2,8 @@
  * Discovery without a proxy: Prometheus, hosts, SRV, direct names; HAProxy, nginx, Prometheus work against it. Also:
  * test/agent/zones.spec.ts, libs/dns/src/answer/direct-names.spec.ts, test/discovery/programs.spec.ts.
  */
-import { EnvoyResources } from '@causeway/xds';
+import type { EnvoyResources } from '@causeway/xds';
+import { zoneResources } from '../support/zone-resources';
 import { identityKey, type JsonObject } from '@causeway/resources';
 import type { InstanceSource } from '@causeway/queries';
 import { meshesOf } from '../support/meshes';
@@ -59,13 +60,14 @@ describe('discovery', () => {
       instancesOf: (service) => known.resources?.model.instancesOf(identityKey(service)) ?? [],
     };
     rest = await restFixture({ instances, access: { verifiers: [plainTokens] } });
-    known.resources = new EnvoyResources(rest.index, 'east', {
+    const access = {
       meshes: meshesOf(rest.index),
       isReady: () => true,
       onReady: () => () => undefined,
       takesTls: () => false,
       onTls: () => () => undefined,
-    });
+    };
+    known.resources = zoneResources({ index: rest.index, access }, 'east');
     unfollow = known.resources.follow();
     await rest.seed(...seeds);
   };

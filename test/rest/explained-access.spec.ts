@@ -1,5 +1,5 @@
 import { globalIdentity } from '@causeway/resources';
-import { EnvoyResources } from '@causeway/xds';
+import { zoneResources } from '../support/zone-resources';
 import { accessFacts } from '../../apps/zone/src/access-facts';
 import { Bakery } from './policies-fixture';
 import type { CallerParts, ParsedJson } from './rest-fixture';
@@ -10,7 +10,7 @@ function callers({ index, meshes, policies }: CallerParts) {
     ...{ meshes, isReady: () => true, takesTls: () => true },
     ...{ onReady: () => () => undefined, onTls: () => () => undefined },
   };
-  const resources = new EnvoyResources(index, 'east', access, { policies });
+  const resources = zoneResources({ index, access }, 'east', { policies });
   return { facts: accessFacts({ resources }, { ofOwner: () => undefined }), close: resources.follow() };
 }
 

@@ -1,8 +1,9 @@
 import { BuiltinPlane, type BuiltinPlaneOptions } from '@causeway/agent';
 import { systemClock } from '@causeway/runtime';
-import { EnvoyResources, RESOURCE_TYPES, type EncodedResource, type EnvoyView } from '@causeway/xds';
+import { type EnvoyResources, RESOURCE_TYPES, type EncodedResource, type EnvoyView } from '@causeway/xds';
 import { rawStats } from '@causeway/agent';
 import type { TrafficZone } from './traffic-zone';
+import { zoneResources } from './zone-resources';
 
 const { cluster, endpoints, listener, routes, secret } = RESOURCE_TYPES;
 
@@ -17,7 +18,7 @@ export class ViewResources {
     /** Another view is told from the next question on. */
     public view: EnvoyView,
   ) {
-    this.source = new EnvoyResources(zone.index, name, zone.access);
+    this.source = zoneResources(zone, name);
     this.source.follow();
   }
 

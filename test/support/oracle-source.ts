@@ -60,7 +60,7 @@ export class OracleSource implements ResourceSource<EnvoyView> {
           }
         }
       },
-      reloaded: (_, only) => {
+      allChanged: (_, only) => {
         for (const view of only === undefined ? this.views.keys() : [only]) this.forget(view);
       },
     });
@@ -131,6 +131,7 @@ export class OracleSource implements ResourceSource<EnvoyView> {
   /** Compares all that proxies hold with a build from nothing. */
   check(): void {
     const fresh = this.fresh();
+    const close = fresh.follow();
     for (const [view, { versions, lists, asked, onDemand }] of this.views) {
       // What is used of an address is listed once its proxy has taken what it was told of it.
       if ([...onDemand].some((name) => versions.get(RESOURCE_TYPES.cluster)?.has(name) !== true)) continue;
@@ -147,6 +148,7 @@ export class OracleSource implements ResourceSource<EnvoyView> {
             this.compare(`${type} ${name} of ${describe(view)}`, version, wanted?.version ?? '');
         }
     }
+    close();
   }
 
   private compare(what: string, held: string, wanted: string): void {

@@ -166,7 +166,7 @@ export class RoutedPlane {
     { from = 'mesh', to = 'echo', port = PORTS.http, ...asked }: Asked,
     isReady: (service: Identity) => boolean = () => true,
   ): Decision {
-    const table = this.plane.source.routeTable;
+    const table = this.plane.routes.table;
     const frontend = table.frontend({
       kind: 'MeshService',
       mesh: 'default',

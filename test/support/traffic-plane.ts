@@ -5,7 +5,7 @@ import { Forbidden, type JsonObject, type Resource } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import {
   DialledHosts,
-  EnvoyResources,
+  type EnvoyResources,
   type HostSource,
   XdsServer,
   type AdmittedProxy,
@@ -17,6 +17,7 @@ import { EnvoyProcess, ENVOY } from './envoy-process';
 import { OracleSource } from './oracle-source';
 import { TestAuthority } from './test-authority';
 import { sketch, TrafficZone } from './traffic-zone';
+import { zoneResources } from './zone-resources';
 
 /** Answers for `localhost`, at once. */
 const LOCALHOST = {
@@ -56,7 +57,7 @@ export class TrafficPlane {
   private readonly envoys: EnvoyProcess[] = [];
   private readonly builtins: BuiltinProxy[] = [];
   private readonly unfollow: () => void;
-  private readonly routes: FollowedRoutes;
+  readonly routes: FollowedRoutes;
   readonly policies: FollowedPolicies;
   /** Where it serves xDS. */
   port = 0;
@@ -67,14 +68,14 @@ export class TrafficPlane {
     readonly authority: TestAuthority,
     hosts: HostSource | undefined,
   ) {
-    const { index, access } = state;
-    const { meshes } = access;
+    const { index } = state;
+    const { meshes } = state.access;
     this.routes = new FollowedRoutes({ index, meshes, zone, run: fillAtOnce });
     this.policies = new FollowedPolicies({ index, meshes, routes: this.routes, run: fillAtOnce });
-    this.source = new EnvoyResources(index, zone, access, { policies: this.policies, ...(hosts && { hosts }) });
+    const options = { routes: this.routes, policies: this.policies, ...(hosts && { hosts }) };
+    this.source = zoneResources(state, zone, options);
     this.unfollow = this.source.follow();
-    const options = { policies: this.policies, ...(hosts && { hosts }) };
-    this.oracle = new OracleSource(this.source, () => new EnvoyResources(index, zone, access, options));
+    this.oracle = new OracleSource(this.source, () => zoneResources(state, zone, options));
     // It subscribes after all that follows the index, so it sees what each change has led to.
     this.unwatch = index.subscribe(() => this.oracle.check());
     const admit = (caller: ProxyCaller): Promise<AdmittedProxy<EnvoyView>> => this.admit(caller);

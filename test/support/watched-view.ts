@@ -24,7 +24,7 @@ export class WatchedView {
         if (only === undefined ? source.listsOwn?.(view) === true : only !== view) return;
         for (const type of LISTED) this.announce(type, source.takeRelisted?.(view, type) ?? [], revision);
       },
-      reloaded: (revision, only = view) => {
+      allChanged: (revision, only = view) => {
         if (only === view) this.announceAll(revision);
       },
     });

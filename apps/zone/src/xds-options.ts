@@ -7,6 +7,7 @@ import {
   POLICIES,
   PortCertificates,
   retryWhileUnavailable,
+  ROUTES,
   sourceForUsers,
   streamRates,
   type CertificateSource,
@@ -16,7 +17,7 @@ import {
 import { ENROLMENT_REPLICAS, IDENTITY_PATH_REPLICAS, ProxyDirectory, UpgradedSecrets } from '@causeway/controllers';
 import { FirstState } from '@causeway/kds';
 import { Enrolments, isEnrolmentInForce, WorkloadCertificates, ZoneAuthority } from '@causeway/identity';
-import type { FollowedPolicies, Meshes } from '@causeway/meshes';
+import type { FollowedPolicies, FollowedRoutes, Meshes } from '@causeway/meshes';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import { DialledHosts, XdsModule, type XdsPortOptions } from '@causeway/xds';
@@ -69,6 +70,7 @@ type XdsSources = [
   backend: PostgresBackend,
   index: IndexReader,
   meshes: Meshes,
+  routes: FollowedRoutes,
   policies: FollowedPolicies,
   firstState: FirstState,
   proxies: ProxyDirectory,
@@ -91,7 +93,7 @@ export function xdsModule({ imports, core }: ModuleImports & CoreOption): Dynami
       UpgradedSecretsModule.forRoot({ imports, core }),
     ],
     inject: [
-      ...[POSTGRES_BACKEND, INDEX, MESHES, POLICIES, FirstState, ProxyDirectory, DialledHosts, UpgradedSecrets],
+      ...[POSTGRES_BACKEND, INDEX, MESHES, ROUTES, POLICIES, FirstState, ProxyDirectory, DialledHosts, UpgradedSecrets],
       ...[DATAPLANE_TOKENS, ZONE_PROXY_TOKENS, WorkloadCertificates, ZoneAuthority, XdsCertificates, Enrolments],
     ],
     useFactory: (...sources: XdsSources) => xdsOptions(core, ...sources),
@@ -99,12 +101,12 @@ export function xdsModule({ imports, core }: ModuleImports & CoreOption): Dynami
 }
 
 function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources): XdsPortOptions {
-  const [backend, index, meshes, policies, firstState, proxies, hosts, secrets, ...identity] = sources;
+  const [backend, index, meshes, routes, policies, firstState, proxies, hosts, secrets, ...identity] = sources;
   const [dataplaneTokens, zoneTokens, workloadCertificates, authority, certificates, enrolments] = identity;
   const { cp, clock, logger, settings, instance } = core;
   const zone = settings.CAUSEWAY_ZONE_NAME;
   return {
-    ...{ zone, instance, index, policies, clock, logger },
+    ...{ zone, instance, index, routes, policies, clock, logger },
     ...{ dataplaneTokens, zoneTokens, enrolments, workloadCertificates },
     announce: () => announce(core, backend, index),
     proxies: backend.proxies,

@@ -42,7 +42,7 @@ export {
   type ControlPlaneAddress,
   type EnvoyBootstrapOptions,
 } from './bootstrap/envoy-bootstrap';
-export { EnvoyResources } from './envoy/envoy-resources';
+export { EnvoyResources, type EnvoyResourcesOptions } from './envoy/envoy-resources';
 export { UNCLEAR_PATHS } from './envoy/messages/access-filters';
 export { CLIENT_CERT_HEADER } from './envoy/messages/inbound-listeners';
 export { readHostName, type HostNameMeaning } from './envoy/messages/host-name';

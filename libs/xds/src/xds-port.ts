@@ -11,12 +11,12 @@ import {
   type WorkloadCertificates,
 } from '@causeway/identity';
 import { Dataplane, MeshIdentity } from '@causeway/kinds';
-import { errorText, inTimedSlices, type Clock, type Logger } from '@causeway/runtime';
-import type { AgentLeaseStore, IndexReader, ProxySessionStore } from '@causeway/store';
+import type { FollowedRoutes } from '@causeway/meshes';
+import { type Clock, type Logger } from '@causeway/runtime';
+import { fillInSlices, type AgentLeaseStore, type IndexReader, type ProxySessionStore } from '@causeway/store';
 import { AgentServer } from './agents/attach-service';
 import { BootstrapEndpoint } from './bootstrap/bootstrap-endpoint';
 import { EnvoyResources } from './envoy/envoy-resources';
-import type { Loading } from './envoy/traffic-tables';
 import type { EnvoyView } from './envoy/envoy-view';
 import { xdsMetrics, type XdsMetric } from './metric-definitions';
 import type { AccessSource } from './model/inbound-access';
@@ -47,7 +47,8 @@ export interface XdsPortOptions {
   readonly hosts: HostSource;
   readonly index: IndexReader;
   readonly access: AccessSource;
-  /** The policies of the meshes, made before what reads them. */
+  /** The routes and the policies of the meshes, made before what reads them. */
+  readonly routes: FollowedRoutes;
   readonly policies: PolicySource;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -97,9 +98,11 @@ export class XdsPort implements ObservedProxies {
   private readonly certified = new Set<(proxy: string) => void>();
 
   constructor(private readonly options: XdsPortOptions) {
-    const { zone, index, access, policies, clock, logger, limits, scope, dataplaneTokens, zoneTokens, hosts } = options;
-    const load = (...given: Parameters<Loading>): void => this.load(...given);
-    this.resources = new EnvoyResources(index, zone, access, { load, policies, hosts });
+    const { zone, index, access, clock, logger, limits, scope, dataplaneTokens, zoneTokens } = options;
+    const { routes, policies, hosts } = options;
+    const failure = 'what proxies are told cannot be read';
+    const run = fillInSlices({ clock, logger, failure, signal: this.ending.signal });
+    this.resources = new EnvoyResources(index, zone, access, { run, routes, policies, hosts });
     this.unfollow = this.resources.follow();
     this.proxyCertificates = new ProxyCertificates({
       ...{ clock, logger, issuer: options.workloadCertificates, authority: options.authority },
@@ -140,15 +143,6 @@ export class XdsPort implements ObservedProxies {
     });
     this.reporter = new ProxyReporter({
       ...{ observed: this, store: options.proxies, instance: options.instance, clock, logger },
-    });
-  }
-
-  private load(...[steps, done]: Parameters<Loading>): void {
-    const { clock, logger } = this.options;
-    const work = inTimedSlices(steps, { clock, signal: this.ending.signal });
-    void work.then(done, (error: unknown) => {
-      if (!this.ending.signal.aborted)
-        logger.error('what proxies are told cannot be read', { error: errorText(error) });
     });
   }
 

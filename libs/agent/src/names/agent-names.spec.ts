@@ -8,13 +8,14 @@ import { join } from 'node:path';
 import type { DnsServer } from '@causeway/dns';
 import type { Resource } from '@causeway/resources';
 import { FakeClock, silentLogger, systemClock } from '@causeway/runtime';
-import { AdsClient, EnvoyResources, RESOURCE_TYPES, XdsServer, type EnvoyView } from '@causeway/xds';
+import { AdsClient, RESOURCE_TYPES, XdsServer, type EnvoyView } from '@causeway/xds';
 import { ask, type Reply } from '../../../../test/dns/ask';
 import { a, answerTo, FakeUpstream } from '../../../../test/dns/fake-upstream';
 import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';
 import { until } from '../../../../test/support/until';
 import { ResourceCache } from '../resources/resource-cache';
 import { AgentNames, createAgentDns } from './agent-names';
+import { zoneResources } from '../../../../test/support/zone-resources';
 
 const clock = systemClock;
 const CONFIG = { suffixes: ['mesh.local'], upstream: [] };
@@ -91,7 +92,7 @@ describe('the names of a machine', () => {
   beforeEach(async () => {
     hold = Promise.resolve();
     zone = new TrafficZone();
-    const source = new EnvoyResources(zone.index, 'west', zone.access);
+    const source = zoneResources(zone, 'west');
     source.follow();
     const auth = {
       admit: async () => Promise.resolve({ proxy: { id: 'agent', view } }),

@@ -1,7 +1,8 @@
 import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';
 import { WatchedView } from '../../../../test/support/watched-view';
-import { EnvoyResources } from './envoy-resources';
+import { type EnvoyResources } from './envoy-resources';
 import type { EnvoyView } from './envoy-view';
+import { zoneResources } from '../../../../test/support/zone-resources';
 
 describe('the egresses of a zone', () => {
   const egress = (name: string, address: string, withdrawn = false) =>
@@ -23,7 +24,7 @@ describe('the egresses of a zone', () => {
       sketch('MeshIdentity', 'all', identity, { zone: '' }),
       sketch('MeshExternalService', 'api', external, { zone: '' }),
     ]);
-    source = new EnvoyResources(zone.index, 'west', zone.access);
+    source = zoneResources(zone, 'west');
     source.follow();
   });
 

@@ -1,6 +1,7 @@
 import { identityKey, type StorePoint } from '@causeway/resources';
-import type { RouteTable } from '@causeway/routing';
-import type { IndexEvent, IndexReader } from '@causeway/store';
+import type { FollowedRoutes } from '@causeway/meshes';
+import type { Affected } from '@causeway/routing';
+import { DerivedTable, type FillRunner, type IndexReader } from '@causeway/store';
 import type { AccessSource } from '../model/inbound-access';
 import { isOtherFace, type DestinationFace } from '../model/destination';
 import type { ModelChange } from '../model/model-change';
@@ -14,7 +15,7 @@ import {
   type PolicyChange,
   type PolicySource,
 } from '../policies/policy-source';
-import { KeptHosts, LITERAL_HOSTS } from '../resolution/dialled-hosts';
+import { KeptHosts, LITERAL_HOSTS, type HostSource } from '../resolution/dialled-hosts';
 import { hasChains, trustedMeshOf, type EnvoyView } from './envoy-view';
 import { ListedNames } from './listed-names';
 import { MadeResources } from './made-resources';
@@ -23,15 +24,27 @@ import { OnDemandAddresses } from './on-demand-addresses';
 import { consumerScope, scopeNameOf, scopesOf } from './scopes';
 import { staleNames, type StaleNames } from './stale-names';
 import { ServedResources, TrustVersions } from './served-resources';
-import { atOnce, type LoadOptions, TrafficLoader, TrafficTables, type Loading } from './traffic-tables';
+import { trafficDerivation, type TrafficChange, type TrafficTables } from './traffic-tables';
 import { Translation } from './translation';
 import { WithheldServices } from './withheld';
 
 const { cluster, listener, secret } = RESOURCE_TYPES;
 
-const MOST_AT_ONCE = 1_000;
 /** Most that is announced without giving the event loop back, where policies change. */
 const MOST_IN_STEP = 64;
+
+/** What decides besides the index, and how it is read. */
+export interface EnvoyResourcesOptions {
+  /** How everything is derived from the index: at once, or in slices. */
+  readonly run: FillRunner;
+  /** A change that computes more services than this makes everything be derived anew. */
+  readonly maxAtOnce?: number;
+  /** The routes of the process; made before what reads them. */
+  readonly routes: Pick<FollowedRoutes, 'table' | 'hasLoaded' | 'isCurrent' | 'subscribe'>;
+  readonly policies?: PolicySource;
+  /** Where hosts are reached; without it addresses are by the preset rules, and names have none. */
+  readonly hosts?: HostSource;
+}
 
 /** What is kept for one view as long as the view is. */
 interface ViewState {
@@ -55,7 +68,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private readonly shared = new ServedResources<EnvoyView>();
   private readonly authorities = new TrustVersions();
   /** What is served from. While the index is being read anew this stays as it was, and so does the revision. */
-  readonly loader: TrafficLoader;
+  readonly loader: DerivedTable<TrafficTables, TrafficChange, Affected>;
   private readonly translation: Translation;
   private readonly withheld: WithheldServices;
   private readonly lists: ListedNames;
@@ -64,8 +77,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private announcingSince: number | undefined;
   private readonly policies: PolicySource;
   private readonly hosts: KeptHosts;
-  private readonly load: Loading;
-  private readonly mostAtOnce: number;
+  private readonly run: FillRunner;
   private readonly views = new WeakMap<EnvoyView, ViewState>();
   private readonly listeners = new Set<SourceListener<EnvoyView>>();
 
@@ -73,35 +85,30 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     private readonly index: IndexReader,
     zone: string,
     private readonly access: AccessSource,
-    { load = atOnce, mostAtOnce = MOST_AT_ONCE, policies = NO_POLICIES, hosts = LITERAL_HOSTS }: LoadOptions = {},
+    { run, maxAtOnce, routes, policies = NO_POLICIES, hosts = LITERAL_HOSTS }: EnvoyResourcesOptions,
   ) {
     this.hosts = new KeptHosts(hosts);
-    this.mostAtOnce = mostAtOnce;
     this.policies = policies;
-    this.load = load;
+    this.run = run;
     this.revision = index.point?.revision ?? 0;
-    const sources = { policies, hosts };
-    this.loader = new TrafficLoader(() => new TrafficTables(index, zone, access, sources), load);
+    const derivation = trafficDerivation({ index, zone, access, routes, policies, hosts });
+    this.loader = new DerivedTable({ index, derivation, run, source: routes, maxAtOnce });
     this.translation = new Translation({ tables: () => this.tables, httpOf: (view) => this.lists.http(view) });
     this.withheld = new WithheldServices({ tables: () => this.tables });
     this.lists = new ListedNames({
       ...{ tables: () => this.tables, translation: this.translation, withheld: this.withheld },
       used: (view) => this.stateOf(view).onDemand.used,
     });
-    this.begin();
+    this.loader.subscribe((change) => (change === 'reloaded' ? this.filledAnew() : this.changed(change)));
+    if (this.loader.hasLoaded) this.filledAnew();
   }
 
   private get tables(): TrafficTables {
-    return this.loader.current;
+    return this.loader.served;
   }
 
   get model(): TrafficModel {
     return this.tables.model;
-  }
-
-  /** What is bound to services of the zone's meshes, as proxies are told. */
-  get routeTable(): RouteTable {
-    return this.tables.routeTable;
   }
 
   /** Resolves when the index and the policies were loaded and everything is derived from it: no proxy is to be answered before. */
@@ -109,14 +116,14 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     await Promise.all([this.loader.whenLoaded(), this.policies.whenLoaded()]);
   }
 
-  /** Follows the index until the returned function is called. */
+  /** Follows what besides the index decides, until the returned function is called: then it follows nothing any more. */
   follow(): () => void {
     const unsubscribe = [
-      this.index.subscribe((event) => this.observe(event)),
       this.access.onReady(() => this.accessChanged()),
       this.access.onTls((dataplanes) => this.outside((model) => model.tlsChanged(dataplanes))),
       this.policies.subscribe((change) => this.policiesChanged(change)),
       this.hosts.source.subscribe((name) => this.outside((model) => model.hostsChanged([name]))),
+      () => this.loader.close(),
     ];
     return () => unsubscribe.forEach((each) => each());
   }
@@ -239,9 +246,9 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     this.tell(listener, [names.OUTBOUND_LISTENER, names.REENTRY_LISTENER], { view });
   }
 
-  private relistIn(view: EnvoyView): void {
+  private relistIn(view: EnvoyView, revision = this.revision): void {
     this.lists.relistedIn(view);
-    for (const each of this.listeners) each.relisted({ revision: this.revision, view });
+    for (const each of this.listeners) each.relisted({ revision, view });
   }
 
   acked({ view }: Proxy<EnvoyView>, type: string): void {
@@ -258,23 +265,20 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     this.tell(secret, [mesh === undefined ? names.IDENTITY_SECRET : names.egressSecretNames(mesh).identity], { view });
   }
 
-  /** Derives everything anew from the index; what was derived before is served meanwhile. */
-  private begin(): void {
-    this.loader.begin(() => {
-      const since = this.revision + 1;
-      this.hosts.keepThoseOf(this.model);
-      this.moveTo(this.index.point?.revision ?? 0);
-      this.tellAll(since);
-      this.load(this.forgettingGone(), () => undefined);
-      return this.index.point !== undefined;
-    });
+  /** Everything was derived anew from the index. */
+  private filledAnew(): void {
+    const since = this.revision + 1;
+    this.hosts.keepThoseOf(this.model);
+    this.moveTo(this.index.point?.revision ?? 0);
+    this.tellAll(since);
+    this.run(this.forgettingGone());
   }
 
   /** Any resource may be another. */
   private tellAll(since: number): void {
     this.lists.relisted();
     this.shared.touchAll();
-    for (const each of this.listeners) each.reloaded(since);
+    for (const each of this.listeners) each.allChanged(since);
   }
 
   private moveTo(revision: number): void {
@@ -282,19 +286,14 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     this.revision = revision + this.shift;
   }
 
-  private observe(event: IndexEvent): void {
-    if (event.reloaded) return this.begin();
-    if (this.loader.loading) return void this.loader.loading.apply(event);
-    if (this.tables.costOf(event) > this.mostAtOnce) return this.begin();
+  private changed({ destinations, point }: TrafficChange): void {
     const since = this.revision + 1;
-    const change = this.tables.apply(event);
-    this.moveTo(event.point.revision);
-    this.applied(change, since);
+    if (point) this.moveTo(point.revision);
+    this.applied(destinations, since);
   }
 
   private accessChanged(): void {
-    if (!this.loader.loading && this.model.affected() > this.mostAtOnce) this.begin();
-    else this.outside((model) => model.accessChanged());
+    this.outside((model) => model.accessChanged(), this.model.affected());
   }
 
   /** In slices: a policy of a mesh is one of all its services. What nobody has asked for is made when somebody does. */
@@ -302,25 +301,31 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     const access = change === 'reloaded' ? 'all' : servicesOfAccess(change, this.index);
     // Tables that are served while others are made decide by what holds now too.
     this.model.rules.forget(access);
-    if (change === 'reloaded' && this.model.mixesAccess()) return this.begin();
+    if (change === 'reloaded' && this.model.mixesAccess()) return this.loader.refill();
     if (access.length > 0) this.outside((model) => model.accessPoliciesChanged(access));
     const since = Math.max(this.revision, (this.index.point?.revision ?? 0) + this.shift);
     if (change === 'reloaded') return this.tellAll(since);
     announcePolicies(change, this.tables.reads);
     this.announcingSince = Math.min(since, this.announcingSince ?? since);
-    this.load(this.announce(since, MOST_IN_STEP), () => (this.announcingSince = undefined));
+    this.run(this.announceLater(since));
   }
 
-  /** A change that is not of the index. */
-  private outside(change: (model: TrafficModel) => ModelChange): void {
-    const tables = this.loader.loading ?? this.tables;
-    const found = change(tables.model);
-    tables.took(found);
-    if (tables === this.tables) this.applied(found, this.revision + 1);
+  private *announceLater(since: number): Generator<undefined> {
+    yield* this.announce(since, MOST_IN_STEP);
+    this.announcingSince = undefined;
+  }
+
+  /** A change that is not of the index; `cost`: how many services it computes. */
+  private outside(change: (model: TrafficModel) => ModelChange, cost = 0): void {
+    this.loader.change((tables) => {
+      const found = change(tables.model);
+      tables.took(found);
+      return found;
+    }, cost);
   }
 
   /** `since`: the first revision that holds the change. */
-  private applied({ destinations }: ModelChange, since: number): void {
+  private applied(destinations: TrafficChange['destinations'], since: number): void {
     this.hosts.keepThoseOf(this.model);
     // Whether a view lists a destination may depend on all of it but its endpoints.
     const relisted = destinations.filter(isOtherFace);
@@ -356,11 +361,8 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private tellStale({ resources, gone, destinations, relisted, views }: StaleNames, since: number): void {
     for (const { type, group, names } of resources.values()) this.tell(type, names, { since, group });
     for (const { type, name } of gone) this.forgetGone(type, name);
-    for (const view of relisted) {
-      this.lists.relistedIn(view);
-      for (const each of this.listeners) each.relisted({ revision: since, view });
-    }
-    for (const view of views) for (const each of this.listeners) each.reloaded(since, view);
+    for (const view of relisted) this.relistIn(view, since);
+    for (const view of views) for (const each of this.listeners) each.allChanged(since, view);
     for (const name of destinations) this.lists.destinationChanged(name);
     if (destinations.length > 0) for (const each of this.listeners) each.relisted({ revision: since });
   }

@@ -1,8 +1,8 @@
 import type { Resource } from '@causeway/resources';
 import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
-import { EnvoyResources } from './envoy-resources';
 import type { EnvoyView } from './envoy-view';
+import { zoneResources } from '../../../../test/support/zone-resources';
 
 const { cluster, listener } = RESOURCE_TYPES;
 const VIEWS: readonly EnvoyView[] = [
@@ -25,7 +25,7 @@ const service = (n: number): readonly Resource[] => {
 /** The names that each list has, how many destinations were looked at for the last service, and which names it brought. */
 function withOneMore(services: number) {
   const zone = new TrafficZone(Array.from({ length: services }, (_, n) => service(n)).flat());
-  const source = new EnvoyResources(zone.index, 'west', zone.access);
+  const source = zoneResources(zone, 'west');
   source.follow();
   const lists = () =>
     VIEWS.flatMap((view) => [cluster, listener].map((type) => new Set(source.names({ id: 'p', view }, type))));

@@ -3,7 +3,7 @@ import type { JsonObject, Resource } from '@causeway/resources';
 import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
 import type { EnvoyView } from './envoy-view';
-import { EnvoyResources } from './envoy-resources';
+import { zoneResources } from '../../../../test/support/zone-resources';
 
 const { cluster, filterChain, routes, listener } = RESOURCE_TYPES;
 const VIP = '241.0.0.1:80';
@@ -23,7 +23,7 @@ describe('an address that a proxy uses on demand', () => {
       sketch('MeshZoneAddress', 'in', { address: '192.0.2.1', port: 10001 }, { zone: 'east' }),
       ...services,
     ]);
-    const source = new EnvoyResources(zone.index, 'west', zone.access);
+    const source = zoneResources(zone, 'west');
     source.follow();
     const view: EnvoyView = {
       mesh: 'default',
@@ -37,7 +37,7 @@ describe('an address that a proxy uses on demand', () => {
       relisted: () => {
         for (const name of source.takeRelisted(view, cluster)) told.add(name);
       },
-      reloaded: () => undefined,
+      allChanged: () => undefined,
     });
     const ask = (type: string, name: string): void => source.subscribed(proxy, type, [name]);
     /** What its cluster is: the service's own, or the way back to its filter chain. */
@@ -127,7 +127,7 @@ describe('an address that a proxy uses on demand', () => {
 
 test('nothing is kept of services that are gone, whether somebody asks for them or nobody', () => {
   const zone = new TrafficZone([service('web', 'http')]);
-  const source = new EnvoyResources(zone.index, 'west', zone.access);
+  const source = zoneResources(zone, 'west');
   source.follow();
   const view: EnvoyView = { mesh: 'default', listed: 'all', capture: { type: 'bind' } };
   const wanted = [
@@ -148,7 +148,7 @@ test('nothing is kept of services that are gone, whether somebody asks for them 
 
 test('capture translate: every service by its address, HTTP as bytes, one object for all views, and no listener', () => {
   const zone = new TrafficZone([service('web', 'http'), service('redis', 'tcp', '241.0.0.2')]);
-  const source = new EnvoyResources(zone.index, 'west', zone.access);
+  const source = zoneResources(zone, 'west');
   source.follow();
   const capture = { type: 'translate' } as const;
   const views: readonly EnvoyView[] = [1, 2].map(() => ({ mesh: 'default', listed: 'declared', capture }));
@@ -183,7 +183,7 @@ test('capture translate: an endpoint that takes plaintext is marked so, though p
     ...[own, sketch('Mesh', 'default', { parametersRef }), settings({ mtls: 'Permissive' })],
     sketch('MeshService', 'redis', redis, { status: { vip: { ip: '241.0.0.1' } } }),
   ]);
-  const source = new EnvoyResources(zone.index, 'west', zone.access);
+  const source = zoneResources(zone, 'west');
   source.follow();
   /** The name of each cluster's transport sockets, and what marks its endpoint. */
   const told = (type: 'translate' | 'bind'): unknown => {

@@ -4,6 +4,7 @@ import { RESOURCE_TYPES } from '../resources/encoded-resource';
 import type { SourceListener } from '../server/resource-source';
 import { EnvoyResources } from './envoy-resources';
 import type { EnvoyView } from './envoy-view';
+import { resourceOptions, zoneResources } from '../../../../test/support/zone-resources';
 
 const { cluster, endpoints, listener } = RESOURCE_TYPES;
 const WEB = 'kri_msvc_default_west__web_80';
@@ -39,10 +40,10 @@ class Muted extends EnvoyResources {
 /** What a proxy that holds everything was left behind with after an instance moved and a service came. */
 function leftBehind(mute: Muted['mute']): readonly string[] {
   const zone = new TrafficZone([service('web', '241.0.0.1'), instance('10.0.0.1')]);
-  const source = new Muted(zone.index, 'west', zone.access);
+  const source = new Muted(zone.index, 'west', zone.access, resourceOptions(zone, 'west'));
   source.mute = mute;
   source.follow();
-  const oracle = new OracleSource(source, () => new EnvoyResources(zone.index, 'west', zone.access));
+  const oracle = new OracleSource(source, () => zoneResources(zone, 'west'));
   for (const type of [cluster, listener])
     for (const name of oracle.names({ id: 'p', view: VIEW }, type)) oracle.get(VIEW, type, name);
   oracle.get(VIEW, endpoints, WEB);

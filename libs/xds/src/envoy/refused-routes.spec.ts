@@ -2,8 +2,8 @@ import type { JsonObject, Resource } from '@causeway/resources';
 import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
 import { targetsOf } from './destination-table';
-import { EnvoyResources } from './envoy-resources';
 import type { EnvoyView } from './envoy-view';
+import { zoneResources } from '../../../../test/support/zone-resources';
 
 describe('what routes ask for and cannot be done is said no more', () => {
   const many = (ports: readonly JsonObject[]): Resource =>
@@ -23,7 +23,7 @@ describe('what routes ask for and cannot be done is said no more', () => {
 
   function serving(mostAtOnce: number, ...resources: readonly Resource[]) {
     const zone = new TrafficZone(resources);
-    const source = new EnvoyResources(zone.index, 'west', zone.access, { mostAtOnce });
+    const source = zoneResources(zone, 'west', { maxAtOnce: mostAtOnce });
     source.follow();
     const names = (): readonly string[] => {
       for (const destination of source.model.destinations())

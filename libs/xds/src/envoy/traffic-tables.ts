@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { bindingOf } from '@causeway/appmesh';
-import { MeshRoutes } from '@causeway/meshes';
-import { identityKey, type Identity, type Resource } from '@causeway/resources';
-import type { RouteTable } from '@causeway/routing';
-import type { IndexEvent, IndexReader } from '@causeway/store';
+import type { FollowedRoutes } from '@causeway/meshes';
+import { identityKey, type Identity, type Resource, type StorePoint } from '@causeway/resources';
+import type { Affected } from '@causeway/routing';
+import type { Derivation, IndexEvent, IndexReader } from '@causeway/store';
 import type { AccessSource } from '../model/inbound-access';
 import { reselected } from '../model/inbound-services';
 import type { DestinationChange, ModelChange } from '../model/model-change';
@@ -18,8 +18,16 @@ import { ReachableBackends } from './dataplane/reachable-backends';
 import type { MadeOf } from './made-resources';
 import { ServiceRoutes } from './service-routes';
 
+/** What a change did to the tables; `point`: where the index was after it, where it was one of the index. */
+export interface TrafficChange {
+  readonly destinations: readonly DestinationChange[];
+  readonly point?: StorePoint;
+}
+
 /** What tables are derived from besides the index. */
 export interface TrafficSources {
+  /** What is bound to services of the zone's meshes. */
+  readonly routes: Pick<FollowedRoutes, 'table'>;
   readonly policies: Pick<PolicySource, 'table' | 'isCurrent'>;
   readonly hosts: Pick<HostSource, 'resolve'>;
 }
@@ -34,19 +42,17 @@ export class TrafficTables {
   readonly explicit: ExplicitOutbounds;
   readonly backendPolicies: BackendPolicies;
   readonly routes: ServiceRoutes;
-  private readonly bound: MeshRoutes;
 
   constructor(
     readonly index: IndexReader,
     zone: string,
     access: AccessSource,
-    { policies: source, hosts }: TrafficSources,
+    { routes, policies: source, hosts }: TrafficSources,
   ) {
     const { reads } = this;
     const policies = effectiveIn(source, reads);
     this.model = new TrafficModel(index, zone, access, { policies, hosts, reads });
-    this.bound = new MeshRoutes({ index, zone, meshes: access.meshes });
-    this.routes = new ServiceRoutes(this.bound.table, this.model, policies, reads);
+    this.routes = new ServiceRoutes(routes.table, this.model, policies, reads);
     this.backendPolicies = new BackendPolicies(policies);
     this.explicit = new ExplicitOutbounds(this.backends, zone, reads);
   }
@@ -57,33 +63,23 @@ export class TrafficTables {
       changes.forEach((change) => this.replace(change));
       yield;
     }
-    yield* this.bound.load();
+    this.finish();
   }
 
   /** After the last step, and before anything is asked: what Dataplanes declare, as it is then. */
-  finish(): void {
+  private finish(): void {
     for (const after of this.index.ofKind('Dataplane'))
       if (after.id.zone === this.model.zone) this.explicit.replace({ before: undefined, after });
   }
 
-  /** What is bound to services of the zone's meshes. */
-  get routeTable(): RouteTable {
-    return this.bound.table;
-  }
-
-  /** How many services and routes an event makes `apply` compute anew. */
-  costOf(event: IndexEvent): number {
-    return Math.max(this.model.affected(event.changes), this.bound.costOf(event));
-  }
-
-  /** Applies an event of the index that is no new load. */
-  apply(event: IndexEvent): ModelChange {
+  /** Applies an event of the index that is no new load, and what it changed of the routes. */
+  apply(event: IndexEvent, routes: readonly Affected[]): TrafficChange {
     const change = this.model.apply(event);
     this.took(change);
-    this.routes.changed(this.bound.apply(event));
+    for (const each of routes) this.routes.changed(each);
     for (const each of [...reselected(event.changes, this.model), ...change.restricted])
       this.reads.changed(`selecting ${identityKey(each.id)}`);
-    return change;
+    return { destinations: change.destinations, point: event.point };
   }
 
   /** Takes what the model says that has changed. */
@@ -117,73 +113,22 @@ function isSameToProxies(a: Resource, b: Resource): boolean {
   return isDeepStrictEqual([a.spec, a.labels, bindingOf(a)], [b.spec, b.labels, bindingOf(b)]);
 }
 
-/** Does all steps, then calls `done`: at once, or in slices so that the event loop is not held. */
-export type Loading = (steps: Iterable<unknown>, done: () => void) => void;
-
-export const atOnce: Loading = (steps, done) => {
-  for (const _ of steps);
-  done();
-};
-
-/** How much is done without giving the event loop back. */
-export interface LoadOptions {
-  /** How everything is derived from the index: at once, or in slices. */
-  readonly load?: Loading;
-  /** Where access changes for more services than this, everything is derived anew. */
-  readonly mostAtOnce?: number;
-  readonly policies?: PolicySource;
-  /** Where hosts are reached; without it addresses are by the preset rules, and names have none. */
-  readonly hosts?: HostSource;
+/** What the tables of a zone are derived from, beside its index. */
+export interface TrafficDerivationOptions extends TrafficSources {
+  readonly index: IndexReader;
+  readonly zone: string;
+  readonly access: AccessSource;
 }
 
-/** The tables that are served from, and those that are being made of another load of the index. */
-export class TrafficLoader {
-  current: TrafficTables;
-  loading: TrafficTables | undefined;
-  private isLoaded = false;
-  private readonly waiting = new Set<() => void>();
-
-  constructor(
-    private readonly make: () => TrafficTables,
-    private readonly load: Loading,
-  ) {
-    this.current = make();
-  }
-
-  /** Whether the index was loaded once and everything is derived from it. */
-  get hasLoaded(): boolean {
-    return this.isLoaded;
-  }
-
-  /** Resolves when the index was loaded and everything is derived from it. */
-  async whenLoaded(): Promise<void> {
-    if (!this.isLoaded) await new Promise<void>((resolve) => this.waiting.add(resolve));
-  }
-
-  /**
-   * Makes new tables; an earlier making is given up. `swapped` is called when they are the current ones, with those that were; it says
-   * whether the index was loaded.
-   */
-  begin(swapped: (before: TrafficTables) => boolean): void {
-    const next = this.make();
-    this.loading = next;
-    this.load(this.stepsOf(next), () => {
-      if (this.loading !== next) return;
-      next.finish();
-      this.loading = undefined;
-      const before = this.current;
-      this.current = next;
-      this.isLoaded = swapped(before);
-      if (!this.isLoaded) return;
-      for (const resolve of this.waiting) resolve();
-      this.waiting.clear();
-    });
-  }
-
-  private *stepsOf(next: TrafficTables): Generator<undefined> {
-    for (const step of next.load()) {
-      if (this.loading !== next) return;
-      yield step;
-    }
-  }
+/** How the tables follow the index, and what is bound to services. */
+export function trafficDerivation(
+  options: TrafficDerivationOptions,
+): Derivation<TrafficTables, TrafficChange, Affected> {
+  const { index, zone, access, ...sources } = options;
+  return {
+    empty: () => new TrafficTables(index, zone, access, sources),
+    fill: (tables) => tables.load(),
+    apply: (tables, event, routes) => tables.apply(event, routes),
+    costOf: (tables, event) => tables.model.affected(event.changes),
+  };
 }

@@ -3,8 +3,8 @@ import type { JsonObject, Resource } from '@causeway/resources';
 import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';
 import { unpack } from '../resources/any';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
-import { EnvoyResources } from './envoy-resources';
 import type { EnvoyView } from './envoy-view';
+import { zoneResources } from '../../../../test/support/zone-resources';
 
 const { cluster, filterChain, listener } = RESOURCE_TYPES;
 const identities = [{ type: 'SpiffeID', value: 'spiffe://default.east.mesh.local/workload/a' }];
@@ -38,7 +38,7 @@ function setUp(view: Partial<EnvoyView>, dataplane: Resource) {
     ...[service('vs-a', 1), service('vs-b', 2, 'http'), service('vn-b', 3), service('plain', 4, 'http')],
     dataplane,
   ]);
-  const source = new EnvoyResources(zone.index, 'west', zone.access);
+  const source = zoneResources(zone, 'west');
   source.follow();
   const whole: EnvoyView = { mesh: 'default', listed: 'declared', dataplane: dataplane.id, ...view };
   const told = new Set<string>();
@@ -50,7 +50,7 @@ function setUp(view: Partial<EnvoyView>, dataplane: Resource) {
     relisted: ({ view: only }) => {
       for (const type of [cluster, listener]) note(source.takeRelisted(whole, type), only === whole);
     },
-    reloaded: (_, only) => note(['everything'], only === whole),
+    allChanged: (_, only) => note(['everything'], only === whole),
   });
   const bytesOf = (type: string, name: string, of = whole): Uint8Array | string => {
     const found = source.get(of, type, name);

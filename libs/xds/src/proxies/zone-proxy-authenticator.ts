@@ -21,7 +21,7 @@ import {
   type Resource,
 } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
-import type { IndexEvent, IndexReader } from '@causeway/store';
+import { followIndex, type IndexChange, type IndexReader } from '@causeway/store';
 import { bytesOnly, type EnvoyView } from '../envoy/envoy-view';
 import { meshOfAuthority } from '../model/trust-domains';
 import { socketAddress, type SocketAddress } from '../model/zone-entrance';
@@ -148,11 +148,17 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
   }
 
   onChange(listener: (proxies?: Iterable<string>) => void): () => void {
-    const { dataplaneTokens, zoneTokens, index } = this.options;
+    const { dataplaneTokens, zoneTokens, index, certificates } = this.options;
     const stops = [
       dataplaneTokens.onChange(() => listener()),
       zoneTokens.onChange(() => listener()),
-      index.subscribe((event) => this.observe(event, listener)),
+      followIndex(index, {
+        reload: () => {
+          certificates.reviewIds();
+          listener();
+        },
+        apply: (changes) => this.observe(changes, listener),
+      }),
     ];
     return () => stops.forEach((stop) => stop());
   }
@@ -162,12 +168,8 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     return this.views.certificateOf(proxy);
   }
 
-  private observe({ reloaded, changes }: IndexEvent, listener: (proxies?: Iterable<string>) => void): void {
+  private observe(changes: readonly IndexChange[], listener: (proxies?: Iterable<string>) => void): void {
     const { zone, certificates } = this.options;
-    if (reloaded) {
-      certificates.reviewIds();
-      return listener();
-    }
     const proxies = new Set<string>();
     const relabelled: Identity[] = [];
     let areAllIdsStale = false;

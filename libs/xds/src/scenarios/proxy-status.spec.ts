@@ -1,13 +1,15 @@
+import { FollowedRoutes } from '@causeway/meshes';
 import { Cluster, Cluster_LbPolicy, TlsSecret } from '@causeway/proto-gen';
+import { fillAtOnce } from '@causeway/store';
 import { createHash, X509Certificate } from 'node:crypto';
 import { EAST_AUTHORITY, NEXT_EAST_AUTHORITY } from '../../../../test/support/certificates';
 import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';
 import { until } from '../../../../test/support/until';
 import { WatchedView } from '../../../../test/support/watched-view';
 import { XdsPlane } from '../../../../test/support/xds-plane';
-import { EnvoyResources } from '../envoy/envoy-resources';
 import { IDENTITY_SECRET, TRUST_SECRET } from '../envoy/names';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
+import { zoneResources } from '../../../../test/support/zone-resources';
 
 const { cluster, secret } = RESOURCE_TYPES;
 
@@ -101,7 +103,7 @@ describe('the source of a zone', () => {
 
   it('counts by the revisions of the log', () => {
     const zone = new TrafficZone();
-    const source = new EnvoyResources(zone.index, 'west', zone.access);
+    const source = zoneResources(zone, 'west');
     source.follow();
     const { revisions } = new WatchedView(source, view, { [secret]: [TRUST_SECRET] });
     zone.put(sketch('Zone', 'east', {}));
@@ -115,16 +117,14 @@ describe('the source of a zone', () => {
 
   it('is read anew in slices: it serves what it had and stays at its revision until all is there', async () => {
     const zone = new TrafficZone([trust(EAST_AUTHORITY)]);
-    const work: { readonly steps: Iterable<unknown>; readonly done: () => void }[] = [];
-    const source = new EnvoyResources(zone.index, 'west', zone.access, {
-      load: (steps, done) => work.push({ steps, done }),
-    });
+    const work: Iterable<unknown>[] = [];
+    const routes = new FollowedRoutes({ index: zone.index, zone: 'west', meshes: zone.access.meshes, run: fillAtOnce });
+    const source = zoneResources(zone, 'west', { routes, run: (steps) => void work.push(steps) });
     source.follow();
     const told: number[] = [];
-    source.subscribe({ changed: () => undefined, relisted: () => undefined, reloaded: (at) => void told.push(at) });
+    source.subscribe({ changed: () => undefined, relisted: () => undefined, allChanged: (at) => void told.push(at) });
     const finish = (n: number): void => {
-      for (const _ of work[n]?.steps ?? []);
-      work[n]?.done();
+      for (const _ of work[n] ?? []);
     };
     let isLoaded = false;
     const loaded = source.whenLoaded().then(() => (isLoaded = true));
@@ -153,7 +153,7 @@ describe('the source of a zone', () => {
 
   it('knows the authorities of the trust that it served', () => {
     const zone = new TrafficZone([trust(EAST_AUTHORITY, NEXT_EAST_AUTHORITY)]);
-    const source = new EnvoyResources(zone.index, 'west', zone.access);
+    const source = zoneResources(zone, 'west');
     const served = source.get(view, secret, TRUST_SECRET);
     const idOf = (pem: string) => createHash('sha256').update(new X509Certificate(pem).raw).digest('hex').slice(0, 32);
     expect(typeof served === 'object' && source.authoritiesOf(served.version)).toEqual(
@@ -164,7 +164,7 @@ describe('the source of a zone', () => {
 
   it('names what it does not send for the proxies that would have it', () => {
     const zone = new TrafficZone();
-    const source = new EnvoyResources(zone.index, 'west', zone.access);
+    const source = zoneResources(zone, 'west');
     const served = { ...view, identity: () => ({ chain: '', key: { path: '' } }) };
     expect(source.get(served, secret, IDENTITY_SECRET)).toBeUndefined();
     const names = (of: typeof view) => [...source.refused({ id: 'a', view: of })].map(({ name }) => name);

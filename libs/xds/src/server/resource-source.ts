@@ -45,7 +45,7 @@ export interface SourceListener<V> {
   changed(change: ResourceChange<V>): void;
   relisted(change: ListingChange<V>): void;
   /** Everything may differ, or all of one view; `revision` as in `ResourceChange`. */
-  reloaded(revision: number, view?: V): void;
+  allChanged(revision: number, view?: V): void;
 }
 
 /**

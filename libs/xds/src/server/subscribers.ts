@@ -121,7 +121,7 @@ export class Subscribers<V> implements SourceListener<V> {
     for (const name of names) for (const entry of entries) this.mark(entry, name, revision, undefined);
   }
 
-  reloaded(revision: number, view?: V): void {
+  allChanged(revision: number, view?: V): void {
     const all = view === undefined ? this.byProxy.values() : [this.byView.get(view) ?? []];
     for (const entries of all)
       for (const entry of entries) {

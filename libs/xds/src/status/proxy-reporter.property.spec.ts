@@ -5,11 +5,11 @@ import fc from 'fast-check';
 import { deltaClient, type DeltaClient } from '../../../../test/support/ads-client';
 import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';
 import { until } from '../../../../test/support/until';
-import { EnvoyResources } from '../envoy/envoy-resources';
 import type { EnvoyView } from '../envoy/envoy-view';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
 import { XdsServer } from '../server/xds-server';
 import { ProxyReporter, REPORT_EVERY, type ObservedProxies } from './proxy-reporter';
+import { zoneResources } from '../../../../test/support/zone-resources';
 
 const { cluster, endpoints, listener, secret } = RESOURCE_TYPES;
 const MOST_COUNTED_LATER = 30_000;
@@ -24,7 +24,7 @@ const VIEWS: readonly Omit<EnvoyView, 'dataplane'>[] = [
 class World {
   readonly clock = new FakeClock(1_000_000_000);
   readonly zone = new TrafficZone();
-  readonly source = new EnvoyResources(this.zone.index, 'west', this.zone.access);
+  readonly source = zoneResources(this.zone, 'west');
   readonly clients: DeltaClient[] = [];
   /** Counts streams that were looked at by the reporter that looks at what has moved. */
   looks = 0;

@@ -2,9 +2,9 @@ import type { JsonObject, Resource } from '@causeway/resources';
 import { sketch, TrafficZone } from '../../../../../test/support/traffic-zone';
 import { WatchedView } from '../../../../../test/support/watched-view';
 import { RESOURCE_TYPES } from '../../resources/encoded-resource';
-import { EnvoyResources } from '../envoy-resources';
 import type { EnvoyView } from '../envoy-view';
 import { MOST_OUTBOUNDS } from './explicit-outbounds';
+import { zoneResources } from '../../../../../test/support/zone-resources';
 
 const { cluster, listener } = RESOURCE_TYPES;
 
@@ -40,7 +40,7 @@ function web(outbound: readonly JsonObject[], networking: JsonObject = {}): Reso
 
 function setUp(resources: readonly Resource[], dataplane: Resource, capture?: EnvoyView['capture']) {
   const zone = new TrafficZone([...resources, dataplane]);
-  const source = new EnvoyResources(zone.index, 'west', zone.access);
+  const source = zoneResources(zone, 'west');
   source.follow();
   const view: EnvoyView = { mesh: 'default', listed: 'declared', dataplane: dataplane.id, ...(capture && { capture }) };
   const names = (type: string): readonly string[] => [...source.names({ id: 'web', view }, type)].sort();

@@ -3,7 +3,7 @@ import { sketch, TrafficZone } from '../../../../../test/support/traffic-zone';
 import { WatchedView } from '../../../../../test/support/watched-view';
 import { RESOURCE_TYPES } from '../../resources/encoded-resource';
 import type { EnvoyView } from '../envoy-view';
-import { EnvoyResources } from '../envoy-resources';
+import { zoneResources } from '../../../../../test/support/zone-resources';
 
 const BIND = { type: 'bind' } as const;
 
@@ -28,7 +28,7 @@ describe('what a Dataplane declares to use', () => {
   const [redis, mail] = [service('redis', '127.1.0.1', [6379, 6380]), service('mail', '127.1.0.2', [25], 'b')];
   const setUp = (dataplane: Resource, capture: EnvoyView['capture'] = BIND) => {
     const zone = new TrafficZone([redis, mail, dataplane]);
-    const source = new EnvoyResources(zone.index, 'west', zone.access);
+    const source = zoneResources(zone, 'west');
     source.follow();
     const view: EnvoyView = {
       mesh: 'default',

@@ -1,15 +1,15 @@
 import type { JsonObject } from '@causeway/resources';
 import { sketch, TrafficZone } from '../../../../../test/support/traffic-zone';
 import { RESOURCE_TYPES } from '../../resources/encoded-resource';
-import { EnvoyResources } from '../envoy-resources';
 import type { EnvoyView } from '../envoy-view';
+import { zoneResources } from '../../../../../test/support/zone-resources';
 
 const EGRESS = { address: '10.0.0.9', port: 10002 };
 const { listener } = RESOURCE_TYPES;
 
 describe('listeners of a zone that a proxy does not have', () => {
   const zone = new TrafficZone();
-  const source = new EnvoyResources(zone.index, 'west', zone.access);
+  const source = zoneResources(zone, 'west');
   source.follow();
   const reasons = (view: EnvoyView): readonly string[] =>
     [...source.refused({ id: 'one', view })].flatMap(({ name, violations }) =>

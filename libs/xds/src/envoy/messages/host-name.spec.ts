@@ -1,4 +1,4 @@
-import { EnvoyResources, XdsServer, type EnvoyView } from '@causeway/xds';
+import { XdsServer, type EnvoyView } from '@causeway/xds';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import type { DeltaDiscoveryResponse } from '@causeway/proto-gen';
 import type { Resource } from '@causeway/resources';
@@ -7,6 +7,7 @@ import { sketch, TrafficZone } from '../../../../../test/support/traffic-zone';
 import { until } from '../../../../../test/support/until';
 import { RESOURCE_TYPES } from '../../resources/encoded-resource';
 import { readHostName, type HostNameMeaning } from './host-name';
+import { zoneResources } from '../../../../../test/support/zone-resources';
 
 const { hostName } = RESOURCE_TYPES;
 const REDIS = 'redis.svc.mesh.local';
@@ -41,7 +42,7 @@ describe('what a hostname means, over ADS', () => {
 
   beforeEach(async () => {
     zone = new TrafficZone();
-    const source = new EnvoyResources(zone.index, 'west', zone.access);
+    const source = zoneResources(zone, 'west');
     source.follow();
     const auth = { admit: async () => ({ proxy: { id: 'agent', view } }), onChange: () => () => undefined };
     server = new XdsServer({ source, auth, clock: systemClock, logger: silentLogger });

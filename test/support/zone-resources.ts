@@ -1,0 +1,29 @@
+import { FollowedRoutes } from '@causeway/meshes';
+import { fillAtOnce, type IndexReader } from '@causeway/store';
+import { EnvoyResources, type AccessSource, type EnvoyResourcesOptions } from '@causeway/xds';
+
+/** What resources of a zone are derived from. */
+export interface ResourcesPlace {
+  readonly index: IndexReader;
+  readonly access: AccessSource;
+}
+
+/** What resources need besides: routes of their own, and everything at once, where nothing else is given. */
+export function resourceOptions(
+  { index, access }: ResourcesPlace,
+  zone: string,
+  { run = fillAtOnce, ...given }: Partial<EnvoyResourcesOptions> = {},
+): EnvoyResourcesOptions {
+  const { maxAtOnce } = given;
+  const routes = given.routes ?? new FollowedRoutes({ index, zone, meshes: access.meshes, run, maxAtOnce });
+  return { run, ...given, routes };
+}
+
+/** Resources of a zone as a process has them. */
+export function zoneResources(
+  place: ResourcesPlace,
+  zone: string,
+  given: Partial<EnvoyResourcesOptions> = {},
+): EnvoyResources {
+  return new EnvoyResources(place.index, zone, place.access, resourceOptions(place, zone, given));
+}
