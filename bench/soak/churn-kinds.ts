@@ -14,7 +14,7 @@ export interface ChurnKind {
 }
 
 /** Services are selected by this label, with a value of so many. */
-export const GROUPS = 8;
+const GROUPS = 8;
 const group = (version: number): string => `g${version % GROUPS}`;
 /** Instances of one generated service. */
 const INSTANCES = 3;

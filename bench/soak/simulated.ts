@@ -18,7 +18,7 @@ export interface Simulated {
 }
 
 /** What is there at a simulated time, after a collection of garbage. */
-export interface SimulatedSample {
+interface SimulatedSample {
   readonly hour: number;
   /** Of all: six replicas, three stores in memory, and the simulation. */
   readonly heap_mb: number;

@@ -2,7 +2,7 @@ import type { Write } from './load';
 import type { Counts } from './tally';
 
 /** When the parts of a run began and ended, by the clock of the writes. */
-export interface Phases {
+interface Phases {
   readonly began: number;
   readonly attackFrom: number;
   readonly attackUntil: number;
@@ -33,7 +33,7 @@ export interface Seen {
 }
 
 /** How long the normal load took in one part of a run, ms. */
-export interface Propagation {
+interface Propagation {
   readonly writes: number;
   readonly refused: number;
   readonly p50: number;

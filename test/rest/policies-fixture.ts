@@ -108,6 +108,6 @@ export class Bakery {
   }
 }
 
-export const ADMIN = 'chihiro:causeway:admins';
+const ADMIN = 'chihiro:causeway:admins';
 /** Owns the namespace `baker`, without a right on policies. */
 export const ANA = 'ana:';

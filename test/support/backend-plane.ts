@@ -28,7 +28,7 @@ export interface Instance {
 }
 
 export const SHOP = 'shop';
-export const WEB_PORT = 10_080;
+const WEB_PORT = 10_080;
 /** The name of the service's only port among destinations. */
 export const WEB = `kri_msvc_default_west_${SHOP}_web_${WEB_PORT}`;
 

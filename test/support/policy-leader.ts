@@ -97,7 +97,7 @@ export class PolicyLeader {
 }
 
 /** The policies of a plane, derived at once. */
-export function policiesOf({ index }: Pick<TestPlane, 'index'>, routes: FollowedRoutes): FollowedPolicies {
+function policiesOf({ index }: Pick<TestPlane, 'index'>, routes: FollowedRoutes): FollowedPolicies {
   const run = (steps: Iterable<unknown>, done: () => void): void => {
     for (const _ of steps);
     done();

@@ -21,7 +21,7 @@ export interface RunFlags {
 }
 
 /** A flag that cannot be read. */
-export class FlagError extends Error {}
+class FlagError extends Error {}
 
 /** The configuration that flags stand for: what is not said is left out. Throws FlagError. */
 export function configOf(flags: RunFlags, kind: 'dataplane' | 'ingress'): Readonly<Record<string, unknown>> {

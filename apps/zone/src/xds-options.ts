@@ -26,7 +26,7 @@ import { UpgradedSecretsModule } from './upgraded-secrets.module';
 import { DATAPLANE_TOKENS, ZONE_PROXY_TOKENS } from './workload-identity.module';
 
 /** Where proxies are served: as REST is, unless said otherwise. */
-export function xdsBindAddress(settings: ZoneSettings): string {
+function xdsBindAddress(settings: ZoneSettings): string {
   return settings.CAUSEWAY_XDS_BIND_ADDRESS ?? settings.CAUSEWAY_BIND_ADDRESS;
 }
 

@@ -34,19 +34,13 @@ export { AccessMonitor, type MonitoredResponse } from './authorization/access-mo
 export { AccessDenied } from './authorization/access-denied';
 export { AccessPolicy, type AccessDecision, type HeldRole } from './authorization/access-policy';
 export { CallerRights } from './authorization/caller-rights';
-export { ADMINS, ANONYMOUS, anonymous, AUTHENTICATED, localAdmin, operator, type Caller } from './authorization/caller';
+export { ADMINS, anonymous, AUTHENTICATED, localAdmin, operator, type Caller } from './authorization/caller';
 export { activities, targetOf, type AccessTarget, type Verb } from './authorization/grants';
-export { Authenticator, type AuthenticatorParts, type TokenVerifier } from './authentication/authenticator';
+export { Authenticator, type TokenVerifier } from './authentication/authenticator';
 export { CallerRates, RateLimited, type CallerRateSettings } from './authentication/caller-rates';
 export { isLoopback } from './authentication/loopback';
-export { StayReview, type StayReviewOptions } from './authentication/stay-review';
+export { StayReview } from './authentication/stay-review';
 export { Unauthenticated } from './authentication/unauthenticated';
-export {
-  AuditRecorder,
-  auditSourceOf,
-  refusalReason,
-  type AuditRecorderStatus,
-  type CallerOrigin,
-} from './audit/audit-recorder';
+export { AuditRecorder, auditSourceOf, refusalReason, type CallerOrigin } from './audit/audit-recorder';
 export { createAuthentication, type Authentication } from './authentication/authentication';
 export { type IssuedUserToken, type UserTokenRequest, userTokenViolations } from './authentication/user-token-issuer';

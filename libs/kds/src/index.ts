@@ -21,7 +21,7 @@ export { unsupportedByKuma } from './kuma/unsupported';
 export type { InboundSettings } from './session/inbound/inbound-capacity';
 export { lagOf, type KindReport } from './session/kind-report';
 export { confirmPeerIncarnation, GLOBAL_PEER } from './session/peer-state';
-export { FirstState, type FirstStateOptions } from './zone/first-state';
+export { FirstState } from './zone/first-state';
 export { createZoneSync, sessionInsight, type ZoneSync, type ZoneSyncStatus } from './zone/zone-sync';
 export type { InsightSource } from './zone/insight-view';
 export type { ZoneSyncOptions } from './zone/zone-sync-options';

@@ -12,17 +12,14 @@ export {
   DEFAULT_TRUST_DOMAIN,
   hasOwnPath,
   MAX_TRUST_DOMAIN_LENGTH,
-  NAMESPACED_SPIFFE_PATH,
   parseSpiffePathTemplate,
   parseTrustDomainTemplate,
   presetSpiffePath,
   spiffeIdProblem,
   spiffePathProblem,
   trustDomainProblem,
-  type ParsedSpiffeTemplate,
   type SpiffePathForm,
   type SpiffeTemplatePart,
-  type SpiffeVariable,
 } from './spiffe-id';
 export { templateRequirements } from './template-match';
 export {

@@ -12,7 +12,7 @@ import {
 } from '@causeway/resources';
 
 /** What a template can read besides labels. `{{ name }}` is `Name`; both name words mean the name in the identity. */
-export type TemplateVariable = 'Name' | 'DisplayName' | 'Namespace' | 'Zone' | 'Mesh';
+type TemplateVariable = 'Name' | 'DisplayName' | 'Namespace' | 'Zone' | 'Mesh';
 
 /** One piece of a template. */
 export type TemplatePart<Variable extends string = TemplateVariable> =

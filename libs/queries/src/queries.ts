@@ -39,7 +39,7 @@ export interface QueryLimits extends WatchLimits {
 }
 
 /** The bounds where settings choose no others. */
-export const DEFAULT_QUERY_LIMITS: QueryLimits = { revisionWait: 10_000, ...DEFAULT_WATCH_LIMITS };
+const DEFAULT_QUERY_LIMITS: QueryLimits = { revisionWait: 10_000, ...DEFAULT_WATCH_LIMITS };
 
 /** Queries that look at very much: tables of hostnames, explanations, consequences of dry runs. */
 const EXPENSIVE = { running: 8, queued: 64 } as const;

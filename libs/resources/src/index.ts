@@ -25,7 +25,7 @@ export {
   withoutConditions,
   type Condition,
 } from './condition';
-export { compareOrders, countedOrder, laterOrder, type OrderClaim } from './creation-order';
+export { compareOrders, countedOrder, laterOrder } from './creation-order';
 export { frontendOfVirtualService, isGeneratedFrom } from './generated';
 export { durationMs, goDurationMs } from './duration';
 export { dnsNameProblem, MAX_HOSTNAME_LENGTH, tooLong } from './dns-name';
@@ -73,12 +73,11 @@ export {
   groupsOf,
   isOfGroup,
   parseApiVersion,
-  type AcceptedGroup,
   type GroupedKind,
 } from './kind/api-groups';
 export { defineKind } from './kind/define-kind';
-export { type Kind, type KindAlias, type SpecOf, type TypedKind, type Writer } from './kind/kind';
-export { Registry, type FoundKind, type KindSource, type NamedKind } from './kind/registry';
+export { type Kind, type KindAlias, type SpecOf, type Writer } from './kind/kind';
+export { Registry, type KindSource, type NamedKind } from './kind/registry';
 export { crossesZones, Sync, type SyncRule } from './kind/sync-rule';
 export {
   checkLabels,
@@ -98,5 +97,5 @@ export { HTTP_ROLE, PATTERN_TEST, type Schema } from './schema/schema';
 export { unknownField } from './schema/schema-violations';
 export { nearest } from './suggestion';
 export { escapedLine, escapedLines, escapedYaml, hasUnprintable, printableText } from './printable';
-export { formatTraceparent, identityAttributes, parseTraceparent, recentTrace, type TraceContext } from './traceparent';
+export { formatTraceparent, identityAttributes, parseTraceparent, recentTrace } from './traceparent';
 export { FieldPath, shortened, Violations, type Violation, type ViolationRule } from './violation';

@@ -11,7 +11,6 @@ export {
   type ChangeBatch,
   type ChangeResult,
   type CopyFacts,
-  type DeleteChange,
   type Expectation,
   type Fence,
   type Note,
@@ -20,7 +19,6 @@ export {
   type ReadSet,
   type Refusal,
   type ResourceStore,
-  type SessionFence,
   type Snapshot,
   type ResourceLookup,
   type StoreChange,
@@ -35,9 +33,8 @@ export {
   type IndexListener,
   type IndexReader,
 } from './resource-index';
-export { followStore, reachedSoon, waitUntilCaughtUp, type FollowOptions } from './follow-store';
+export { followStore, reachedSoon, waitUntilCaughtUp } from './follow-store';
 export {
-  type SessionDirection,
   type SessionOpening,
   type SessionRequest,
   type SessionStore,
@@ -93,32 +90,23 @@ export { MemorySessions } from './memory/memory-sessions';
 export { MemoryProxySessions } from './memory/memory-proxy-sessions';
 export { MemoryAgentLeases } from './memory/memory-agent-leases';
 export { MemoryLease } from './memory/memory-lease';
-export {
-  outdatedResults,
-  refusalDetail,
-  RefusedWrite,
-  refusedWrite,
-  type RefusalFacts,
-  type RefusedChange,
-} from './refused-write';
+export { outdatedResults, refusalDetail, RefusedWrite, refusedWrite, type RefusalFacts } from './refused-write';
 export { unstorable } from './storable';
 export {
   BACKUP_VERSION,
   BackupWriter,
   MAX_BACKUP_LINE,
-  type BackupHead,
   type BackupHeader,
   type BackupOwner,
   type BackupRecord,
   type BackupTable,
   type StoreFacts,
 } from './backup/backup-format';
-export { BackupReader, backupLines, type BackupLine, type BackupProblem } from './backup/backup-reader';
+export { BackupReader, backupLines, type BackupProblem } from './backup/backup-reader';
 export {
   ownerProblem,
   StoreNotEmpty,
   type BackupReceiver,
-  type BackupRows,
   type BackupSelection,
   type RestoreResult,
   type StoreExport,

@@ -19,7 +19,7 @@ export {
   type SyncPeer,
 } from './sync-rules';
 export { toldInstances } from './told-instances';
-export { MeshView, type ExportDefault, type SyncedMesh } from './mesh-view';
+export { MeshView, type ExportDefault } from './mesh-view';
 export { Outbox } from './outbox';
 export {
   type LastSent,

@@ -8,7 +8,7 @@ import { isRanked } from './orders';
 import { INSIGHTS } from './lost-zones';
 
 /** The disks of a mesh. */
-export interface Disks {
+interface Disks {
   readonly global: WatchedDisk;
   readonly zones: readonly WatchedDisk[];
 }

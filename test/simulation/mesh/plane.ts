@@ -187,7 +187,7 @@ export class SimReplica {
 }
 
 /** The token that a zone shows in its handshake. */
-export function tokenOf(zone: string): string {
+function tokenOf(zone: string): string {
   return `token-of-${zone}`;
 }
 

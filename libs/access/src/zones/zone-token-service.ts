@@ -47,7 +47,7 @@ function keyWarnings(id: Identity, auth: ZoneTokenAuthenticator): readonly strin
 /**
  * Admits zones by their token (docs/design.md §5 Zone tokens): the caller is the zone that the token was issued for.
  */
-export class ZoneTokenAuthenticator {
+class ZoneTokenAuthenticator {
   /** By zone, the last token it was admitted with: serial of its key, and end of its validity in ms since 1970. */
   private readonly lastTokens = new Map<string, { readonly serial: number; readonly until: number }>();
 

@@ -14,7 +14,7 @@ const GROUPS: Readonly<Record<StatGroup, { readonly raw: (name: string) => strin
 };
 
 /** Counters and gauges of one thing. */
-export type StatValues = Readonly<Record<string, number>>;
+type StatValues = Readonly<Record<string, number>>;
 /** All that a plane counts: by group, by name. */
 export type StatSnapshot = readonly (readonly [group: StatGroup, name: string, values: StatValues])[];
 

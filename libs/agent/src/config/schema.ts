@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 const strict = { additionalProperties: false } as const;
 
 /** Most Dataplanes of one machine: each has a stream, a cache and, with Envoy, a process of its own. */
-export const MOST_DATAPLANES = 64;
+const MOST_DATAPLANES = 64;
 const MOST_SERVICES = 256;
 const MOST_OUTBOUNDS = 1_024;
 const MOST_CONTROL_PLANES = 16;
@@ -335,5 +335,4 @@ export type AgentConfig = Static<typeof AgentSchema>;
 export type DataplaneConfig = Static<typeof AgentDataplane>;
 export type ServiceConfig = Static<typeof Service>;
 export type HealthCheckConfig = Static<typeof HealthCheck>;
-export type IngressConfig = Static<typeof Ingress>;
 export type OutboundConfig = Static<typeof Outbound>;

@@ -196,7 +196,7 @@ function probe({ check, target }: CheckedService, signal: AbortSignal): Promise<
 }
 
 /** What is checked, in a few words. */
-export function describeCheck(check: HealthCheckConfig | undefined, { address, port }: ProbeTarget): string {
+function describeCheck(check: HealthCheckConfig | undefined, { address, port }: ProbeTarget): string {
   const at = `${address.includes(':') ? `[${address}]` : address}:${port}`;
   if (!check) return `listening at ${at}`;
   if (check.http) return `http ${at}${check.http.path}`;

@@ -51,7 +51,7 @@ export type LeaseState =
   | { readonly type: 'refused' | 'other'; readonly reason: string; readonly violations: readonly LeaseViolation[] }
   | { readonly type: 'withdrawn' };
 
-export interface LeaseViolation {
+interface LeaseViolation {
   readonly field: string;
   readonly rule: string;
   readonly message: string;

@@ -64,7 +64,7 @@ export interface ProxyStatusHere {
 }
 
 /** What is told and not done: how much, and the first of it. */
-export interface UnobeyedStatus {
+interface UnobeyedStatus {
   readonly total: number;
   readonly parts: readonly Unobeyed[];
 }

@@ -57,7 +57,7 @@ const isSource = (kind: string): boolean => sourceKinds.some((known) => known ==
  * and to which node each Dataplane belongs (docs/plans/app-mesh.md). A change costs what it touches. Objects are decided on only when everything that was touched is
  * compiled, so that none is deleted while its source waits.
  */
-export class AppMeshReconciler implements KeyedReconciler {
+class AppMeshReconciler implements KeyedReconciler {
   readonly name = 'app-mesh';
   private table = new AppMeshTable();
   private readonly objects: GeneratedObjects;

@@ -66,7 +66,7 @@ export interface IdentityPathOptions {
  * writes there which ids workloads of several namespaces share (docs/guides/workload-identity.md). A change of a Dataplane costs its ids;
  * another MeshIdentity or form costs one walk.
  */
-export class IdentityPathReconciler implements KeyedReconciler {
+class IdentityPathReconciler implements KeyedReconciler {
   readonly name = 'identity-path';
   readonly looksOutside = true;
   private identities: ReadonlyMap<string, readonly MeshIdentityResource[]> = new Map();

@@ -4,7 +4,7 @@ import { namesOf, type ResourceProgress } from '../progress/progress';
 import type { BytesTargets } from './policy-progress';
 
 /** What of a policy proxies cannot do, in words, of those that are named. */
-export type WhyUnable = (progress: ResourceProgress) => string;
+type WhyUnable = (progress: ResourceProgress) => string;
 
 /** Who has applied what is left of a policy; `nobody` for kinds that no proxy is told of, undefined while nothing is known. */
 export type Enforcement =
@@ -25,7 +25,7 @@ export interface Judged {
 }
 
 /** The types of conditions that stand at each policy; at most one of the last three is True (T004-49). */
-export const policyConditionTypes = ['Accepted', 'Enforced', 'PartiallyEnforced', 'Overridden'] as const;
+const policyConditionTypes = ['Accepted', 'Enforced', 'PartiallyEnforced', 'Overridden'] as const;
 type Type = (typeof policyConditionTypes)[number];
 
 const DECIDED = 'decided by the policies alone: no proxy is told of this kind';

@@ -31,7 +31,7 @@ interface Counted {
 }
 
 /** Up to where the global's state of one kind is stored here. */
-export interface ReceivedPosition {
+interface ReceivedPosition {
   readonly incarnation: string;
   readonly revision: number;
   /** A reader that has seen this revision of the store has seen that state. */

@@ -46,7 +46,7 @@ interface KeptSecret {
  * status of a copy else. Once that is done nobody is added. A list that a replica of the version before drops, which does not know
  * the field, is put back. Each list that was written is in a condition of its Secret and in the log.
  */
-export class KeptSecretsLoop implements ControlLoop {
+class KeptSecretsLoop implements ControlLoop {
   readonly name = 'kept-secrets';
   readonly noteArea = UPGRADE_NOTE.area;
   private index: IndexReader | undefined;

@@ -8,7 +8,7 @@ export type { ZoneLifecycleLoop, ZoneLifecycleOptions } from '../global/zones/zo
 export type { EndReason, ListenedStream, StreamListener } from '../session/peer-stream';
 export { UNBOUNDED } from '../wire/bounds';
 export { copyOf, type Copy, type Sender } from '../wire/copy';
-export { CAUSEWAY_DIALECT, Extension, KUMA_3_DIALECT, KUMA_DIALECT, type Dialect } from '../wire/dialect';
+export { CAUSEWAY_DIALECT, Extension, KUMA_DIALECT, type Dialect } from '../wire/dialect';
 export { decodeZoneHeaders, encodeZoneHeaders, type ZoneHeaders } from '../wire/headers';
 export { kdsSyncService } from '../wire/kds-service';
 export { NODE_FEATURES } from '../wire/node';

@@ -43,7 +43,7 @@ export interface StatePosition {
 const MAX_MARK_TEXT = 200;
 
 /** Identity of a deleted resource of the message's kind. */
-export interface GoneResource {
+interface GoneResource {
   readonly mesh: string;
   readonly zone: string;
   readonly namespace: string;
@@ -51,7 +51,7 @@ export interface GoneResource {
 }
 
 /** The fields of a response beside resources and removals. */
-export interface ResponseHead {
+interface ResponseHead {
   readonly kind: string;
   readonly nonce: string;
   /** Informative: "global" or the zone's name. */

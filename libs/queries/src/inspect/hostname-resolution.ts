@@ -18,7 +18,7 @@ import { checkListAll, type HostnameQueries } from './hostname-queries';
 const MOST_ENDPOINTS = 1_000;
 
 /** A port of a service. */
-export interface ResolvedPort {
+interface ResolvedPort {
   readonly port: number;
   readonly name: string;
   readonly appProtocol: string;

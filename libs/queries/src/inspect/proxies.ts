@@ -91,7 +91,7 @@ function byName(a: KnownProxy, b: KnownProxy): number {
 }
 
 /** A proxy as interfaces show it; times in RFC 3339. */
-export function proxyJson(proxy: KnownProxy): JsonObject {
+function proxyJson(proxy: KnownProxy): JsonObject {
   const { facts, connected, instance, lastSeen, revision } = proxy;
   const { kind, owner, node, address, userAgent, form, since, streams, types, certificate, authorities } = facts;
   return {

@@ -24,7 +24,7 @@ export interface NodeAnswer {
 }
 
 /** Whose one value of an effective spec is. */
-export interface FieldAnswer {
+interface FieldAnswer {
   /** A JSON pointer (RFC 6901). */
   readonly field: string;
   readonly policy: PolicyName;

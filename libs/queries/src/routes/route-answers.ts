@@ -17,7 +17,7 @@ import type { ShapedBy } from '../policies/request-policies';
 export type Named = Pick<Identity, 'kind' | 'zone' | 'namespace' | 'name'>;
 
 /** What becomes of a part of equal requests: a destination, or a status. */
-export interface ShareAnswer {
+interface ShareAnswer {
   readonly weight: number;
   readonly total: number;
   readonly destination?: DestinationAnswer;
@@ -161,7 +161,7 @@ export interface RoutesAnswer {
 }
 
 /** One match of a merged table, and what its rule does. */
-export interface RuleAnswer {
+interface RuleAnswer {
   readonly route: Named;
   readonly rule: string;
   readonly match: string;

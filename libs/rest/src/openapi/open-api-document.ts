@@ -46,7 +46,7 @@ export function openApiText(registry: Registry, version: string): () => string {
 }
 
 /** The OpenAPI 3.1 document of this server, made from the registry: a new kind is in it without another line. */
-export function openApiDocument(registry: Registry, version: string): JsonObject {
+function openApiDocument(registry: Registry, version: string): JsonObject {
   const own = [
     serverPaths(registry),
     applyPaths(),

@@ -21,7 +21,7 @@ export function queryParameters(parameters: readonly RestQueryParameter[]): Open
 }
 
 /** A header parameter. */
-export function headerParameter(name: string, description: string): OpenApiObject {
+function headerParameter(name: string, description: string): OpenApiObject {
   return { name, in: 'header', description, schema: text };
 }
 

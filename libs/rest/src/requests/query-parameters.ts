@@ -14,7 +14,7 @@ function ofKind(make: (kind: Kind) => readonly RestQueryParameter[]): (kind: Kin
 }
 
 /** Parameters that narrow a list or a watch of `kind`. */
-export function selectionParameters(kind: Kind): readonly RestQueryParameter[] {
+function selectionParameters(kind: Kind): readonly RestQueryParameter[] {
   return [
     {
       name: 'name',
@@ -56,7 +56,7 @@ export function selectionParameters(kind: Kind): readonly RestQueryParameter[] {
 }
 
 /** Parameters that choose a page. */
-export const PAGE_PARAMETERS: readonly RestQueryParameter[] = [
+const PAGE_PARAMETERS: readonly RestQueryParameter[] = [
   {
     name: 'size',
     description: 'Items on a page.',

@@ -59,7 +59,7 @@ export interface StoredPosition {
 }
 
 /** Most resources that a peer may have of one kind. */
-export const MAX_IDENTITIES = 200_000;
+const MAX_IDENTITIES = 200_000;
 /** A first state that takes longer than this, ms, counts as whole: a zone that never completes it gains no age by that. */
 const FIRST_STATE_LIMIT = 600_000;
 /** Most MeshTrusts that a zone may have: certificates of each are parsed, and all proxies are told what becomes of them. */
