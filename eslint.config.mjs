@@ -2,7 +2,7 @@ import tseslint from 'typescript-eslint';
 
 const TYPESCRIPT = ['**/*.ts'];
 const SCRIPTS = ['**/*.{js,cjs,mjs}'];
-const TESTS = ['**/*.spec.ts', '**/*.e2e-spec.ts', 'test/**/*.ts', 'libs/store/src/conformance/**/*.ts'];
+const TESTS = ['**/*.spec.ts', '**/*.e2e-spec.ts', 'test/**/*.ts', 'libs/store/testing/conformance/**/*.ts'];
 
 // Words that name no idea (docs/glossary.md has the ones that do). TypeORM's DataSource is TypeORM's.
 const BANNED_WORDS =

@@ -47,6 +47,7 @@ module.exports = {
     '{scripts,deploy,examples}/**/*.mjs!',
     '{test,bench,tools}/**/*.{ts,js,mjs,cjs}',
     '!**/*.spec.ts!',
+    '!{libs,apps}/*/testing/**!',
     '!**/testdata/**!',
     '!libs/proto-gen/src/gen/**',
     '!tools/docs-site/**',

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DirectPlane, MachineNetwork, type NetworkPlan } from '@causeway/agent';
+import { DirectPlane, MachineNetwork, type NetworkPlan } from '@causeway/agent/testing';
 import type { Resource } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import type { EnvoyView } from '@causeway/xds';

@@ -13,7 +13,8 @@ import {
   type PutChange,
   type ResourceStore,
 } from '@causeway/store';
-import { createPostgresBackend, restoreBackup } from '@causeway/store-postgres';
+import { restoreBackup } from '@causeway/store-postgres';
+import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import { createTestDatabase } from '../test/support/postgres';
 import { benchServices } from './support/services';
 

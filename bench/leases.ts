@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { batchesOf } from '@causeway/runtime';
 import type { LeaseClaim } from '@causeway/store';
-import { createPostgresBackend } from '@causeway/store-postgres';
+import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import { Client } from 'pg';
 import { createTestDatabase } from '../test/support/postgres';
 import { until } from '../test/support/until';

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import type { Identity } from '@causeway/resources';
 import { auditSource, followStore, ResourceIndex, type PutChange, type ResourceStore } from '@causeway/store';
-import { createPostgresBackend } from '@causeway/store-postgres';
+import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import { createTestDatabase } from '../test/support/postgres';
 import { benchServices } from './support/services';
 

@@ -13,7 +13,7 @@ import {
   ResourceEncoder,
   UNBOUNDED,
   type WireResource,
-} from '../../libs/kds/src/testing';
+} from '@causeway/kds/testing';
 
 type Stream = ClientDuplexStream<Buffer, Buffer>;
 

@@ -1,5 +1,5 @@
 import type { ControlPlane } from '@causeway/resources';
-import { MemoryStore } from '@causeway/store';
+import { MemoryStore } from '@causeway/store/testing';
 import { silentLogger } from '@causeway/runtime';
 import { repeatChores } from '../../apps/control-plane/src/store-maintenance';
 import { differences } from '../../test/simulation/check/convergence';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MachineNetwork, type NetworkPlan } from '@causeway/agent';
+import { MachineNetwork, type NetworkPlan } from '@causeway/agent/testing';
 import { describeWhere } from '../dns/programs';
 import { dialFrom, serveIn } from '../support/namespace-programs';
 import { canFilter, NetworkNamespace } from '../support/network-namespace';

@@ -9,7 +9,7 @@ import {
   ResourceEncoder,
   type StatePosition,
   type WireResource,
-} from '../../libs/kds/src/testing';
+} from '@causeway/kds/testing';
 import type { Target } from './target';
 
 const EXTENSIONS = Object.values(Extension);

@@ -1,4 +1,5 @@
-import { connectApi, type ApiClient, type ApplyOptions, type WatchEvent } from '@causeway/api-client';
+import { connectApi, type ApiClient, type WatchEvent } from '@causeway/api-client';
+import type { ApplyOptions } from '@causeway/api-client/testing';
 import type { JsonObject } from '@causeway/resources';
 import { OPERATOR_TOKEN } from '../grpc/grpc-fixture';
 import { serviceId } from '../rest/rest-fixture';

@@ -1,12 +1,12 @@
 import { ApiError, connectApi, type ApiClient } from '@causeway/api-client';
-import { namingInsights } from '@causeway/control-plane';
+import { namingInsights } from '@causeway/control-plane/testing';
 import { HostnameExplainer } from '@causeway/controllers';
 import type { Insights } from '@causeway/queries';
 import { BadRequest, ErrorInfo, ResourceServiceClient, RetryInfo, RpcStatus } from '@causeway/proto-gen';
 import type { JsonObject } from '@causeway/resources';
 import type { AuditLog } from '@causeway/store';
 import { credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
-import type { CallerRateSettings } from '@causeway/access';
+import type { CallerRateSettings } from '@causeway/access/testing';
 import { GrpcFixture, OPERATOR_TOKEN } from '../grpc/grpc-fixture';
 import { restFixture, ZONE_EAST } from '../rest/rest-fixture';
 import { plainTokens } from '../support/rest-access';

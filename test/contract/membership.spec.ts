@@ -1,4 +1,5 @@
-import { connectApi, type ApiClient, type DeleteOptions } from '@causeway/api-client';
+import { connectApi, type ApiClient } from '@causeway/api-client';
+import type { DeleteOptions } from '@causeway/api-client/testing';
 import type { JsonObject } from '@causeway/resources';
 import { OPERATOR_TOKEN } from '../grpc/grpc-fixture';
 import { failure, INTERFACES, type Served } from './served-plane';

@@ -1,6 +1,7 @@
 import { Invalid } from '@causeway/resources';
 import type { ListedToken } from '@causeway/access';
-import type { UserAccess, ZoneAccess } from '@causeway/queries';
+import type { ZoneAccess } from '@causeway/queries';
+import type { UserAccess } from '@causeway/queries/testing';
 import { restFixture, ZONE_EAST, type RestFixture } from '../rest/rest-fixture';
 import { runCauseway, type Ran } from './run-causeway';
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { SyncDecisions } from '@causeway/queries';
+import type { SyncDecisions } from '@causeway/queries/testing';
 import { globalIdentity, NotFound, type JsonObject } from '@causeway/resources';
 import { restFixture, ZONE_EAST, type RestFixture } from '../rest/rest-fixture';
 

@@ -1,4 +1,5 @@
-import { createDnsServer, type DnsServer, type DnsSettings, type EndpointSource } from '@causeway/dns';
+import type { DnsServer, DnsSettings, EndpointSource } from '@causeway/dns';
+import { createDnsServer } from '@causeway/dns/testing';
 import { globalIdentity, type Identity, type JsonObject, type Resource } from '@causeway/resources';
 import { silentLogger, systemClock, type Clock, type Logger } from '@causeway/runtime';
 import { ResourceIndex } from '@causeway/store';

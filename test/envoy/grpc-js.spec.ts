@@ -5,10 +5,10 @@ import {
   Cluster_DiscoveryType,
   ClusterLoadAssignment,
   HttpConnectionManager,
-  HttpFilter,
   Listener,
   Router,
 } from '@causeway/proto-gen';
+import { HttpFilter } from '@causeway/proto-gen/testing';
 import { pack, packFilter, RESOURCE_TYPES } from '@causeway/xds';
 import { until } from '../support/until';
 import { XdsPlane } from '../support/xds-plane';

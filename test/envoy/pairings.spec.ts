@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { prometheusText } from '@causeway/agent';
+import { prometheusText } from '@causeway/agent/testing';
 import type { EnvoyView } from '@causeway/xds';
 import { BuiltinProxy } from '../support/builtin-proxy';
 import { ENVOY, EnvoyProcess } from '../support/envoy-process';

@@ -1,6 +1,6 @@
 import { createPrivateKey, generateKeyPairSync, randomUUID, X509Certificate, type KeyObject } from 'node:crypto';
 import type { DataplaneTokenRequest, DataplaneTokens, IssuedToken } from '@causeway/access';
-import { LeaseHolder } from '@causeway/agent';
+import { LeaseHolder } from '@causeway/agent/testing';
 import { WorkloadCertificateServiceClient, type SignResponse } from '@causeway/proto-gen';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { credentials, Metadata, status, type ServiceError } from '@grpc/grpc-js';

@@ -1,4 +1,4 @@
-import { PolicyServiceClient } from '@causeway/proto-gen';
+import { PolicyServiceClient } from '@causeway/proto-gen/testing';
 import { shippedDefinition, shippedDefinitionName, shippedPolicies } from '@causeway/policies';
 import { globalIdentity } from '@causeway/resources';
 import { credentials, Metadata, status, type ServiceError } from '@grpc/grpc-js';

@@ -11,7 +11,7 @@ import {
 } from '@causeway/proto-gen';
 import type { JsonValue } from '@bufbuild/protobuf';
 import { credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
-import { FakeClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { until } from '../support/until';
 import { GenericClient } from './generic-client';
 import { GrpcFixture, OPERATOR_TOKEN } from './grpc-fixture';

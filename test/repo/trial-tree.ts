@@ -4,7 +4,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
 const REPO = resolve(__dirname, '..', '..');
-const CONFIGURATION = ['.dependency-cruiser.cjs', 'eslint.config.mjs', 'package.json', 'tsconfig.json'];
+const CONFIGURATION = [
+  '.dependency-cruiser.cjs',
+  'eslint.config.mjs',
+  'knip.config.js',
+  'package.json',
+  'tsconfig.json',
+];
 
 /** A folder with this repository's rules and none of its sources, to see what the rules say about files of our choosing. */
 export class TrialTree {

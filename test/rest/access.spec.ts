@@ -1,5 +1,5 @@
 import type { JsonObject } from '@causeway/resources';
-import { FakeClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { plainTokens, type TestAccess } from '../support/rest-access';
 import { restFixture, type FixtureOptions, type RestFixture } from './rest-fixture';
 

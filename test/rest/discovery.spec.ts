@@ -1,6 +1,6 @@
 import { EnvoyResources } from '@causeway/xds';
 import { identityKey, type JsonObject } from '@causeway/resources';
-import type { InstanceSource } from '@causeway/queries';
+import type { InstanceSource } from '@causeway/queries/testing';
 import { meshesOf } from '../support/meshes';
 import { plainTokens } from '../support/rest-access';
 import { meshId, restFixture, serviceId, type RestFixture, type SeedResource } from './rest-fixture';

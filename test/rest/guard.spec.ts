@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { coreKinds } from '@causeway/kinds';
 import type { JsonObject, Kind } from '@causeway/resources';
-import type { RegisteredRoute } from '@causeway/rest';
+import type { RegisteredRoute } from '@causeway/rest/testing';
 import { plainTokens } from '../support/rest-access';
 import { restFixture, ZONE_EAST, type FixtureOptions, type RestFixture } from './rest-fixture';
 import {

@@ -1,14 +1,6 @@
 import type { KnownProxy, RevocationPlan } from '@causeway/controllers';
-import type {
-  AuthorityAccess,
-  DataplaneAccess,
-  ProxySource,
-  QuerySources,
-  SyncDecisions,
-  UserAccess,
-  WorkloadAccess,
-  ZoneAccess,
-} from '@causeway/queries';
+import type { AuthorityAccess, DataplaneAccess, QuerySources, WorkloadAccess, ZoneAccess } from '@causeway/queries';
+import type { ProxySource, SyncDecisions, UserAccess } from '@causeway/queries/testing';
 import type { Identity } from '@causeway/resources';
 import { EAST_AUTHORITY } from '../support/certificates';
 

@@ -1,6 +1,7 @@
 import { AccessPolicy, type Authenticator } from '@causeway/access';
 import { Admission } from '@causeway/admission';
-import { FollowedPolicies, FollowedRoutes, kindsOf, type Meshes, type StepsRunner } from '@causeway/meshes';
+import { FollowedPolicies, FollowedRoutes, kindsOf, type Meshes } from '@causeway/meshes';
+import type { StepsRunner } from '@causeway/meshes/testing';
 import type { AccessFacts } from '@causeway/queries';
 import {
   globalIdentity,
@@ -10,10 +11,11 @@ import {
   type JsonObject,
   type Labels,
 } from '@causeway/resources';
-import { createRestServer, type RestServer, type RestServerOptions } from '@causeway/rest';
+import { createRestServer, type RestServer, type RestServerOptions } from '@causeway/rest/testing';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { restAccess, type TestAccess } from '../support/rest-access';
-import { followStore, MemoryAudit, MemoryDisk, MemoryStore, ResourceIndex, type StoreExport } from '@causeway/store';
+import { followStore, ResourceIndex, type StoreExport } from '@causeway/store';
+import { MemoryAudit, MemoryDisk, MemoryStore } from '@causeway/store/testing';
 import { meshesOf } from '../support/meshes';
 
 /** A REST server over a memory store with everything real behind it. */

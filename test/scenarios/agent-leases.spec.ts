@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataplaneTokens } from '@causeway/access';
-import { LeaseHolder, type LeasedDataplane, type LeaseState } from '@causeway/agent';
+import { LeaseHolder, type LeasedDataplane, type LeaseState } from '@causeway/agent/testing';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import { RESOURCE_TYPES } from '@causeway/xds';

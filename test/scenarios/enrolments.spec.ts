@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DataplaneTokenRequest, DataplaneTokens } from '@causeway/access';
-import { LeaseHolder, type LeasedDataplane, type LeaseState } from '@causeway/agent';
+import { LeaseHolder, type LeasedDataplane, type LeaseState } from '@causeway/agent/testing';
 import { createWorkloadKey } from '@causeway/identity';
 import { WorkloadCertificateServiceClient } from '@causeway/proto-gen';
 import { silentLogger, systemClock } from '@causeway/runtime';

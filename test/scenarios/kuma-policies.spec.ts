@@ -1,4 +1,5 @@
-import { GlobalProgress, kumaPolicyId } from '@causeway/controllers';
+import { GlobalProgress } from '@causeway/controllers';
+import { kumaPolicyId } from '@causeway/controllers/testing';
 import { shippedDefinition, shippedDefinitionName, shippedPolicies } from '@causeway/policies';
 import { isJsonArray, isJsonObject, type Identity, type JsonObject, type Resource } from '@causeway/resources';
 import { KumaZone } from '../support/kuma-zone';

@@ -1,6 +1,6 @@
 import { globalIdentity, isJsonArray, Unavailable, type JsonObject } from '@causeway/resources';
 import type { Change, PutChange, ResourceStore } from '@causeway/store';
-import { createPostgresBackend } from '@causeway/store-postgres';
+import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import {
   ancestorsOf,
   conditionsOf,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { DataplaneTokens } from '@causeway/access';
-import { LeaseHolder, type LeasedDataplane, type LeaseState } from '@causeway/agent';
+import { LeaseHolder, type LeasedDataplane, type LeaseState } from '@causeway/agent/testing';
 import { createWorkloadKey } from '@causeway/identity';
 import { WorkloadCertificateServiceClient } from '@causeway/proto-gen';
 import { silentLogger, systemClock } from '@causeway/runtime';

@@ -1,7 +1,7 @@
 import { createZoneReconcilers } from '@causeway/controllers';
 import { globalIdentity, Unavailable, type Identity, type JsonObject } from '@causeway/resources';
 import type { Change, PutChange, ResourceStore } from '@causeway/store';
-import { createPostgresBackend } from '@causeway/store-postgres';
+import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import { parentsOf, RouteLeader } from '../support/route-leader';
 import { TestPlane } from '../support/test-plane';

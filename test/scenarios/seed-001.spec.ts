@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { AccessPolicy, localAdmin } from '@causeway/access';
 import { Admission, parseYaml, Unparsable } from '@causeway/admission';
 import { coreKinds } from '@causeway/kinds';
-import { FakeClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { east, mesh, NamingZone, service } from '../support/naming-zone';
 import { meshesOf } from '../support/meshes';
 

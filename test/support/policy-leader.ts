@@ -5,8 +5,9 @@ import {
   policyCounts,
   reportedPolicies,
   reportedRoutes,
+  type ControlLoop,
 } from '@causeway/controllers';
-import type { ControlLoop, ProgressSource } from '@causeway/controllers';
+import type { ProgressSource } from '@causeway/controllers/testing';
 import { FollowedPolicies, kindsOf, type FollowedRoutes } from '@causeway/meshes';
 import {
   globalIdentity,

@@ -1,7 +1,8 @@
 import { ProxyDirectory } from '@causeway/controllers';
 import type { ControlPlane, Identity } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
-import { MemoryProxySessions, type ProxyFacts } from '@causeway/store';
+import type { ProxyFacts } from '@causeway/store';
+import { MemoryProxySessions } from '@causeway/store/testing';
 import { TestZone, type TestGlobal } from './sync-mesh';
 import { until } from './until';
 

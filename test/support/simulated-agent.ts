@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { LeaseHolder } from '@causeway/agent';
-import { createWorkloadKey, type WorkloadKey } from '@causeway/identity';
+import { LeaseHolder } from '@causeway/agent/testing';
+import { createWorkloadKey } from '@causeway/identity';
+import type { WorkloadKey } from '@causeway/identity/testing';
 import { TlsSecret } from '@causeway/proto-gen';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import {

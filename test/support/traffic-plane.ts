@@ -1,4 +1,5 @@
-import { FollowedPolicies, FollowedRoutes, type StepsRunner } from '@causeway/meshes';
+import { FollowedPolicies, FollowedRoutes } from '@causeway/meshes';
+import type { StepsRunner } from '@causeway/meshes/testing';
 import { parseDialRules } from '@causeway/ipam';
 import { Forbidden, type JsonObject, type Resource } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';

@@ -1,4 +1,4 @@
-import { createAuthority, createServerCertificate } from '@causeway/access';
+import { createAuthority, createServerCertificate } from '@causeway/access/testing';
 import { createMeshAuthority, meshAuthoritySecrets } from '@causeway/identity';
 import type { Metric } from '@causeway/telemetry';
 import { TestPlane } from '../../../test/support/test-plane';

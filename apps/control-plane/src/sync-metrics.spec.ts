@@ -1,4 +1,4 @@
-import { FakeClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import type { KindReport } from '@causeway/kds';
 import { MAX_SERIES, OTHERS, propagationHistogram, syncMetrics, type SyncReports } from './sync-metrics';
 

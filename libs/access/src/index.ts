@@ -22,22 +22,16 @@ export {
 export { type DataplaneClaims } from './dataplanes/dataplane-token';
 export { type IssuedToken, type ListedToken } from './tokens/token-issuer';
 export { parseValidity } from './tokens/validity';
-export {
-  AUTHORITY_SECRET,
-  authorityText,
-  createAuthority,
-  createServerCertificate,
-  type CertifiedKey,
-} from './certificate-authority';
+export { AUTHORITY_SECRET, type CertifiedKey } from './certificate-authority';
 export { SelfIssuedCertificates, sharedAuthority, type ServerCertificates } from './server-certificates';
 export { AccessMonitor, type MonitoredResponse } from './authorization/access-monitor';
 export { AccessDenied } from './authorization/access-denied';
 export { AccessPolicy, type AccessDecision, type HeldRole } from './authorization/access-policy';
 export { CallerRights } from './authorization/caller-rights';
-export { ADMINS, anonymous, AUTHENTICATED, localAdmin, operator, type Caller } from './authorization/caller';
+export { ADMINS, anonymous, AUTHENTICATED, localAdmin, type Caller } from './authorization/caller';
 export { activities, targetOf, type AccessTarget, type Verb } from './authorization/grants';
-export { Authenticator, type TokenVerifier } from './authentication/authenticator';
-export { CallerRates, RateLimited, type CallerRateSettings } from './authentication/caller-rates';
+export { Authenticator } from './authentication/authenticator';
+export { CallerRates, RateLimited } from './authentication/caller-rates';
 export { isLoopback } from './authentication/loopback';
 export { StayReview } from './authentication/stay-review';
 export { Unauthenticated } from './authentication/unauthenticated';

@@ -1,6 +1,6 @@
 import { globalIdentity, identityKey, type ControlPlane, type Identity } from '@causeway/resources';
-import { FakeClock } from '@causeway/runtime';
-import { MemoryDisk, MemoryStore } from '@causeway/store';
+import { FakeClock } from '@causeway/runtime/testing';
+import { MemoryDisk, MemoryStore } from '@causeway/store/testing';
 import { applyDefaults } from './apply-defaults';
 
 const global: ControlPlane = { role: 'global' };

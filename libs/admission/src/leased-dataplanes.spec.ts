@@ -2,8 +2,10 @@ import { AccessPolicy, ADMINS, type Caller } from '@causeway/access';
 import { coreKinds, Dataplane } from '@causeway/kinds';
 import { meshesOf } from '../../../test/support/meshes';
 import { Conflict, globalIdentity, type ControlPlane, type Identity, type JsonObject } from '@causeway/resources';
-import { FakeClock, silentLogger, systemClock } from '@causeway/runtime';
-import { followStore, MemoryAgentLeases, MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
+import { silentLogger, systemClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
+import { followStore, ResourceIndex } from '@causeway/store';
+import { MemoryAgentLeases, MemoryDisk, MemoryStore } from '@causeway/store/testing';
 import { Admission } from './admission';
 import type { BatchDocument } from './batch/batch';
 

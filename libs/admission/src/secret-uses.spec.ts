@@ -2,8 +2,10 @@ import { setMaxListeners } from 'node:events';
 import { AccessPolicy, ADMINS, type Caller } from '@causeway/access';
 import { kindsOf } from '@causeway/meshes';
 import { globalIdentity, Invalid, type ControlPlane, type Identity, type JsonObject } from '@causeway/resources';
-import { FakeClock, silentLogger, systemClock } from '@causeway/runtime';
-import { followStore, MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
+import { silentLogger, systemClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
+import { followStore, ResourceIndex } from '@causeway/store';
+import { MemoryDisk, MemoryStore } from '@causeway/store/testing';
 import { meshesOf } from '../../../test/support/meshes';
 import { Admission } from './admission';
 

@@ -9,8 +9,6 @@
  */
 export type {
   ApiClient,
-  ApplyOptions,
-  DeleteOptions,
   ApplyResult,
   Connection,
   HostnameExplanation,

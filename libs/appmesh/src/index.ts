@@ -9,7 +9,7 @@ export { bindingOf, memberOf, withBinding } from './binding';
 export { nodeViolations } from './compile/compile-node';
 export { routerViolations } from './compile/compile-router';
 export { type Generated } from './compile/generated';
-export { sourceKinds, type Member, type Reachable, type Source, type SourceKind } from './model';
+export { sourceKinds, type Member, type Source } from './model';
 export { isCovered, suffixFor, suffixProblem } from './name-suffixes';
 export { derivedAwsName, nodeServiceName } from './names';
 export { AppMeshTable, membershipConflict, type Compiled, type Touched } from './table/app-mesh-table';

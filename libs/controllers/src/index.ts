@@ -6,9 +6,9 @@
  * Most loops are a `KeyedReconciler` run by `KeyedLoop` (reconcile/); CONTRIBUTING.md shows how to add one.
  */
 export { type ControlLoop, type LoopPlan } from './runner/control-loop';
-export { LoopRunner, runLoops } from './runner/loop-runner';
+export { LoopRunner } from './runner/loop-runner';
 export { type LoopStats, type RunnerStats } from './runner/loop-state';
-export { createZoneReconcilers, poolMetrics, poolReports, type ZoneReconcilersConfig } from './zone-reconcilers';
+export { createZoneReconcilers, poolReports } from './zone-reconcilers';
 export { createMeshLoops } from './mesh/mesh-reconciler';
 export { meshesOfAuthority, TrustPublisher, unspreadDomains } from './trust/trust-publisher';
 export { isTrustedHere } from './trust/believed-domains';
@@ -40,7 +40,6 @@ export { movesMeshAuthority, WorkloadIds } from './availability/workload-ids';
 export { InboundChange } from './matching/inbound-change';
 export { SelectorMatcher, type SelectorTerm } from './matching/selector-matcher';
 export { tombstoneRetention } from './vip/tombstone-retention';
-export { HostnameReconciler } from './hostname/hostname-reconciler';
 export { type HostnameEntry, type HostnamePage } from './explain/explain-hostname';
 export { HostnameExplainer, type ZonedHostnameRef } from './explain/hostname-explainer';
 export { createLeaseConditionsLoop, LeaseHealth } from './leases/lease-conditions';
@@ -56,13 +55,10 @@ export { REGISTERED_BY } from './proxies/abandoned-dataplanes';
 export { ProxyDirectory } from './proxies/proxy-directory';
 export { proxiesWithoutAuthority, type KnownProxy } from './proxies/known-proxies';
 export { createKumaRouteLoop } from './routes/kuma/kuma-route-reconciler';
-export { meshHttpRouteId } from './routes/kuma/plan-mesh-http-route';
 export { createKumaPolicyLoop } from './policies/kuma/kuma-policy-reconciler';
-export { kumaPolicyId } from './policies/kuma/plan-kuma-policy';
 export { createPolicyStatusLoop, policyCounts } from './policies/policy-status-reconciler';
 export { reportedPolicies } from './policies/reported-policies';
 export { planeOf } from './progress/planes';
-export { type ProgressSource } from './progress/progress';
 export { GlobalProgress } from './progress/global-progress';
 export { createProgressReporter } from './progress/progress-reporter';
 export { ZoneProgress } from './progress/zone-progress';

@@ -11,7 +11,8 @@ import {
   type Replica,
 } from '../../../test/support/loop-harness';
 import type { LoopRunner } from './runner/loop-runner';
-import { createZoneReconcilers, poolMetrics } from './zone-reconcilers';
+import { poolMetrics } from '../testing/pool-metrics';
+import { createZoneReconcilers } from './zone-reconcilers';
 
 const ranges = { MeshService: '241.0.0.0/8', MeshExternalService: '242.0.0.0/8', MeshMultiZoneService: '243.0.0.0/8' };
 const redis = idOf('MeshService', 'redis');

@@ -5,10 +5,9 @@
  *                                                                          └ other names → Forwarder → upstreams
  */
 export { checkAddresses, checkDnsTtl, checkSuffixes, checkUpstreams, type DnsSettings } from './dns-config';
-export type { DirectEndpoint, DirectPort, EndpointSource } from './answer/direct-names';
-export { createDnsServer, type DnsServer } from './dns-server';
+export type { EndpointSource } from './answer/direct-names';
+export { type DnsServer } from './dns-server';
 export type { NameSource } from './machine/learned-names';
 export { createMachineDns } from './machine/machine-dns';
 export type { NamedService } from './table/named-service';
 export { DNS_SERVER, DnsModule, type DnsModuleOptions } from './dns.module';
-export { metricDefinitions } from './metric-definitions';

@@ -6,5 +6,4 @@
  */
 export { type AnsweredCall } from './calls/call-observer';
 export { type GrpcApiOptions } from './grpc-api-options';
-export { GrpcApiServer } from './grpc-api-server';
 export { GrpcApiModule } from './grpc-api.module';

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { connect, constants, type ClientHttp2Session } from 'node:http2';
 import { Client, credentials, Metadata, Server, type handleUnaryCall, type ServiceError } from '@grpc/grpc-js';
-import { CallerLog, FakeClock, silentLogger } from '@causeway/runtime';
+import { CallerLog, silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { begunStreams, rapidResets, sendRaw, type RawEnd, type RawTarget } from '../../../test/support/raw-http2';
 import { TestAuthority } from '../../../test/support/test-authority';
 import { until } from '../../../test/support/until';

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { FakeClock, silentLogger } from '@causeway/runtime';
+import { silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import type { Fence } from '@causeway/store';
-import { createPostgresBackend, type PostgresBackend } from '@causeway/store-postgres';
+import type { PostgresBackend } from '@causeway/store-postgres';
+import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres';
 import { AuthorityLifecycle, type TrustGaps } from './authority-lifecycle';
 import { NO_REQUEST, RotationRequests, type RotationOrder } from './rotation-requests';

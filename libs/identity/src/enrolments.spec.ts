@@ -1,6 +1,7 @@
 import { Dataplane, EnrolmentEpoch, WorkloadRevocation } from '@causeway/kinds';
 import type { Identity, JsonObject } from '@causeway/resources';
-import { FakeClock, silentLogger } from '@causeway/runtime';
+import { silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { TestPlane } from '../../../test/support/test-plane';
 import { enrolmentEpochId, Enrolments, type JoiningCredential } from './enrolments';
 import type { WorkloadBinding } from './workload-binding';

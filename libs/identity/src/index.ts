@@ -17,7 +17,6 @@ export {
 } from './workload-id';
 export {
   changingIds,
-  identityPathState,
   identityPathStateId,
   nextStep,
   presetPath,
@@ -43,14 +42,7 @@ export {
 } from './enrolments';
 export { SealingKeys } from './sealing-keys';
 export { ZoneAuthority, type AuthorityStateOfZone } from './zone-authority';
-export {
-  authorityIdOf,
-  authorityIdsOf,
-  BACKDATED,
-  certificatesIn,
-  createMeshAuthority,
-  type AuthorityPair,
-} from './x509';
+export { authorityIdsOf, BACKDATED, certificatesIn, createMeshAuthority, type AuthorityPair } from './x509';
 export {
   enabledBackend,
   isMeshAuthorityKey,
@@ -70,5 +62,5 @@ export {
 } from './authority-lifecycle';
 export { checkOrder, RotationRequests, type RotationOrder } from './rotation-requests';
 export { joinBundleText, LONGEST_BUNDLE, readJoinBundle, type JoinBundle } from './join-bundle';
-export { createCsr, createWorkloadKey, type WorkloadKey } from './workload-key';
+export { createCsr, createWorkloadKey } from './workload-key';
 export { WorkloadCertificates, type WorkloadCertificate } from './workload-certificates';

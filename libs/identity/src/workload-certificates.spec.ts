@@ -1,7 +1,8 @@
 import { randomBytes, X509Certificate, type webcrypto } from 'node:crypto';
 import { Forbidden, Invalid, NotFound, Unavailable, type Identity } from '@causeway/resources';
-import { FakeClock, silentLogger } from '@causeway/runtime';
-import { MemoryLease } from '@causeway/store';
+import { silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
+import { MemoryLease } from '@causeway/store/testing';
 import { createCsr, csrKey } from '../../../test/support/csr';
 import { TestPlane } from '../../../test/support/test-plane';
 import { identityPathStateId } from './identity-paths';

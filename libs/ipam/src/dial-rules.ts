@@ -106,11 +106,6 @@ export function isMemberAddress(address: string): boolean {
   return parseAddress(address) === undefined || mayDial(MEMBER, address);
 }
 
-/** The rules as they are written in settings, the most specific first. */
-export function describeDialRules(rules: DialRules): readonly string[] {
-  return rules.map(({ text }) => text);
-}
-
 function decidingRule(rules: DialRules, { family, value }: IpAddress): DialRule | undefined {
   return rules.find(({ range }) => range.family === family && range.first <= value && value <= range.last);
 }

@@ -9,8 +9,7 @@
  */
 export { type KumaOptions } from './kuma/translation';
 export { CredentialsMissing, globalCredentials, type GlobalTrust } from './auth/credentials';
-export { createGlobalSync, type GlobalSync, type ZoneMetrics } from './global/global-sync';
-export type { GlobalSyncOptions } from './global/global-sync-options';
+export { type GlobalSync, type ZoneMetrics } from './global/global-sync';
 export { noAuthentication, type ZoneAuthenticator } from './global/zone-authenticator';
 export { createZoneLifecycleLoop } from './global/zones/zone-lifecycle-loop';
 export { GLOBAL_SYNC, KdsGlobalModule, type KdsGlobalOptions } from './kds-global.module';
@@ -22,7 +21,7 @@ export type { InboundSettings } from './session/inbound/inbound-capacity';
 export { lagOf, type KindReport } from './session/kind-report';
 export { confirmPeerIncarnation, GLOBAL_PEER } from './session/peer-state';
 export { FirstState } from './zone/first-state';
-export { createZoneSync, sessionInsight, type ZoneSync, type ZoneSyncStatus } from './zone/zone-sync';
+export { sessionInsight, type ZoneSync, type ZoneSyncStatus } from './zone/zone-sync';
 export type { InsightSource } from './zone/insight-view';
 export type { ZoneSyncOptions } from './zone/zone-sync-options';
 export type { ZoneTokenSource } from './zone/zone-token-source';

@@ -3,4 +3,4 @@
  * leads.
  */
 export { redisUrlFault } from './redis-url';
-export { createRedisLock, type RedisLock } from './redis-lock';
+export { createRedisLock } from './redis-lock';

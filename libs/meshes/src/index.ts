@@ -19,16 +19,9 @@ export {
   type MeshMembership,
   type MeshOwner,
 } from './membership';
-export {
-  DEFAULT_MESH_OWNER,
-  Meshes,
-  type MeshesOptions,
-  type MeshMismatch,
-  type MeshState,
-  type ZoneRanges,
-} from './meshes';
+export { DEFAULT_MESH_OWNER, Meshes, type MeshMismatch, type MeshState, type ZoneRanges } from './meshes';
 export { FollowedPolicies } from './policies/followed-policies';
 export { PendingKinds } from './pending-kinds';
 export { PendingMeshes } from './pending-meshes';
-export { FollowedRoutes, type RoutesChange, type StepsRunner } from './routes/followed-routes';
+export { FollowedRoutes, type RoutesChange } from './routes/followed-routes';
 export { MeshRoutes } from './routes/mesh-routes';

@@ -4,7 +4,7 @@
  *
  *   generators + services + meshes → ClaimTable → ServiceAddress[] (`status.addresses`)
  */
-export { hashedName, keepsNameOnWire, wireName } from './kds-name';
+export { keepsNameOnWire, wireName } from './kds-name';
 export { kriOf, parseKri } from './kri';
 export { checkTemplate, MAX_TEMPLATE_LENGTH, parseTemplate, renderTemplate } from './template';
 export {

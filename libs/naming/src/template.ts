@@ -176,18 +176,6 @@ function valueOf(part: TemplatePart, subject: TemplateSubject, ownZone: string):
   }
 }
 
-/** The template in Kuma's notation: `{{ name }}` becomes `{{ .DisplayName }}` (docs/design.md §5). */
-export function kumaTemplate(template: Template): string {
-  return template.parts.map(kumaPart).join('');
-}
-
-function kumaPart(part: TemplatePart): string {
-  if (part.type === 'literal') return part.text;
-  if (part.type === 'label') return `{{ label "${part.key}" }}`;
-  // Kuma's .Name is the hashed name on the wire; the name in our identity is Kuma's display name.
-  return `{{ .${part.variable === 'Name' ? 'DisplayName' : part.variable} }}`;
-}
-
 function pushLiteral<V extends string>(
   parts: TemplatePart<V>[],
   raw: string,

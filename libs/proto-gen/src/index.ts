@@ -104,7 +104,6 @@ export {
   ListScopesRequest,
   ListScopesResponse,
   PolicyPage,
-  PolicyServiceClient,
   PolicyServiceService,
   VirtualName,
 } from './gen/causeway/v1/policy_service';
@@ -125,11 +124,8 @@ export {
 } from './gen/grpc/reflection/v1/reflection';
 export { ServerReflectionService as ServerReflectionV1AlphaService } from './gen/grpc/reflection/v1alpha/reflection';
 /** What Envoy and gRPC are told; `$type` of each is its full name. Trimmed by tools/envoy-protos.mjs. */
-export {
-  AggregatedDiscoveryServiceClient,
-  AggregatedDiscoveryServiceService,
-} from './gen/envoy/service/discovery/v3/ads';
-export { DiscoveryRequest, DiscoveryResponse } from './gen/envoy/service/discovery/v3/discovery';
+export { AggregatedDiscoveryServiceService } from './gen/envoy/service/discovery/v3/ads';
+export { DiscoveryRequest } from './gen/envoy/service/discovery/v3/discovery';
 export { ENVOY_MESSAGES, type FieldSchema, type MessageSchema, type ValueRules } from './gen/envoy-messages';
 export { CircuitBreakers } from './gen/envoy/config/cluster/v3/circuit_breaker';
 export {
@@ -157,13 +153,7 @@ export {
   FilterChainMatch,
   ListenerFilter,
 } from './gen/envoy/config/listener/v3/listener_components';
-export {
-  Action as RbacMatchAction,
-  Permission,
-  Principal,
-  RBAC as RbacRules,
-  RBAC_Action,
-} from './gen/envoy/config/rbac/v3/rbac';
+export { Action as RbacMatchAction, Permission, Principal, RBAC_Action } from './gen/envoy/config/rbac/v3/rbac';
 export { FractionalPercent_DenominatorType } from './gen/envoy/type/v3/percent';
 export { RouteConfiguration } from './gen/envoy/config/route/v3/route';
 export {
@@ -188,7 +178,6 @@ export { ConnectionLimit } from './gen/envoy/extensions/filters/network/connecti
 export {
   HttpConnectionManager,
   HttpConnectionManager_ForwardClientCertDetails,
-  HttpFilter,
 } from './gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager';
 export { LocalRateLimit as NetworkLocalRateLimit } from './gen/envoy/extensions/filters/network/local_ratelimit/v3/local_rate_limit';
 export { RBAC as NetworkRbac } from './gen/envoy/extensions/filters/network/rbac/v3/rbac';

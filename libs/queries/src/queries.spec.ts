@@ -1,8 +1,10 @@
-import { AccessDenied, AccessPolicy, anonymous, CallerRights, operator } from '@causeway/access';
+import { AccessDenied, AccessPolicy, anonymous, CallerRights } from '@causeway/access';
+import { operator } from '@causeway/access/testing';
 import { coreKinds } from '@causeway/kinds';
 import { Invalid, NotFound, type ControlPlane, type Identity, type Kind } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
-import { followStore, MemoryAudit, MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
+import { followStore, ResourceIndex } from '@causeway/store';
+import { MemoryAudit, MemoryDisk, MemoryStore } from '@causeway/store/testing';
 import { InvalidQuery, WatchExpired } from './errors';
 import { createQueries, type Queries, type QuerySources } from './queries';
 import type { EventEncoder, WatchSink } from './watch/watch-event';

@@ -25,7 +25,7 @@ export {
   withoutConditions,
   type Condition,
 } from './condition';
-export { compareOrders, countedOrder, laterOrder } from './creation-order';
+export { compareOrders, laterOrder } from './creation-order';
 export { frontendOfVirtualService, isGeneratedFrom } from './generated';
 export { durationMs, goDurationMs } from './duration';
 export { dnsNameProblem, MAX_HOSTNAME_LENGTH, tooLong } from './dns-name';
@@ -66,19 +66,11 @@ export {
   type JsonObject,
   type JsonValue,
 } from './json';
-export {
-  apiGroups,
-  bareGroup,
-  describeGroups,
-  groupsOf,
-  isOfGroup,
-  parseApiVersion,
-  type GroupedKind,
-} from './kind/api-groups';
+export { bareGroup, describeGroups, groupsOf, parseApiVersion, type GroupedKind } from './kind/api-groups';
 export { defineKind } from './kind/define-kind';
-export { type Kind, type KindAlias, type SpecOf, type Writer } from './kind/kind';
+export { type Kind, type KindAlias, type SpecOf } from './kind/kind';
 export { Registry, type KindSource, type NamedKind } from './kind/registry';
-export { crossesZones, Sync, type SyncRule } from './kind/sync-rule';
+export { crossesZones, Sync } from './kind/sync-rule';
 export {
   checkLabels,
   isLabelKey,

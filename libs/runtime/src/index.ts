@@ -9,7 +9,7 @@ export { aborted, onAbort, orAborted, sharedAbortController, underSignals, withD
 export { Backoff, type BackoffOptions } from './backoff';
 export { BoundedMap } from './bounded-map';
 export { BusyPacer } from './busy-pacer';
-export { FakeClock, systemClock, type Clock, type Timer } from './clock';
+export { systemClock, type Clock, type Timer } from './clock';
 export { createElection } from './election/election';
 export { EventLoopLeaseKeeper, type EventLoopLeaseKeeperOptions } from './election/event-loop-lease-keeper';
 export {

@@ -5,7 +5,7 @@
  *
  *   PostgresBackend → { store, sessions, audit, lease, leaseKeeper }
  */
-export { createPostgresBackend, PostgresBackend, type PostgresOptions } from './postgres-backend';
+export { PostgresBackend, type PostgresOptions } from './postgres-backend';
 export { restoreBackup, type Restored } from './backup/postgres-restore';
 export { databaseUrlFault } from './servers/server-urls';
 export { POSTGRES_BACKEND, StoreModule } from './store.module';

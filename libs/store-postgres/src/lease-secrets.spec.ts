@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { AgentLeaseStore, LeaseAgent, LeaseKey } from '@causeway/store';
 import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres';
-import { createPostgresBackend, type PostgresBackend } from './postgres-backend';
+import type { PostgresBackend } from './postgres-backend';
+import { createPostgresBackend } from '../testing/connected-backend';
 
 const LENGTH = 60_000;
 

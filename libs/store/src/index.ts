@@ -1,6 +1,6 @@
 /**
  * The state of a control plane: the port `ResourceStore`, the in-memory index that everything reads from, and the loop
- * that keeps the index equal to the store. MemoryStore is the store of tests; conformance/ is the suite of every store.
+ * that keeps the index equal to the store. MemoryStore, the store of tests, and the suite of every store are in `testing/`.
  *
  *   write → ResourceStore → watch → followStore → ResourceIndex → listeners (controllers, sync, DNS, lists)
  */
@@ -26,13 +26,7 @@ export {
   type WriteRequest,
   type WriteResult,
 } from './resource-store';
-export {
-  ResourceIndex,
-  type IndexChange,
-  type IndexEvent,
-  type IndexListener,
-  type IndexReader,
-} from './resource-index';
+export { ResourceIndex, type IndexChange, type IndexEvent, type IndexReader } from './resource-index';
 export { followStore, reachedSoon, waitUntilCaughtUp } from './follow-store';
 export {
   type SessionOpening,
@@ -67,7 +61,6 @@ export type {
   LeaseSurvey,
   LostLease,
 } from './agent-leases';
-export { MemoryDisk, type MemoryBackup, type MemoryDiskOptions, type NewestOrder } from './memory/memory-disk';
 export {
   auditFields,
   auditSource,
@@ -84,12 +77,6 @@ export {
   type AuditSource,
   type AuditSubject,
 } from './audit-log';
-export { MemoryAudit } from './memory/memory-audit';
-export { MemoryStore } from './memory/memory-store';
-export { MemorySessions } from './memory/memory-sessions';
-export { MemoryProxySessions } from './memory/memory-proxy-sessions';
-export { MemoryAgentLeases } from './memory/memory-agent-leases';
-export { MemoryLease } from './memory/memory-lease';
 export { outdatedResults, refusalDetail, RefusedWrite, refusedWrite, type RefusalFacts } from './refused-write';
 export { unstorable } from './storable';
 export {

@@ -32,7 +32,6 @@ export { Inbox, type InboundChanges, type InboundItem, type InboundMessage } fro
 export { inboundViolation } from './inbound-validation';
 export { Rejections, type Rejection } from './rejection';
 export {
-  lostRuleOf,
   lostRulesOf,
   lostSince,
   lostStateOf,

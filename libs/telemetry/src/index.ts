@@ -3,7 +3,7 @@
  *
  *   Logger → pino;   Metric, HistogramMetric → /metrics;   readiness → /ready;   Tracer → OTLP
  */
-export { createHistogram, METRIC_PREFIX, typeOf, type HistogramMetric, type Metric, type MetricValue } from './metrics';
+export { createHistogram, type HistogramMetric, type Metric, type MetricValue } from './metrics';
 export { createLogger, type ProgramLogger } from './pino-logger';
 export { ProgramTracer } from './traces/program-tracer';
 export { TelemetryModule, type TelemetryOptions } from './telemetry.module';

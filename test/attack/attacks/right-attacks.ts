@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { LeaseHolder } from '@causeway/agent';
+import { LeaseHolder } from '@causeway/agent/testing';
 import type { JsonObject } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { RESOURCE_TYPES } from '@causeway/xds';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { JsonObject } from '@causeway/resources';
-import { decodeRequest, type WireRequest, type WireResource } from '../../../libs/kds/src/testing';
+import { decodeRequest, type WireRequest, type WireResource } from '@causeway/kds/testing';
 import { EvilZone, type EvilMessage, type EvilStream } from '../evil-zone';
 import { textOf, type Arena, type Attack } from '../target';
 

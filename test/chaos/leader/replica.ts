@@ -9,8 +9,10 @@ import {
   type LeaderLock,
   type LeaderTerm,
 } from '@causeway/runtime';
-import { createRedisLock, type RedisLock } from '@causeway/leader-redis';
-import { createPostgresBackend, type PostgresBackend } from '@causeway/store-postgres';
+import { createRedisLock } from '@causeway/leader-redis';
+import type { RedisLock } from '@causeway/leader-redis/testing';
+import type { PostgresBackend } from '@causeway/store-postgres';
+import { createPostgresBackend } from '@causeway/store-postgres/testing';
 
 export interface ReplicaOptions {
   readonly database: string;

@@ -3,7 +3,7 @@ import { FollowedRoutes } from '@causeway/meshes';
 import { globalIdentity, isJsonArray, isJsonObject } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { Fenced, type Change } from '@causeway/store';
-import { createPostgresBackend } from '@causeway/store-postgres';
+import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import { Client } from 'pg';
 import { dataplane, idOf, put, remove } from '../../support/loop-harness';
 import { meshesOf } from '../../support/meshes';

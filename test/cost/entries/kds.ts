@@ -14,7 +14,7 @@ import {
   ResourceEncoder,
   type Dialect,
   type WireResource,
-} from '../../../libs/kds/src/testing';
+} from '@causeway/kds/testing';
 import { CHUNKED_BOUNDS, KUMA_BOUNDS, REQUEST_BOUNDS } from '../../../libs/kds/src/wire/bounds';
 import { openResponse } from '../../../libs/kds/src/wire/response';
 import { checkHandshake } from '../../../libs/kds/src/global/handshake-rules';

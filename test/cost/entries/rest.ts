@@ -1,5 +1,5 @@
 import { parse as parseQuery } from 'node:querystring';
-import { identityNamed, checkPrecondition } from '@causeway/admission';
+import { identityNamed, checkPrecondition } from '@causeway/admission/testing';
 import { coreKinds } from '@causeway/kinds';
 import { decodeCursor, decodeResumePoint, parseLabelSelector } from '@causeway/queries';
 import { AccessPolicy } from '@causeway/access';

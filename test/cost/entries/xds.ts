@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { DeltaDiscoveryRequest, DiscoveryRequest, Node } from '@causeway/proto-gen';
 import type { JsonObject } from '@causeway/resources';
-import { FakeClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { DEFAULT_XDS_LIMITS, RESOURCE_TYPES } from '@causeway/xds';
 import { verifyDataplaneToken } from '../../../libs/access/src/dataplanes/dataplane-token';
 import { checkCsr } from '../../../libs/identity/src/x509';

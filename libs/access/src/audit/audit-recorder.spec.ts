@@ -1,6 +1,8 @@
 import { Forbidden, Invalid, Unavailable } from '@causeway/resources';
-import { FakeClock, silentLogger, type LogFields, type Logger } from '@causeway/runtime';
-import { MemoryAudit, MemoryDisk, type AuditLog, type AuditSubject } from '@causeway/store';
+import { silentLogger, type LogFields, type Logger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
+import type { AuditLog, AuditSubject } from '@causeway/store';
+import { MemoryAudit, MemoryDisk } from '@causeway/store/testing';
 import type { Caller } from '../authorization/caller';
 import { AuditRecorder, auditSourceOf, refusalReason } from './audit-recorder';
 

@@ -1,4 +1,4 @@
-import { FakeClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { anonymous, operator, type Caller } from '../authorization/caller';
 import { Authenticator, type TokenVerifier } from './authenticator';
 import { Unauthenticated } from './unauthenticated';

@@ -1,5 +1,5 @@
 import { Forbidden } from '@causeway/resources';
-import { FakeClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { StayReview } from './stay-review';
 
 interface Answer {

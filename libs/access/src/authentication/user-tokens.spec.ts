@@ -2,7 +2,8 @@ import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypt
 import { SignJWT } from 'jose';
 import { coreKinds } from '@causeway/kinds';
 import { Conflict, Invalid, type ControlPlane } from '@causeway/resources';
-import { errorText, FakeClock, silentLogger } from '@causeway/runtime';
+import { errorText, silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { TestPlane } from '../../../../test/support/test-plane';
 import { globalSecretId, secretText } from '../global-secrets';
 import { createZoneTokenService } from '../zones/zone-token-service';

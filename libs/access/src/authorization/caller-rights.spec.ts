@@ -1,6 +1,7 @@
 import { coreKinds } from '@causeway/kinds';
 import { globalIdentity, type JsonObject } from '@causeway/resources';
-import { MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
+import { ResourceIndex } from '@causeway/store';
+import { MemoryDisk, MemoryStore } from '@causeway/store/testing';
 import { AccessDenied } from './access-denied';
 import { AccessPolicy } from './access-policy';
 import { anonymous, operator, type Caller } from './caller';

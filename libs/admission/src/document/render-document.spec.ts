@@ -1,6 +1,6 @@
 import { coreKinds } from '@causeway/kinds';
 import { Violations, type ControlPlane, type Resource } from '@causeway/resources';
-import { MemoryStore } from '@causeway/store';
+import { MemoryStore } from '@causeway/store/testing';
 import { EAST_AUTHORITY } from '../../../../test/support/certificates';
 import { decodeDocument } from './decode-document';
 import { validateDraft } from '../validate-draft';

@@ -1,4 +1,5 @@
-import { FakeClock, silentLogger } from '@causeway/runtime';
+import { silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { NetworkFailure } from '../capture/network-tools';
 import { connectionsIn, KernelMaps } from './kernel-maps';
 import { serviceKey, type DirectService } from './service-maps';

@@ -1,7 +1,8 @@
 import { enrolmentEpochId, enrolmentOf, isEnrolmentInForce } from '@causeway/identity';
 import { EnrolmentEpoch } from '@causeway/kinds';
 import { silentLogger, systemClock, type LeaderTerm } from '@causeway/runtime';
-import { MemoryLease, type ResourceStore } from '@causeway/store';
+import type { ResourceStore } from '@causeway/store';
+import { MemoryLease } from '@causeway/store/testing';
 import { TestPlane } from '../../../../test/support/test-plane';
 import { LEASED_BY } from '../leases/plan-lease-ends';
 import { ENROLMENT_REPLICAS, EnrolmentAdoption } from './enrolment-adoption';

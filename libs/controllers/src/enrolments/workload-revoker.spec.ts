@@ -1,7 +1,8 @@
 import { enrolmentOf, putEnrolment } from '@causeway/identity';
 import { WorkloadRevocation, type EnrolmentSpec } from '@causeway/kinds';
 import { globalIdentity, type ControlPlane } from '@causeway/resources';
-import { FakeClock, silentLogger } from '@causeway/runtime';
+import { silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { TestPlane } from '../../../../test/support/test-plane';
 import { WorkloadRevoker, type IssuedTokenFacts } from './workload-revoker';
 

@@ -1,4 +1,5 @@
-import { identityPathState, presetPathOf } from '@causeway/identity';
+import { presetPathOf } from '@causeway/identity';
+import { identityPathState } from '@causeway/identity/testing';
 import { globalIdentity, type JsonObject } from '@causeway/resources';
 import type { Change } from '@causeway/store';
 import { EAST, idOf, LoopHarness, put, remove, type Replica } from '../../../../test/support/loop-harness';

@@ -1,12 +1,7 @@
-import { FakeClock, silentLogger } from '@causeway/runtime';
-import {
-  MemoryAgentLeases,
-  MemoryDisk,
-  MemoryLease,
-  MemoryStore,
-  ResourceIndex,
-  type LeaseAgent,
-} from '@causeway/store';
+import { silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
+import { ResourceIndex, type LeaseAgent } from '@causeway/store';
+import { MemoryAgentLeases, MemoryDisk, MemoryLease, MemoryStore } from '@causeway/store/testing';
 import fc from 'fast-check';
 import { LeaseHealth } from './lease-conditions';
 import { LeaseEnder, LONGEST_PAUSE, leaseHold, releaseLeases } from './lease-ender';

@@ -1,5 +1,7 @@
-import { FakeClock, silentLogger } from '@causeway/runtime';
-import { MemoryDisk, MemoryProxySessions, type ProxySession } from '@causeway/store';
+import { silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
+import type { ProxySession } from '@causeway/store';
+import { MemoryDisk, MemoryProxySessions } from '@causeway/store/testing';
 import { dataplane, idOf, LoopHarness, type Replica } from '../../../../test/support/loop-harness';
 import { KeyedLoop } from '../reconcile/keyed-reconciler';
 import { AbandonedDataplanesReconciler, REGISTERED_BY } from './abandoned-dataplanes';

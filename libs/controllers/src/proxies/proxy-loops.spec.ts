@@ -1,6 +1,8 @@
-import { FakeClock, silentLogger } from '@causeway/runtime';
+import { silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import type { Identity, JsonObject } from '@causeway/resources';
-import { MemoryDisk, MemoryProxySessions, type ProxyFacts, type ProxySession } from '@causeway/store';
+import type { ProxyFacts, ProxySession } from '@causeway/store';
+import { MemoryDisk, MemoryProxySessions } from '@causeway/store/testing';
 import { dataplane, idOf, LoopHarness, put, type Replica } from '../../../../test/support/loop-harness';
 import { AvailabilityReconciler } from '../availability/availability-reconciler';
 import { KeyedLoop } from '../reconcile/keyed-reconciler';

@@ -1,4 +1,4 @@
-import { authorityIdOf } from '@causeway/identity';
+import { authorityIdOf } from '@causeway/identity/testing';
 import type { Identity, JsonObject } from '@causeway/resources';
 import type { Change } from '@causeway/store';
 import { EAST_AUTHORITY, NEXT_EAST_AUTHORITY } from '../../../../test/support/certificates';

@@ -1,5 +1,6 @@
 import { Forbidden } from '@causeway/resources';
-import { FakeClock, silentLogger } from '@causeway/runtime';
+import { silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import type { ZoneAuthentication, ZoneAuthenticator, ZoneCaller } from '../global/zone-authenticator';
 import { StreamAuthMonitor } from './stream-auth-monitor';
 

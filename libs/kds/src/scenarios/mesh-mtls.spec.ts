@@ -1,6 +1,6 @@
 import { meshAuthoritySecrets, openedText, sealedSpec, SEALED_LABEL, SealingKeys } from '@causeway/identity';
 import type { Identity, JsonObject } from '@causeway/resources';
-import { FakeClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { KumaGlobal } from '../../../../test/support/kuma-global';
 import { KumaZone } from '../../../../test/support/kuma-zone';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';

@@ -1,8 +1,9 @@
 import { AccessPolicy, type Caller } from '@causeway/access';
 import { coreKinds } from '@causeway/kinds';
 import type { JsonObject } from '@causeway/resources';
-import { FakeClock, silentLogger } from '@causeway/runtime';
-import { MemoryLease } from '@causeway/store';
+import { silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
+import { MemoryLease } from '@causeway/store/testing';
 import { KumaZone } from '../../../../test/support/kuma-zone';
 import { meshesOf } from '../../../../test/support/meshes';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';

@@ -1,5 +1,6 @@
 import type { ChannelCredentials } from '@grpc/grpc-js';
-import { AUTHORITY_SECRET, authorityText, createAuthority, SelfIssuedCertificates } from '@causeway/access';
+import { AUTHORITY_SECRET, SelfIssuedCertificates } from '@causeway/access';
+import { authorityText, createAuthority } from '@causeway/access/testing';
 import { coreKinds } from '@causeway/kinds';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';

@@ -125,12 +125,6 @@ export function decodeEntry(kind: string, entry: Uint8Array, dialect: Dialect, b
   return decodeResource(kind, outer, dialect, bounds.resource);
 }
 
-/** Decodes a response with its resources. Throws as `openResponse` and `decodeEntry` do. */
-export function decodeResponse(bytes: Uint8Array, dialect: Dialect, bounds = UNBOUNDED): IncomingResponse {
-  const { entries, ...head } = openResponse(bytes, bounds);
-  return { ...head, resources: entries.map((entry) => decodeEntry(head.kind, entry, dialect, bounds)) };
-}
-
 /** Splits a message into the bytes without resources and the bytes of each resource. */
 function split(
   bytes: Uint8Array,

@@ -1,6 +1,6 @@
 import { coreKinds } from '@causeway/kinds';
 import type { Resource } from '@causeway/resources';
-import { FakeClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import type { IndexChange } from '@causeway/store';
 import { ResourceJson } from '../list/resource-json';
 import { Watch } from './watch';

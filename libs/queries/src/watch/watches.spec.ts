@@ -1,7 +1,8 @@
 import { coreKinds } from '@causeway/kinds';
 import { Unavailable, type Resource } from '@causeway/resources';
-import { FakeClock } from '@causeway/runtime';
-import { MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
+import { FakeClock } from '@causeway/runtime/testing';
+import { ResourceIndex } from '@causeway/store';
+import { MemoryDisk, MemoryStore } from '@causeway/store/testing';
 import { Freshness } from '../list/freshness';
 import { Lister } from '../list/lister';
 import { SortedIndex } from '../list/sorted-index';

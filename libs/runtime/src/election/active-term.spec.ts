@@ -1,5 +1,5 @@
 import { yieldToEventLoop } from '../sliced-work';
-import { FakeClock } from '../clock';
+import { FakeClock } from '../../testing/fake-clock';
 import { silentLogger } from '../logger';
 import { ActiveTerm } from './active-term';
 import type { LeaderLease, LeaderLock } from './leader-election';

@@ -1,8 +1,9 @@
 import { auditSource, type AuditRecord } from '@causeway/store';
 import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/postgres';
-import { freshId, put } from '../../../store/src/conformance';
-import { createPostgresBackend, type PostgresBackend } from '../postgres-backend';
+import { freshId, put } from '@causeway/store/testing';
+import type { PostgresBackend } from '../postgres-backend';
+import { createPostgresBackend } from '../../testing/connected-backend';
 import { writeCall } from '../write/write-request';
 import { pageStatement } from './audit-query';
 

@@ -2,8 +2,9 @@ import { silentLogger } from '@causeway/runtime';
 import { BACKUP_VERSION, BackupWriter, type BackupSelection } from '@causeway/store';
 import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/postgres';
-import { copyFacts, freshId, held, put, write } from '../../../store/src/conformance';
-import { createPostgresBackend, type PostgresBackend } from '../postgres-backend';
+import { copyFacts, freshId, held, put, write } from '@causeway/store/testing';
+import type { PostgresBackend } from '../postgres-backend';
+import { createPostgresBackend } from '../../testing/connected-backend';
 import { restoreBackup, type Restored } from './postgres-restore';
 
 const EAST = { role: 'zone', zone: 'east' } as const;

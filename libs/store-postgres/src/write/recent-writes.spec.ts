@@ -4,8 +4,9 @@ import type { Identity, Resource } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { followStore, ResourceIndex, type Change, type PatchChange, type WriteResult } from '@causeway/store';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/postgres';
-import { freshId, put } from '../../../store/src/conformance';
-import { createPostgresBackend, type PostgresBackend } from '../postgres-backend';
+import { freshId, put } from '@causeway/store/testing';
+import type { PostgresBackend } from '../postgres-backend';
+import { createPostgresBackend } from '../../testing/connected-backend';
 import { RecentWrites } from './recent-writes';
 import { WRITE_STATEMENT, writeCall } from './write-request';
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { identityKey } from '@causeway/resources';
-import { FollowedPolicies, FollowedRoutes, type StepsRunner } from '@causeway/meshes';
+import { FollowedPolicies, FollowedRoutes } from '@causeway/meshes';
+import type { StepsRunner } from '@causeway/meshes/testing';
 import { policyOrTraffic } from '../../../../test/support/policy-changes';
 import { sketch, shippedKinds, TrafficZone } from '../../../../test/support/traffic-zone';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
@@ -8,9 +9,8 @@ import type { RefusedResource } from '../server/resource-source';
 import { ClusterLoadAssignment } from '@causeway/proto-gen';
 import { targetsOf } from './destination-table';
 import { EnvoyResources } from './envoy-resources';
-import type { LoadOptions } from './traffic-tables';
+import type { LoadOptions, Loading } from './traffic-tables';
 import type { EnvoyView } from './envoy-view';
-import type { Loading } from './traffic-tables';
 
 const dataplaneId = { kind: 'Dataplane', mesh: 'default', zone: 'west', namespace: 'default', name: 'a' };
 const consumerId = { ...dataplaneId, namespace: 'clients' };

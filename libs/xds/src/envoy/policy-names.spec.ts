@@ -1,4 +1,5 @@
-import { FollowedPolicies, FollowedRoutes, type StepsRunner } from '@causeway/meshes';
+import { FollowedPolicies, FollowedRoutes } from '@causeway/meshes';
+import type { StepsRunner } from '@causeway/meshes/testing';
 import { RouteConfiguration } from '@causeway/proto-gen';
 import type { JsonObject } from '@causeway/resources';
 import { shippedKinds, sketch, TrafficZone } from '../../../../test/support/traffic-zone';

@@ -1,0 +1,3 @@
+/** What tests and benchmarks outside of this lib need of its inside. Nothing that ships imports it. */
+export type { MeshesOptions } from '../src/meshes';
+export type { StepsRunner } from '../src/routes/followed-routes';
