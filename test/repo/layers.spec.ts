@@ -1,4 +1,9 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { TrialTree } from './trial-tree';
+
+const REPO = resolve(__dirname, '..', '..');
 
 const LIBS =
   'resources naming ipam sync routing policies kinds runtime store identity controllers admission queries access store-postgres leader-redis proto-gen grpc-server kds xds dns rest grpc-api api-client agent telemetry'.split(
@@ -102,3 +107,20 @@ describe('the layer rules', () => {
     expect(violations.filter((violation) => !offending.has(violation.split(': ')[1] ?? ''))).toEqual([]);
   });
 });
+
+it('what ships names no file of benchmarks and tests, which no import would show', () => {
+  const listed = execFileSync('git', ['ls-files', 'apps/*/src/*.ts', 'libs/*/src/*.ts'], {
+    cwd: REPO,
+    encoding: 'utf8',
+  });
+  const shipped = listed.split('\n').filter((path) => path !== '' && !/spec\.ts$/.test(path));
+  const named = /'(bench|test)'|['"`/](bench|test)\/[a-z]/;
+  expect(shipped.length).toBeGreaterThan(500);
+  expect(shipped.filter((path) => codeLines(path).some((line) => named.test(line)))).toEqual([]);
+});
+
+/** Lines of a file without those that cite a test: comments, and `file › name of the test`. */
+function codeLines(path: string): readonly string[] {
+  const lines = readFileSync(join(REPO, path), 'utf8').split('\n');
+  return lines.filter((line) => !/^\s*(\/?\*|\/\/)|›/.test(line));
+}
