@@ -93,7 +93,10 @@ async function main(): Promise<void> {
     });
     const restored = await measured(() =>
       restoreBackup(backupLines(createReadStream(file, { highWaterMark: 256 * 1024 })), {
-        ...{ url: to.url, logger: silentLogger, owner: OWNER, dryRun: false },
+        url: to.url,
+        logger: silentLogger,
+        owner: OWNER,
+        dryRun: false,
         signal: new AbortController().signal,
       }),
     );

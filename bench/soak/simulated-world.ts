@@ -45,14 +45,12 @@ export class SimulatedWorld {
     const served = (): readonly Served[] => this.plane('global').replicas.flatMap((replica) => replica.served ?? []);
     this.network = new SimNetwork(served, random.fork('network'));
     this.around = {
-      ...{
-        timeline: this.timeline,
-        network: this.network,
-        registry: SIMULATED_KINDS,
-        random,
-        times: TIMES,
-        lost: LOST,
-      },
+      timeline: this.timeline,
+      network: this.network,
+      registry: SIMULATED_KINDS,
+      random,
+      times: TIMES,
+      lost: LOST,
       ranges: {
         MeshService: '241.0.0.0/16',
         MeshExternalService: '242.0.0.0/16',

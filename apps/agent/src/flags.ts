@@ -61,7 +61,9 @@ function serviceOf(text: string): Readonly<Record<string, unknown>> {
   if (name === undefined)
     throw new FlagError(`--service: "${text}" is no service; it looks like redis:6379, or web:80:8080/http`);
   return {
-    ...{ name, port: numberOf('--service', port), health: { tcp: {} } },
+    name,
+    port: numberOf('--service', port),
+    health: { tcp: {} },
     ...(servicePort !== undefined && { servicePort: numberOf('--service', servicePort) }),
     ...(protocol !== undefined && { protocol }),
   };

@@ -83,7 +83,9 @@ export class IndexModule {
           inject: [CORE, INDEX],
           useFactory: ({ settings }: ControlPlaneCore, index: IndexReader) =>
             new Meshes({
-              ...{ index, owner: meshOwner(settings), parse: parseParameters },
+              index,
+              owner: meshOwner(settings),
+              parse: parseParameters,
               ...(zoneRanges ? { zoneRanges } : {}),
             }),
         },

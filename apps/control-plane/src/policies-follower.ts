@@ -16,7 +16,9 @@ export function followPolicies(
 ): FollowedPolicies {
   const { clock, logger, shutdown: signal } = core;
   return new FollowedPolicies({
-    ...{ index, meshes, routes },
+    index,
+    meshes,
+    routes,
     run: (steps, done) => {
       inTimedSlices(steps, { clock, signal }).then(done, (error: unknown) => {
         if (!signal.aborted) logger.error('the policies cannot be read', { error: errorText(error) });

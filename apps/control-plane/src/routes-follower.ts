@@ -13,7 +13,9 @@ export function followRoutes(core: ControlPlaneCore, index: IndexReader, meshes:
   const { cp, clock, logger, shutdown: signal } = core;
   const zone = ownZone(cp);
   return new FollowedRoutes({
-    ...{ index, meshes, zone },
+    index,
+    meshes,
+    zone,
     run: (steps, done) => {
       inTimedSlices(steps, { clock, signal }).then(done, (error: unknown) => {
         if (!signal.aborted) logger.error('the routes cannot be read', { error: errorText(error) });

@@ -12,7 +12,8 @@ export interface DescribedSettings {
 /** What `--help` shows: every setting with its default, what it is for, and which values it may have. */
 export function helpText({ description, settings, help }: DescribedSettings): string {
   const rows = Object.entries(settings).map(([name, setting]) => [
-    ...[name, presetOf(setting)],
+    name,
+    presetOf(setting),
     `${help[name] ?? ''} (${[formText(setting.form), ...marksOf(setting)].join('; ')})`,
   ]);
   const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));

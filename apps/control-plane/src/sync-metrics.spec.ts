@@ -5,7 +5,13 @@ import { MAX_SERIES, OTHERS, propagationHistogram, syncMetrics, type SyncReports
 const NOW = 100_000;
 
 const report = (kind: string, more: Partial<KindReport> = {}): KindReport => ({
-  ...{ kind, direction: 'up', applied: 7, waiting: 0, held: 0, rejected: 0, rejections: [] },
+  kind,
+  direction: 'up',
+  applied: 7,
+  waiting: 0,
+  held: 0,
+  rejected: 0,
+  rejections: [],
   ...more,
 });
 

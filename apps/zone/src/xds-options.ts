@@ -91,8 +91,20 @@ export function xdsModule({ imports, core }: ModuleImports & CoreOption): Dynami
       UpgradedSecretsModule.forRoot({ imports, core }),
     ],
     inject: [
-      ...[POSTGRES_BACKEND, INDEX, MESHES, POLICIES, FirstState, ProxyDirectory, DialledHosts, UpgradedSecrets],
-      ...[DATAPLANE_TOKENS, ZONE_PROXY_TOKENS, WorkloadCertificates, ZoneAuthority, XdsCertificates, Enrolments],
+      POSTGRES_BACKEND,
+      INDEX,
+      MESHES,
+      POLICIES,
+      FirstState,
+      ProxyDirectory,
+      DialledHosts,
+      UpgradedSecrets,
+      DATAPLANE_TOKENS,
+      ZONE_PROXY_TOKENS,
+      WorkloadCertificates,
+      ZoneAuthority,
+      XdsCertificates,
+      Enrolments,
     ],
     useFactory: (...sources: XdsSources) => xdsOptions(core, ...sources),
   });
@@ -101,11 +113,19 @@ export function xdsModule({ imports, core }: ModuleImports & CoreOption): Dynami
 function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources): XdsPortOptions {
   const [backend, index, meshes, policies, firstState, proxies, hosts, secrets, ...identity] = sources;
   const [dataplaneTokens, zoneTokens, workloadCertificates, authority, certificates, enrolments] = identity;
-  const { cp, clock, logger, settings, instance } = core;
+  const { clock, logger, settings, instance } = core;
   const zone = settings.CAUSEWAY_ZONE_NAME;
   return {
-    ...{ zone, instance, index, policies, clock, logger },
-    ...{ dataplaneTokens, zoneTokens, enrolments, workloadCertificates },
+    zone,
+    instance,
+    index,
+    policies,
+    clock,
+    logger,
+    dataplaneTokens,
+    zoneTokens,
+    enrolments,
+    workloadCertificates,
     announce: () => announce(core, backend, index),
     proxies: backend.proxies,
     hosts,
@@ -128,17 +148,22 @@ function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources
       const state = await authority.state();
       return state?.authorities.find(({ id }) => id === state.signing)?.certificate;
     },
-    admission: (access) =>
-      new Admission({
-        ...{ ...core, controlPlane: cp, store: backend.store, index, meshes, access },
-        leases: backend.agentLeases,
-      }),
+    admission: (access) => admissionOf(core, backend, { index, meshes, access }),
     scope: settings.CAUSEWAY_XDS_SCOPE,
     limits: limitsOf(settings),
     host: xdsBindAddress(settings),
     port: settings.CAUSEWAY_XDS_PORT,
     certificates: () => certificates.certificates(),
   };
+}
+
+/** Returns the way in for what agents write: `access` decides what each may. */
+function admissionOf(
+  core: ControlPlaneCore<ZoneSettings>,
+  { store, agentLeases }: PostgresBackend,
+  sources: Pick<ConstructorParameters<typeof Admission>[0], 'index' | 'meshes' | 'access'>,
+): Admission {
+  return new Admission({ ...core, ...sources, controlPlane: core.cp, store, leases: agentLeases });
 }
 
 function limitsOf(settings: ZoneSettings): NonNullable<XdsPortOptions['limits']> {

@@ -72,7 +72,11 @@ describe("a global's own certificates", () => {
   let plane: TestPlane;
   const open = (at: TestPlane, names = LOCAL, clock = systemClock): Promise<SelfIssuedCertificates> =>
     SelfIssuedCertificates.open({
-      ...{ store: at.store, index: at.index, registry: coreKinds, logger: silentLogger, clock },
+      store: at.store,
+      index: at.index,
+      registry: coreKinds,
+      logger: silentLogger,
+      clock,
       names: () => [...names],
     });
   const changed = (certificates: ServerCertificates): Promise<void> =>

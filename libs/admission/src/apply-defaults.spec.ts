@@ -84,7 +84,8 @@ describe('applyDefaults', () => {
     const [newest] = made.filter(({ name }) => name === 'local-virtual-service');
     await remove(store, newest);
     await store.write({
-      ...{ changes: [], onRefusal: 'abort' },
+      changes: [],
+      onRefusal: 'abort',
       notes: [{ area: 'defaults', key: newest ? identityKey(newest) : '', value: null }],
     });
     expect(await applyDefaults({ store, controlPlane: east, clock })).toEqual([newest]);

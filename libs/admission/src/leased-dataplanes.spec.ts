@@ -24,7 +24,11 @@ const own = networking('127.0.0.1', 6380);
 /** What a service owner would have the agent dial: the REST interface of the zone on its machine. */
 const stolen = networking('127.0.0.1', 5681);
 const body = (of: JsonObject, labels: JsonObject = {}): JsonObject => ({
-  ...{ type: 'Dataplane', mesh: 'default', name: 'redis-1', labels, networking: of },
+  type: 'Dataplane',
+  mesh: 'default',
+  name: 'redis-1',
+  labels,
+  networking: of,
 });
 
 const OF_HOLDER =

@@ -28,7 +28,9 @@ function* rowsOf(schema: JsonObject, above: string): Iterable<FieldRow> {
     const isRequired = required.includes(JSON.stringify(name)) && preset === undefined;
     const inner = isList ? objectIn(part['items']) : part;
     yield {
-      ...{ path, form: formOf(inner), preset: preset === undefined ? '' : `\`${JSON.stringify(preset)}\`` },
+      path,
+      form: formOf(inner),
+      preset: preset === undefined ? '' : `\`${JSON.stringify(preset)}\``,
       ...(isRequired && { preset: 'required' }),
       description: typeof description === 'string' ? description.replaceAll('|', '\\|') : '',
     };

@@ -190,11 +190,10 @@ describe('the loops of a zone', () => {
       'unreachable: it has no virtual IP, no address of 10.0.0.0-10.0.0.1 is free',
     ];
     expect(await shown()).toEqual([
-      ...[
-        ['10.0.0.0', 'Available', undefined],
-        ['10.0.0.1', 'Available', undefined],
-      ],
-      ...[without, without],
+      ['10.0.0.0', 'Available', undefined],
+      ['10.0.0.1', 'Available', undefined],
+      without,
+      without,
     ]);
     expect(told).toEqual(['MeshService 10.0.0.0-10.0.0.1 MeshService east/default/c']);
     const wide = harness.replica('c');

@@ -61,7 +61,9 @@ export function createZoneReconcilers(config: ZoneReconcilersConfig): ControlLoo
   return [
     new KeyedLoop(
       new ServicesReconciler({
-        ...{ cp, gracePeriod: grace, ids },
+        cp,
+        gracePeriod: grace,
+        ids,
         ...(onUnusableName ? { onUnusableName } : {}),
         ...(meshes ? { meshes } : {}),
       }),

@@ -50,7 +50,13 @@ describe('the life of an authority under the leaders of a zone', () => {
     if (!keys.ok) throw new Error(keys.reason);
     const { store } = backend;
     return new ZoneAuthority({
-      ...{ store, keys: keys.keys, zone: 'east', clock, logger: silentLogger, validity: VALIDITY, slack: SLACK },
+      store,
+      keys: keys.keys,
+      zone: 'east',
+      clock,
+      logger: silentLogger,
+      validity: VALIDITY,
+      slack: SLACK,
     });
   };
   /** A new leader, whatever the one before does. */
@@ -61,7 +67,12 @@ describe('the life of an authority under the leaders of a zone', () => {
     const fence = { epoch, holder };
     const logger = { ...silentLogger, error: (_: string, fields?: object) => void errors.push(fields) };
     const lifecycle = new AuthorityLifecycle({
-      ...{ authority: authority(), store: backend.store, fence, clock, logger, margin: MARGIN },
+      authority: authority(),
+      store: backend.store,
+      fence,
+      clock,
+      logger,
+      margin: MARGIN,
       evidence: { gaps: () => Promise.resolve(gaps) },
     });
     return { lifecycle, fence };

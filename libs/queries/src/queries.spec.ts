@@ -16,7 +16,10 @@ const NEVER = new AbortController().signal;
 const SERVICES = { kind: 'MeshService', mesh: 'default', selection: ALL };
 
 const serviceId = (name: string, zone = 'east'): Identity => ({
-  ...{ kind: 'MeshService', mesh: 'default', zone, namespace: 'default' },
+  kind: 'MeshService',
+  mesh: 'default',
+  zone,
+  namespace: 'default',
   name,
 });
 
@@ -68,8 +71,13 @@ describe('Queries', () => {
     const stop = new AbortController();
     const following = followStore(store, index, { clock: systemClock, logger: silentLogger, signal: stop.signal });
     queries = createQueries({
-      ...{ registry: coreKinds, cp: EAST, store, audit: new MemoryAudit(store.disk), clock: systemClock },
-      ...{ index, meshes: meshesOf(index) },
+      registry: coreKinds,
+      cp: EAST,
+      store,
+      audit: new MemoryAudit(store.disk),
+      clock: systemClock,
+      index,
+      meshes: meshesOf(index),
       program: { version: '1', instanceId: 'a', config: { token: 'x', port: 1 } },
       ...sources,
     });
@@ -193,7 +201,9 @@ describe('Queries', () => {
       zoneAccess: {
         issue: (parameters) => Promise.resolve({ ...parameters, token: 't', id: '1', scope: [], expiresAt: '' }),
         list: () => Promise.resolve([]),
-        ...{ revoke: () => Promise.resolve([]), rotate: () => Promise.resolve(2), authority: () => undefined },
+        revoke: () => Promise.resolve([]),
+        rotate: () => Promise.resolve(2),
+        authority: () => undefined,
       },
     });
     const { decisions: zoneDecisions, zoneTokens } = queries;

@@ -14,7 +14,11 @@ describe('secrets of leases in Postgres', () => {
   let client: Client;
   const key = (): LeaseKey => ({ mesh: 'default', namespace: 'default', name: randomUUID() });
   const agent = (startedAt: number, instance = 'a'): LeaseAgent => ({
-    ...{ instance, run: `run-${startedAt}`, startedAt, machine: 'vm', address: '10.0.0.1' },
+    instance,
+    run: `run-${startedAt}`,
+    startedAt,
+    machine: 'vm',
+    address: '10.0.0.1',
   });
   const claim = async (of: LeaseKey, by: LeaseAgent, secretHash?: string, backend = backends[0]): Promise<string> => {
     const session = randomUUID();

@@ -140,7 +140,9 @@ export class PostgresBackend {
       await leaseDatabase.connect();
     });
     this.listener = new NotifyListener({
-      ...{ servers, clock, logger },
+      servers,
+      clock,
+      logger,
       channels: {
         // This process's own writes wake the watches themselves, and earlier.
         causeway_log: (backend) => (backend !== undefined && database.owns(backend) ? undefined : this.wakeUp.notify()),

@@ -19,7 +19,8 @@ describe('whether somebody may stay', () => {
     [asked, told] = [[], []];
     review = new StayReview<Answer>({
       ask: () => new Promise((answer, refuse) => void asked.push({ answer, refuse })),
-      ...{ clock, expired: 'it has expired' },
+      clock,
+      expired: 'it has expired',
       answered: ({ name }) => told.push(name),
       refused: (error) => told.push(error instanceof Error ? `refused: ${error.message}` : ''),
       dropped: ({ name }) => told.push(`dropped ${name}`),

@@ -17,7 +17,10 @@ async function policyWith(bindings: Specs, roles: Specs = {}): Promise<AccessPol
   const store = new MemoryStore(new MemoryDisk());
   const putsOf = (kind: string, specs: Specs) =>
     Object.entries(specs).map(([name, spec]) => ({
-      ...{ type: 'put' as const, expect: 'any' as const, labels: {}, spec },
+      type: 'put' as const,
+      expect: 'any' as const,
+      labels: {},
+      spec,
       id: globalIdentity(kind, name),
     }));
   const changes = [...putsOf('Role', roles), ...putsOf('RoleBinding', bindings)];

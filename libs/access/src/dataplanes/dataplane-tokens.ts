@@ -113,7 +113,8 @@ class DataplaneTokenIssuer extends TokenIssuer {
 function grantOf(request: DataplaneTokenRequest): WorkloadBinding & { readonly mesh: string } {
   const { mesh, name, namespace = 'default', tags, workload, services, machines = DEFAULT_MACHINES } = request;
   return {
-    ...{ mesh, namespace },
+    mesh,
+    namespace,
     ...(name === undefined ? { machines } : { name }),
     ...(tags === undefined ? {} : { tags }),
     ...(workload === undefined ? {} : { workload }),

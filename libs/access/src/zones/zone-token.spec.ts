@@ -63,8 +63,12 @@ describe('a zone token', () => {
     expect(header).toEqual({ alg: 'RS256', kid: '2', typ: 'JWT' });
     const from = NOW / 1_000 - 5;
     expect(payload).toEqual({
-      ...{ Zone: 'east', Scope: ['cp'], jti: 'token-1' },
-      ...{ iat: from, nbf: from, exp: NOW / 1_000 + 3_600 },
+      Zone: 'east',
+      Scope: ['cp'],
+      jti: 'token-1',
+      iat: from,
+      nbf: from,
+      exp: NOW / 1_000 + 3_600,
     });
   });
 

@@ -14,7 +14,11 @@ const samples: Readonly<Record<string, object>> = {
   Namespace: {},
   Zone: { enabled: true },
   MetaresourceDefinition: {
-    ...{ group: 'a.io', kind: 'PaintPolicy', plural: 'paintpolicies', hierarchy: 'mesh', schema: { type: 'object' } },
+    group: 'a.io',
+    kind: 'PaintPolicy',
+    plural: 'paintpolicies',
+    hierarchy: 'mesh',
+    schema: { type: 'object' },
     declaredTargets: [{ kind: 'Mesh', semantics: 'a' }],
     effectiveTarget: { level: 'Rule', semantics: 'b' },
   },

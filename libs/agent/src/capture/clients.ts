@@ -26,7 +26,9 @@ export function catchersOf({ dataplanes, redirect }: Pick<AgentConfig, 'dataplan
   return dataplanes
     .filter(({ clients }, i) => i === 0 || clients !== undefined)
     .map(({ name, namespace, clients }, i) => ({
-      ...{ dataplane: qualifiedName({ name, namespace }), users: clients?.users },
-      ...{ port: port + i * STEP, reentryPort: reentryPort + i * STEP },
+      dataplane: qualifiedName({ name, namespace }),
+      users: clients?.users,
+      port: port + i * STEP,
+      reentryPort: reentryPort + i * STEP,
     }));
 }

@@ -92,7 +92,9 @@ export class MachineNetwork {
     const ports = [...new Set(guard?.ports)].sort((a, b) => a - b);
     return {
       ...(capture && { capture: { type: capture.type, ranges: capture.ranges } }),
-      ...{ guarded: ports, ...restored, ...(problem !== undefined && { problem }) },
+      guarded: ports,
+      ...restored,
+      ...(problem !== undefined && { problem }),
     };
   }
 

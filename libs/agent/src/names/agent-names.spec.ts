@@ -62,13 +62,20 @@ describe('the names of a machine', () => {
       authorization: () => undefined,
       held: (type) => cache.versions(type),
       receive: (update) => cache.receive(update),
-      ...{ clock, logger: silentLogger, limits: { pause: { base: 20, cap: 50 } } },
+      clock,
+      logger: silentLogger,
+      limits: { pause: { base: 20, cap: 50 } },
     });
     client.onState(({ type }) => cache.connected(type === 'connected'));
     cache.useClient(client);
     dns = createAgentDns({
-      ...{ resources: cache, capture: 'redirect', clock, zone: 'west', logger: silentLogger },
-      ...{ ...CONFIG, ...config },
+      resources: cache,
+      capture: 'redirect',
+      clock,
+      zone: 'west',
+      logger: silentLogger,
+      ...CONFIG,
+      ...config,
     });
     port = await dns.bind('127.0.0.1', 0);
   };

@@ -47,8 +47,13 @@ export interface AppMeshOptions {
 
 /** The kinds of which objects are generated. */
 const GENERATED_KINDS: readonly string[] = [
-  ...['MeshService', 'HTTPRoute', 'GRPCRoute', 'TCPRoute'],
-  ...['TimeoutPolicy', 'RetryPolicy', 'CircuitBreakerPolicy'],
+  'MeshService',
+  'HTTPRoute',
+  'GRPCRoute',
+  'TCPRoute',
+  'TimeoutPolicy',
+  'RetryPolicy',
+  'CircuitBreakerPolicy',
 ];
 const isSource = (kind: string): boolean => sourceKinds.some((known) => known === kind);
 

@@ -42,7 +42,13 @@ describe('the adoption of what a zone had before it went by enrolments', () => {
     const epoch = (await lease.takeOver(before.epoch, 'leader', 60_000)) ?? -1;
     const term: LeaderTerm = { epoch, holder: 'leader', signal: new AbortController().signal };
     return new EnrolmentAdoption({
-      ...{ cp: EAST, zone: 'east', index: plane.index, store, term, clock: systemClock, logger: silentLogger },
+      cp: EAST,
+      zone: 'east',
+      index: plane.index,
+      store,
+      term,
+      clock: systemClock,
+      logger: silentLogger,
       proxies: { isLoaded: true, liveReplicas: () => live },
     });
   }

@@ -37,7 +37,12 @@ describe('the end of what a machine was granted', () => {
 
   const revoker = (isConnected?: boolean, cp: ControlPlane = EAST): WorkloadRevoker =>
     new WorkloadRevoker({
-      ...{ cp, zone: 'east', index: plane.index, store: plane.store, validity: DAY, logger: silentLogger },
+      cp,
+      zone: 'east',
+      index: plane.index,
+      store: plane.store,
+      validity: DAY,
+      logger: silentLogger,
       clock: new FakeClock(NOW),
       isConnected: () => isConnected,
       tokens: {

@@ -137,7 +137,9 @@ class IdentityPathReconciler implements KeyedReconciler {
     const { replicas, validity, skew } = this.options;
     const { index, now, mesh, ids } = of;
     return nextStep(before, {
-      ...{ now, wanted: wantedForm(index, mesh), areReplicasReady: replicas.areReady },
+      now,
+      wanted: wantedForm(index, mesh),
+      areReplicasReady: replicas.areReady,
       announced: Math.min(ANNOUNCED, validity / 2),
       ended: validity + skew,
       isHeld: before.step === 'Announcing' && this.isHeld(index),

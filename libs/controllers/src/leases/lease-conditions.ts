@@ -117,7 +117,10 @@ function healthyCondition(health: readonly CheckedInbound[], observedGeneration:
   const failure = down.some(({ plaintextReachable }) => plaintextReachable === true) ? PLAINTEXT : 'CheckFails';
   const isUp = down.length === 0;
   return {
-    ...{ type: HEALTHY, status: isUp ? 'True' : 'False', reason: isUp ? 'ChecksPass' : failure, message },
+    type: HEALTHY,
+    status: isUp ? 'True' : 'False',
+    reason: isUp ? 'ChecksPass' : failure,
+    message,
     observedGeneration,
   };
 }

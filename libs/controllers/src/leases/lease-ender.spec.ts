@@ -34,7 +34,16 @@ class LeaseWorld {
     const term = { epoch: this.epoch, holder, signal: new AbortController().signal };
     const { store, index, health, clock } = this;
     return new LeaseEnder({
-      ...{ zone: 'east', leases, store, index, term, health, clock, logger: silentLogger, length: LENGTH, hold: 0.3 },
+      zone: 'east',
+      leases,
+      store,
+      index,
+      term,
+      health,
+      clock,
+      logger: silentLogger,
+      length: LENGTH,
+      hold: 0.3,
     });
   }
 
@@ -208,7 +217,12 @@ describe('the end of leases', () => {
         const expired = leases.map(({ expiresAt }, i) => ({ ...keyOf(`a${i}`), session: '', machine: '', expiresAt }));
         const total = expired.length + living;
         const { end, isHeld } = planLeaseEnds({
-          ...{ now: 100, total, expired, expiredTotal: expired.length, recent, hold: 0.3 },
+          now: 100,
+          total,
+          expired,
+          expiredTotal: expired.length,
+          recent,
+          hold: 0.3,
           ...(released !== null && { releasedUntil: released }),
         });
         const unreleased = end.filter(({ expiresAt }) => expiresAt > (released ?? -1)).length;

@@ -37,11 +37,21 @@ describe('Dataplanes that their proxies registered', () => {
     await replica.settle();
   };
   const session = (name: string, connected: boolean): ProxySession => ({
-    ...{ proxy: `default/${name}`, connected },
+    proxy: `default/${name}`,
+    connected,
     facts: {
-      ...{ kind: 'dataplane', owner: idOf('Dataplane', name), node: `default.${name}`, address: '10.0.0.1' },
-      ...{ userAgent: 'envoy 1.40.0', form: 'delta', since: 1, streams: 1, types: [], isSettled: true },
-      ...{ rejected: [], refused: [] },
+      kind: 'dataplane',
+      owner: idOf('Dataplane', name),
+      node: `default.${name}`,
+      address: '10.0.0.1',
+      userAgent: 'envoy 1.40.0',
+      form: 'delta',
+      since: 1,
+      streams: 1,
+      types: [],
+      isSettled: true,
+      rejected: [],
+      refused: [],
     },
   });
   const register = (by: string | undefined, ...names: readonly string[]): Promise<unknown> =>

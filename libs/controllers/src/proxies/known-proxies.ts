@@ -55,8 +55,12 @@ export function knownProxy(sessions: readonly [SessionAtReplica, ...SessionAtRep
   const standing = standingSession(sessions);
   const { session, replica, connected } = standing;
   return {
-    ...{ proxy: session.proxy, connected, facts: session.facts },
-    ...{ instance: replica.instance, revision: replica.revision, lastSeen: lastSeenOf(standing) },
+    proxy: session.proxy,
+    connected,
+    facts: session.facts,
+    instance: replica.instance,
+    revision: replica.revision,
+    lastSeen: lastSeenOf(standing),
     ...(!connected && !session.connected && replica.isLive && { leftAt: session.changedAt }),
   };
 }

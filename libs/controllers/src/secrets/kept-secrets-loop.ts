@@ -102,7 +102,9 @@ class KeptSecretsLoop implements ControlLoop {
   ): readonly { readonly change: PatchChange; readonly note: Note }[] {
     return [...this.inUse(index).values()].map(({ secret, users }) => {
       this.config.logger.warn('a Secret goes on being given to those who used it before the upgrade', {
-        ...{ mesh: secret.id.mesh, secret: secret.id.name, zone: secret.id.zone },
+        mesh: secret.id.mesh,
+        secret: secret.id.name,
+        zone: secret.id.zone,
         users: users.map(nameOf).join(', '),
       });
       const note = { area: UPGRADE_NOTE.area, key: identityKey(secret.id), value: { uid: secret.uid, users } };

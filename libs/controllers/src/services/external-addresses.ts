@@ -59,8 +59,11 @@ function refusal(refused: readonly string[], observedGeneration: number): Condit
   const more = refused.length > MOST_SHOWN ? ` and ${refused.length - MOST_SHOWN} more` : '';
   const message = `proxies without an agent do not reach it: CAUSEWAY_EXTERNAL_MAY_DIAL of the zone refuses ${shown}${more}`;
   return {
-    ...{ type: ADDRESSES_REFUSED, status: 'True', reason: 'MayNotBeDialled' },
-    ...{ message: shortened(message, LONGEST_MESSAGE, '…'), observedGeneration },
+    type: ADDRESSES_REFUSED,
+    status: 'True',
+    reason: 'MayNotBeDialled',
+    message: shortened(message, LONGEST_MESSAGE, '…'),
+    observedGeneration,
   };
 }
 

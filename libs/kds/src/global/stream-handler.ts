@@ -128,7 +128,11 @@ export class StreamHandler {
     const { live, options, authMonitor, kumaIncarnations, wholeStates } = this.parts;
     const { zone, session, causeway, instance, version } = accepted;
     const open: LiveStream = {
-      ...{ session, direction, causeway, version, half },
+      session,
+      direction,
+      causeway,
+      version,
+      half,
       openedAt: options.clock.now(),
       zoneInstance: () => (causeway ? instance : (kumaIncarnations.of(zone).current ?? '')),
       ...(peerState ? { peerState } : {}),

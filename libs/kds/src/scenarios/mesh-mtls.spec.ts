@@ -56,7 +56,10 @@ describe('the Secrets of Mesh.mtls', () => {
     const kuma = new KumaGlobal();
     const west = new TestZone('west', { clock: new FakeClock(1_000_000), sealing });
     const secret = (name: string, text: string): WireResource => ({
-      ...{ kind: 'Secret', mesh: 'default', name, labels: { 'kuma.io/origin': 'global' } },
+      kind: 'Secret',
+      mesh: 'default',
+      name,
+      labels: { 'kuma.io/origin': 'global' },
       spec: data(text),
     });
     const secrets = [secret(certificate.name, 'certificate'), secret(key.name, KEY)];

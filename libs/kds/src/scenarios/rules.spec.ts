@@ -34,8 +34,15 @@ describe('who knows a service', () => {
     const registry = coreKinds;
     nextKeeper = () =>
       createZoneLifecycleLoop({
-        ...{ store, sessions, index, meshes: meshesOf(index), registry, clock },
-        ...{ logger: silentLogger, term, lost: LOST },
+        store,
+        sessions,
+        index,
+        meshes: meshesOf(index),
+        registry,
+        clock,
+        logger: silentLogger,
+        term,
+        lost: LOST,
       });
     keeper = nextKeeper();
     await Promise.all([east.join(global), west.join(global)]);

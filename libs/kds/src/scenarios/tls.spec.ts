@@ -29,7 +29,11 @@ describe('zones and a global over TLS', () => {
     global = new TestGlobal();
     await global.put('Mesh', 'default', {});
     certificates = await SelfIssuedCertificates.open({
-      ...{ store: global.store, index: global.index, registry: coreKinds, clock: systemClock, logger: silentLogger },
+      store: global.store,
+      index: global.index,
+      registry: coreKinds,
+      clock: systemClock,
+      logger: silentLogger,
       names: () => ['localhost', '127.0.0.1'],
     });
     global.credentials = tlsServerCredentials(certificates);

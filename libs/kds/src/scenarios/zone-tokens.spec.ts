@@ -139,7 +139,11 @@ describe('a global that asks for zone tokens', () => {
     await plane.holds(secretId(signingKeyName(7)));
     expect(zoneTokens.faults()).toEqual(garbage.map((name) => `${name}: it holds no key in PEM`).sort());
     const started = createZoneTokenService({
-      ...{ store: plane.store, index: plane.index, registry: coreKinds, clock: systemClock, logger: silentLogger },
+      store: plane.store,
+      index: plane.index,
+      registry: coreKinds,
+      clock: systemClock,
+      logger: silentLogger,
     });
     await started.tokens.ensureKey();
     expect(started.faults()).toHaveLength(3);

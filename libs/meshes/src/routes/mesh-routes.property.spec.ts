@@ -192,7 +192,10 @@ it('what comes between the steps of a load is in the table after it, and a secon
       for (const one of first) write(zone, one);
       const runs: { readonly steps: Iterator<unknown>; readonly done: () => void }[] = [];
       const followed = new FollowedRoutes({
-        ...{ index: zone.index, meshes: meshesOf(zone.index), zone: 'west', mostAtOnce: 10 },
+        index: zone.index,
+        meshes: meshesOf(zone.index),
+        zone: 'west',
+        mostAtOnce: 10,
         run: (work, done) => void runs.push({ steps: work[Symbol.iterator](), done }),
       });
       const told: unknown[] = [];

@@ -89,7 +89,11 @@ export class HostnameResolution {
   private async endpointsOf(service: Resource, signal: AbortSignal): Promise<readonly ResolvedEndpoint[]> {
     if (MeshExternalService.is(service)) {
       return (service.spec.endpoints ?? []).slice(0, MOST_ENDPOINTS).map(({ address, port }) => ({
-        ...{ address, port, servicePort: undefined, ready: true, dataplane: undefined },
+        address,
+        port,
+        servicePort: undefined,
+        ready: true,
+        dataplane: undefined,
       }));
     }
     const selected = selectedDataplanes(service, this.index.ofKind(Dataplane.name));

@@ -107,7 +107,9 @@ export class AffectedStatus {
     ];
     const made = policies.map(({ key }) => index.byIdentityKey(key)?.createdAt ?? createdAt);
     return {
-      ...{ type: this.typeOf(kind), status: 'True', reason: shown.join(',') },
+      type: this.typeOf(kind),
+      status: 'True',
+      reason: shown.join(','),
       message: `Object affected by ${kind} [${shown.join(' ')}]`,
       observedGeneration: generation,
       lastTransitionTime: new Date(made.reduce((a, b) => Math.min(a, b))).toISOString(),

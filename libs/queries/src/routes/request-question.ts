@@ -20,7 +20,9 @@ export const RequestQuestionSchema = Type.Object(
     from: Type.Optional(
       Type.Object(
         {
-          ...{ namespace: Type.Optional(Name), dataplane: Type.Optional(Name), gateway: Type.Optional(Name) },
+          namespace: Type.Optional(Name),
+          dataplane: Type.Optional(Name),
+          gateway: Type.Optional(Name),
           spiffeId: Type.Optional(
             Type.String({ maxLength: 2_048, pattern: '^spiffe://[!-~]+$', title: 'a SPIFFE id: spiffe://…' }),
           ),
@@ -61,7 +63,9 @@ export const RequestQuestionSchema = Type.Object(
         Type.Object(
           {
             name: Type.String({
-              ...{ minLength: 1, maxLength: 256, title: 'a header name' },
+              minLength: 1,
+              maxLength: 256,
+              title: 'a header name',
               pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$",
             }),
             value: Type.String({ maxLength: 4_096, pattern: '^[^\\r\\n\\u0000]*$', title: 'one line' }),
@@ -138,7 +142,10 @@ function requestOf({ scheme, host, path, query }: AskedUrl, method: string | und
   const others = headers.filter(([name]) => name.toLowerCase() !== 'host');
   const isTyped = others.some(([name]) => name.toLowerCase() === 'content-type');
   return {
-    ...{ protocol: 'http', scheme: 'http', host: sent ?? host, method: method ?? (grpc ? 'POST' : 'GET') },
+    protocol: 'http',
+    scheme: 'http',
+    host: sent ?? host,
+    method: method ?? (grpc ? 'POST' : 'GET'),
     path: path || '/',
     query: [...new URLSearchParams(query)],
     headers: grpc && !isTyped ? [...others, ['content-type', 'application/grpc']] : others,

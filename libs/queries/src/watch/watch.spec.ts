@@ -87,7 +87,10 @@ function setUp(): { sink: FakeSink; clock: FakeClock; watch: Watch; tell: (...ch
   const clock = new FakeClock();
   const held = new Map<string, Resource>();
   const shared = {
-    ...{ clock, bounds: BOUNDS, memory: new WatchMemory(1_000_000, () => undefined), pacer: new WritePacer() },
+    clock,
+    bounds: BOUNDS,
+    memory: new WatchMemory(1_000_000, () => undefined),
+    pacer: new WritePacer(),
     resourceAt: (key: string) => held.get(key),
   };
   const watch = new Watch(sink, { kind: 'MeshService', isSelected: () => true }, shared);

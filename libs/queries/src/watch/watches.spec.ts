@@ -72,15 +72,23 @@ async function settled(turns = 50): Promise<void> {
 function service(name: string, revision: number, size = 10): Resource {
   return {
     id: { kind: 'MeshService', mesh: 'default', zone: 'east', namespace: 'default', name },
-    ...{ uid: name, labels: { filler: `${revision}-`.padEnd(size, 'x') }, spec: {}, generation: 1 },
-    ...{ creationOrder: 1, createdAt: 0, modifiedAt: 0, revision, freed: [] },
+    uid: name,
+    labels: { filler: `${revision}-`.padEnd(size, 'x') },
+    spec: {},
+    generation: 1,
+    creationOrder: 1,
+    createdAt: 0,
+    modifiedAt: 0,
+    revision,
+    freed: [],
     origin: { incarnation: 'i', revision, committedAt: 0 },
   };
 }
 
 const requestOf = (client = '127.0.0.1'): WatchRequest => ({
   scope: {
-    ...{ kind: 'MeshService', mesh: undefined },
+    kind: 'MeshService',
+    mesh: undefined,
     selection: { name: undefined, namespace: undefined, zone: undefined, labels: [] },
   },
   client,

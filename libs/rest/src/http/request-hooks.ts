@@ -62,7 +62,11 @@ export class RequestHooks {
     const { id, method, url } = request;
     const { user = '', traceId } = this.parts.audit.sourceOf(request);
     return {
-      ...{ id, method, user, status: reply.statusCode, ms: reply.elapsedTime },
+      id,
+      method,
+      user,
+      status: reply.statusCode,
+      ms: reply.elapsedTime,
       ...(traceId === undefined ? {} : { traceId }),
       route: routeOf(request),
       path: pathOf(url).slice(0, 200),

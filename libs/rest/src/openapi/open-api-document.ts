@@ -86,7 +86,9 @@ function openApiDocument(registry: Registry, version: string): JsonObject {
       responses: asJson(problemComponents()),
       securitySchemes: {
         bearer: {
-          ...{ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
           description:
             'A user token of this mesh, a token of a trusted OIDC issuer, or the operator token of the control plane.',
         },

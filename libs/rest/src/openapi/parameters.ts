@@ -14,7 +14,10 @@ export const NAME = pathParameter('name', EXAMPLE_NAME);
 /** Query parameters as the endpoint declares them. */
 export function queryParameters(parameters: readonly RestQueryParameter[]): OpenApiObject[] {
   return parameters.map(({ name, description, schema, family, required }) => ({
-    ...{ name, in: 'query', description, schema },
+    name,
+    in: 'query',
+    description,
+    schema,
     ...(required === undefined ? {} : { required: true, example: required.example }),
     ...(family === true ? { style: 'deepObject', explode: true } : {}),
   }));

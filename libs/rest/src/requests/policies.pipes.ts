@@ -159,7 +159,8 @@ export class TopologyPipe implements PipeTransform<RestRequest, TopologyQuery> {
       return undefined;
     }
     return {
-      ...{ kind, name },
+      kind,
+      name,
       ...(kind.scope === 'mesh' ? { mesh } : {}),
       ...(namespace === undefined ? {} : { namespace }),
       ...(zone === undefined ? {} : { zone }),

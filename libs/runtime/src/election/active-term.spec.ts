@@ -21,8 +21,14 @@ describe('a term whose lock another holds', () => {
   async function term(): Promise<ActiveTerm> {
     const parts = { lease: {} as LeaderLease, lock, keeper: { keep: () => Promise.resolve(kept) } };
     const begun = new ActiveTerm({
-      ...{ ...parts, epoch: 1, holder: 'one', leaseMs: LEASE, clock, logger: silentLogger },
-      ...{ witness: 'lock', onWitness: () => undefined },
+      ...parts,
+      epoch: 1,
+      holder: 'one',
+      leaseMs: LEASE,
+      clock,
+      logger: silentLogger,
+      witness: 'lock',
+      onWitness: () => undefined,
     });
     await begun.begin(new AbortController().signal);
     return begun;

@@ -8,12 +8,25 @@ import { writeCall } from '../write/write-request';
 import { pageStatement } from './audit-query';
 
 const SOURCE = auditSource({
-  ...{ user: 'anna', groups: [], recognizedBy: 'user-token', address: '192.0.2.1', via: 'REST', userAgent: '' },
+  user: 'anna',
+  groups: [],
+  recognizedBy: 'user-token',
+  address: '192.0.2.1',
+  via: 'REST',
+  userAgent: '',
 });
 const RECORD: AuditRecord = {
   ...SOURCE,
-  ...{ verb: 'get', kind: 'Mesh', mesh: '', zone: '', namespace: '', name: 'm', activity: '' },
-  ...{ result: 'refused', reason: 'Forbidden', age: 0 },
+  verb: 'get',
+  kind: 'Mesh',
+  mesh: '',
+  zone: '',
+  namespace: '',
+  name: 'm',
+  activity: '',
+  result: 'refused',
+  reason: 'Forbidden',
+  age: 0,
 };
 
 describe('PostgresAudit', () => {

@@ -78,7 +78,7 @@ class LeaderRow {
   @Column('bigint') epoch: number;
   @Column('text') holder: string;
   @Column('text', {
-    ...{ default: 'lock' },
+    default: 'lock',
     comment: 'lock: the lock in Redis, where a replica has one; lease: the lease in Postgres alone',
   })
   witness: LeaderWitness;
@@ -106,7 +106,8 @@ export class ZoneSessionRow {
   @Column('bigint') down: number;
   @Column('bigint', { name: 'opened_at' }) openedAt: number;
   @Column('bigint', {
-    ...{ name: 'whole_order', nullable: true },
+    name: 'whole_order',
+    nullable: true,
     comment: 'the last moment at which the whole state of the zone was held, but for the kinds of whole_except',
   })
   wholeOrder: number | null;
@@ -152,7 +153,9 @@ export class AuditRow {
   /** µs since 1970. */
   @PrimaryColumn('bigint', { primaryKeyConstraintName: 'audit_order' }) at: number;
   @PrimaryGeneratedColumn('identity', {
-    ...{ type: 'bigint', generatedIdentity: 'ALWAYS', primaryKeyConstraintName: 'audit_order' },
+    type: 'bigint',
+    generatedIdentity: 'ALWAYS',
+    primaryKeyConstraintName: 'audit_order',
   })
   number: number;
   @Column(ofIdentity) actor: string;

@@ -123,8 +123,18 @@ describe('what a process has written itself', () => {
     const recent = new RecentWrites();
     const id: Identity = freshId();
     const before: Resource = {
-      ...{ id, uid: 'u', labels: {}, spec: { n: 1 }, generation: 1, creationOrder: 3, createdAt: 1, modifiedAt: 1 },
-      ...{ revision: 4, origin: { incarnation: 'i', revision: 4, committedAt: 1 }, freed: [], graceStartedAt: 2 },
+      id,
+      uid: 'u',
+      labels: {},
+      spec: { n: 1 },
+      generation: 1,
+      creationOrder: 3,
+      createdAt: 1,
+      modifiedAt: 1,
+      revision: 4,
+      origin: { incarnation: 'i', revision: 4, committedAt: 1 },
+      freed: [],
+      graceStartedAt: 2,
     };
     const patch = (rest: Partial<PatchChange>): PatchChange => ({ type: 'patch', id, expect: 4, ...rest });
     const result = { type: 'written', created: false, revision: 6, generation: 1, uid: 'u' } as const;

@@ -3,12 +3,26 @@ import { freshId, put, type StoreWorld } from './store-world';
 
 const RECORD: AuditRecord = {
   ...auditSource({
-    ...{ user: 'anna', groups: ['payments'], recognizedBy: 'user-token', tokenId: 'token-1' },
-    ...{ address: '192.0.2.1', via: 'REST', userAgent: 'causeway/1' },
-    ...{ requestId: 'request-1', traceId: '0af7651916cd43dd8448eb211c80319c' },
+    user: 'anna',
+    groups: ['payments'],
+    recognizedBy: 'user-token',
+    tokenId: 'token-1',
+    address: '192.0.2.1',
+    via: 'REST',
+    userAgent: 'causeway/1',
+    requestId: 'request-1',
+    traceId: '0af7651916cd43dd8448eb211c80319c',
   }),
-  ...{ verb: 'create', kind: 'ZoneToken', mesh: '', zone: '', namespace: '', name: 'west' },
-  ...{ activity: 'issued a zone token', result: 'done', reason: '', age: 0 },
+  verb: 'create',
+  kind: 'ZoneToken',
+  mesh: '',
+  zone: '',
+  namespace: '',
+  name: 'west',
+  activity: 'issued a zone token',
+  result: 'done',
+  reason: '',
+  age: 0,
 };
 
 /** A user whom no other test has. */

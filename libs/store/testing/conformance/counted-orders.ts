@@ -14,7 +14,11 @@ interface JoinedZone {
 export function describeCountedOrders(world: () => StoreWorld): void {
   const join = async (zone = freshId().name): Promise<JoinedZone> => {
     const opening = await world().sessions.open({
-      ...{ zone, storeId: `store-of-${zone}`, incarnation: 'incarnation-1', epoch: 1, instance: 'zone-0' },
+      zone,
+      storeId: `store-of-${zone}`,
+      incarnation: 'incarnation-1',
+      epoch: 1,
+      instance: 'zone-0',
     });
     if (opening.type !== 'opened') throw new Error(`not opened: ${opening.type}`);
     return { zone, session: opening.session };

@@ -171,12 +171,16 @@ export function describeFences(world: () => StoreWorld): void {
       const changes = Array.from({ length: 1_100 }, () => put({ ...freshId('Rule'), mesh: '' }));
       const durable: unknown[] = [];
       const written = await store.write({
-        ...{ changes, onRefusal: 'skip', unchanged: { revision, kinds: ['Rule'] } },
+        changes,
+        onRefusal: 'skip',
+        unchanged: { revision, kinds: ['Rule'] },
         onDurable: (results) => durable.push(...results),
       });
       expect(new Set(refusalsOf(written))).toEqual(new Set(['written']));
       const again = await store.write({
-        ...{ changes, onRefusal: 'skip', unchanged: { revision, kinds: ['Rule'] } },
+        changes,
+        onRefusal: 'skip',
+        unchanged: { revision, kinds: ['Rule'] },
         onDurable: (results) => durable.push(...results),
       });
       expect(new Set(refusalsOf(again))).toEqual(new Set(['outdated']));

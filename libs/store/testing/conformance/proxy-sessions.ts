@@ -2,8 +2,17 @@ import type { ProxyFacts, ProxySession, ReplicaSessions } from '../../src/proxy-
 import { freshId, type StoreWorld } from './store-world';
 
 const facts: ProxyFacts = {
-  ...{ kind: 'dataplane', node: 'default.web', address: '10.0.0.1', userAgent: 'envoy 1.40.0', form: 'delta' },
-  ...{ since: 1, streams: 1, types: [], isSettled: true, rejected: [], refused: [] },
+  kind: 'dataplane',
+  node: 'default.web',
+  address: '10.0.0.1',
+  userAgent: 'envoy 1.40.0',
+  form: 'delta',
+  since: 1,
+  streams: 1,
+  types: [],
+  isSettled: true,
+  rejected: [],
+  refused: [],
 };
 
 function session(proxy: string, connected = true): ProxySession {
@@ -15,7 +24,12 @@ export function describeProxySessions(world: () => StoreWorld): void {
   describe('sessions of proxies', () => {
     const report = (instance: string, version: number, ...sessions: readonly ProxySession[]): Promise<boolean> =>
       world().proxies.report({
-        ...{ instance, version, incarnation: 'i', revision: 10 * version, isEnd: false, sessions },
+        instance,
+        version,
+        incarnation: 'i',
+        revision: 10 * version,
+        isEnd: false,
+        sessions,
       });
     const read = async (instance: string, since?: number): Promise<ReplicaSessions | undefined> => {
       const known = new Map(since === undefined ? [] : [[instance, since]]);

@@ -131,7 +131,8 @@ describe('the keys of an OIDC issuer', () => {
 
   async function trust(...issuers: readonly (string | JsonObject)[]): Promise<void> {
     const specs = issuers.map((one) => ({
-      ...{ audiences: ['causeway'], usernamePrefix: '' },
+      audiences: ['causeway'],
+      usernamePrefix: '',
       ...(typeof one === 'string' ? { issuer: one } : one),
     }));
     await plane.put('AuthenticationConfiguration', 'default', { oidc: { issuers: specs } });

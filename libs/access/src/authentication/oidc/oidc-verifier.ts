@@ -89,7 +89,9 @@ function callerOf(payload: JWTPayload, issuer: OidcIssuer): Caller {
     throw new Unauthenticated(`the claim "${groupsClaim}" of the OIDC token must be a list of texts`);
   const own = groups.map((group) => `${groupsPrefix}${group}`).filter((group) => !isReserved(group));
   return {
-    ...{ user, groups: [...own, AUTHENTICATED], by: 'oidc' },
+    user,
+    groups: [...own, AUTHENTICATED],
+    by: 'oidc',
     ...(typeof payload.jti === 'string' ? { tokenId: payload.jti.slice(0, 200) } : {}),
     ...(typeof payload.exp === 'number' ? { until: payload.exp * 1_000 } : {}),
   };
