@@ -39,7 +39,8 @@ describe('an agent whose builtin plane has several processes', () => {
     metrics: { port: ports.metrics },
     dataplanes: [
       {
-        ...{ name: 'web-1', address: '127.0.0.1' },
+        name: 'web-1',
+        address: '127.0.0.1',
         services: [{ name: 'web', port: ports.inbound, servicePort: ports.service, protocol: 'http' }],
         outbounds: [{ port: ports.outbound, backend: { name: 'web', port: ports.inbound } }],
       },

@@ -109,7 +109,9 @@ export class EvilZone {
     const { zone } = this;
     const token = this.target.tokens[zone];
     return encodeZoneHeaders({
-      ...{ zone, version: '0', extensions: EXTENSIONS },
+      zone,
+      version: '0',
+      extensions: EXTENSIONS,
       ...(session === undefined ? {} : { session }),
       ...(token === undefined ? {} : { token }),
     });

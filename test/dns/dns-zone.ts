@@ -77,7 +77,11 @@ export class DnsZone {
     // Nothing of a test may depend on the resolvers of its machine.
     const forward = { resolverFile: '/nonexistent', ...config.forward };
     this.server = createDnsServer({
-      ...{ index: this.index, zone: 'east', clock, logger, config: { ...config, forward } },
+      index: this.index,
+      zone: 'east',
+      clock,
+      logger,
+      config: { ...config, forward },
       ...(endpoints && { endpoints }),
     });
     this.port = await this.server.bind('127.0.0.1', port);

@@ -55,7 +55,10 @@ interface Row {
 }
 
 const rowOf = (metric: Metric): Row => ({
-  ...{ name: METRIC_PREFIX + metric.name, type: typeOf(metric), help: metric.help, labels: metric.labels ?? [] },
+  name: METRIC_PREFIX + metric.name,
+  type: typeOf(metric),
+  help: metric.help,
+  labels: metric.labels ?? [],
 });
 
 function rows(): readonly (Row & { readonly programs: string })[] {

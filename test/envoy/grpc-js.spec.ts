@@ -15,8 +15,13 @@ import { XdsPlane } from '../support/xds-plane';
 
 const asIs = (bytes: Buffer): Buffer => bytes;
 const echo = {
-  ...{ path: '/test.Echo/Say', requestStream: false, responseStream: false },
-  ...{ requestSerialize: asIs, requestDeserialize: asIs, responseSerialize: asIs, responseDeserialize: asIs },
+  path: '/test.Echo/Say',
+  requestStream: false,
+  responseStream: false,
+  requestSerialize: asIs,
+  requestDeserialize: asIs,
+  responseSerialize: asIs,
+  responseDeserialize: asIs,
 } as const;
 
 /** Says its name to every call. */

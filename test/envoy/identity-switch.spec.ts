@@ -53,7 +53,8 @@ const PAUSE = 20;
     const { token } = await tokens.issue({ mesh: 'default', namespace, name, services: [name] });
     const bootstrap = envoyBootstrap({
       node: {
-        ...{ id: `default.${name}.${namespace}`, cluster: name },
+        id: `default.${name}.${namespace}`,
+        cluster: name,
         metadata: { 'causeway.io/csr': csr, 'causeway.io/key-file': keyFile },
       },
       controlPlanes: [{ host: '127.0.0.1', port: zone.xds.address.port }],

@@ -195,8 +195,10 @@ describe('a List of the gRPC API', () => {
     const session = connect(`http://${grpc.address}`);
     const list = () =>
       session.request({
-        ...{ ':method': 'POST', ':path': '/causeway.v1.ResourceService/List' },
-        ...{ 'content-type': 'application/grpc', te: 'trailers' },
+        ':method': 'POST',
+        ':path': '/causeway.v1.ResourceService/List',
+        'content-type': 'application/grpc',
+        te: 'trailers',
       });
     const request = Buffer.from(
       ListRequest.encode(ListRequest.fromPartial({ selection: { kind: 'MeshService' } })).finish(),

@@ -117,7 +117,9 @@ describe('who the caller is', () => {
     [
       ...(['a user', STRICT, 'anna:dev'] as const),
       {
-        ...{ name: 'anna', groups: ['causeway:authenticated', 'dev'], by: 'user-token' },
+        name: 'anna',
+        groups: ['causeway:authenticated', 'dev'],
+        by: 'user-token',
         roles: [{ role: 'viewer', binding: 'RoleBinding readers', effect: 'grants' }],
       },
     ],

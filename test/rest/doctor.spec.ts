@@ -60,19 +60,23 @@ describe('GET /_doctor', () => {
     const { total, checks } = await look();
     expect(total).toBe(0);
     expect(Object.keys(checks)).toEqual([
-      ...[
-        'rules',
-        'references',
-        'conditions',
-        'claims',
-        'stores',
-        'incarnations',
-        'rejections',
-        'lost',
-        'quarantine',
-        'mesh',
-      ],
-      ...['leases', 'names', 'enrolments', 'identities', 'leader', 'tokens', 'keys'],
+      'rules',
+      'references',
+      'conditions',
+      'claims',
+      'stores',
+      'incarnations',
+      'rejections',
+      'lost',
+      'quarantine',
+      'mesh',
+      'leases',
+      'names',
+      'enrolments',
+      'identities',
+      'leader',
+      'tokens',
+      'keys',
     ]);
   });
 

@@ -148,7 +148,8 @@ function everyCall(routes: readonly RegisteredRoute[]): readonly Call[] {
     const served = METHODS.filter((method) => method === 'OPTIONS' || methods.includes(method));
     const at = path.replace(':mesh', 'default').replace(':kri', 'kri_sec_default_east__key_').replace(':name', 'x');
     const call = (method: Call['method'], url: string, open: readonly string[]): Call => ({
-      ...{ method, url },
+      method,
+      url,
       open: method === 'OPTIONS' ? EVERYBODY : open,
     });
     if (!path.includes(':plural')) {

@@ -104,14 +104,27 @@ export async function restFixture(options: FixtureOptions = {}): Promise<RestFix
   });
   const seed = async (...seeds: readonly SeedResource[]): Promise<void> => {
     const changes = seeds.map(({ id, labels = {}, spec = {}, status }) => ({
-      ...{ type: 'put' as const, id, expect: 'any' as const, labels: { ...zoneLabel(id), ...labels }, spec },
+      type: 'put' as const,
+      id,
+      expect: 'any' as const,
+      labels: { ...zoneLabel(id), ...labels },
+      spec,
       ...(status ? { status } : {}),
     }));
     await index.reached((await store.write({ changes, onRefusal: 'abort' })).revision);
   };
   await seed({ id: meshId('default'), labels: { 'kuma.io/origin': 'global' } });
   const server = await createRestServer({
-    ...{ registry, cp, store, index, meshes, policies, audit, admission, clock: systemClock, logger: silentLogger },
+    registry,
+    cp,
+    store,
+    index,
+    meshes,
+    policies,
+    audit,
+    admission,
+    clock: systemClock,
+    logger: silentLogger,
     backup: emptyExport(store, cp),
     access: restAccess(policy, {
       ...access,

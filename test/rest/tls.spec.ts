@@ -69,7 +69,12 @@ describe('REST over TLS', () => {
   it('shows a certificate of the own authority of a zone, which stays in that zone', async () => {
     const { store, index } = fixture;
     const certificates = await SelfIssuedCertificates.open({
-      ...{ store, index, registry: coreKinds, clock: systemClock, logger: silentLogger, cp: ZONE_EAST },
+      store,
+      index,
+      registry: coreKinds,
+      clock: systemClock,
+      logger: silentLogger,
+      cp: ZONE_EAST,
       names: () => LOCAL,
     });
     tls.use(certificates);

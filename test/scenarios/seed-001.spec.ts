@@ -18,7 +18,12 @@ async function doorOfEast(): Promise<{ zone: NamingZone; admission: Admission }>
   return {
     zone,
     admission: new Admission({
-      ...{ registry: coreKinds, store, index, meshes: meshesOf(index), clock, controlPlane: east },
+      registry: coreKinds,
+      store,
+      index,
+      meshes: meshesOf(index),
+      clock,
+      controlPlane: east,
       access: new AccessPolicy({ registry: coreKinds, index, cp: east }),
     }),
   };

@@ -22,7 +22,11 @@ const NEVER = new AbortController().signal;
 
 /** redis of east, in each of the two meshes. */
 const redis = (mesh: string): Identity => ({
-  ...{ kind: 'MeshService', mesh, zone: 'east', namespace: 'default', name: 'redis' },
+  kind: 'MeshService',
+  mesh,
+  zone: 'east',
+  namespace: 'default',
+  name: 'redis',
 });
 const [shop, bank] = [redis('shop'), redis('bank')];
 

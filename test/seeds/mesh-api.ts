@@ -39,7 +39,12 @@ export class MeshApi {
     const policy = new AccessPolicy({ ...parts, cp: CP });
     const admission = new Admission({ ...parts, controlPlane: CP, access: policy });
     const server = await createRestServer({
-      ...{ ...parts, audit, cp: CP, admission, logger: silentLogger, access: restAccess(policy) },
+      ...parts,
+      audit,
+      cp: CP,
+      admission,
+      logger: silentLogger,
+      access: restAccess(policy),
       program: { version: '0.1.0', instanceId: 'test-1', config: {} },
     });
     return new MeshApi(store, server, async () => {

@@ -83,7 +83,9 @@ export class BackendPlane {
   async process(name: string): Promise<{ readonly instance: Instance; readonly port: number }> {
     const held = new Set<ServerResponse>();
     const instance: Instance = {
-      ...{ name, status: 200, held: () => held.size },
+      name,
+      status: 200,
+      held: () => held.size,
       release: () => {
         for (const each of held) each.end(name);
         held.clear();

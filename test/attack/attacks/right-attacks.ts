@@ -127,8 +127,12 @@ async function attached(
   const { port = 0, tokens = {} } = target.proxies[zone] ?? {};
   const end = new AbortController();
   const holder = new LeaseHolder({
-    ...{ instance, secret, machine: `vm${ESCAPES}`, version: `1${ESCAPES}` },
-    ...{ clock: systemClock, logger: silentLogger },
+    instance,
+    secret,
+    machine: `vm${ESCAPES}`,
+    version: `1${ESCAPES}`,
+    clock: systemClock,
+    logger: silentLogger,
     addresses: () => [`127.0.0.1:${port}`],
     tls: () => undefined,
     authorization: () => `Bearer ${tokens[token]}`,

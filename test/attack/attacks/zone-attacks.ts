@@ -57,8 +57,16 @@ export function zoneAttacks(): readonly Attack[] {
 
 /** Names of all zones that attack: each has a token of its own. */
 export const EVIL_ZONES = [
-  ...['evil', 'evil-kinds', 'evil-flood', 'evil-pieces', 'evil-many', 'evil-garbage'],
-  ...['evil-ages', 'evil-lies', 'evil-storm', 'evil-slow'],
+  'evil',
+  'evil-kinds',
+  'evil-flood',
+  'evil-pieces',
+  'evil-many',
+  'evil-garbage',
+  'evil-ages',
+  'evil-lies',
+  'evil-storm',
+  'evil-slow',
 ] as const;
 
 function points(count: number) {

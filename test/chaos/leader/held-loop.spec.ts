@@ -33,7 +33,10 @@ describe('a leader whose event loop is held', () => {
 
   async function start(stallMs?: number): Promise<CandidateProcess> {
     const one = new CandidateProcess({
-      ...{ database: database.url, redis: '', leaseMs: LEASE, ...(stallMs === undefined ? {} : { stallMs }) },
+      database: database.url,
+      redis: '',
+      leaseMs: LEASE,
+      ...(stallMs === undefined ? {} : { stallMs }),
       onEvent: (candidate, event) => void events.push({ ...event, candidate }),
     });
     candidates.push(one);

@@ -46,7 +46,10 @@ export class Replica {
     this.election = createElection({
       lease: wrapLease(backend.lease),
       ...(lock ? { lock: wrapLock(lock) } : {}),
-      ...{ holder: this.holder, leaseMs, clock, logger: silentLogger },
+      holder: this.holder,
+      leaseMs,
+      clock,
+      logger: silentLogger,
     });
     this.done = this.election.run(async (term) => {
       this.terms.push(term);

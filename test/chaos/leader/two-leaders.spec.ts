@@ -45,13 +45,19 @@ const written = ({ runner }: Believer): number =>
   Object.values(runner.stats.loops).reduce((sum, loop) => sum + loop.written, 0);
 
 const service = (n: number, app: number): Change => ({
-  ...{ type: 'put', id: serviceId(`s${n}`), expect: 'any' },
-  ...{ labels: { app: `app-${app % APPS}`, 'kuma.io/origin': 'zone' }, spec: { ports: [{ port: 80 }] } },
+  type: 'put',
+  id: serviceId(`s${n}`),
+  expect: 'any',
+  labels: { app: `app-${app % APPS}`, 'kuma.io/origin': 'zone' },
+  spec: { ports: [{ port: 80 }] },
 });
 const gone = (n: number): Change => ({ type: 'delete', id: serviceId(`s${n}`), expect: 'any' });
 const global = (kind: string, name: string, spec = {}): Change => ({
-  ...{ type: 'put', id: globalIdentity(kind, name), expect: 'any' },
-  ...{ labels: { 'kuma.io/origin': 'global' }, spec },
+  type: 'put',
+  id: globalIdentity(kind, name),
+  expect: 'any',
+  labels: { 'kuma.io/origin': 'global' },
+  spec,
 });
 
 /** What users do between two rounds: services come, go, and change places in the contest for names. */

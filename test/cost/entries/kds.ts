@@ -62,7 +62,10 @@ function takeIn(bytes: Buffer, dialect: Dialect): unknown {
   const receiver = { role: 'global', from: 'west' } as const;
   const index = new ResourceIndex();
   const steps = decodeMessage(openResponse(bytes, bounds), {
-    ...{ receiver, index, dialect, bounds },
+    receiver,
+    index,
+    dialect,
+    bounds,
     kindOf: (name) => coreKinds.kind(name),
     hasSeen: () => true,
     isWhole: () => true,

@@ -28,7 +28,13 @@ const HEAD = 16 * 1024;
 const RESOURCE = {
   id: { kind: 'MeshService', mesh: 'default', zone: 'east', namespace: 'default', name: 'redis' },
   labels: Object.fromEntries(Array.from({ length: 64 }, (_, i) => [`k${i}`, 'v'])),
-  ...{ spec: {}, uid: 'u', generation: 1, revision: 1, createdAt: 0, modifiedAt: 0, creationOrder: 1 },
+  spec: {},
+  uid: 'u',
+  generation: 1,
+  revision: 1,
+  createdAt: 0,
+  modifiedAt: 0,
+  creationOrder: 1,
   origin: { incarnation: 'i', revision: 1, committedAt: 0 },
   freed: [],
 };
