@@ -10,7 +10,7 @@
 export { type KumaOptions } from './kuma/translation';
 export { CredentialsMissing, globalCredentials, type GlobalTrust } from './auth/credentials';
 export { type GlobalSync, type ZoneMetrics } from './global/global-sync';
-export { noAuthentication, type ZoneAuthenticator } from './global/zone-authenticator';
+export { noAuthentication, type ZoneAuthenticator } from './auth/zone-authenticator';
 export { createZoneLifecycleLoop } from './global/zones/zone-lifecycle-loop';
 export { GLOBAL_SYNC, KdsGlobalModule, type KdsGlobalOptions } from './kds-global.module';
 export { KdsZoneModule, ZONE_SYNC_FACTORY, type KdsZoneOptions, type ZoneSyncFactory } from './kds-zone.module';

@@ -17,7 +17,7 @@ export { type TargetSelection } from './discovery/prometheus-targets';
 export { type DoctorReport } from './inspect/doctor';
 export { KINDS_WITH_HOSTNAMES, type HostnameTableRequest } from './inspect/hostname-queries';
 export { type ResolvedEndpoint, type ResolvedHostname } from './inspect/hostname-resolution';
-export { decodeRequestQuestion, RequestQuestionSchema, type RequestQuestion } from './routes/request-question';
+export { decodeRequestQuestion, RequestQuestionSchema, type RequestQuestion } from './request-question';
 export { type AffectingOptions, type PolicyQuestion, type VirtualName } from './policies/policy-queries';
 export { type AccessFacts } from './policies/access-verdicts';
 export { topologyDot } from './policies/topology-dot';

@@ -20,7 +20,7 @@ import { Lister } from './list/lister';
 import { ResourceJson } from './list/resource-json';
 import { ResourceQueries } from './list/resource-queries';
 import { SortedIndex } from './list/sorted-index';
-import { affectedStatus, type AffectingSource } from './policies/affected-status';
+import { affectedStatus, type AffectingSource } from './list/affected-status';
 import type { AccessFacts } from './policies/access-verdicts';
 import { PolicyQueries } from './policies/policy-queries';
 import { DEFAULT_WATCH_LIMITS, Watches, type WatchLimits } from './watch/watches';

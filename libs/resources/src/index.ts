@@ -39,7 +39,7 @@ export {
   LOWER_CASE_HEADER,
   ONE_LINE,
   type HttpRole,
-} from './http/http-rule';
+} from './schema/http-rule';
 export {
   checkName,
   checkNamespace,

@@ -1,7 +1,7 @@
 import type { ControlPlane, JsonObject } from '@causeway/resources';
 import { isTextList, verifyToken, type TokenFacts, type TrustedKeys } from '../tokens/signed-token';
 import { USER_TOKEN } from '../tokens/token-use';
-import { Unauthenticated } from './unauthenticated';
+import { Unauthenticated } from '../unauthenticated';
 
 /** The claims of a user token. */
 export interface UserClaims extends TokenFacts {

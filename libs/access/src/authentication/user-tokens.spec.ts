@@ -9,7 +9,7 @@ import { globalSecretId, secretText } from '../global-secrets';
 import { createZoneTokenService } from '../zones/zone-token-service';
 import { createAuthentication, type Authentication } from './authentication';
 import { AUTHENTICATION_ID } from './authentication-settings';
-import { Unauthenticated } from './unauthenticated';
+import { Unauthenticated } from '../unauthenticated';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 const HOUR = 3_600_000;

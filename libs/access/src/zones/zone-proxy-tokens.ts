@@ -1,5 +1,5 @@
 import { FieldPath, Forbidden, Invalid, ownZone, type Identity } from '@causeway/resources';
-import { Unauthenticated } from '../authentication/unauthenticated';
+import { Unauthenticated } from '../unauthenticated';
 import { isOwnGlobalSecret } from '../global-secrets';
 import { signingKeySerial } from '../tokens/signing-keys';
 import { PresentedTokens } from '../tokens/presented-tokens';

@@ -2,7 +2,7 @@ import { decodeProtectedHeader } from 'jose';
 import { compareText, Forbidden, globalIdentity, type Identity, type Resource } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 import type { IndexChange, IndexReader } from '@causeway/store';
-import { Unauthenticated } from '../authentication/unauthenticated';
+import { Unauthenticated } from '../unauthenticated';
 import { isOwnGlobalSecret } from '../global-secrets';
 import { signingKeySerial } from '../tokens/signing-keys';
 import type { TokenDependencies } from '../tokens/token-issuer';

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { errorText } from '@causeway/runtime';
-import { Unauthenticated } from '../authentication/unauthenticated';
+import { Unauthenticated } from '../unauthenticated';
 import { signToken, type TrustedKeys } from '../tokens/signed-token';
 import type { SigningKey } from '../tokens/signing-keys';
 import { verifyZoneToken, zonePayload, type ZoneClaims } from './zone-token';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@causeway/resources';
-import { Unauthenticated } from '../authentication/unauthenticated';
+import { Unauthenticated } from '../unauthenticated';
 import { isTextList, unverifiedClaims, verifyToken, type TokenFacts, type TrustedKeys } from '../tokens/signed-token';
 import { ZONE_TOKEN } from '../tokens/token-use';
 

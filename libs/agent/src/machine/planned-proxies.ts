@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os';
-import { catchersOf } from '../capture/clients';
+import { catchersOf } from '../config/clients';
 import { qualifiedName, type NamedDataplane } from '../config/qualified-name';
 import type { AgentConfig } from '../config/schema';
 import type { LeasedDataplane } from '../lease/lease-holder';

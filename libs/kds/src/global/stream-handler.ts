@@ -13,7 +13,7 @@ import { boundedErrorText, endReasonOf, printableZone } from './call-failures';
 import type { AcceptedStream, HandshakeHandler } from './handshake-handler';
 import type { LiveSessions, LiveStream } from './live-sessions';
 import { inboundHalf, outboundHalf, type ZoneStream, type SessionHalfParts } from './session-halves';
-import { callerOf } from './zone-authenticator';
+import { callerOf } from '../auth/zone-authenticator';
 import type { WholeStates } from './zones/whole-states';
 import type { StreamEnding, StreamEndings } from './zones/zone-incidents';
 

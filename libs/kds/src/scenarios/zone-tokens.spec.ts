@@ -11,7 +11,7 @@ import { MemoryDisk } from '@causeway/store/testing';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import { until } from '../../../../test/support/until';
 import { shownToken } from '../../../../test/support/zone-token';
-import type { ZoneAuthenticator } from '../global/zone-authenticator';
+import type { ZoneAuthenticator } from '../auth/zone-authenticator';
 import { encodeZoneHeaders } from '../wire/headers';
 import { GrpcZoneTransport } from '../zone/zone-transport';
 

@@ -7,7 +7,7 @@ import {
   type PolicyTable,
 } from '@causeway/policies';
 import type { Identity } from '@causeway/resources';
-import type { RequestQuestion } from '../routes/request-question';
+import type { RequestQuestion } from '../request-question';
 import { accessMessage } from './access-messages';
 import type { Backend } from './request-backends';
 

@@ -32,7 +32,7 @@ import { accessOfBackend, callerOf, type AccessFacts } from '../policies/access-
 import { backendsOf } from '../policies/request-backends';
 import { policiesOfRequest } from '../policies/request-policies';
 import { dataplaneAt, readiness } from './readiness';
-import { isAddress, type RequestQuestion } from './request-question';
+import { isAddress, type RequestQuestion } from '../request-question';
 import {
   decisionAnswer,
   named,

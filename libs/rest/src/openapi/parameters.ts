@@ -1,5 +1,5 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
-import type { RestQueryParameter } from '../requests/query-reader';
+import type { RestQueryParameter } from '../http/query-reader';
 import { EXAMPLE_NAME } from './resource-schemas';
 import { text, type OpenApiObject } from './schema-parts';
 

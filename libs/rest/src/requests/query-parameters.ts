@@ -1,7 +1,7 @@
 import { verbs } from '@causeway/kinds';
 import { PAGE_SIZE } from '@causeway/queries';
 import type { Kind } from '@causeway/resources';
-import type { RestQueryParameter } from './query-reader';
+import type { RestQueryParameter } from '../http/query-reader';
 
 /** Makes the parameters of a kind once: they are needed with every request. */
 function ofKind(make: (kind: Kind) => readonly RestQueryParameter[]): (kind: Kind) => readonly RestQueryParameter[] {

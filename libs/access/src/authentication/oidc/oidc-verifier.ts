@@ -4,7 +4,7 @@ import { AUTHENTICATED, isReserved, type Caller } from '../../authorization/call
 import { isTextList, refusalText, unverifiedClaims } from '../../tokens/signed-token';
 import type { AuthenticationSettings, OidcIssuer } from '../authentication-settings';
 import type { TokenVerifier } from '../authenticator';
-import { Unauthenticated } from '../unauthenticated';
+import { Unauthenticated } from '../../unauthenticated';
 import { forgetKeySets, IssuerKeys, type IssuerKeysSources } from './issuer-keys';
 
 /** What issuers sign by; nothing symmetric, and not `none`. */

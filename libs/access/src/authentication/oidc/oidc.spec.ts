@@ -6,7 +6,7 @@ import { errorText, silentLogger } from '@causeway/runtime';
 import { FakeClock } from '@causeway/runtime/testing';
 import { TestPlane } from '../../../../../test/support/test-plane';
 import { createAuthentication, type Authentication } from '../authentication';
-import { Unauthenticated } from '../unauthenticated';
+import { Unauthenticated } from '../../unauthenticated';
 
 const MINUTE = 60_000;
 const ISSUER = resolve(__dirname, '../../../../../test/support/oidc-issuer.mjs');

@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import { ownerComment, type LocalAddress } from '../capture/ruleset';
+import { ownerComment, type LocalAddress } from './ruleset';
 
 /** The table of the maps from services to endpoints. */
 export const DIRECT_TABLE = 'causeway_direct';

@@ -1,12 +1,12 @@
 import { DomainError, Unavailable } from '@causeway/resources';
 import { yieldToEventLoop, type Clock, type Timer } from '@causeway/runtime';
-import type { Authenticator } from '../authentication/authenticator';
-import { Unauthenticated } from '../authentication/unauthenticated';
-import type { AccessPolicy } from './access-policy';
-import type { Caller } from './caller';
-import { CallerRights } from './caller-rights';
-import { subjectKeys } from './compiled-policy';
-import type { AccessTarget, Verb } from './grants';
+import type { Authenticator } from './authenticator';
+import { Unauthenticated } from '../unauthenticated';
+import type { AccessPolicy } from '../authorization/access-policy';
+import type { Caller } from '../authorization/caller';
+import { CallerRights } from '../authorization/caller-rights';
+import { subjectKeys } from '../authorization/compiled-policy';
+import type { AccessTarget, Verb } from '../authorization/grants';
 
 /** How often the caller of an open answer is authenticated again, ms: what a verifier learns by time alone ends it then. */
 const INTERVAL = 60_000;

@@ -1,5 +1,5 @@
-import { qualifiedName } from '../config/qualified-name';
-import type { AgentConfig } from '../config/schema';
+import { qualifiedName } from './qualified-name';
+import type { AgentConfig } from './schema';
 
 /** Where redirected connections arrive, unless the configuration says otherwise. */
 const PRESET = { port: 15_001, reentryPort: 15_011 } as const;

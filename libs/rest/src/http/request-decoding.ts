@@ -10,9 +10,9 @@ import {
 import { isJsonObject, isLabelKey, type Kind, type NamedKind, type Registry } from '@causeway/resources';
 import type { PageRange } from '@causeway/runtime';
 import type { QueryReader } from './query-reader';
-import { pathParameter, type RestRequest } from '../http/rest-request';
-import { HttpError, truncated } from '../http/http-error';
-import { pathOf, unknownPath } from '../http/route-table';
+import { pathParameter, type RestRequest } from './rest-request';
+import { HttpError, truncated } from './http-error';
+import { pathOf, unknownPath } from './route-table';
 
 const MAX_FILTERS = 20;
 const FILTER = /^filter\[labels\.(.+)\]$/s;

@@ -1,6 +1,6 @@
-import type { RestRequest } from '../http/rest-request';
+import type { RestRequest } from './rest-request';
 import { FieldPath, nearest, type Violation, type ViolationRule } from '@causeway/resources';
-import { HttpError, truncated } from '../http/http-error';
+import { HttpError, truncated } from './http-error';
 
 /** Longer names are no misspelt ones. */
 const MAX_GUESSED = 64;
