@@ -9,7 +9,7 @@ const DOMAIN = 'resources|naming|ipam|sync|routing|policies|appmesh|kinds';
 const ENGINE = 'runtime|store|identity|meshes|controllers|admission|queries|access';
 const ADAPTERS = 'store-postgres|leader-redis|kds|xds|dns|rest|grpc-api|api-client|telemetry';
 
-const TESTS = '\\.(e2e-)?spec\\.ts$|^test/|^bench/';
+const TESTS = '\\.(e2e-)?spec\\.ts$|^test/|^bench/|^(libs|apps)/[^/]+/testing/';
 const libs = (names) => `^libs/(${names})/src/`;
 const packages = (names) => `^node_modules/(${names})/`;
 
@@ -71,7 +71,7 @@ module.exports = {
       'The engine speaks through interfaces it owns: no adapter, no framework.',
       {
         path: libs(ENGINE.replace('|access', '').replace('|identity', '')),
-        pathNot: `${TESTS}|^libs/store/src/conformance/|^libs/runtime/src/worker-thread\\.ts$|-worker\\.ts$`,
+        pathNot: `${TESTS}|^libs/runtime/src/worker-thread\\.ts$|-worker\\.ts$`,
       },
       {
         pathNot: `${libs(`${DOMAIN}|${ENGINE}`)}|${packages('typebox|yaml')}|^(node:)?(crypto|events|timers|timers/promises|util|perf_hooks)$`,
@@ -162,7 +162,7 @@ module.exports = {
     ),
     rule(
       'nothing-imports-tests',
-      'Tests and benchmarks are for no one to import.',
+      'Tests, what libs have for tests, and benchmarks are for no one to import.',
       { path: '^(libs|apps|migrations)/', pathNot: TESTS },
       { path: TESTS },
     ),
@@ -170,19 +170,13 @@ module.exports = {
       'through-the-index',
       'From another lib import its index.ts only.',
       { path: '^libs/([^/]+)/' },
-      { path: '^libs/[^/]+/src/(?!index\\.ts$|conformance/index\\.ts$)', pathNot: '^libs/$1/' },
+      { path: '^libs/[^/]+/(src|testing)/(?!index\\.ts$)', pathNot: '^libs/$1/' },
     ),
     rule(
       'through-the-index-outside',
       'From another lib import its index.ts only; the cost fuzzer calls the parsers inside.',
       { path: '^(apps|migrations|test|bench)/', pathNot: '^test/cost/entries/' },
-      { path: '^libs/[^/]+/src/(?!index\\.ts$|(conformance|testing)/index\\.ts$)' },
-    ),
-    rule(
-      'conformance-in-tests',
-      'The conformance suite, and what tests need to play a peer of kds, are for tests.',
-      { path: '^(libs|apps)/', pathNot: `${TESTS}|^libs/store/src/conformance/` },
-      { path: '^libs/(store/src/conformance|kds/src/testing)/' },
+      { path: '^libs/[^/]+/(src|testing)/(?!index\\.ts$)' },
     ),
     rule(
       'not-own-index',
@@ -214,7 +208,7 @@ module.exports = {
     rule(
       'shipped-dependencies',
       'What ships must not need a dev dependency.',
-      { path: '^(libs|apps|migrations)/', pathNot: `${TESTS}|^libs/store/src/conformance/` },
+      { path: '^(libs|apps|migrations)/', pathNot: TESTS },
       { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only'] },
     ),
   ],

@@ -41,6 +41,8 @@ module.exports = {
     '^(\\./(?:grpc|rest)/[a-z]+-api-client)\\.js$': '$1',
     '^@causeway/migrations$': '<rootDir>/migrations',
     '^@causeway/control-plane$': '<rootDir>/apps/control-plane/src',
+    '^@causeway/control-plane/testing$': '<rootDir>/apps/control-plane/testing',
     '^@causeway/([^/]+)$': '<rootDir>/libs/$1/src',
+    '^@causeway/([^/]+)/testing$': '<rootDir>/libs/$1/testing',
   },
 };

@@ -95,8 +95,15 @@ async function measure(zone: StormZone, crowds: readonly Crowd[]): Promise<void>
   const after = await zone.dataplanes();
   const lost = [...before].filter(([name, made]) => after.get(name) !== made).length;
   report('agents', {
-    ...{ agents: AGENTS, join_ms, settle_ms: last - ready, from_start_ms: last - started, leases, lost },
-    ...{ cpu_seconds, ...memory(zone.pid), transactions_per_agent: Math.round(each * 10) / 10 },
+    agents: AGENTS,
+    join_ms,
+    settle_ms: last - ready,
+    from_start_ms: last - started,
+    leases,
+    lost,
+    cpu_seconds,
+    ...memory(zone.pid),
+    transactions_per_agent: Math.round(each * 10) / 10,
   });
   process.exitCode = lost > 0 ? 1 : 0;
 }
@@ -106,7 +113,8 @@ async function main(): Promise<void> {
   // All agents have one address here, and some of their connections have not ended yet when the next ones come.
   const connections = String(10 * AGENTS);
   const zone = await StormZone.start({
-    ...{ CAUSEWAY_XDS_CONNECTIONS: connections, CAUSEWAY_XDS_CONNECTIONS_PER_CLIENT: connections },
+    CAUSEWAY_XDS_CONNECTIONS: connections,
+    CAUSEWAY_XDS_CONNECTIONS_PER_CLIENT: connections,
     CAUSEWAY_AGENT_LEASE: `${LEASE}ms`,
     NODE_OPTIONS: process.env['BENCH_NODE_OPTIONS'] ?? '',
   });

@@ -120,7 +120,11 @@ function main(): void {
   if (last === undefined || last.members < 3) throw new Error('the last Dataplane is not selected');
   globalThis.gc?.();
   report('app-mesh', {
-    ...{ nodes: NODES, services: SERVICES, routers: ROUTERS, dataplanes: members.length, objects },
+    nodes: NODES,
+    services: SERVICES,
+    routers: ROUTERS,
+    dataplanes: members.length,
+    objects,
     from_nothing_ms: rounded(fromNothing),
     from_nothing_goal_ms: 1_000,
     one_change_ms: { weight: oneWeight, node: oneNode, dataplane: oneMember },

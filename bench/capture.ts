@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DirectPlane, MachineNetwork, type NetworkPlan } from '@causeway/agent';
+import { DirectPlane, MachineNetwork, type NetworkPlan } from '@causeway/agent/testing';
 import type { Resource } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import type { EnvoyView } from '@causeway/xds';
@@ -211,7 +211,9 @@ async function measure(): Promise<void> {
       if (round > 0) [sums.bytes, sums.made] = [sums.bytes + bytes, sums.made + made];
     }
     report('capture', {
-      ...{ kind, ...(kind !== 'none' && { vips: VIPS }), ...way.setup },
+      kind,
+      ...(kind !== 'none' && { vips: VIPS }),
+      ...way.setup,
       ...(changes.length > 0 && { change: summary(changes) }),
       mb_per_s: Math.round(sums.bytes / 1e6 / (SECONDS * ROUNDS)),
       connections_per_s: Math.round(sums.made / (SECONDS * ROUNDS)),

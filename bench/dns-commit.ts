@@ -1,10 +1,10 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { performance } from 'node:perf_hooks';
-import { createDnsServer } from '@causeway/dns';
+import { createDnsServer } from '@causeway/dns/testing';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { followStore, ResourceIndex } from '@causeway/store';
-import { createPostgresBackend } from '@causeway/store-postgres';
+import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import { createTestDatabase } from '../test/support/postgres';
 import { benchServices } from './support/services';
 import { summary } from './support/summary';

@@ -13,7 +13,8 @@ import {
   type PutChange,
   type ResourceStore,
 } from '@causeway/store';
-import { createPostgresBackend, restoreBackup } from '@causeway/store-postgres';
+import { restoreBackup } from '@causeway/store-postgres';
+import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import { createTestDatabase } from '../test/support/postgres';
 import { benchServices } from './support/services';
 
@@ -92,7 +93,10 @@ async function main(): Promise<void> {
     });
     const restored = await measured(() =>
       restoreBackup(backupLines(createReadStream(file, { highWaterMark: 256 * 1024 })), {
-        ...{ url: to.url, logger: silentLogger, owner: OWNER, dryRun: false },
+        url: to.url,
+        logger: silentLogger,
+        owner: OWNER,
+        dryRun: false,
         signal: new AbortController().signal,
       }),
     );

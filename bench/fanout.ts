@@ -29,8 +29,12 @@ async function fanOut(mesh: ProcessMesh, crowd: ZoneCrowd, joined_ms: number): P
   for (let n = 0; n < TRIES; n++) times.push(await crowd.spread(`try-${n}`));
   const cpu_s = cpuSince(mesh, before);
   report('fanout', {
-    ...{ zones: ZONES, joined_ms, ...summary(times), cpu_s },
-    ...{ global: memory(mesh.global.pid), simulated_zones: crowd.pids.map(memory) },
+    zones: ZONES,
+    joined_ms,
+    ...summary(times),
+    cpu_s,
+    global: memory(mesh.global.pid),
+    simulated_zones: crowd.pids.map(memory),
   });
 }
 

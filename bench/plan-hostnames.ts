@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { HostnameReconciler } from '@causeway/controllers';
+import { HostnameReconciler } from '@causeway/controllers/testing';
 import { parseGenerator, ClaimTable, type ParsedGenerator } from '@causeway/naming';
 import { globalIdentity, identityKey, type Identity, type Resource } from '@causeway/resources';
 import { ResourceIndex, type Change, type StoreChange } from '@causeway/store';

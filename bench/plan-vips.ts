@@ -1,9 +1,10 @@
 import { performance } from 'node:perf_hooks';
-import { createZoneReconcilers, LoopRunner, poolMetrics, type ControlLoop } from '@causeway/controllers';
+import { createZoneReconcilers, LoopRunner, type ControlLoop } from '@causeway/controllers';
+import { poolMetrics } from '@causeway/controllers/testing';
 import { isJsonObject, type Identity } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { followStore, ResourceIndex, type Change, type ResourceStore } from '@causeway/store';
-import { createPostgresBackend } from '@causeway/store-postgres';
+import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import { createTestDatabase } from '../test/support/postgres';
 import { benchServices } from './support/services';
 

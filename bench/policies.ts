@@ -28,7 +28,11 @@ const NAMESPACES = 100;
 
 const KINDS: readonly ShippedPolicy[] = [TimeoutPolicy, RetryPolicy, CircuitBreakerPolicy];
 const id = (kind: string, name: string, namespace: string): Identity => ({
-  ...{ kind, mesh: 'default', zone: '', namespace, name },
+  kind,
+  mesh: 'default',
+  zone: '',
+  namespace,
+  name,
 });
 const namespaceOf = (i: number): string => `n${i % NAMESPACES}`;
 const serviceOf = (i: number): Identity => id('MeshService', `s${i % SERVICES}`, namespaceOf(i % SERVICES));
@@ -164,7 +168,8 @@ function below({ routes }: World, kind: string, mesh: string): PoliciesAffected 
   return {
     rules: isBackend ? [] : frontends.map((frontend) => ({ kind, frontend, group: 'producer' })),
     backends: isBackend ? frontends.map((service) => ({ kind, service })) : [],
-    ...{ meshes: [], policies: [] },
+    meshes: [],
+    policies: [],
   };
 }
 
@@ -208,8 +213,13 @@ function main(): void {
   const wideOnly = timed(20, (n) => world.putMeshWide(n + 1));
   const wideRead = timed(20, (n) => world.read(world.putMeshWide(n + 100)));
   report('policies', {
-    ...{ services: SERVICES, routes: ROUTES, policies: POLICIES, effective },
-    ...{ from_nothing_ms: rounded(fromNothing), from_nothing_goal_ms: 3_000, filled_ms: rounded(filled) },
+    services: SERVICES,
+    routes: ROUTES,
+    policies: POLICIES,
+    effective,
+    from_nothing_ms: rounded(fromNothing),
+    from_nothing_goal_ms: 3_000,
+    filled_ms: rounded(filled),
     from_nothing_cpu_ms: Math.round((cpu.user + cpu.system) / 1000),
     longest_step_ms: rounded(longest),
     one_change_ms: { policy, policy_comes_and_goes: comesAndGoes, route, service },

@@ -51,7 +51,8 @@ async function measure(routed: RoutedPlane): Promise<void> {
   const way = new WayOfRequests();
   const at = { address: routed.addressOf('echo'), port: PORTS.http };
   const load = new RequestLoad(at, {
-    ...{ rate: RATE, fresh: RATE / 20 },
+    rate: RATE,
+    fresh: RATE / 20,
     answered: (answer) => way.answered(versionOf(answer)),
   });
   const service = await change(routed, { kind: 'MeshService', name: 'echo' }, way);
@@ -69,7 +70,11 @@ async function measure(routed: RoutedPlane): Promise<void> {
   const { requests, failures, resent } = await load.stop();
   const reasons = failures.slice(0, 10).map(({ reason }) => reason);
   report('policy-change', {
-    ...{ rate: RATE, changes: CHANGES, requests, failed: failures.length, resent },
+    rate: RATE,
+    changes: CHANGES,
+    requests,
+    failed: failures.length,
+    resent,
     ...(reasons.length > 0 && { reasons }),
     of_service: service,
     of_mesh: { services: SERVICES, ...mesh, longest_block_ms: Math.round(delay.max / 1e6) },

@@ -10,11 +10,12 @@ const resolve = Module._resolveFilename;
 /** As `paths` of tsconfig.json has it. */
 function folderOf(lib) {
   if (lib === 'migrations') return 'migrations';
-  return join(lib === 'control-plane' ? 'apps' : 'libs', lib, 'src');
+  const [name, folder = 'src'] = lib.split('/');
+  return join(name === 'control-plane' ? 'apps' : 'libs', name, folder);
 }
 
 Module._resolveFilename = function (request, ...rest) {
-  const lib = /^@causeway\/([^/]+)$/.exec(request)?.[1];
+  const lib = /^@causeway\/([^/]+(?:\/testing)?)$/.exec(request)?.[1];
   if (lib === undefined) {
     // Modules that are loaded when they are needed name the file that the build makes of them.
     const source =

@@ -3,10 +3,10 @@ import { AccessPolicy } from '@causeway/access';
 import { Admission } from '@causeway/admission';
 import { coreKinds } from '@causeway/kinds';
 import { globalIdentity, isJsonObject, type Identity } from '@causeway/resources';
-import { createRestServer } from '@causeway/rest';
+import { createRestServer } from '@causeway/rest/testing';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { followStore, ResourceIndex, type Change, type ResourceStore } from '@causeway/store';
-import { createPostgresBackend } from '@causeway/store-postgres';
+import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import { meshesOf } from '../test/support/meshes';
 import { createTestDatabase } from '../test/support/postgres';
 import { restAccess } from '../test/support/rest-access';
@@ -29,7 +29,10 @@ const LIST = '/meshes/default/meshservices';
 
 function service(i: number, port = 80): Change {
   const id: Identity = {
-    ...{ kind: 'MeshService', mesh: 'default', zone: 'east', namespace: 'default' },
+    kind: 'MeshService',
+    mesh: 'default',
+    zone: 'east',
+    namespace: 'default',
     name: `service-${i}`,
   };
   const labels = { 'kuma.io/zone': 'east', 'kuma.io/display-name': id.name, team: `team-${i % 100}` };
@@ -37,7 +40,10 @@ function service(i: number, port = 80): Change {
 }
 
 const mesh: Change = {
-  ...{ type: 'put', expect: 'any', labels: {}, spec: {} },
+  type: 'put',
+  expect: 'any',
+  labels: {},
+  spec: {},
   id: globalIdentity('Mesh', 'default'),
 };
 
@@ -153,7 +159,12 @@ async function main(): Promise<void> {
   const access = new AccessPolicy({ ...parts, cp: CP });
   const admission = new Admission({ ...parts, controlPlane: CP, access });
   const server = await createRestServer({
-    ...{ ...parts, audit: backend.audit, cp: CP, admission, logger: silentLogger, access: restAccess(access) },
+    ...parts,
+    audit: backend.audit,
+    cp: CP,
+    admission,
+    logger: silentLogger,
+    access: restAccess(access),
     program: { version: '0', instanceId: 'bench', config: {} },
   });
   const base = `http://127.0.0.1:${await server.listen('127.0.0.1', 0)}`;

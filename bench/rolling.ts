@@ -63,19 +63,20 @@ function roleOf(command: string | undefined): string {
 function tell(what: string, rounds: number, outcome: RequestOutcome, cpu: CpuByRole): void {
   const { requests, failures, resent, answers, times, waits } = outcome;
   report('rolling', {
-    ...{
-      what,
-      plane: PLANE,
-      drain: DRAIN,
-      rate: RATE,
-      fresh: FRESH,
-      lasting: LASTING,
-      rounds,
-      requests,
-      failed: failures.length,
-      resent,
-    },
-    ...{ answers, times: summary(times), waits: summary(waits), cpu: cpu.stop(requests) },
+    what,
+    plane: PLANE,
+    drain: DRAIN,
+    rate: RATE,
+    fresh: FRESH,
+    lasting: LASTING,
+    rounds,
+    requests,
+    failed: failures.length,
+    resent,
+    answers,
+    times: summary(times),
+    waits: summary(waits),
+    cpu: cpu.stop(requests),
     failures: failures.slice(0, 20),
   });
 }

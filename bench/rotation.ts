@@ -84,10 +84,16 @@ async function measure(traffic: TrafficMesh): Promise<void> {
   const failures = sum(whole, (one) => one.failures.length);
   const reconnected = sum(whole, (one) => one.reconnected);
   report('rotation', {
-    ...{ minutes: MINUTES, validity_seconds: VALIDITY, calls: sum(short, (one) => one.calls) },
-    ...{ failures: sum(short, (one) => one.failures.length), renewals: renewed.join(' ') },
-    ...{ trusting_seconds: steps.trusting, retiring_seconds: steps.retiring },
-    ...{ calls_with_rotation: sum(whole, (one) => one.calls), failures_with_rotation: failures, reconnected },
+    minutes: MINUTES,
+    validity_seconds: VALIDITY,
+    calls: sum(short, (one) => one.calls),
+    failures: sum(short, (one) => one.failures.length),
+    renewals: renewed.join(' '),
+    trusting_seconds: steps.trusting,
+    retiring_seconds: steps.retiring,
+    calls_with_rotation: sum(whole, (one) => one.calls),
+    failures_with_rotation: failures,
+    reconnected,
   });
   process.exitCode = failures > 0 || reconnected > 0 || renewed.includes(0) ? 1 : 0;
 }

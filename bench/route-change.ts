@@ -90,11 +90,16 @@ async function measure(traffic: TrafficMesh, service: RoutedService): Promise<vo
   };
   const failed = [inZone, inEast, inWest].reduce((sum, { failures }) => sum + failures.length, 0);
   report('route-change', {
-    ...{ rate: RATE, changes: CHANGES, failed },
+    rate: RATE,
+    changes: CHANGES,
+    failed,
     zone_route: { put: summary(ofZone.put), same_zone: perKind(ofZone, 0), load: told(inZone) },
     global_route: {
       put: summary(ofGlobal.put),
-      ...{ east: perKind(ofGlobal, 0), west: perKind(ofGlobal, 1), load_east: told(inEast), load_west: told(inWest) },
+      east: perKind(ofGlobal, 0),
+      west: perKind(ofGlobal, 1),
+      load_east: told(inEast),
+      load_west: told(inWest),
     },
   });
   process.exitCode = failed === 0 ? 0 : 1;

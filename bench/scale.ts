@@ -30,7 +30,9 @@ async function main(): Promise<void> {
     },
   });
   const shape = {
-    ...{ zones: Number(values.zones), services: Number(values.services), processes: Number(values.processes) },
+    zones: Number(values.zones),
+    services: Number(values.services),
+    processes: Number(values.processes),
     tls: values.tls,
   };
   const stopServices = await benchServices();

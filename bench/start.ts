@@ -26,8 +26,12 @@ async function start(dataDir: string, turn: number): Promise<void> {
     const running_ms = since();
     const rss = await memoryByName(run);
     report('start', {
-      ...{ first: turn === 0, built: !run.output.includes('\nbuilding'), table_ms, running_ms },
-      ...{ processes: run.processes().length, rss_mb: rss.reduce((sum, [, each]) => sum + each, 0) },
+      first: turn === 0,
+      built: !run.output.includes('\nbuilding'),
+      table_ms,
+      running_ms,
+      processes: run.processes().length,
+      rss_mb: rss.reduce((sum, [, each]) => sum + each, 0),
       rss_mb_of: Object.fromEntries(rss),
     });
   } finally {

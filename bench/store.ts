@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import type { Identity } from '@causeway/resources';
 import { auditSource, followStore, ResourceIndex, type PutChange, type ResourceStore } from '@causeway/store';
-import { createPostgresBackend } from '@causeway/store-postgres';
+import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import { createTestDatabase } from '../test/support/postgres';
 import { benchServices } from './support/services';
 
@@ -76,13 +76,13 @@ async function sideBySide(store: ResourceStore, change: (n: number) => PutChange
 }
 
 const SOURCE = auditSource({
-  ...{
-    user: 'anna',
-    groups: ['payments'],
-    recognizedBy: 'user-token',
-    tokenId: '7b1ce6d2-51c5-4f39-8d0e-7f1c6ab1b3b0',
-  },
-  ...{ address: '192.0.2.1', via: 'REST', userAgent: 'causeway/0.1.0 (linux; x64) node/20' },
+  user: 'anna',
+  groups: ['payments'],
+  recognizedBy: 'user-token',
+  tokenId: '7b1ce6d2-51c5-4f39-8d0e-7f1c6ab1b3b0',
+  address: '192.0.2.1',
+  via: 'REST',
+  userAgent: 'causeway/0.1.0 (linux; x64) node/20',
 });
 
 /** Single writes without and with an entry of the audit log, in turns; the medians. */

@@ -93,10 +93,14 @@ async function main(): Promise<void> {
     const told_s = (performance.now() - began) / 1_000;
     for (const each of proxies) each.stop();
     report('throughput', {
-      ...{ services: SERVICES, writers: WRITERS, proxies: PROXIES },
+      services: SERVICES,
+      writers: WRITERS,
+      proxies: PROXIES,
       ...(PROXIES > 0 && { told_s: Math.round(told_s * 100) / 100 }),
-      ...{ answered_s: Math.round(answered_s * 100) / 100, complete_s: Math.round(complete_s * 100) / 100 },
-      ...{ cpu_s, memory: memoryOf(mesh) },
+      answered_s: Math.round(answered_s * 100) / 100,
+      complete_s: Math.round(complete_s * 100) / 100,
+      cpu_s,
+      memory: memoryOf(mesh),
     });
   });
   await stopServices();

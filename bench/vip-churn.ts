@@ -54,7 +54,11 @@ async function measure(traffic: TrafficMesh): Promise<void> {
   clearInterval(told);
   const { wrong, ...counts } = outcome;
   report('vip-churn', {
-    ...{ proxies: PROXIES, stopped: STOPPED * STOPS, stop_seconds: STOP, ...counts, wrong: wrong.length },
+    proxies: PROXIES,
+    stopped: STOPPED * STOPS,
+    stop_seconds: STOP,
+    ...counts,
+    wrong: wrong.length,
     seconds: Math.round((performance.now() - began) / 1_000),
   });
   for (const one of wrong) console.error(`WRONG ${one}`);

@@ -66,8 +66,12 @@ async function measure(mesh: AgentMesh, one: AgentInstance): Promise<void> {
     await when({ east, west }, true);
   }
   report('withdraw', {
-    ...{ interval_seconds: INTERVAL, process_east: summary(ofProcesses.east), process_west: summary(ofProcesses.west) },
-    ...{ lease_seconds: LEASE, agent_east: summary(ofAgents.east), agent_west: summary(ofAgents.west) },
+    interval_seconds: INTERVAL,
+    process_east: summary(ofProcesses.east),
+    process_west: summary(ofProcesses.west),
+    lease_seconds: LEASE,
+    agent_east: summary(ofAgents.east),
+    agent_west: summary(ofAgents.west),
   });
   await Promise.all([east.close(), west.close()]);
 }

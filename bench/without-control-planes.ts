@@ -66,9 +66,14 @@ async function measure(mesh: AgentMesh): Promise<void> {
   const failures = [...before.load.failures, ...after.load.failures];
   const names_failed = sum(({ names }) => names.failed);
   report('without-control-planes', {
-    ...{ minutes: MINUTES, names: sum(({ names }) => names.answered), names_failed },
-    ...{ requests: sum(({ load }) => load.requests), failed: failures.length, resent: sum(({ load }) => load.resent) },
-    ...{ agents_away_ms: Math.round(away), failures: failures.slice(0, 20) },
+    minutes: MINUTES,
+    names: sum(({ names }) => names.answered),
+    names_failed,
+    requests: sum(({ load }) => load.requests),
+    failed: failures.length,
+    resent: sum(({ load }) => load.resent),
+    agents_away_ms: Math.round(away),
+    failures: failures.slice(0, 20),
   });
   process.exitCode = names_failed + failures.length > 0 ? 1 : 0;
 }

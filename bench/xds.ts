@@ -82,8 +82,16 @@ async function main(): Promise<void> {
     const idle_percent = Math.round(((await server.cpuSeconds()) - before) * (1e4 / Math.max(IDLE, 1))) / 100;
     const { rss = 0, responses = 0 } = await server.tell();
     report('xds', {
-      ...{ proxies: PROXIES, services: SERVICES, names: NAMES, joined_ms, each: summary(each), last: summary(last) },
-      ...{ cpu_ms_each, idle_percent, rss_mb: Math.round(rss / 1e6), responses },
+      proxies: PROXIES,
+      services: SERVICES,
+      names: NAMES,
+      joined_ms,
+      each: summary(each),
+      last: summary(last),
+      cpu_ms_each,
+      idle_percent,
+      rss_mb: Math.round(rss / 1e6),
+      responses,
     });
   } finally {
     server.stop();

@@ -9,6 +9,8 @@ const { createRequire } = require('node:module');
 const { Script } = require('node:vm');
 const Runtime = require('jest-runtime').default;
 
+require('./jest-source-threads.js'); // once a process: Node's own modules are shared by all test files
+
 /** What Jest itself resolves: our modules, by their path or by an alias of jest.config.js, and its own. */
 const OURS = /^(?:\.|\/(?!.*\/node_modules\/)|@causeway\/|@jest\/globals$|fast-check$)/;
 

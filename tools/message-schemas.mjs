@@ -8,8 +8,25 @@ const { getExtension, hasExtension, toJson } = createRequire(import.meta.url)('@
 
 /** FieldDescriptorProto.Type by number. */
 const TYPES = [
-  ...['', 'double', 'float', 'int64', 'uint64', 'int32', 'fixed64', 'fixed32', 'bool', 'string', 'group', 'message'],
-  ...['bytes', 'uint32', 'enum', 'sfixed32', 'sfixed64', 'sint32', 'sint64'],
+  '',
+  'double',
+  'float',
+  'int64',
+  'uint64',
+  'int32',
+  'fixed64',
+  'fixed32',
+  'bool',
+  'string',
+  'group',
+  'message',
+  'bytes',
+  'uint32',
+  'enum',
+  'sfixed32',
+  'sfixed64',
+  'sint32',
+  'sint64',
 ];
 const REPEATED = 3;
 

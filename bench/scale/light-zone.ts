@@ -13,7 +13,7 @@ import {
   ResourceEncoder,
   UNBOUNDED,
   type WireResource,
-} from '../../libs/kds/src/testing';
+} from '@causeway/kds/testing';
 
 type Stream = ClientDuplexStream<Buffer, Buffer>;
 
@@ -179,8 +179,12 @@ export class LightZone {
       state: 'Available',
     };
     const labels = {
-      ...{ 'kuma.io/origin': 'zone', 'kuma.io/zone': zone, 'kuma.io/display-name': name, 'kuma.io/mesh': 'default' },
-      ...{ 'kuma.io/env': 'universal', 'kuma.io/managed-by': 'meshservice-generator' },
+      'kuma.io/origin': 'zone',
+      'kuma.io/zone': zone,
+      'kuma.io/display-name': name,
+      'kuma.io/mesh': 'default',
+      'kuma.io/env': 'universal',
+      'kuma.io/managed-by': 'meshservice-generator',
     };
     const meta = { uid: `${zone}-${name}`, zone, namespace: 'default', generation: 1, creationOrder: revision, origin };
     return { kind: 'MeshService', mesh: 'default', name: `${name}-${zone}-wire`, labels, spec, meta };
@@ -198,7 +202,12 @@ export class LightZone {
     const { zone, token, address, credentials } = this.options;
     const client = new SyncServiceClient(address, credentials, { channelOverride: this.client.getChannel() });
     const request = HandshakeRequest.fromPartial({
-      ...{ zone, storeId: zone, incarnation: 'one', instance: zone, features: EXTENSIONS, revision: this.revision },
+      zone,
+      storeId: zone,
+      incarnation: 'one',
+      instance: zone,
+      features: EXTENSIONS,
+      revision: this.revision,
       resumePoints: [...this.points.values()],
     });
     return new Promise((resolve, reject) => {

@@ -14,7 +14,7 @@ export interface ChurnKind {
 }
 
 /** Services are selected by this label, with a value of so many. */
-export const GROUPS = 8;
+const GROUPS = 8;
 const group = (version: number): string => `g${version % GROUPS}`;
 /** Instances of one generated service. */
 const INSTANCES = 3;
@@ -25,7 +25,10 @@ const MESH = '/meshes/default';
 export const CHURN_KINDS: readonly ChurnKind[] = [
   ...(['east', 'west'] as const).flatMap(ofZone),
   {
-    ...{ owner: 'global', path: '/hostnamegenerators', weight: 1, names: 6 },
+    owner: 'global',
+    path: '/hostnamegenerators',
+    weight: 1,
+    names: 6,
     body: (name, version) => ({
       type: 'HostnameGenerator',
       name,
@@ -36,7 +39,10 @@ export const CHURN_KINDS: readonly ChurnKind[] = [
     }),
   },
   {
-    ...{ owner: 'global', path: `${MESH}/meshmultizoneservices`, weight: 5, names: 30 },
+    owner: 'global',
+    path: `${MESH}/meshmultizoneservices`,
+    weight: 5,
+    names: 30,
     body: (name, version) =>
       meshed('MeshMultiZoneService', name, {
         selector: { meshService: { matchLabels: { soak: group(version) } } },
@@ -44,7 +50,10 @@ export const CHURN_KINDS: readonly ChurnKind[] = [
       }),
   },
   {
-    ...{ owner: 'global', path: `${MESH}/meshexternalservices`, weight: 3, names: 20 },
+    owner: 'global',
+    path: `${MESH}/meshexternalservices`,
+    weight: 3,
+    names: 20,
     body: (name, version) =>
       meshed('MeshExternalService', name, {
         match: { port: 443, protocol: 'tcp' },
@@ -52,7 +61,10 @@ export const CHURN_KINDS: readonly ChurnKind[] = [
       }),
   },
   {
-    ...{ owner: 'global', path: `${MESH}/timeoutpolicies`, weight: 7, names: 30 },
+    owner: 'global',
+    path: `${MESH}/timeoutpolicies`,
+    weight: 7,
+    names: 30,
     body: (name, version) =>
       meshed('TimeoutPolicy', name, {
         targetRefs: [{ kind: 'Mesh', name: 'default' }],
@@ -64,7 +76,10 @@ export const CHURN_KINDS: readonly ChurnKind[] = [
 function ofZone(owner: 'east' | 'west'): ChurnKind[] {
   return [
     {
-      ...{ owner, path: `${MESH}/dataplanes`, weight: 16, names: 150 },
+      owner,
+      path: `${MESH}/dataplanes`,
+      weight: 16,
+      names: 150,
       body: (name, version) => {
         const service = `soak-${owner}-${Number(/\d+$/.exec(name)?.[0] ?? 0) % (150 / INSTANCES)}`;
         const tags = { 'kuma.io/service': service, 'kuma.io/protocol': 'http' };
@@ -73,7 +88,10 @@ function ofZone(owner: 'east' | 'west'): ChurnKind[] {
       },
     },
     {
-      ...{ owner, path: `${MESH}/meshservices`, weight: 16, names: 200 },
+      owner,
+      path: `${MESH}/meshservices`,
+      weight: 16,
+      names: 200,
       body: (name, version) => ({
         ...meshed('MeshService', name, {
           selector: { dataplaneTags: { 'kuma.io/service': name } },
@@ -82,8 +100,18 @@ function ofZone(owner: 'east' | 'west'): ChurnKind[] {
         labels: { soak: group(version) },
       }),
     },
+    ...trafficOf(owner),
+  ];
+}
+
+/** Routes and policies of a zone. */
+function trafficOf(owner: 'east' | 'west'): ChurnKind[] {
+  return [
     {
-      ...{ owner, path: `${MESH}/httproutes`, weight: 6, names: 40 },
+      owner,
+      path: `${MESH}/httproutes`,
+      weight: 6,
+      names: 40,
       body: (name, version) =>
         meshed('HTTPRoute', name, {
           parentRefs: [{ kind: 'Service', name: `fill-${owner}-${version % 50}` }],
@@ -91,7 +119,10 @@ function ofZone(owner: 'east' | 'west'): ChurnKind[] {
         }),
     },
     {
-      ...{ owner, path: `${MESH}/retrypolicies`, weight: 4, names: 20 },
+      owner,
+      path: `${MESH}/retrypolicies`,
+      weight: 4,
+      names: 20,
       body: (name, version) =>
         meshed('RetryPolicy', name, {
           targetRefs: [{ kind: 'MeshService', name: `fill-${owner}-${version % 50}` }],

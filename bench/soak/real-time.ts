@@ -50,6 +50,15 @@ export async function soakInRealTime(options: RealTime): Promise<Readonly<Record
   }
 }
 
+function countsOf(churn: Churn): Readonly<Record<string, unknown>> {
+  return {
+    answered: churn.answered,
+    unanswered: churn.unanswered,
+    refusals: churn.refusals.slice(0, 20),
+    checked: churn.expected().length,
+  };
+}
+
 async function run(
   mesh: SoakMesh,
   clients: ReadonlyMap<Owner, Client>,
@@ -65,8 +74,11 @@ async function run(
   const start = performance.now();
   const take = async (): Promise<void> => {
     const sample: Sample = {
-      ...{ at: Math.round(performance.now() - start), load: loadavg()[0] ?? 0, processes: await sampleProcesses(mesh) },
-      ...{ ...(await sampleDatabases(clients)), probes: probe.take() },
+      at: Math.round(performance.now() - start),
+      load: loadavg()[0] ?? 0,
+      processes: await sampleProcesses(mesh),
+      ...(await sampleDatabases(clients)),
+      probes: probe.take(),
     };
     appendFileSync(options.file, `${JSON.stringify(sample)}\n`);
     samples.push(sample);
@@ -87,8 +99,12 @@ async function run(
   const violated = await violations(mesh, clients, churn.expected());
   vacuums.push(await vacuum(clients));
   return {
-    ...{ ...options, ...summarise(samples), vacuums, mishaps: mishaps.done.length, falls: mesh.falls },
-    ...{ answered: churn.answered, unanswered: churn.unanswered, refusals: churn.refusals.slice(0, 20) },
-    ...{ checked: churn.expected().length, violations: violated.slice(0, 50) },
+    ...options,
+    ...summarise(samples),
+    vacuums,
+    mishaps: mishaps.done.length,
+    falls: mesh.falls,
+    ...countsOf(churn),
+    violations: violated.slice(0, 50),
   };
 }

@@ -59,7 +59,7 @@ async function sampleProcess({ plane }: ReplicaProcess, replica: string): Promis
 }
 
 /** Sums of gauges by their name; other metrics grow by nature. */
-export function gaugesOf(text: string): Readonly<Record<string, number>> {
+function gaugesOf(text: string): Readonly<Record<string, number>> {
   const gauges: Record<string, number> = {};
   let gauge = '';
   for (const line of text.split('\n')) {

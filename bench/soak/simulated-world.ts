@@ -1,5 +1,5 @@
 import type { ControlPlane } from '@causeway/resources';
-import { MemoryStore } from '@causeway/store';
+import { MemoryStore } from '@causeway/store/testing';
 import { silentLogger } from '@causeway/runtime';
 import { repeatChores } from '../../apps/control-plane/src/store-maintenance';
 import { differences } from '../../test/simulation/check/convergence';
@@ -45,14 +45,12 @@ export class SimulatedWorld {
     const served = (): readonly Served[] => this.plane('global').replicas.flatMap((replica) => replica.served ?? []);
     this.network = new SimNetwork(served, random.fork('network'));
     this.around = {
-      ...{
-        timeline: this.timeline,
-        network: this.network,
-        registry: SIMULATED_KINDS,
-        random,
-        times: TIMES,
-        lost: LOST,
-      },
+      timeline: this.timeline,
+      network: this.network,
+      registry: SIMULATED_KINDS,
+      random,
+      times: TIMES,
+      lost: LOST,
       ranges: {
         MeshService: '241.0.0.0/16',
         MeshExternalService: '242.0.0.0/16',

@@ -18,7 +18,7 @@ export interface Simulated {
 }
 
 /** What is there at a simulated time, after a collection of garbage. */
-export interface SimulatedSample {
+interface SimulatedSample {
   readonly hour: number;
   /** Of all: six replicas, three stores in memory, and the simulation. */
   readonly heap_mb: number;
@@ -69,11 +69,15 @@ export async function soakSimulated(options: Simulated): Promise<Readonly<Record
   await world.pass(end + QUIET);
   const { took: _, ...asked } = options;
   return {
-    ...{ ...asked, seconds: Math.round((performance.now() - began) / 1_000), steps: world.timeline.steps },
-    ...{ actions: users.actions, commits: world.planes.reduce((sum, { disk }) => sum + disk.commits, 0) },
+    ...asked,
+    seconds: Math.round((performance.now() - began) / 1_000),
+    steps: world.timeline.steps,
+    actions: users.actions,
+    commits: world.planes.reduce((sum, { disk }) => sum + disk.commits, 0),
     messages: world.network.delivered,
     ...growth(samples),
-    ...{ violations: world.violations, differences: world.differences().slice(0, 20) },
+    violations: world.violations,
+    differences: world.differences().slice(0, 20),
   };
 }
 
@@ -202,8 +206,11 @@ function take(world: SimulatedWorld, hour: number, seconds: number): SimulatedSa
     ([name, made]) => [name, queryObjects(made, { format: 'count' })] as const,
   );
   return {
-    ...{ hour, seconds, heap_mb: Math.round(process.memoryUsage().heapUsed / 10_000) / 100 },
-    ...{ living: rows.length - tombstones, tombstones },
+    hour,
+    seconds,
+    heap_mb: Math.round(process.memoryUsage().heapUsed / 10_000) / 100,
+    living: rows.length - tombstones,
+    tombstones,
     notes: world.planes.reduce((sum, { disk }) => sum + disk.notes.size, 0),
     objects: Object.fromEntries(counts),
     planned: world.timeline.planned,
@@ -215,7 +222,11 @@ function growth(samples: readonly SimulatedSample[]): Readonly<Record<string, un
   const last = samples.at(-1);
   if (!last) return {};
   const flat = ({ heap_mb, living, tombstones, notes, planned, objects }: SimulatedSample): Record<string, number> => ({
-    ...{ heap_mb, living, tombstones, notes, planned },
+    heap_mb,
+    living,
+    tombstones,
+    notes,
+    planned,
     ...objects,
   });
   const at = (hour: number): Record<string, number> => flat(samples[hour - 1] ?? last);

@@ -22,9 +22,7 @@ const HOUR = 3_600_000;
 const REST = { below: 10, seconds: 1 };
 
 /** A mesh whose zones all know all services, with addresses and names; `settled_ms` is what that took from the start of the zones. */
-export async function startSettled(
-  bench: BenchMesh,
-): Promise<{ readonly mesh: ProcessMesh; readonly settled_ms: number }> {
+async function startSettled(bench: BenchMesh): Promise<{ readonly mesh: ProcessMesh; readonly settled_ms: number }> {
   const { zones, services, global = {}, shared = {}, heap } = bench;
   const mesh = new ProcessMesh({
     ...shared,

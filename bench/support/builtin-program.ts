@@ -1,4 +1,4 @@
-import { PlaneProcesses } from '@causeway/agent';
+import { PlaneProcesses } from '@causeway/agent/testing';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { BuiltinProxy } from '../../test/support/builtin-proxy';
 

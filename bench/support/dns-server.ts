@@ -1,4 +1,4 @@
-import { createDnsServer } from '@causeway/dns';
+import { createDnsServer } from '@causeway/dns/testing';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { ResourceIndex } from '@causeway/store';
 import { performance } from 'node:perf_hooks';

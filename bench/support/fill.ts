@@ -1,6 +1,6 @@
 import { coreKinds } from '@causeway/kinds';
 import { computedLabels, isJsonObject, type Identity } from '@causeway/resources';
-import { createPostgresBackend } from '@causeway/store-postgres';
+import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import type { Change } from '@causeway/store';
 import { dataplane } from '../../test/support/process-mesh';
 

@@ -64,8 +64,11 @@ function frame(message: Uint8Array): Buffer {
 
 function watchGrpc(session: ClientHttp2Session, watched: string): Promise<void> {
   const call = session.request({
-    ...{ ':method': 'POST', ':path': '/causeway.v1.ResourceService/Watch' },
-    ...{ 'content-type': 'application/grpc', te: 'trailers', ...ADMIN_HEADERS },
+    ':method': 'POST',
+    ':path': '/causeway.v1.ResourceService/Watch',
+    'content-type': 'application/grpc',
+    te: 'trailers',
+    ...ADMIN_HEADERS,
   });
   const selection = { kind: 'MeshService', mesh: 'default', nameContains: watched };
   call.end(frame(WatchRequest.encode(WatchRequest.fromPartial({ selection })).finish()));

@@ -9,7 +9,9 @@ async function main(): Promise<void> {
   const names = Array.from({ length: Number(process.argv[2]) }, (_, n) => `service-${n}`);
   source.put(ClusterLoadAssignment, ...names.map((name) => assignment(name, 0)));
   const server = new XdsServer({
-    ...{ source, clock: systemClock, logger: silentLogger },
+    source,
+    clock: systemClock,
+    logger: silentLogger,
     auth: { admit: ({ node }) => Promise.resolve({ proxy: { id: node, view: 'bench' } }) },
   });
   const port = await server.listen('127.0.0.1', 0);

@@ -1,6 +1,14 @@
-/** Files and folders that may break a limit of `npm run check:sizes`, each with its reason. This is the only such list. */
+const TO_SPLIT = 'has no areas yet';
+
+/** Folders that may have more files than `npm run check:sizes` allows, each with its reason. This is the only such list. */
 export const SIZE_EXCEPTIONS = {
-  'libs/kinds/src/global-secret.ts': 'each kind has a file of its own',
-  'libs/rest/src/controllers/docs.controller.ts': 'each controller of Nest has a file of its own',
-  'libs/runtime/src/settings/decode.ts': 'type assertions are allowed in decode.ts only, which the linter holds',
+  'apps/control-plane/src': TO_SPLIT,
+  'apps/zone/src': TO_SPLIT,
+  'libs/admission/src': TO_SPLIT,
+  'libs/identity/src': TO_SPLIT,
+  'libs/kinds/src': 'each kind has a file of its own',
+  'libs/rest/src/controllers': 'each controller of Nest has a file of its own',
+  'libs/rest/src/http': TO_SPLIT,
+  'libs/rest/src/openapi': TO_SPLIT,
+  'libs/xds/src/model': TO_SPLIT,
 };

@@ -3,7 +3,7 @@ import { Failure } from '../lib/failure.mjs';
 const SAMPLE_MARK = 'the sample of examples/quickstart was applied';
 
 /** The name of a control plane's database. */
-export function databaseOf(plane) {
+function databaseOf(plane) {
   return `causeway_${plane.name}`;
 }
 

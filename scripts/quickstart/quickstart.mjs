@@ -50,7 +50,13 @@ export async function runQuickstart(settings, { signal, atEnd, say }) {
   await Promise.race([
     ended,
     show({
-      ...{ settings, parts, programs, postgres, network, say, atEnd },
+      settings,
+      parts,
+      programs,
+      postgres,
+      network,
+      say,
+      atEnd,
       signal: AbortSignal.any([signal, over.signal]),
     }),
   ]);

@@ -7,7 +7,7 @@ import { keep } from './zone-credentials.mjs';
  * The files of the demo's own Redis: its settings, which hold its password, and its URL, by which the control planes read that.
  * Neither a command line nor an environment shows it.
  */
-export function redisFiles(dataDir) {
+function redisFiles(dataDir) {
   return { configFile: join(dataDir, 'redis', 'redis.conf'), urlFile: join(dataDir, 'redis', 'redis-url') };
 }
 

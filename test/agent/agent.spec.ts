@@ -64,7 +64,9 @@ function ask(port: number, line = 'hello'): Promise<string> {
   /** `validity`: of certificates that it signs. */
   const startZone = (validity: string): Promise<ZoneProgram> =>
     ZoneProgram.start({
-      ...{ DATABASE_URL: database.url, CAUSEWAY_XDS_TLS: 'on', CAUSEWAY_XDS_PORT: String(xdsPort) },
+      DATABASE_URL: database.url,
+      CAUSEWAY_XDS_TLS: 'on',
+      CAUSEWAY_XDS_PORT: String(xdsPort),
       CAUSEWAY_WORKLOAD_CERT_VALIDITY: validity,
     });
 
@@ -97,7 +99,8 @@ function ask(port: number, line = 'hello'): Promise<string> {
     dns: { port: ports.dns },
     dataplanes: [
       {
-        ...{ name: 'echo-1', address: '127.0.0.1' },
+        name: 'echo-1',
+        address: '127.0.0.1',
         services: [
           { name: 'echo', port: ports.inbound, servicePort: ports.service, health: { tcp: {}, interval: '500ms' } },
         ],
@@ -111,7 +114,8 @@ function ask(port: number, line = 'hello'): Promise<string> {
     drainTime: '2s',
     dataplanes: [
       {
-        ...{ name: 'web-1', address: '127.0.0.1' },
+        name: 'web-1',
+        address: '127.0.0.1',
         outbounds: [{ port: ports.outbound, backend: { name: 'echo', port: ports.inbound } }],
       },
     ],
@@ -174,7 +178,9 @@ function ask(port: number, line = 'hello'): Promise<string> {
       configuration: { problems: [], failures: [expect.stringMatching(/^dns: .* where capture is outbounds$/)] },
       proxies: [
         {
-          ...{ type: 'dataplane', mesh: MESH, name: 'echo-1' },
+          type: 'dataplane',
+          mesh: MESH,
+          name: 'echo-1',
           controlPlane: { type: 'connected', address: `127.0.0.1:${xdsPort}` },
           plane: { is: 'envoy', type: 'serving', version: expect.stringMatching(/^1\.\d+\.\d+$/) as string },
           certificate: { id: 'spiffe://default.east.mesh.local/workload/echo-1', hasEnded: false },
@@ -303,7 +309,8 @@ function ask(port: number, line = 'hello'): Promise<string> {
     await reaches();
     await until('its plane serves', async () => (await client.status())?.proxies[0]?.plane.type === 'serving');
     expect((await client.status())?.proxies[0]).toMatchObject({
-      ...{ controlPlane: { type: 'connecting' }, lease: { type: 'waiting' } },
+      controlPlane: { type: 'connecting' },
+      lease: { type: 'waiting' },
     });
     zone = await startZone('1h');
     for (const agent of [client, server])
@@ -318,10 +325,8 @@ function ask(port: number, line = 'hello'): Promise<string> {
     const second = new AgentProcess(server.folder, await serverConfig());
     await expect(second.start()).rejects.toThrow(/another agent runs with this state folder/);
     expect(await server.command('run', '--plane', 'enovy')).toEqual({
-      ...{
-        code: 2,
-        text: expect.stringContaining('plane: must be one of envoy, builtin, direct, grpc; got "enovy"') as string,
-      },
+      code: 2,
+      text: expect.stringContaining('plane: must be one of envoy, builtin, direct, grpc; got "enovy"') as string,
     });
   });
 

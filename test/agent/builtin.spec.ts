@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DataplaneTokens } from '@causeway/access';
-import type { AgentStatus } from '@causeway/agent';
+import type { AgentStatus } from '@causeway/agent/testing';
 import { joinBundleText } from '@causeway/identity';
 import { freePort } from '../../scripts/lib/ports.mjs';
 import { DATAPLANE_TOKENS } from '../../apps/zone/src/workload-identity.module';
@@ -39,7 +39,8 @@ describe('an agent whose builtin plane has several processes', () => {
     metrics: { port: ports.metrics },
     dataplanes: [
       {
-        ...{ name: 'web-1', address: '127.0.0.1' },
+        name: 'web-1',
+        address: '127.0.0.1',
         services: [{ name: 'web', port: ports.inbound, servicePort: ports.service, protocol: 'http' }],
         outbounds: [{ port: ports.outbound, backend: { name: 'web', port: ports.inbound } }],
       },

@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MachineNetwork, type NetworkPlan } from '@causeway/agent';
+import { MachineNetwork, type NetworkPlan } from '@causeway/agent/testing';
 import { describeWhere } from '../dns/programs';
 import { dialFrom, serveIn } from '../support/namespace-programs';
 import { canFilter, NetworkNamespace } from '../support/network-namespace';
@@ -43,8 +43,12 @@ describeWhere(
     await namespace.run('nft', ['-f', '-'], 'table inet other { chain c { tcp dport 1 drop; }; }\n');
     await serveIn(
       namespace,
-      ...['127.0.0.1,15001,proxy', '::1,15001,proxy', '0.0.0.0,2200,process', '10.7.0.1,8080,inbound'],
-      ...['0.0.0.0,6379,redis', '127.0.0.1,8080,loopback'],
+      '127.0.0.1,15001,proxy',
+      '::1,15001,proxy',
+      '0.0.0.0,2200,process',
+      '10.7.0.1,8080,inbound',
+      '0.0.0.0,6379,redis',
+      '127.0.0.1,8080,loopback',
     );
   });
   afterAll(async () => {

@@ -43,7 +43,9 @@ describeWhere(
     until(`user ${uid} gets ${want}`, async () => (await ask(uid)) === want);
   const dataplane = (name: string, given: object = {}): object => ({ name, address: '10.7.1.1', ...given });
   const config = (plane: string, ...dataplanes: readonly object[]): object => ({
-    ...{ capture: 'redirect', plane, dataplanes },
+    capture: 'redirect',
+    plane,
+    dataplanes,
     ...(plane === 'envoy' && { envoy: { path: ENVOY, concurrency: 1 } }),
   });
 

@@ -78,7 +78,9 @@ describe.each(PLANES)('a machine with the plane %s, whatever its zone says', (pl
     for (const name of ['xds', 'inbound', 'outbound'] as const) ports[name] = await freePort();
     [ports.own, ports.victim] = [await own.listen('127.0.0.1'), await victim.listen('127.0.0.1')];
     zone = await ZoneProgram.start({
-      ...{ DATABASE_URL: database.url, CAUSEWAY_XDS_TLS: 'on', CAUSEWAY_XDS_PORT: String(ports.xds) },
+      DATABASE_URL: database.url,
+      CAUSEWAY_XDS_TLS: 'on',
+      CAUSEWAY_XDS_PORT: String(ports.xds),
     });
     await zone.untilLeading();
     await zone.put('/meshparameters/open', { type: 'MeshParameters', name: 'open', spec: { mtls: 'Permissive' } });
@@ -93,13 +95,11 @@ describe.each(PLANES)('a machine with the plane %s, whatever its zone says', (pl
     const services = [{ name: 'web', port: ports.inbound, servicePort: ports.own }];
     const outbounds = [{ port: ports.outbound, backend: { name: 'far', port: ports.victim } }];
     agent = new AgentProcess(join(folder, 'a'), {
-      ...{
-        bundle,
-        plane,
-        drainTime: '1s',
-        mayDial: MAY_DIAL,
-        dataplanes: [{ name: 'web-1', address, services, outbounds }],
-      },
+      bundle,
+      plane,
+      drainTime: '1s',
+      mayDial: MAY_DIAL,
+      dataplanes: [{ name: 'web-1', address, services, outbounds }],
       ...(ENVOY !== undefined && plane === 'envoy' && { envoy: { path: ENVOY, concurrency: 1 } }),
     });
     await agent.start();

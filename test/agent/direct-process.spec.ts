@@ -48,7 +48,9 @@ describeWhere(
     // Somebody whom this machine does not trust.
     const tags = { 'kuma.io/service': 'away', 'kuma.io/protocol': 'tcp' };
     await zone.put('/meshes/default/dataplanes/away-1', {
-      ...{ type: 'Dataplane', mesh: 'default', name: 'away-1' },
+      type: 'Dataplane',
+      mesh: 'default',
+      name: 'away-1',
       spec: { networking: { address: '192.0.2.9', inbound: [{ port: PORT, tags }] } },
     });
     await serveIn(there, `10.7.1.2,${PORT},echo`);

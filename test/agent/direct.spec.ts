@@ -3,8 +3,9 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DirectPlane, MachineNetwork, type DirectPlaneOptions, type NetworkPlan } from '@causeway/agent';
-import { FakeClock, silentLogger, systemClock } from '@causeway/runtime';
+import { DirectPlane, MachineNetwork, type DirectPlaneOptions, type NetworkPlan } from '@causeway/agent/testing';
+import { silentLogger, systemClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import type { JsonObject, Resource } from '@causeway/resources';
 import { RESOURCE_TYPES } from '@causeway/xds';
 import { describeWhere } from '../dns/programs';
@@ -102,8 +103,13 @@ describeWhere(
 
   const create = (options: Partial<DirectPlaneOptions> = {}): DirectPlane =>
     new DirectPlane(resources, {
-      ...{ network, instance: AGENT, clock: systemClock, logger: silentLogger },
-      ...{ isLeading: true, trustedNetworks: ['10.7.0.0/16', 'fd00:7::/64'], ...options },
+      network,
+      instance: AGENT,
+      clock: systemClock,
+      logger: silentLogger,
+      isLeading: true,
+      trustedNetworks: ['10.7.0.0/16', 'fd00:7::/64'],
+      ...options,
     });
 
   /** Tells the plane all that may have changed. */
@@ -149,7 +155,9 @@ describeWhere(
     network = new MachineNetwork({ folder, instance: AGENT, tools: machine });
     zone = new TrafficZone([mesh, settings({ mtls: 'Off' })]);
     resources = new ViewResources(zone, 'west', {
-      ...{ mesh: 'default', listed: 'declared', capture: { type: 'translate' } },
+      mesh: 'default',
+      listed: 'declared',
+      capture: { type: 'translate' },
     });
     known = new Map();
     plane = create();
@@ -230,7 +238,8 @@ describeWhere(
         { ...service('here', '').spec, identities },
         { status: { vip: { ip: '241.0.0.2' } } },
       ),
-      ...[instance('here', '10.7.1.2'), instance('here', '10.7.1.3')],
+      instance('here', '10.7.1.2'),
+      instance('here', '10.7.1.3'),
     );
     const what = plane.unobeyed;
     expect([...what].sort((a, b) => (a.name < b.name ? -1 : 1))).toEqual([
@@ -250,7 +259,8 @@ describeWhere(
     for (const refused of [{ mtls: 'Strict' }, { mtls: 'Permissive', ...deny }, { mtls: 'Off', ...deny }]) {
       await put(settings(refused));
       expect(plane.state).toMatchObject({
-        ...{ type: 'failed', reason: expect.stringContaining('inbound 10.7.1.1:8080: callers need an identity') },
+        type: 'failed',
+        reason: expect.stringContaining('inbound 10.7.1.1:8080: callers need an identity'),
       });
       await put(settings({ mtls: 'Permissive' }));
       expect(plane.state.type).toBe('serving');

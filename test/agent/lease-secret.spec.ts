@@ -24,7 +24,9 @@ describe('the lease of an agent whose bundle somebody else has too', () => {
   let port = 0;
 
   const config = (address: string): object => ({
-    ...{ bundle: join(folder, 'bundle'), plane: 'builtin', drainTime: '1s' },
+    bundle: join(folder, 'bundle'),
+    plane: 'builtin',
+    drainTime: '1s',
     dataplanes: [{ name: 'web-1', address, services: [{ name: 'web', port, servicePort: port + 1 }] }],
   });
   const lease = async (agent: AgentProcess): Promise<{ readonly type?: string; readonly reason?: string }> =>
@@ -41,8 +43,10 @@ describe('the lease of an agent whose bundle somebody else has too', () => {
     const xdsPort = await freePort();
     port = await freePort();
     zone = await ZoneProgram.start({
-      ...{ DATABASE_URL: database.url, CAUSEWAY_AGENT_LEASE: LEASE },
-      ...{ CAUSEWAY_XDS_TLS: 'on', CAUSEWAY_XDS_PORT: String(xdsPort) },
+      DATABASE_URL: database.url,
+      CAUSEWAY_AGENT_LEASE: LEASE,
+      CAUSEWAY_XDS_TLS: 'on',
+      CAUSEWAY_XDS_PORT: String(xdsPort),
     });
     await zone.untilLeading();
     const { tokens } = zone.app.get<DataplaneTokens>(DATAPLANE_TOKENS, { strict: false });

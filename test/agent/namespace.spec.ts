@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DataplaneTokens } from '@causeway/access';
-import type { AgentStatus } from '@causeway/agent';
+import type { AgentStatus } from '@causeway/agent/testing';
 import { joinBundleText } from '@causeway/identity';
 import { freePort } from '../../scripts/lib/ports.mjs';
 import { DATAPLANE_TOKENS } from '../../apps/zone/src/workload-identity.module';
@@ -28,18 +28,26 @@ describe('an agent with Dataplanes in a namespace', () => {
   const token = async (namespace: string | undefined, name: string): Promise<string> => {
     const { tokens } = zone.app.get<DataplaneTokens>(DATAPLANE_TOKENS, { strict: false });
     const issued = await tokens.issue({
-      ...{ mesh: 'default', name, services: ['web'], validFor: '1h' },
+      mesh: 'default',
+      name,
+      services: ['web'],
+      validFor: '1h',
       ...(namespace !== undefined && { namespace }),
     });
     return issued.token;
   };
   const dataplane = (name: string, namespace: string | undefined, port: number, more: object = {}): object => ({
-    ...{ name, ...(namespace !== undefined && { namespace }), address: '127.0.0.1' },
+    name,
+    ...(namespace !== undefined && { namespace }),
+    address: '127.0.0.1',
     services: [{ name: 'web', port, servicePort: ports.service, protocol: 'http', health: { tcp: {} } }],
     ...more,
   });
   const config = (...dataplanes: object[]): object => ({
-    ...{ bundle: join(folder, 'bundle'), plane: 'builtin', drainTime: '1s', dataplanes },
+    bundle: join(folder, 'bundle'),
+    plane: 'builtin',
+    drainTime: '1s',
+    dataplanes,
   });
   const proxies = async (): Promise<readonly Proxy[]> => (await agent.status())?.proxies ?? [];
   const proxyIn = async (namespace: string, name = 'web-1'): Promise<Proxy | undefined> =>
@@ -64,12 +72,17 @@ describe('an agent with Dataplanes in a namespace', () => {
     await zone.app.get<DataplaneTokens>(DATAPLANE_TOKENS, { strict: false }).tokens.ensureKey();
     // A Dataplane whose name is what the node of the agent's proxy is called: it is not the one of the agent.
     await zone.put('/meshes/default/dataplanes/web-1.shop', {
-      ...{ type: 'Dataplane', mesh: 'default', name: 'web-1.shop' },
+      type: 'Dataplane',
+      mesh: 'default',
+      name: 'web-1.shop',
       networking: { address: '127.0.0.9', inbound: [{ port: 1, tags: { 'kuma.io/service': 'other' } }] },
     });
     const bundle = joinBundleText({
-      ...{ controlPlanes: [`127.0.0.1:${ports.xds}`], zone: 'east', mesh: 'default' },
-      ...{ token: await token('shop', 'web-1'), authority: zone.authority ?? '' },
+      controlPlanes: [`127.0.0.1:${ports.xds}`],
+      zone: 'east',
+      mesh: 'default',
+      token: await token('shop', 'web-1'),
+      authority: zone.authority ?? '',
     });
     writeFileSync(join(folder, 'bundle'), bundle, { mode: 0o600 });
     writeFileSync(join(folder, 'token'), await token(undefined, 'web-1'), { mode: 0o600 });

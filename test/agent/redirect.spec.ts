@@ -50,7 +50,9 @@ describeWhere(
     const server = await machines.agent(there, 'echo-1', { plane: 'builtin', dataplanes });
     await server.start();
     await machines.zone.put('/meshes/default/meshexternalservices/outside', {
-      ...{ type: 'MeshExternalService', mesh: 'default', name: 'outside' },
+      type: 'MeshExternalService',
+      mesh: 'default',
+      name: 'outside',
       spec: { match: { port: PORT }, endpoints: [{ address: '10.7.1.2', port: 7_001 }] },
     });
     vips = [

@@ -75,13 +75,17 @@ describe('a machine with the builtin plane', () => {
       services.push({ name, port, servicePort: (server.address() as AddressInfo).port, protocol });
     }
     zone = await ZoneProgram.start({
-      ...{ DATABASE_URL: database.url, CAUSEWAY_XDS_TLS: 'on', CAUSEWAY_XDS_PORT: String(ports.xds) },
+      DATABASE_URL: database.url,
+      CAUSEWAY_XDS_TLS: 'on',
+      CAUSEWAY_XDS_PORT: String(ports.xds),
     });
     await zone.untilLeading();
     const { tokens } = zone.app.get<DataplaneTokens>(DATAPLANE_TOKENS, { strict: false });
     await tokens.ensureKey();
     const { token } = await tokens.issue({
-      ...{ mesh: 'default', name: 'all-1', validFor: '1h' },
+      mesh: 'default',
+      name: 'all-1',
+      validFor: '1h',
       services: [...SERVICES],
     });
     const [controlPlanes, authority] = [[`127.0.0.1:${ports.xds}`], zone.authority ?? ''];
@@ -89,7 +93,8 @@ describe('a machine with the builtin plane', () => {
     const text = joinBundleText({ controlPlanes, zone: 'east', mesh: 'default', token, authority });
     writeFileSync(bundle, text, { mode: 0o600 });
     const outbounds = (['front', 'web'] as const).map((name) => ({
-      ...{ port: ports[name], backend: { name, port: inbounds.get(name) } },
+      port: ports[name],
+      backend: { name, port: inbounds.get(name) },
     }));
     const dataplanes = [{ name: 'all-1', address: '127.0.0.1', services, outbounds }];
     const metrics = { port: ports.metrics };

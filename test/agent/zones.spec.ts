@@ -118,7 +118,9 @@ describe('agents of two zones', () => {
   /** From now on other zones enter east by this ingress. */
   const enterBy = (kind: ProxyKind): Promise<number> =>
     mesh.zone('east').put('/meshes/default/meshzoneaddresses/in', {
-      ...{ type: 'MeshZoneAddress', mesh: 'default', name: 'in' },
+      type: 'MeshZoneAddress',
+      mesh: 'default',
+      name: 'in',
       spec: { address: host(200 + number(kind)), port: 10_001 },
     });
   /** A service of east as west knows it. */
@@ -165,7 +167,8 @@ describe('agents of two zones', () => {
       await Promise.all([startDataplane('east', dataplane, { plane: kind, ...metrics }), startIngress(kind)]);
     });
     const outbounds = PROXY_KINDS.map((kind) => ({
-      ...{ address: host(210), port: PORT + number(kind) },
+      address: host(210),
+      port: PORT + number(kind),
       backend: { labels: { 'kuma.io/display-name': `web-${kind}`, 'kuma.io/zone': 'east' }, port: PORT },
     }));
     const dns = { capture: 'bind', dns: { port: ports.dns } };
@@ -239,7 +242,9 @@ describe('agents of two zones', () => {
   it('refuse a second machine with the same name', async () => {
     const first = agent('server-builtin');
     const second = new AgentProcess(join(folder, 'second'), {
-      ...{ bundle: join(folder, 'server-builtin.bundle'), plane: 'builtin', drainTime: '1s' },
+      bundle: join(folder, 'server-builtin.bundle'),
+      plane: 'builtin',
+      drainTime: '1s',
       dataplanes: [{ name: 'server-builtin', address: host(230) }],
     });
     await second.start();

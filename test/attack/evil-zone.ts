@@ -9,7 +9,7 @@ import {
   ResourceEncoder,
   type StatePosition,
   type WireResource,
-} from '../../libs/kds/src/testing';
+} from '@causeway/kds/testing';
 import type { Target } from './target';
 
 const EXTENSIONS = Object.values(Extension);
@@ -109,7 +109,9 @@ export class EvilZone {
     const { zone } = this;
     const token = this.target.tokens[zone];
     return encodeZoneHeaders({
-      ...{ zone, version: '0', extensions: EXTENSIONS },
+      zone,
+      version: '0',
+      extensions: EXTENSIONS,
       ...(session === undefined ? {} : { session }),
       ...(token === undefined ? {} : { token }),
     });

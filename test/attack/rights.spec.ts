@@ -75,7 +75,11 @@ describe('what a role may write', () => {
 
   const views = (): readonly EnvoyView[] => {
     const dataplane = (name: string, namespace: string) => ({
-      ...{ kind: 'Dataplane', mesh: 'default', zone: 'east', namespace, name },
+      kind: 'Dataplane',
+      mesh: 'default',
+      zone: 'east',
+      namespace,
+      name,
     });
     const at = { address: '127.0.0.1', port: 10_002 };
     return [
@@ -135,11 +139,15 @@ describe('what a role may write', () => {
     const web = { type: 'Dataplane', mesh: 'default', name: 'web-1' };
     await zone.put('/meshes/default/dataplanes/web-1', { ...web, spec: BASES['Dataplane'] });
     await zone.put('/meshes/default/meshservices/web', {
-      ...{ type: 'MeshService', mesh: 'default', name: 'web', spec: BASES['MeshService'] },
+      type: 'MeshService',
+      mesh: 'default',
+      name: 'web',
+      spec: BASES['MeshService'],
     });
     for (const role of ROLES) {
       await zone.put(`/rolebindings/${role}`, {
-        ...{ type: 'RoleBinding', name: role },
+        type: 'RoleBinding',
+        name: role,
         spec: { role, subjects: [{ kind: 'User', name: role }], namespaces: ['default'] },
       });
       const answer = await zone.post('/tokens/user', { name: role, groups: [], validFor: '1h' });
@@ -164,7 +172,10 @@ describe('what a role may write', () => {
     const body = { type: 'Secret', mesh: 'default', name: 'crown' };
     await zone.put('/meshes/default/secrets/crown', { ...body, spec: shared });
     await zone.put('/meshes/default/meshexternalservices/granted', {
-      ...{ type: 'MeshExternalService', mesh: 'default', name: 'granted', spec },
+      type: 'MeshExternalService',
+      mesh: 'default',
+      name: 'granted',
+      spec,
     });
     await until('the certificate is given', async () => reached(await given()).includes('certificate'));
     await zone.put('/meshes/default/secrets/crown', { ...body, spec: { data, usedBy: [] } });

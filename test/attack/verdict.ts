@@ -2,7 +2,7 @@ import type { Write } from './load';
 import type { Counts } from './tally';
 
 /** When the parts of a run began and ended, by the clock of the writes. */
-export interface Phases {
+interface Phases {
   readonly began: number;
   readonly attackFrom: number;
   readonly attackUntil: number;
@@ -33,7 +33,7 @@ export interface Seen {
 }
 
 /** How long the normal load took in one part of a run, ms. */
-export interface Propagation {
+interface Propagation {
   readonly writes: number;
   readonly refused: number;
   readonly p50: number;
@@ -91,11 +91,17 @@ export function judge(seen: Seen, times: boolean): Verdict {
     ...(times && settledMs !== undefined && settledMs > SETTLES ? [`it took ${settledMs} ms to be as before`] : []),
   ];
   return {
-    ...{ attack: 'all', seconds: seen.seconds, before },
-    ...{ during: within(phases.attackFrom, phases.attackUntil), after: within(phases.attackUntil, phases.ended) },
-    ...{ settledMs, leasesLost, writesLost: lost.length },
+    attack: 'all',
+    seconds: seen.seconds,
+    before,
+    during: within(phases.attackFrom, phases.attackUntil),
+    after: within(phases.attackUntil, phases.ended),
+    settledMs,
+    leasesLost,
+    writesLost: lost.length,
     peakMb: Object.fromEntries(planes.map(({ name, peakMb }) => [name, peakMb])),
-    ...{ attacks, broken },
+    attacks,
+    broken,
   };
 }
 
@@ -138,11 +144,17 @@ export function tableOf(verdict: Verdict): string {
   return [
     '| propagation, ms | writes | refused | p50 | p99 | max |',
     '| --- | --- | --- | --- | --- | --- |',
-    ...[row('before', verdict.before), row('during', verdict.during), row('after', verdict.after), ''],
+    row('before', verdict.before),
+    row('during', verdict.during),
+    row('after', verdict.after),
+    '',
     `as before ${verdict.settledMs ?? 'never'} ms after the end; leases lost ${verdict.leasesLost}; writes lost ${verdict.writesLost}`,
     `peak memory, MB: ${Object.entries(verdict.peakMb)
       .map(([name, mb]) => `${name} ${mb}`)
       .join(', ')}`,
-    ...['', '| attack | what became of it |', '| --- | --- |', ...reasons],
+    '',
+    '| attack | what became of it |',
+    '| --- | --- |',
+    ...reasons,
   ].join('\n');
 }

@@ -20,16 +20,22 @@ describe('a definition and many policies of its kind in one batch', () => {
   });
 
   const definition = (kind: string): object => ({
-    ...{ type: 'MetaresourceDefinition', name: `${kind.toLowerCase()}s.example.com` },
+    type: 'MetaresourceDefinition',
+    name: `${kind.toLowerCase()}s.example.com`,
     spec: {
-      ...{ group: 'example.com', kind, plural: `${kind.toLowerCase()}s`, hierarchy: 'mesh' },
+      group: 'example.com',
+      kind,
+      plural: `${kind.toLowerCase()}s`,
+      hierarchy: 'mesh',
       declaredTargets: [{ kind: 'Namespace', semantics: 'paints its services' }],
       effectiveTarget: { level: 'Rule', semantics: 'is painted' },
       schema: { type: 'object', properties: { colour: { type: 'string' } } },
     },
   });
   const policy = (kind: string, n: number): object => ({
-    ...{ type: kind, mesh: 'default', name: `p-${n}` },
+    type: kind,
+    mesh: 'default',
+    name: `p-${n}`,
     spec: { targetRefs: [{ kind: 'Namespace', name: 'default' }], colour: 'red' },
   });
 

@@ -33,7 +33,9 @@ describe('a control plane that is killed while it writes a batch', () => {
 
   const apply = (query: string): Promise<Response> =>
     adminFetch(`${plane.restUrl}/_apply${query}`, {
-      ...{ method: 'POST', body: lines('s'), headers: { 'content-type': 'application/x-ndjson' } },
+      method: 'POST',
+      body: lines('s'),
+      headers: { 'content-type': 'application/x-ndjson' },
     });
   const stored = async (): Promise<number> => Number((await plane.get(`${PATH}?size=1`))?.['total']);
   const summary = async (answer: Response): Promise<Record<string, unknown>> => {

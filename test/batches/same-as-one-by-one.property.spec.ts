@@ -4,8 +4,10 @@ import { Admission, type BatchOutcome } from '@causeway/admission';
 import { coreKinds } from '@causeway/kinds';
 import { DomainError, Invalid, type ControlPlane, type JsonObject } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
-import { followStore, MemoryStore, ResourceIndex, type ResourceStore } from '@causeway/store';
-import { createPostgresBackend, type PostgresBackend } from '@causeway/store-postgres';
+import { followStore, ResourceIndex, type ResourceStore } from '@causeway/store';
+import { MemoryStore } from '@causeway/store/testing';
+import type { PostgresBackend } from '@causeway/store-postgres';
+import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import { meshesOf } from '../support/meshes';
 

@@ -1,4 +1,5 @@
-import { connectApi, type ApiClient, type ApplyOptions, type WatchEvent } from '@causeway/api-client';
+import { connectApi, type ApiClient, type WatchEvent } from '@causeway/api-client';
+import type { ApplyOptions } from '@causeway/api-client/testing';
 import type { JsonObject } from '@causeway/resources';
 import { OPERATOR_TOKEN } from '../grpc/grpc-fixture';
 import { serviceId } from '../rest/rest-fixture';
@@ -7,7 +8,9 @@ import { Link } from '../support/link';
 import { failure, INTERFACES, type Served } from './served-plane';
 
 const service = (name: string, more: JsonObject = {}): JsonObject => ({
-  ...{ type: 'MeshService', mesh: 'default', name },
+  type: 'MeshService',
+  mesh: 'default',
+  name,
   spec: { selector: { dataplaneTags: { app: name } }, ports: [{ port: 80, appProtocol: 'http' }] },
   ...more,
 });
@@ -113,7 +116,9 @@ describe.each(INTERFACES)('the contract of the API over %s', (_, serve) => {
 
   it('resolves a hostname to its service, its addresses and its instances, and explains it', async () => {
     const dataplane = (name: string, address: string, state: string): JsonObject => ({
-      ...{ type: 'Dataplane', mesh: 'default', name },
+      type: 'Dataplane',
+      mesh: 'default',
+      name,
       spec: { networking: { address, inbound: [{ port: 8080, state, tags: { app: 'a', 'kuma.io/service': 'a' } }] } },
     });
     const spec = {
@@ -121,12 +126,15 @@ describe.each(INTERFACES)('the contract of the API over %s', (_, serve) => {
       ports: [{ port: 80, targetPort: 8080, name: 'web', appProtocol: 'http' }],
     };
     const generator = {
-      ...{ type: 'HostnameGenerator', name: 'local' },
+      type: 'HostnameGenerator',
+      name: 'local',
       spec: { selector: { meshService: { matchLabels: {} } }, template: '{{ name }}.mesh' },
     };
     const documents = [
       service('a', { spec }),
-      ...[dataplane('one', '10.0.0.1', 'Ready'), dataplane('two', '10.0.0.2', 'NotReady'), generator],
+      dataplane('one', '10.0.0.1', 'Ready'),
+      dataplane('two', '10.0.0.2', 'NotReady'),
+      generator,
     ];
     const { results, revision } = await api.apply(documents);
     expect(results.map(({ outcome, error }) => error?.violations ?? outcome)).toEqual(Array(4).fill('created'));
@@ -143,20 +151,35 @@ describe.each(INTERFACES)('the contract of the API over %s', (_, serve) => {
     } as const;
     await served.index.reached((await served.store.write({ changes: [change], onRefusal: 'abort' })).revision);
     const instance = (name: string, address: string, ready: boolean): object => ({
-      ...{ address, port: 8080, servicePort: 80, ready },
+      address,
+      port: 8080,
+      servicePort: 80,
+      ready,
       dataplane: { ...serviceId(name), kind: 'Dataplane' },
     });
     expect(await api.resolve({ hostname: 'A.mesh.' })).toEqual({
-      ...{ hostname: 'a.mesh', zone: 'east', service: serviceId('a'), virtualIps: ['241.0.0.7'] },
+      hostname: 'a.mesh',
+      zone: 'east',
+      service: serviceId('a'),
+      virtualIps: ['241.0.0.7'],
       ports: [{ port: 80, name: 'web', appProtocol: 'http' }],
       endpoints: [instance('one', '10.0.0.1', true), instance('two', '10.0.0.2', false)],
     });
     expect(await api.explain({ hostname: 'a.mesh', zone: 'east' })).toEqual({
-      ...{ hostname: 'a.mesh', mesh: 'default', zone: 'east', hints: [], note: '' },
+      hostname: 'a.mesh',
+      mesh: 'default',
+      zone: 'east',
+      hints: [],
+      note: '',
       claims: [
         {
-          ...{ service: serviceId('a'), generator: 'local', generatorZone: 'east', available: true },
-          ...{ rule: '', reason: '', change: '' },
+          service: serviceId('a'),
+          generator: 'local',
+          generatorZone: 'east',
+          available: true,
+          rule: '',
+          reason: '',
+          change: '',
         },
       ],
     });
@@ -244,7 +267,8 @@ describe.each(INTERFACES)('the contract of the API over %s', (_, serve) => {
 
   it('explains a hostname that several claim: who has it and why the others do not', async () => {
     const generator = (name: string, template: string): JsonObject => ({
-      ...{ type: 'HostnameGenerator', name },
+      type: 'HostnameGenerator',
+      name,
       spec: { selector: { meshService: { matchLabels: { team: 'db' } } }, template },
     });
     const db = { labels: { team: 'db' } };
@@ -254,8 +278,13 @@ describe.each(INTERFACES)('the contract of the API over %s', (_, serve) => {
       expect(results).toMatchObject([{ outcome: 'created' }]);
     }
     const has = (name: string): object => ({
-      ...{ service: serviceId(name), generator: 'by-hand', generatorZone: 'east', available: true },
-      ...{ rule: '', reason: '', change: '' },
+      service: serviceId(name),
+      generator: 'by-hand',
+      generatorZone: 'east',
+      available: true,
+      rule: '',
+      reason: '',
+      change: '',
     });
     const { claims } = await api.explain({ hostname: 'one.mesh.local' });
     const lost = { available: false, rule: expect.stringMatching(/./), reason: expect.stringMatching(/\bb\b/) };
@@ -272,7 +301,9 @@ describe.each(INTERFACES)('the contract of the API over %s', (_, serve) => {
 
   it('explains a request and says the merged routes of a service', async () => {
     const route = {
-      ...{ type: 'HTTPRoute', mesh: 'default', name: 'split' },
+      type: 'HTTPRoute',
+      mesh: 'default',
+      name: 'split',
       spec: {
         parentRefs: [{ kind: 'Service', name: 'a' }],
         rules: [{ name: 'all', backendRefs: [{ name: 'b', port: 80 }] }],
@@ -287,7 +318,8 @@ describe.each(INTERFACES)('the contract of the API over %s', (_, serve) => {
     const rules = [{ route: { name: 'split' }, backends: [{ to: expect.stringContaining('b:80') }] }];
     expect(await api.routesOf(asked)).toMatchObject({ total: 1, tables: [{ port: 80, rules }] });
     expect(await failure(api.explainRequest({ question: { to: 'ftp://a/' } }))).toMatchObject({
-      ...{ code: 'invalid', violations: [{ field: 'to' }] },
+      code: 'invalid',
+      violations: [{ field: 'to' }],
     });
     expect(await failure(api.routesOf({ service: 'none' }))).toMatchObject({ code: 'not-found' });
     expect(await failure(api.routesOf({ service: 'a', mesh: 'none' }))).toMatchObject({ code: 'not-found' });

@@ -1,12 +1,12 @@
 import { ApiError, connectApi, type ApiClient } from '@causeway/api-client';
-import { namingInsights } from '@causeway/control-plane';
+import { namingInsights } from '@causeway/control-plane/testing';
 import { HostnameExplainer } from '@causeway/controllers';
 import type { Insights } from '@causeway/queries';
 import { BadRequest, ErrorInfo, ResourceServiceClient, RetryInfo, RpcStatus } from '@causeway/proto-gen';
 import type { JsonObject } from '@causeway/resources';
 import type { AuditLog } from '@causeway/store';
 import { credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
-import type { CallerRateSettings } from '@causeway/access';
+import type { CallerRateSettings } from '@causeway/access/testing';
 import { GrpcFixture, OPERATOR_TOKEN } from '../grpc/grpc-fixture';
 import { restFixture, ZONE_EAST } from '../rest/rest-fixture';
 import { plainTokens } from '../support/rest-access';
@@ -29,7 +29,8 @@ const BINDINGS: Readonly<Record<string, JsonObject>> = {
 };
 const bindings = Object.entries(BINDINGS).map(([name, spec]) => ({
   id: { kind: 'RoleBinding', mesh: '', zone: '', namespace: '', name },
-  ...{ spec, labels: {} },
+  spec,
+  labels: {},
 }));
 const GENERATORS: Readonly<Record<string, string>> = {
   own: '{{ .DisplayName }}.{{ .Namespace }}.own',
@@ -37,7 +38,8 @@ const GENERATORS: Readonly<Record<string, string>> = {
 };
 const generators = Object.entries(GENERATORS).map(([name, template]) => ({
   id: { kind: 'HostnameGenerator', mesh: '', zone: '', namespace: '', name },
-  ...{ spec: { template, selector: { meshService: {} } }, labels: {} },
+  spec: { template, selector: { meshService: {} } },
+  labels: {},
 }));
 const seeds = [...bindings, ...generators];
 const verifiers = [plainTokens];
@@ -46,7 +48,8 @@ async function serveRest(rates?: CallerRateSettings): Promise<Served> {
   const access = { operatorToken: OPERATOR_TOKEN, open: false, verifiers, ...(rates ? { rates } : {}) };
   const view: { naming?: Insights } = {};
   const rest = await restFixture({
-    ...{ cp: ZONE_EAST, access },
+    cp: ZONE_EAST,
+    access,
     insights: { explainHostname: (question, signal) => view.naming?.explainHostname?.(question, signal) ?? {} },
   });
   const explainer = new HostnameExplainer(rest.index, ZONE_EAST);
@@ -70,7 +73,9 @@ async function serveRest(rates?: CallerRateSettings): Promise<Served> {
 
 async function serveGrpc(rates?: CallerRateSettings): Promise<Served> {
   const grpc = await GrpcFixture.open({
-    ...{ cp: ZONE_EAST, open: false, verifiers },
+    cp: ZONE_EAST,
+    open: false,
+    verifiers,
     ...(rates ? { rates } : {}),
   });
   const changes = seeds.map((one) => ({ ...one, type: 'put', expect: 'any' }) as const);
@@ -110,7 +115,10 @@ function detailOf(status: RpcStatus | undefined, type: string): Buffer {
 }
 
 const service = (namespace: string): JsonObject => ({
-  ...{ type: 'MeshService', mesh: 'default', namespace, name: 'a' },
+  type: 'MeshService',
+  mesh: 'default',
+  namespace,
+  name: 'a',
   spec: { selector: { dataplaneTags: { app: 'a' } }, ports: [{ port: 80, appProtocol: 'http' }] },
 });
 const named = (namespace: string) => ({ kind: 'MeshService', namespace, name: 'a' });

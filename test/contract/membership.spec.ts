@@ -1,15 +1,20 @@
-import { connectApi, type ApiClient, type DeleteOptions } from '@causeway/api-client';
+import { connectApi, type ApiClient } from '@causeway/api-client';
+import type { DeleteOptions } from '@causeway/api-client/testing';
 import type { JsonObject } from '@causeway/resources';
 import { OPERATOR_TOKEN } from '../grpc/grpc-fixture';
 import { failure, INTERFACES, type Served } from './served-plane';
 
 const mesh = (name: string, team?: string, labels: JsonObject = {}): JsonObject => ({
-  ...{ type: 'Mesh', name, labels },
+  type: 'Mesh',
+  name,
+  labels,
   spec: team === undefined ? {} : { namespaceSelector: { matchLabels: { team } } },
 });
 const namespace = (name: string, team: string): JsonObject => ({ type: 'Namespace', name, labels: { team } });
 const service = (name: string, place: JsonObject): JsonObject => ({
-  ...{ type: 'MeshService', name, ...place },
+  type: 'MeshService',
+  name,
+  ...place,
   spec: { selector: { dataplaneTags: { app: name } }, ports: [{ port: 80 }] },
 });
 const TERMINATING = { 'causeway.io/terminating': 'true' };

@@ -2,7 +2,7 @@ import { leastCpu } from './cpu';
 import type { EntryPoint, Shape } from './entry-point';
 
 /** CPU time at one size. */
-export interface Step {
+interface Step {
   readonly size: number;
   readonly ms: number;
 }
@@ -28,7 +28,7 @@ export interface Judging {
   readonly tooLong: number;
 }
 
-export const JUDGING: Judging = { floor: 4, exponent: 1.35, tooLong: 3_000 };
+const JUDGING: Judging = { floor: 4, exponent: 1.35, tooLong: 3_000 };
 
 const SMALLEST = 256;
 const MOST_STEPS = 9;
@@ -54,7 +54,7 @@ export async function climb(entry: EntryPoint, shape: Shape, judging: Judging = 
 }
 
 /** The least of five at the last sizes, replacing what was measured once. */
-export async function remeasured(shape: Shape, steps: readonly Step[]): Promise<Step[]> {
+async function remeasured(shape: Shape, steps: readonly Step[]): Promise<Step[]> {
   const again: Step[] = [];
   for (const { size } of steps) again.push({ size, ms: await leastCpu(shape.prepare(size), CONFIRMED_BY) });
   return again;
@@ -106,7 +106,7 @@ function upToLongest(steps: readonly Step[]): readonly Step[] {
 }
 
 /** Exponent over the last two doublings; undefined where they stay below the floor. */
-export function growthOf(steps: readonly Step[], floor: number): number | undefined {
+function growthOf(steps: readonly Step[], floor: number): number | undefined {
   const [a, , c] = steps.slice(-3);
   return a && c && c.ms >= floor ? exponentOf(a, c) : undefined;
 }

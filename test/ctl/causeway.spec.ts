@@ -43,7 +43,8 @@ describe('causeway, as its user runs it', () => {
       ['meshes', 'xmeshes', 'xmesh', 'XMesh', 'm'].map((noun) => causeway(['get', noun, 'default', '-o', 'json'])),
     );
     expect(JSON.parse(plain?.out ?? '')).toMatchObject({
-      ...{ type: 'Mesh', name: 'default' },
+      type: 'Mesh',
+      name: 'default',
       status: { awsName: 'default', conditions: [{ type: 'Accepted', status: 'Unknown', reason: 'Pending' }] },
     });
     expect(others.map(({ out }) => out)).toEqual(others.map(() => plain?.out));
@@ -173,7 +174,10 @@ describe('causeway, as its user runs it', () => {
     const { code, out, err } = await causeway(['delete', 'msvc', 'nope', 'one', 'nope2', 'two']);
     expect(out).toBe('MeshService one deleted\nMeshService two deleted\n');
     expect(err.split('\n').map((line) => line.split(' ', 3).slice(0, 3).join(' '))).toEqual([
-      ...['MeshService nope: Not', '  warning:', 'MeshService nope2: Not', ''],
+      'MeshService nope: Not',
+      '  warning:',
+      'MeshService nope2: Not',
+      '',
     ]);
     expect(err).toContain('  warning: web needs it\n');
     expect(code).toBe(1);

@@ -44,7 +44,8 @@ describe('causeway delete, label, wait and edit', () => {
       expect(files.out).toBe('MeshService c deleted\nMeshService b deleted\n');
       expect((await causeway(['delete', 'msvc', '-l', 'team=gone'])).out).toBe('MeshService d deleted\n');
       expect(await causeway(['delete', 'msvc', '-l', 'team=gone'])).toEqual({
-        ...{ code: 0, out: '' },
+        code: 0,
+        out: '',
         err: 'nothing matches: nothing was deleted\n',
       });
     });
@@ -132,13 +133,16 @@ describe('causeway delete, label, wait and edit', () => {
     it('sets and removes labels, and changes a value only with --overwrite', async () => {
       await seed('redis', { team: 'db' });
       expect(await causeway(['label', 'msvc/redis', 'tier=cache', 'team-'])).toEqual({
-        ...{ code: 0, err: '', out: 'MeshService redis labelled\n' },
+        code: 0,
+        err: '',
+        out: 'MeshService redis labelled\n',
       });
       expect(labelsOf('redis')).toMatchObject({ tier: 'cache' });
       expect(labelsOf('redis')).not.toHaveProperty('team');
       const refused = await causeway(['label', 'msvc', 'redis', 'tier=web']);
       expect(refused).toEqual({
-        ...{ code: 1, out: '' },
+        code: 1,
+        out: '',
         err: 'MeshService redis: has tier=cache already; --overwrite changes it\n',
       });
       expect((await causeway(['label', 'msvc', 'redis', 'tier=web', '--overwrite', '--dry-run'])).code).toBe(0);
@@ -173,7 +177,8 @@ describe('causeway delete, label, wait and edit', () => {
     it('ends with 1 and says how it is when the time runs out', async () => {
       await seed('never', {}, conditions('False'));
       expect(await causeway(['wait', 'msvc/never', '--for=condition=Accepted', '--timeout', '1s'])).toEqual({
-        ...{ code: 1, out: '' },
+        code: 1,
+        out: '',
         err: 'MeshService never: not condition=Accepted after 1s: Accepted is False: TooMany: there are too many\n',
       });
       const other = await causeway(['wait', 'msvc/never', '--for=condition=Ready', '--timeout', '0']);
@@ -229,7 +234,9 @@ describe('causeway delete, label, wait and edit', () => {
         `if grep -q '^# + *by: other' "$1"; then exit 0; fi; sed -i 's/6379/6382/' "$1"; ${put} >/dev/null`,
       );
       expect(await causeway(['edit', 'msvc/shared'], '', racing)).toEqual({
-        ...{ code: 0, err: '', out: 'MeshService shared updated\n' },
+        code: 0,
+        err: '',
+        out: 'MeshService shared updated\n',
       });
       expect(fixture.index.get(serviceId('shared'))?.spec).toMatchObject({ ports: [{ port: 6382 }] });
     });

@@ -10,7 +10,11 @@ import { restFixture, serviceId, type RestFixture } from '../rest/rest-fixture';
 import { PROGRAM, runCauseway } from './run-causeway';
 
 const PAINT = {
-  ...{ group: 'a.io', kind: 'PaintPolicy', plural: 'paintpolicies', shortName: 'paint', hierarchy: 'mesh' },
+  group: 'a.io',
+  kind: 'PaintPolicy',
+  plural: 'paintpolicies',
+  shortName: 'paint',
+  hierarchy: 'mesh',
   declaredTargets: [{ kind: 'Namespace', semantics: 'paints its services' }],
   effectiveTarget: { level: 'Rule', semantics: 'is painted' },
   schema: { type: 'object', properties: { colour: { type: 'string' } } },

@@ -33,7 +33,10 @@ describe('causeway apply --dry-run of a HostnameGenerator, on the global', () =>
       ['HostnameGenerator new created (dry run)'],
       ['HOSTNAME', 'MESH', 'SERVICE', 'STATUS', 'COLLISION'],
       [
-        ...['shop.mesh', 'default', 'MeshService east/default/redis', 'NotAvailable'],
+        'shop.mesh',
+        'default',
+        'MeshService east/default/redis',
+        'NotAvailable',
         'clash with MeshService west/default/web: its generator "old" is older than "new"',
       ],
       [''],

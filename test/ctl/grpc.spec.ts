@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createAuthority, createServerCertificate, type ServerCertificates } from '@causeway/access';
+import type { ServerCertificates } from '@causeway/access';
+import { createAuthority, createServerCertificate } from '@causeway/access/testing';
 import { GrpcFixture, OPERATOR_TOKEN } from '../grpc/grpc-fixture';
 import { restFixture, serviceId, ZONE_EAST } from '../rest/rest-fixture';
 import { until } from '../support/until';
@@ -27,7 +28,9 @@ describe('causeway over gRPC', () => {
 
   beforeAll(async () => {
     grpc = await GrpcFixture.open({
-      ...{ cp: ZONE_EAST, open: false, rates: { user: 500, address: 500 } },
+      cp: ZONE_EAST,
+      open: false,
+      rates: { user: 500, address: 500 },
     });
     server = `grpc://${grpc.address}`;
     folder = mkdtempSync(join(tmpdir(), 'causeway-ctl-'));
@@ -46,7 +49,8 @@ describe('causeway over gRPC', () => {
       [service('redis'), service('web'), dataplane, generator].join('---\n'),
     );
     expect(all).toEqual({
-      ...{ code: 0, err: '' },
+      code: 0,
+      err: '',
       out: 'MeshService redis created\nMeshService web created\nDataplane redis-1 created\nHostnameGenerator local created\n',
     });
     expect((await causeway(['get', 'msvc', '-l', 'team=db'])).out).toMatch(/^ZONE +NAMESPACE .*\n.*redis .*\n.*web /);
@@ -74,7 +78,8 @@ describe('causeway over gRPC', () => {
     await causeway(['apply', '-f', '-'], service('edited'));
     const editor = (script: string): Promise<Ran> =>
       runCauseway(server, ['edit', 'msvc/edited'], '', {
-        ...{ CAUSEWAY_TOKEN: OPERATOR_TOKEN, VISUAL: '' },
+        CAUSEWAY_TOKEN: OPERATOR_TOKEN,
+        VISUAL: '',
         EDITOR: `sh -c '${script}' sh`,
       });
     expect((await editor('sed -i s/6379/6400/ "$1"')).out).toBe('MeshService edited updated\n');
@@ -179,8 +184,11 @@ describe('causeway over gRPC, limited and with TLS', () => {
     const authority = await createAuthority(now);
     const key = await createServerCertificate(authority, { now, names: ['127.0.0.1'] });
     const certificates: ServerCertificates = {
-      ...{ current: () => key, authority: () => authority.certificate },
-      ...{ fault: () => undefined, onChange: () => () => undefined, close: () => undefined },
+      current: () => key,
+      authority: () => authority.certificate,
+      fault: () => undefined,
+      onChange: () => () => undefined,
+      close: () => undefined,
     };
     const grpc = await GrpcFixture.open({ certificates });
     const file = join(folder, 'ca.pem');

@@ -43,7 +43,9 @@ describe('causeway tokens … --bundle', () => {
     );
     const bundle = printed(ran);
     expect(bundle).toMatchObject({
-      ...{ controlPlanes: ['10.0.0.1:5678', '[fd00::1]:5678'], zone: 'east', mesh: 'default' },
+      controlPlanes: ['10.0.0.1:5678', '[fd00::1]:5678'],
+      zone: 'east',
+      mesh: 'default',
       authority: zone.authority,
     });
     expect(bundle.authority).toContain('BEGIN CERTIFICATE');

@@ -1,6 +1,7 @@
 import { Invalid } from '@causeway/resources';
 import type { ListedToken } from '@causeway/access';
-import type { UserAccess, ZoneAccess } from '@causeway/queries';
+import type { ZoneAccess } from '@causeway/queries';
+import type { UserAccess } from '@causeway/queries/testing';
 import { restFixture, ZONE_EAST, type RestFixture } from '../rest/rest-fixture';
 import { runCauseway, type Ran } from './run-causeway';
 
@@ -65,7 +66,8 @@ describe('causeway tokens', () => {
 
   it('zone writes the bare token to standard output, fit for a file', async () => {
     expect(await tokens('zone', 'east', '--valid-for', '720h')).toEqual({
-      ...{ code: 0, out: `${token}\n` },
+      code: 0,
+      out: `${token}\n`,
       err: 'token id-1 of zone east, valid until 2030-01-01T00:00:00.000Z\n',
     });
   });
@@ -77,7 +79,8 @@ describe('causeway tokens', () => {
 
   it('zone shows what the server has against it', async () => {
     expect(await tokens('zone', 'east', '--valid-for', 'soon')).toMatchObject({
-      ...{ code: 1, out: '' },
+      code: 1,
+      out: '',
       err: expect.stringContaining('  validFor: must be a duration such as 720h\n'),
     });
   });
@@ -87,18 +90,21 @@ describe('causeway tokens', () => {
     const at = `http://127.0.0.1:${await zone.server.listen('127.0.0.1', 0)}`;
     const command = 'causeway --context global tokens zone east --scope egress > FILE';
     expect(await runCauseway(at, ['tokens', 'zone', 'east', '--scope', 'egress'])).toMatchObject({
-      ...{ code: 2, out: '' },
+      code: 2,
+      out: '',
       err: expect.stringContaining(command) as string,
     });
     expect(await runCauseway(at, ['tokens', 'list', '--zones'])).toMatchObject({
-      ...{ code: 1, err: expect.stringContaining('causeway --context global') as string },
+      code: 1,
+      err: expect.stringContaining('causeway --context global') as string,
     });
     await zone.close();
   });
 
   it('user takes groups one by one or with commas', async () => {
     expect(await tokens('user', 'anna', '--group', 'a', '--group', 'b,c')).toEqual({
-      ...{ code: 0, out: `${token}\n` },
+      code: 0,
+      out: `${token}\n`,
       err: 'token id-1 of user anna (a, b, c), valid until 2030-01-01T00:00:00.000Z\n',
     });
   });
@@ -127,7 +133,8 @@ describe('causeway tokens', () => {
     expect((await tokens('revoke', user)).out).toBe('user token id-2 revoked\n');
     expect((await tokens('revoke', 'u-9', '--users')).out).toBe('user token u-9 revoked\n');
     expect(await tokens('revoke', 'unseen', '--zones')).toMatchObject({
-      ...{ code: 0, out: 'zone token unseen revoked\n' },
+      code: 0,
+      out: 'zone token unseen revoked\n',
       err: '  warning: no zone token with id unseen is on record\n',
     });
     expect(revoked).toEqual(['id-7', 'id-1', 'user u-2', 'user id-2', 'user u-9', 'unseen']);

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { SyncDecisions } from '@causeway/queries';
+import type { SyncDecisions } from '@causeway/queries/testing';
 import { globalIdentity, NotFound, type JsonObject } from '@causeway/resources';
 import { restFixture, ZONE_EAST, type RestFixture } from '../rest/rest-fixture';
 
@@ -9,17 +9,31 @@ const ROOT = resolve(__dirname, '..', '..');
 const NOW = Date.now();
 
 const report = (kind: string, more: JsonObject = {}): JsonObject => ({
-  ...{ kind, direction: 'up', applied: 7, waiting: 0, lagSeconds: 0, held: 0, rejected: 0, rejections: [] },
+  kind,
+  direction: 'up',
+  applied: 7,
+  waiting: 0,
+  lagSeconds: 0,
+  held: 0,
+  rejected: 0,
+  rejections: [],
   ...more,
 });
 const WELL: JsonObject = {
-  ...{ health: 'Online', peer: 'causeway', version: '0.1.0', globalInstanceId: 'global-1', renewedAt: NOW },
+  health: 'Online',
+  peer: 'causeway',
+  version: '0.1.0',
+  globalInstanceId: 'global-1',
+  renewedAt: NOW,
   sessions: ['down', 'up'].map((direction) => ({ session: 3, direction, openedAt: NOW, zoneInstanceId: 'east-a' })),
   kinds: [report('Mesh', { direction: 'down', offered: 9, acked: 9 }), report('MeshService')],
 };
 const AWAY: JsonObject = {
   ...WELL,
-  ...{ health: 'Offline', offline: { since: NOW - 600_000, reason: 'its connection ended' }, sessions: [], kinds: [] },
+  health: 'Offline',
+  offline: { since: NOW - 600_000, reason: 'its connection ended' },
+  sessions: [],
+  kinds: [],
 };
 const rejections = [{ wireKey: 'redis-4cx4.default', reason: 'spec.ports: must be a list' }];
 const TROUBLED: JsonObject = {
@@ -133,7 +147,8 @@ describe('causeway zones, on a global', () => {
   it('confirm says what it did, and what is wrong', async () => {
     pending = { incarnation: 'life-2', since: 0 };
     expect(await zones('confirm', 'west')).toEqual({
-      ...{ code: 0, err: '' },
+      code: 0,
+      err: '',
       out: 'the new incarnation of zone west, first seen 1970-01-01T00:00:00.000Z, is accepted: what it lacks is deleted\n',
     });
     pending = undefined;
@@ -157,7 +172,8 @@ describe('causeway zones, on a global', () => {
 
   it('adopt says to whom the name belongs and how to take it back', async () => {
     expect(await zones('adopt', 'west')).toEqual({
-      ...{ code: 0, out: 'zone west belongs to store store-2 now\n' },
+      code: 0,
+      out: 'zone west belongs to store store-2 now\n',
       err: 'before to store-1; to take it back: causeway zones adopt west store-1\n',
     });
     expect((await zones('adopt', 'west', 'store-1')).out).toBe('zone west belongs to store store-1 already\n');

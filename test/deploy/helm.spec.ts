@@ -163,10 +163,14 @@ describe.each(CASES)('what the chart makes of %s', (name) => {
   it('writes nothing but /tmp, is not root, and has no capability', () => {
     expect(container.command).toEqual([`causeway-${given.plane}`]);
     expect(container.securityContext).toEqual({
-      ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
     });
     expect(pod.spec.securityContext).toMatchObject({
-      ...{ runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } },
+      runAsNonRoot: true,
+      runAsUser: 1000,
+      seccompProfile: { type: 'RuntimeDefault' },
     });
     expect(
       container.volumeMounts.filter(({ readOnly }) => readOnly !== true).map(({ mountPath }) => mountPath),

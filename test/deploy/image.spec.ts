@@ -81,12 +81,13 @@ describeWith(
     const server = new URL(String(process.env['CAUSEWAY_TEST_DATABASE_URL']));
     writeFileSync(join(folder, 'superuser'), decodeURIComponent(server.password));
     const env = {
-      ...{ PGHOST: server.hostname, PGPORT: server.port, PGUSER: server.username, ONCE: 'yes' },
-      ...{
-        PASSWORD_FILE: join(folder, 'superuser'),
-        ROLES: join(folder, 'secrets/postgres/roles'),
-        DONE: join(folder, 'done'),
-      },
+      PGHOST: server.hostname,
+      PGPORT: server.port,
+      PGUSER: server.username,
+      ONCE: 'yes',
+      PASSWORD_FILE: join(folder, 'superuser'),
+      ROLES: join(folder, 'secrets/postgres/roles'),
+      DONE: join(folder, 'done'),
     };
     for (const _time of ['first', 'second']) succeed('sh', [join(ROOT, 'deploy/databases.sh')], env);
   }
@@ -140,7 +141,9 @@ describeWith(
   }
 
   const inImage = (name: string, command: readonly string[]): readonly string[] => [
-    ...[...NAMESPACE, join(folder, name), dirname(process.execPath)],
+    ...NAMESPACE,
+    join(folder, name),
+    dirname(process.execPath),
     ...command,
   ];
 

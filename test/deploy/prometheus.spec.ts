@@ -81,10 +81,13 @@ describeWith(
     const bundle = { controlPlanes: [west.xdsAddress], zone: 'west', mesh: 'default', token: token.trim(), authority };
     writeFileSync(join(folder, 'web-1.bundle'), joinBundleText(bundle), { mode: 0o600 });
     agent = new AgentProcess(join(folder, 'a'), {
-      ...{ bundle: join(folder, 'web-1.bundle'), plane: 'builtin', metrics: { port: metrics } },
+      bundle: join(folder, 'web-1.bundle'),
+      plane: 'builtin',
+      metrics: { port: metrics },
       dataplanes: [
         {
-          ...{ name: 'web-1', address: '127.0.0.1' },
+          name: 'web-1',
+          address: '127.0.0.1',
           services: [{ name: 'web', port: inbound, servicePort: service, protocol: 'tcp' }],
         },
       ],
@@ -117,8 +120,10 @@ describeWith(
     prometheus = spawn(
       'prometheus',
       [
-        ...[`--config.file=${join(folder, 'prometheus.yaml')}`, `--storage.tsdb.path=${join(folder, 'data')}`],
-        ...[`--web.listen-address=127.0.0.1:${port}`, '--log.level=error'],
+        `--config.file=${join(folder, 'prometheus.yaml')}`,
+        `--storage.tsdb.path=${join(folder, 'data')}`,
+        `--web.listen-address=127.0.0.1:${port}`,
+        '--log.level=error',
       ],
       { stdio: 'ignore', cwd: folder },
     );
@@ -193,7 +198,9 @@ describeWith(
     const labels = async (query: string): Promise<readonly string[]> =>
       (await ask(query)).map(({ metric: { plane, listener = '' } }) => `${plane} ${listener}`).sort();
     expect(await labels('causeway_server_certificate_end_seconds - time() > 80 * 86400')).toEqual([
-      ...['east xDS', 'global KDS', 'west xDS'],
+      'east xDS',
+      'global KDS',
+      'west xDS',
     ]);
     // Tokens of the test are valid for a day.
     const lasting = 'causeway_zone_token_end_seconds - causeway_zone_token_start_seconds';

@@ -4,7 +4,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { readConfig } from '@causeway/agent';
+import { readConfig } from '@causeway/agent/testing';
 import type { Settings } from '@causeway/runtime';
 import { COMMANDS } from '../../scripts/lib/package-tree.mjs';
 import { globalSettings } from '../../apps/global/src/config';

@@ -36,7 +36,9 @@ let printed = '';
 
 /** Two processes of one service, which tell their addresses and have metrics. */
 const dataplane = (i: number, state = 'Ready') => ({
-  ...{ type: 'Dataplane', mesh: 'default', name: `web-${i}` },
+  type: 'Dataplane',
+  mesh: 'default',
+  name: `web-${i}`,
   networking: {
     address: HOSTS[i - 1],
     inbound: [{ port: webPort, name: 'web', tags: { 'kuma.io/service': 'web' }, state }],
@@ -54,14 +56,19 @@ beforeAll(async () => {
     servers.push(server);
   }
   zone = await ZoneProgram.start({
-    ...{ DATABASE_URL: database.url, CAUSEWAY_DNS_PORT: String(dnsPort), CAUSEWAY_DNS_TTL: '1s' },
-    ...{ CAUSEWAY_DNS_FORWARD: 'off', CAUSEWAY_DNS_DIRECT_SUFFIX: 'direct.mesh.local' },
+    DATABASE_URL: database.url,
+    CAUSEWAY_DNS_PORT: String(dnsPort),
+    CAUSEWAY_DNS_TTL: '1s',
+    CAUSEWAY_DNS_FORWARD: 'off',
+    CAUSEWAY_DNS_DIRECT_SUFFIX: 'direct.mesh.local',
   });
   await zone.untilLeading();
   for (const i of [1, 2]) await zone.put(`/meshes/default/dataplanes/web-${i}`, dataplane(i));
   for (const name of ['redis', 'web'])
     await zone.put(`/meshes/default/meshservices/${name}`, {
-      ...{ type: 'MeshService', mesh: 'default', name },
+      type: 'MeshService',
+      mesh: 'default',
+      name,
       spec: {
         selector: { dataplaneTags: { 'kuma.io/service': 'web' } },
         ports: [{ port: 80, name: name === 'web' ? 'metrics' : name, targetPort: 'web', appProtocol: 'http' }],
@@ -140,7 +147,10 @@ describeWith(
   it('reaches the instances by their addresses', async () => {
     const port = await freePort();
     const text = fromGuide('nginx', {
-      ...{ ':5653': `:${dnsPort}`, 'valid=5s': 'valid=1s', ':8080': `:${port}`, ':8000': `:${webPort}` },
+      ':5653': `:${dnsPort}`,
+      'valid=5s': 'valid=1s',
+      ':8080': `:${port}`,
+      ':8000': `:${webPort}`,
     });
     const temp = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((each) => `${each}_temp_path ${folder};`);
     const http = `pid ${folder}/nginx.pid;\nevents {}\nhttp {\naccess_log off;\n${temp.join('\n')}\n${text}}\n`;
@@ -165,14 +175,18 @@ describeWith(
     const port = await freePort();
     const token = file('causeway.token', ADMIN_TOKEN);
     const text = fromGuide('yaml', {
-      ...{ 'http://127.0.0.1:6681': zone.restUrl, '15s': '1s', '/etc/prometheus/causeway.token': token },
+      'http://127.0.0.1:6681': zone.restUrl,
+      '15s': '1s',
+      '/etc/prometheus/causeway.token': token,
     });
     const config = file('prometheus.yml', `global:\n  scrape_interval: 1s\n  scrape_timeout: 1s\n${text}`);
     await zone.put('/meshes/default/dataplanes/web-2', dataplane(2, 'NotReady'));
     start(
       'prometheus',
-      ...[`--config.file=${config}`, `--storage.tsdb.path=${join(folder, 'tsdb')}`],
-      ...[`--web.listen-address=127.0.0.1:${port}`, '--log.level=error'],
+      `--config.file=${config}`,
+      `--storage.tsdb.path=${join(folder, 'tsdb')}`,
+      `--web.listen-address=127.0.0.1:${port}`,
+      '--log.level=error',
     );
     const up = async (): Promise<readonly object[]> => {
       const body = await read(`http://127.0.0.1:${port}/api/v1/targets?state=active`);

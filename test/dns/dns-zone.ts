@@ -1,4 +1,5 @@
-import { createDnsServer, type DnsServer, type DnsSettings, type EndpointSource } from '@causeway/dns';
+import type { DnsServer, DnsSettings, EndpointSource } from '@causeway/dns';
+import { createDnsServer } from '@causeway/dns/testing';
 import { globalIdentity, type Identity, type JsonObject, type Resource } from '@causeway/resources';
 import { silentLogger, systemClock, type Clock, type Logger } from '@causeway/runtime';
 import { ResourceIndex } from '@causeway/store';
@@ -76,7 +77,11 @@ export class DnsZone {
     // Nothing of a test may depend on the resolvers of its machine.
     const forward = { resolverFile: '/nonexistent', ...config.forward };
     this.server = createDnsServer({
-      ...{ index: this.index, zone: 'east', clock, logger, config: { ...config, forward } },
+      index: this.index,
+      zone: 'east',
+      clock,
+      logger,
+      config: { ...config, forward },
       ...(endpoints && { endpoints }),
     });
     this.port = await this.server.bind('127.0.0.1', port);

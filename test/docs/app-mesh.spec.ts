@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { VirtualNode, VirtualRouter } from '@causeway/kinds';
+import { VirtualNode } from '@causeway/kinds';
+import { VirtualRouter } from '../../libs/kinds/src/virtual-router';
 import { FieldPath, type JsonObject, type Kind } from '@causeway/resources';
 
 /* The table of refused fields in docs/reference/app-mesh.md names what the kinds refuse. */

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { coreKinds } from '@causeway/kinds';
-import { MOST_FOUND, MOST_TOPOLOGY_NODES, MOST_VALUES } from '@causeway/queries';
-import { DEFAULT_LIMITS } from '@causeway/rest';
+import { MOST_FOUND, MOST_TOPOLOGY_NODES, MOST_VALUES } from '@causeway/queries/testing';
+import { DEFAULT_LIMITS } from '@causeway/rest/testing';
 
 const FILE = join(__dirname, '..', '..', 'docs', 'reference', 'bounds.md');
 const LONGEST_LISTS = 3;

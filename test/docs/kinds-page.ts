@@ -1,5 +1,6 @@
 import { stringify } from 'yaml';
-import { apiGroups, groupsOf, type Kind } from '@causeway/resources';
+import { groupsOf, type Kind } from '@causeway/resources';
+import { apiGroups } from '@causeway/resources/testing';
 
 /** What the page reads of a JSON schema. */
 interface FieldSchema {

@@ -1,14 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { METRIC_PREFIX, typeOf, type HistogramMetric, type Metric, type TelemetryOptions } from '@causeway/telemetry';
+import type { HistogramMetric, Metric, TelemetryOptions } from '@causeway/telemetry';
+import { METRIC_PREFIX, typeOf } from '@causeway/telemetry/testing';
 import { controlPlaneMetrics } from '../../apps/control-plane/src/metrics';
 import { GrpcRequests, RestRequests } from '../../apps/control-plane/src/request-metrics';
 import { propagationHistogram } from '../../apps/control-plane/src/sync-metrics';
 import { globalTelemetry } from '../../apps/global/src/telemetry';
 import { zoneTelemetry } from '../../apps/zone/src/telemetry';
-import { AGENT_METRICS } from '@causeway/agent';
-import { metricDefinitions } from '@causeway/dns';
+import { AGENT_METRICS } from '@causeway/agent/testing';
+import { metricDefinitions } from '@causeway/dns/testing';
 import { xdsMetrics } from '@causeway/xds';
 
 const FILE = join(__dirname, '..', '..', 'docs', 'reference', 'metrics.md');
@@ -54,7 +55,10 @@ interface Row {
 }
 
 const rowOf = (metric: Metric): Row => ({
-  ...{ name: METRIC_PREFIX + metric.name, type: typeOf(metric), help: metric.help, labels: metric.labels ?? [] },
+  name: METRIC_PREFIX + metric.name,
+  type: typeOf(metric),
+  help: metric.help,
+  labels: metric.labels ?? [],
 });
 
 function rows(): readonly (Row & { readonly programs: string })[] {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { kindsOf } from '@causeway/meshes';
-import type { Writer } from '@causeway/resources';
+import type { Writer } from '@causeway/resources/testing';
 import { references } from '../support/schema-references';
 import { shippedKinds, TrafficZone } from '../support/traffic-zone';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { kindsOf } from '@causeway/meshes';
-import type { Writer } from '@causeway/resources';
+import type { Writer } from '@causeway/resources/testing';
 import { shippedKinds, TrafficZone } from '../support/traffic-zone';
 
 /* The table of built-in roles in docs/guides/access.md names every kind that a role writes, by `writer` of its definition. */

@@ -1,12 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  sharedHelp,
-  sharedSettings,
-  settingsSchema,
-  settingsTable,
-  type DescribedSettings,
-} from '@causeway/control-plane';
+import { sharedHelp, sharedSettings } from '@causeway/control-plane';
+import { settingsSchema, settingsTable, type DescribedSettings } from '@causeway/control-plane/testing';
 import { agentVariables, readEnvironment } from '../../apps/agent/src/config';
 import { cliVariables, readCliConfig } from '../../apps/ctl/src/config';
 import { globalProgram } from '../../apps/global/src/config';

@@ -115,9 +115,21 @@ describe.each(PROXY_KINDS)('AccessPolicy, by %s,', (kind) => {
     await mesh.put(policy);
     const fine = ['/api/x', '/api/%C3%A9', '/api/%e2%82%ac%20x', '/api/%f0%9f%98%80?q=%c0%af'];
     const bad = [
-      ...['/api%c0%afsecret', '/api/%c1%b3ecret', '/api/%e0%81%b3ecret', '/api/%f0%80%81%b3ecret', '/api/secret%c0%af'],
-      ...['/api/%f8%80%80%80%afsecret', '/api/%c3secret', '/api/%e2%82secret', '/api/%80secret', '/api/%ed%a0%80'],
-      ...['/api/%C0%AE%C0%AE/api/secret', '/api/%ffsecret', '/%C0%AFapi/secret', '/api/%u0073ecret', '/api/%'],
+      '/api%c0%afsecret',
+      '/api/%c1%b3ecret',
+      '/api/%e0%81%b3ecret',
+      '/api/%f0%80%81%b3ecret',
+      '/api/secret%c0%af',
+      '/api/%f8%80%80%80%afsecret',
+      '/api/%c3secret',
+      '/api/%e2%82secret',
+      '/api/%80secret',
+      '/api/%ed%a0%80',
+      '/api/%C0%AE%C0%AE/api/secret',
+      '/api/%ffsecret',
+      '/%C0%AFapi/secret',
+      '/api/%u0073ecret',
+      '/api/%',
     ];
     const found: Record<string, number | undefined> = {};
     for (const path of [...fine, ...bad]) found[path] = await mesh.ask('client', { path });

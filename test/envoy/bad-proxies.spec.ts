@@ -54,7 +54,10 @@ describe('a proxy that misbehaves', () => {
 
   const putDataplane = (name: string, port: number, labels = {}): Promise<void> =>
     zone.put(`/meshes/default/dataplanes/${name}`, {
-      ...{ type: 'Dataplane', mesh: 'default', name, labels },
+      type: 'Dataplane',
+      mesh: 'default',
+      name,
+      labels,
       networking: {
         address: '127.0.0.1',
         inbound: [{ port, servicePort, tags: { 'kuma.io/service': name } }],

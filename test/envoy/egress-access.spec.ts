@@ -71,18 +71,25 @@ describe.each(PROXY_KINDS)('AccessPolicy on what leaves through the egress, by %
     const dataplane = (name: string, namespace: string): Resource =>
       sketch('Dataplane', name, { networking: { address: '127.0.0.9' } }, { namespace });
     west.state.put(
-      ...[...shippedKinds(), sketch('Mesh', 'default', { parametersRef }), settings({ defaultAccess: 'Deny' })],
+      ...shippedKinds(),
+      sketch('Mesh', 'default', { parametersRef }),
+      settings({ defaultAccess: 'Deny' }),
       ...['shop', 'dev', 'default'].map((namespace) => sketch('Namespace', namespace, {})),
-      ...[west.trust(''), sketch('MeshIdentity', 'identity', identity, { zone: '' })],
+      west.trust(''),
+      sketch('MeshIdentity', 'identity', identity, { zone: '' }),
       sketch('MeshTrust', 'east', { trustDomain: OTHER_DOMAIN, caBundles: trusted }, { zone: '' }),
-      ...[dataplane('client', 'shop'), dataplane('other', 'shop'), dataplane('dev', 'dev')],
+      dataplane('client', 'shop'),
+      dataplane('other', 'shop'),
+      dataplane('dev', 'dev'),
       sketch('ZoneEgress', 'egress', { networking: { ...AT } }, { zone: 'west' }),
-      ...[external('api'), external('redis')],
+      external('api'),
+      external('redis'),
     );
     const own = await west.authority.issue({ uri: EGRESS_ID });
     const certificate = { chain: own.chain, key: { pem: own.key } };
     await west.proxy(kind, 'egress', {
-      ...{ mesh: '', listed: new Set<string>() },
+      mesh: '',
+      listed: new Set<string>(),
       egress: { at: AT, identity: (of) => (of === 'default' ? certificate : undefined) },
     });
     await west.proxy(kind, 'client', { mesh: 'default', listed: 'all', capture: { type: 'bind' } }, 'client');

@@ -52,7 +52,8 @@ describe('the egress of a zone and its client, both by builtin planes,', () => {
     const own = await west.authority.issue({ uri: EGRESS_ID });
     const certificate = { chain: own.chain, key: { pem: own.key } };
     egress = await west.proxy('builtin', 'first', {
-      ...{ mesh: '', listed: new Set<string>() },
+      mesh: '',
+      listed: new Set<string>(),
       egress: { at: AT, identity: (of) => (of === 'default' ? certificate : undefined) },
     });
     await west.proxy('builtin', 'client', { mesh: 'default', listed: 'all', capture: { type: 'bind' } }, 'client');
@@ -82,8 +83,10 @@ describe('the egress of a zone and its client, both by builtin planes,', () => {
     const { chain: cert, key } = await outside.issue({ dns: 'api.example' });
     const asking = await tlsEcho('asking', { cert, key, ca: outside.certificate, requestCert: true }, '127.0.0.1');
     const verification = {
-      ...{ serverName: 'api.example', caCert: { inlineString: outside.certificate } },
-      ...{ clientCert: { inlineString: own.chain }, clientKey: { secret: 'own-key' } },
+      serverName: 'api.example',
+      caCert: { inlineString: outside.certificate },
+      clientCert: { inlineString: own.chain },
+      clientKey: { secret: 'own-key' },
     };
     const usedBy = [{ kind: 'MeshExternalService', name: 'api.example' }];
     const data = Buffer.from(own.key).toString('base64');

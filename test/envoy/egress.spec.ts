@@ -79,7 +79,9 @@ const EGRESS_ID = 'spiffe://default.west.mesh.local/zone-egress';
     const { chain, key } = await west.authority.issue({ uri: EGRESS_ID });
     const certificate = { chain, key: { pem: key } };
     const envoy = await west.envoy(name, {
-      ...{ mesh: '', listed: new Set<string>(), ...more },
+      mesh: '',
+      listed: new Set<string>(),
+      ...more,
       egress: { at, identity: (of) => (of === 'default' ? certificate : undefined) },
     });
     return envoy;
@@ -135,8 +137,10 @@ const EGRESS_ID = 'spiffe://default.west.mesh.local/zone-egress';
     const { chain: cert, key } = await outside.issue({ dns: 'asking.example' });
     const asking = await tlsEcho('asking', { cert, key, ca: outside.certificate, requestCert: true }, '127.0.0.1');
     const verification = {
-      ...{ serverName: 'asking.example', caCert: { inlineString: outside.certificate } },
-      ...{ clientCert: { inlineString: own.chain }, clientKey: { secret: 'own-key' } },
+      serverName: 'asking.example',
+      caCert: { inlineString: outside.certificate },
+      clientCert: { inlineString: own.chain },
+      clientKey: { secret: 'own-key' },
     };
     const usedBy = [{ kind: 'MeshExternalService', name: 'asking' }];
     const data = Buffer.from(own.key).toString('base64');

@@ -47,7 +47,8 @@ const CLUSTERS = 'type.googleapis.com/envoy.config.cluster.v3.Cluster';
     writeFileSync(keyFile, privateKey, { mode: 0o600 });
     const bootstrap = envoyBootstrap({
       node: {
-        ...{ id: 'default.client', cluster: 'client' },
+        id: 'default.client',
+        cluster: 'client',
         metadata: { 'causeway.io/csr': csr, 'causeway.io/key-file': keyFile },
       },
       controlPlanes: [{ host: '127.0.0.1', port: zone.xds.address.port }],
@@ -112,7 +113,8 @@ const CLUSTERS = 'type.googleapis.com/envoy.config.cluster.v3.Cluster';
     await once(service, 'listening');
     const inbound = [{ port: (service.address() as AddressInfo).port, name: 'main' }];
     await put('/meshes/default/dataplanes/echo', 'Dataplane', {
-      ...{ labels: { app: 'echo' }, networking: { address: '127.0.0.1', inbound } },
+      labels: { app: 'echo' },
+      networking: { address: '127.0.0.1', inbound },
     });
     await put('/meshes/default/meshservices/echo', 'MeshService', {
       spec: {

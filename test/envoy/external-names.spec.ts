@@ -44,7 +44,8 @@ describe.each(PROXY_KINDS)('names of services outside the mesh, by %s,', (kind) 
     const certificate = { chain: own.chain, key: { pem: own.key } };
     west.state.put(sketch('ZoneEgress', 'first', { networking: { ...EGRESS } }, { zone: 'west' }));
     await west.proxy(kind, 'first', {
-      ...{ mesh: '', listed: new Set<string>() },
+      mesh: '',
+      listed: new Set<string>(),
       egress: { at: EGRESS, identity: (of) => (of === 'default' ? certificate : undefined) },
     });
   };
@@ -78,9 +79,12 @@ describe.each(PROXY_KINDS)('names of services outside the mesh, by %s,', (kind) 
     const verification = { caCert: { inlineString: outside.certificate } };
     west.state.put(
       sketch('Mesh', 'default', { parametersRef }, { status: { access: { narrowed: 0 } } }),
-      ...[sketch('MeshParameters', 'p', {}), west.trust('')],
+      sketch('MeshParameters', 'p', {}),
+      west.trust(''),
       sketch('MeshIdentity', 'identity', { selector, provider: { type: 'Bundled' } }, { mesh: 'default', zone: '' }),
-      ...[external('good', good.port), external('lo', good.port), external('meta', 80)],
+      external('good', good.port),
+      external('lo', good.port),
+      external('meta', 80),
       external('tls', tls.port, { tls: { enabled: true, verification } }),
     );
     client = await west.proxy(kind, 'client', { mesh: 'default', listed: 'all', capture: { type: 'bind' } }, 'client');

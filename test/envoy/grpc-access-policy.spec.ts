@@ -50,11 +50,14 @@ describe('AccessPolicy at an unmodified gRPC server (grpc-js-xds)', () => {
       selector: { dataplaneTags: { app: 'greeter' } },
       ports: [{ port: 9000, name: 'grpc', targetPort: 'grpc', appProtocol: 'grpc' }],
       identities: [{ type: 'SpiffeID', value: east.spiffeId('greeter') }],
-      ...{ state: 'Available', instances: 1 },
+      state: 'Available',
+      instances: 1,
     };
     east.state.put(
       ...shippedKinds(),
-      ...[sketch('Mesh', 'default', { parametersRef }), settings({ defaultAccess: 'Deny' }), east.trust()],
+      sketch('Mesh', 'default', { parametersRef }),
+      settings({ defaultAccess: 'Deny' }),
+      east.trust(),
       ...['shop', 'dev'].map((namespace) => sketch('Namespace', namespace, {})),
       sketch('MeshTrust', 'west', { trustDomain: OTHER_DOMAIN, caBundles: trusted }, { zone: '' }),
       sketch('MeshIdentity', 'identity', identity, { zone: '' }),

@@ -92,9 +92,12 @@ describe('policies on what serves, as unmodified gRPC clients (grpc-js-xds) obey
     west = await TrafficPlane.start('west');
     west.state.put(
       ...shippedKinds(),
-      ...[west.trust(), sketch('Mesh', 'default', {}), sketch('Namespace', 'default', {})],
+      west.trust(),
+      sketch('Mesh', 'default', {}),
+      sketch('Namespace', 'default', {}),
       ...ZONES.map(member),
-      ...[group('near', 'west'), group('far', ...ZONES)],
+      group('near', 'west'),
+      group('far', ...ZONES),
       ...['east', 'north'].flatMap((zone, i) => [
         sketch('Zone', zone, {}),
         sketch('MeshZoneAddress', 'in', { address: host(21 + i), port: PORT }, { zone }),

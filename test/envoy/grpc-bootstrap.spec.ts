@@ -42,7 +42,10 @@ describe('causeway proxies bootstrap --grpc', () => {
       ['client-1', []],
     ] as const)
       await zone.put(`/meshes/default/dataplanes/${name}`, {
-        ...{ type: 'Dataplane', mesh: 'default', name, networking: { address: '127.0.0.1', inbound: of } },
+        type: 'Dataplane',
+        mesh: 'default',
+        name,
+        networking: { address: '127.0.0.1', inbound: of },
       });
     const settled = async (): Promise<boolean> => {
       const answer = await adminFetch(`${zone.restUrl}/meshes/default/meshservices/greeter`);

@@ -5,18 +5,23 @@ import {
   Cluster_DiscoveryType,
   ClusterLoadAssignment,
   HttpConnectionManager,
-  HttpFilter,
   Listener,
   Router,
 } from '@causeway/proto-gen';
+import { HttpFilter } from '@causeway/proto-gen/testing';
 import { pack, packFilter, RESOURCE_TYPES } from '@causeway/xds';
 import { until } from '../support/until';
 import { XdsPlane } from '../support/xds-plane';
 
 const asIs = (bytes: Buffer): Buffer => bytes;
 const echo = {
-  ...{ path: '/test.Echo/Say', requestStream: false, responseStream: false },
-  ...{ requestSerialize: asIs, requestDeserialize: asIs, responseSerialize: asIs, responseDeserialize: asIs },
+  path: '/test.Echo/Say',
+  requestStream: false,
+  responseStream: false,
+  requestSerialize: asIs,
+  requestDeserialize: asIs,
+  responseSerialize: asIs,
+  responseDeserialize: asIs,
 } as const;
 
 /** Says its name to every call. */

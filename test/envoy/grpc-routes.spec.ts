@@ -96,8 +96,13 @@ describe('gRPC clients (grpc-js-xds) obey routes', () => {
     if (!frontend) throw new Error('there is no service greeter');
     const sent = { ...headers, 'content-type': 'application/grpc' };
     const request = {
-      ...{ protocol: 'http' as const, scheme: 'http' as const, host: HOSTNAME, method: 'POST', path },
-      ...{ query: [], headers: Object.entries(sent) },
+      protocol: 'http' as const,
+      scheme: 'http' as const,
+      host: HOSTNAME,
+      method: 'POST',
+      path,
+      query: [],
+      headers: Object.entries(sent),
     };
     const isReady = ({ name }: { readonly name: string }): boolean => name !== 'empty';
     return answerOf(evaluate(table, { client: { namespace: from }, frontend, port: PORT, request }, isReady).outcome);

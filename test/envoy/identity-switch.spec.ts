@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DataplaneTokens } from '@causeway/access';
-import { createWorkloadKey, identityPathState } from '@causeway/identity';
+import { createWorkloadKey } from '@causeway/identity';
+import { identityPathState } from '@causeway/identity/testing';
 import { IdentityPath } from '@causeway/kinds';
 import type { IndexReader } from '@causeway/store';
 import { envoyBootstrap } from '@causeway/xds';
@@ -52,7 +53,8 @@ const PAUSE = 20;
     const { token } = await tokens.issue({ mesh: 'default', namespace, name, services: [name] });
     const bootstrap = envoyBootstrap({
       node: {
-        ...{ id: `default.${name}.${namespace}`, cluster: name },
+        id: `default.${name}.${namespace}`,
+        cluster: name,
         metadata: { 'causeway.io/csr': csr, 'causeway.io/key-file': keyFile },
       },
       controlPlanes: [{ host: '127.0.0.1', port: zone.xds.address.port }],

@@ -63,7 +63,8 @@ describe.each(PROXY_KINDS)('AccessPolicy on calls from other zones, through the 
     const parametersRef = { group: 'causeway.io', kind: 'MeshParameters', name: 'p' };
     putAll(
       all,
-      ...[...shippedKinds(), sketch('Mesh', 'default', { parametersRef })],
+      ...shippedKinds(),
+      sketch('Mesh', 'default', { parametersRef }),
       sketch('MeshParameters', 'p', { defaultAccess: 'Deny' }),
       ...['shop', 'dev'].map((namespace) => sketch('Namespace', namespace, {})),
       ...all.map((each) => each.trust('')),
@@ -77,7 +78,8 @@ describe.each(PROXY_KINDS)('AccessPolicy on calls from other zones, through the 
     // An address of their own for the proxies of each zone: all are on this machine.
     for (const name of names)
       plane(CALLERS[name].zone).state.put(
-        ...[service('redis', TCP, 'tcp', redisOf[name]), service('web', HTTP, 'http', webOf[name])],
+        service('redis', TCP, 'tcp', redisOf[name]),
+        service('web', HTTP, 'http', webOf[name]),
       );
     const inbound = [
       { port: TCP, servicePort: redis.port, tags: { app: 'redis' } },

@@ -91,7 +91,12 @@ interface Pair {
   function dial({ chain, key }: Pair): Promise<TLSSocket | undefined> {
     return new Promise((resolve) => {
       const socket = connectTls({
-        ...{ host: SERVER, port: PORT, ca, cert: chain, key, ALPNProtocols: ['kuma'] },
+        host: SERVER,
+        port: PORT,
+        ca,
+        cert: chain,
+        key,
+        ALPNProtocols: ['kuma'],
         checkServerIdentity: () => undefined,
       });
       socket.once('secureConnect', () => resolve(socket)).once('error', () => resolve(undefined));
@@ -142,7 +147,9 @@ interface Pair {
     );
     const made = await createWorkloadKey();
     const { uri, chain } = await new WorkloadCertificates({
-      ...{ index: plane.state.index, meshAuthorities: authorities, clock: systemClock },
+      index: plane.state.index,
+      meshAuthorities: authorities,
+      clock: systemClock,
       signer: { sign: () => Promise.reject(new Error('the authority of the zone is not asked')) },
     }).issueToEgress({ mesh: 'default', zone: 'east', csr: made.csr });
     expect(uri).toBe('spiffe://default/zone-egress');
@@ -151,7 +158,9 @@ interface Pair {
     const [egress] = await Promise.all([
       plane.envoy('out', { mesh: '', listed: new Set(), egress: { at, identity } }),
       plane.envoy('client', {
-        ...{ mesh: 'default', listed: 'all', capture: { type: 'bind' } },
+        mesh: 'default',
+        listed: 'all',
+        capture: { type: 'bind' },
         identity: () => ({ chain: caller.chain, key: { pem: caller.key } }),
       }),
     ]);

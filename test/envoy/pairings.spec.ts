@@ -7,7 +7,7 @@
  *   test/agent/capture.spec.ts, test/agent/redirect.spec.ts, test/agent/clients.spec.ts.
  */
 import { connect } from 'node:net';
-import { prometheusText } from '@causeway/agent';
+import { prometheusText } from '@causeway/agent/testing';
 import type { EnvoyView } from '@causeway/xds';
 import { BuiltinProxy } from '../support/builtin-proxy';
 import { ENVOY, EnvoyProcess } from '../support/envoy-process';

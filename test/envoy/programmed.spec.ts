@@ -41,7 +41,8 @@ const ROUTE = '/meshes/default/httproutes/route';
     const { port } = server.address() as AddressInfo;
     const inbound = [{ port, name: 'main' }];
     await put(`/meshes/default/dataplanes/${name}`, 'Dataplane', {
-      ...{ labels: { app: name }, networking: { address: '127.0.0.1', inbound } },
+      labels: { app: name },
+      networking: { address: '127.0.0.1', inbound },
     });
     const ports = [{ port: PORT, targetPort: 'main', appProtocol: 'http' }];
     await put(`/meshes/default/meshservices/${name}`, 'MeshService', {

@@ -29,7 +29,10 @@ describe('the proxies of a zone with two replicas', () => {
     replicas = [first, await ZoneProgram.start(settings)];
     for (const name of ['redis-1', 'redis-2'])
       await first.put(`/meshes/default/dataplanes/${name}`, {
-        ...{ type: 'Dataplane', mesh: 'default', name, networking: { address: '127.0.0.1', inbound } },
+        type: 'Dataplane',
+        mesh: 'default',
+        name,
+        networking: { address: '127.0.0.1', inbound },
       });
   });
   afterAll(async () => {
@@ -53,7 +56,8 @@ describe('the proxies of a zone with two replicas', () => {
   it('which obey no route are known with the reason', async () => {
     const at = (capture: string, version: string) => ({
       metadata: { 'causeway.io/capture': capture },
-      ...{ userAgentName: 'envoy', userAgentVersionType: { $case: 'userAgentVersion', value: version } },
+      userAgentName: 'envoy',
+      userAgentVersionType: { $case: 'userAgentVersion', value: version },
     });
     const found = async (capture: string, version: string): Promise<string | undefined> => {
       const client = await connect('redis-2', replicas[1]);
@@ -100,7 +104,12 @@ describe('the proxies of a zone with two replicas', () => {
     await until('it is connected', async () => (await get('/_proxies?connected=true')).total === 1);
     const [found] = (await get('/_proxies?mesh=default&name=redis')).items;
     expect(found).toMatchObject({
-      ...{ mesh: 'default', namespace: 'default', name: 'redis-1', kind: 'dataplane', connected: true, form: 'delta' },
+      mesh: 'default',
+      namespace: 'default',
+      name: 'redis-1',
+      kind: 'dataplane',
+      connected: true,
+      form: 'delta',
       types: [{ type: 'Listener', held: 1, responses: { acked: 1 } }],
     });
     expect(found.appliedRevision).toBeGreaterThan(0);
@@ -126,7 +135,9 @@ describe('the proxies of a zone with two replicas', () => {
     await until('the condition', async () => (await conditions())?.[0]?.[0] === 'RejectedByProxy');
     expect((await conditions())[0][1]).toMatch(/^Listener inbound:127.0.0.1:16379 \(version .*\): .*no way$/);
     await replicas[0].put('/meshes/default/dataplanes/redis-2', {
-      ...{ type: 'Dataplane', mesh: 'default', name: 'redis-2' },
+      type: 'Dataplane',
+      mesh: 'default',
+      name: 'redis-2',
       networking: { address: '127.0.0.1', inbound: [{ ...inbound[0], servicePort: 6380 }] },
     });
     client.ack(await client.response(1));

@@ -190,7 +190,8 @@ function words({ status, name, answer }: Routed): string {
     expect(Object.keys(split).sort()).toEqual(['echo-v1', 'echo-v2']);
     expectShare(split['echo-v2'], 0.3, 1_000);
     const backendRefs = ['echo-v1', 'nowhere', 'empty'].map((name, i) => ({
-      ...{ name, port: http },
+      name,
+      port: http,
       weight: [50, 30, 20][i] ?? 0,
     }));
     await echo([{ backendRefs }]);

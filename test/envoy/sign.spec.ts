@@ -1,6 +1,6 @@
 import { createPrivateKey, generateKeyPairSync, randomUUID, X509Certificate, type KeyObject } from 'node:crypto';
 import type { DataplaneTokenRequest, DataplaneTokens, IssuedToken } from '@causeway/access';
-import { LeaseHolder } from '@causeway/agent';
+import { LeaseHolder } from '@causeway/agent/testing';
 import { WorkloadCertificateServiceClient, type SignResponse } from '@causeway/proto-gen';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { credentials, Metadata, status, type ServiceError } from '@grpc/grpc-js';
@@ -40,7 +40,11 @@ describe('WorkloadCertificateService/Sign', () => {
   };
   const dataplane = (name: string, labels: Record<string, string> = {}): Promise<void> =>
     replicas[0].put(`/meshes/default/dataplanes/${name}`, {
-      ...{ type: 'Dataplane', mesh: MESH, name, labels, networking: { address: '127.0.0.1', inbound } },
+      type: 'Dataplane',
+      mesh: MESH,
+      name,
+      labels,
+      networking: { address: '127.0.0.1', inbound },
     });
 
   /** The answer, or `CODE: text` of the refusal. */
@@ -134,7 +138,9 @@ describe('WorkloadCertificateService/Sign', () => {
 
   it('refuses a weak key, and keys of other kinds', async () => {
     const rsa = await csrKey({
-      ...{ name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256', modulusLength: 1024 },
+      name: 'RSASSA-PKCS1-v1_5',
+      hash: 'SHA-256',
+      modulusLength: 1024,
       publicExponent: new Uint8Array([1, 0, 1]),
     });
     expect(await sign({ csr: await createCsr(rsa) })).toMatch(
@@ -202,14 +208,14 @@ describe('WorkloadCertificateService/Sign', () => {
     // A certificate that is not believed is no reason to refuse a good token.
     expect(typeof (await sign({ ...renewal, token: tokens[0] ?? '', shows: foreign }))).not.toBe('string');
     await replicas[0].put('/meshparameters/own', {
-      ...{ type: 'MeshParameters', name: 'own', spec: { revokedIdentities: [uri] } },
+      type: 'MeshParameters',
+      name: 'own',
+      spec: { revokedIdentities: [uri] },
     });
     await replicas[0].put('/meshes/default', {
-      ...{
-        type: 'Mesh',
-        name: 'default',
-        spec: { parametersRef: { group: 'causeway.io', kind: 'MeshParameters', name: 'own' } },
-      },
+      type: 'Mesh',
+      name: 'default',
+      spec: { parametersRef: { group: 'causeway.io', kind: 'MeshParameters', name: 'own' } },
     });
     await until('it is revoked', async () =>
       /^UNAUTHENTICATED: .*is revoked/.test(await refusal({ ...renewal, shows: own })),
@@ -229,7 +235,11 @@ describe('WorkloadCertificateService/Sign', () => {
     ends.push(() => end.abort());
     const attach = (identity: TestCertificate): LeaseHolder => {
       const holder = new LeaseHolder({
-        ...{ instance: randomUUID(), machine: 'vm-1', version: '1', clock: systemClock, logger: silentLogger },
+        instance: randomUUID(),
+        machine: 'vm-1',
+        version: '1',
+        clock: systemClock,
+        logger: silentLogger,
         addresses: () => [`127.0.0.1:${replicas[1].xds.address.port}`],
         tls: () => ({ authorities: replicas[1].authority ?? '', identity }),
         authorization: () => undefined,

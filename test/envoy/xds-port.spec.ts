@@ -37,7 +37,9 @@ const SPIFFE_ID = 'spiffe://default.east.mesh.local/workload/redis-1';
 
   const startZone = (): Promise<ZoneProgram> =>
     ZoneProgram.start({
-      ...{ DATABASE_URL: database.url, CAUSEWAY_XDS_TLS: 'on', CAUSEWAY_XDS_PORT: String(port) },
+      DATABASE_URL: database.url,
+      CAUSEWAY_XDS_TLS: 'on',
+      CAUSEWAY_XDS_PORT: String(port),
       CAUSEWAY_WORKLOAD_CERT_VALIDITY: '12s',
     });
   const tokens = () => zone.app.get<DataplaneTokens>(DATAPLANE_TOKENS, { strict: false }).tokens;
@@ -59,7 +61,8 @@ const SPIFFE_ID = 'spiffe://default.east.mesh.local/workload/redis-1';
     writeFileSync(keyFile, privateKey, { mode: 0o600 });
     const bootstrap = envoyBootstrap({
       node: {
-        ...{ id, cluster: 'redis' },
+        id,
+        cluster: 'redis',
         metadata: { 'causeway.io/csr': csr, 'causeway.io/key-file': keyFile, ...metadata },
       },
       controlPlanes: [{ host: '127.0.0.1', port }],
@@ -101,11 +104,15 @@ const SPIFFE_ID = 'spiffe://default.east.mesh.local/workload/redis-1';
     await zone.untilLeading();
     port = zone.xds.address.port;
     await zone.put('/meshes/default/meshidentities/default', {
-      ...{ type: 'MeshIdentity', mesh: 'default', name: 'default' },
+      type: 'MeshIdentity',
+      mesh: 'default',
+      name: 'default',
       spec: { selector: { dataplane: { matchLabels: {} } }, provider: { type: 'Bundled', bundled: {} } },
     });
     await zone.put('/meshes/default/dataplanes/redis-1', {
-      ...{ type: 'Dataplane', mesh: 'default', name: 'redis-1' },
+      type: 'Dataplane',
+      mesh: 'default',
+      name: 'redis-1',
       ...REDIS,
     });
     good = (await issue({ mesh: 'default', name: 'redis-1' })).token;
@@ -159,7 +166,9 @@ const SPIFFE_ID = 'spiffe://default.east.mesh.local/workload/redis-1';
     expect(await envoy.ask('/listeners')).toContain('inbound:127.0.0.1:16379');
     await envoy.stop();
     await zone.put('/meshes/default/dataplanes/web-1', {
-      ...{ type: 'Dataplane', mesh: 'default', name: 'web-1' },
+      type: 'Dataplane',
+      mesh: 'default',
+      name: 'web-1',
       networking: { address: '127.0.0.1', inbound: [{ ...INBOUND, port: 16380 }] },
     });
     const web = await issue({ mesh: 'default', name: 'web-1' });
@@ -175,10 +184,15 @@ const SPIFFE_ID = 'spiffe://default.east.mesh.local/workload/redis-1';
     const networking = { ...REDIS.networking, outbound };
     const dataplane = { type: 'Dataplane', mesh: 'default', name: 'kuma-1', networking };
     const asked = {
-      ...{ mesh: 'default', name: 'kuma-1', proxyType: 'dataplane', dataplaneToken: token },
+      mesh: 'default',
+      name: 'kuma-1',
+      proxyType: 'dataplane',
+      dataplaneToken: token,
       dataplaneResource: JSON.stringify(dataplane),
       version: { kumaDp: { version: '2.14.3' }, envoy: { version: '1.40.0' } },
-      ...{ features: ['feature-delta-grpc'], dynamicMetadata: { team: 'a' }, caCert: zone.authority },
+      features: ['feature-delta-grpc'],
+      dynamicMetadata: { team: 'a' },
+      caCert: zone.authority,
     };
     const answer = await ask('POST', '/bootstrap', asked);
     expect(answer).toMatchObject({ status: 200 });

@@ -64,7 +64,10 @@ describe.each(PROXY_KINDS)('the zones that a LoadBalancingPolicy chooses, by %s,
       ...shippedPolicies.map((each) =>
         sketch('MetaresourceDefinition', shippedDefinitionName(each), shippedDefinition(each)),
       ),
-      ...[west.trust(), sketch('Mesh', 'default', {}), sketch('Namespace', 'default', {}), group()],
+      west.trust(),
+      sketch('Mesh', 'default', {}),
+      sketch('Namespace', 'default', {}),
+      group(),
       ...ZONES.map((zone) => member(zone)),
       ...['east', 'north'].flatMap((zone) => [
         sketch('Zone', zone, {}),

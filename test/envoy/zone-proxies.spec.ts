@@ -113,7 +113,10 @@ const CONNECTIONS = 4;
     const [ingress, egress] = await Promise.all([
       start(
         'in',
-        ...['--ingress', 'in', '--token-file', join(folder, 'ingress.token')],
+        '--ingress',
+        'in',
+        '--token-file',
+        join(folder, 'ingress.token'),
         '--max-connections',
         `${CONNECTIONS}`,
       ),
@@ -163,10 +166,16 @@ const CONNECTIONS = 4;
     const networking = { address: host(103), port: 10002, admin: { port: 19_931 } };
     const document = { type: 'ZoneEgress', name: 'kuma-out', kri: 'kri_ze____kuma-out_', networking };
     const asked = {
-      ...{ mesh: '', name: 'kuma-out', proxyType: 'egress', dataplaneToken: token, caCert: zone.authority },
+      mesh: '',
+      name: 'kuma-out',
+      proxyType: 'egress',
+      dataplaneToken: token,
+      caCert: zone.authority,
       dataplaneResource: JSON.stringify(document),
       version: { kumaDp: { version: '2.14.3' }, envoy: { version: '1.40.0', kumaDpCompatible: false } },
-      ...{ dynamicMetadata: {}, features: ['feature-reuse-port'], workdir: '/var/lib/kuma-dp/work' },
+      dynamicMetadata: {},
+      features: ['feature-reuse-port'],
+      workdir: '/var/lib/kuma-dp/work',
       systemCaPath: '/etc/ssl/certs/ca-certificates.crt',
     };
     expect(await zone.askXds('POST', '/bootstrap', asked)).toMatchObject({

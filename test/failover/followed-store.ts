@@ -1,7 +1,8 @@
 import type { Identity, Resource } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { followIndex, followStore, ResourceIndex, type PutChange } from '@causeway/store';
-import { createPostgresBackend, type PostgresBackend } from '@causeway/store-postgres';
+import type { PostgresBackend } from '@causeway/store-postgres';
+import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import { until } from '../support/until';
 
 /** One replica's store and the index that follows it, as a control plane has them. */

@@ -72,7 +72,8 @@ describe('a store that is restored to a point in time', () => {
   it('holds what it held then, with its addresses, and begins a new incarnation that no reader mixes up (I1, I2)', async () => {
     const archive = join(folder, 'archive');
     const live = await serve('live', {
-      ...{ wal_level: 'replica', archive_mode: 'on' },
+      wal_level: 'replica',
+      archive_mode: 'on',
       archive_command: `cp %p ${archive}/%f`,
     });
     await connected(live.url('postgres'), (client) => client.query('CREATE DATABASE point'));
@@ -103,8 +104,10 @@ describe('a store that is restored to a point in time', () => {
     await live.crash();
 
     const restored = await serve('restored', {
-      ...{ archive_mode: 'off', restore_command: `cp ${archive}/%f %p` },
-      ...{ recovery_target_name: MOMENT, recovery_target_action: 'promote' },
+      archive_mode: 'off',
+      restore_command: `cp ${archive}/%f %p`,
+      recovery_target_name: MOMENT,
+      recovery_target_action: 'promote',
     });
     const again = restored.url('point');
     await until('it takes writes', () =>

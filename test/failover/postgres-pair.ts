@@ -39,7 +39,8 @@ export class PostgresPair {
     await chmod(folder, 0o755); // Postgres may run as another user
     const { freePort } = await import('../../scripts/lib/ports.mjs');
     const member = async (name: string): Promise<Member> => ({
-      ...{ folder: join(folder, name), port: await freePort() },
+      folder: join(folder, name),
+      port: await freePort(),
       running: undefined,
     });
     const pair = new PostgresPair(folder, await member('first'), await member('second'), new Link());

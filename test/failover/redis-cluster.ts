@@ -95,7 +95,9 @@ async function startNode(folder: string, bus: number, tls: RedisTls | undefined)
   const port = await freePort();
   const more = ['--cluster-enabled', 'yes', '--cluster-config-file', join(folder, `${port}.nodes`)];
   return RedisServer.start({
-    ...{ port, folder, ...(tls && { tls }) },
+    port,
+    folder,
+    ...(tls && { tls }),
     more: [...more, '--cluster-port', String(bus), '--cluster-node-timeout', String(NODE_TIMEOUT)],
   });
 }

@@ -1,4 +1,5 @@
-import { createRedisLock, type RedisLock } from '@causeway/leader-redis';
+import { createRedisLock } from '@causeway/leader-redis';
+import type { RedisLock } from '@causeway/leader-redis/testing';
 import { silentLogger } from '@causeway/runtime';
 import { Fenced } from '@causeway/store';
 import { Replica } from '../chaos/leader/replica';

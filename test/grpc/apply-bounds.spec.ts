@@ -56,11 +56,16 @@ describe('an Apply of the gRPC API', () => {
   it('refuses a Dataplane that two VirtualNodes of the batch or before it select, naming both (T003-32)', async () => {
     const node = (name: string, matchLabels: object): string =>
       JSON.stringify({
-        ...{ type: 'VirtualNode', name, namespace: 'default' },
+        type: 'VirtualNode',
+        name,
+        namespace: 'default',
         spec: { podSelector: { matchLabels }, listeners: [{ portMapping: { port: 80, protocol: 'http' } }] },
       });
     const pod = JSON.stringify({
-      ...{ type: 'Dataplane', name: 'pod', namespace: 'default', labels: { app: 'a', tier: 'web' } },
+      type: 'Dataplane',
+      name: 'pod',
+      namespace: 'default',
+      labels: { app: 'a', tier: 'web' },
       networking: { address: '127.0.0.1', inbound: [{ port: 80, tags: { 'kuma.io/service': 'a' } }] },
     });
     const mesh = { type: 'put', id: globalIdentity('Mesh', 'default'), expect: 'any', labels: {} } as const;

@@ -84,7 +84,11 @@ describe('the audit log of the gRPC API', () => {
     expect(String(await ended)).toMatch(/no RoleBinding/);
     const entry = (await refusals(before + 1)).at(-1);
     expect(entry).toMatchObject({
-      ...{ user: 'anna', verb: 'get', kind: 'MeshService', mesh: 'default', via: 'gRPC' },
+      user: 'anna',
+      verb: 'get',
+      kind: 'MeshService',
+      mesh: 'default',
+      via: 'gRPC',
       reason: expect.stringMatching(/^Forbidden: no RoleBinding lets user "anna" watch MeshService/),
     });
     anna.close();

@@ -5,16 +5,22 @@ import { GenericClient } from './generic-client';
 import { GrpcFixture } from './grpc-fixture';
 
 const definition = {
-  ...{ type: 'MetaresourceDefinition', name: 'paintpolicies.a.io' },
+  type: 'MetaresourceDefinition',
+  name: 'paintpolicies.a.io',
   spec: {
-    ...{ group: 'a.io', kind: 'PaintPolicy', plural: 'paintpolicies', hierarchy: 'mesh' },
+    group: 'a.io',
+    kind: 'PaintPolicy',
+    plural: 'paintpolicies',
+    hierarchy: 'mesh',
     declaredTargets: [{ kind: 'Namespace', semantics: 'paints its services' }],
     effectiveTarget: { level: 'Rule', semantics: 'is painted' },
     schema: { type: 'object', properties: { colour: { type: 'string', enum: ['red', 'blue'] } } },
   },
 };
 const policy = (name: string, colour: string) => ({
-  ...{ type: 'PaintPolicy', mesh: 'default', name },
+  type: 'PaintPolicy',
+  mesh: 'default',
+  name,
   spec: { targetRefs: [{ kind: 'Namespace', name: 'default' }], colour },
 });
 const selection = { kind: 'PaintPolicy' };

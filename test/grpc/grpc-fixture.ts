@@ -1,21 +1,17 @@
-import {
-  AccessPolicy,
-  AuditRecorder,
-  Authenticator,
-  CallerRates,
-  type CallerRateSettings,
-  type ServerCertificates,
-  type TokenVerifier,
-} from '@causeway/access';
+import { AccessPolicy, AuditRecorder, Authenticator, CallerRates, type ServerCertificates } from '@causeway/access';
+import type { CallerRateSettings, TokenVerifier } from '@causeway/access/testing';
 import { Admission } from '@causeway/admission';
-import { namingInsights } from '@causeway/control-plane';
+import { namingInsights } from '@causeway/control-plane/testing';
 import { HostnameExplainer } from '@causeway/controllers';
-import { GrpcApiServer, type GrpcApiOptions } from '@causeway/grpc-api';
+import type { GrpcApiOptions } from '@causeway/grpc-api';
+import { GrpcApiServer } from '@causeway/grpc-api/testing';
 import { FollowedPolicies, FollowedRoutes, kindsOf } from '@causeway/meshes';
-import { createQueries, type Queries, type QueryLimits } from '@causeway/queries';
+import { createQueries, type Queries } from '@causeway/queries';
+import type { QueryLimits } from '@causeway/queries/testing';
 import { globalIdentity, ownZone, type ControlPlane } from '@causeway/resources';
 import { silentLogger, systemClock, type Clock } from '@causeway/runtime';
-import { fillAtOnce, followStore, MemoryAudit, MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
+import { fillAtOnce, followStore, ResourceIndex } from '@causeway/store';
+import { MemoryAudit, MemoryDisk, MemoryStore } from '@causeway/store/testing';
 import type { ConnectionLimits } from '@causeway/grpc-server';
 import { OpenAuthenticator } from '../support/admin-credential';
 import { meshesOf } from '../support/meshes';

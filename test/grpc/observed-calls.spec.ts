@@ -55,8 +55,13 @@ describe('calls of the gRPC API', () => {
     const { error, ids } = await get('default', { authorization, traceparent, 'x-request-id': 'call-1' });
     expect([error, ids]).toEqual([null, ['call-1']]);
     expect(await latest(1)).toMatchObject({
-      ...{ id: 'call-1', traceId: TRACE, method: '/causeway.v1.ResourceService/Get', code: 'OK' },
-      ...{ isStream: false, ms: expect.any(Number), address: '127.0.0.1' },
+      id: 'call-1',
+      traceId: TRACE,
+      method: '/causeway.v1.ResourceService/Get',
+      code: 'OK',
+      isStream: false,
+      ms: expect.any(Number),
+      address: '127.0.0.1',
     });
     expect(observed[0]?.user).not.toBe('anonymous');
   });

@@ -1,4 +1,4 @@
-import { PolicyServiceClient } from '@causeway/proto-gen';
+import { PolicyServiceClient } from '@causeway/proto-gen/testing';
 import { shippedDefinition, shippedDefinitionName, shippedPolicies } from '@causeway/policies';
 import { globalIdentity } from '@causeway/resources';
 import { credentials, Metadata, status, type ServiceError } from '@grpc/grpc-js';
@@ -67,7 +67,8 @@ describe('PolicyService', () => {
 
   it('says what affects a resource, where a policy counts, what a change would change, and the graph', async () => {
     expect(await ask(client.listPolicies, { of, ...all })).toMatchObject({
-      ...{ total: 1, resource: { kind: 'MeshService', zone: 'east', name: 'a' } },
+      total: 1,
+      resource: { kind: 'MeshService', zone: 'east', name: 'a' },
       items: [{ kind: 'RetryPolicy', effective: { attempts: 4 } }],
     });
     const page = { size: 1, offset: 1 };
@@ -79,12 +80,15 @@ describe('PolicyService', () => {
     expect(scopes).toMatchObject({ count: 1, items: [{ state: 'Enforced', enforced: ['/attempts'] }] });
     const asked = { name: policy, minRevision: 0, page: undefined };
     expect(await ask(client.getImpact, { ...asked, document: undefined })).toMatchObject({
-      ...{ operation: 'delete', total: 1, items: [{ before: { effective: { attempts: 4 } } }] },
+      operation: 'delete',
+      total: 1,
+      items: [{ before: { effective: { attempts: 4 } } }],
     });
     const spec = { targetRefs: [{ kind: 'MeshService', name: 'a' }], attempts: 2 };
     const document = JSON.stringify({ type: 'RetryPolicy', mesh: 'default', name: 'retries', spec });
     expect(await ask(client.getImpact, { ...asked, document })).toMatchObject({
-      ...{ operation: 'update', items: [{ after: { effective: { attempts: 2 } } }] },
+      operation: 'update',
+      items: [{ after: { effective: { attempts: 2 } } }],
     });
     const graph = await ask(client.getTopology, { mesh: '', root: service });
     expect(graph.nodes.filter(({ level }: ParsedJson) => level === 'Service')).toMatchObject([{ name: 'a' }]);

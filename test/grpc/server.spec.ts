@@ -11,7 +11,7 @@ import {
 } from '@causeway/proto-gen';
 import type { JsonValue } from '@bufbuild/protobuf';
 import { credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
-import { FakeClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { until } from '../support/until';
 import { GenericClient } from './generic-client';
 import { GrpcFixture, OPERATOR_TOKEN } from './grpc-fixture';
@@ -195,8 +195,10 @@ describe('a List of the gRPC API', () => {
     const session = connect(`http://${grpc.address}`);
     const list = () =>
       session.request({
-        ...{ ':method': 'POST', ':path': '/causeway.v1.ResourceService/List' },
-        ...{ 'content-type': 'application/grpc', te: 'trailers' },
+        ':method': 'POST',
+        ':path': '/causeway.v1.ResourceService/List',
+        'content-type': 'application/grpc',
+        te: 'trailers',
       });
     const request = Buffer.from(
       ListRequest.encode(ListRequest.fromPartial({ selection: { kind: 'MeshService' } })).finish(),

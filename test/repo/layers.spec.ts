@@ -1,4 +1,9 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { TrialTree } from './trial-tree';
+
+const REPO = resolve(__dirname, '..', '..');
 
 const LIBS =
   'resources naming ipam sync routing policies kinds runtime store identity controllers admission queries access store-postgres leader-redis proto-gen grpc-server kds xds dns rest grpc-api api-client agent telemetry'.split(
@@ -33,7 +38,9 @@ const OFFENDERS: readonly (readonly [rule: string, file: string, source: string]
   ['apps-apart', 'apps/zone/src/uses-global.ts', `import '../../global/src/main';`],
   ['through-the-index', 'libs/sync/src/reaches-in.ts', `import '../../resources/src/inner';`],
   ['through-the-index-outside', 'apps/zone/src/reaches-in.ts', `import '../../../libs/resources/src/inner';`],
-  ['conformance-in-tests', 'apps/zone/src/ships-tests.ts', `import '../../../libs/store/src/conformance';`],
+  ['nothing-imports-tests', 'apps/zone/src/ships-tests.ts', `import '@causeway/store/testing';`],
+  ['nothing-imports-tests', 'libs/store/src/ships-tests.ts', `import '../testing/rows';`],
+  ['through-the-index-outside', 'test/dns/reaches-in.ts', `import '../../libs/store/testing/rows';`],
   ['not-own-index', 'libs/ipam/src/own-index.ts', `import './index';`],
   ['kinds-apart', 'libs/kinds/src/mesh.ts', `import './zone'; defineKind({});`],
   ['no-cycles', 'libs/dns/src/here.ts', `import type { there } from './there'; export const here = 1;`],
@@ -53,7 +60,8 @@ const CLEAN: Readonly<Record<string, string>> = {
   'libs/resources/src/inner.ts': `import 'typebox'; import 'node:crypto';`,
   'libs/access/src/inner.ts': `import 'jose'; import '@peculiar/x509'; import '@causeway/store';`,
   'libs/identity/src/inner.ts': `import '@peculiar/x509'; import '@causeway/store'; import 'node:crypto';`,
-  'libs/store/src/conformance/index.ts': `import '../inner'; export const suite = 1;`,
+  'libs/store/testing/index.ts': `import './rows'; import '../src/inner'; export const suite = 1;`,
+  'libs/store/testing/rows.ts': `export const rows = 1;`,
   'libs/store/src/inner.ts': `import '@causeway/runtime';`,
   'libs/kinds/src/zone.ts': `import '@causeway/naming'; defineKind({});`,
   'libs/kinds/src/core-kinds.ts': `import './mesh'; import './zone';`,
@@ -61,7 +69,7 @@ const CLEAN: Readonly<Record<string, string>> = {
   'libs/dns/src/inner.ts': `import '@causeway/controllers'; import 'dns-packet';`,
   'libs/kds/src/inner.ts': `import '@causeway/proto-gen'; import '@grpc/grpc-js';`,
   'libs/store-postgres/src/inner.ts': `import '@causeway/migrations'; import 'pg';`,
-  'libs/store-postgres/src/store.spec.ts': `import '../../store/src/conformance'; import '../../../test/support/clock';`,
+  'libs/store-postgres/src/store.spec.ts': `import '@causeway/store/testing'; import '../../../test/support/clock';`,
   'libs/agent/src/inner.ts': `import '@causeway/xds'; import '@causeway/dns'; import '@grpc/grpc-js';`,
   'apps/agent/src/main.ts': `import '@causeway/agent';`,
   'apps/global/src/main.ts': `import '@causeway/rest';`,
@@ -99,3 +107,20 @@ describe('the layer rules', () => {
     expect(violations.filter((violation) => !offending.has(violation.split(': ')[1] ?? ''))).toEqual([]);
   });
 });
+
+it('what ships names no file of benchmarks and tests, which no import would show', () => {
+  const listed = execFileSync('git', ['ls-files', 'apps/*/src/*.ts', 'libs/*/src/*.ts'], {
+    cwd: REPO,
+    encoding: 'utf8',
+  });
+  const shipped = listed.split('\n').filter((path) => path !== '' && !/spec\.ts$/.test(path));
+  const named = /'(bench|test)'|['"`/](bench|test)\/[a-z]/;
+  expect(shipped.length).toBeGreaterThan(500);
+  expect(shipped.filter((path) => codeLines(path).some((line) => named.test(line)))).toEqual([]);
+});
+
+/** Lines of a file without those that cite a test: comments, and `file › name of the test`. */
+function codeLines(path: string): readonly string[] {
+  const lines = readFileSync(join(REPO, path), 'utf8').split('\n');
+  return lines.filter((line) => !/^\s*(\/?\*|\/\/)|›/.test(line));
+}

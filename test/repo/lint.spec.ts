@@ -42,6 +42,8 @@ const OFFENDERS: readonly (readonly [rule: string, file: string, source: string]
     'libs/x/src/a-type-import.ts',
     `import { Server } from 'node:http'; export const close = (server: Server): Server => server.close();`,
   ],
+  ['causeway/no-literal-spread', 'libs/x/src/spread-object.ts', `export const a = { ...{ b: 1, c: 2 }, d: 3 };`],
+  ['causeway/no-literal-spread', 'libs/x/src/spread-list.ts', `export const a = [...['b', 'c'], 'd'];`],
   ['@typescript-eslint/no-floating-promises', 'libs/x/src/floating.ts', `Promise.resolve(1);`],
 ];
 
@@ -51,6 +53,7 @@ const CLEAN: Readonly<Record<string, string>> = {
   'libs/x/src/constant.ts': `export const sides = ['left', 'right'] as const;`,
   'libs/runtime/src/clock.ts': `export const later = (work: () => void): unknown => setTimeout(work, 1);`,
   'apps/zone/src/config.ts': `export const home = process.env['HOME'];`,
+  'libs/x/src/spread.ts': `export const all = (more?: { b: 1 }): object => ({ a: 1, ...(more ? { b: 2 } : {}) });`,
   'libs/x/src/cast.spec.ts': `export const cast = (value: unknown): string => value as string;`,
 };
 

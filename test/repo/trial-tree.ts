@@ -4,13 +4,21 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
 const REPO = resolve(__dirname, '..', '..');
-const CONFIGURATION = ['.dependency-cruiser.cjs', 'eslint.config.mjs', 'package.json', 'tsconfig.json'];
+const CONFIGURATION = [
+  '.dependency-cruiser.cjs',
+  'eslint.config.mjs',
+  'knip.config.js',
+  'package.json',
+  'tsconfig.json',
+  'tools/eslint-no-literal-spread.mjs',
+];
 
 /** A folder with this repository's rules and none of its sources, to see what the rules say about files of our choosing. */
 export class TrialTree {
   private readonly root = mkdtempSync(join(tmpdir(), 'causeway-rules-'));
 
   constructor(files: Readonly<Record<string, string>>) {
+    mkdirSync(join(this.root, 'tools'));
     for (const file of CONFIGURATION) copyFileSync(join(REPO, file), join(this.root, file));
     symlinkSync(join(REPO, 'node_modules'), join(this.root, 'node_modules'));
     for (const [path, source] of Object.entries(files)) {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@causeway/resources';
-import { FakeClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { plainTokens, type TestAccess } from '../support/rest-access';
 import { restFixture, type FixtureOptions, type RestFixture } from './rest-fixture';
 
@@ -117,7 +117,9 @@ describe('who the caller is', () => {
     [
       ...(['a user', STRICT, 'anna:dev'] as const),
       {
-        ...{ name: 'anna', groups: ['causeway:authenticated', 'dev'], by: 'user-token' },
+        name: 'anna',
+        groups: ['causeway:authenticated', 'dev'],
+        by: 'user-token',
         roles: [{ role: 'viewer', binding: 'RoleBinding readers', effect: 'grants' }],
       },
     ],

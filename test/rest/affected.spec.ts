@@ -35,7 +35,8 @@ const DIRECT = kindOf('ColorPolicy', 'colorpolicies', {
   mergeStrategies: ['None'],
 });
 const PAINT = kindOf('PaintPolicy', 'paintpolicies', {
-  ...{ hierarchy: 'mesh', effectiveTarget: { level: 'Rule', semantics } },
+  hierarchy: 'mesh',
+  effectiveTarget: { level: 'Rule', semantics },
   declaredTargets: ['Namespace', 'MeshService', 'HTTPRoute'].map((kind) => ({ kind, semantics })),
 });
 
@@ -82,10 +83,14 @@ describe('what policies affect, over REST', () => {
     });
     const ports = [80, 81].map((port) => ({ port, name: `p${port}` }));
     await rest.seed(
-      ...[kind, { id: globalIdentity('Namespace', 'ns'), labels: { 'kuma.io/origin': 'zone' } }],
+      kind,
+      { id: globalIdentity('Namespace', 'ns'), labels: { 'kuma.io/origin': 'zone' } },
       ...['b1', 'b2'].map((name) => ({ id: id('MeshService', name), spec: { ports } })),
       ...['g1', 'g2'].map((name) => ({ id: id('Gateway', name), spec: { gatewayClassName: 'c', listeners } })),
-      ...[route('r1', 'g1', 'b1'), route('r2', 'g1', r2), route('r3', 'g2', 'b1'), route('r4', 'g2', 'b2')],
+      route('r1', 'g1', 'b1'),
+      route('r2', 'g1', r2),
+      route('r3', 'g2', 'b1'),
+      route('r4', 'g2', 'b2'),
     );
   };
   const put = async (policies: Policies): Promise<void> => {
@@ -124,11 +129,9 @@ describe('what policies affect, over REST', () => {
     ['T004-37: 2', COLOR, EX2, { g1: 'ns/p1', g2: 'ns/p3', r1: 'ns/p2', b1: 'ns/p1,ns/p2,ns/p3', b2: 'ns/p3' }],
     [
       'T004-38: 3',
-      ...[
-        COLOR,
-        EX3,
-        { g1: 'ns/p1', g2: 'ns/p3', r1: 'ns/p2', r4: 'ns/p4', b1: 'ns/p1,ns/p2,ns/p3', b2: 'ns/p3,ns/p4' },
-      ],
+      COLOR,
+      EX3,
+      { g1: 'ns/p1', g2: 'ns/p3', r1: 'ns/p2', r4: 'ns/p4', b1: 'ns/p1,ns/p2,ns/p3', b2: 'ns/p3,ns/p4' },
     ] as [string, typeof COLOR, Policies, ParsedJson],
   ])('T004-51, T004-54, %s: declared and effective targets of the example, nothing in between', async (...row) => {
     const [, kind, policies, wanted] = row;
@@ -144,9 +147,12 @@ describe('what policies affect, over REST', () => {
     const [condition] = affected(before.status.conditions);
     const oldest = rest.index.get(id(COLOR_KIND, 'p1'))?.createdAt ?? 0;
     expect(condition).toEqual({
-      ...{ type: 'example.com/ColorPolicyAffected', status: 'True', reason: 'ns/p1,ns/p2,ns/p3' },
+      type: 'example.com/ColorPolicyAffected',
+      status: 'True',
+      reason: 'ns/p1,ns/p2,ns/p3',
       message: 'Object affected by ColorPolicy.example.com [ns/p1 ns/p2 ns/p3]',
-      ...{ observedGeneration: before.generation, lastTransitionTime: new Date(oldest).toISOString() },
+      observedGeneration: before.generation,
+      lastTransitionTime: new Date(oldest).toISOString(),
     });
     await rest.seed({ id: id('MeshService', 'b1'), spec: { ports: [{ port: 80, name: 'other' }] } });
     const after = await get('meshservices/b1?namespace=ns');
@@ -182,7 +188,8 @@ describe('what policies affect, over REST', () => {
     await rest.seed(PAINT);
     const foreign = { type: 'example.com/ColorPolicyAffected', status: 'True', reason: 'x', message: 'y' };
     await rest.seed({
-      ...{ id: id('Gateway', 'g1'), status: { conditions: [foreign] } },
+      id: id('Gateway', 'g1'),
+      status: { conditions: [foreign] },
       spec: { gatewayClassName: 'c', listeners: [{ name: 'web', port: 80, protocol: 'HTTP' }] },
     });
     await put(EX2);

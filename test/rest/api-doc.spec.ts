@@ -31,7 +31,9 @@ function curlLines(): Line[] {
   return [...TEXT.matchAll(/`(curl [^`]+)`/g)].map(([, text = '']) => {
     const [, port = '', url = ''] = /'http:\/\/127\.0\.0\.1:(\d+)([^']*)'/.exec(text) ?? [];
     return {
-      ...{ text, port: Number(port), url },
+      text,
+      port: Number(port),
+      url,
       method: / -X (\w+)/.exec(text)?.[1] ?? 'GET',
       type: / -H 'content-type: ([^']+)'/.exec(text)?.[1],
       body: / -d '([^']+)'/.exec(text)?.[1],

@@ -51,8 +51,16 @@ describe('POST /_apply', () => {
       ],
     ]);
     expect(summary).toEqual({
-      ...{ total: 2, created: 2, updated: 0, unchanged: 0, refused: 0, skipped: 0 },
-      ...{ atomic: false, dryRun: false, written: true, revision: (await rest.store.head()).revision },
+      total: 2,
+      created: 2,
+      updated: 0,
+      unchanged: 0,
+      refused: 0,
+      skipped: 0,
+      atomic: false,
+      dryRun: false,
+      written: true,
+      revision: (await rest.store.head()).revision,
     });
     const [a, b] = await Promise.all([rest.store.get(serviceId('a')), rest.store.get(serviceId('b'))]);
     expect((a?.creationOrder ?? 0) < (b?.creationOrder ?? 0)).toBe(true);
@@ -110,7 +118,9 @@ spec:
     expect(each.summary).toMatchObject({ created: 9_999, refused: 1, written: true });
     for (const { results } of [atomic, each])
       expect(results[6_543]).toMatchObject({
-        ...{ line: 6_544, outcome: 'refused', detail: '1 field breaks a rule' },
+        line: 6_544,
+        outcome: 'refused',
+        detail: '1 field breaks a rule',
         invalid_parameters: [{ field: 'spec.ports[0].port', line: 6_544 }],
       });
     expect(each.progress.length).toBeGreaterThan(0);
@@ -186,7 +196,10 @@ spec:
     await rest.close();
     rest = await restFixture({ access: { open: false } });
     const away = await rest.server.inject({
-      ...{ method: 'POST', url: '/_apply', payload: lines(service('a')), remoteAddress: '10.1.2.3' },
+      method: 'POST',
+      url: '/_apply',
+      payload: lines(service('a')),
+      remoteAddress: '10.1.2.3',
       headers: { 'content-type': 'application/x-ndjson' },
     });
     expect(away.statusCode).toBe(401);
@@ -205,7 +218,9 @@ spec:
     await once(socket, 'close');
     expect(await rest.store.head()).toEqual(before);
     const answer = await fetch(`http://localhost:${port}/_apply`, {
-      ...{ method: 'POST', body: lines(service('a')), headers: { 'content-type': 'application/x-ndjson' } },
+      method: 'POST',
+      body: lines(service('a')),
+      headers: { 'content-type': 'application/x-ndjson' },
     });
     expect((await answer.text()).trimEnd().split('\n')).toHaveLength(2);
   });

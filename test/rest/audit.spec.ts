@@ -3,10 +3,11 @@ import { AccessPolicy } from '@causeway/access';
 import { Admission } from '@causeway/admission';
 import { coreKinds } from '@causeway/kinds';
 import type { ZoneAccess } from '@causeway/queries';
-import { createRestServer, type RestServer } from '@causeway/rest';
+import { createRestServer, type RestServer } from '@causeway/rest/testing';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { followStore, ResourceIndex } from '@causeway/store';
-import { createPostgresBackend, type PostgresBackend } from '@causeway/store-postgres';
+import type { PostgresBackend } from '@causeway/store-postgres';
+import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import type { InjectOptions } from 'fastify';
 import { Client } from 'pg';
 import { restAccess } from '../support/rest-access';
@@ -43,7 +44,12 @@ async function replicaOf(database: TestDatabase): Promise<Replica> {
   const parts = { registry: coreKinds, store, index, meshes: meshesOf(index), clock: systemClock };
   const policy = new AccessPolicy({ registry: coreKinds, index, cp: GLOBAL });
   const server = await createRestServer({
-    ...{ ...parts, audit, cp: GLOBAL, logger: silentLogger, zoneAccess, userAccess: openUserAccess },
+    ...parts,
+    audit,
+    cp: GLOBAL,
+    logger: silentLogger,
+    zoneAccess,
+    userAccess: openUserAccess,
     admission: new Admission({ ...parts, controlPlane: GLOBAL, access: policy }),
     access: restAccess(policy, { operatorToken: TOKEN, open: false }),
     program: { version: '0', instanceId: 'test', config: {} },
@@ -118,9 +124,17 @@ describe('GET /_audit of two replicas', () => {
     await send(one, { method: 'DELETE', url });
     const found = await items('kind=Mesh&name=mesh-1');
     const common = {
-      ...{ time: expect.stringMatching(/^\d{4}-.*Z$/), user: 'operator', groups: ['causeway:admins'] },
-      ...{ recognizedBy: 'operator-token', address: '127.0.0.1', interface: 'REST', userAgent: 'audit-test/1' },
-      ...{ kind: 'Mesh', name: 'mesh-1', result: 'done', revision: expect.any(Number) },
+      time: expect.stringMatching(/^\d{4}-.*Z$/),
+      user: 'operator',
+      groups: ['causeway:admins'],
+      recognizedBy: 'operator-token',
+      address: '127.0.0.1',
+      interface: 'REST',
+      userAgent: 'audit-test/1',
+      kind: 'Mesh',
+      name: 'mesh-1',
+      result: 'done',
+      revision: expect.any(Number),
       requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
     };
     expect(found).toEqual([
@@ -137,7 +151,11 @@ describe('GET /_audit of two replicas', () => {
     const refused = { method: 'PUT', url: '/meshes/mesh-2', payload: { type: 'Mesh', name: 'mesh-2' } } as const;
     expect((await send(one, { ...refused, ...stranger })).statusCode).toBe(401);
     expect(await eventually('user=anonymous&kind=Mesh&mesh=&name=mesh-2')).toMatchObject({
-      ...{ user: 'anonymous', recognizedBy: 'nothing', verb: 'put', result: 'refused', userAgent: 'stranger' },
+      user: 'anonymous',
+      recognizedBy: 'nothing',
+      verb: 'put',
+      result: 'refused',
+      userAgent: 'stranger',
       reason: expect.stringMatching(/^Forbidden: /),
     });
     expect((await send(one, { method: 'GET', url: '/_audit', ...stranger })).statusCode).toBe(401);
@@ -179,7 +197,10 @@ describe('GET /_audit of two replicas', () => {
     await send(one, { method: 'POST', url: '/_apply?dryRun=true', payload, headers });
     await send(one, { method: 'POST', url: '/_apply', payload, headers });
     expect(await eventually('kind=Mesh&name=mesh-7')).toMatchObject({
-      ...{ user: 'operator', verb: 'put', result: 'refused', interface: 'REST' },
+      user: 'operator',
+      verb: 'put',
+      result: 'refused',
+      interface: 'REST',
       reason: expect.stringMatching(/^Invalid: 1 field/),
     });
     expect(await items('kind=Mesh&name=mesh-7')).toHaveLength(1);

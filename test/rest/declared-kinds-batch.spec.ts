@@ -5,7 +5,10 @@ const paints = (schema: object = { colour: { type: 'string', enum: ['red', 'blue
   type: 'MetaresourceDefinition',
   name: 'paintpolicies.policies.example.com',
   spec: {
-    ...{ group: 'policies.example.com', kind: 'PaintPolicy', plural: 'paintpolicies', hierarchy: 'mesh' },
+    group: 'policies.example.com',
+    kind: 'PaintPolicy',
+    plural: 'paintpolicies',
+    hierarchy: 'mesh',
     declaredTargets: [{ kind: 'Namespace', semantics: 'paints the requests to services of the namespace' }],
     effectiveTarget: { level: 'Rule', semantics: 'paints the requests that match the rule' },
     schema: { type: 'object', properties: schema },
@@ -13,7 +16,9 @@ const paints = (schema: object = { colour: { type: 'string', enum: ['red', 'blue
   },
 });
 const policy = (name: string, intent: object = { colour: 'red' }) => ({
-  ...{ type: 'PaintPolicy', mesh: 'default', name },
+  type: 'PaintPolicy',
+  mesh: 'default',
+  name,
   spec: { targetRefs: [{ kind: 'Namespace', name: 'default' }], ...intent },
 });
 
@@ -119,7 +124,8 @@ describe('a batch with a definition', () => {
   it('has 128 definitions at most that count for the documents behind them', async () => {
     await open();
     const nth = (n: number) => ({
-      ...{ ...paints(), name: `d${n}` },
+      ...paints(),
+      name: `d${n}`,
       spec: { ...paints().spec, kind: `P${n}`, plural: `p${n}s` },
     });
     const of = (n: number) => ({ ...policy('a'), type: `P${n}` });

@@ -4,7 +4,10 @@ import { EventReader } from './event-reader';
 import { restFixture, type FixtureOptions, type ParsedJson, type RestFixture } from './rest-fixture';
 
 const SPEC = {
-  ...{ group: 'policies.example.com', kind: 'PaintPolicy', plural: 'paintpolicies', shortName: 'paint' },
+  group: 'policies.example.com',
+  kind: 'PaintPolicy',
+  plural: 'paintpolicies',
+  shortName: 'paint',
   hierarchy: ['Mesh', 'Namespace', 'Service', 'ServicePort', 'Route', 'Rule'],
   declaredTargets: [
     { kind: 'Namespace', semantics: 'paints the requests to services of the namespace' },
@@ -67,7 +70,8 @@ describe('kinds that are declared while the control plane runs', () => {
     });
     expect((await call('GET', '/paintpolicies')).body).toMatchObject({ total: 1, items: [{ name: 'p1' }] });
     expect((await call('GET', `${PAINT}?format=k8s`)).body).toMatchObject({
-      ...{ apiVersion: 'policies.example.com/v1alpha1', kind: 'PaintPolicy' },
+      apiVersion: 'policies.example.com/v1alpha1',
+      kind: 'PaintPolicy',
       metadata: { name: 'p1', namespace: 'default' },
     });
     expect((await call('PATCH', PAINT, { spec: { colour: 'blue' } })).status).toBe(200);
@@ -90,7 +94,8 @@ describe('kinds that are declared while the control plane runs', () => {
     [
       'T004-29 and T004-34',
       {
-        ...{ mergeStrategies: undefined, hierarchy: ['Backend'] },
+        mergeStrategies: undefined,
+        hierarchy: ['Backend'],
         declaredTargets: [{ kind: 'MeshService', facet: 'backend', semantics: 'paints it' }],
         effectiveTarget: { level: 'Backend', semantics: 'is painted' },
       },

@@ -5,7 +5,7 @@
 import type { EnvoyResources } from '@causeway/xds';
 import { zoneResources } from '../support/zone-resources';
 import { identityKey, type JsonObject } from '@causeway/resources';
-import type { InstanceSource } from '@causeway/queries';
+import type { InstanceSource } from '@causeway/queries/testing';
 import { meshesOf } from '../support/meshes';
 import { plainTokens } from '../support/rest-access';
 import { meshId, restFixture, serviceId, type RestFixture, type SeedResource } from './rest-fixture';
@@ -28,8 +28,11 @@ const dataplane = (
 });
 const redis = (given: { mesh?: string; namespace?: string; zone?: string; name?: string } = {}): SeedResource => ({
   id: {
-    ...{ kind: 'MeshService', mesh: given.mesh ?? 'default', zone: given.zone ?? 'east' },
-    ...{ namespace: given.namespace ?? 'default', name: given.name ?? 'redis' },
+    kind: 'MeshService',
+    mesh: given.mesh ?? 'default',
+    zone: given.zone ?? 'east',
+    namespace: given.namespace ?? 'default',
+    name: given.name ?? 'redis',
   },
   spec: {
     selector: { dataplaneTags: { app: 'redis' } },
@@ -88,14 +91,19 @@ describe('discovery', () => {
     expect([answer.statusCode, answer.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
     const own = { mesh: 'default', namespace: 'default', service: 'redis', port: 'redis', zone: 'east' };
     const meta = {
-      ...{ __meta_causeway_port_number: '6379', __meta_causeway_protocol: 'tcp', __meta_causeway_plaintext: 'false' },
+      __meta_causeway_port_number: '6379',
+      __meta_causeway_protocol: 'tcp',
+      __meta_causeway_plaintext: 'false',
       __meta_causeway_label_kuma_io_zone: 'east',
     };
     expect(answer.json()).toEqual([
       {
         targets: ['10.0.0.1:7000'],
         labels: {
-          ...{ ...own, instance: 'redis-1', ...meta, __meta_causeway_ready: 'true' },
+          ...own,
+          instance: 'redis-1',
+          ...meta,
+          __meta_causeway_ready: 'true',
           __meta_causeway_label_app_io_tier: 'cache',
         },
       },
@@ -110,12 +118,13 @@ describe('discovery', () => {
   it('chooses by mesh, namespace, service and port, and leaves out services of other zones', async () => {
     await zone(
       { id: meshId('other'), labels: { 'kuma.io/origin': 'global' } },
-      ...[redis(), dataplane('redis-1'), redis({ zone: 'west', name: 'far' }), redis({ namespace: 'team' })],
-      ...[
-        dataplane('redis-2', { namespace: 'team' }),
-        redis({ mesh: 'other' }),
-        dataplane('redis-1', { mesh: 'other' }),
-      ],
+      redis(),
+      dataplane('redis-1'),
+      redis({ zone: 'west', name: 'far' }),
+      redis({ namespace: 'team' }),
+      dataplane('redis-2', { namespace: 'team' }),
+      redis({ mesh: 'other' }),
+      dataplane('redis-1', { mesh: 'other' }),
     );
     expect(await addresses('?mesh=default&namespace=team&port=9121')).toEqual(['[fd00::2]:9121']);
     expect((await targets('?mesh=other&port=6379')).map(({ labels }) => labels)).toEqual([
@@ -134,7 +143,9 @@ describe('discovery', () => {
       {
         targets: ['10.0.0.1:9902'],
         labels: expect.objectContaining({
-          ...{ service: 'causeway-agent', port: 'metrics', instance: 'redis-1' },
+          service: 'causeway-agent',
+          port: 'metrics',
+          instance: 'redis-1',
           __metrics_path__: '/metrics/default.redis-1',
         }),
       },
@@ -149,11 +160,15 @@ describe('discovery', () => {
       spec,
     });
     await zone(
-      ...[redis(), dataplane('redis-1'), redis({ namespace: 'team' }), dataplane('redis-2', { namespace: 'team' })],
+      redis(),
+      dataplane('redis-1'),
+      redis({ namespace: 'team' }),
+      dataplane('redis-2', { namespace: 'team' }),
       binding('team', {
         role: 'service-owner',
         subjects: [{ kind: 'User', name: 'ann' }],
-        ...{ meshes: ['default'], namespaces: ['team'] },
+        meshes: ['default'],
+        namespaces: ['team'],
       }),
     );
     const ann = { authorization: 'Bearer ann:team' };

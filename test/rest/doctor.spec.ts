@@ -2,11 +2,11 @@ import { createAuthentication, createZoneTokenService } from '@causeway/access';
 import { coreKinds } from '@causeway/kinds';
 import type { LeadershipInsight } from '@causeway/queries';
 import { globalIdentity, type JsonObject } from '@causeway/resources';
-import { FakeClock, silentLogger, type LeaderStatus } from '@causeway/runtime';
+import { silentLogger, type LeaderStatus } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { TestPlane } from '../support/test-plane';
 import { openZoneAccess } from './open-zone-access';
-import type { SeedResource } from './rest-fixture';
-import { meshId, restFixture, type FixtureOptions, type RestFixture } from './rest-fixture';
+import { type SeedResource, meshId, restFixture, type FixtureOptions, type RestFixture } from './rest-fixture';
 
 const zone = (name: string, spec: JsonObject = {}, status?: JsonObject): SeedResource => ({
   id: globalIdentity('Zone', name),
@@ -60,19 +60,23 @@ describe('GET /_doctor', () => {
     const { total, checks } = await look();
     expect(total).toBe(0);
     expect(Object.keys(checks)).toEqual([
-      ...[
-        'rules',
-        'references',
-        'conditions',
-        'claims',
-        'stores',
-        'incarnations',
-        'rejections',
-        'lost',
-        'quarantine',
-        'mesh',
-      ],
-      ...['leases', 'names', 'enrolments', 'identities', 'leader', 'tokens', 'keys'],
+      'rules',
+      'references',
+      'conditions',
+      'claims',
+      'stores',
+      'incarnations',
+      'rejections',
+      'lost',
+      'quarantine',
+      'mesh',
+      'leases',
+      'names',
+      'enrolments',
+      'identities',
+      'leader',
+      'tokens',
+      'keys',
     ]);
   });
 

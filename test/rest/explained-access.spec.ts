@@ -7,8 +7,11 @@ import type { CallerParts, ParsedJson } from './rest-fixture';
 /** The traffic of zone east over what the server answers from; no proxy is connected, so all count as Envoys. */
 function callers({ index, meshes, policies }: CallerParts) {
   const access = {
-    ...{ meshes, isReady: () => true, takesTls: () => true },
-    ...{ onReady: () => () => undefined, onTls: () => () => undefined },
+    meshes,
+    isReady: () => true,
+    takesTls: () => true,
+    onReady: () => () => undefined,
+    onTls: () => () => undefined,
   };
   const resources = zoneResources({ index, access }, 'east', { policies });
   return { facts: accessFacts({ resources }, { ofOwner: () => undefined }), close: resources.follow() };

@@ -174,7 +174,9 @@ describe.each([
             ...(tag === undefined ? {} : { 'if-match': tag }),
           };
           const answer = await rest.server.inject({
-            ...{ method: verb, url: search === '' ? at : `${at}?${search}`, headers },
+            method: verb,
+            url: search === '' ? at : `${at}?${search}`,
+            headers,
             ...(bodyless ? {} : { payload }),
           });
           seen.set(answer.statusCode, (seen.get(answer.statusCode) ?? 0) + 1);

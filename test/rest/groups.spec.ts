@@ -37,11 +37,15 @@ describe('kinds by group', () => {
     call('PUT', `/metaresourcedefinitions/${name}`, { type: 'MetaresourceDefinition', name, spec }, token);
   const defineSecond = () => define(NOUN, definition('policies.controller.io', 'ColorPolicy'));
   const second = (name = 'c', namespace = 'default'): object => ({
-    ...{ apiVersion: 'policies.controller.io/v1', kind: 'ColorPolicy', metadata: { name, namespace } },
+    apiVersion: 'policies.controller.io/v1',
+    kind: 'ColorPolicy',
+    metadata: { name, namespace },
     spec: { targetRefs: [{ kind: 'Namespace', name: namespace }], color: 'blue' },
   });
   const shipped = (name = 'c'): object => ({
-    ...{ type: 'ColorPolicy', mesh: 'default', name },
+    type: 'ColorPolicy',
+    mesh: 'default',
+    name,
     spec: { targetRefs: [{ kind: 'MeshService', name: 'a' }], color: 'red' },
   });
   const apply = async (...documents: readonly object[]): Promise<ParsedJson[]> => {
@@ -87,11 +91,13 @@ describe('kinds by group', () => {
       [undefined, undefined],
     ]);
     expect((await call('GET', '/meshes/default/colorpolicies/c')).body).toMatchObject({
-      ...{ type: 'ColorPolicy', kri: 'kri_colp_default___c_' },
+      type: 'ColorPolicy',
+      kri: 'kri_colp_default___c_',
       spec: { color: 'red' },
     });
     expect((await call('GET', `${PATH}/c`)).body).toMatchObject({
-      ...{ type: SECOND, kri: 'kri_colorpolicy.policies.controller.io_default___c_' },
+      type: SECOND,
+      kri: 'kri_colorpolicy.policies.controller.io_default___c_',
       spec: { color: 'blue' },
     });
     expect((await call('GET', '/colorpolicies')).body).toMatchObject({ total: 1, items: [{ type: 'ColorPolicy' }] });
@@ -132,7 +138,9 @@ describe('kinds by group', () => {
     expect((await named('b.io')).body.warnings).toEqual([expect.stringContaining('paintpolicies.b.io')]);
     expect((await call('GET', '/metaresourcedefinitions/p.b.io')).body.spec.qualified).toBe(true);
     const paint = (group: string): object => ({
-      ...{ apiVersion: `${group}/v1beta1`, kind: 'PaintPolicy', metadata: { name: 'p' } },
+      apiVersion: `${group}/v1beta1`,
+      kind: 'PaintPolicy',
+      metadata: { name: 'p' },
       spec: { targetRefs, colour: group },
     });
     await apply(paint('a.io'), paint('b.io'));
@@ -165,19 +173,22 @@ describe('kinds by group', () => {
     await open({ access });
     await defineSecond();
     const role = (name: string, kinds: readonly string[]) => ({
-      ...{ id: { kind: 'Role', mesh: '', zone: '', namespace: '', name } },
+      id: { kind: 'Role', mesh: '', zone: '', namespace: '', name },
       spec: { rules: [{ verbs: ['*'], kinds: [...kinds] }] },
     });
     const binding = (name: string, roleName: string, kinds?: string[]) => ({
-      ...{ id: { kind: 'RoleBinding', mesh: '', zone: '', namespace: '', name } },
+      id: { kind: 'RoleBinding', mesh: '', zone: '', namespace: '', name },
       spec: { role: roleName, subjects: [{ kind: 'User', name }], ...(kinds && { kinds }) },
     });
     await rest.seed(
       role('bare', ['ColorPolicy']),
       role('noun', [NOUN]),
       role('name', [SECOND]),
-      ...[binding('old', 'bare'), binding('noun', 'noun'), binding('name', 'name')],
-      ...[binding('owner', 'service-owner'), binding('narrow', 'service-owner', [NOUN])],
+      binding('old', 'bare'),
+      binding('noun', 'noun'),
+      binding('name', 'name'),
+      binding('owner', 'service-owner'),
+      binding('narrow', 'service-owner', [NOUN]),
     );
     const may = async (user: string): Promise<number[]> => {
       const one = await call('PUT', `${PATH}/${user}`, second(user), `${user}:`);

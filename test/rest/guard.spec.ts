@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { coreKinds } from '@causeway/kinds';
 import type { JsonObject, Kind } from '@causeway/resources';
-import type { RegisteredRoute } from '@causeway/rest';
+import type { RegisteredRoute } from '@causeway/rest/testing';
 import { plainTokens } from '../support/rest-access';
 import { restFixture, ZONE_EAST, type FixtureOptions, type RestFixture } from './rest-fixture';
 import {
@@ -148,7 +148,8 @@ function everyCall(routes: readonly RegisteredRoute[]): readonly Call[] {
     const served = METHODS.filter((method) => method === 'OPTIONS' || methods.includes(method));
     const at = path.replace(':mesh', 'default').replace(':kri', 'kri_sec_default_east__key_').replace(':name', 'x');
     const call = (method: Call['method'], url: string, open: readonly string[]): Call => ({
-      ...{ method, url },
+      method,
+      url,
       open: method === 'OPTIONS' ? EVERYBODY : open,
     });
     if (!path.includes(':plural')) {

@@ -21,7 +21,9 @@ describe('views', () => {
     });
     await rest.seed(
       {
-        ...{ id: serviceId('redis'), labels, spec: { selector: { dataplaneTags: { app: 'redis' } } } },
+        id: serviceId('redis'),
+        labels,
+        spec: { selector: { dataplaneTags: { app: 'redis' } } },
         status: {
           vip: { ip: '241.0.0.1', type: 'Kuma' },
           addresses: [
@@ -60,20 +62,16 @@ describe('views', () => {
     });
     const { resources } = await get('/_resources');
     expect(resources.find((kind: ParsedJson) => kind.name === 'MeshService')).toEqual({
-      ...{
-        name: 'MeshService',
-        scope: 'Mesh',
-        namespaced: true,
-        path: 'meshservices',
-        shortName: 'msvc',
-        readOnly: false,
-      },
-      ...{
-        singularDisplayName: 'Mesh Service',
-        pluralDisplayName: 'Mesh Services',
-        writtenOn: ['zone'],
-        includeInFederation: true,
-      },
+      name: 'MeshService',
+      scope: 'Mesh',
+      namespaced: true,
+      path: 'meshservices',
+      shortName: 'msvc',
+      readOnly: false,
+      singularDisplayName: 'Mesh Service',
+      pluralDisplayName: 'Mesh Services',
+      writtenOn: ['zone'],
+      includeInFederation: true,
       confidential: false,
     });
     expect(resources.find((kind: ParsedJson) => kind.name === 'Mesh').readOnly).toBe(true);
@@ -107,8 +105,11 @@ describe('views', () => {
     for (const url of ['/zones+insights', '/zones/_overview']) {
       const { total, items } = await get(url);
       expect([total, items[0].type, items[0].zone, items[0].zoneInsight, items[1].zoneInsight]).toEqual([
-        ...[2, 'ZoneOverview', { enabled: true }],
-        ...[{ subscriptions: [{ id: '1' }] }, undefined],
+        2,
+        'ZoneOverview',
+        { enabled: true },
+        { subscriptions: [{ id: '1' }] },
+        undefined,
       ]);
     }
     for (const url of ['/zones+insights/west', '/zones/west/_overview']) {

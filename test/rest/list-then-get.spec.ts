@@ -7,7 +7,10 @@ const ZONES = ['', 'east', 'west'];
 /** One resource of every kind from every place, all of one name, which is Kuma's hardest case. */
 const identities: readonly Identity[] = coreKinds.kinds.flatMap((kind) =>
   (kind.sync.zoneInIdentity ? ZONES : ['']).map((zone) => ({
-    ...{ kind: kind.name, mesh: kind.scope === 'mesh' ? 'default' : '', zone, name: 'twin' },
+    kind: kind.name,
+    mesh: kind.scope === 'mesh' ? 'default' : '',
+    zone,
+    name: 'twin',
     namespace: kind.namespaced ? 'default' : '',
   })),
 );

@@ -1,4 +1,4 @@
-import { namingInsights } from '@causeway/control-plane';
+import { namingInsights } from '@causeway/control-plane/testing';
 import { HostnameExplainer } from '@causeway/controllers';
 import type { ControlPlane } from '@causeway/resources';
 import type { Insights } from '@causeway/queries';

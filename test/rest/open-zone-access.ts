@@ -1,14 +1,6 @@
 import type { KnownProxy, RevocationPlan } from '@causeway/controllers';
-import type {
-  AuthorityAccess,
-  DataplaneAccess,
-  ProxySource,
-  QuerySources,
-  SyncDecisions,
-  UserAccess,
-  WorkloadAccess,
-  ZoneAccess,
-} from '@causeway/queries';
+import type { AuthorityAccess, DataplaneAccess, QuerySources, WorkloadAccess, ZoneAccess } from '@causeway/queries';
+import type { ProxySource, SyncDecisions, UserAccess } from '@causeway/queries/testing';
 import type { Identity } from '@causeway/resources';
 import { EAST_AUTHORITY } from '../support/certificates';
 
@@ -87,8 +79,15 @@ export function openProxies(name: string): ProxySource {
   const type = 'type.googleapis.com/envoy.config.listener.v3.Listener';
   const at = 1_760_000_000_000;
   const facts: KnownProxy['facts'] = {
-    ...{ kind: 'dataplane', node: `default.${name}`, address: '10.0.0.1', userAgent: 'envoy 1.40.0', form: 'delta' },
-    ...{ since: at, streams: 1, isSettled: true, authorities: ['ab12'] },
+    kind: 'dataplane',
+    node: `default.${name}`,
+    address: '10.0.0.1',
+    userAgent: 'envoy 1.40.0',
+    form: 'delta',
+    since: at,
+    streams: 1,
+    isSettled: true,
+    authorities: ['ab12'],
     owner: { kind: 'Dataplane', mesh: 'default', zone: 'east', namespace: 'default', name },
     types: [{ type, subscribed: 0, held: 2, responses: { sent: 3, acked: 2, rejected: 1 } }],
     certificate: { uri: 'spiffe://default.east.mesh.local/workload/web', end: at + 86_400_000 },

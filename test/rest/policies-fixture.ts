@@ -4,7 +4,11 @@ import { plainTokens } from '../support/rest-access';
 import { restFixture, type FixtureOptions, type ParsedJson, type RestFixture } from './rest-fixture';
 
 const id = (kind: string, namespace: string, name: string): Identity => ({
-  ...{ kind, mesh: 'default', zone: 'east', namespace, name },
+  kind,
+  mesh: 'default',
+  zone: 'east',
+  namespace,
+  name,
 });
 
 /** What a test writes of a policy besides its spec proper. */
@@ -40,7 +44,9 @@ export class Bakery {
       })),
       { id: globalIdentity('Namespace', 'baker') },
       { id: globalIdentity('Namespace', 'other') },
-      ...[service('baker', [80, 81]), service('oven'), service('shop')],
+      service('baker', [80, 81]),
+      service('oven'),
+      service('shop'),
       {
         id: id('HTTPRoute', 'baker', 'baker'),
         spec: {
@@ -96,7 +102,8 @@ export class Bakery {
     const { namespace = 'baker', token = ADMIN } = traits;
     const plural = type.toLowerCase().replace(/y$/, 'ies');
     const answer = await this.rest.server.inject({
-      ...{ method: 'PUT', url: `/meshes/default/${plural}/${name}?namespace=${namespace}` },
+      method: 'PUT',
+      url: `/meshes/default/${plural}/${name}?namespace=${namespace}`,
       payload: this.document(type, name, spec, traits),
       headers: { authorization: `bearer ${token}` },
     });
@@ -108,6 +115,6 @@ export class Bakery {
   }
 }
 
-export const ADMIN = 'chihiro:causeway:admins';
+const ADMIN = 'chihiro:causeway:admins';
 /** Owns the namespace `baker`, without a right on policies. */
 export const ANA = 'ana:';

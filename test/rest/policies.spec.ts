@@ -20,8 +20,12 @@ describe('what policies affect', () => {
     expect((await bakery.get(`${RETRIES}/_impact${ns('&op=delete')}`, ANA))[0]).toBe(403);
     const [status, said] = await bakery.get(`meshservices/baker/_policies${ns()}`, ANA);
     const policy = {
-      ...{ group: 'policies.causeway.io', kind: 'RetryPolicy', mesh: 'default' },
-      ...{ zone: 'east', namespace: 'baker', name: 'retries' },
+      group: 'policies.causeway.io',
+      kind: 'RetryPolicy',
+      mesh: 'default',
+      zone: 'east',
+      namespace: 'baker',
+      name: 'retries',
     };
     expect([status, said.total, said.next]).toEqual([200, 3, null]);
     for (const item of said.items) {
@@ -104,11 +108,13 @@ describe('what policies affect', () => {
         })
       )[1];
     const retries = (policy: string, effective: object) => ({
-      ...{ kind: 'RetryPolicy', effective },
+      kind: 'RetryPolicy',
+      effective,
       fields: Object.keys(effective).map((name) => ({ field: `/${name}`, policy, strategy: 'AtomicDefaults' })),
     });
     const breaker = {
-      ...{ kind: 'CircuitBreakerPolicy', effective: { limits: { requests: 7 } } },
+      kind: 'CircuitBreakerPolicy',
+      effective: { limits: { requests: 7 } },
       backend: { service: { kind: 'MeshService', zone: 'east', namespace: 'baker', name: 'oven' }, port: 80 },
       fields: [{ field: '/limits/requests', policy: 'baker/limits', strategy: 'AtomicDefaults' }],
     };
@@ -131,13 +137,17 @@ describe('what policies affect', () => {
     await bakery.policy('RetryPolicy', 'whole', { attempts: 2 }, { on: { kind: 'HTTPRoute', name: 'baker' } });
     const [, said] = await bakery.get(`${RETRIES}/_scopes${ns()}`);
     expect(said).toMatchObject({
-      ...{ count: 5, total: 5, policy: { kind: 'RetryPolicy', name: 'retries' } },
+      count: 5,
+      total: 5,
+      policy: { kind: 'RetryPolicy', name: 'retries' },
       declared: [{ kind: 'Namespace', foundTotal: 1, found: [{ level: 'Namespace', name: 'baker' }] }],
     });
     const beaten = said.items.filter(({ state }: ParsedJson) => state === 'Overridden');
     expect(beaten).toHaveLength(2);
     expect(beaten[0]).toMatchObject({
-      ...{ enforced: [], superseded: ['/attempts', '/on'], effective: { attempts: 2 } },
+      enforced: [],
+      superseded: ['/attempts', '/on'],
+      effective: { attempts: 2 },
       others: [{ policy: { name: 'whole' }, state: 'Enforced', strategy: 'AtomicDefaults' }],
     });
     const [, second] = await bakery.get(`${RETRIES}/_scopes${ns('&size=2&offset=4')}`);
@@ -196,7 +206,10 @@ describe('what policies affect', () => {
     await bakery.rest.seed({
       id: { kind: 'MetaresourceDefinition', mesh: '', zone: '', namespace: '', name: 'doors' },
       spec: {
-        ...{ group: 'policies.example.com', kind: 'DoorPolicy', plural: 'doorpolicies', hierarchy: 'mesh' },
+        group: 'policies.example.com',
+        kind: 'DoorPolicy',
+        plural: 'doorpolicies',
+        hierarchy: 'mesh',
         declaredTargets: [{ kind: 'Namespace', semantics }],
         effectiveTarget: { level: 'Rule', semantics },
         virtualTargets: [{ group: 'networking.example.com', kind: 'ExternalService', semantics }],

@@ -10,18 +10,11 @@ import {
   type JsonObject,
   type Labels,
 } from '@causeway/resources';
-import { createRestServer, type RestServer, type RestServerOptions } from '@causeway/rest';
+import { createRestServer, type RestServer, type RestServerOptions } from '@causeway/rest/testing';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { restAccess, type TestAccess } from '../support/rest-access';
-import {
-  fillAtOnce,
-  followStore,
-  MemoryAudit,
-  MemoryDisk,
-  MemoryStore,
-  ResourceIndex,
-  type StoreExport,
-} from '@causeway/store';
+import { fillAtOnce, followStore, ResourceIndex, type StoreExport } from '@causeway/store';
+import { MemoryAudit, MemoryDisk, MemoryStore } from '@causeway/store/testing';
 import { meshesOf } from '../support/meshes';
 
 /** A REST server over a memory store with everything real behind it. */
@@ -110,14 +103,27 @@ export async function restFixture(options: FixtureOptions = {}): Promise<RestFix
   });
   const seed = async (...seeds: readonly SeedResource[]): Promise<void> => {
     const changes = seeds.map(({ id, labels = {}, spec = {}, status }) => ({
-      ...{ type: 'put' as const, id, expect: 'any' as const, labels: { ...zoneLabel(id), ...labels }, spec },
+      type: 'put' as const,
+      id,
+      expect: 'any' as const,
+      labels: { ...zoneLabel(id), ...labels },
+      spec,
       ...(status ? { status } : {}),
     }));
     await index.reached((await store.write({ changes, onRefusal: 'abort' })).revision);
   };
   await seed({ id: meshId('default'), labels: { 'kuma.io/origin': 'global' } });
   const server = await createRestServer({
-    ...{ registry, cp, store, index, meshes, policies, audit, admission, clock: systemClock, logger: silentLogger },
+    registry,
+    cp,
+    store,
+    index,
+    meshes,
+    policies,
+    audit,
+    admission,
+    clock: systemClock,
+    logger: silentLogger,
     backup: emptyExport(store, cp),
     access: restAccess(policy, {
       ...access,

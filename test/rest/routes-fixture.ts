@@ -28,7 +28,11 @@ export class EchoMesh {
   static async start(options: FixtureOptions = {}): Promise<EchoMesh> {
     const rest = await restFixture(options);
     const id = (kind: string, name: string, zone = 'east'): Identity => ({
-      ...{ kind, mesh: 'default', zone, namespace: 'mesh', name },
+      kind,
+      mesh: 'default',
+      zone,
+      namespace: 'mesh',
+      name,
     });
     const service = (name: string, tags: JsonObject, ip: string) => ({
       id: id('MeshService', name),

@@ -250,7 +250,9 @@ describe('POST /meshes/{mesh}/_explain', () => {
     expect(answer.decision).toMatchObject({ group: 'producer', rule: 'rule-1', match: 'Exact /r0/0/0' });
     expect([answer.lost.length, answer.lostTotal]).toEqual([256, 383]);
     expect(answer.lost[0]).toEqual({
-      ...{ route: 'HTTPRoute mesh/r0', rule: 'rule-1', match: 'Exact /r0/0/1' },
+      route: 'HTTPRoute mesh/r0',
+      rule: 'rule-1',
+      match: 'Exact /r0/0/1',
       reason: 'does not match: needs Exact /r0/0/1',
     });
   });

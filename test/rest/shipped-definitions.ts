@@ -7,7 +7,8 @@ export async function seedShipped(rest: Pick<RestFixture, 'seed'>): Promise<void
   const labels = { 'kuma.io/origin': 'global' };
   await rest.seed(
     ...shippedPolicies.map((policy) => ({
-      ...{ id: globalIdentity('MetaresourceDefinition', shippedDefinitionName(policy)), labels },
+      id: globalIdentity('MetaresourceDefinition', shippedDefinitionName(policy)),
+      labels,
       spec: shippedDefinition(policy),
     })),
   );

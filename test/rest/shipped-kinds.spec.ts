@@ -37,7 +37,8 @@ describe('the definitions that control planes bring', () => {
       expect(await call('DELETE', url)).toMatchObject(refused);
       const answer = await rest.server.inject({ method: 'POST', url: '/_apply', payload: [changed] });
       expect(JSON.parse(answer.body.split('\n')[0] ?? '')).toMatchObject({
-        ...{ outcome: 'refused', status: 403 },
+        outcome: 'refused',
+        status: 403,
         detail: refused.body.detail,
       });
       expect(rest.index.get(globalIdentity('MetaresourceDefinition', name))).toEqual(before);

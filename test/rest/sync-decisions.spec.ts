@@ -1,5 +1,5 @@
 import { NotFound, Unavailable } from '@causeway/resources';
-import type { SyncDecisions } from '@causeway/queries';
+import type { SyncDecisions } from '@causeway/queries/testing';
 import { plainTokens, type TestAccess } from '../support/rest-access';
 import { restFixture, ZONE_EAST, type RestFixture } from './rest-fixture';
 

@@ -3,7 +3,8 @@ import { request as plainRequest } from 'node:http';
 import { Agent, request, type RequestOptions } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createAuthority, createServerCertificate, SelfIssuedCertificates } from '@causeway/access';
+import { SelfIssuedCertificates } from '@causeway/access';
+import { createAuthority, createServerCertificate } from '@causeway/access/testing';
 import { coreKinds } from '@causeway/kinds';
 import { RestTls } from '@causeway/rest';
 import { silentLogger, systemClock, type LogFields } from '@causeway/runtime';
@@ -68,7 +69,12 @@ describe('REST over TLS', () => {
   it('shows a certificate of the own authority of a zone, which stays in that zone', async () => {
     const { store, index } = fixture;
     const certificates = await SelfIssuedCertificates.open({
-      ...{ store, index, registry: coreKinds, clock: systemClock, logger: silentLogger, cp: ZONE_EAST },
+      store,
+      index,
+      registry: coreKinds,
+      clock: systemClock,
+      logger: silentLogger,
+      cp: ZONE_EAST,
       names: () => LOCAL,
     });
     tls.use(certificates);

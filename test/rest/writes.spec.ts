@@ -1,5 +1,5 @@
 import { globalIdentity } from '@causeway/resources';
-import { hashedName } from '@causeway/naming';
+import { hashedName } from '@causeway/naming/testing';
 import { restFixture, serviceId, ZONE_EAST, type ParsedJson, type RestFixture } from './rest-fixture';
 
 describe('writes', () => {

@@ -70,7 +70,10 @@ describe('how zones are let in, by REST', () => {
     await open();
     const answer = await send({ payload: { ...order, scope: ['cp'] }, headers: { accept: 'application/json' } });
     expect(answer.json()).toEqual({
-      ...{ token: 'a.b.c', id: 'id-1', zone: 'east', scope: ['cp'] },
+      token: 'a.b.c',
+      id: 'id-1',
+      zone: 'east',
+      scope: ['cp'],
       expiresAt: '2030-01-01T00:00:00.000Z',
     });
     expect(answer.headers['cache-control']).toBe('no-store');
@@ -81,7 +84,8 @@ describe('how zones are let in, by REST', () => {
     const item = { id: 'id-1', zone: 'east', scope: ['cp'], issuedBy: 'anna', revoked: true };
     const times = { issuedAt: '1970-01-01T00:00:00.000Z', expiresAt: '1970-01-01T00:00:01.000Z' };
     expect((await send({ url: '/tokens/zone', method: 'GET' })).json()).toEqual({
-      ...{ total: 1, next: null },
+      total: 1,
+      next: null,
       items: [{ ...item, ...times }],
     });
   });

@@ -42,8 +42,13 @@ describe('what a control plane says of requests', () => {
     await (await ask('/meshes/default/dataplanes?size=1&name=word-of-the-query', 'seen-1')).text();
     const line = await lineOf('seen-1');
     expect(line).toMatchObject({
-      ...{ id: 'seen-1', method: 'GET', path: '/meshes/default/dataplanes', status: 200, isWatch: false },
-      ...{ route: expect.stringContaining(':') as string, ms: expect.any(Number) as number },
+      id: 'seen-1',
+      method: 'GET',
+      path: '/meshes/default/dataplanes',
+      status: 200,
+      isWatch: false,
+      route: expect.stringContaining(':') as string,
+      ms: expect.any(Number) as number,
     });
     expect(JSON.stringify(line)).not.toContain('word-of-the-query');
   });

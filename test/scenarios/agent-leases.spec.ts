@@ -7,7 +7,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataplaneTokens } from '@causeway/access';
-import { LeaseHolder, type LeasedDataplane, type LeaseState } from '@causeway/agent';
+import { LeaseHolder, type LeasedDataplane, type LeaseState } from '@causeway/agent/testing';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import { RESOURCE_TYPES } from '@causeway/xds';
@@ -43,13 +43,18 @@ describe('leases of agents', () => {
   let token = '';
   const agents = new Set<TestAgent>();
   const settings = (): Record<string, string> => ({
-    ...{ DATABASE_URL: database.url, CAUSEWAY_AGENT_LEASE: `${LEASE}ms` },
+    DATABASE_URL: database.url,
+    CAUSEWAY_AGENT_LEASE: `${LEASE}ms`,
   });
 
   function agent(more: Partial<ConstructorParameters<typeof LeaseHolder>[0]> = {}): TestAgent {
     const end = new AbortController();
     const holder = new LeaseHolder({
-      ...{ instance: randomUUID(), machine: 'vm-1', version: '1', clock: systemClock, logger: silentLogger },
+      instance: randomUUID(),
+      machine: 'vm-1',
+      version: '1',
+      clock: systemClock,
+      logger: silentLogger,
       addresses: () => replicas.map(({ xds }) => `127.0.0.1:${xds.address.port}`),
       tls: () => undefined,
       authorization: () => `Bearer ${token}`,
@@ -192,7 +197,9 @@ describe('leases of agents', () => {
   it('are refused to a Dataplane that two VirtualNodes select, naming both, as it is to kuma-dp (T003-32)', async () => {
     const node = (name: string, labels: Record<string, string>): Promise<void> =>
       replicas[0].put(`/meshes/default/virtualnodes/${name}`, {
-        ...{ type: 'VirtualNode', name, namespace: 'default' },
+        type: 'VirtualNode',
+        name,
+        namespace: 'default',
         spec: { podSelector: { matchLabels: labels }, listeners: [{ portMapping: { port: 80, protocol: 'http' } }] },
       });
     // The token of these agents is in Kuma's form, which the parameters of the mesh let in.
@@ -325,7 +332,10 @@ describe('leases of agents', () => {
     // By hand, for another workload: whose token says that one of these tags is theirs does not get it.
     const foreign = [{ port: 1, tags: { 'kuma.io/service': 'bank' } }];
     await replicas[0].put('/meshes/default/dataplanes/bank-1', {
-      ...{ type: 'Dataplane', mesh: 'default', name: 'bank-1', networking: { address: '127.0.0.1', inbound: foreign } },
+      type: 'Dataplane',
+      mesh: 'default',
+      name: 'bank-1',
+      networking: { address: '127.0.0.1', inbound: foreign },
     });
     const tagged = (await tokens.issue({ mesh: 'default', isKuma: true, tags: { 'kuma.io/service': ['redis'] } }))
       .token;
@@ -369,7 +379,10 @@ describe('leases of agents', () => {
     // What makes the agent dial the REST interface of its zone.
     const stolen = [{ ...inbound[0], serviceAddress: '127.0.0.1', servicePort: Number(new URL(first.restUrl).port) }];
     const document = (of: unknown, more: object = {}): object => ({
-      ...{ type: 'Dataplane', mesh: 'default', name: 'redis-8', networking: { address: '127.0.0.1', inbound: of } },
+      type: 'Dataplane',
+      mesh: 'default',
+      name: 'redis-8',
+      networking: { address: '127.0.0.1', inbound: of },
       ...more,
     });
     const refusals = [

@@ -21,7 +21,9 @@ describe('names at App Mesh that meet by sync', () => {
   afterAll(() => mesh?.stop());
 
   const planes = (): Readonly<Record<string, ProcessPlane>> => ({
-    ...{ global: mesh.global, east: mesh.zone('east'), west: mesh.zone('west') },
+    global: mesh.global,
+    east: mesh.zone('east'),
+    west: mesh.zone('west'),
   });
   const put = (plane: ProcessPlane, name: string, awsName: string): Promise<number> =>
     plane.put(pathOf(name), { type: 'VirtualService', name, spec: { awsName } });
@@ -86,7 +88,8 @@ describe('names at App Mesh that meet by sync', () => {
     const east = mesh.zone('east');
     const node = (name: string, podSelector: JsonObject): Promise<number> =>
       east.put(pathOf(name, 'virtualnodes'), {
-        ...{ type: 'VirtualNode', name },
+        type: 'VirtualNode',
+        name,
         spec: { podSelector, listeners: [{ portMapping: { port: 80, protocol: 'http' } }] },
       });
     expect(await node('one', { matchLabels: { app: 'a' } })).toBe(201);

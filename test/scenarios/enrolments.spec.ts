@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DataplaneTokenRequest, DataplaneTokens } from '@causeway/access';
-import { LeaseHolder, type LeasedDataplane, type LeaseState } from '@causeway/agent';
+import { LeaseHolder, type LeasedDataplane, type LeaseState } from '@causeway/agent/testing';
 import { createWorkloadKey } from '@causeway/identity';
 import { WorkloadCertificateServiceClient } from '@causeway/proto-gen';
 import { silentLogger, systemClock } from '@causeway/runtime';
@@ -50,7 +50,11 @@ describe('a machine that has joined', () => {
   function machine(wanted: LeasedDataplane, shown: { readonly token?: string; readonly identity?: Identity }): Machine {
     const end = new AbortController();
     const holder = new LeaseHolder({
-      ...{ instance: randomUUID(), machine: 'vm-1', version: '1', clock: systemClock, logger: silentLogger },
+      instance: randomUUID(),
+      machine: 'vm-1',
+      version: '1',
+      clock: systemClock,
+      logger: silentLogger,
       addresses: () => [`127.0.0.1:${zone.xds.address.port}`],
       tls: () => ({ authorities: zone.authority ?? '', ...(shown.identity && { identity: shown.identity }) }),
       authorization: () => (shown.token === undefined ? undefined : `Bearer ${shown.token}`),
@@ -69,7 +73,10 @@ describe('a machine that has joined', () => {
     return one;
   }
   const dataplane = (name: string, ...services: string[]): LeasedDataplane => ({
-    ...{ mesh: 'default', name, labels: {}, ...serves(...services) },
+    mesh: 'default',
+    name,
+    labels: {},
+    ...serves(...services),
   });
   const stateOf = ({ holder }: Machine): LeaseState | undefined => holder.states().values().next().value;
   const held = (one: Machine): Promise<unknown> => until('its lease', () => stateOf(one)?.type === 'held');
@@ -150,7 +157,9 @@ describe('a machine that has joined', () => {
   it('is selected by no service that it was not granted, whatever it calls itself', async () => {
     const { token } = await issue({ name: 'tagged-1', services: ['web'] });
     await zone.put('/meshes/default/meshservices/bank', {
-      ...{ type: 'MeshService', mesh: 'default', name: 'bank' },
+      type: 'MeshService',
+      mesh: 'default',
+      name: 'bank',
       spec: { selector: { dataplaneTags: { app: 'bank' } }, ports: [{ port: 80, targetPort: 16_000 }] },
     });
     const wanted = dataplane('tagged-1', 'web');
@@ -212,7 +221,9 @@ describe('a machine that has joined', () => {
     const renewed = await sign('laptop', { identity });
     expect(await zone.post('/_workloads/revocations', { mesh: 'default', name: 'laptop', dryRun: true })).toMatchObject(
       {
-        ...{ dryRun: true, services: ['laptop'], newBundles: [] },
+        dryRun: true,
+        services: ['laptop'],
+        newBundles: [],
       },
     );
     expect(await stored('laptop')).toBeDefined();

@@ -1,4 +1,4 @@
-import { Extension } from '../../libs/kds/src/testing';
+import { Extension } from '@causeway/kds/testing';
 import { readVersions, recordVersions } from '../support/row-versions';
 import { RowLock } from '../support/row-lock';
 import type { TestGlobal, TestZone } from '../support/sync-mesh';

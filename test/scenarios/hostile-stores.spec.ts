@@ -116,7 +116,13 @@ async function keeperRound({ state, index }: TestGlobal): Promise<void> {
   const failures: unknown[] = [];
   const logger = { ...silentLogger, warn: (message: string, fields: unknown) => void failures.push([message, fields]) };
   const keeper = createZoneLifecycleLoop({
-    ...{ store, sessions, index, registry: coreKinds, clock: systemClock, logger, term },
+    store,
+    sessions,
+    index,
+    registry: coreKinds,
+    clock: systemClock,
+    logger,
+    term,
     meshes: meshesOf(index),
     lost: { policy: 'keep', after: 600_000 },
   });

@@ -1,4 +1,5 @@
-import { GlobalProgress, kumaPolicyId } from '@causeway/controllers';
+import { GlobalProgress } from '@causeway/controllers';
+import { kumaPolicyId } from '@causeway/controllers/testing';
 import { shippedDefinition, shippedDefinitionName, shippedPolicies } from '@causeway/policies';
 import { isJsonArray, isJsonObject, type Identity, type JsonObject, type Resource } from '@causeway/resources';
 import { KumaZone } from '../support/kuma-zone';
@@ -61,7 +62,11 @@ describe('policies in zones of Kuma', () => {
   });
 
   const idOf = (kind: string, name: string): Identity => ({
-    ...{ kind, mesh: 'default', zone: '', namespace: 'default', name },
+    kind,
+    mesh: 'default',
+    zone: '',
+    namespace: 'default',
+    name,
   });
   const put = (kind: string, name: string, spec: JsonObject): Promise<unknown> =>
     global.write([{ type: 'put', id: idOf(kind, name), expect: 'any', labels: {}, spec }]);
@@ -176,7 +181,10 @@ describe('policies in zones of Kuma', () => {
     const id = { ...global.id('MeshService', 'db'), zone: 'kz' };
     await global.write([
       {
-        ...{ type: 'put', expect: 'any', id, labels: { 'kuma.io/display-name': 'db', 'kuma.io/zone': 'kz' } },
+        type: 'put',
+        expect: 'any',
+        id,
+        labels: { 'kuma.io/display-name': 'db', 'kuma.io/zone': 'kz' },
         spec: { ...HTTP, selector },
       },
     ]);

@@ -1,4 +1,5 @@
-import { GlobalProgress, meshHttpRouteId } from '@causeway/controllers';
+import { GlobalProgress } from '@causeway/controllers';
+import { meshHttpRouteId } from '@causeway/controllers/testing';
 import { isJsonArray, isJsonObject, type JsonObject, type Resource } from '@causeway/resources';
 import { KumaZone } from '../support/kuma-zone';
 import { parentsOf, RouteLeader } from '../support/route-leader';

@@ -140,7 +140,9 @@ describe('local administration', () => {
     const body = { type: 'Role', name: 'by-socket', spec: { rules: RULES } };
     expect((await ask({ socketPath }, { method: 'PUT', path: '/roles/by-socket', body })).status).toBe(201);
     expect(JSON.parse((await ask({ socketPath }, { path: '/who-am-i' })).said)).toMatchObject({
-      ...{ name: 'local-socket', by: 'local-socket', groups: ['causeway:admins'] },
+      name: 'local-socket',
+      by: 'local-socket',
+      groups: ['causeway:admins'],
     });
     const { said } = await ask({ socketPath }, { path: '/_audit?name=by-socket' });
     expect(JSON.parse(said).items[0]).toMatchObject({ user: 'local-socket', name: 'by-socket', result: 'done' });

@@ -1,8 +1,9 @@
 import { status } from '@grpc/grpc-js';
 import type { JsonObject } from '@causeway/resources';
-import { FakeClock, type Logger } from '@causeway/runtime';
+import type { Logger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import type { ZoneAuthenticator } from '@causeway/kds';
-import { DEFAULT_ATTEMPTS } from '../../libs/kds/src/testing';
+import { DEFAULT_ATTEMPTS } from '@causeway/kds/testing';
 import { TestGlobal, TestZone } from '../support/sync-mesh';
 import { RawHandshaker, type Shaken } from './raw-handshake';
 

@@ -11,7 +11,7 @@ import {
   ResourceEncoder,
   wireKeyOf,
   type StatePosition,
-} from '../../libs/kds/src/testing';
+} from '@causeway/kds/testing';
 
 const EXTENSIONS = Object.values(Extension);
 

@@ -51,12 +51,15 @@ class Replica {
 }
 
 const mesh = (name: string, team?: string): JsonObject => ({
-  ...{ type: 'Mesh', name },
+  type: 'Mesh',
+  name,
   spec: team === undefined ? {} : { namespaceSelector: { matchLabels: { team } } },
 });
 const shop = (team: string): JsonObject => ({ type: 'Namespace', name: 'shop', labels: { team } });
 const service = (name: string, place: JsonObject): JsonObject => ({
-  ...{ type: 'MeshService', name, ...place },
+  type: 'MeshService',
+  name,
+  ...place,
   spec: { selector: { dataplaneTags: { app: name } }, ports: [{ port: 80 }] },
 });
 

@@ -1,5 +1,6 @@
 import { createConditionsReconciler, createZoneReconcilers } from '@causeway/controllers';
-import { createDnsServer, type DnsServer } from '@causeway/dns';
+import type { DnsServer } from '@causeway/dns';
+import { createDnsServer } from '@causeway/dns/testing';
 import { coreKinds } from '@causeway/kinds';
 import { conditionOf, globalIdentity, type Identity, type JsonObject } from '@causeway/resources';
 import { silentLogger } from '@causeway/runtime';

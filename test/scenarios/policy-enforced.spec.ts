@@ -69,7 +69,8 @@ describe('Enforced of policies', () => {
     const own = policyId(east.plane, 'TimeoutPolicy', 'own');
     const said = 'AtomicDefaults: enforced in 1 of 1 scopes';
     await says(east.plane, own, 'PartiallyEnforced', {
-      ...{ status: 'True', reason: 'Pending' },
+      status: 'True',
+      reason: 'Pending',
       message: `${said}; applied by 1 of 2 proxies; waiting for default/b`,
     });
     await east.report({ b: LATE });
@@ -118,7 +119,8 @@ describe('Enforced of policies', () => {
     const all = policyId(global, 'TimeoutPolicy', 'all');
     const said = 'AtomicDefaults: enforced in 1 of 1 scopes; applied by';
     await says(global, all, 'PartiallyEnforced', {
-      ...{ status: 'True', reason: 'Pending' },
+      status: 'True',
+      reason: 'Pending',
       message: `${said} 2 of 3 proxies, 1 of 2 zones; waiting for west: default/c; waiting for west`,
     });
     await west.report({ c: LATE });

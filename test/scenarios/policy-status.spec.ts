@@ -1,6 +1,6 @@
 import { globalIdentity, isJsonArray, Unavailable, type JsonObject } from '@causeway/resources';
 import type { Change, PutChange, ResourceStore } from '@causeway/store';
-import { createPostgresBackend } from '@causeway/store-postgres';
+import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import {
   ancestorsOf,
   conditionsOf,
@@ -26,12 +26,10 @@ const ROUTE = { kind: 'HTTPRoute', semantics };
 
 const kindWith = (more: JsonObject): PutChange =>
   definition({
-    ...{
-      group: 'example.com',
-      kind: BARE_KIND,
-      plural: 'colorpolicies',
-      effectiveTarget: { level: 'Backend', semantics },
-    },
+    group: 'example.com',
+    kind: BARE_KIND,
+    plural: 'colorpolicies',
+    effectiveTarget: { level: 'Backend', semantics },
     schema: {
       type: 'object',
       properties: {
@@ -118,12 +116,18 @@ describe('the status of policies on Postgres', () => {
     return [
       ...['b1', 'b2'].map((name) => putOf(plane, 'MeshService', name, { ports: [{ port: 80, name: 'web' }] })),
       ...['g1', 'g2'].map((name) => putOf(plane, 'Gateway', name, { gatewayClassName: 'c', listeners })),
-      ...[route('r1', 'g1', 'b1'), route('r2', 'g1', r2), route('r3', 'g2', 'b1'), route('r4', 'g2', 'b2')],
+      route('r1', 'g1', 'b1'),
+      route('r2', 'g1', r2),
+      route('r3', 'g2', 'b1'),
+      route('r4', 'g2', 'b2'),
     ];
   };
   const putMesh = (): PutChange => ({
-    ...{ type: 'put', id: globalIdentity('Mesh', 'default'), expect: 'any' },
-    ...{ labels: { 'kuma.io/origin': 'global' }, spec: {} },
+    type: 'put',
+    id: globalIdentity('Mesh', 'default'),
+    expect: 'any',
+    labels: { 'kuma.io/origin': 'global' },
+    spec: {},
   });
   const policy = (
     plane: TestPlane,
@@ -167,7 +171,9 @@ describe('the status of policies on Postgres', () => {
     await leader.settle();
     expect(['p1', 'p2', 'p3', 'p4'].map((name) => said(plane, name))).toEqual([
       TRUE.PartiallyEnforced,
-      ...[TRUE.Enforced, TRUE.Enforced, TRUE.Overridden],
+      TRUE.Enforced,
+      TRUE.Enforced,
+      TRUE.Overridden,
     ]);
     expect(leader.counts).toEqual({ PartiallyEnforced: 1, Enforced: 2, Overridden: 1 });
     const decided = 'decided by the policies alone: no proxy is told of this kind';
@@ -183,7 +189,10 @@ describe('the status of policies on Postgres', () => {
     await put(plane, EX3);
     await leader.settle();
     expect(['p1', 'p2', 'p3', 'p4'].map((name) => said(plane, name))).toEqual([
-      ...[TRUE.PartiallyEnforced, TRUE.Enforced, TRUE.Enforced, TRUE.PartiallyEnforced],
+      TRUE.PartiallyEnforced,
+      TRUE.Enforced,
+      TRUE.Enforced,
+      TRUE.PartiallyEnforced,
     ]);
     expect(message(plane, 'p3')).toContain('PatchOverrides: enforced in 2 of 2 scopes');
     expect(message(plane, 'p4')).toContain('enforced /colors/dark; superseded /colors/light by ns/p3 in g2>r4>b2');
@@ -251,7 +260,8 @@ describe('the status of policies on Postgres', () => {
   it('T004-09: another namespace has to grant it, and may take that back', async () => {
     const { plane, leader } = await east(
       kindWith({
-        ...{ hierarchy: ['Gateway', 'Route', 'Backend'], declaredTargets: [GATEWAY, ROUTE] },
+        hierarchy: ['Gateway', 'Route', 'Backend'],
+        declaredTargets: [GATEWAY, ROUTE],
         crossNamespace: 'ReferenceGrant',
       }),
     );

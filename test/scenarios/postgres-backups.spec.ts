@@ -81,7 +81,8 @@ describeWithPostgresPrograms('the store of a zone, set back by the programs of P
 
   async function confirm(): Promise<void> {
     expect(await runAsAdmin(mesh.global.restUrl, ['zones', 'confirm', 'east'])).toMatchObject({
-      ...{ code: 0, out: expect.stringContaining('the new incarnation of zone east') },
+      code: 0,
+      out: expect.stringContaining('the new incarnation of zone east'),
     });
   }
 
@@ -102,7 +103,9 @@ describeWithPostgresPrograms('the store of a zone, set back by the programs of P
     const old = await incarnation(url);
     await mesh.startZone('east', { DATABASE_URL: url });
     expect(await service(east(), 'redis')).toMatchObject({
-      ...{ uid: before?.uid, generation: before?.generation, labels: before?.labels },
+      uid: before?.uid,
+      generation: before?.generation,
+      labels: before?.labels,
       status: { vip: before?.status?.vip },
     });
     expect(await incarnation(url)).not.toBe(old);
@@ -143,7 +146,9 @@ describeWithPostgresPrograms('the store of a zone, set back by the programs of P
 
     await postgres.writeFile('at-a-moment', 'recovery.signal', '');
     const restored = await postgres.serve('at-a-moment', {
-      ...{ restore_command: `cp ${archive()}/%f %p`, recovery_target_time: moment, recovery_target_action: 'promote' },
+      restore_command: `cp ${archive()}/%f %p`,
+      recovery_target_time: moment,
+      recovery_target_action: 'promote',
     });
     const url = restored.url('east_restored');
     const recovering = async (): Promise<boolean | undefined> =>

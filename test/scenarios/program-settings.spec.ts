@@ -57,11 +57,14 @@ describe.each([
 
   it('refuses an argument that it does not know, and a variable that was likely meant as a setting, in a line', () => {
     expect(run(app, ['--hlep'])).toEqual([
-      ...[2, '', 'causeway: unknown argument --hlep: settings are environment variables, --help lists them\n'],
+      2,
+      '',
+      'causeway: unknown argument --hlep: settings are environment variables, --help lists them\n',
     ]);
     const env = { DATABASE_URL: 'postgres://127.0.0.1:1/x', CAUSEWAY_ZONE_NAME: 'east', CAUSEWAY_REST_PROT: '1' };
     expect(run(app, [], env)).toEqual([
-      ...[2, ''],
+      2,
+      '',
       'causeway: CAUSEWAY_REST_PROT is not a known environment variable; did you mean CAUSEWAY_REST_PORT?\n',
     ]);
   });

@@ -3,7 +3,7 @@ import { coreKinds } from '@causeway/kinds';
 import type { JsonObject } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { createZoneLifecycleLoop } from '@causeway/kds';
-import type { ZoneLifecycleLoop } from '../../libs/kds/src/testing';
+import type { ZoneLifecycleLoop } from '@causeway/kds/testing';
 import { meshesOf } from '../support/meshes';
 import type { TestGlobal, TestZone } from '../support/sync-mesh';
 import { until } from '../support/until';

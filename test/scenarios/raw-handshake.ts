@@ -1,6 +1,6 @@
 import { Client, credentials, type Metadata, type ServiceError } from '@grpc/grpc-js';
 import { HandshakeRequest, SyncServiceClient, type HandshakeResponse } from '@causeway/proto-gen';
-import { encodeZoneHeaders, Extension } from '../../libs/kds/src/testing';
+import { encodeZoneHeaders, Extension } from '@causeway/kds/testing';
 
 /** What became of a handshake. */
 export interface Shaken {

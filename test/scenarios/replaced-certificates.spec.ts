@@ -94,12 +94,18 @@ describe('certificates from files', () => {
     writeFileSync(files.ca, authority.certificate);
     write(await issue());
     global = await ProcessPlane.start('global', 'global', {
-      ...{ ...one, CAUSEWAY_KDS_BIND_ADDRESS: '127.0.0.1', CAUSEWAY_KDS_AUTH: 'none' },
-      ...{ ...filesOf('REST'), ...filesOf('GRPC'), ...filesOf('KDS') },
+      ...one,
+      CAUSEWAY_KDS_BIND_ADDRESS: '127.0.0.1',
+      CAUSEWAY_KDS_AUTH: 'none',
+      ...filesOf('REST'),
+      ...filesOf('GRPC'),
+      ...filesOf('KDS'),
     });
     zone = await ProcessPlane.start('zone', 'east', {
-      ...{ ...two, ...filesOf('XDS') },
-      ...{ CAUSEWAY_GLOBAL_ADDRESS: `grpcs://${global.kdsAddress}`, CAUSEWAY_GLOBAL_CA_FILE: files.ca },
+      ...two,
+      ...filesOf('XDS'),
+      CAUSEWAY_GLOBAL_ADDRESS: `grpcs://${global.kdsAddress}`,
+      CAUSEWAY_GLOBAL_CA_FILE: files.ca,
     });
     await until('the zone has its session', session);
   });

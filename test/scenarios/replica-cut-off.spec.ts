@@ -77,19 +77,25 @@ describe.each<['refused' | 'lost without a word']>([['refused'], ['lost without 
       link.lead(Number(url.port));
       url.port = String(link.port);
       const settings = {
-        ...{ CAUSEWAY_LEADER_LEASE: '1s', CAUSEWAY_VIP_RANGE_MESHSERVICE: '241.0.0.0/31' },
-        ...{ CAUSEWAY_VIP_COOLDOWN: '2s', CAUSEWAY_DNS_TTL: '1s' },
+        CAUSEWAY_LEADER_LEASE: '1s',
+        CAUSEWAY_VIP_RANGE_MESHSERVICE: '241.0.0.0/31',
+        CAUSEWAY_VIP_COOLDOWN: '2s',
+        CAUSEWAY_DNS_TTL: '1s',
       };
       cutOff = await ZoneProgram.start({ DATABASE_URL: url.href, ...settings });
       await cutOff.untilLeading();
       other = await ZoneProgram.start({ DATABASE_URL: database.url, ...settings }, clock);
       for (const name of ['in-1', 'in-2'])
         await other.put(`/zoneingresses/${name}`, {
-          ...{ type: 'ZoneIngress', name, networking: { address: '127.0.0.1', port: 10000 + Number(name.at(-1)) } },
+          type: 'ZoneIngress',
+          name,
+          networking: { address: '127.0.0.1', port: 10000 + Number(name.at(-1)) },
         });
       for (const name of ['web-1', 'web-2'])
         await other.put(`/meshes/default/dataplanes/${name}`, {
-          ...{ type: 'Dataplane', mesh: 'default', name },
+          type: 'Dataplane',
+          mesh: 'default',
+          name,
           networking: { address: '127.0.0.1', inbound: [{ port: 18080, servicePort: 8080, tags: {} }] },
         });
       for (const name of ['a', 'b']) await service(name);
@@ -107,7 +113,9 @@ describe.each<['refused' | 'lost without a word']>([['refused'], ['lost without 
     const get = async (path: string): Promise<ParsedJson> => (await adminFetch(other.restUrl + path)).json();
     const service = (name: string): Promise<void> =>
       other.put(`/meshes/default/meshservices/${name}`, {
-        ...{ type: 'MeshService', mesh: 'default', name },
+        type: 'MeshService',
+        mesh: 'default',
+        name,
         spec: { selector: { dataplaneTags: { app: name } }, ports: [{ port: 6379, appProtocol: 'tcp' }] },
       });
     const vip = async (name: string): Promise<string | undefined> =>

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { DataplaneTokens } from '@causeway/access';
-import { LeaseHolder, type LeasedDataplane, type LeaseState } from '@causeway/agent';
+import { LeaseHolder, type LeasedDataplane, type LeaseState } from '@causeway/agent/testing';
 import { createWorkloadKey } from '@causeway/identity';
 import { WorkloadCertificateServiceClient } from '@causeway/proto-gen';
 import { silentLogger, systemClock } from '@causeway/runtime';
@@ -61,7 +61,9 @@ describe('machines whose enrolment a restored store lacks', () => {
     (await get('/_workloads?size=1000')).items.find((one: ParsedJson) => one.name === name);
   const inbound = (service: string): ParsedJson => [{ port: 16_000, tags: { 'kuma.io/service': service } }];
   const dataplane = (name: string, service: string): LeasedDataplane => ({
-    ...{ mesh: 'default', name, labels: {} },
+    mesh: 'default',
+    name,
+    labels: {},
     spec: { networking: { address: '127.0.0.1', inbound: inbound(service) } },
   });
 
@@ -69,7 +71,11 @@ describe('machines whose enrolment a restored store lacks', () => {
   async function join(wanted: LeasedDataplane, { token, identity }: Shown): Promise<LeaseState | string> {
     const end = new AbortController();
     const holder = new LeaseHolder({
-      ...{ instance: randomUUID(), machine: 'vm-1', version: '1', clock: systemClock, logger: silentLogger },
+      instance: randomUUID(),
+      machine: 'vm-1',
+      version: '1',
+      clock: systemClock,
+      logger: silentLogger,
       addresses: () => [`127.0.0.1:${zone.xds.address.port}`],
       tls: () => ({ authorities: zone.authority ?? '', ...(identity && { identity }) }),
       authorization: () => (token === undefined ? undefined : `Bearer ${token}`),
@@ -131,7 +137,9 @@ describe('machines whose enrolment a restored store lacks', () => {
     // Made by hand; their machines come later.
     for (const name of ['web-1', 'web-2'])
       await zone.put(`/meshes/default/dataplanes/${name}`, {
-        ...{ type: 'Dataplane', mesh: 'default', name },
+        type: 'Dataplane',
+        mesh: 'default',
+        name,
         ...dataplane(name, 'web').spec,
       });
     const backup = await (await adminFetch(`${zone.restUrl}/_backup?secrets=true`)).text();
@@ -145,7 +153,11 @@ describe('machines whose enrolment a restored store lacks', () => {
     const database = await start();
     const owner = { role: 'zone', zone: 'east' } as const;
     const restored = await restoreBackup(backupLines(Readable.from([Buffer.from(backup)])), {
-      ...{ url: database.url, logger: silentLogger, owner, dryRun: false, signal: new AbortController().signal },
+      url: database.url,
+      logger: silentLogger,
+      owner,
+      dryRun: false,
+      signal: new AbortController().signal,
     });
     expect(restored.ok).toBe(true);
     zone = await open(database);

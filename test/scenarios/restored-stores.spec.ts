@@ -1,4 +1,4 @@
-import { FakeClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { readVersions, recordVersions } from '../support/row-versions';
 import type { TestGlobal, TestZone } from '../support/sync-mesh';
 import { until } from '../support/until';

@@ -1,7 +1,7 @@
 import { createZoneReconcilers } from '@causeway/controllers';
 import { globalIdentity, Unavailable, type Identity, type JsonObject } from '@causeway/resources';
 import type { Change, PutChange, ResourceStore } from '@causeway/store';
-import { createPostgresBackend } from '@causeway/store-postgres';
+import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';
 import { parentsOf, RouteLeader } from '../support/route-leader';
 import { TestPlane } from '../support/test-plane';
@@ -55,8 +55,11 @@ describe('the status of routes on Postgres', () => {
     return { east, leader: await lead(east, 'one') };
   };
   const putMesh = (spec: JsonObject = {}): PutChange => ({
-    ...{ type: 'put', id: globalIdentity('Mesh', 'default'), expect: 'any' },
-    ...{ labels: { 'kuma.io/origin': 'global' }, spec },
+    type: 'put',
+    id: globalIdentity('Mesh', 'default'),
+    expect: 'any',
+    labels: { 'kuma.io/origin': 'global' },
+    spec,
   });
   const head = async ({ store }: TestPlane): Promise<number> => (await store.head()).revision;
 
@@ -151,11 +154,11 @@ describe('the status of routes on Postgres', () => {
     await east.write([
       putMesh(),
       {
-        ...{ type: 'put', id: east.id('HostnameGenerator', 'g', { zone: '' }), expect: 'any' },
-        ...{
-          labels: { 'kuma.io/origin': 'global' },
-          spec: { template: '{{ name }}.mesh', selector: { meshService: {} } },
-        },
+        type: 'put',
+        id: east.id('HostnameGenerator', 'g', { zone: '' }),
+        expect: 'any',
+        labels: { 'kuma.io/origin': 'global' },
+        spec: { template: '{{ name }}.mesh', selector: { meshService: {} } },
       },
       put(east, east.id('MeshService', 'foo'), SERVICE),
       put(east, east.id('HTTPRoute', 'early'), routeTo('foo')),
@@ -225,8 +228,11 @@ describe('the status of routes on Postgres', () => {
   it('shuffled: the same entries whatever came first, and nothing is written a second time', async () => {
     const global = await open(GLOBAL);
     const copy = (name: string): Change => ({
-      ...{ type: 'put', id: global.id('MeshService', name, { zone: 'east' }), expect: 'any' },
-      ...{ labels: { 'kuma.io/display-name': name, 'kuma.io/zone': 'east' }, spec: SERVICE },
+      type: 'put',
+      id: global.id('MeshService', name, { zone: 'east' }),
+      expect: 'any',
+      labels: { 'kuma.io/display-name': name, 'kuma.io/zone': 'east' },
+      spec: SERVICE,
     });
     const kinds = ['HTTPRoute', 'GRPCRoute', 'TCPRoute', 'TLSRoute', 'UDPRoute'];
     const changes: Change[] = [

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { AccessPolicy, localAdmin } from '@causeway/access';
 import { Admission, parseYaml, Unparsable } from '@causeway/admission';
 import { coreKinds } from '@causeway/kinds';
-import { FakeClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { east, mesh, NamingZone, service } from '../support/naming-zone';
 import { meshesOf } from '../support/meshes';
 
@@ -18,7 +18,12 @@ async function doorOfEast(): Promise<{ zone: NamingZone; admission: Admission }>
   return {
     zone,
     admission: new Admission({
-      ...{ registry: coreKinds, store, index, meshes: meshesOf(index), clock, controlPlane: east },
+      registry: coreKinds,
+      store,
+      index,
+      meshes: meshesOf(index),
+      clock,
+      controlPlane: east,
       access: new AccessPolicy({ registry: coreKinds, index, cp: east }),
     }),
   };

@@ -44,8 +44,12 @@ describe('a running control plane whose settings change', () => {
     const token = write('token', 'first\n');
     plane = await ProcessPlane.start('global', 'global', {
       // What is not said here stands in the file.
-      ...{ DATABASE_URL: database.url, LOG_LEVEL: '', CAUSEWAY_OPERATOR_TOKEN: '', CAUSEWAY_USER_RATE: '' },
-      ...{ CAUSEWAY_CONFIG: config, CAUSEWAY_OPERATOR_TOKEN_FILE: token },
+      DATABASE_URL: database.url,
+      LOG_LEVEL: '',
+      CAUSEWAY_OPERATOR_TOKEN: '',
+      CAUSEWAY_USER_RATE: '',
+      CAUSEWAY_CONFIG: config,
+      CAUSEWAY_OPERATOR_TOKEN_FILE: token,
     });
     expect([await status(plane, 'first'), await status(plane, 'second')]).toEqual([200, 401]);
 

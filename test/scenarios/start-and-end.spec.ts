@@ -75,15 +75,19 @@ async function start(program: 'global' | 'zone', database: TestDatabase): Promis
   const shutdown = new AbortController();
   const index = new ResourceIndex();
   const facts = {
-    ...{ registry: kindsOf(index), index },
+    registry: kindsOf(index),
+    index,
     clock: systemClock,
     logger: silentLogger,
     propagation: propagationHistogram(),
     requests: new RestRequests(),
     calls: new GrpcRequests(),
     tracer: new ProgramTracer({
-      ...{ endpoint: undefined, ratio: 0, program: {} },
-      ...{ clock: systemClock, logger: silentLogger },
+      endpoint: undefined,
+      ratio: 0,
+      program: {},
+      clock: systemClock,
+      logger: silentLogger,
     }),
     instance: 'test',
     reload: { on: () => undefined, onCheck: () => () => undefined },

@@ -15,7 +15,10 @@ const STREAMS = 3;
 const TOGETHER = 50;
 
 const headers = {
-  ...{ ':method': 'POST', 'content-type': 'application/grpc', te: 'trailers', authorization: 'Bearer valid' },
+  ':method': 'POST',
+  'content-type': 'application/grpc',
+  te: 'trailers',
+  authorization: 'Bearer valid',
   ':path': '/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources',
 };
 

@@ -1,12 +1,15 @@
 import { AccessPolicy, type Caller } from '@causeway/access';
-import { createConditionsReconciler, createZoneReconcilers, HostnameExplainer, runLoops } from '@causeway/controllers';
-import { createDnsServer, type DnsServer } from '@causeway/dns';
+import { createConditionsReconciler, createZoneReconcilers, HostnameExplainer } from '@causeway/controllers';
+import { runLoops } from '@causeway/controllers/testing';
+import type { DnsServer } from '@causeway/dns';
+import { createDnsServer } from '@causeway/dns/testing';
 import { createZoneLifecycleLoop } from '@causeway/kds';
-import type { ZoneLifecycleLoop } from '../../libs/kds/src/testing';
+import type { ZoneLifecycleLoop } from '@causeway/kds/testing';
 import { coreKinds } from '@causeway/kinds';
 import { conditionOf, isJsonArray, isJsonObject, type Identity, type JsonObject } from '@causeway/resources';
-import { FakeClock, silentLogger, systemClock } from '@causeway/runtime';
-import { MemoryLease } from '@causeway/store';
+import { silentLogger, systemClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
+import { MemoryLease } from '@causeway/store/testing';
 import { meshesOf, meshesOfZone } from '../support/meshes';
 import { TestGlobal, TestZone } from '../support/sync-mesh';
 import { until } from '../support/until';
@@ -19,7 +22,11 @@ const NEVER = new AbortController().signal;
 
 /** redis of east, in each of the two meshes. */
 const redis = (mesh: string): Identity => ({
-  ...{ kind: 'MeshService', mesh, zone: 'east', namespace: 'default', name: 'redis' },
+  kind: 'MeshService',
+  mesh,
+  zone: 'east',
+  namespace: 'default',
+  name: 'redis',
 });
 const [shop, bank] = [redis('shop'), redis('bank')];
 

@@ -31,7 +31,11 @@ describe("the key of a zone's authority", () => {
     if (!parsed.ok) throw new Error(parsed.reason);
     const { epoch, holder } = await east.state.lease.readEpoch();
     const authority = new ZoneAuthority({
-      ...{ store: east.store, keys: parsed.keys, zone: 'east', clock: systemClock, logger: silentLogger },
+      store: east.store,
+      keys: parsed.keys,
+      zone: 'east',
+      clock: systemClock,
+      logger: silentLogger,
     });
     const { authorities } = await authority.ensure({ epoch, holder });
     const [made] = authorities;
@@ -43,7 +47,11 @@ describe("the key of a zone's authority", () => {
     const led = await lease.takeOver(standing.epoch, 'global', 1_000_000);
     const ended = new AbortController();
     const runner = new LoopRunner([createTrustLoop()], {
-      ...{ store: global.store, index: global.index, clock: systemClock, logger: silentLogger, random: () => 0.5 },
+      store: global.store,
+      index: global.index,
+      clock: systemClock,
+      logger: silentLogger,
+      random: () => 0.5,
       term: { epoch: led ?? 0, holder: 'global', signal: ended.signal },
     });
     const running = runner.run();

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { coreKinds } from '@causeway/kinds';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { createZoneLifecycleLoop } from '@causeway/kds';
-import type { ZoneLifecycleLoop } from '../../libs/kds/src/testing';
+import type { ZoneLifecycleLoop } from '@causeway/kds/testing';
 import { meshesOf } from '../support/meshes';
 import type { TestGlobal, TestZone } from '../support/sync-mesh';
 import { ReplicaWorld, SPEC } from './replica-world';

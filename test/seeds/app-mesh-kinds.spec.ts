@@ -14,11 +14,16 @@ const SPECS: Readonly<Record<Kind, JsonObject>> = {
 const KINDS: readonly Kind[] = ['VirtualNode', 'VirtualRouter', 'VirtualService'];
 
 const mesh = (name: string, team?: string): JsonObject => ({
-  ...{ type: 'Mesh', name, spec: team === undefined ? {} : { namespaceSelector: { matchLabels: { mesh: team } } } },
+  type: 'Mesh',
+  name,
+  spec: team === undefined ? {} : { namespaceSelector: { matchLabels: { mesh: team } } },
 });
 const namespace = (name: string, team: string): JsonObject => ({ type: 'Namespace', name, labels: { mesh: team } });
 const resource = (type: Kind, namespace: string, name: string, spec: JsonObject = {}): JsonObject => ({
-  ...{ type, namespace, name, spec: { ...SPECS[type], ...spec } },
+  type,
+  namespace,
+  name,
+  spec: { ...SPECS[type], ...spec },
 });
 
 describe('the kinds of App Mesh over REST', () => {
@@ -113,7 +118,9 @@ describe('the kinds of App Mesh over REST', () => {
     for (const body of [
       { ...resource(kind, 'shop', 'a'), mesh: 'm' },
       {
-        ...{ apiVersion: APP_MESH, kind, spec: SPECS[kind] },
+        apiVersion: APP_MESH,
+        kind,
+        spec: SPECS[kind],
         metadata: { name: 'a', namespace: 'shop', labels: { 'kuma.io/mesh': 'm' } },
       },
     ])

@@ -2,7 +2,10 @@ import type { JsonObject } from '@causeway/resources';
 import { MeshApi } from './mesh-api';
 
 const service = (name: string, awsName: string): JsonObject => ({
-  ...{ type: 'VirtualService', namespace: 'shop', name, spec: { awsName, provider: {} } },
+  type: 'VirtualService',
+  namespace: 'shop',
+  name,
+  spec: { awsName, provider: {} },
 });
 
 describe('what the writer of a VirtualService is told of its name', () => {
@@ -52,12 +55,10 @@ describe('what the writer of a VirtualService is told of its name', () => {
 
   it('nobody sets the label by which a service has such a name', async () => {
     const { status, body } = await api.ask('PUT', '/meshes/m/meshexternalservices/a', {
-      ...{
-        type: 'MeshExternalService',
-        mesh: 'm',
-        name: 'a',
-        labels: { 'appmesh.k8s.aws/aws-name': 'login.example.com' },
-      },
+      type: 'MeshExternalService',
+      mesh: 'm',
+      name: 'a',
+      labels: { 'appmesh.k8s.aws/aws-name': 'login.example.com' },
       spec: { match: { port: 80 } },
     });
     expect([status, body.invalid_parameters[0].reason]).toEqual([422, 'is set by control planes only; leave it out']);

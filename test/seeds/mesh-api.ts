@@ -3,10 +3,10 @@ import { Admission } from '@causeway/admission';
 import { coreKinds } from '@causeway/kinds';
 import type { MeshOwner } from '@causeway/meshes';
 import type { ControlPlane } from '@causeway/resources';
-import { createRestServer, type RestServer } from '@causeway/rest';
+import { createRestServer, type RestServer } from '@causeway/rest/testing';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { followStore, ResourceIndex, type ResourceStore } from '@causeway/store';
-import { createPostgresBackend } from '@causeway/store-postgres';
+import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import { meshesOf } from '../support/meshes';
 import { createTestDatabase } from '../support/postgres';
 import { restAccess } from '../support/rest-access';
@@ -39,7 +39,12 @@ export class MeshApi {
     const policy = new AccessPolicy({ ...parts, cp: CP });
     const admission = new Admission({ ...parts, controlPlane: CP, access: policy });
     const server = await createRestServer({
-      ...{ ...parts, audit, cp: CP, admission, logger: silentLogger, access: restAccess(policy) },
+      ...parts,
+      audit,
+      cp: CP,
+      admission,
+      logger: silentLogger,
+      access: restAccess(policy),
       program: { version: '0.1.0', instanceId: 'test-1', config: {} },
     });
     return new MeshApi(store, server, async () => {

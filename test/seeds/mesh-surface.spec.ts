@@ -4,13 +4,19 @@ import { MeshApi } from './mesh-api';
 const OURS = 'causeway.io/control-plane';
 const XMESH = 'gateway.networking.x-k8s.io/v1alpha1';
 const PENDING = {
-  ...{ type: 'Accepted', status: 'Unknown', reason: 'Pending', message: 'Waiting for controller' },
+  type: 'Accepted',
+  status: 'Unknown',
+  reason: 'Pending',
+  message: 'Waiting for controller',
   lastTransitionTime: '1970-01-01T00:00:00Z',
 };
 const FROZEN = 'update may not change these fields: spec.awsName';
 
 const k8s = (kind: string, name: string, spec: JsonObject, apiVersion = XMESH): JsonObject => ({
-  ...{ apiVersion, kind, metadata: { name }, spec },
+  apiVersion,
+  kind,
+  metadata: { name },
+  spec,
 });
 
 describe('a Mesh and its alias XMesh over REST', () => {

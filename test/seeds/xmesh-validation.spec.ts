@@ -40,7 +40,9 @@ describe('what the schema of XMesh says', () => {
 
   const put = (name: string, spec: JsonObject | undefined): Promise<Answer> =>
     api.ask('PUT', `/xmeshes/${name}`, {
-      ...{ apiVersion: 'gateway.networking.x-k8s.io/v1alpha1', kind: 'XMesh', metadata: { name } },
+      apiVersion: 'gateway.networking.x-k8s.io/v1alpha1',
+      kind: 'XMesh',
+      metadata: { name },
       ...(spec ? { spec } : {}),
     });
 

@@ -15,7 +15,7 @@ export interface Range {
 }
 
 /** A schedule that violates an invariant. */
-export interface Finding {
+interface Finding {
   readonly schedule: Schedule;
   readonly violation: Violation;
 }

@@ -18,7 +18,7 @@ import { sketch } from './traffic-zone';
 import { until } from './until';
 
 export const TCP_PORT = 6379;
-export const HTTP_PORT = 8080;
+const HTTP_PORT = 8080;
 const OTHER_DOMAIN = 'default.west.mesh.local';
 
 /** A connection that has had an answer; `closed` resolves when the other side ends it. */

@@ -1,10 +1,5 @@
-import {
-  AggregatedDiscoveryServiceClient,
-  DeltaDiscoveryRequest,
-  DeltaDiscoveryResponse,
-  DiscoveryRequest,
-  DiscoveryResponse,
-} from '@causeway/proto-gen';
+import { DeltaDiscoveryRequest, DeltaDiscoveryResponse, DiscoveryRequest } from '@causeway/proto-gen';
+import { AggregatedDiscoveryServiceClient, DiscoveryResponse } from '@causeway/proto-gen/testing';
 import { credentials, Metadata, type ClientDuplexStream, type ServiceError } from '@grpc/grpc-js';
 import { until } from './until';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { stringify } from 'yaml';
-import type { AgentStatus } from '@causeway/agent';
+import type { AgentStatus } from '@causeway/agent/testing';
 import { programToStart, programTree } from './built-programs';
 import { endsWithProgram } from './ends-with-program';
 import { until } from './until';

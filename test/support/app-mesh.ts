@@ -1,11 +1,5 @@
-import {
-  AppMeshTable,
-  membershipConflict,
-  type Compiled,
-  type Reachable,
-  type Source,
-  type SourceKind,
-} from '@causeway/appmesh';
+import { AppMeshTable, membershipConflict, type Compiled, type Source } from '@causeway/appmesh';
+import type { Reachable, SourceKind } from '@causeway/appmesh/testing';
 import { identityKey, type Condition, type Identity, type JsonObject, type Labels } from '@causeway/resources';
 
 type Place = Partial<Pick<Identity, 'mesh' | 'zone'>>;

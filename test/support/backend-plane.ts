@@ -28,7 +28,7 @@ export interface Instance {
 }
 
 export const SHOP = 'shop';
-export const WEB_PORT = 10_080;
+const WEB_PORT = 10_080;
 /** The name of the service's only port among destinations. */
 export const WEB = `kri_msvc_default_west_${SHOP}_web_${WEB_PORT}`;
 
@@ -83,7 +83,9 @@ export class BackendPlane {
   async process(name: string): Promise<{ readonly instance: Instance; readonly port: number }> {
     const held = new Set<ServerResponse>();
     const instance: Instance = {
-      ...{ name, status: 200, held: () => held.size },
+      name,
+      status: 200,
+      held: () => held.size,
       release: () => {
         for (const each of held) each.end(name);
         held.clear();

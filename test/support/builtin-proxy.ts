@@ -1,4 +1,4 @@
-import { BuiltinPlane, rawStats, type BuiltinPlaneOptions } from '@causeway/agent';
+import { BuiltinPlane, rawStats, type BuiltinPlaneOptions } from '@causeway/agent/testing';
 import { systemClock } from '@causeway/runtime';
 import { ToldPlane } from './told-plane';
 

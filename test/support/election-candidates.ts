@@ -2,12 +2,12 @@ import {
   aborted,
   createElection,
   silentLogger,
-  type FakeClock,
   type LeaderElection,
   type LeaderLock,
   type LeaderTerm,
 } from '@causeway/runtime';
-import { MemoryLease } from '@causeway/store';
+import type { FakeClock } from '@causeway/runtime/testing';
+import { MemoryLease } from '@causeway/store/testing';
 
 /** The lease of candidates in memory, ms. */
 export const LEASE = 3_000;

@@ -2,14 +2,14 @@
 const BOUND = 3.2905;
 
 /** How often a share of `total` may come in so many fair draws, at least and at most, in 99.9 % of all cases. */
-export function fairBounds(draws: number, weight: number, total: number): readonly [least: number, most: number] {
+function fairBounds(draws: number, weight: number, total: number): readonly [least: number, most: number] {
   const share = weight / total;
   const around = BOUND * Math.sqrt(draws * share * (1 - share));
   return [Math.max(0, Math.floor(draws * share - around)), Math.min(draws, Math.ceil(draws * share + around))];
 }
 
 /** The shares that are outside of these bounds, in words; empty where the draw is fair. An answer without a weight is unfair. */
-export function unfairShares(answers: readonly string[], weights: Readonly<Record<string, number>>): readonly string[] {
+function unfairShares(answers: readonly string[], weights: Readonly<Record<string, number>>): readonly string[] {
   const counts = new Map<string, number>(Object.keys(weights).map((name) => [name, 0]));
   for (const answer of answers) counts.set(answer, (counts.get(answer) ?? 0) + 1);
   const total = Object.values(weights).reduce((sum, weight) => sum + weight, 0);

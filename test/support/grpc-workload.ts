@@ -26,7 +26,10 @@ const WAIT = '/test.Echo/Wait';
 const FAIL = '/test.Echo/Fail';
 const unary = { requestStream: false, responseStream: false } as const;
 const bytes = {
-  ...{ requestSerialize: asIs, requestDeserialize: asIs, responseSerialize: asIs, responseDeserialize: asIs },
+  requestSerialize: asIs,
+  requestDeserialize: asIs,
+  responseSerialize: asIs,
+  responseDeserialize: asIs,
 } as const;
 /** Answered when the test says so. */
 const HOLD = '/test.Echo/Hold';

@@ -11,7 +11,7 @@ import { describeWith } from '../dns/programs';
 const VERSIONS = '/usr/lib/postgresql';
 
 /** The programs of the newest Postgres of the machine, pg_dump and pg_basebackup among them; undefined where there is none. */
-export const POSTGRES_PROGRAMS: string | undefined = (existsSync(VERSIONS) ? readdirSync(VERSIONS) : [])
+const POSTGRES_PROGRAMS: string | undefined = (existsSync(VERSIONS) ? readdirSync(VERSIONS) : [])
   .sort((a, b) => Number(b) - Number(a))
   .map((version) => join(VERSIONS, version, 'bin'))
   .find((folder) => ['postgres', 'pg_dump', 'pg_basebackup'].every((program) => existsSync(join(folder, program))));

@@ -11,7 +11,7 @@ import {
   NODE_FEATURES,
   type SubscribeRequest,
   type WireResource,
-} from '../../libs/kds/src/testing';
+} from '@causeway/kds/testing';
 import { kumaResponse } from './kuma-zone';
 
 type Stream = ServerDuplexStream<Buffer, Buffer>;

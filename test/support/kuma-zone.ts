@@ -9,7 +9,7 @@ import {
   KUMA_DIALECT,
   ResourceEncoder,
   type WireResource,
-} from '../../libs/kds/src/testing';
+} from '@causeway/kds/testing';
 
 type Stream = ClientDuplexStream<Buffer, Buffer>;
 

@@ -1,7 +1,6 @@
-import { BuiltinPlane, type BuiltinPlaneOptions } from '@causeway/agent';
+import { BuiltinPlane, type BuiltinPlaneOptions, rawStats } from '@causeway/agent/testing';
 import { systemClock } from '@causeway/runtime';
 import { type EnvoyResources, RESOURCE_TYPES, type EncodedResource, type EnvoyView } from '@causeway/xds';
-import { rawStats } from '@causeway/agent';
 import type { TrafficZone } from './traffic-zone';
 import { zoneResources } from './zone-resources';
 

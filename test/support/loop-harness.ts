@@ -1,15 +1,9 @@
-import { FakeClock, silentLogger, type LeaderTerm } from '@causeway/runtime';
+import { silentLogger, type LeaderTerm } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { computedLabels, type Identity, type JsonObject, type Labels, type Resource } from '@causeway/resources';
 import { coreKinds } from '@causeway/kinds';
-import {
-  followStore,
-  MemoryDisk,
-  MemoryLease,
-  MemoryStore,
-  ResourceIndex,
-  type Change,
-  type ResourceStore,
-} from '@causeway/store';
+import { followStore, ResourceIndex, type Change, type ResourceStore } from '@causeway/store';
+import { MemoryDisk, MemoryLease, MemoryStore } from '@causeway/store/testing';
 import { LoopRunner, type ControlLoop } from '@causeway/controllers';
 
 /** The control plane of the zone that a harness is. */

@@ -1,6 +1,7 @@
-import { HostnameReconciler } from '@causeway/controllers';
+import { HostnameReconciler } from '@causeway/controllers/testing';
 import { globalIdentity, type Identity, type JsonObject, type Labels } from '@causeway/resources';
-import { MemoryDisk, MemoryStore, ResourceIndex, type Change, type PutChange } from '@causeway/store';
+import { ResourceIndex, type Change, type PutChange } from '@causeway/store';
+import { MemoryDisk, MemoryStore } from '@causeway/store/testing';
 
 /** Zone east, as the hostname loop is configured with it. */
 export const east = { role: 'zone', zone: 'east', federated: true } as const;

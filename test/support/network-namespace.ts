@@ -1,6 +1,6 @@
 import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { NetworkFailure, type NetworkTools } from '@causeway/agent';
+import { NetworkFailure, type NetworkTools } from '@causeway/agent/testing';
 
 /** Whether network namespaces with packet filters can be made here: Linux, iproute2, nftables, and the right to. */
 export const canFilter = works('unshare', '-n', 'nft', 'list', 'ruleset') && works('ip', '-V');

@@ -25,7 +25,10 @@ server.listen(Number(wantedPort), '127.0.0.1', () => {
       resourceIndicators: {
         enabled: true,
         getResourceServerInfo: (_, audience) => ({
-          ...{ audience: audience.replace('urn:', ''), scope: 'api', accessTokenFormat: 'jwt', accessTokenTTL: 600 },
+          audience: audience.replace('urn:', ''),
+          scope: 'api',
+          accessTokenFormat: 'jwt',
+          accessTokenTTL: 600,
           jwt: { sign: { alg: 'RS256' } },
         }),
       },

@@ -1,14 +1,6 @@
 import type { LeaderLease } from '@causeway/runtime';
-import {
-  MemoryLease,
-  MemorySessions,
-  MemoryStore,
-  type ChangeBatch,
-  type MemoryDisk,
-  type ResourceStore,
-  type SessionStore,
-  type StoreMaintenance,
-} from '@causeway/store';
+import type { ChangeBatch, ResourceStore, SessionStore, StoreMaintenance } from '@causeway/store';
+import { MemoryLease, MemorySessions, MemoryStore, type MemoryDisk } from '@causeway/store/testing';
 
 /** Where a control plane of a test keeps its state; a `PostgresBackend` is one. */
 export interface PlaneState {

@@ -75,7 +75,10 @@ const route = fc
 const ofRules = fc.oneof(above, placed(service), route);
 const ofBackends = fc.oneof(above, placed(service), external);
 const targets: Readonly<Record<string, fc.Arbitrary<JsonObject>>> = {
-  ...{ TimeoutPolicy: ofRules, RetryPolicy: ofRules, FaultPolicy: ofRules, HeaderPolicy: ofRules },
+  TimeoutPolicy: ofRules,
+  RetryPolicy: ofRules,
+  FaultPolicy: ofRules,
+  HeaderPolicy: ofRules,
   ColorPolicy: fc.oneof(ofBackends, route),
 };
 /** A policy of another namespace names the services of this one where its kind lets it. */

@@ -3,7 +3,11 @@ import type { Identity, JsonObject, Labels } from '@causeway/resources';
 import { RouteTable, type Affected, type RouteRule } from '@causeway/routing';
 
 const identity = (kind: string, name: string, namespace: string): Identity => ({
-  ...{ kind, mesh: 'default', zone: '', namespace, name },
+  kind,
+  mesh: 'default',
+  zone: '',
+  namespace,
+  name,
 });
 
 /** A table of routes and one of policies over it, kept in step, with names in namespace `ns` unless said otherwise. */
@@ -111,6 +115,7 @@ const ruleOf = ({ name, to, path }: TrialRule): RouteRule => ({
 
 /** The reference from a policy to an object. */
 export const targetRef = ({ kind, name }: Identity, sectionName?: string): JsonObject => ({
-  ...{ kind, name },
+  kind,
+  name,
   ...(sectionName !== undefined && { sectionName }),
 });

@@ -5,8 +5,9 @@ import {
   policyCounts,
   reportedPolicies,
   reportedRoutes,
+  type ControlLoop,
 } from '@causeway/controllers';
-import type { ControlLoop, ProgressSource } from '@causeway/controllers';
+import type { ProgressSource } from '@causeway/controllers/testing';
 import { FollowedPolicies, kindsOf, type FollowedRoutes } from '@causeway/meshes';
 import {
   globalIdentity,
@@ -119,8 +120,11 @@ export function putOf(plane: Pick<TestPlane, 'cp'>, kind: string, called: string
   const id = policyId(plane, kind, name, namespace);
   const origin = plane.cp.role === 'zone' ? 'zone' : 'global';
   const labels = {
-    ...{ 'kuma.io/display-name': name, 'kuma.io/mesh': id.mesh, 'kuma.io/origin': origin },
-    ...{ 'k8s.kuma.io/namespace': namespace, 'app.example.com/name': name },
+    'kuma.io/display-name': name,
+    'kuma.io/mesh': id.mesh,
+    'kuma.io/origin': origin,
+    'k8s.kuma.io/namespace': namespace,
+    'app.example.com/name': name,
   };
   return { type: 'put', id, expect: 'any', labels, spec };
 }

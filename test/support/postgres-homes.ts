@@ -1,4 +1,4 @@
-import { createPostgresBackend } from '@causeway/store-postgres';
+import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import type { PlaneState } from './plane-state';
 import { createTestDatabase, type TestDatabase } from './postgres';
 

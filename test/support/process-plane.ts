@@ -41,7 +41,10 @@ export class ProcessPlane {
   ) {
     const inherited = Object.entries(process.env).filter(([key]) => !/^(CAUSEWAY_|DATABASE_URL|REDIS_URL)/.test(key));
     const ports = {
-      ...{ CAUSEWAY_REST_PORT: '0', CAUSEWAY_GRPC_PORT: '0', CAUSEWAY_DIAGNOSTICS_PORT: '0', LOG_LEVEL: 'info' },
+      CAUSEWAY_REST_PORT: '0',
+      CAUSEWAY_GRPC_PORT: '0',
+      CAUSEWAY_DIAGNOSTICS_PORT: '0',
+      LOG_LEVEL: 'info',
       CAUSEWAY_ADMIN_TOKEN_FILE: 'off',
       ...ADMIN_SETTINGS,
     };

@@ -1,7 +1,8 @@
 import { ProxyDirectory } from '@causeway/controllers';
 import type { ControlPlane, Identity } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
-import { MemoryProxySessions, type ProxyFacts } from '@causeway/store';
+import type { ProxyFacts } from '@causeway/store';
+import { MemoryProxySessions } from '@causeway/store/testing';
 import { TestZone, type TestGlobal } from './sync-mesh';
 import { until } from './until';
 
@@ -57,7 +58,8 @@ export class ProxyZone {
   async report(applied: Readonly<Record<string, number>>, more: Partial<ProxyFacts> = {}): Promise<void> {
     const point = this.plane.index.point ?? { incarnation: '', revision: 0 };
     const sessions = Object.entries(applied).map(([name, revision]) => ({
-      ...{ proxy: `default/${name}`, connected: true },
+      proxy: `default/${name}`,
+      connected: true,
       facts: { ...factsOf(this.plane.id('Dataplane', name)), applied: revision, ...more },
     }));
     await this.sessions.report({ instance: 'a', version: ++this.version, ...point, isEnd: false, sessions });
@@ -82,7 +84,17 @@ export class ProxyZone {
 
 function factsOf(owner: Identity): ProxyFacts {
   return {
-    ...{ kind: 'dataplane', owner, node: owner.name, address: '', userAgent: 'envoy 1.40.0', form: 'delta', since: 1 },
-    ...{ streams: 1, types: [], isSettled: true, rejected: [], refused: [] },
+    kind: 'dataplane',
+    owner,
+    node: owner.name,
+    address: '',
+    userAgent: 'envoy 1.40.0',
+    form: 'delta',
+    since: 1,
+    streams: 1,
+    types: [],
+    isSettled: true,
+    rejected: [],
+    refused: [],
   };
 }

@@ -14,19 +14,27 @@ const top = [
 /** One kind of policy for each side of the graph and each rule about namespaces. */
 export const trialKinds: Readonly<Record<string, DefinitionSpec>> = {
   RulePolicy: {
-    ...{ group, kind: 'RulePolicy', hierarchy: ['Mesh', 'Namespace', 'Service', 'ServicePort', 'Route', 'Rule'] },
+    group,
+    kind: 'RulePolicy',
+    hierarchy: ['Mesh', 'Namespace', 'Service', 'ServicePort', 'Route', 'Rule'],
     declaredTargets: [...top, { kind: 'MeshService', semantics }, { kind: 'HTTPRoute', semantics }],
     effectiveTarget: { level: 'Rule', semantics },
-    ...{ mergeStrategies, crossNamespace: 'ClientSide' },
+    mergeStrategies,
+    crossNamespace: 'ClientSide',
   },
   BackendPolicy: {
-    ...{ group, kind: 'BackendPolicy', hierarchy: ['Mesh', 'Namespace', 'Backend', 'BackendPort'] },
+    group,
+    kind: 'BackendPolicy',
+    hierarchy: ['Mesh', 'Namespace', 'Backend', 'BackendPort'],
     declaredTargets: [...top, { kind: 'MeshService', facet: 'backend', semantics }],
     effectiveTarget: { level: 'BackendPort', semantics },
-    ...{ mergeStrategies, crossNamespace: 'ReferenceGrant' },
+    mergeStrategies,
+    crossNamespace: 'ReferenceGrant',
   },
   ThroughPolicy: {
-    ...{ group, kind: 'ThroughPolicy', hierarchy: ['Gateway', 'Route', 'Backend'] },
+    group,
+    kind: 'ThroughPolicy',
+    hierarchy: ['Gateway', 'Route', 'Backend'],
     declaredTargets: [
       { kind: 'Gateway', semantics },
       { kind: 'HTTPRoute', semantics },
@@ -36,7 +44,9 @@ export const trialKinds: Readonly<Record<string, DefinitionSpec>> = {
     mergeStrategies,
   },
   DirectPolicy: {
-    ...{ group, kind: 'DirectPolicy', hierarchy: ['Backend'] },
+    group,
+    kind: 'DirectPolicy',
+    hierarchy: ['Backend'],
     declaredTargets: [{ kind: 'MeshService', facet: 'backend', semantics }],
     effectiveTarget: { level: 'Backend', semantics },
     crossNamespace: 'ClientSide',
@@ -65,7 +75,11 @@ const namespace = fc.constantFrom(...NAMESPACES);
 const name = fc.constantFrom('a', 'a', 'a', 'b');
 const labels = fc.constantFrom<Labels>({}, { team: 'red' });
 const at = (kind: string, where: string, called: string, zone = ''): Identity => ({
-  ...{ kind, mesh: 'default', zone, namespace: where, name: called },
+  kind,
+  mesh: 'default',
+  zone,
+  namespace: where,
+  name: called,
 });
 const order = fc.integer({ min: 0, max: 3 });
 const refTo = (kind: string, where: string, called: string) => ({ kind, namespace: where, name: called });
@@ -73,7 +87,10 @@ const refTo = (kind: string, where: string, called: string) => ({ kind, namespac
 const service: fc.Arbitrary<Stored> = fc
   .tuple(namespace, name, fc.constantFrom([80], [80, 81]), labels, fc.constantFrom('', 'west'))
   .map(([where, called, ports, has, zone]) => ({
-    ...{ type: 'service' as const, id: at('MeshService', where, called, zone), ports, labels: has },
+    type: 'service' as const,
+    id: at('MeshService', where, called, zone),
+    ports,
+    labels: has,
   }));
 const gateway: fc.Arbitrary<Stored> = fc
   .tuple(namespace, labels)
@@ -96,7 +113,10 @@ const route: fc.Arbitrary<Stored> = fc
     order,
   })
   .map(({ where, called, parents, rules, kind, has, order: age }) => ({
-    ...{ type: 'route' as const, id: at(kind, where, called), labels: has, order: age },
+    type: 'route' as const,
+    id: at(kind, where, called),
+    labels: has,
+    order: age,
     spec: {
       parentRefs: parents.map(([parent, place, other]) => refTo(parent, place, other)),
       rules: rules.map(({ name: of, to }) => ({
@@ -135,7 +155,9 @@ const policy: fc.Arbitrary<Stored> = fc
     order,
   })
   .map(({ kind, where, called, targets, side, strategy, spec, order: age }) => ({
-    ...{ type: 'policy' as const, id: at(kind, where, called), order: age },
+    type: 'policy' as const,
+    id: at(kind, where, called),
+    order: age,
     spec:
       kind === 'DirectPolicy'
         ? { targetRefs: targets, ...spec }
@@ -144,14 +166,18 @@ const policy: fc.Arbitrary<Stored> = fc
 
 /** The definitions of all kinds. */
 const definitions: readonly Stored[] = Object.keys(trialKinds).map((kind) => ({
-  ...{ type: 'definition' as const, id: at('MetaresourceDefinition', '', kind) },
+  type: 'definition' as const,
+  id: at('MetaresourceDefinition', '', kind),
 }));
 
 /** What nothing can be said without: the kinds, and a service in each namespace. */
 export const foundation: readonly Stored[] = [
   ...definitions,
   ...NAMESPACES.map((where) => ({
-    ...{ type: 'service' as const, id: at('MeshService', where, 'a'), ports: [80, 81], labels: {} },
+    type: 'service' as const,
+    id: at('MeshService', where, 'a'),
+    ports: [80, 81],
+    labels: {},
   })),
 ];
 
@@ -168,7 +194,9 @@ export const stored: fc.Arbitrary<Stored> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.tuple(namespace, labels).map(([called, has]) => ({
-      ...{ type: 'namespace' as const, id: { ...at('Namespace', '', called), mesh: '' }, labels: has },
+      type: 'namespace' as const,
+      id: { ...at('Namespace', '', called), mesh: '' },
+      labels: has,
     })),
   },
   {

@@ -56,7 +56,10 @@ export class RandomRoutes {
       ...(kind === 'HTTPRoute' && this.chance(0.2) ? [this.rewrite(mayReplace)] : []),
     ];
     const backendRefs = this.some(3, () => ({
-      ...{ name: this.one(BACKENDS), namespace, port: PORTS.http, weight: this.one([0, 1, 1, 5]) },
+      name: this.one(BACKENDS),
+      namespace,
+      port: PORTS.http,
+      weight: this.one([0, 1, 1, 5]),
       ...(this.chance(0.2) && { filters: this.headerFilters() }),
     }));
     return { matches, filters, backendRefs };

@@ -1,11 +1,6 @@
-import {
-  type AccessPolicy,
-  Authenticator,
-  CallerRates,
-  type CallerRateSettings,
-  type TokenVerifier,
-} from '@causeway/access';
-import type { RestAccess } from '@causeway/rest';
+import { type AccessPolicy, Authenticator, CallerRates } from '@causeway/access';
+import type { CallerRateSettings, TokenVerifier } from '@causeway/access/testing';
+import type { RestAccess } from '@causeway/rest/testing';
 import { systemClock, type Clock } from '@causeway/runtime';
 import { OpenAuthenticator } from './admin-credential';
 

@@ -11,7 +11,7 @@ import {
   type OutgoingResponse,
   type WireRequest,
   type WireResource,
-} from '../../libs/kds/src/testing';
+} from '@causeway/kds/testing';
 
 type Stream = ClientDuplexStream<Buffer, Buffer>;
 

@@ -1,10 +1,5 @@
-import {
-  createKumaRouteLoop,
-  createRouteStatusLoop,
-  LoopRunner,
-  type ControlLoop,
-  type ProgressSource,
-} from '@causeway/controllers';
+import { createKumaRouteLoop, createRouteStatusLoop, LoopRunner, type ControlLoop } from '@causeway/controllers';
+import type { ProgressSource } from '@causeway/controllers/testing';
 import { FollowedRoutes } from '@causeway/meshes';
 import { isJsonArray, isJsonObject, ownZone, type Identity } from '@causeway/resources';
 import { silentLogger, systemClock, type Clock } from '@causeway/runtime';

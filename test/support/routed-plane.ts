@@ -103,7 +103,8 @@ export class RoutedPlane {
     this.clients.push(namespace);
     const outbound = this.services.flatMap((name) =>
       Object.values(PORTS).map((port) => ({
-        ...{ address: this.addressOf(name, namespace), port },
+        address: this.addressOf(name, namespace),
+        port,
         backendRef: { kind: 'MeshService', name, port },
       })),
     );

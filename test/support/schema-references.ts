@@ -2,9 +2,24 @@ import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@cau
 
 /** Fields that name another thing by a text alone. */
 const NAMING = new Set([
-  ...['secret', 'secretName', 'role', 'issuer', 'gatewayClassName', 'controllerName', 'enabledBackend'],
-  ...['namespace', 'namespaces', 'namespaceName', 'mesh', 'zone', 'zones', 'serviceName'],
-  ...['reachableServices', 'directAccessServices', 'jwksUri', 'caFile'],
+  'secret',
+  'secretName',
+  'role',
+  'issuer',
+  'gatewayClassName',
+  'controllerName',
+  'enabledBackend',
+  'namespace',
+  'namespaces',
+  'namespaceName',
+  'mesh',
+  'zone',
+  'zones',
+  'serviceName',
+  'reachableServices',
+  'directAccessServices',
+  'jwksUri',
+  'caFile',
 ]);
 /** Objects that name something of the machine that reads them. */
 const OF_MACHINE = new Set(['file', 'envVar', 'sds']);

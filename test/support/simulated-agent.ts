@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { LeaseHolder } from '@causeway/agent';
-import { createWorkloadKey, type WorkloadKey } from '@causeway/identity';
+import { LeaseHolder } from '@causeway/agent/testing';
+import { createWorkloadKey } from '@causeway/identity';
+import type { WorkloadKey } from '@causeway/identity/testing';
 import { TlsSecret } from '@causeway/proto-gen';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import {
@@ -54,8 +55,12 @@ export class SimulatedAgent {
     private readonly key: WorkloadKey,
   ) {
     this.holder = new LeaseHolder({
-      ...{ instance: randomUUID(), machine: `machine-of-${name}`, version: '1' },
-      ...{ clock: systemClock, logger: silentLogger, connections: this.connections },
+      instance: randomUUID(),
+      machine: `machine-of-${name}`,
+      version: '1',
+      clock: systemClock,
+      logger: silentLogger,
+      connections: this.connections,
       addresses: () => zone.addresses,
       tls: () => this.tls(),
       authorization: () => `Bearer ${zone.token}`,
@@ -111,8 +116,12 @@ export class SimulatedAgent {
     const { name, zone } = this;
     const metadata = { 'causeway.io/csr': this.key.csr, 'causeway.io/key-file': '/k', 'causeway.io/capture': 'none' };
     const client = new AdsClient({
-      ...{ addresses: () => zone.addresses, clock: systemClock, logger: silentLogger, limits: { pause: PAUSES } },
-      ...{ connections: this.connections, tls: () => this.tls() },
+      addresses: () => zone.addresses,
+      clock: systemClock,
+      logger: silentLogger,
+      limits: { pause: PAUSES },
+      connections: this.connections,
+      tls: () => this.tls(),
       authorization: () => `Bearer ${zone.token}`,
       node: () => ({ id: `${MESH}.${name}`, cluster: name, metadata, userAgent: 'causeway-agent 1' }),
       held: (type) => [...(this.held.get(type) ?? [])].map(([one, { version }]) => [one, version] as const),

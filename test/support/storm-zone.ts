@@ -28,7 +28,8 @@ export class StormZone {
     const folder = mkdtempSync(join(tmpdir(), 'causeway-storm-'));
     const authority = await TestAuthority.create('storm');
     const settings = {
-      ...{ DATABASE_URL: database.url, CAUSEWAY_XDS_PORT: String(await freePort()) },
+      DATABASE_URL: database.url,
+      CAUSEWAY_XDS_PORT: String(await freePort()),
       ...(await certificateIn(folder, authority)),
       ...env,
     };

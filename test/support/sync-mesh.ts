@@ -2,17 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { ChannelCredentials, type ServerCredentials } from '@grpc/grpc-js';
 import { kindsOf } from '@causeway/meshes';
 import { silentLogger, systemClock } from '@causeway/runtime';
-import type { MemoryDisk } from '@causeway/store';
-import {
-  noAuthentication,
-  createGlobalSync,
-  createZoneSync,
-  type GlobalSync,
-  type GlobalSyncOptions,
-  type KindReport,
-  type ZoneSync,
-  type ZoneSyncOptions,
-} from '@causeway/kds';
+import type { MemoryDisk } from '@causeway/store/testing';
+import { noAuthentication, type GlobalSync, type KindReport, type ZoneSync, type ZoneSyncOptions } from '@causeway/kds';
+import { createGlobalSync, createZoneSync, type GlobalSyncOptions } from '@causeway/kds/testing';
 import type { PlaneState } from './plane-state';
 import { TestPlane } from './test-plane';
 import { meshesOf } from './meshes';

@@ -10,7 +10,8 @@ import {
   type Resource,
 } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
-import { followStore, MemoryDisk, ResourceIndex, type Change } from '@causeway/store';
+import { followStore, ResourceIndex, type Change } from '@causeway/store';
+import { MemoryDisk } from '@causeway/store/testing';
 import { memoryState, WatchGate, type PlaneState } from './plane-state';
 
 const DEFAULTS = { mesh: 'default', namespace: 'default' };

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ResourceCache, type Plane } from '@causeway/agent';
+import { ResourceCache, type Plane } from '@causeway/agent/testing';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { AdsClient } from '@causeway/xds';
 

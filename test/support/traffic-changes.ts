@@ -81,7 +81,9 @@ const dataplane = fc
     const listeners = ingress ? [{ type: 'ZoneIngress', address: '10.0.0.9', port: 10001 }] : [];
     const refs = listed?.map((each) => ({ kind: 'MeshService', name: each }));
     const networking = {
-      ...{ address, inbound, listeners },
+      address,
+      inbound,
+      listeners,
       ...(refs && { transparentProxying: { reachableBackends: { refs } } }),
       outbound: outbounds.map((each, i) => ({
         port: 7001 + i,
@@ -89,7 +91,8 @@ const dataplane = fc
       })),
     };
     const bound = backends && {
-      ...{ namespace: 'default', name: 'n' },
+      namespace: 'default',
+      name: 'n',
       backends: backends.map((each) => ({ namespace: 'default', name: each })),
     };
     return sketch('Dataplane', name, { networking }, { zone, labels, status: bound ? { virtualNode: bound } : {} });
@@ -235,5 +238,16 @@ const route = fc
 
 /** A resource of a zone that its traffic depends on. */
 export const trafficResource = fc.oneof(
-  ...[service, service, dataplane, multizone, external, entrance, zone, trust, meshes, parameters, route, route],
+  service,
+  service,
+  dataplane,
+  multizone,
+  external,
+  entrance,
+  zone,
+  trust,
+  meshes,
+  parameters,
+  route,
+  route,
 );

@@ -28,7 +28,7 @@ const LOCALHOST = {
 };
 
 /** Where hosts are reached by these rules of what may be dialled; of names only `localhost`. */
-export function hostsBy(...rules: readonly string[]): HostSource {
+function hostsBy(...rules: readonly string[]): HostSource {
   const parsed = parseDialRules(rules);
   if (!parsed.ok) throw new Error(parsed.errors.join('; '));
   return new DialledHosts(parsed.rules, LOCALHOST);

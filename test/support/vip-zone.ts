@@ -1,10 +1,5 @@
-import {
-  createZoneReconcilers,
-  poolMetrics,
-  type ControlLoop,
-  type LoopRunner,
-  type ZoneReconcilersConfig,
-} from '@causeway/controllers';
+import { createZoneReconcilers, type ControlLoop, type LoopRunner } from '@causeway/controllers';
+import { poolMetrics, type ZoneReconcilersConfig } from '@causeway/controllers/testing';
 import type { Identity, JsonObject } from '@causeway/resources';
 import type { Change } from '@causeway/store';
 import { meshesOfZone } from './meshes';

@@ -12,7 +12,7 @@ import { deltaClient, sotwClient, type DeltaClient, type SotwClient } from './ad
 import { MapSource } from './xds-source';
 
 /** Admits every node by its id but `nobody`; a node `view:id` has that view. */
-export class TestAuthenticator implements ProxyAuthenticator<string> {
+class TestAuthenticator implements ProxyAuthenticator<string> {
   readonly callers: ProxyCaller[] = [];
   readonly refused = new Set<string>(['nobody']);
   readonly views = new Map<string, string>();

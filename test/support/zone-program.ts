@@ -45,21 +45,17 @@ export class ZoneProgram {
     const cp = { role: 'zone', zone: settings.CAUSEWAY_ZONE_NAME, federated: false } as const;
     const index = new ResourceIndex();
     const facts = {
-      ...{
-        registry: kindsOf(index),
-        index,
-        clock,
-        logger: silentLogger,
-        propagation: propagationHistogram(),
-        requests: new RestRequests(),
-        calls: new GrpcRequests(),
-        tracer: new ProgramTracer({ endpoint: undefined, ratio: 0, program: {}, clock, logger: silentLogger }),
-      },
-      ...{
-        instance: `test-${randomBytes(4).toString('hex')}`,
-        shutdown: shutdown.signal,
-        reload: { on: () => undefined, onCheck: () => () => undefined },
-      },
+      registry: kindsOf(index),
+      index,
+      clock,
+      logger: silentLogger,
+      propagation: propagationHistogram(),
+      requests: new RestRequests(),
+      calls: new GrpcRequests(),
+      tracer: new ProgramTracer({ endpoint: undefined, ratio: 0, program: {}, clock, logger: silentLogger }),
+      instance: `test-${randomBytes(4).toString('hex')}`,
+      shutdown: shutdown.signal,
+      reload: { on: () => undefined, onCheck: () => () => undefined },
     };
     const plan = { global: undefined, dns: dnsSettings(settings), secrets: secretsSource(settings, cp) };
     const app = await NestFactory.create<NestFastifyApplication>(
@@ -107,7 +103,9 @@ export class ZoneProgram {
   /** Tokens in Kuma's form, which grant everything in the mesh `default`, are good here from now on. */
   async takeKumaTokens(): Promise<void> {
     await this.put('/meshparameters/kuma-tokens', {
-      ...{ type: 'MeshParameters', name: 'kuma-tokens', spec: { dataplaneTokens: 'Kuma' } },
+      type: 'MeshParameters',
+      name: 'kuma-tokens',
+      spec: { dataplaneTokens: 'Kuma' },
     });
     const parametersRef = { group: 'causeway.io', kind: 'MeshParameters', name: 'kuma-tokens' };
     await this.put('/meshes/default', { type: 'Mesh', name: 'default', spec: { parametersRef } });

@@ -16,7 +16,9 @@ const whereAndName = ({ service: at, name }: ReceivedSpan): string =>
   `${at.replace(/^causeway-(zone-)?/, '')}: ${name}`;
 
 const service = (name: string): unknown => ({
-  ...{ type: 'MeshService', mesh: 'default', name },
+  type: 'MeshService',
+  mesh: 'default',
+  name,
   spec: { selector: { dataplaneTags: { 'kuma.io/service': name } }, ports: [{ port: 80 }] },
 });
 
@@ -49,8 +51,14 @@ describe('the trace of a request', () => {
    */
   async function whole(traceId: string): Promise<readonly ReceivedSpan[]> {
     const steps = [
-      ...['east: sync send to global', 'east: loop vip', 'east: dns table', 'global: sync send to west'],
-      ...['west: sync apply', 'west: loop vip', 'west: loop hostname', 'west: dns table'],
+      'east: sync send to global',
+      'east: loop vip',
+      'east: dns table',
+      'global: sync send to west',
+      'west: sync apply',
+      'west: loop vip',
+      'west: loop hostname',
+      'west: dns table',
     ];
     await until('all steps of the trace, and what each belongs to, are told', () => {
       const spans = receiver.trace(traceId);

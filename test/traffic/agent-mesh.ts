@@ -105,7 +105,9 @@ export class AgentMesh {
     const health = { http: { path: '/healthz' }, interval, timeout: '2s', unhealthyThreshold: 1 };
     const place = { name: service, port: at.port, servicePort: PROCESS_PORT, serviceAddress: machine.loopback };
     const dataplane = {
-      ...{ name, address: at.address, labels: { 'kuma.io/workload': service } },
+      name,
+      address: at.address,
+      labels: { 'kuma.io/workload': service },
       services: [{ ...place, protocol: 'http', health }],
     };
     const token = await this.tokenOf(zone, name, service);

@@ -65,7 +65,11 @@ spec:
       const inbound = [{ port: PORT, servicePort: (server.address() as AddressInfo).port, tags }];
       const name = `${color}-1`;
       const status = await traffic.zone(zone).put(`/meshes/default/dataplanes/${name}?namespace=colors`, {
-        ...{ type: 'Dataplane', mesh: 'default', name, namespace: 'colors', labels: { app: 'color', version: color } },
+        type: 'Dataplane',
+        mesh: 'default',
+        name,
+        namespace: 'colors',
+        labels: { app: 'color', version: color },
         spec: { networking: { address: traffic.machine(), inbound } },
       });
       expect(status).toBe(201);
@@ -86,7 +90,11 @@ spec:
       const { port } = server.address() as AddressInfo;
       const tags = { 'kuma.io/service': 'front', 'kuma.io/protocol': 'http' };
       const status = await traffic.zone(zone).put('/meshes/default/dataplanes/front-1?namespace=colors', {
-        ...{ type: 'Dataplane', mesh: 'default', name: 'front-1', namespace: 'colors', labels: { app: 'front' } },
+        type: 'Dataplane',
+        mesh: 'default',
+        name: 'front-1',
+        namespace: 'colors',
+        labels: { app: 'front' },
         spec: { networking: { address: traffic.machine(), inbound: [{ port: PORT, servicePort: port, tags }] } },
       });
       expect(status).toBe(201);
@@ -128,8 +136,10 @@ spec:
       traffic = await TrafficMesh.start();
       await imported(['-f', FOLDER, '--set', 'MESH_NAME=default']);
       await Promise.all([
-        ...[instance('east', 'white'), instance('west', 'blue')],
-        ...[instance('east', 'red'), instance('west', 'red')],
+        instance('east', 'white'),
+        instance('west', 'blue'),
+        instance('east', 'red'),
+        instance('west', 'red'),
       ]);
       for (const zone of traffic.zones) {
         fronts.set(zone, await front(zone));

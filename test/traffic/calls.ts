@@ -130,7 +130,7 @@ export class Load {
 }
 
 /** A connection with one call after the other. */
-export class LastingConnection {
+class LastingConnection {
   isOver = false;
   private readonly socket: Socket;
   private waiting: ((answer: string) => void) | undefined;

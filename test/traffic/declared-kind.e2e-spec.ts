@@ -18,7 +18,9 @@ interface Round {
 }
 
 const ONE_KIND = {
-  ...{ group: 'policies.example.com', kind: 'PaintPolicy', plural: 'paintpolicies' },
+  group: 'policies.example.com',
+  kind: 'PaintPolicy',
+  plural: 'paintpolicies',
   hierarchy: 'mesh',
   declaredTargets: [{ kind: 'Namespace', semantics: 'paints the requests to services of the namespace' }],
   effectiveTarget: { level: 'Rule', semantics: 'paints the requests that match the rule' },
@@ -36,7 +38,9 @@ const ROUNDS: readonly (readonly [string, Round])[] = [
     'of services, with a number, while the control plane of a zone is killed',
     {
       differs: { ...BACKEND, schema: { type: 'object', properties: { shade: { type: 'integer', maximum: 9 } } } },
-      ...{ intent: { shade: 7 }, target: NAMESPACE, killed: 'east' },
+      intent: { shade: 7 },
+      target: NAMESPACE,
+      killed: 'east',
     },
   ],
   [
@@ -50,7 +54,9 @@ const ROUNDS: readonly (readonly [string, Round])[] = [
           properties: { layers: { type: 'object', additionalProperties: { type: 'string' } } },
         },
       },
-      ...{ intent: { layers: { first: 'white' } }, target: { kind: 'Mesh', name: 'default' }, killed: 'global' },
+      intent: { layers: { first: 'white' } },
+      target: { kind: 'Mesh', name: 'default' },
+      killed: 'global',
     },
   ],
   ['that is the first one again', { differs: { schema: text }, intent: { colour: 'blue' }, target: NAMESPACE }],

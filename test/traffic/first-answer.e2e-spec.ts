@@ -109,7 +109,9 @@ import { PORT, TrafficMesh, type Instance } from './traffic-mesh';
   it('what Envoy rejects and what its rules refuse is named at the Dataplane, until it is mended; all others apply', async () => {
     const zone = traffic.zone('west');
     const inbound = (port: number, service: string, more: object = {}): object => ({
-      ...{ port, servicePort: server.process.port, ...more },
+      port,
+      servicePort: server.process.port,
+      ...more,
       tags: { 'kuma.io/service': service, 'kuma.io/protocol': 'tcp' },
     });
     const web = (...more: readonly object[]): Promise<void> => {
@@ -126,7 +128,9 @@ import { PORT, TrafficMesh, type Instance } from './traffic-mesh';
     );
     const verification = { caCert: { secret: 'nobody' } };
     await traffic.put(zone, 'MeshExternalService', 'outside', {
-      ...{ match: { port: 443 }, endpoints: [{ address: '127.0.0.1', port: 1 }], tls: { enabled: true, verification } },
+      match: { port: 443 },
+      endpoints: [{ address: '127.0.0.1', port: 1 }],
+      tls: { enabled: true, verification },
     });
     await until('what the rules refuse', async () =>
       /BreaksEnvoyRules.*outside.*nobody/.test(await said('client-west')),

@@ -54,7 +54,9 @@ function bootstrapOf({ id, token, controlPlanes, metadata }: ProxyBootstrap): ob
     node: { id, cluster: 'test', metadata },
     dynamic_resources: {
       ads_config: {
-        ...{ api_type: 'DELTA_GRPC', transport_api_version: 'V3', set_node_on_first_message_only: true },
+        api_type: 'DELTA_GRPC',
+        transport_api_version: 'V3',
+        set_node_on_first_message_only: true,
         grpc_services: [
           {
             envoy_grpc: {
@@ -66,12 +68,15 @@ function bootstrapOf({ id, token, controlPlanes, metadata }: ProxyBootstrap): ob
           },
         ],
       },
-      ...{ cds_config: ads, lds_config: ads },
+      cds_config: ads,
+      lds_config: ads,
     },
     static_resources: {
       clusters: [
         {
-          ...{ name: 'ads', type: 'STATIC', connect_timeout: '1s' },
+          name: 'ads',
+          type: 'STATIC',
+          connect_timeout: '1s',
           typed_extension_protocol_options: { [options]: http2 },
           load_assignment: { cluster_name: 'ads', endpoints: [{ lb_endpoints: endpoints }] },
         },

@@ -1,7 +1,8 @@
 import { webcrypto } from 'node:crypto';
 import { SealingKeys, ZoneAuthority } from '@causeway/identity';
 import { silentLogger, systemClock } from '@causeway/runtime';
-import { createPostgresBackend, type PostgresBackend } from '@causeway/store-postgres';
+import type { PostgresBackend } from '@causeway/store-postgres';
+import { createPostgresBackend } from '@causeway/store-postgres/testing';
 
 /** An authority's certificate and key. */
 export interface StolenPair {

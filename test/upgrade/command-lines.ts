@@ -10,7 +10,8 @@ import type { Version } from './version-tree';
 export const FIXED = { service: 'fixed-0', hostname: 'fixed-0.svc.mesh.local' };
 
 const GENERATOR = JSON.stringify({
-  ...{ type: 'HostnameGenerator', name: 'by-command-line' },
+  type: 'HostnameGenerator',
+  name: 'by-command-line',
   spec: {
     selector: { meshService: { matchLabels: { made: 'by-command-line' } } },
     template: '{{ name }}.command.mesh',
@@ -20,12 +21,13 @@ const GENERATOR = JSON.stringify({
 /** What a user asks by REST: the whole command, and what is sent to it. */
 const AT_GLOBAL = [['zones'], ['version'], ['get', 'meshes'], ['get', 'hostnamegenerators'], ['apply', '-f', '-']];
 const IN_ZONE = [
-  ...[['get', 'meshservices'], ['describe', 'meshservice', FIXED.service], ['hostnames', FIXED.service], ['vips']],
-  ...[
-    ['explain', 'hostname', FIXED.hostname],
-    ['dig', FIXED.hostname],
-    ['instances', FIXED.service],
-  ],
+  ['get', 'meshservices'],
+  ['describe', 'meshservice', FIXED.service],
+  ['hostnames', FIXED.service],
+  ['vips'],
+  ['explain', 'hostname', FIXED.hostname],
+  ['dig', FIXED.hostname],
+  ['instances', FIXED.service],
   ['explain', 'request', '--to', `tcp://${FIXED.hostname}:80`],
 ];
 const BY_GRPC = [

@@ -16,7 +16,9 @@ const INGRESS_PORT = 10_001;
 const RATE = { rate: 50, fresh: 10 };
 const WEB = ['web-1', 'web-2'] as const;
 const DEFAULT_IDENTITY = {
-  ...{ type: 'MeshIdentity', mesh: 'default', name: 'default' },
+  type: 'MeshIdentity',
+  mesh: 'default',
+  name: 'default',
   spec: { selector: { dataplane: { matchLabels: {} } }, provider: { type: 'Bundled' } },
 };
 
@@ -149,7 +151,9 @@ export class Machines {
   private async startIngress(version: Version): Promise<void> {
     const spec = { address: this.mesh.machine(), port: INGRESS_PORT };
     await put(this.mesh, 'east', '/zoneingresses/ingress', {
-      ...{ type: 'ZoneIngress', name: 'ingress', spec: { networking: spec } },
+      type: 'ZoneIngress',
+      name: 'ingress',
+      spec: { networking: spec },
     });
     const place = { type: 'MeshZoneAddress', mesh: 'default', name: 'ingress', spec };
     await put(this.mesh, 'east', '/meshes/default/meshzoneaddresses/ingress', place);

@@ -11,7 +11,7 @@ import type { Version } from './version-tree';
 
 /** What a run is to break, to show that it is found: an address that changes, an answered write that goes, a table of the old version. */
 export const BREAKS = ['address', 'write', 'table'] as const;
-export type Break = (typeof BREAKS)[number];
+type Break = (typeof BREAKS)[number];
 
 export interface UpgradeRunOptions {
   readonly old: Version;

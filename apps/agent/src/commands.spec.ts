@@ -13,9 +13,12 @@ describe('causeway-agent run with wrong usage', () => {
     const said: string[] = [];
     const { file: _, ...environment } = readEnvironment({});
     const context = {
-      ...{ environment: { ...environment, state: folder }, version: '1.0.0' },
-      ...{ print: () => undefined, printError: (line: string) => void said.push(line) },
-      ...{ signal: new AbortController().signal, isTerminal: false },
+      environment: { ...environment, state: folder },
+      version: '1.0.0',
+      print: () => undefined,
+      printError: (line: string) => void said.push(line),
+      signal: new AbortController().signal,
+      isTerminal: false,
     };
     const [bundle, tokenFile] = [join(folder, 'nope'), join(folder, 'token')];
     expect(await runAgent(context, { bundle, tokenFile }, 'dataplane')).toBe(2);

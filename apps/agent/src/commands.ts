@@ -42,7 +42,13 @@ export async function runAgent(context: AgentContext, flags: RunFlags, kind: 'da
   const logger = createLogger({ level, program: 'agent', pretty: isTerminal });
   const { envoy, authoritiesFile } = environment;
   const agent = new Agent({
-    ...{ config, source, envoy, version, clock: systemClock, logger, machine: hostname() },
+    config,
+    source,
+    envoy,
+    version,
+    clock: systemClock,
+    logger,
+    machine: hostname(),
     ...(authoritiesFile !== undefined && { authoritiesFile }),
     folder: config.state ?? environment.state,
     configured: ({ logLevel }) => {

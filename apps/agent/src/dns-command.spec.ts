@@ -32,8 +32,12 @@ describe('causeway-agent dns', () => {
     let code: number | undefined;
     const program = new Command().exitOverride();
     const context = {
-      ...{ environment: { envoy: {}, state: root }, version: '0.1.0', signal: new AbortController().signal },
-      ...{ isTerminal: false, print: (line: string) => out.push(line), printError: (line: string) => err.push(line) },
+      environment: { envoy: {}, state: root },
+      version: '0.1.0',
+      signal: new AbortController().signal,
+      isTerminal: false,
+      print: (line: string) => out.push(line),
+      printError: (line: string) => err.push(line),
     };
     registerDns(program, context, (given) => (code = given));
     await program.parseAsync(['dns', ...args, '--root', root], { from: 'user' });

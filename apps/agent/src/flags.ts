@@ -21,7 +21,7 @@ export interface RunFlags {
 }
 
 /** A flag that cannot be read. */
-export class FlagError extends Error {}
+class FlagError extends Error {}
 
 /** The configuration that flags stand for: what is not said is left out. Throws FlagError. */
 export function configOf(flags: RunFlags, kind: 'dataplane' | 'ingress'): Readonly<Record<string, unknown>> {
@@ -61,7 +61,9 @@ function serviceOf(text: string): Readonly<Record<string, unknown>> {
   if (name === undefined)
     throw new FlagError(`--service: "${text}" is no service; it looks like redis:6379, or web:80:8080/http`);
   return {
-    ...{ name, port: numberOf('--service', port), health: { tcp: {} } },
+    name,
+    port: numberOf('--service', port),
+    health: { tcp: {} },
     ...(servicePort !== undefined && { servicePort: numberOf('--service', servicePort) }),
     ...(protocol !== undefined && { protocol }),
   };

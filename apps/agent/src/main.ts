@@ -16,8 +16,12 @@ async function main(argv: readonly string[]): Promise<void> {
   const print = (line: string): void => void process.stdout.write(`${escapedLines(line)}\n`);
   const printError = (line: string): void => void process.stderr.write(`${escapedLines(line)}\n`);
   const context: AgentContext = {
-    ...{ environment: readEnvironment(), version, print, printError },
-    ...{ signal: stop.signal, isTerminal: process.stdout.isTTY },
+    environment: readEnvironment(),
+    version,
+    print,
+    printError,
+    signal: stop.signal,
+    isTerminal: process.stdout.isTTY,
   };
   try {
     await createProgram(context).parseAsync(argv);

@@ -114,12 +114,14 @@ export class CertificatesModule {
       imports,
       providers: [
         {
-          ...{ provide: RestCertificates, inject },
+          provide: RestCertificates,
+          inject,
           useFactory: (core: ControlPlaneCore, { store }: PostgresBackend, index: IndexReader) =>
             new RestCertificates(core, store, index, { name: 'REST', source: restCertificateSource(core.settings) }),
         },
         {
-          ...{ provide: GrpcCertificates, inject },
+          provide: GrpcCertificates,
+          inject,
           useFactory: (core: ControlPlaneCore, { store }: PostgresBackend, index: IndexReader) =>
             new GrpcCertificates(core, store, index, { name: 'gRPC', source: grpcCertificateSource(core.settings) }),
         },

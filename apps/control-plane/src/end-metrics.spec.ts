@@ -1,4 +1,4 @@
-import { createAuthority, createServerCertificate } from '@causeway/access';
+import { createAuthority, createServerCertificate } from '@causeway/access/testing';
 import { createMeshAuthority, meshAuthoritySecrets } from '@causeway/identity';
 import type { Metric } from '@causeway/telemetry';
 import { TestPlane } from '../../../test/support/test-plane';
@@ -14,7 +14,8 @@ describe('when certificates end', () => {
     const { certificate } = await createServerCertificate(old, { names: ['localhost'], now: NOW });
     expect(validityOf(certificate)).toEqual({ start: NOW - DAY, end: NOW + 90 * DAY });
     expect(validityOf(`${certificate}\n${old.certificate}`)).toEqual({
-      ...{ start: NOW - 3_601 * DAY, end: NOW + 50 * DAY },
+      start: NOW - 3_601 * DAY,
+      end: NOW + 50 * DAY,
     });
     expect(validityOf('none')).toBeUndefined();
   });

@@ -35,10 +35,8 @@ export function validityMetrics(
 ): readonly Metric[] {
   const { name, what, labels } = facts;
   return (['start', 'end'] as const).map((edge) => ({
-    ...{
-      name: `${name}_${edge}_seconds`,
-      help: `${edge === 'start' ? 'From when' : 'Until when'} ${what} is valid, seconds since 1970`,
-    },
+    name: `${name}_${edge}_seconds`,
+    help: `${edge === 'start' ? 'From when' : 'Until when'} ${what} is valid, seconds since 1970`,
     ...(labels && { labels }),
     read: () =>
       [...read()].flatMap(({ validity, ...of }) => (validity ? [{ ...of, value: validity[edge] / 1_000 }] : [])),

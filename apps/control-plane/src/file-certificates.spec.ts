@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createAuthority, createServerCertificate } from '@causeway/access';
+import { createAuthority, createServerCertificate } from '@causeway/access/testing';
 import { silentLogger } from '@causeway/runtime';
 import { presentedCertificate, serveTls } from '../../../test/support/tls-server';
 import { FileCertificates } from './file-certificates';

@@ -34,8 +34,16 @@ export function grpcApiModule({ imports }: ModuleImports): DynamicModule {
   return GrpcApiModule.forRootAsync({
     imports,
     inject: [
-      ...[CORE, POSTGRES_BACKEND, INDEX, QUERIES, ADMISSION],
-      ...[ACCESS_POLICY, AUTHENTICATION, CALLER_RATES, AUDIT_RECORDER, GrpcCertificates],
+      CORE,
+      POSTGRES_BACKEND,
+      INDEX,
+      QUERIES,
+      ADMISSION,
+      ACCESS_POLICY,
+      AUTHENTICATION,
+      CALLER_RATES,
+      AUDIT_RECORDER,
+      GrpcCertificates,
     ],
     useFactory: (...sources: GrpcSources) => grpcApiOptions(...sources),
   });
@@ -47,7 +55,16 @@ function grpcApiOptions(...sources: GrpcSources): GrpcApiOptions {
   const { registry, clock, logger, settings, shutdown, tracer } = core;
   const defaults = defaultsReadiness({ store, index, shutdown });
   return {
-    ...{ registry, clock, logger, queries, admission, policy, authenticator, rates, recorder, tracer },
+    registry,
+    clock,
+    logger,
+    queries,
+    admission,
+    policy,
+    authenticator,
+    rates,
+    recorder,
+    tracer,
     notReady: () => (shutdown.aborted ? 'this control plane is ending' : defaults()),
     host: settings.CAUSEWAY_BIND_ADDRESS,
     port: settings.CAUSEWAY_GRPC_PORT,

@@ -39,7 +39,7 @@ export class StoreBinding implements OnModuleInit {
 }
 
 /** Loads the index and keeps it equal to the store until everything that reads it has ended. */
-export class IndexFollower implements OnModuleInit, OnApplicationShutdown {
+class IndexFollower implements OnModuleInit, OnApplicationShutdown {
   private readonly ending = new AbortController();
   private following: Promise<void> | undefined;
 
@@ -83,7 +83,9 @@ export class IndexModule {
           inject: [CORE, INDEX],
           useFactory: ({ settings }: ControlPlaneCore, index: IndexReader) =>
             new Meshes({
-              ...{ index, owner: meshOwner(settings), parse: parseParameters },
+              index,
+              owner: meshOwner(settings),
+              parse: parseParameters,
               ...(zoneRanges ? { zoneRanges } : {}),
             }),
         },

@@ -5,19 +5,18 @@
  */
 export { loadConfig, exitWithProblems, exitOnError, type LoadedConfig, type ProgramStart } from './load-config';
 export { importBackup } from './import-backup';
-export { createProgram, runProgram, type Program } from './run-program';
+export { createProgram, runProgram } from './run-program';
 export { boundedText } from './bounded-text';
-export { settingsSchema, settingsTable, type DescribedSettings } from './settings-reference';
-export { removedSettings, sharedHelp, sharedSettings, streamRates, type SharedSettings } from './settings';
-export { CORE, CoreModule, type ControlPlaneCore, type ModuleImports } from './core.module';
+export { removedSettings, sharedHelp, sharedSettings, streamRates } from './settings';
+export { CoreModule, type ControlPlaneCore, type ModuleImports } from './core.module';
 export { INDEX, IndexModule, MESHES, StoreBinding, storeOptions } from './index.module';
 export { POLICIES } from './policies-follower';
 export { ROUTES } from './routes-follower';
 export { ACCESS_POLICY, AccessModule } from './access.module';
-export { AUDIT_RECORDER, AuditModule } from './audit.module';
-export { ADMISSION, AdmissionModule } from './admission.module';
-export { AUTHENTICATION, AuthenticationModule, CALLER_RATES } from './authentication.module';
-export { LeaderModule, LeaderService, type LeaderTermFactory, type LeaderWork } from './leader.module';
+export { AuditModule } from './audit.module';
+export { AdmissionModule } from './admission.module';
+export { AUTHENTICATION, AuthenticationModule } from './authentication.module';
+export { LeaderModule, type LeaderTermFactory, type LeaderWork } from './leader.module';
 export { QUERIES, QueriesModule, SharedQuerySources } from './queries.module';
 export { restModule } from './rest-dependencies';
 export { certificateSource, openCertificates, type CertificateSource } from './certificates';
@@ -34,8 +33,7 @@ export {
   validityOf,
   type Validity,
 } from './end-metrics';
-export { namingInsights } from './naming-insights';
 export { watchMetrics } from './metrics';
 export { SharedTelemetry, SharedTelemetryModule } from './shared-telemetry.module';
-export { MAX_SERIES, OTHERS, syncMetrics, type SyncReports } from './sync-metrics';
+export { syncMetrics, type SyncReports } from './sync-metrics';
 export { VERSION } from './version';

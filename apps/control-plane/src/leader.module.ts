@@ -17,7 +17,7 @@ import { CORE, type ControlPlaneCore, type ModuleImports } from './core.module';
 import { StoreBinding } from './index.module';
 
 /** The `LeaderTermFactory` of the program. */
-export const LEADER_TERM_FACTORY = Symbol('LeaderTermFactory');
+const LEADER_TERM_FACTORY = Symbol('LeaderTermFactory');
 
 /** Makes everything that lives for one term of this replica as leader. */
 export type LeaderTermFactory = (term: LeaderTerm) => LeaderWork;

@@ -11,7 +11,9 @@ export function meshLoops(
   { storeId }: Pick<StoreBinding, 'storeId'>,
 ): readonly ControlLoop[] {
   return createMeshLoops({
-    ...{ cp, meshes, features: supportedFeatures() },
+    cp,
+    meshes,
+    features: supportedFeatures(),
     acceptor: { controlPlane: cp, version: VERSION, storeId },
     onMismatch: ({ name, controllerName, ownName }) =>
       logger.warn(

@@ -29,18 +29,18 @@ export interface MetricSources {
 /** Metrics of the store and of the leader, which every control plane has (docs/design.md §3). */
 export function controlPlaneMetrics(sources: MetricSources): readonly Metric[] {
   return [
-    ...[buildMetric(sources.role), ...storeMetrics(sources), ...meshMetrics(sources)],
-    ...[
-      ...auditMetrics(sources),
-      ...leaderMetrics(sources),
-      ...loopMetrics(sources),
-      policyMetric(sources),
-      meshAuthorityMetric(sources),
-      expiringTokensMetric({ use: 'user', holders: 'users' }, () => sources.authentication.expiringTokens()),
-      restMetric(sources),
-      grpcMetric(sources),
-      traceMetric(sources),
-    ],
+    buildMetric(sources.role),
+    ...storeMetrics(sources),
+    ...meshMetrics(sources),
+    ...auditMetrics(sources),
+    ...leaderMetrics(sources),
+    ...loopMetrics(sources),
+    policyMetric(sources),
+    meshAuthorityMetric(sources),
+    expiringTokensMetric({ use: 'user', holders: 'users' }, () => sources.authentication.expiringTokens()),
+    restMetric(sources),
+    grpcMetric(sources),
+    traceMetric(sources),
   ];
 }
 
@@ -136,7 +136,9 @@ function leaderMetrics({ leader }: MetricSources): readonly Metric[] {
 /** What the control loops of the last term did; they begin at 0 with each term, as counters do with each start. */
 function loopMetrics({ leader }: MetricSources): readonly Metric[] {
   const counter = (name: string, help: string, count: (stats: LoopStats) => number): Metric => ({
-    ...{ name, help, labels: ['loop'] },
+    name,
+    help,
+    labels: ['loop'],
     read: () => Object.entries(leader.loops()).map(([loop, stats]) => ({ labels: { loop }, value: count(stats) })),
   });
   const results = ['written', 'unchanged', 'refused'] as const;

@@ -58,8 +58,13 @@ export class SharedQuerySources implements OnApplicationShutdown {
     const { core, backend, index, meshes, routes, policies, authentication, leader } = this.parts;
     const { cp, registry, clock, settings, instance, redacted } = core;
     return {
-      ...{ cp, registry, clock },
-      ...{ index, meshes, routes, policies },
+      cp,
+      registry,
+      clock,
+      index,
+      meshes,
+      routes,
+      policies,
       store: backend.store,
       audit: backend.audit,
       backup: backend.backup,

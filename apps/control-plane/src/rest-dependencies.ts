@@ -36,7 +36,14 @@ function restDependencies(...sources: RestSources): RestDependencies {
   const [core, queries, admission, policy, { authenticator }, rates, recorder, certificates] = sources;
   const { registry, clock, logger, settings, tracer } = core;
   return {
-    ...{ registry, clock, logger, queries, admission, recorder, tracer, version: VERSION },
+    registry,
+    clock,
+    logger,
+    queries,
+    admission,
+    recorder,
+    tracer,
+    version: VERSION,
     access: { authenticator, policy, rates },
     authority: () => certificates.authority(),
     limits: restLimits(settings),

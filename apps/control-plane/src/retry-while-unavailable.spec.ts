@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { Forbidden, Unavailable } from '@causeway/resources';
-import { FakeClock, silentLogger } from '@causeway/runtime';
+import { silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { retryWhileUnavailable } from './retry-while-unavailable';
 
 describe('a step of a start that needs the database', () => {

@@ -1,4 +1,4 @@
-import { createPostgresBackend } from '@causeway/store-postgres';
+import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import { Client } from 'pg';
 import { createTestDatabase } from '../../../test/support/postgres';
 import { bindIdentity } from './store-identity';

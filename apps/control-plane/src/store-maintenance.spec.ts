@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { Unavailable } from '@causeway/resources';
-import { FakeClock, silentLogger } from '@causeway/runtime';
+import { silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { ResourceIndex, type Note } from '@causeway/store';
 import { defaultsReadiness, repeatChores } from './store-maintenance';
 

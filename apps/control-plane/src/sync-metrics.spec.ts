@@ -1,11 +1,17 @@
-import { FakeClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import type { KindReport } from '@causeway/kds';
 import { MAX_SERIES, OTHERS, propagationHistogram, syncMetrics, type SyncReports } from './sync-metrics';
 
 const NOW = 100_000;
 
 const report = (kind: string, more: Partial<KindReport> = {}): KindReport => ({
-  ...{ kind, direction: 'up', applied: 7, waiting: 0, held: 0, rejected: 0, rejections: [] },
+  kind,
+  direction: 'up',
+  applied: 7,
+  waiting: 0,
+  held: 0,
+  rejected: 0,
+  rejections: [],
   ...more,
 });
 

@@ -19,7 +19,9 @@ const LABELS = ['zone', 'kind', 'direction'] as const;
 /** How far sync is for each zone, kind and direction that this replica has a stream of (docs/design.md §5 Health is what was applied). */
 export function syncMetrics(reports: () => SyncReports, clock: Pick<Clock, 'now'>): readonly Metric[] {
   const gauge = (name: string, help: string, value: ValueOf, fold: Fold): Metric => ({
-    ...{ name, help, labels: LABELS },
+    name,
+    help,
+    labels: LABELS,
     read: () => bounded(reports(), value, fold),
   });
   return [

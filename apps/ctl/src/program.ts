@@ -171,7 +171,16 @@ async function useMeshOfContext({ context }: ProgramParts, command: Command): Pr
 
 /** Commands whose operands are kinds and resources. */
 const OF_RESOURCES: readonly string[] = [
-  ...['get', 'describe', 'apply', 'delete', 'edit', 'label', 'wait', 'policies', 'scopes', 'impact'],
+  'get',
+  'describe',
+  'apply',
+  'delete',
+  'edit',
+  'label',
+  'wait',
+  'policies',
+  'scopes',
+  'impact',
 ];
 
 /** Documents may be of any kind; those that are only applied are not looked into. */

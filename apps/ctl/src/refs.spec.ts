@@ -3,7 +3,10 @@ import { Registry } from '@causeway/resources';
 import { namedBy, refOfDocument } from './refs';
 
 const SECOND = {
-  ...{ group: 'policies.controller.io', kind: 'ColorPolicy', plural: 'colorpolicies', hierarchy: 'mesh' },
+  group: 'policies.controller.io',
+  kind: 'ColorPolicy',
+  plural: 'colorpolicies',
+  hierarchy: 'mesh',
   declaredTargets: [{ kind: 'Namespace', semantics: 'all of it' }],
   effectiveTarget: { level: 'Rule', semantics: 'what matches' },
   schema: { type: 'object', properties: { color: { type: 'string' } } },

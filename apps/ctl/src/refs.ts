@@ -153,9 +153,16 @@ export function resourceOf(kind: Kind, document: JsonObject): Resource {
   const status = ownField(document, 'status');
   return {
     id: { ...referenceOf(document), kind: kind.name, zone },
-    ...{ labels: Object.fromEntries(labels), spec: objectAt(document, 'spec') },
+    labels: Object.fromEntries(labels),
+    spec: objectAt(document, 'spec'),
     ...(isJsonObject(status) ? { status } : {}),
-    ...{ uid: '', generation: 0, creationOrder: 0, createdAt: 0, modifiedAt: 0, revision: 0, freed: [] },
+    uid: '',
+    generation: 0,
+    creationOrder: 0,
+    createdAt: 0,
+    modifiedAt: 0,
+    revision: 0,
+    freed: [],
     origin: { incarnation: '', revision: 0, committedAt: 0 },
   };
 }

@@ -43,6 +43,19 @@ export interface GlobalPlan {
   readonly sealing: SealingKeys | undefined;
 }
 
+/** What a leader's term works with, in the order of its factory. */
+const LEADER_SOURCES = [
+  POSTGRES_BACKEND,
+  INDEX,
+  AUTHENTICATION,
+  ZoneSecurity,
+  ACCESS_POLICY,
+  MESHES,
+  StoreBinding,
+  ROUTES,
+  POLICIES,
+];
+
 /** The global control plane: its parts, each with the parts that it stands on. They start in that order and end in the reverse. */
 @Module({})
 export class GlobalModule {
@@ -60,10 +73,7 @@ export class GlobalModule {
     const shown = CertificatesModule.forRoot({ imports: state });
     const leader = LeaderModule.forRootAsync({
       imports: [...state, authentication, security, access],
-      inject: [
-        ...[POSTGRES_BACKEND, INDEX, AUTHENTICATION, ZoneSecurity, ACCESS_POLICY, MESHES],
-        ...[StoreBinding, ROUTES, POLICIES],
-      ],
+      inject: LEADER_SOURCES,
       useFactory: leaderTermFactory(core, kuma),
     });
     const kds = KdsGlobalModule.forRootAsync({

@@ -21,7 +21,9 @@ export function globalTelemetry({ clock }: ControlPlaneCore): (...sources: Globa
     return {
       ...base,
       metrics: [
-        ...[...base.metrics, ...watchMetrics(() => queries.watches.metrics()), ...zoneMetrics(sync, clock)],
+        ...base.metrics,
+        ...watchMetrics(() => queries.watches.metrics()),
+        ...zoneMetrics(sync, clock),
         ...serverCertificateMetrics(() => [...shared.listeners(), kds]),
       ],
       warnings: () => [...(base.warnings?.() ?? []), ...security.warnings()],

@@ -31,26 +31,12 @@ type ZoneQuerySources = [
 export const zoneQuerySources =
   (core: ControlPlaneCore<ZoneSettings>) =>
   (...sources: ZoneQuerySources): QuerySources => {
-    const [shared, leader, dns, proxies, rotation, dataplaneTokens, zoneTokens, xds, backend] = sources;
+    const [shared, leader, , proxies, rotation, dataplaneTokens, zoneTokens, xds, backend] = sources;
     const base = shared.get();
     const { cp } = base;
     return {
       ...base,
-      insights: {
-        ...base.insights,
-        dnsLookup: ({ name, type }) => dns.lookup(name, type),
-        insightOf: (resource) => {
-          if (resource.id.kind === 'Zone') return leader.insightOf(resource);
-          const proxy = proxies.ofOwner(identityKey(resource.id));
-          return proxy && dataplaneInsight(proxy);
-        },
-        deletionWarnings: (id) => [
-          ...(base.insights?.deletionWarnings?.(id) ?? []),
-          ...dataplaneTokens.deletionWarnings(id),
-          ...zoneTokens.deletionWarnings(id),
-        ],
-        keyFaults: () => [...(base.insights?.keyFaults?.() ?? []), ...dataplaneTokens.faults(), ...zoneTokens.faults()],
-      },
+      insights: zoneInsights(base.insights, sources),
       proxies,
       agentLeases: backend.agentLeases,
       instances: {
@@ -72,7 +58,10 @@ export const zoneQuerySources =
         },
       },
       workloadAccess: new WorkloadOperation({
-        ...{ core, index: base.index, store: backend.store, tokens: dataplaneTokens.tokens },
+        core,
+        index: base.index,
+        store: backend.store,
+        tokens: dataplaneTokens.tokens,
         isConnected: () => (cp.role === 'zone' && cp.federated ? leader.session()?.connected : undefined),
       }),
       ...(zoneTokens.tokens && { zoneAccess: zoneAccessOf(zoneTokens.tokens) }),
@@ -80,6 +69,28 @@ export const zoneQuerySources =
       syncDecisions: cp.role === 'zone' && cp.federated ? { confirmGlobal: () => leader.confirmGlobal() } : {},
     };
   };
+
+/** What a zone knows of its resources besides what all control planes know. */
+function zoneInsights(
+  shared: QuerySources['insights'],
+  [, leader, dns, proxies, , dataplaneTokens, zoneTokens]: ZoneQuerySources,
+): NonNullable<QuerySources['insights']> {
+  return {
+    ...shared,
+    dnsLookup: ({ name, type }) => dns.lookup(name, type),
+    insightOf: (resource) => {
+      if (resource.id.kind === 'Zone') return leader.insightOf(resource);
+      const proxy = proxies.ofOwner(identityKey(resource.id));
+      return proxy && dataplaneInsight(proxy);
+    },
+    deletionWarnings: (id) => [
+      ...(shared?.deletionWarnings?.(id) ?? []),
+      ...dataplaneTokens.deletionWarnings(id),
+      ...zoneTokens.deletionWarnings(id),
+    ],
+    keyFaults: () => [...(shared?.keyFaults?.() ?? []), ...dataplaneTokens.faults(), ...zoneTokens.faults()],
+  };
+}
 
 function methodsOf(tokens: DataplaneTokens['tokens']): Pick<DataplaneAccess, 'list' | 'revoke' | 'rotate'> {
   return { list: () => tokens.list(), revoke: (id) => tokens.revoke(id), rotate: () => tokens.rotate() };

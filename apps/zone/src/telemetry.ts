@@ -73,7 +73,8 @@ function zoneMetrics(leader: ZoneLeader, federated: boolean): readonly Metric[] 
       })),
   });
   const lease = (name: string, help: string, read: (counts: LeaseEnder['counts']) => number): Metric => ({
-    ...{ name, help },
+    name,
+    help,
     read: () => {
       const counts = leader.leases();
       return counts ? [{ value: read(counts) }] : [];

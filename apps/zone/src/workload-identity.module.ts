@@ -97,15 +97,7 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
       imports,
       providers: [
         { provide: SEALING_KEYS, useFactory: () => openSecrets(secrets, logger) },
-        {
-          provide: ZoneAuthority,
-          inject: [POSTGRES_BACKEND, SEALING_KEYS],
-          useFactory: ({ store }: PostgresBackend, keys: SealingKeys) =>
-            new ZoneAuthority({
-              ...{ store, keys, zone: settings.CAUSEWAY_ZONE_NAME, clock, logger, validity },
-              slack: settings.CAUSEWAY_CLOCK_SKEW,
-            }),
-        },
+        authorityProvider(core),
         {
           provide: SealedKeyCheck,
           inject: [ZoneAuthority],
@@ -146,6 +138,24 @@ export class WorkloadIdentityModule implements OnApplicationShutdown {
   }
 }
 
+/** The certificate authority of the zone. */
+function authorityProvider({ clock, logger, settings }: ControlPlaneCore<ZoneSettings>): Provider {
+  return {
+    provide: ZoneAuthority,
+    inject: [POSTGRES_BACKEND, SEALING_KEYS],
+    useFactory: ({ store }: PostgresBackend, keys: SealingKeys) =>
+      new ZoneAuthority({
+        store,
+        keys,
+        zone: settings.CAUSEWAY_ZONE_NAME,
+        clock,
+        logger,
+        validity: settings.CAUSEWAY_WORKLOAD_CERT_VALIDITY,
+        slack: settings.CAUSEWAY_CLOCK_SKEW,
+      }),
+  };
+}
+
 /** What machines were granted. */
 function enrolmentsProvider({ cp, clock, logger, settings }: ControlPlaneCore<ZoneSettings>): Provider {
   const validity = settings.CAUSEWAY_WORKLOAD_CERT_VALIDITY;
@@ -154,7 +164,12 @@ function enrolmentsProvider({ cp, clock, logger, settings }: ControlPlaneCore<Zo
     inject: [POSTGRES_BACKEND, INDEX, MESHES],
     useFactory: ({ store }: PostgresBackend, index: IndexReader, meshes: Meshes) =>
       new Enrolments({
-        ...{ cp, store, index, clock, logger, validity },
+        cp,
+        store,
+        index,
+        clock,
+        logger,
+        validity,
         takesKumaTokens: (mesh) => meshes.state(mesh)?.parameters.dataplaneTokens === 'Kuma',
       }),
   };

@@ -26,7 +26,14 @@ export class WorkloadOperation implements WorkloadAccess {
     const { cp, clock, logger, settings } = core;
     this.zone = settings.CAUSEWAY_ZONE_NAME;
     this.revoker = new WorkloadRevoker({
-      ...{ cp, clock, logger, index, store, tokens, isConnected, zone: this.zone },
+      cp,
+      clock,
+      logger,
+      index,
+      store,
+      tokens,
+      isConnected,
+      zone: this.zone,
       validity: settings.CAUSEWAY_WORKLOAD_CERT_VALIDITY,
     });
   }

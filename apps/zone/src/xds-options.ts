@@ -27,7 +27,7 @@ import { UpgradedSecretsModule } from './upgraded-secrets.module';
 import { DATAPLANE_TOKENS, ZONE_PROXY_TOKENS } from './workload-identity.module';
 
 /** Where proxies are served: as REST is, unless said otherwise. */
-export function xdsBindAddress(settings: ZoneSettings): string {
+function xdsBindAddress(settings: ZoneSettings): string {
   return settings.CAUSEWAY_XDS_BIND_ADDRESS ?? settings.CAUSEWAY_BIND_ADDRESS;
 }
 
@@ -103,7 +103,7 @@ export function xdsModule({ imports, core }: ModuleImports & CoreOption): Dynami
 function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources): XdsPortOptions {
   const [backend, index, meshes, routes, policies, firstState, proxies, hosts, secrets, ...identity] = sources;
   const [dataplaneTokens, zoneTokens, workloadCertificates, authority, certificates, enrolments] = identity;
-  const { cp, clock, logger, settings, instance } = core;
+  const { clock, logger, settings, instance } = core;
   const zone = settings.CAUSEWAY_ZONE_NAME;
   return {
     ...{ zone, instance, index, routes, policies, clock, logger },
@@ -130,17 +130,22 @@ function xdsOptions(core: ControlPlaneCore<ZoneSettings>, ...sources: XdsSources
       const state = await authority.state();
       return state?.authorities.find(({ id }) => id === state.signing)?.certificate;
     },
-    admission: (access) =>
-      new Admission({
-        ...{ ...core, controlPlane: cp, store: backend.store, index, meshes, access },
-        leases: backend.agentLeases,
-      }),
+    admission: (access) => admissionOf(core, backend, { index, meshes, access }),
     scope: settings.CAUSEWAY_XDS_SCOPE,
     limits: limitsOf(settings),
     host: xdsBindAddress(settings),
     port: settings.CAUSEWAY_XDS_PORT,
     certificates: () => certificates.certificates(),
   };
+}
+
+/** Returns the way in for what agents write: `access` decides what each may. */
+function admissionOf(
+  core: ControlPlaneCore<ZoneSettings>,
+  { store, agentLeases }: PostgresBackend,
+  sources: Pick<ConstructorParameters<typeof Admission>[0], 'index' | 'meshes' | 'access'>,
+): Admission {
+  return new Admission({ ...core, ...sources, controlPlane: core.cp, store, leases: agentLeases });
 }
 
 function limitsOf(settings: ZoneSettings): NonNullable<XdsPortOptions['limits']> {

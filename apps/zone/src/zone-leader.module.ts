@@ -115,13 +115,24 @@ class ZoneTerm implements LeaderWork {
   ) {
     const { core, backend, index, authority, evidence } = options;
     this.authorities = new AuthorityLifecycle({
-      ...{ authority, evidence, fence: term, store: backend.store, clock: core.clock, logger: core.logger },
+      authority,
+      evidence,
+      fence: term,
+      store: backend.store,
+      clock: core.clock,
+      logger: core.logger,
       margin: TRUST_MARGIN,
     });
     const zone = core.settings.CAUSEWAY_ZONE_NAME;
     const health = new LeaseHealth(zone);
     this.leases = new LeaseEnder({
-      ...{ ...core, zone, leases: backend.agentLeases, store: backend.store, index, term, health },
+      ...core,
+      zone,
+      leases: backend.agentLeases,
+      store: backend.store,
+      index,
+      term,
+      health,
       length: core.settings.CAUSEWAY_AGENT_LEASE,
       hold: core.settings.CAUSEWAY_LEASE_HOLD / 100,
     });
@@ -274,8 +285,20 @@ export class ZoneLeaderModule {
         {
           provide: ZoneLeader,
           inject: [
-            ...[ProxyDirectory, POSTGRES_BACKEND, INDEX, ZONE_SYNC_FACTORY, AUTHENTICATION, MESHES, StoreBinding],
-            ...[ZoneAuthority, ZoneTrustEvidence, DATAPLANE_TOKENS, ZONE_PROXY_TOKENS, ROUTES, POLICIES, DialledHosts],
+            ProxyDirectory,
+            POSTGRES_BACKEND,
+            INDEX,
+            ZONE_SYNC_FACTORY,
+            AUTHENTICATION,
+            MESHES,
+            StoreBinding,
+            ZoneAuthority,
+            ZoneTrustEvidence,
+            DATAPLANE_TOKENS,
+            ZONE_PROXY_TOKENS,
+            ROUTES,
+            POLICIES,
+            DialledHosts,
           ],
           useFactory: (...sources: ZoneLeaderSources) => new ZoneLeader(leaderOptions(core, sources)),
         },
@@ -289,7 +312,20 @@ function leaderOptions(core: ControlPlaneCore<ZoneSettings>, sources: ZoneLeader
   const [proxies, backend, index, createSync, authentication, meshes, binding, ...identity] = sources;
   const [authority, evidence, dataplaneTokens, zoneTokens, routes, policies, hosts] = identity;
   return {
-    ...{ core, proxies, backend, index, createSync, authentication, meshes, binding },
-    ...{ authority, evidence, dataplaneTokens, zoneTokens, routes, policies, hosts },
+    core,
+    proxies,
+    backend,
+    index,
+    createSync,
+    authentication,
+    meshes,
+    binding,
+    authority,
+    evidence,
+    dataplaneTokens,
+    zoneTokens,
+    routes,
+    policies,
+    hosts,
   };
 }

@@ -29,7 +29,7 @@ import type { AuthorityLifecycle } from '@causeway/identity';
 import type { ZoneSync } from '@causeway/kds';
 import type { FollowedPolicies, FollowedRoutes, Meshes } from '@causeway/meshes';
 import type { Kind } from '@causeway/resources';
-import type { LeaderTerm } from '@causeway/runtime';
+import type { LeaderTerm, Logger } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
 import { configuredRanges } from './address-ranges';
 import type { ZoneSettings } from './config';
@@ -75,11 +75,33 @@ function routeLoops(
 /** The loop that changes the form of SPIFFE ids. */
 function identityPathLoop({ core: { cp, settings } }: LoopSources, { replicas, sync }: TermParts): ControlLoop {
   return createIdentityPathLoop({
-    ...{ cp, replicas, zone: settings.CAUSEWAY_ZONE_NAME },
+    cp,
+    replicas,
+    zone: settings.CAUSEWAY_ZONE_NAME,
     validity: settings.CAUSEWAY_WORKLOAD_CERT_VALIDITY,
     skew: settings.CAUSEWAY_CLOCK_SKEW,
     ...(sync && { isCutOff: () => !sync.status().connected }),
   });
+}
+
+/** What loops say in the log. */
+function loopWarnings(
+  logger: Logger,
+): Pick<Parameters<typeof createZoneReconcilers>[0], 'onHeld' | 'onRaisedCooldown' | 'onUnusableName' | 'onExhausted'> {
+  return {
+    onHeld: (abandoned, registered) =>
+      logger.warn('many registered Dataplanes are without a proxy: they are kept', { abandoned, registered }),
+    onRaisedCooldown: ({ mesh, wanted, least }) =>
+      logger.warn('vipCooldown of a mesh is less than twice CAUSEWAY_DNS_TTL and is raised to that', {
+        mesh,
+        wanted,
+        least,
+      }),
+    onUnusableName: (dataplane, service) =>
+      logger.warn('a Dataplane names a service that cannot be called so', { dataplane, service }),
+    onExhausted: (kind, ranges, service) =>
+      logger.warn('a range of virtual IPs is used up: services are left without', { kind, ranges, service }),
+  };
 }
 
 /** The control loops of one term. */
@@ -92,7 +114,9 @@ export function createLoops(options: LoopSources, parts: TermParts): readonly Co
     certificates: () => authorities.certificates(),
   });
   const loops = createZoneReconcilers({
-    ...{ cp, meshes, proxies },
+    cp,
+    meshes,
+    proxies,
     floor: () => proxies.floor(index.point?.incarnation ?? ''),
     waitedFor: (revision) => proxies.waitedFor(index.point?.incarnation ?? '', revision),
     ranges: configuredRanges(settings),
@@ -100,19 +124,8 @@ export function createLoops(options: LoopSources, parts: TermParts): readonly Co
     cooldown: settings.CAUSEWAY_VIP_COOLDOWN,
     grace: settings.CAUSEWAY_SERVICE_GRACE,
     abandonedAfter: settings.CAUSEWAY_XDS_ABANDONED_AFTER,
-    onHeld: (abandoned, registered) =>
-      logger.warn('many registered Dataplanes are without a proxy: they are kept', { abandoned, registered }),
     leastCooldown: 2 * settings.CAUSEWAY_DNS_TTL,
-    onRaisedCooldown: ({ mesh, wanted, least }) =>
-      logger.warn('vipCooldown of a mesh is less than twice CAUSEWAY_DNS_TTL and is raised to that', {
-        mesh,
-        wanted,
-        least,
-      }),
-    onUnusableName: (dataplane, service) =>
-      logger.warn('a Dataplane names a service that cannot be called so', { dataplane, service }),
-    onExhausted: (kind, ranges, service) =>
-      logger.warn('a range of virtual IPs is used up: services are left without', { kind, ranges, service }),
+    ...loopWarnings(logger),
   });
   const isFederated = cp.role === 'zone' && cp.federated;
   const shared = createSharedIdentityLoop(settings.CAUSEWAY_ZONE_NAME);

@@ -51,6 +51,18 @@ export interface ZonePlan {
   readonly secrets: SecretsSource;
 }
 
+/** What the queries of a zone read, in the order of their factory. */
+const QUERY_SOURCES = [
+  ZoneLeader,
+  DNS_SERVER,
+  ProxyDirectory,
+  RotationOperation,
+  DATAPLANE_TOKENS,
+  ZONE_PROXY_TOKENS,
+  XdsPort,
+  POSTGRES_BACKEND,
+];
+
 /** A zone's control plane: its parts, each with the parts that it stands on. They start in that order and end in the reverse. */
 @Module({})
 export class ZoneModule {
@@ -82,10 +94,7 @@ export class ZoneModule {
     const dns = dnsModule({ imports: [...state, xds], core, config });
     const queries = QueriesModule.forRootAsync({
       imports: [...state, authentication, identity, zoneLeader, leader, dns, proxies, xds],
-      inject: [
-        ...[ZoneLeader, DNS_SERVER, ProxyDirectory, RotationOperation, DATAPLANE_TOKENS, ZONE_PROXY_TOKENS],
-        ...[XdsPort, POSTGRES_BACKEND],
-      ],
+      inject: QUERY_SOURCES,
       useFactory: zoneQuerySources(core),
     });
     const rest = restModule({ imports: [facts, access, authentication, audit, queries, admission, shown] });
@@ -96,12 +105,8 @@ export class ZoneModule {
       inject: [SharedTelemetry, QUERIES, ZoneLeader, DNS_SERVER, XdsPort, DATAPLANE_TOKENS, ZONE_PROXY_TOKENS],
       useFactory: zoneTelemetry(core, global?.token),
     });
-    return {
-      module: ZoneModule,
-      imports: [
-        ...[...state, ...users, shown, kds, proxies, identity, zoneLeader, leader, dns, xds],
-        ...[queries, rest, grpc, telemetry],
-      ],
-    };
+    const control = [kds, proxies, identity, zoneLeader, leader];
+    const served = [dns, xds, queries, rest, grpc, telemetry];
+    return { module: ZoneModule, imports: [...state, ...users, shown, ...control, ...served] };
   }
 }

@@ -12,31 +12,19 @@ export {
 export { type DataplaneClaims } from './dataplanes/dataplane-token';
 export { type IssuedToken, type ListedToken } from './tokens/token-issuer';
 export { parseValidity } from './tokens/validity';
-export {
-  AUTHORITY_SECRET,
-  authorityText,
-  createAuthority,
-  createServerCertificate,
-  type CertifiedKey,
-} from './certificate-authority';
+export { AUTHORITY_SECRET, type CertifiedKey } from './certificate-authority';
 export { SelfIssuedCertificates, sharedAuthority, type ServerCertificates } from './server-certificates';
-export { AccessMonitor, type MonitoredResponse } from './authorization/access-monitor';
+export { AccessMonitor, type MonitoredResponse } from './authentication/access-monitor';
 export { AccessDenied } from './authorization/access-denied';
 export { AccessPolicy, type AccessDecision, type HeldRole } from './authorization/access-policy';
 export { CallerRights } from './authorization/caller-rights';
-export { ADMINS, ANONYMOUS, anonymous, AUTHENTICATED, localAdmin, operator, type Caller } from './authorization/caller';
+export { ADMINS, anonymous, AUTHENTICATED, localAdmin, type Caller } from './authorization/caller';
 export { activities, targetOf, type AccessTarget, type Verb } from './authorization/grants';
-export { Authenticator, type AuthenticatorParts, type TokenVerifier } from './authentication/authenticator';
-export { CallerRates, RateLimited, type CallerRateSettings } from './authentication/caller-rates';
+export { Authenticator } from './authentication/authenticator';
+export { CallerRates, RateLimited } from './authentication/caller-rates';
 export { isLoopback } from './authentication/loopback';
-export { StayReview, type StayReviewOptions } from './authentication/stay-review';
-export { Unauthenticated } from './authentication/unauthenticated';
-export {
-  AuditRecorder,
-  auditSourceOf,
-  refusalReason,
-  type AuditRecorderStatus,
-  type CallerOrigin,
-} from './audit/audit-recorder';
+export { StayReview } from './authentication/stay-review';
+export { Unauthenticated } from './unauthenticated';
+export { AuditRecorder, auditSourceOf, refusalReason, type CallerOrigin } from './audit/audit-recorder';
 export { createAuthentication, type Authentication } from './authentication/authentication';
 export { type IssuedUserToken, type UserTokenRequest, userTokenViolations } from './authentication/user-token-issuer';

@@ -1,7 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 import { coreKinds } from '@causeway/kinds';
-import { FakeClock, silentLogger, systemClock } from '@causeway/runtime';
-import { MemoryDisk } from '@causeway/store';
+import { silentLogger, systemClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
+import { MemoryDisk } from '@causeway/store/testing';
 import { TestPlane } from '../../../test/support/test-plane';
 import { presentedCertificate, serveTls } from '../../../test/support/tls-server';
 import {
@@ -71,7 +72,11 @@ describe("a global's own certificates", () => {
   let plane: TestPlane;
   const open = (at: TestPlane, names = LOCAL, clock = systemClock): Promise<SelfIssuedCertificates> =>
     SelfIssuedCertificates.open({
-      ...{ store: at.store, index: at.index, registry: coreKinds, logger: silentLogger, clock },
+      store: at.store,
+      index: at.index,
+      registry: coreKinds,
+      logger: silentLogger,
+      clock,
       names: () => [...names],
     });
   const changed = (certificates: ServerCertificates): Promise<void> =>

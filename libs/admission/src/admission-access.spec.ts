@@ -5,8 +5,10 @@ import { kindsOf } from '@causeway/meshes';
 import { wireName } from '@causeway/naming';
 import { AccessPolicy as CallerRules, shippedDefinition, shippedDefinitionName } from '@causeway/policies';
 import { globalIdentity, type ControlPlane, type Identity, type JsonObject, type Kind } from '@causeway/resources';
-import { FakeClock, silentLogger, systemClock } from '@causeway/runtime';
-import { followStore, MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
+import { silentLogger, systemClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
+import { followStore, ResourceIndex } from '@causeway/store';
+import { MemoryDisk, MemoryStore } from '@causeway/store/testing';
 import { Admission } from './admission';
 import type { WriteAddress } from './requests';
 import { meshesOf } from '../../../test/support/meshes';
@@ -32,7 +34,11 @@ const redis = (namespace?: string): WriteAddress => ({
   ...(namespace === undefined ? {} : { namespace }),
 });
 const redisId = (namespace: string, zone = 'east'): Identity => ({
-  ...{ kind: 'MeshService', mesh: 'default', zone, namespace, name: 'redis' },
+  kind: 'MeshService',
+  mesh: 'default',
+  zone,
+  namespace,
+  name: 'redis',
 });
 
 const ended = new AbortController();
@@ -50,7 +56,12 @@ class Fixture {
     const { store, index, registry } = this;
     const access = new AccessPolicy({ registry, index, cp: controlPlane });
     this.admission = new Admission({
-      ...{ registry, store, index, meshes: meshesOf(index), controlPlane, access },
+      registry,
+      store,
+      index,
+      meshes: meshesOf(index),
+      controlPlane,
+      access,
       clock: new FakeClock(1_000),
     });
     void followStore(store, index, { clock: systemClock, logger: silentLogger, signal: ended.signal });
@@ -98,11 +109,17 @@ function said(write: Promise<{ readonly outcome: string }>): Promise<string> {
 
 /** A policy on who may call, of the namespace `shop`. */
 const callers = (kind: string, name: string): JsonObject => ({
-  ...{ type: CallerRules.kind, name: 'callers', namespace: 'shop' },
+  type: CallerRules.kind,
+  name: 'callers',
+  namespace: 'shop',
   spec: { targetRefs: [{ kind, name }], allow: {} },
 });
 const callersId: Identity = {
-  ...{ kind: CallerRules.kind, mesh: 'default', zone: 'east', namespace: 'shop', name: 'callers' },
+  kind: CallerRules.kind,
+  mesh: 'default',
+  zone: 'east',
+  namespace: 'shop',
+  name: 'callers',
 };
 
 const WRITES = ['create', 'update', 'delete'];

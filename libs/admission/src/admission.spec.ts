@@ -12,8 +12,10 @@ import {
   type JsonObject,
   type Kind,
 } from '@causeway/resources';
-import { FakeClock, silentLogger, systemClock } from '@causeway/runtime';
-import { followStore, MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
+import { silentLogger, systemClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
+import { followStore, ResourceIndex } from '@causeway/store';
+import { MemoryDisk, MemoryStore } from '@causeway/store/testing';
 import { Admission } from './admission';
 import { InUse } from './mesh-rules';
 import { PreconditionFailed, type WriteAddress } from './requests';

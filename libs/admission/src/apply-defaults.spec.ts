@@ -1,6 +1,6 @@
 import { globalIdentity, identityKey, type ControlPlane, type Identity } from '@causeway/resources';
-import { FakeClock } from '@causeway/runtime';
-import { MemoryDisk, MemoryStore } from '@causeway/store';
+import { FakeClock } from '@causeway/runtime/testing';
+import { MemoryDisk, MemoryStore } from '@causeway/store/testing';
 import { applyDefaults } from './apply-defaults';
 
 const global: ControlPlane = { role: 'global' };
@@ -84,7 +84,8 @@ describe('applyDefaults', () => {
     const [newest] = made.filter(({ name }) => name === 'local-virtual-service');
     await remove(store, newest);
     await store.write({
-      ...{ changes: [], onRefusal: 'abort' },
+      changes: [],
+      onRefusal: 'abort',
       notes: [{ area: 'defaults', key: newest ? identityKey(newest) : '', value: null }],
     });
     expect(await applyDefaults({ store, controlPlane: east, clock })).toEqual([newest]);

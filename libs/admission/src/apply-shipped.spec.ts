@@ -1,7 +1,7 @@
 import { DefinitionJudge } from '@causeway/kinds';
 import { shippedPolicies } from '@causeway/policies';
 import { globalIdentity, type ControlPlane } from '@causeway/resources';
-import { MemoryStore } from '@causeway/store';
+import { MemoryStore } from '@causeway/store/testing';
 import { applyShipped } from './apply-shipped';
 
 const global: ControlPlane = { role: 'global' };

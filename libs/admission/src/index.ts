@@ -10,21 +10,12 @@ export {
   type BatchProgress,
   type BatchRequest,
   type BatchResult,
-  type DocumentDiff,
 } from './batch/batch';
-export { recordRefusedDocuments, type RefusalRecording } from './batch/refused-documents';
-export { decodeDocument } from './document/decode-document';
+export { recordRefusedDocuments } from './batch/refused-documents';
 export { toDocument, type DocumentFormat } from './document/render-document';
 export { InUse } from './mesh-rules';
-export {
-  checkPrecondition,
-  etagOf,
-  PreconditionFailed,
-  type WriteAddress,
-  type WriteOptions,
-  type WriteOutcome,
-} from './requests';
-export { identityNamed, resolveName, type NameQuery } from './resolve-name';
+export { etagOf, PreconditionFailed, type WriteOptions, type WriteOutcome } from './requests';
+export { resolveName, type NameQuery } from './resolve-name';
 export { isWritable, quarantineCommand } from './rights';
 export { JsonDocuments, type JsonDocument } from './batch/json-documents';
 export { parseYaml, Unparsable, type TextPosition, type YamlDocument } from './yaml/parse-yaml';

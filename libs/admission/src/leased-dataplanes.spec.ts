@@ -2,8 +2,10 @@ import { AccessPolicy, ADMINS, type Caller } from '@causeway/access';
 import { coreKinds, Dataplane } from '@causeway/kinds';
 import { meshesOf } from '../../../test/support/meshes';
 import { Conflict, globalIdentity, type ControlPlane, type Identity, type JsonObject } from '@causeway/resources';
-import { FakeClock, silentLogger, systemClock } from '@causeway/runtime';
-import { followStore, MemoryAgentLeases, MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
+import { silentLogger, systemClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
+import { followStore, ResourceIndex } from '@causeway/store';
+import { MemoryAgentLeases, MemoryDisk, MemoryStore } from '@causeway/store/testing';
 import { Admission } from './admission';
 import type { BatchDocument } from './batch/batch';
 
@@ -22,7 +24,11 @@ const own = networking('127.0.0.1', 6380);
 /** What a service owner would have the agent dial: the REST interface of the zone on its machine. */
 const stolen = networking('127.0.0.1', 5681);
 const body = (of: JsonObject, labels: JsonObject = {}): JsonObject => ({
-  ...{ type: 'Dataplane', mesh: 'default', name: 'redis-1', labels, networking: of },
+  type: 'Dataplane',
+  mesh: 'default',
+  name: 'redis-1',
+  labels,
+  networking: of,
 });
 
 const OF_HOLDER =

@@ -2,7 +2,8 @@ import { AccessPolicy, localAdmin, type Caller } from '@causeway/access';
 import { coreKinds } from '@causeway/kinds';
 import { globalIdentity, Invalid, type ControlPlane, type Identity, type JsonObject } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
-import { followStore, MemoryStore, ResourceIndex, type WriteRequest, type WriteResult } from '@causeway/store';
+import { followStore, ResourceIndex, type WriteRequest, type WriteResult } from '@causeway/store';
+import { MemoryStore } from '@causeway/store/testing';
 import { meshesOf } from '../../../test/support/meshes';
 import { Admission } from './admission';
 import type { BatchRequest } from './batch/batch';
@@ -18,11 +19,16 @@ function kindOf(name: string): WriteAddress['kind'] {
 }
 
 const mesh = (name: string, namespaceSelector?: JsonObject, labels: JsonObject = {}): JsonObject => ({
-  ...{ type: 'Mesh', name, labels, spec: namespaceSelector ? { namespaceSelector } : {} },
+  type: 'Mesh',
+  name,
+  labels,
+  spec: namespaceSelector ? { namespaceSelector } : {},
 });
 const namespace = (name: string, labels: JsonObject = {}): JsonObject => ({ type: 'Namespace', name, labels });
 const service = (name: string, place: JsonObject = {}): JsonObject => ({
-  ...{ type: 'MeshService', name, ...place },
+  type: 'MeshService',
+  name,
+  ...place,
   spec: { selector: { dataplaneTags: { a: 'b' } }, ports: [{ port: 80 }] },
 });
 const team = (value: string): JsonObject => ({ matchLabels: { team: value } });
@@ -151,11 +157,17 @@ describe('the mesh of a new resource', () => {
   });
 
   const node = (name: string, matchLabels: JsonObject): JsonObject => ({
-    ...{ type: 'VirtualNode', name, namespace: 'shop' },
+    type: 'VirtualNode',
+    name,
+    namespace: 'shop',
     spec: { podSelector: { matchLabels }, listeners: [{ portMapping: { port: 80, protocol: 'http' } }] },
   });
   const member = (labels: JsonObject): JsonObject => ({
-    ...{ type: 'Dataplane', name: 'pod', namespace: 'shop', labels, ...dataplane },
+    type: 'Dataplane',
+    name: 'pod',
+    namespace: 'shop',
+    labels,
+    ...dataplane,
   });
 
   it('T003-32 a Dataplane that several VirtualNodes select is refused, naming them, until it is selected by one', async () => {
@@ -295,7 +307,16 @@ describe('the mesh of a new resource', () => {
         inShop('late'),
       ]),
     ).toEqual([
-      ...['default', '', '', 'a', 'a', '', 'default', expect.stringMatching(/name|invalid/i), 'default', ''],
+      'default',
+      '',
+      '',
+      'a',
+      'a',
+      '',
+      'default',
+      expect.stringMatching(/name|invalid/i),
+      'default',
+      '',
       'MeshMembershipConflict: found multiple matching meshes for namespace: shop, expecting 1 but found 2: a,default',
     ]);
   });

@@ -2,8 +2,10 @@ import { setMaxListeners } from 'node:events';
 import { AccessPolicy, ADMINS, type Caller } from '@causeway/access';
 import { kindsOf } from '@causeway/meshes';
 import { globalIdentity, Invalid, type ControlPlane, type Identity, type JsonObject } from '@causeway/resources';
-import { FakeClock, silentLogger, systemClock } from '@causeway/runtime';
-import { followStore, MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
+import { silentLogger, systemClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
+import { followStore, ResourceIndex } from '@causeway/store';
+import { MemoryDisk, MemoryStore } from '@causeway/store/testing';
 import { meshesOf } from '../../../test/support/meshes';
 import { Admission } from './admission';
 
@@ -23,7 +25,9 @@ const inMesh = (kind: string, name: string, zone = ''): Identity => ({
 });
 const caCert = { secret: 'ca' };
 const service = (verification: JsonObject, name = 'api'): JsonObject => ({
-  ...{ type: 'MeshExternalService', mesh: 'default', name },
+  type: 'MeshExternalService',
+  mesh: 'default',
+  name,
   spec: {
     match: { port: 443 },
     endpoints: [{ address: '192.0.2.1', port: 443 }],
@@ -47,7 +51,12 @@ class Fixture {
     const registry = kindsOf(index);
     const access = new AccessPolicy({ registry, index, cp: controlPlane });
     this.admission = new Admission({
-      ...{ registry, store, index, meshes: meshesOf(index), controlPlane, access },
+      registry,
+      store,
+      index,
+      meshes: meshesOf(index),
+      controlPlane,
+      access,
       clock: new FakeClock(1_000),
     });
     void followStore(store, index, { clock: systemClock, logger: silentLogger, signal: ended.signal });
@@ -135,7 +144,9 @@ describe('a document that names a Secret', () => {
     const fixture = await Fixture.open(east, 'mesh-operator');
     const from = (name: string): JsonObject => ({ type: 'Secret', secretRef: { kind: 'Secret', name } });
     const body: JsonObject = {
-      ...{ type: 'MeshIdentity', mesh: 'default', name: 'own' },
+      type: 'MeshIdentity',
+      mesh: 'default',
+      name: 'own',
       spec: {
         selector: { dataplane: { matchLabels: {} } },
         provider: { type: 'Bundled', bundled: { ca: { certificate: from('ca'), privateKey: from('ca') } } },

@@ -7,18 +7,17 @@ const LEASED = { 'causeway.io/leased-by': 'i-1' };
 function write(inbound: JsonObject, { holdsLease = false, labels = {}, stored = {} } = {}): () => void {
   const spec = { networking: { address: '10.0.0.7', inbound: [{ port: 80 }, { port: 6379, ...inbound }] } };
   const row: Resource = {
-    ...{
-      id,
-      labels: stored,
-      spec: {},
-      uid: '',
-      generation: 1,
-      revision: 1,
-      creationOrder: 0,
-      createdAt: 0,
-      modifiedAt: 0,
-    },
-    ...{ freed: [], origin: { incarnation: '', revision: 0, committedAt: 0 } },
+    id,
+    labels: stored,
+    spec: {},
+    uid: '',
+    generation: 1,
+    revision: 1,
+    creationOrder: 0,
+    createdAt: 0,
+    modifiedAt: 0,
+    freed: [],
+    origin: { incarnation: '', revision: 0, committedAt: 0 },
   };
   return () =>
     checkServiceAddresses({ id, labels, spec }, Object.keys(stored).length > 0 ? row : undefined, { holdsLease });

@@ -41,7 +41,9 @@ export class ApiError extends Error {
     this.name = 'ApiError';
     this.title = escapedLine(options.title ?? '');
     this.violations = violations.map(({ field, reason, rule }) => ({
-      ...{ field: escapedLine(field), reason: escapedLine(reason), rule },
+      field: escapedLine(field),
+      reason: escapedLine(reason),
+      rule,
     }));
     if (options.retryAfter !== undefined) this.retryAfter = options.retryAfter;
   }

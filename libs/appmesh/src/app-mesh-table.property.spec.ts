@@ -23,7 +23,9 @@ const portMapping = fc.record({ port: fc.constantFrom(80, 81), protocol: fc.cons
 const listeners = fc.array(fc.record({ portMapping }), { maxLength: 2 });
 const nodeSpec = fc.record(
   {
-    ...{ awsName, podSelector: selector, listeners },
+    awsName,
+    podSelector: selector,
+    listeners,
     backends: fc.array(fc.record({ virtualService: fc.record({ virtualServiceRef: ref }) }), { maxLength: 2 }),
   },
   { requiredKeys: [] },

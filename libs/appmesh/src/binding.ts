@@ -36,7 +36,8 @@ export function memberOf(dataplane: Pick<Resource, 'id' | 'labels' | 'status'>):
 export function withBinding(status: JsonObject | undefined, binding: Binding | undefined): JsonObject | undefined {
   const { [FIELD]: held, ...others } = status ?? {};
   const wanted = binding && {
-    ...{ namespace: binding.namespace, name: binding.name },
+    namespace: binding.namespace,
+    name: binding.name,
     backends: binding.backends.map(({ namespace, name }) => ({ namespace, name })),
   };
   if (wanted === undefined) return held === undefined ? status : others;

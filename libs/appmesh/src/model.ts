@@ -4,9 +4,6 @@ import type { LabelSelector, Resource } from '@causeway/resources';
 export const sourceKinds = ['VirtualNode', 'VirtualRouter', 'VirtualService'] as const;
 export type SourceKind = (typeof sourceKinds)[number];
 
-/** The group of the kinds. */
-export const APP_MESH_GROUP = 'appmesh.k8s.aws';
-
 /** What a listener speaks. */
 export const listenerProtocols = ['http', 'http2', 'grpc', 'tcp'] as const;
 export type Protocol = (typeof listenerProtocols)[number];
@@ -28,7 +25,7 @@ export interface PortMapping {
 }
 
 /** When an instance that fails gets nothing for a while, decided by each caller. */
-export interface OutlierDetection {
+interface OutlierDetection {
   readonly maxServerErrors?: number;
   readonly interval?: Duration;
   readonly baseEjectionDuration?: Duration;
@@ -131,7 +128,7 @@ export interface VirtualRouterSpec {
   readonly routes?: readonly RouterRoute[];
 }
 
-export interface VirtualServiceSpec {
+interface VirtualServiceSpec {
   readonly awsName?: string;
   readonly provider?: {
     readonly virtualNode?: { readonly virtualNodeRef: ObjectRef };

@@ -308,7 +308,8 @@ describe('what is generated', () => {
   it('retries and ejections become policies of the shipped kinds', () => {
     const mesh = new AppMesh();
     const retryPolicy = {
-      ...{ maxRetries: 3, perRetryTimeout: { unit: 'ms', value: 200 } },
+      maxRetries: 3,
+      perRetryTimeout: { unit: 'ms', value: 200 },
       httpRetryEvents: ['gateway-error', 'client-error', 'stream-error'],
       tcpRetryEvents: ['connection-error'],
     };
@@ -317,12 +318,14 @@ describe('what is generated', () => {
       .put('VirtualRouter', 'a/r', { listeners: [http()], routes: [one] })
       .put('VirtualService', 'a/s', byRouter('r'));
     expect(mesh.rules('a/s', 'RetryPolicy')[0]?.spec).toMatchObject({
-      ...{ attempts: 3, perTryTimeout: '200ms' },
+      attempts: 3,
+      perTryTimeout: '200ms',
       on: ['refused-stream', 'connect-failure'],
       statuses: [409, 502, 503, 504],
     });
     const outlierDetection = {
-      ...{ maxServerErrors: 5, maxEjectionPercent: 40 },
+      maxServerErrors: 5,
+      maxEjectionPercent: 40,
       interval: { unit: 's', value: 30 },
       baseEjectionDuration: { unit: 's', value: 100 },
     };

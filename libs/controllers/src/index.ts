@@ -1,10 +1,10 @@
 /** Control loops of a leader, and what runs them (libs/controllers/README.md). */
 export { type ControlLoop, type LoopPlan } from './runner/control-loop';
-export { LoopRunner, runLoops } from './runner/loop-runner';
+export { LoopRunner } from './runner/loop-runner';
 export { type LoopStats, type RunnerStats } from './runner/loop-state';
-export { createZoneReconcilers, poolMetrics, poolReports, type ZoneReconcilersConfig } from './zone-reconcilers';
-export { createMeshLoops, type MeshLoopsConfig } from './mesh/mesh-reconciler';
-export { meshesOfAuthority, TrustPublisher, unspreadDomains, type TrustPublisherConfig } from './trust/trust-publisher';
+export { createZoneReconcilers, poolReports } from './zone-reconcilers';
+export { createMeshLoops } from './mesh/mesh-reconciler';
+export { meshesOfAuthority, TrustPublisher, unspreadDomains } from './trust/trust-publisher';
 export { isTrustedHere } from './trust/believed-domains';
 export { createSharedIdentityLoop } from './trust/shared-identity-reconciler';
 export { certificatesOfTrust, readBundle } from './trust/bundle-certificates';
@@ -17,7 +17,7 @@ export { createTrustCertificatesLoop } from './trust/trust-certificates-reconcil
 export { zonesWithout } from './trust/trust-acceptance';
 export { createZoneTrustLoop, TrustAcceptanceReporter } from './trust/trust-acceptance-loops';
 export { createTrustLoop } from './trust/trust-reconciler';
-export { createMeshAuthorityLoop, type MeshAuthorityConfig } from './trust/mesh-authority-loop';
+export { createMeshAuthorityLoop } from './trust/mesh-authority-loop';
 export { createConditionsReconciler } from './conditions/conditions-reconciler';
 export {
   asDataplane,
@@ -29,38 +29,33 @@ export {
   type DataplaneResource,
   type ServiceResource,
 } from './matching/dataplane-selector';
-export { movesIdentities, movesWorkloadIds } from './matching/mesh-identities';
+export { movesWorkloadIds } from './matching/mesh-identities';
 export { movesMeshAuthority, WorkloadIds } from './availability/workload-ids';
 export { InboundChange } from './matching/inbound-change';
 export { SelectorMatcher, type SelectorTerm } from './matching/selector-matcher';
 export { tombstoneRetention } from './vip/tombstone-retention';
-export { HostnameReconciler } from './hostname/hostname-reconciler';
 export { type HostnameEntry, type HostnamePage } from './explain/explain-hostname';
 export { HostnameExplainer, type ZonedHostnameRef } from './explain/hostname-explainer';
-export { createLeaseConditionsLoop, HEALTHY, LeaseHealth } from './leases/lease-conditions';
-export { LeaseEnder, leaseHold, releaseLeases, LONGEST_PAUSE, type LeaseHold } from './leases/lease-ender';
+export { createLeaseConditionsLoop, LeaseHealth } from './leases/lease-conditions';
+export { LeaseEnder, leaseHold, releaseLeases, type LeaseHold } from './leases/lease-ender';
 export { createExternalAddressesLoop, type ExternalHosts } from './services/external-addresses';
 export { LEASED_BY } from './leases/plan-lease-ends';
-export { createIdentityPathLoop, type IdentityPathOptions } from './identity-paths/identity-path-reconciler';
+export { createIdentityPathLoop } from './identity-paths/identity-path-reconciler';
 export { IDENTITY_PATH_REPLICAS, IdentityPathReplicas } from './identity-paths/identity-path-replicas';
 export { ENROLMENT_REPLICAS, EnrolmentAdoption } from './enrolments/enrolment-adoption';
 export { EnrolmentMaintenance } from './enrolments/enrolment-maintenance';
 export { WorkloadRevoker, type RevocationPlan } from './enrolments/workload-revoker';
 export { REGISTERED_BY } from './proxies/abandoned-dataplanes';
-export { ProxyDirectory, type ProxyDirectoryOptions } from './proxies/proxy-directory';
+export { ProxyDirectory } from './proxies/proxy-directory';
 export { proxiesWithoutAuthority, type KnownProxy } from './proxies/known-proxies';
-export { createKumaRouteLoop, type KumaRoutesOptions } from './routes/kuma/kuma-route-reconciler';
-export { meshHttpRouteId } from './routes/kuma/plan-mesh-http-route';
-export { createKumaPolicyLoop, type KumaPoliciesOptions } from './policies/kuma/kuma-policy-reconciler';
-export { kumaPolicyId } from './policies/kuma/plan-kuma-policy';
-export { type ToldPolicies } from './policies/kuma/told-policies';
-export { createPolicyStatusLoop, policyCounts, type PolicySource } from './policies/policy-status-reconciler';
+export { createKumaRouteLoop } from './routes/kuma/kuma-route-reconciler';
+export { createKumaPolicyLoop } from './policies/kuma/kuma-policy-reconciler';
+export { createPolicyStatusLoop, policyCounts } from './policies/policy-status-reconciler';
 export { reportedPolicies } from './policies/reported-policies';
-export { planeOf, type ProxyPlane } from './progress/planes';
-export { type ProgressSource } from './progress/progress';
+export { planeOf } from './progress/planes';
 export { GlobalProgress } from './progress/global-progress';
 export { createProgressReporter } from './progress/progress-reporter';
 export { ZoneProgress } from './progress/zone-progress';
 export { reportedRoutes } from './routes/route-progress';
 export { createAppMeshLoops } from './appmesh/app-mesh-reconciler';
-export { createRouteStatusLoop, type ToldRoutes } from './routes/route-status-reconciler';
+export { createRouteStatusLoop } from './routes/route-status-reconciler';

@@ -12,7 +12,8 @@ import {
   type Replica,
 } from '../../../test/support/loop-harness';
 import type { LoopRunner } from './runner/loop-runner';
-import { createZoneReconcilers, poolMetrics } from './zone-reconcilers';
+import { poolMetrics } from '../testing/pool-metrics';
+import { createZoneReconcilers } from './zone-reconcilers';
 
 const COOLDOWN = 60_000;
 const GRACE = 5_000;

@@ -11,7 +11,8 @@ import {
   type Replica,
 } from '../../../test/support/loop-harness';
 import type { LoopRunner } from './runner/loop-runner';
-import { createZoneReconcilers, poolMetrics } from './zone-reconcilers';
+import { poolMetrics } from '../testing/pool-metrics';
+import { createZoneReconcilers } from './zone-reconcilers';
 
 const ranges = { MeshService: '241.0.0.0/8', MeshExternalService: '242.0.0.0/8', MeshMultiZoneService: '243.0.0.0/8' };
 const redis = idOf('MeshService', 'redis');
@@ -189,11 +190,10 @@ describe('the loops of a zone', () => {
       'unreachable: it has no virtual IP, no address of 10.0.0.0-10.0.0.1 is free',
     ];
     expect(await shown()).toEqual([
-      ...[
-        ['10.0.0.0', 'Available', undefined],
-        ['10.0.0.1', 'Available', undefined],
-      ],
-      ...[without, without],
+      ['10.0.0.0', 'Available', undefined],
+      ['10.0.0.1', 'Available', undefined],
+      without,
+      without,
     ]);
     expect(told).toEqual(['MeshService 10.0.0.0-10.0.0.1 MeshService east/default/c']);
     const wide = harness.replica('c');

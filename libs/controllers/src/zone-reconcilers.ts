@@ -1,4 +1,4 @@
-import { planRanges, type PoolMetrics } from '@causeway/ipam';
+import { planRanges } from '@causeway/ipam';
 import type { Meshes } from '@causeway/meshes';
 import type { ControlPlane } from '@causeway/resources';
 import { AvailabilityReconciler } from './availability/availability-reconciler';
@@ -61,7 +61,9 @@ export function createZoneReconcilers(config: ZoneReconcilersConfig): ControlLoo
   return [
     new KeyedLoop(
       new ServicesReconciler({
-        ...{ cp, gracePeriod: grace, ids },
+        cp,
+        gracePeriod: grace,
+        ids,
         ...(onUnusableName ? { onUnusableName } : {}),
         ...(meshes ? { meshes } : {}),
       }),
@@ -78,13 +80,7 @@ export function createZoneReconcilers(config: ZoneReconcilersConfig): ControlLoo
   ];
 }
 
-/** How full the address ranges of the zone are at `now` (ms of the store's clock), by kind: `vip_pool_{size,used,cooling}`. Empty without a vip loop. */
-export function poolMetrics(loops: readonly ControlLoop[], now: number): Readonly<Record<string, PoolMetrics>> {
-  const shared = poolReports(loops, now).filter(({ mesh }) => mesh === undefined);
-  return Object.fromEntries(shared.map(({ kind, size, used, cooling }) => [kind, { size, used, cooling }]));
-}
-
-/** The same with the ranges that meshes have for themselves. */
+/** How full the address ranges of the zone, and those that meshes have for themselves, are at `now` (ms of the store's clock). Empty without a vip loop. */
 export function poolReports(loops: readonly ControlLoop[], now: number): readonly PoolReport[] {
   return loops.find((loop) => loop instanceof VipReconciler)?.reportsAt(now) ?? [];
 }

@@ -1,9 +1,8 @@
 /** The DNS server of a zone and of a host (libs/dns/README.md). */
 export { checkAddresses, checkDnsTtl, checkSuffixes, checkUpstreams, type DnsSettings } from './dns-config';
-export type { DirectEndpoint, DirectPort, EndpointSource } from './answer/direct-names';
-export { createDnsServer, type DnsServer } from './dns-server';
+export type { EndpointSource } from './answer/direct-names';
+export { type DnsServer } from './dns-server';
 export type { NameSource } from './machine/learned-names';
-export { createMachineDns, type MachineDnsOptions } from './machine/machine-dns';
+export { createMachineDns } from './machine/machine-dns';
 export type { NamedService } from './table/named-service';
 export { DNS_SERVER, DnsModule, type DnsModuleOptions } from './dns.module';
-export { metricDefinitions } from './metric-definitions';

@@ -1,5 +1,4 @@
 /** The gRPC API of a control plane (libs/grpc-api/README.md). */
 export { type AnsweredCall } from './calls/call-observer';
 export { type GrpcApiOptions } from './grpc-api-options';
-export { GrpcApiServer } from './grpc-api-server';
 export { GrpcApiModule } from './grpc-api.module';

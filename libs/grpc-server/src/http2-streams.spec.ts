@@ -11,8 +11,13 @@ import { Http2Streams } from './http2-streams';
 const asIs = (bytes: Buffer): Buffer => bytes;
 const PATH = '/test.Flood/Flow';
 const flow = {
-  ...{ path: PATH, requestStream: false, responseStream: true },
-  ...{ requestSerialize: asIs, requestDeserialize: asIs, responseSerialize: asIs, responseDeserialize: asIs },
+  path: PATH,
+  requestStream: false,
+  responseStream: true,
+  requestSerialize: asIs,
+  requestDeserialize: asIs,
+  responseSerialize: asIs,
+  responseDeserialize: asIs,
 } as const;
 const echo = { ...flow, path: '/test.Flood/Echo', responseStream: false } as const;
 
@@ -80,7 +85,8 @@ describe('the HTTP/2 streams of a gRPC server', () => {
         onChange: () => () => undefined,
       },
       http: (_, response) => response.end(),
-      ...{ clock: systemClock, log: new CallerLog(silentLogger, systemClock) },
+      clock: systemClock,
+      log: new CallerLog(silentLogger, systemClock),
     });
     const [roots, key, chain] = [authority.certificate, workload.key, workload.chain].map((pem) => Buffer.from(pem));
     const client = new Client(`localhost:${port}`, credentials.createSsl(roots, key, chain, anyName));
@@ -100,7 +106,10 @@ describe('the HTTP/2 streams of a gRPC server', () => {
     const closed = new Promise<void>((resolve) => session.once('close', () => resolve()));
     const calm = new Promise<number>((resolve) => session.once('goaway', (code: number) => resolve(code)));
     const request = session.request({
-      ...{ ':method': 'POST', ':path': echo.path, 'content-type': 'application/grpc', te: 'trailers' },
+      ':method': 'POST',
+      ':path': echo.path,
+      'content-type': 'application/grpc',
+      te: 'trailers',
     });
     request.on('error', () => undefined);
     request.end(Buffer.from([0, 0, 0, 0, 1, 65]));

@@ -4,5 +4,4 @@ export { ClientSockets } from './client-sockets';
 export { type SharedPortOptions } from './shared-port';
 export { GrpcListener } from './grpc-listener';
 export { framed, Http2Streams } from './http2-streams';
-export { type StreamRates } from './stream-limits';
 export { tlsServerCredentials } from './tls-credentials';

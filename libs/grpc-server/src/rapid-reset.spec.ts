@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { connect, constants, type ClientHttp2Session } from 'node:http2';
 import { Client, credentials, Metadata, Server, type handleUnaryCall, type ServiceError } from '@grpc/grpc-js';
-import { CallerLog, FakeClock, silentLogger } from '@causeway/runtime';
+import { CallerLog, silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { begunStreams, rapidResets, sendRaw, type RawEnd, type RawTarget } from '../../../test/support/raw-http2';
 import { TestAuthority } from '../../../test/support/test-authority';
 import { until } from '../../../test/support/until';
@@ -20,8 +21,13 @@ const OF_ADDRESS = DEFAULT_STREAM_RATES.address * 2;
 const PATIENCE = 60_000;
 const asIs = (bytes: Buffer): Buffer => bytes;
 const echo = {
-  ...{ path: PATH, requestStream: false, responseStream: false },
-  ...{ requestSerialize: asIs, requestDeserialize: asIs, responseSerialize: asIs, responseDeserialize: asIs },
+  path: PATH,
+  requestStream: false,
+  responseStream: false,
+  requestSerialize: asIs,
+  requestDeserialize: asIs,
+  responseSerialize: asIs,
+  responseDeserialize: asIs,
 } as const;
 
 describe('streams that are begun and reset at once', () => {
@@ -76,7 +82,8 @@ describe('streams that are begun and reset at once', () => {
   /** A client with a connection of its own. */
   function clientOf(): (token?: string) => Promise<ServiceError | undefined> {
     const client = new Client(`127.0.0.1:${target.port}`, credentials.createInsecure(), {
-      ...{ 'grpc.use_local_subchannel_pool': 1, 'grpc.enable_retries': 0 },
+      'grpc.use_local_subchannel_pool': 1,
+      'grpc.enable_retries': 0,
     });
     clients.push(client);
     return (token) => {
@@ -113,7 +120,8 @@ describe('streams that are begun and reset at once', () => {
     const port = await listener.bindShared('127.0.0.1', 0, {
       certificates: tls ? await certificates() : undefined,
       http: (_, response) => response.end(),
-      ...{ clock, log: new CallerLog(silentLogger, clock) },
+      clock,
+      log: new CallerLog(silentLogger, clock),
     });
     const end = await sendRaw({ host: '127.0.0.1', port, tls }, rapidResets(PATH, STREAMS), PATIENCE);
     expect(end.closed).toBe(true);

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { FakeClock, silentLogger } from '@causeway/runtime';
+import { silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import type { Fence } from '@causeway/store';
-import { createPostgresBackend, type PostgresBackend } from '@causeway/store-postgres';
+import type { PostgresBackend } from '@causeway/store-postgres';
+import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres';
 import { AuthorityLifecycle, type TrustGaps } from './authority-lifecycle';
 import { NO_REQUEST, RotationRequests, type RotationOrder } from './rotation-requests';
@@ -48,7 +50,13 @@ describe('the life of an authority under the leaders of a zone', () => {
     if (!keys.ok) throw new Error(keys.reason);
     const { store } = backend;
     return new ZoneAuthority({
-      ...{ store, keys: keys.keys, zone: 'east', clock, logger: silentLogger, validity: VALIDITY, slack: SLACK },
+      store,
+      keys: keys.keys,
+      zone: 'east',
+      clock,
+      logger: silentLogger,
+      validity: VALIDITY,
+      slack: SLACK,
     });
   };
   /** A new leader, whatever the one before does. */
@@ -59,7 +67,12 @@ describe('the life of an authority under the leaders of a zone', () => {
     const fence = { epoch, holder };
     const logger = { ...silentLogger, error: (_: string, fields?: object) => void errors.push(fields) };
     const lifecycle = new AuthorityLifecycle({
-      ...{ authority: authority(), store: backend.store, fence, clock, logger, margin: MARGIN },
+      authority: authority(),
+      store: backend.store,
+      fence,
+      clock,
+      logger,
+      margin: MARGIN,
       evidence: { gaps: () => Promise.resolve(gaps) },
     });
     return { lifecycle, fence };

@@ -1,6 +1,7 @@
 import { Dataplane, EnrolmentEpoch, WorkloadRevocation } from '@causeway/kinds';
 import type { Identity, JsonObject } from '@causeway/resources';
-import { FakeClock, silentLogger } from '@causeway/runtime';
+import { silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { TestPlane } from '../../../test/support/test-plane';
 import { enrolmentEpochId, Enrolments, type JoiningCredential } from './enrolments';
 import type { WorkloadBinding } from './workload-binding';
@@ -33,7 +34,11 @@ describe('enrolments', () => {
   const epoch = (spec: JsonObject): Promise<unknown> =>
     plane.write([{ type: 'put', id: enrolmentEpochId('east'), expect: 'any', labels: {}, spec }]);
   const dataplaneId = (name: string): Identity => ({
-    ...{ kind: Dataplane.name, mesh: 'default', zone: 'east', namespace: 'default', name },
+    kind: Dataplane.name,
+    mesh: 'default',
+    zone: 'east',
+    namespace: 'default',
+    name,
   });
   const token = (binding: WorkloadBinding, issuedAt = NOW + issued): JoiningCredential => {
     issued += 1;
@@ -48,7 +53,8 @@ describe('enrolments', () => {
       {
         type: 'put',
         id: { ...dataplaneId(name), kind: 'Enrolment' },
-        ...{ expect: 'absent', labels: {} },
+        expect: 'absent',
+        labels: {},
         spec: { by: 'upgrade', services: ['web'], tokens: [], issuedAt: NOW },
       },
     ]);

@@ -3,8 +3,13 @@ import { nextStep, presetPath, type PathStep, type StepFacts } from './identity-
 
 const [HOUR, DAY] = [3_600_000, 86_400_000];
 const base: StepFacts = {
-  ...{ wanted: 'Namespaced', now: 1_000, announced: HOUR, ended: DAY },
-  ...{ areReplicasReady: true, isHeld: false, isConcerned: true },
+  wanted: 'Namespaced',
+  now: 1_000,
+  announced: HOUR,
+  ended: DAY,
+  areReplicasReady: true,
+  isHeld: false,
+  isConcerned: true,
 };
 const OLD: PathStep = { signs: 'Workload' };
 const NEW: PathStep = { signs: 'Namespaced' };

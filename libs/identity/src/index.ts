@@ -2,31 +2,25 @@
 export {
   identityFor,
   isIdByPreset,
-  isWorkloadLabelled,
   sharedIdentities,
   spiffeIdOf,
   spiffeIdsOf,
   trustDomainOf,
   workloadOf,
   type MeshIdentityResource,
-  type PresetPath,
-  type SpiffeId,
-  type WorkloadId,
 } from './workload-id';
 export {
   changingIds,
-  identityPathState,
   identityPathStateId,
   nextStep,
   presetPath,
   presetPathOf,
   wantedForm,
-  type MeshInZone,
   type PathStep,
 } from './identity-paths';
 export { changingIdsIn, revokedIdsIn, zoneDomains, type ZoneDomains } from './zone-domains';
 export { egressIdentityOf } from './egress-identity';
-export { bindingProblem, servicesOf, servicesProblem, workloadProblem, type WorkloadBinding } from './workload-binding';
+export { bindingProblem, servicesOf, servicesProblem, type WorkloadBinding } from './workload-binding';
 export {
   enrolledDataplane,
   enrolmentEpochId,
@@ -37,27 +31,12 @@ export {
   oldCredential,
   putEnrolment,
   type EnrolmentResource,
-  type EnrolmentsOptions,
   type JoiningCredential,
   type OldCredential,
 } from './enrolments';
-export { SealingKeys, type ParsedSealingKeys, type SealedText } from './sealing-keys';
-export { type AuthorityState, type RotationEvidence, type RotationStep } from './authority-rotation';
-export {
-  ZoneAuthority,
-  type AuthorityStateOfZone,
-  type CertificateSigner,
-  type SignedCertificate,
-} from './zone-authority';
-export {
-  authorityIdOf,
-  authorityIdsOf,
-  BACKDATED,
-  certificatesIn,
-  createMeshAuthority,
-  type AuthorityPair,
-  type CertificateOrder,
-} from './x509';
+export { SealingKeys } from './sealing-keys';
+export { ZoneAuthority, type AuthorityStateOfZone } from './zone-authority';
+export { authorityIdsOf, BACKDATED, certificatesIn, createMeshAuthority, type AuthorityPair } from './x509';
 export {
   enabledBackend,
   isMeshAuthorityKey,
@@ -75,12 +54,7 @@ export {
   type TrustEvidence,
   type TrustGaps,
 } from './authority-lifecycle';
-export { checkOrder, RotationRequests, type RotationOrder, type RotationRequest } from './rotation-requests';
-export { joinBundleText, LONGEST_BUNDLE, readJoinBundle, type JoinBundle, type ReadBundle } from './join-bundle';
-export { createCsr, createWorkloadKey, type WorkloadKey } from './workload-key';
-export {
-  WorkloadCertificates,
-  type CertificateRequest,
-  type EgressCertificateRequest,
-  type WorkloadCertificate,
-} from './workload-certificates';
+export { checkOrder, RotationRequests, type RotationOrder } from './rotation-requests';
+export { joinBundleText, LONGEST_BUNDLE, readJoinBundle, type JoinBundle } from './join-bundle';
+export { createCsr, createWorkloadKey } from './workload-key';
+export { WorkloadCertificates, type WorkloadCertificate } from './workload-certificates';

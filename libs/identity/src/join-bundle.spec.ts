@@ -2,7 +2,10 @@ import fc from 'fast-check';
 import { joinBundleText, readJoinBundle, type JoinBundle } from './join-bundle';
 
 const bundle: JoinBundle = {
-  ...{ controlPlanes: ['10.0.0.1:5678', '[fd00::1]:5678'], zone: 'east', mesh: 'default', token: 'a.b.c' },
+  controlPlanes: ['10.0.0.1:5678', '[fd00::1]:5678'],
+  zone: 'east',
+  mesh: 'default',
+  token: 'a.b.c',
   authority: '-----BEGIN CERTIFICATE-----\nxyz\n-----END CERTIFICATE-----\n',
 };
 
@@ -18,7 +21,8 @@ describe('a join bundle', () => {
     expect(readJoinBundle(text)).toEqual({ ok: true, bundle });
     const { authority: _, ...plain } = bundle;
     expect(readJoinBundle(`  ${joinBundleText(plain).replace(/(.{40})/g, '$1\r\n')}\n`)).toEqual({
-      ...{ ok: true, bundle: plain },
+      ok: true,
+      bundle: plain,
     });
   });
 

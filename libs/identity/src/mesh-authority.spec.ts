@@ -1,6 +1,6 @@
 import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto';
 import { Forbidden, Unavailable, type Identity, type JsonObject } from '@causeway/resources';
-import { FakeClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { createCsr, csrKey } from '../../../test/support/csr';
 import { kumaAuthority } from '../../../test/support/kuma-authority';
 import { TestPlane } from '../../../test/support/test-plane';

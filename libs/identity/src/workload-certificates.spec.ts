@@ -1,7 +1,8 @@
 import { randomBytes, X509Certificate, type webcrypto } from 'node:crypto';
 import { Forbidden, Invalid, NotFound, Unavailable, type Identity } from '@causeway/resources';
-import { FakeClock, silentLogger } from '@causeway/runtime';
-import { MemoryLease } from '@causeway/store';
+import { silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
+import { MemoryLease } from '@causeway/store/testing';
 import { createCsr, csrKey } from '../../../test/support/csr';
 import { TestPlane } from '../../../test/support/test-plane';
 import { identityPathStateId } from './identity-paths';
@@ -27,7 +28,11 @@ describe('a CSR', () => {
     const parsed = SealingKeys.parse(`k:${randomBytes(32).toString('base64')}`);
     if (!parsed.ok) throw new Error(parsed.reason);
     signer = new ZoneAuthority({
-      ...{ store: plane.store, keys: parsed.keys, zone: 'east', clock, logger: silentLogger },
+      store: plane.store,
+      keys: parsed.keys,
+      zone: 'east',
+      clock,
+      logger: silentLogger,
     });
     const epoch = (await new MemoryLease(plane.disk).takeOver(0, 'a', 60_000)) ?? 0;
     await signer.ensure({ epoch, holder: 'a' });
@@ -47,7 +52,9 @@ describe('a CSR', () => {
   afterAll(() => plane.close());
 
   const request = (rest: Partial<CertificateRequest> = {}): CertificateRequest => ({
-    ...{ dataplane: plane.id('Dataplane', 'web-1'), binding: bound, csr },
+    dataplane: plane.id('Dataplane', 'web-1'),
+    binding: bound,
+    csr,
     ...rest,
   });
 
@@ -82,7 +89,10 @@ describe('a CSR', () => {
       (await certificates.issue(request({ dataplane }))).uri;
     await plane.write([
       {
-        ...{ type: 'put', id: inShop, expect: 'absent', spec: { networking } },
+        type: 'put',
+        id: inShop,
+        expect: 'absent',
+        spec: { networking },
         labels: { mtls: 'yes', 'kuma.io/workload': 'web' },
       },
     ]);
@@ -123,7 +133,9 @@ describe('a CSR', () => {
       async () =>
         createCsr(
           await csrKey({
-            ...{ name: 'RSASSA-PKCS1-v1_5', modulusLength: 2048, hash: 'SHA-256' },
+            name: 'RSASSA-PKCS1-v1_5',
+            modulusLength: 2048,
+            hash: 'SHA-256',
             publicExponent: new Uint8Array([1, 0, 1]),
           }),
         ),

@@ -37,7 +37,7 @@ export interface PresetPath {
 }
 
 /** The SPIFFE id of a workload, in whole and in its parts. */
-export interface SpiffeId {
+interface SpiffeId {
   /** `spiffe://<trustDomain><path>` */
   readonly uri: string;
   readonly trustDomain: string;

@@ -108,7 +108,10 @@ async function openAuthority(authority: AuthorityPair): Promise<OpenedAuthority>
   const der = privateKey.export({ type: 'pkcs8', format: 'der' });
   const key = await webcrypto.subtle.importKey('pkcs8', der, algorithm, false, ['sign']);
   return {
-    ...{ key, algorithm, subject: certificate.subjectName, notAfter: certificate.notAfter.getTime() },
+    key,
+    algorithm,
+    subject: certificate.subjectName,
+    notAfter: certificate.notAfter.getTime(),
     extensions: [
       new x509.BasicConstraintsExtension(false, undefined, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
@@ -130,10 +133,13 @@ export async function signCertificate(authority: AuthorityPair, order: Certifica
   const { subject: issuer, key: signingKey, algorithm: signingAlgorithm, notAfter, extensions } = await opened;
   const uris = [order.uri, ...(order.otherUris ?? [])];
   const certificate = await x509.X509CertificateGenerator.create({
-    ...{ issuer, ...(order.enrolment !== undefined && { subject: `CN=${order.enrolment}` }) },
+    issuer,
+    ...(order.enrolment !== undefined && { subject: `CN=${order.enrolment}` }),
     notBefore: new Date(order.now - BACKDATED),
     notAfter: new Date(Math.min(order.notAfter, notAfter)),
-    ...{ publicKey: order.publicKey, signingKey, signingAlgorithm },
+    publicKey: order.publicKey,
+    signingKey,
+    signingAlgorithm,
     extensions: [
       ...extensions,
       // Critical also where there is a subject, which names nobody (RFC 5280 §4.2.1.6).

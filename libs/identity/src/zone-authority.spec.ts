@@ -1,8 +1,10 @@
 import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto';
 import { Conflict, Unavailable } from '@causeway/resources';
-import { FakeClock, silentLogger } from '@causeway/runtime';
+import { silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { Fenced, type Fence } from '@causeway/store';
-import { createPostgresBackend, type PostgresBackend } from '@causeway/store-postgres';
+import type { PostgresBackend } from '@causeway/store-postgres';
+import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres';
 import { createCsr, csrKey } from '../../../test/support/csr';
 import { SIGNING_SLACK } from './authority-rotation';

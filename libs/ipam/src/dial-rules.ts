@@ -2,7 +2,7 @@ import { bitsOf, formatAddress, parseAddress, type IpAddress } from './address';
 import { parseRange, type AddressRange } from './range';
 
 /** Allows or refuses connections to a range of addresses. */
-export interface DialRule {
+interface DialRule {
   readonly range: AddressRange;
   readonly isAllowed: boolean;
   /** As it is written in settings: `10.0.0.0/8`, or `!10.0.0.5/32` where it refuses. */
@@ -17,13 +17,13 @@ export type ParsedDialRules =
   { readonly ok: true; readonly rules: DialRules } | { readonly ok: false; readonly errors: readonly string[] };
 
 /** Most rules of one list. */
-export const MAX_DIAL_RULES = 1_000;
+const MAX_DIAL_RULES = 1_000;
 
 /** The entry that stands for the preset: `default, 127.42.0.0/16` is the preset and one network of loopback. */
-export const PRESET_ENTRY = 'default';
+const PRESET_ENTRY = 'default';
 
 /** Everything but this host (`0.0.0.0` and `::` reach it too), link-local addresses and what clouds answer metadata at. */
-export const DEFAULT_DIAL_RULE_TEXTS: readonly string[] = [
+const DEFAULT_DIAL_RULE_TEXTS: readonly string[] = [
   '0.0.0.0/0',
   '::/0',
   '!0.0.0.0/8',
@@ -104,11 +104,6 @@ const MEMBER = sorted(
  */
 export function isMemberAddress(address: string): boolean {
   return parseAddress(address) === undefined || mayDial(MEMBER, address);
-}
-
-/** The rules as they are written in settings, the most specific first. */
-export function describeDialRules(rules: DialRules): readonly string[] {
-  return rules.map(({ text }) => text);
 }
 
 function decidingRule(rules: DialRules, { family, value }: IpAddress): DialRule | undefined {

@@ -1,9 +1,8 @@
 /** Sync between control planes over Kuma's KDS (libs/kds/README.md). */
 export { type KumaOptions } from './kuma/translation';
 export { CredentialsMissing, globalCredentials, type GlobalTrust } from './auth/credentials';
-export { createGlobalSync, type GlobalSync, type ZoneMetrics } from './global/global-sync';
-export type { GlobalSyncOptions } from './global/global-sync-options';
-export { noAuthentication, type ZoneAuthenticator } from './global/zone-authenticator';
+export { type GlobalSync, type ZoneMetrics } from './global/global-sync';
+export { noAuthentication, type ZoneAuthenticator } from './auth/zone-authenticator';
 export { createZoneLifecycleLoop } from './global/zones/zone-lifecycle-loop';
 export { GLOBAL_SYNC, KdsGlobalModule, type KdsGlobalOptions } from './kds-global.module';
 export { KdsZoneModule, ZONE_SYNC_FACTORY, type KdsZoneOptions, type ZoneSyncFactory } from './kds-zone.module';
@@ -13,8 +12,8 @@ export { unsupportedByKuma } from './kuma/unsupported';
 export type { InboundSettings } from './session/inbound/inbound-capacity';
 export { lagOf, type KindReport } from './session/kind-report';
 export { confirmPeerIncarnation, GLOBAL_PEER } from './session/peer-state';
-export { FirstState, type FirstStateOptions } from './zone/first-state';
-export { createZoneSync, sessionInsight, type ZoneSync, type ZoneSyncStatus } from './zone/zone-sync';
+export { FirstState } from './zone/first-state';
+export { sessionInsight, type ZoneSync, type ZoneSyncStatus } from './zone/zone-sync';
 export type { InsightSource } from './zone/insight-view';
 export type { ZoneSyncOptions } from './zone/zone-sync-options';
 export type { ZoneTokenSource } from './zone/zone-token-source';

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { apiGroups, groupsOf, isOfGroup, type GroupedKind } from '@causeway/resources';
+import { groupsOf, type GroupedKind } from '@causeway/resources';
+import { apiGroups, isOfGroup } from '@causeway/resources/testing';
 import { coreKinds } from './core-kinds';
 
 const names = coreKinds.kinds.flatMap((kind) => [kind.bareName, ...kind.aliases.map(({ name }) => name)]);

@@ -39,7 +39,10 @@ const smallest: Readonly<Record<string, unknown>> = {
   RoleBinding: { role: 'viewer', subjects: [{ kind: 'User', name: 'a' }] },
   AuthenticationConfiguration: {},
   MetaresourceDefinition: {
-    ...{ group: 'a.io', kind: 'PaintPolicy', plural: 'paintpolicies', hierarchy: ['Mesh', 'Backend'] },
+    group: 'a.io',
+    kind: 'PaintPolicy',
+    plural: 'paintpolicies',
+    hierarchy: ['Mesh', 'Backend'],
     declaredTargets: [{ kind: 'Mesh', semantics: 'a' }],
     effectiveTarget: { level: 'Backend', semantics: 'b' },
     schema: { type: 'object' },
@@ -100,18 +103,21 @@ describe('the list of kinds', () => {
     const by = (writer: string): string[] =>
       coreKinds.kinds.filter((kind) => kind.writer === writer).map((kind) => kind.name);
     expect(by('operator')).toEqual([
-      ...['Mesh', 'MeshParameters', 'ConfigMap', 'Namespace', 'Zone', 'HostnameGenerator'],
-      ...[
-        'Gateway',
-        'MeshNaming',
-        'MeshIdentity',
-        'IdentityPath',
-        'MeshTrust',
-        'MeshZoneAddress',
-        'ZoneIngress',
-        'ZoneEgress',
-        'MetaresourceDefinition',
-      ],
+      'Mesh',
+      'MeshParameters',
+      'ConfigMap',
+      'Namespace',
+      'Zone',
+      'HostnameGenerator',
+      'Gateway',
+      'MeshNaming',
+      'MeshIdentity',
+      'IdentityPath',
+      'MeshTrust',
+      'MeshZoneAddress',
+      'ZoneIngress',
+      'ZoneEgress',
+      'MetaresourceDefinition',
     ]);
     expect(by('admin')).toEqual(['Secret', 'GlobalSecret', 'Role', 'RoleBinding', 'AuthenticationConfiguration']);
   });

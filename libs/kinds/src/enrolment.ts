@@ -102,9 +102,6 @@ const RevocationSpec = Type.Object(
   strict,
 );
 
-/** What other zones need to know of enrolments of a Dataplane that have ended. */
-export type WorkloadRevocationSpec = Static<typeof RevocationSpec>;
-
 /**
  * That the certificates of ended enrolments of a Dataplane are believed no longer, in any zone; it is named as the Dataplane, and removed
  * when the last certificate has ended. Written by `causeway workloads revoke` only, and sent to control planes of ours.

@@ -1,7 +1,7 @@
 /** The vocabulary: one file for each kind (libs/kinds/README.md). */
 export { MeshNaming, MOST_SUFFIXES } from './mesh-naming';
-export { AuthenticationConfiguration, MOST_REVOKED } from './authentication-configuration';
-export { ConfigMap, PARAMETERS_KEY } from './config-map';
+export { MOST_REVOKED } from './authentication-configuration';
+export { PARAMETERS_KEY } from './config-map';
 export { coreKinds } from './core-kinds';
 export { Dataplane } from './dataplane';
 export { declaredKind, undeclaredKind } from './declared/declared-kind';
@@ -20,10 +20,7 @@ export {
   MOST_ENROLMENT_TOKENS,
   WorkloadRevocation,
   type EnrolmentSpec,
-  type WorkloadRevocationSpec,
 } from './enrolment';
-export { Gateway } from './gateway';
-export { GRPCRoute } from './grpc-route';
 export { HostnameGenerator } from './hostname-generator';
 export { HTTPRoute } from './http-route';
 export {
@@ -40,22 +37,17 @@ export { foreignServiceAddress, foreignServiceAddresses, isOwnServiceAddress } f
 export { MeshExternalService } from './mesh-external-service';
 export { MeshIdentity } from './mesh-identity';
 export { MeshMultiZoneService } from './mesh-multi-zone-service';
-export { checkMeshParameters, isMeshParameters, MeshParameters, type MeshParametersSpec } from './mesh-parameters';
+export { checkMeshParameters, isMeshParameters, type MeshParametersSpec } from './mesh-parameters';
 export { MeshService } from './mesh-service';
 export { MeshTrust } from './mesh-trust';
-export { MeshZoneAddress } from './mesh-zone-address';
 export {
   canBeQualified,
   declaredName,
   declaredNames,
   isQualifiedName,
   MetaresourceDefinition,
-  type MetaresourceDefinitionSpec,
 } from './metaresource-definition';
-export { Namespace } from './namespace';
-export { ReferenceGrant } from './reference-grant';
-export { builtInRoles, Role, verbs } from './role';
-export { RoleBinding } from './role-binding';
+export { builtInRoles, verbs } from './role';
 export { MOST_COUNTED_ROUTES, RouteInsight, type RouteInsightSpec } from './route-insight';
 export { Secret } from './secret';
 export { KINDS_WITH_SECRETS, secretReferences, type SecretReference } from './secret-references';
@@ -83,9 +75,6 @@ export { protocols } from './schema/schema-parts';
 export { TCPRoute } from './tcp-route';
 export { TLSRoute } from './tls-route';
 export { UDPRoute } from './udp-route';
-export { VirtualNode, type VirtualNodeSpec } from './virtual-node';
-export { VirtualRouter, type VirtualRouterSpec } from './virtual-router';
-export { VirtualService, type VirtualServiceSpec } from './virtual-service';
+export { VirtualNode } from './virtual-node';
+export { VirtualService } from './virtual-service';
 export { Zone } from './zone';
-export { ZoneEgress } from './zone-egress';
-export { ZoneIngress } from './zone-ingress';

@@ -1,4 +1,4 @@
-import { Type, type Static } from 'typebox';
+import { Type } from 'typebox';
 import { suffixProblem } from '@causeway/appmesh';
 import { defineKind, Sync } from '@causeway/resources';
 import { strict } from './schema/schema-parts';
@@ -15,8 +15,6 @@ const Spec = Type.Object(
   },
   { ...strict, examples: [{ suffixes: ['colors.svc.cluster.local'] }] },
 );
-
-export type MeshNamingSpec = Static<typeof Spec>;
 
 /**
  * Under which suffixes the VirtualServices of a mesh have their `awsName` as hostname; those of all MeshNamings of the mesh count.

@@ -72,7 +72,10 @@ const Spec = Type.Object(
     ...strict,
     examples: [
       {
-        ...{ group: 'policies.example.com', kind: 'PaintPolicy', plural: 'paintpolicies', hierarchy: 'mesh' },
+        group: 'policies.example.com',
+        kind: 'PaintPolicy',
+        plural: 'paintpolicies',
+        hierarchy: 'mesh',
         declaredTargets: [{ kind: 'Namespace', semantics: 'paints the requests to services of the namespace' }],
         effectiveTarget: { level: 'Rule', semantics: 'paints the requests that match the rule' },
         schema: { type: 'object', properties: { colour: { type: 'string', enum: ['red', 'blue'] } } },

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
 
 /** What a resource takes of a Secret: certificates, or a private key. */
-export type SecretUse = 'certificate' | 'key';
+type SecretUse = 'certificate' | 'key';
 
 /** A field of a resource that names a Secret of its mesh. */
 export interface SecretReference {

@@ -93,7 +93,7 @@ const Spec = Type.Partial(
   },
 );
 
-export type VirtualNodeSpec = Static<typeof Spec>;
+type VirtualNodeSpec = Static<typeof Spec>;
 
 /** The instances of one version of a service, how they are asked, and whom they ask (seed App Mesh v1beta2, T003-01). */
 export const VirtualNode = defineKind({

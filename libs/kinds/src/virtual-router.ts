@@ -42,7 +42,7 @@ const Spec = Type.Object(
   },
 );
 
-export type VirtualRouterSpec = Static<typeof Spec>;
+type VirtualRouterSpec = Static<typeof Spec>;
 
 /** The routes of the VirtualServices that it provides, by which requests go to nodes (seed App Mesh v1beta2, T003-01, T003-18). */
 export const VirtualRouter = defineKind({

@@ -24,8 +24,6 @@ const Spec = Type.Partial(Type.Object({ awsName: AwsName, provider: Provider, me
   examples: [{ provider: { virtualRouter: { virtualRouterRef: { name: 'svc-a-router' } } } }],
 });
 
-export type VirtualServiceSpec = Static<typeof Spec>;
-
 /** Longest value of the label by which a VirtualService gets a hostname. */
 const LONGEST_LABEL = 63;
 

@@ -1,3 +1,3 @@
 /** The lock in Redis for the election of a leader (libs/leader-redis/README.md). */
 export { redisUrlFault } from './redis-url';
-export { createRedisLock, type RedisLock, type RedisLockOptions } from './redis-lock';
+export { createRedisLock } from './redis-lock';

@@ -19,7 +19,7 @@ export interface MeshAccess {
 }
 
 /** `maxConnectionAge` of a mesh that names none, ms. */
-export const DEFAULT_MAX_CONNECTION_AGE = 3_600_000;
+const DEFAULT_MAX_CONNECTION_AGE = 3_600_000;
 
 /** The access that settings ask for, with the defaults: strict, and open to every verified identity. */
 export function meshAccess(parameters: MeshParametersSpec): MeshAccess {

@@ -52,7 +52,11 @@ export function supportedFeatures(features: readonly Feature[] = FEATURES): read
     .map((name) => ({ name }));
 }
 
-/** Whether a feature may be in use in a mesh: it is proven, and what it requires is there (row T000-22). */
+/**
+ * Whether a feature may be in use in a mesh: it is proven, and what it requires is there (row T000-22). No feature that requires a Mesh is
+ * proven yet.
+ * @public
+ */
 export function isFeatureEnabled({ tests, requiresMesh }: Feature, { claim }: Pick<MeshState, 'claim'>): boolean {
   return tests.length > 0 && (requiresMesh !== true || claim === 'ours');
 }

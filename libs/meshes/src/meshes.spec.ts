@@ -215,12 +215,13 @@ describe('access to the workloads of a mesh', () => {
     expect(meshes.state('younger')?.access).toMatchObject({ defaultAccess: 'Deny' });
     const selector = { matchLabels: { app: 'a' } };
     const unknown: readonly JsonObject[] = [
-      ...[{ defaultAccess: 'Perhaps' }, { mtls: 'Soon' }, { mtls: { mode: 'Strict' } }, { fromTheFuture: true }],
-      ...[
-        { mtlsOverrides: [{ selector, mtls: 'Soon' }] },
-        { mtlsOverrides: { selector } },
-        { revokedIdentities: 'all' },
-      ],
+      { defaultAccess: 'Perhaps' },
+      { mtls: 'Soon' },
+      { mtls: { mode: 'Strict' } },
+      { fromTheFuture: true },
+      { mtlsOverrides: [{ selector, mtls: 'Soon' }] },
+      { mtlsOverrides: { selector } },
+      { revokedIdentities: 'all' },
     ];
     for (const spec of unknown) {
       rows.set(parameters, spec);

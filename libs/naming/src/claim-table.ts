@@ -155,7 +155,9 @@ export class ClaimTable {
   claimsOn(mesh: string, hostname: string): readonly ClaimView[] {
     const claims = this.byMesh.get(mesh)?.ranked(hostname) ?? [];
     return claims.map(({ service, generator }) => ({
-      ...{ hostname, service, generator },
+      hostname,
+      service,
+      generator,
       ...(service.unreachable === undefined ? {} : { unreachable: service.unreachable }),
     }));
   }

@@ -1,5 +1,5 @@
 /** Names of services and resources (libs/naming/README.md). */
-export { hashedName, keepsNameOnWire, wireName } from './kds-name';
+export { keepsNameOnWire, wireName } from './kds-name';
 export { kriOf, parseKri } from './kri';
 export { checkTemplate, MAX_TEMPLATE_LENGTH, parseTemplate, renderTemplate } from './template';
 export {
@@ -7,17 +7,14 @@ export {
   DEFAULT_TRUST_DOMAIN,
   hasOwnPath,
   MAX_TRUST_DOMAIN_LENGTH,
-  NAMESPACED_SPIFFE_PATH,
   parseSpiffePathTemplate,
   parseTrustDomainTemplate,
   presetSpiffePath,
   spiffeIdProblem,
   spiffePathProblem,
   trustDomainProblem,
-  type ParsedSpiffeTemplate,
   type SpiffePathForm,
   type SpiffeTemplatePart,
-  type SpiffeVariable,
 } from './spiffe-id';
 export { templateRequirements } from './template-match';
 export {

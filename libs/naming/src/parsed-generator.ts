@@ -24,7 +24,7 @@ export interface RequiredLabel {
 }
 
 /** Selects the services of one kind that have all required labels; all of the kind where none is required. */
-export interface ServiceSelector {
+interface ServiceSelector {
   readonly kind: string;
   readonly required: readonly RequiredLabel[];
 }

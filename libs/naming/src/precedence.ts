@@ -12,7 +12,7 @@ export interface GeneratorRank {
 }
 
 /** The facts about a service that decide when names clash. */
-export interface ServiceRank {
+interface ServiceRank {
   readonly id: Identity;
   /** 0 is unknown and ranks last. */
   readonly creationOrder: number;
@@ -70,7 +70,7 @@ export function decidingRule(winner: ClaimRank, loser: ClaimRank): PrecedenceRul
 }
 
 /** Why `winner` precedes `loser`, as a clause about the winner: `its generator was made in this zone`. */
-export function ruleThatDecided(winner: ClaimRank, loser: ClaimRank): string {
+function ruleThatDecided(winner: ClaimRank, loser: ClaimRank): string {
   const [a, b] = [winner.generator, loser.generator];
   switch (decidingRule(winner, loser)) {
     case 'chosen-by-owner':

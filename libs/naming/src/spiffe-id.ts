@@ -2,7 +2,7 @@ import { shortened } from '@causeway/resources';
 import { parseParts, type TemplateGrammar, type TemplatePart } from './template';
 
 /** What the templates of a MeshIdentity can read; the labels are those of the Dataplane. */
-export type SpiffeVariable = 'Mesh' | 'Zone' | 'Namespace' | 'Workload';
+type SpiffeVariable = 'Mesh' | 'Zone' | 'Namespace' | 'Workload';
 
 export type SpiffeTemplatePart = TemplatePart<SpiffeVariable>;
 
@@ -11,7 +11,7 @@ export const DEFAULT_TRUST_DOMAIN = '{{ .Mesh }}.{{ .Zone }}.mesh.local';
 /** The path of a MeshIdentity without one, and in namespace `default` in any case. */
 export const DEFAULT_SPIFFE_PATH = '/workload/{{ .Workload }}';
 /** The same in another namespace, where the ids of a mesh have namespaces (IdentityPath). */
-export const NAMESPACED_SPIFFE_PATH = '/ns/{{ .Namespace }}/workload/{{ .Workload }}';
+const NAMESPACED_SPIFFE_PATH = '/ns/{{ .Namespace }}/workload/{{ .Workload }}';
 
 /** Which path a MeshIdentity without one has: that of the workload, or that with its namespace. */
 export type SpiffePathForm = 'Workload' | 'Namespaced';

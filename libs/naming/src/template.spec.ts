@@ -1,4 +1,4 @@
-import { checkTemplate, kumaTemplate, parseTemplate, renderTemplate, type Template } from './template';
+import { checkTemplate, parseTemplate, renderTemplate, type Template } from './template';
 import { dnsNameProblem } from '@causeway/resources';
 
 function template(text: string): Template {
@@ -132,12 +132,6 @@ test('a template lists what it reads and how its names end', () => {
   expect(literalSuffix).toBe('.mesh.local');
   expect(template('{{ name }}').literalSuffix).toBe('');
   expect(template('static.mesh').literalSuffix).toBe('static.mesh');
-});
-
-test('Kuma gets its own words', () => {
-  expect(kumaTemplate(template('{{name}}.{{ label "a" }}.{{ .Zone }}.mesh'))).toBe(
-    '{{ .DisplayName }}.{{ label "a" }}.{{ .Zone }}.mesh',
-  );
 });
 
 test.each([

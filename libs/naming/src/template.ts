@@ -12,7 +12,7 @@ import {
 } from '@causeway/resources';
 
 /** What a template can read besides labels. `{{ name }}` is `Name`; both name words mean the name in the identity. */
-export type TemplateVariable = 'Name' | 'DisplayName' | 'Namespace' | 'Zone' | 'Mesh';
+type TemplateVariable = 'Name' | 'DisplayName' | 'Namespace' | 'Zone' | 'Mesh';
 
 /** One piece of a template. */
 export type TemplatePart<Variable extends string = TemplateVariable> =
@@ -174,18 +174,6 @@ function valueOf(part: TemplatePart, subject: TemplateSubject, ownZone: string):
     case 'label':
       return effectiveLabel(subject, part.key);
   }
-}
-
-/** The template in Kuma's notation: `{{ name }}` becomes `{{ .DisplayName }}` (docs/design.md §5). */
-export function kumaTemplate(template: Template): string {
-  return template.parts.map(kumaPart).join('');
-}
-
-function kumaPart(part: TemplatePart): string {
-  if (part.type === 'literal') return part.text;
-  if (part.type === 'label') return `{{ label "${part.key}" }}`;
-  // Kuma's .Name is the hashed name on the wire; the name in our identity is Kuma's display name.
-  return `{{ .${part.variable === 'Name' ? 'DisplayName' : part.variable} }}`;
 }
 
 function pushLiteral<V extends string>(

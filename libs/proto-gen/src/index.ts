@@ -4,7 +4,7 @@ export {
   DeltaDiscoveryResponse,
   Resource as DiscoveryResource,
 } from './gen/envoy/service/discovery/v3/discovery';
-export { ControlPlane, Node } from './gen/envoy/config/core/v3/base';
+export { Node } from './gen/envoy/config/core/v3/base';
 export { Any } from './gen/google/protobuf/any';
 export { StringValue } from './gen/google/protobuf/wrappers';
 export { Status, Status as RpcStatus } from './gen/google/rpc/status';
@@ -25,11 +25,9 @@ export {
   CountedOrder,
   HandshakeRequest,
   HandshakeResponse,
-  OriginRevision,
   ResourceMeta,
   ResourceOutcome,
   ResourceResult,
-  ResumePoint,
   StateMark,
   SyncServiceClient,
   SyncServiceService,
@@ -42,12 +40,10 @@ export {
 } from './gen/causeway/identity/v1/workload_certificate_service';
 export { Name as HostName } from './gen/causeway/dns/v1/name';
 export {
-  AgentServiceClient,
   AgentServiceService,
   AttachRequest,
   AttachResponse,
   InboundHealth,
-  LeaseHolder,
   Registration,
   RegistrationOutcome,
   RegistrationResult,
@@ -57,7 +53,6 @@ export {
 } from './gen/causeway/agent/v1/agent_service';
 export { ResourceIdentity, ResourceName, Resource as ResourceMessage } from './gen/causeway/v1/resource';
 export {
-  ApplyDocument,
   ApplyOutcome,
   ApplyRequest,
   ApplyResponse,
@@ -102,7 +97,6 @@ export {
   ListScopesRequest,
   ListScopesResponse,
   PolicyPage,
-  PolicyServiceClient,
   PolicyServiceService,
   VirtualName,
 } from './gen/causeway/v1/policy_service';
@@ -123,54 +117,36 @@ export {
 } from './gen/grpc/reflection/v1/reflection';
 export { ServerReflectionService as ServerReflectionV1AlphaService } from './gen/grpc/reflection/v1alpha/reflection';
 /** What Envoy and gRPC are told; `$type` of each is its full name. Trimmed by tools/envoy-protos.mjs. */
-export {
-  AggregatedDiscoveryServiceClient,
-  AggregatedDiscoveryServiceService,
-} from './gen/envoy/service/discovery/v3/ads';
-export { DiscoveryRequest, DiscoveryResponse } from './gen/envoy/service/discovery/v3/discovery';
+export { AggregatedDiscoveryServiceService } from './gen/envoy/service/discovery/v3/ads';
+export { DiscoveryRequest } from './gen/envoy/service/discovery/v3/discovery';
 export { ENVOY_MESSAGES, type FieldSchema, type MessageSchema, type ValueRules } from './gen/envoy-messages';
-export { AccessLog } from './gen/envoy/config/accesslog/v3/accesslog';
 export { CircuitBreakers } from './gen/envoy/config/cluster/v3/circuit_breaker';
 export {
   Cluster,
   Cluster_DiscoveryType,
   Cluster_DnsLookupFamily,
   Cluster_LbPolicy,
-  Cluster_RingHashLbConfig_HashFunction,
 } from './gen/envoy/config/cluster/v3/cluster';
 export { OutlierDetection } from './gen/envoy/config/cluster/v3/outlier_detection';
-export { Address, CidrRange } from './gen/envoy/config/core/v3/address';
 export {
   DataSource,
-  HeaderValueOption,
   HeaderValueOption_HeaderAppendAction,
-  Locality,
-  Metadata as EnvoyMetadata,
-  RoutingPriority,
   TrafficDirection,
   TransportSocket,
 } from './gen/envoy/config/core/v3/base';
-export { ApiConfigSource_ApiType, ApiVersion, ConfigSource } from './gen/envoy/config/core/v3/config_source';
-export { TypedExtensionConfig } from './gen/envoy/config/core/v3/extension';
+export { ApiVersion, ConfigSource } from './gen/envoy/config/core/v3/config_source';
 export { HealthStatus } from './gen/envoy/config/core/v3/health_check';
 export { ProxyProtocolConfig_Version } from './gen/envoy/config/core/v3/proxy_protocol';
 export { ClusterLoadAssignment } from './gen/envoy/config/endpoint/v3/endpoint';
-export { LbEndpoint, LocalityLbEndpoints } from './gen/envoy/config/endpoint/v3/endpoint_components';
-export { Listener, Listener_DrainType } from './gen/envoy/config/listener/v3/listener';
+export { LocalityLbEndpoints } from './gen/envoy/config/endpoint/v3/endpoint_components';
+export { Listener } from './gen/envoy/config/listener/v3/listener';
 export {
   Filter,
   FilterChain,
   FilterChainMatch,
   ListenerFilter,
 } from './gen/envoy/config/listener/v3/listener_components';
-export {
-  Action as RbacMatchAction,
-  Permission,
-  Policy,
-  Principal,
-  RBAC as RbacRules,
-  RBAC_Action,
-} from './gen/envoy/config/rbac/v3/rbac';
+export { Action as RbacMatchAction, Permission, Principal, RBAC_Action } from './gen/envoy/config/rbac/v3/rbac';
 export { FractionalPercent_DenominatorType } from './gen/envoy/type/v3/percent';
 export { RouteConfiguration } from './gen/envoy/config/route/v3/route';
 export {
@@ -183,16 +159,10 @@ export {
   RouteAction,
   RouteAction_ClusterNotFoundResponseCode,
   RouteMatch,
-  VirtualHost,
-  WeightedCluster,
 } from './gen/envoy/config/route/v3/route_components';
-export { FileAccessLog } from './gen/envoy/extensions/access_loggers/file/v3/file';
-export { ClusterConfig as AggregateClusterConfig } from './gen/envoy/extensions/clusters/aggregate/v3/cluster';
-export { FilterStateValue } from './gen/envoy/extensions/filters/common/set_filter_state/v3/value';
 export { HTTPFault } from './gen/envoy/extensions/filters/http/fault/v3/fault';
-export { FilterConfig as GrpcStats } from './gen/envoy/extensions/filters/http/grpc_stats/v3/config';
 export { LocalRateLimit as HttpLocalRateLimit } from './gen/envoy/extensions/filters/http/local_ratelimit/v3/local_rate_limit';
-export { RBAC as HttpRbac, RBACPerRoute } from './gen/envoy/extensions/filters/http/rbac/v3/rbac';
+export { RBAC as HttpRbac } from './gen/envoy/extensions/filters/http/rbac/v3/rbac';
 export { Router } from './gen/envoy/extensions/filters/http/router/v3/router';
 export { OriginalDst } from './gen/envoy/extensions/filters/listener/original_dst/v3/original_dst';
 export { ProxyProtocol } from './gen/envoy/extensions/filters/listener/proxy_protocol/v3/proxy_protocol';
@@ -200,15 +170,11 @@ export { TlsInspector } from './gen/envoy/extensions/filters/listener/tls_inspec
 export { ConnectionLimit } from './gen/envoy/extensions/filters/network/connection_limit/v3/connection_limit';
 export {
   HttpConnectionManager,
-  HttpConnectionManager_CodecType,
   HttpConnectionManager_ForwardClientCertDetails,
-  HttpConnectionManager_PathWithEscapedSlashesAction,
-  HttpFilter,
 } from './gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager';
 export { LocalRateLimit as NetworkLocalRateLimit } from './gen/envoy/extensions/filters/network/local_ratelimit/v3/local_rate_limit';
 export { RBAC as NetworkRbac } from './gen/envoy/extensions/filters/network/rbac/v3/rbac';
 export { Config as SetFilterState } from './gen/envoy/extensions/filters/network/set_filter_state/v3/set_filter_state';
-export { SniCluster } from './gen/envoy/extensions/filters/network/sni_cluster/v3/sni_cluster';
 export { TcpProxy, TcpProxy_UpstreamConnectMode } from './gen/envoy/extensions/filters/network/tcp_proxy/v3/tcp_proxy';
 export {
   DestinationIPInput,
@@ -225,13 +191,10 @@ export { ProxyProtocolUpstreamTransport } from './gen/envoy/extensions/transport
 export { RawBuffer } from './gen/envoy/extensions/transport_sockets/raw_buffer/v3/raw_buffer';
 export {
   CertificateValidationContext,
-  SubjectAltNameMatcher,
   SubjectAltNameMatcher_SanType,
-  TlsCertificate,
-  TlsParameters,
   TlsParameters_TlsProtocol,
 } from './gen/envoy/extensions/transport_sockets/tls/v3/common';
-export { SdsSecretConfig, Secret as TlsSecret } from './gen/envoy/extensions/transport_sockets/tls/v3/secret';
+export { Secret as TlsSecret } from './gen/envoy/extensions/transport_sockets/tls/v3/secret';
 export {
   CommonTlsContext,
   DownstreamTlsContext,
@@ -239,7 +202,4 @@ export {
 } from './gen/envoy/extensions/transport_sockets/tls/v3/tls';
 export { SPIFFECertValidatorConfig } from './gen/envoy/extensions/transport_sockets/tls/v3/tls_spiffe_validator_config';
 export { HttpProtocolOptions } from './gen/envoy/extensions/upstreams/http/v3/http_protocol_options';
-export { RegexMatcher } from './gen/envoy/type/matcher/v3/regex';
-export { StringMatcher } from './gen/envoy/type/matcher/v3/string';
-
 export { Matcher as MatcherTree } from './gen/xds/type/matcher/v3/matcher';

@@ -1,36 +1,20 @@
 /** What users read of a control plane (libs/queries/README.md). */
 export { AccessReviews, type AccessQuestion } from './inspect/access-review';
-export { createQueries, DEFAULT_QUERY_LIMITS, type Queries, type QueryLimits, type QuerySources } from './queries';
+export { createQueries, type Queries, type QuerySources } from './queries';
 export { ConcurrencyLimit } from './concurrency-limit';
 export { InvalidQuery, Overloaded, WatchExpired } from './errors';
 export { parseLabelSelector, type LabelRequirement } from './list/label-selector';
 export { targetOfScope, type ListScope, type Selection } from './list/lister';
-export { decodeAuditCursor, type AuditList, type AuditRequest } from './audit/audit-queries';
+export { decodeAuditCursor, type AuditRequest } from './audit/audit-queries';
 export { decodeCursor, encodeCursor, PAGE_SIZE, type PageRequest } from './list/page';
 export { type DiscoveryDocument } from './discovery/discovery';
-export {
-  type DiscoveredInstance,
-  type DiscoveredPort,
-  type InstanceSource,
-  type TargetSelection,
-} from './discovery/prometheus-targets';
+export { type TargetSelection } from './discovery/prometheus-targets';
 export { type DoctorReport } from './inspect/doctor';
 export { KINDS_WITH_HOSTNAMES, type HostnameTableRequest } from './inspect/hostname-queries';
-export { HostnameResolution, type ResolvedEndpoint, type ResolvedHostname } from './inspect/hostname-resolution';
-export { decodeRequestQuestion, RequestQuestionSchema, type RequestQuestion } from './routes/request-question';
-export { MOST_FOUND } from './policies/declared-targets';
-export {
-  MOST_TOPOLOGY_NODES,
-  MOST_VALUES,
-  type AffectingOptions,
-  type AffectingPolicies,
-  type PolicyImpact,
-  type PolicyQuestion,
-  type PolicyScopes,
-  type TopologyAnswer,
-  type VirtualName,
-} from './policies/policy-queries';
-export { type AccessAnswer, type AccessFacts, type AccessInstance } from './policies/access-verdicts';
+export { type ResolvedEndpoint, type ResolvedHostname } from './inspect/hostname-resolution';
+export { decodeRequestQuestion, RequestQuestionSchema, type RequestQuestion } from './request-question';
+export { type AffectingOptions, type PolicyQuestion, type VirtualName } from './policies/policy-queries';
+export { type AccessFacts } from './policies/access-verdicts';
 export { topologyDot } from './policies/topology-dot';
 export { type RequestAnswer } from './routes/route-answers';
 export { type RoutesQuestion, type ServiceRoutes } from './routes/route-queries';
@@ -48,10 +32,9 @@ export {
 export { type WatchMetrics, type WatchRequest } from './watch/watches';
 export { type LeadershipInsight } from './inspect/leader-checks';
 export { type DnsQuestion, type DraftedResource, type Insights } from './inspect/insights';
-export { type Confirmation, type SyncDecisions, type ZoneAdoption } from './zones/operator-decisions';
+export { type Confirmation, type ZoneAdoption } from './zones/operator-decisions';
 export { type DataplaneAccess } from './tokens/dataplane-token-queries';
 export { type WorkloadAccess } from './workloads/workload-queries';
-export { type UserAccess } from './tokens/user-tokens';
 export { type AuthorityAccess } from './zones/workload-authority';
 export { type ZoneAccess } from './zones/zone-tokens';
-export { dataplaneInsight, type ProxyName, type ProxySelection, type ProxySource } from './inspect/proxies';
+export { dataplaneInsight, type ProxyName, type ProxySelection } from './inspect/proxies';

@@ -1,8 +1,10 @@
-import { AccessDenied, AccessPolicy, anonymous, CallerRights, operator } from '@causeway/access';
+import { AccessDenied, AccessPolicy, anonymous, CallerRights } from '@causeway/access';
+import { operator } from '@causeway/access/testing';
 import { coreKinds } from '@causeway/kinds';
 import { Invalid, NotFound, type ControlPlane, type Identity, type Kind } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
-import { followStore, MemoryAudit, MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
+import { followStore, ResourceIndex } from '@causeway/store';
+import { MemoryAudit, MemoryDisk, MemoryStore } from '@causeway/store/testing';
 import { InvalidQuery, WatchExpired } from './errors';
 import { createQueries, type Queries, type QuerySources } from './queries';
 import type { EventEncoder, WatchSink } from './watch/watch-event';
@@ -14,7 +16,10 @@ const NEVER = new AbortController().signal;
 const SERVICES = { kind: 'MeshService', mesh: 'default', selection: ALL };
 
 const serviceId = (name: string, zone = 'east'): Identity => ({
-  ...{ kind: 'MeshService', mesh: 'default', zone, namespace: 'default' },
+  kind: 'MeshService',
+  mesh: 'default',
+  zone,
+  namespace: 'default',
   name,
 });
 
@@ -66,8 +71,13 @@ describe('Queries', () => {
     const stop = new AbortController();
     const following = followStore(store, index, { clock: systemClock, logger: silentLogger, signal: stop.signal });
     queries = createQueries({
-      ...{ registry: coreKinds, cp: EAST, store, audit: new MemoryAudit(store.disk), clock: systemClock },
-      ...{ index, meshes: meshesOf(index) },
+      registry: coreKinds,
+      cp: EAST,
+      store,
+      audit: new MemoryAudit(store.disk),
+      clock: systemClock,
+      index,
+      meshes: meshesOf(index),
       program: { version: '1', instanceId: 'a', config: { token: 'x', port: 1 } },
       ...sources,
     });
@@ -191,7 +201,9 @@ describe('Queries', () => {
       zoneAccess: {
         issue: (parameters) => Promise.resolve({ ...parameters, token: 't', id: '1', scope: [], expiresAt: '' }),
         list: () => Promise.resolve([]),
-        ...{ revoke: () => Promise.resolve([]), rotate: () => Promise.resolve(2), authority: () => undefined },
+        revoke: () => Promise.resolve([]),
+        rotate: () => Promise.resolve(2),
+        authority: () => undefined,
       },
     });
     const { decisions: zoneDecisions, zoneTokens } = queries;

@@ -20,7 +20,7 @@ import { Lister } from './list/lister';
 import { ResourceJson } from './list/resource-json';
 import { ResourceQueries } from './list/resource-queries';
 import { SortedIndex } from './list/sorted-index';
-import { affectedStatus, type AffectingSource } from './policies/affected-status';
+import { affectedStatus, type AffectingSource } from './list/affected-status';
 import type { AccessFacts } from './policies/access-verdicts';
 import { PolicyQueries } from './policies/policy-queries';
 import { DEFAULT_WATCH_LIMITS, Watches, type WatchLimits } from './watch/watches';
@@ -39,7 +39,7 @@ export interface QueryLimits extends WatchLimits {
 }
 
 /** The bounds where settings choose no others. */
-export const DEFAULT_QUERY_LIMITS: QueryLimits = { revisionWait: 10_000, ...DEFAULT_WATCH_LIMITS };
+const DEFAULT_QUERY_LIMITS: QueryLimits = { revisionWait: 10_000, ...DEFAULT_WATCH_LIMITS };
 
 /** Queries that look at very much: tables of hostnames, explanations, consequences of dry runs. */
 const EXPENSIVE = { running: 8, queued: 64 } as const;

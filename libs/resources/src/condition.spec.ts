@@ -70,7 +70,10 @@ describe('withCondition', () => {
 describe('statusAsRead', () => {
   const kind = { derive: ({ name }: { readonly name: string }) => ({ alias: name }), pending: ['Accepted'] };
   const pending = {
-    ...{ type: 'Accepted', status: 'Unknown', reason: 'Pending', message: 'Waiting for controller' },
+    type: 'Accepted',
+    status: 'Unknown',
+    reason: 'Pending',
+    message: 'Waiting for controller',
     lastTransitionTime: '1970-01-01T00:00:00Z',
   };
   const read = (status?: JsonObject): JsonObject | undefined =>

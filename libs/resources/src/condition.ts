@@ -84,7 +84,10 @@ export function statusAsRead(
 /** A condition before its controller has looked: as the schema of XMesh fills it in (row T000-25). */
 function pendingCondition(type: string): JsonObject {
   return {
-    ...{ type, status: 'Unknown', reason: 'Pending', message: 'Waiting for controller' },
+    type,
+    status: 'Unknown',
+    reason: 'Pending',
+    message: 'Waiting for controller',
     lastTransitionTime: '1970-01-01T00:00:00Z',
   };
 }

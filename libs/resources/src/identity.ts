@@ -60,11 +60,6 @@ export function describeIdentity(id: Identity): string {
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const LABEL_1035 = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
 
-/** True for an RFC 1123 subdomain of at most 253 characters, which every resource name is (docs/design.md §1, Names). */
-export function isSubdomain(name: string): boolean {
-  return name.length <= 253 && SUBDOMAIN.test(name);
-}
-
 /** True for an RFC 1035 label of at most 63 characters: a name that Kuma and DNS accept. */
 export function isDnsLabel(name: string): boolean {
   return name.length <= 63 && LABEL_1035.test(name);

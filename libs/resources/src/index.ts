@@ -1,4 +1,5 @@
 /** The language of the mesh (libs/resources/README.md). */
+export { ChangeCollector } from './change-collector';
 export {
   checkComputedLabels,
   computedLabels,
@@ -19,8 +20,7 @@ export {
   withoutConditions,
   type Condition,
 } from './condition';
-export { ChangeCollector } from './change-collector';
-export { compareOrders, countedOrder, laterOrder, type OrderClaim } from './creation-order';
+export { compareOrders, laterOrder } from './creation-order';
 export { frontendOfVirtualService, isGeneratedFrom } from './generated';
 export { durationMs, goDurationMs } from './duration';
 export { dnsNameProblem, MAX_HOSTNAME_LENGTH, tooLong } from './dns-name';
@@ -34,7 +34,7 @@ export {
   LOWER_CASE_HEADER,
   ONE_LINE,
   type HttpRole,
-} from './http/http-rule';
+} from './schema/http-rule';
 export {
   checkName,
   checkNamespace,
@@ -61,20 +61,11 @@ export {
   type JsonObject,
   type JsonValue,
 } from './json';
-export {
-  apiGroups,
-  bareGroup,
-  describeGroups,
-  groupsOf,
-  isOfGroup,
-  parseApiVersion,
-  type AcceptedGroup,
-  type GroupedKind,
-} from './kind/api-groups';
+export { bareGroup, describeGroups, groupsOf, parseApiVersion, type GroupedKind } from './kind/api-groups';
 export { defineKind } from './kind/define-kind';
-export { type Kind, type KindAlias, type SpecOf, type TypedKind, type Writer } from './kind/kind';
-export { Registry, type FoundKind, type KindSource, type NamedKind } from './kind/registry';
-export { crossesZones, Sync, type SyncRule } from './kind/sync-rule';
+export { type Kind, type KindAlias, type SpecOf } from './kind/kind';
+export { Registry, type KindSource, type NamedKind } from './kind/registry';
+export { crossesZones, Sync } from './kind/sync-rule';
 export {
   checkLabels,
   isLabelKey,
@@ -94,5 +85,5 @@ export { unknownField } from './schema/schema-violations';
 export { deleteFrom, getOrInsert, MultiMap } from './multi-map';
 export { nearest } from './suggestion';
 export { escapedLine, escapedLines, escapedYaml, hasUnprintable, printableText } from './printable';
-export { formatTraceparent, identityAttributes, parseTraceparent, recentTrace, type TraceContext } from './traceparent';
+export { formatTraceparent, identityAttributes, parseTraceparent, recentTrace } from './traceparent';
 export { FieldPath, shortened, Violations, type Violation, type ViolationRule } from './violation';

@@ -40,7 +40,7 @@ function objectsEqual(a: JsonObject, b: JsonObject): boolean {
 }
 
 /** Deepest nesting of a document: far more than any kind needs, far less than overflows a stack. */
-export const DEEPEST_JSON = 64;
+const DEEPEST_JSON = 64;
 
 /**
  * Bytes of `value` as JSON in UTF-8. Counting stops soon after `most`; the result is then any number above `most`. Nesting
@@ -123,7 +123,7 @@ function checkValue(value: unknown, at: FieldPath, found: Violations, depth: num
 }
 
 /** True for text without NUL and lone surrogates, which every store can hold. */
-export function isText(text: string): boolean {
+function isText(text: string): boolean {
   return !text.includes('\u0000') && !/\p{Surrogate}/u.test(text);
 }
 

@@ -86,7 +86,7 @@ export interface LabelSelector {
 }
 
 /** One expression of a `LabelSelector`. `NotIn` also selects what has no such label. */
-export interface LabelExpression {
+interface LabelExpression {
   readonly key: string;
   readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
   readonly values?: readonly string[] | undefined;

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { onAbort, orAborted, sharedAbortController, underSignals, withDeadline } from './abort';
-import { FakeClock } from './clock';
+import { FakeClock } from '../testing/fake-clock';
 
 describe('work that may be aborted', () => {
   it('leaves no uncaught rejection behind, whenever it fails', async () => {

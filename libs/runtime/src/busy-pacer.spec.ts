@@ -1,5 +1,5 @@
 import { BusyPacer } from './busy-pacer';
-import { FakeClock } from './clock';
+import { FakeClock } from '../testing/fake-clock';
 
 describe('BusyPacer', () => {
   it('lets a burst of turns follow each other, and spaces those after it', () => {

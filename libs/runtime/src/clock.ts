@@ -27,7 +27,8 @@ export const systemClock: Clock = {
 };
 
 /** `sleep` in terms of a clock's `after`. */
-function sleepWith(clock: Pick<Clock, 'after'>, ms: number, signal?: AbortSignal): Promise<void> {
+/** Waits on any clock; ends early, without an error, when the signal aborts. */
+export function sleepWith(clock: Pick<Clock, 'after'>, ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return Promise.resolve();
   return new Promise((resolve) => {
     const done = (): void => {
@@ -38,48 +39,4 @@ function sleepWith(clock: Pick<Clock, 'after'>, ms: number, signal?: AbortSignal
     const timer = clock.after(ms, done);
     signal?.addEventListener('abort', done, { once: true });
   });
-}
-
-/** A clock that stands still until a test moves it; timers fire in the order of their time. */
-export class FakeClock implements Clock {
-  private timers: { readonly at: number; readonly order: number; readonly action: () => void }[] = [];
-  private made = 0;
-
-  constructor(private time = 0) {}
-
-  now(): number {
-    return this.time;
-  }
-
-  elapsed(): number {
-    return this.time;
-  }
-
-  after(ms: number, action: () => void): Timer {
-    const timer = { at: this.time + ms, order: this.made++, action };
-    this.timers.push(timer);
-    return { cancel: () => void (this.timers = this.timers.filter((t) => t !== timer)) };
-  }
-
-  sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return sleepWith(this, ms, signal);
-  }
-
-  /** Moves time on by `ms`, firing what falls due on the way. */
-  advance(ms: number): void {
-    const end = this.time + ms;
-    for (;;) {
-      const due = this.timers.filter((t) => t.at <= end).sort((a, b) => a.at - b.at || a.order - b.order)[0];
-      if (!due) break;
-      this.timers = this.timers.filter((t) => t !== due);
-      this.time = Math.max(this.time, due.at);
-      due.action();
-    }
-    this.time = end;
-  }
-
-  /** How many timers wait. */
-  get pending(): number {
-    return this.timers.length;
-  }
 }

@@ -2,12 +2,11 @@
 export { aborted, onAbort, orAborted, sharedAbortController, underSignals, withDeadline, within } from './abort';
 export { Backoff, type BackoffOptions } from './backoff';
 export { BoundedMap } from './bounded-map';
-export { BusyPacer, type PaceOptions } from './busy-pacer';
-export { FakeClock, systemClock, type Clock, type Timer } from './clock';
+export { BusyPacer } from './busy-pacer';
+export { systemClock, type Clock, type Timer } from './clock';
 export { createElection } from './election/election';
 export { EventLoopLeaseKeeper, type EventLoopLeaseKeeperOptions } from './election/event-loop-lease-keeper';
 export {
-  type ElectionOptions,
   type KeptLease,
   type LeaderElection,
   type LeaderEpoch,
@@ -41,7 +40,6 @@ export {
   reloaded,
   secret,
   text,
-  type ParseResult,
   type Setting,
   type SettingForm,
   type Settings,
@@ -53,15 +51,6 @@ export { SingleFlight } from './single-flight';
 export { batchesOf, inSlices, inTimedSlices, SLICE, SlicedWork, yieldToEventLoop } from './sliced-work';
 export { sortedPage, SortedRuns, type PageRange, type SortedPage } from './sorted-page';
 export { TokenBucket, TokenBuckets, type Rate } from './token-buckets';
-export {
-  asStep,
-  noTracer,
-  requestTrace,
-  type RequestTrace,
-  type Span,
-  type SpanAttributes,
-  type StepOptions,
-  type Tracer,
-} from './tracer';
-export { startWorkerThread, type WorkerThread, type WorkerThreadOptions } from './worker-thread';
+export { asStep, noTracer, requestTrace, type RequestTrace, type Span, type StepOptions, type Tracer } from './tracer';
+export { startWorkerThread, type WorkerThread } from './worker-thread';
 export { CallerLog, RateLimitedLogger } from './rate-limited-logger';

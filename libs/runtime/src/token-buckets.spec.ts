@@ -1,4 +1,4 @@
-import { FakeClock } from './clock';
+import { FakeClock } from '../testing/fake-clock';
 import { TokenBucket, TokenBuckets } from './token-buckets';
 
 describe('token buckets', () => {

@@ -1,7 +1,7 @@
 import { parseTraceparent } from '@causeway/resources';
 
 /** Facts of a span, by names that the trace shows. */
-export type SpanAttributes = Readonly<Record<string, string | number>>;
+type SpanAttributes = Readonly<Record<string, string | number>>;
 
 /** A span of a sampled trace that has begun. */
 export interface Span {

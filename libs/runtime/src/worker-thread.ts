@@ -1,4 +1,4 @@
-import { extname, join } from 'node:path';
+import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
 /** What a worker thread is given at its start. */
@@ -12,20 +12,13 @@ export interface WorkerThreadOptions {
 /** A running thread. */
 export type WorkerThread = Worker;
 
-const SOURCE = '.ts';
-
 /**
- * Starts a thread that runs a module of this repository: `entry` is its absolute path without the ending. The same call
- * works from compiled files and, in tests and benchmarks, from the TypeScript sources. Whoever starts it ends it.
+ * Starts a thread that runs a module of this repository: `entry` is its absolute path without the ending, which is that of this
+ * file. The flags of Node by which this process loads modules (`--require`) are those of the thread. Whoever starts it ends it.
  */
 export function startWorkerThread(entry: string, { data, heapMiB }: WorkerThreadOptions = {}): WorkerThread {
-  const ending = extname(__filename);
-  return new Worker(entry + ending, {
+  return new Worker(entry + extname(__filename), {
     workerData: data,
     ...(heapMiB === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: heapMiB } }),
-    // Node runs no TypeScript by itself; programs that start from sources are given the same hook.
-    ...(ending === SOURCE
-      ? { execArgv: ['--require', join(__dirname, '..', '..', '..', 'bench', 'register.cjs')] }
-      : {}),
   });
 }

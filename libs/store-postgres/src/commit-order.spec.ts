@@ -1,8 +1,9 @@
 import { Unavailable } from '@causeway/resources';
 import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres';
-import { freshId, put, WatchReader, write } from '../../store/src/conformance';
-import { createPostgresBackend, type PostgresBackend } from './postgres-backend';
+import { freshId, put, WatchReader, write } from '@causeway/store/testing';
+import type { PostgresBackend } from './postgres-backend';
+import { createPostgresBackend } from '../testing/connected-backend';
 import { WRITE_STATEMENT, writeCall } from './write/write-request';
 
 /** A writer that can be stopped between its steps, as no process of ours can: a transaction of several statements. */

@@ -1,9 +1,11 @@
-import { FakeClock, silentLogger, systemClock } from '@causeway/runtime';
+import { silentLogger, systemClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { followStore, ResourceIndex } from '@causeway/store';
 import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres';
-import { freshId, put, WatchReader, write } from '../../store/src/conformance';
-import { createPostgresBackend, type PostgresBackend, type PostgresOptions } from './postgres-backend';
+import { freshId, put, WatchReader, write } from '@causeway/store/testing';
+import type { PostgresBackend, PostgresOptions } from './postgres-backend';
+import { createPostgresBackend } from '../testing/connected-backend';
 
 describe('incarnations of a store (docs/design.md §2.7)', () => {
   let database: TestDatabase;

@@ -1,6 +1,5 @@
 /** The store of a control plane in Postgres (libs/store-postgres/README.md). */
-export { createPostgresBackend, PostgresBackend, type PostgresOptions, type PostgresStatus } from './postgres-backend';
-export { restoreBackup, type Restored, type RestoreOptions } from './backup/postgres-restore';
-export { PostgresStore } from './postgres-store';
+export { PostgresBackend, type PostgresOptions } from './postgres-backend';
+export { restoreBackup, type Restored } from './backup/postgres-restore';
 export { databaseUrlFault } from './servers/server-urls';
 export { POSTGRES_BACKEND, StoreModule } from './store.module';

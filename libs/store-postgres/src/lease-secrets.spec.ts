@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { AgentLeaseStore, LeaseAgent, LeaseKey } from '@causeway/store';
 import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres';
-import { createPostgresBackend, type PostgresBackend } from './postgres-backend';
+import type { PostgresBackend } from './postgres-backend';
+import { createPostgresBackend } from '../testing/connected-backend';
 
 const LENGTH = 60_000;
 
@@ -13,7 +14,11 @@ describe('secrets of leases in Postgres', () => {
   let client: Client;
   const key = (): LeaseKey => ({ mesh: 'default', namespace: 'default', name: randomUUID() });
   const agent = (startedAt: number, instance = 'a'): LeaseAgent => ({
-    ...{ instance, run: `run-${startedAt}`, startedAt, machine: 'vm', address: '10.0.0.1' },
+    instance,
+    run: `run-${startedAt}`,
+    startedAt,
+    machine: 'vm',
+    address: '10.0.0.1',
   });
   const claim = async (of: LeaseKey, by: LeaseAgent, secretHash?: string, backend = backends[0]): Promise<string> => {
     const session = randomUUID();

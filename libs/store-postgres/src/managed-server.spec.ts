@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres';
 import { until } from '../../../test/support/until';
-import { freshId, put, WatchReader } from '../../store/src/conformance';
-import { createPostgresBackend, type PostgresBackend } from './postgres-backend';
+import { freshId, put, WatchReader } from '@causeway/store/testing';
+import type { PostgresBackend } from './postgres-backend';
+import { createPostgresBackend } from '../testing/connected-backend';
 
 const NEVER = 3_600_000;
 

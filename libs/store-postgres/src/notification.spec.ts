@@ -1,7 +1,8 @@
 import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres';
-import { freshId, put, WatchReader, write } from '../../store/src/conformance';
-import { createPostgresBackend, type PostgresBackend } from './postgres-backend';
+import { freshId, put, WatchReader, write } from '@causeway/store/testing';
+import type { PostgresBackend } from './postgres-backend';
+import { createPostgresBackend } from '../testing/connected-backend';
 
 const NEVER = 3_600_000;
 

@@ -88,7 +88,9 @@ export class PostgresAgentLeases implements AgentLeaseStore {
   async take(claims: readonly LeaseClaim[], length: number): Promise<readonly LeaseAnswer[]> {
     const asked = claims.map(({ agent, ...claim }) => ({ ...claim, ...agent, started_at: agent.startedAt }));
     const rows = await this.database.query<AgentLeaseRow>({
-      ...{ name: 'claim-leases', text: TAKE, values: [JSON.stringify(asked), length] },
+      name: 'claim-leases',
+      text: TAKE,
+      values: [JSON.stringify(asked), length],
     });
     const leases = new Map(rows.map((row) => [keyOf(row), leaseOf(row)]));
     return claims.map((claim) => {
@@ -189,7 +191,18 @@ function isLease(row: { readonly mesh: string | null }): boolean {
 function leaseOf(row: AgentLeaseRow): AgentLease {
   const { mesh, namespace, name, instance, run, machine, address, session, since, health } = row;
   return {
-    ...{ mesh, namespace, name, instance, run, machine, address, session, since, health },
-    ...{ startedAt: row.started_at, expiresAt: row.expires_at, changedAt: row.changed_at },
+    mesh,
+    namespace,
+    name,
+    instance,
+    run,
+    machine,
+    address,
+    session,
+    since,
+    health,
+    startedAt: row.started_at,
+    expiresAt: row.expires_at,
+    changedAt: row.changed_at,
   };
 }

@@ -140,7 +140,9 @@ export class PostgresBackend {
       await leaseDatabase.connect();
     });
     this.listener = new NotifyListener({
-      ...{ servers, clock, logger },
+      servers,
+      clock,
+      logger,
       channels: {
         // This process's own writes wake the watches themselves, and earlier.
         causeway_log: (backend) => (backend !== undefined && database.owns(backend) ? undefined : this.wakeUp.notify()),
@@ -148,17 +150,5 @@ export class PostgresBackend {
       },
       afterSilence: () => void database.leaveSilent(),
     });
-  }
-}
-
-/** A connected backend: see `PostgresBackend.connect`. */
-export async function createPostgresBackend(options: PostgresOptions): Promise<PostgresBackend> {
-  const backend = new PostgresBackend(options);
-  try {
-    await backend.connect();
-    return backend;
-  } catch (error) {
-    await backend.close();
-    throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { createTestDatabase } from '../../../test/support/postgres';
-import { storeConformance } from '../../store/src/conformance';
-import { createPostgresBackend } from './postgres-backend';
+import { storeConformance } from '@causeway/store/testing';
+import { createPostgresBackend } from '../testing/connected-backend';
 
 storeConformance('PostgresStore', async () => {
   const database = await createTestDatabase();

@@ -54,7 +54,13 @@ export class PostgresProxySessions implements ProxySessionStore {
     for (const row of rows) {
       const { instance, at_version: version, incarnation, revision, ended: isEnd, seen_at: seenAt, now_ms: now } = row;
       const replica = replicas.get(instance) ?? {
-        ...{ instance, version, incarnation, revision, isEnd, seenAt, now },
+        instance,
+        version,
+        incarnation,
+        revision,
+        isEnd,
+        seenAt,
+        now,
         sessions: [],
       };
       replicas.set(instance, replica);

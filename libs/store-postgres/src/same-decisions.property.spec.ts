@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import type { Identity } from '@causeway/resources';
-import { MemoryStore, type Change, type ResourceStore, type WriteRequest } from '@causeway/store';
+import type { Change, ResourceStore, WriteRequest } from '@causeway/store';
+import { MemoryStore, copyFacts, freshId, freshVip, put } from '@causeway/store/testing';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres';
-import { copyFacts, freshId, freshVip, put } from '../../store/src/conformance';
-import { createPostgresBackend, type PostgresBackend } from './postgres-backend';
+import type { PostgresBackend } from './postgres-backend';
+import { createPostgresBackend } from '../testing/connected-backend';
 
 /** Which of a few resources and addresses a change is about, so that the changes of one write meet each other. */
 interface Drawn {

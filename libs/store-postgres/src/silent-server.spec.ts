@@ -2,8 +2,9 @@ import { Unavailable } from '@causeway/resources';
 import { Link } from '../../../test/support/link';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres';
 import { until } from '../../../test/support/until';
-import { freshId, put, write } from '../../store/src/conformance';
-import { createPostgresBackend, type PostgresBackend } from './postgres-backend';
+import { freshId, put, write } from '@causeway/store/testing';
+import type { PostgresBackend } from './postgres-backend';
+import { createPostgresBackend } from '../testing/connected-backend';
 
 /** A statement that is not answered would be waited for longer than the test lasts. */
 const HOUR = 3_600_000;

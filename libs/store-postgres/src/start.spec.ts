@@ -4,8 +4,9 @@ import { Unavailable } from '@causeway/resources';
 import { silentLogger, systemClock, type Logger } from '@causeway/runtime';
 import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres';
-import { freshId, put, write } from '../../store/src/conformance';
-import { createPostgresBackend, type PostgresBackend, type PostgresOptions } from './postgres-backend';
+import { freshId, put, write } from '@causeway/store/testing';
+import type { PostgresBackend, PostgresOptions } from './postgres-backend';
+import { createPostgresBackend } from '../testing/connected-backend';
 
 describe('the start of a store', () => {
   let database: TestDatabase;

@@ -1,7 +1,8 @@
 import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres';
-import { freshId, put, write } from '../../store/src/conformance';
-import { createPostgresBackend, type PostgresBackend } from './postgres-backend';
+import { freshId, put, write } from '@causeway/store/testing';
+import type { PostgresBackend } from './postgres-backend';
+import { createPostgresBackend } from '../testing/connected-backend';
 
 describe('an address in the table itself (docs/design.md §2.6)', () => {
   let database: TestDatabase;

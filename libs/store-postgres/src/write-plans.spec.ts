@@ -2,8 +2,8 @@ import type { Identity } from '@causeway/resources';
 import type { Change } from '@causeway/store';
 import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres';
-import { freshId, freshVip, put } from '../../store/src/conformance';
-import { createPostgresBackend } from './postgres-backend';
+import { freshId, freshVip, put } from '@causeway/store/testing';
+import { createPostgresBackend } from '../testing/connected-backend';
 import { valuesOf, writeCall } from './write/write-request';
 
 const ROWS = 2_000;

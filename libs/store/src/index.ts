@@ -6,7 +6,6 @@ export {
   type ChangeBatch,
   type ChangeResult,
   type CopyFacts,
-  type DeleteChange,
   type Expectation,
   type Fence,
   type Note,
@@ -15,7 +14,6 @@ export {
   type ReadSet,
   type Refusal,
   type ResourceStore,
-  type SessionFence,
   type Snapshot,
   type ResourceLookup,
   type StoreChange,
@@ -23,13 +21,8 @@ export {
   type WriteRequest,
   type WriteResult,
 } from './resource-store';
-export {
-  ResourceIndex,
-  type IndexChange,
-  type IndexEvent,
-  type IndexListener,
-  type IndexReader,
-} from './resource-index';
+export { ResourceIndex, type IndexChange, type IndexEvent, type IndexReader } from './resource-index';
+export { followStore, reachedSoon, waitUntilCaughtUp } from './follow-store';
 export { DoubleBuffer, type Derivation } from './derived/derivation';
 export {
   DerivedTable,
@@ -42,9 +35,7 @@ export {
   type FillRunner,
 } from './derived/derived-table';
 export { followIndex, type IndexedState } from './derived/follow-index';
-export { followStore, reachedSoon, waitUntilCaughtUp, type FollowOptions } from './follow-store';
 export {
-  type SessionDirection,
   type SessionOpening,
   type SessionRequest,
   type SessionStore,
@@ -77,7 +68,6 @@ export type {
   LeaseSurvey,
   LostLease,
 } from './agent-leases';
-export { MemoryDisk, type MemoryBackup, type MemoryDiskOptions, type NewestOrder } from './memory/memory-disk';
 export {
   auditFields,
   auditSource,
@@ -94,38 +84,23 @@ export {
   type AuditSource,
   type AuditSubject,
 } from './audit-log';
-export { MemoryAudit } from './memory/memory-audit';
-export { MemoryStore } from './memory/memory-store';
-export { MemorySessions } from './memory/memory-sessions';
-export { MemoryProxySessions } from './memory/memory-proxy-sessions';
-export { MemoryAgentLeases } from './memory/memory-agent-leases';
-export { MemoryLease } from './memory/memory-lease';
-export {
-  outdatedResults,
-  refusalDetail,
-  RefusedWrite,
-  refusedWrite,
-  type RefusalFacts,
-  type RefusedChange,
-} from './refused-write';
+export { outdatedResults, refusalDetail, RefusedWrite, refusedWrite, type RefusalFacts } from './refused-write';
 export { unstorable } from './storable';
 export {
   BACKUP_VERSION,
   BackupWriter,
   MAX_BACKUP_LINE,
-  type BackupHead,
   type BackupHeader,
   type BackupOwner,
   type BackupRecord,
   type BackupTable,
   type StoreFacts,
 } from './backup/backup-format';
-export { BackupReader, backupLines, type BackupLine, type BackupProblem } from './backup/backup-reader';
+export { BackupReader, backupLines, type BackupProblem } from './backup/backup-reader';
 export {
   ownerProblem,
   StoreNotEmpty,
   type BackupReceiver,
-  type BackupRows,
   type BackupSelection,
   type RestoreResult,
   type StoreExport,

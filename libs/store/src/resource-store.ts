@@ -79,7 +79,7 @@ export interface Fence {
 }
 
 /** A zone session's right to write on the global: refused unless this session stands for the zone (docs/design.md §5). */
-export interface SessionFence {
+interface SessionFence {
   readonly zone: string;
   readonly session: number;
 }

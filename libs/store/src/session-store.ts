@@ -13,7 +13,7 @@ export interface SessionRequest {
   readonly direction?: SessionDirection;
 }
 
-export type SessionDirection = 'both' | 'up' | 'down';
+type SessionDirection = 'both' | 'up' | 'down';
 
 /** The answer to a request: the number that now stands for the zone, or the refusal. */
 export type SessionOpening =

@@ -13,7 +13,7 @@ export {
   type SyncPeer,
 } from './sync-rules';
 export { toldInstances } from './told-instances';
-export { MeshView, type ExportDefault, type SyncedMesh } from './mesh-view';
+export { MeshView, type ExportDefault } from './mesh-view';
 export { Outbox } from './outbox';
 export {
   type LastSent,
@@ -26,7 +26,6 @@ export { Inbox, type InboundChanges, type InboundItem, type InboundMessage } fro
 export { inboundViolation } from './inbound-validation';
 export { Rejections, type Rejection } from './rejection';
 export {
-  lostRuleOf,
   lostRulesOf,
   lostSince,
   lostStateOf,

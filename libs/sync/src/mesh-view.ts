@@ -85,7 +85,9 @@ export class MeshView {
     const meshes = kind.scope === 'mesh' ? [...this.meshes].sort() : [];
     if (!crossesZones(kind.sync)) return JSON.stringify([meshes.map(([name]) => name)]);
     const zones = [...this.zones].map(([name, { visible, except, labels }]) => [
-      ...[name, visible, selectableLabels(labels)],
+      name,
+      visible,
+      selectableLabels(labels),
       ...(except.length > 0 ? [except] : []),
     ]);
     return JSON.stringify([meshes, zones.sort(), this.exportDefault]);

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
-import { defineKind, Sync, type JsonValue, type Kind, type Resource, type SyncRule } from '@causeway/resources';
+import { defineKind, Sync, type JsonValue, type Kind, type Resource } from '@causeway/resources';
+import type { SyncRule } from '@causeway/resources/testing';
 import { MeshView } from './mesh-view';
 import { isKindSentDown, isKindSentUp, isOwnedByStream, isSentDown, isSentUp, ownershipViolation } from './sync-rules';
 

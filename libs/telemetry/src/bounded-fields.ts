@@ -1,7 +1,7 @@
 import { errorText, type LogFields } from '@causeway/runtime';
 
 /** Longest text of one field, in characters. */
-export const LONGEST_TEXT = 2_000;
+const LONGEST_TEXT = 2_000;
 /** Most items of a list in a line. */
 export const MOST_ITEMS = 20;
 /** Most fields of an object in a line; more than a program has settings. */

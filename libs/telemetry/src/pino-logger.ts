@@ -4,7 +4,7 @@ import type { LogFields, Logger } from '@causeway/runtime';
 import { boundedFields, boundedText } from './bounded-fields';
 
 /** From which lines on a program logs. */
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /** The log of a program. */
 export interface ProgramLogger extends Logger {

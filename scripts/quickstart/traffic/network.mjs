@@ -29,8 +29,13 @@ export function demoNetwork(network) {
     // All that proxies without an agent may dial outside the mesh.
     mayDial: { CAUSEWAY_EXTERNAL_MAY_DIAL: `${network}.0.0/16` },
     machines: MACHINES.map(({ zone, service }, n) => ({
-      ...{ zone, service, dataplane: `${service}-1`, address: `${network}.128.${n + 1}` },
-      ...{ port: PORTS.inbound, processPort: PORTS.process, dnsPort: PORTS.dns },
+      zone,
+      service,
+      dataplane: `${service}-1`,
+      address: `${network}.128.${n + 1}`,
+      port: PORTS.inbound,
+      processPort: PORTS.process,
+      dnsPort: PORTS.dns,
     })),
     ingresses: MACHINES.map(({ zone }, n) => ({ zone, address: `${network}.129.${n + 1}`, port: PORTS.ingress })),
   };

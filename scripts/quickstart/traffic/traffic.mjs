@@ -77,10 +77,15 @@ function agentConfig({ service, dataplane, address, port, processPort, dnsPort }
     dns: { address, port: dnsPort },
     dataplanes: [
       {
-        ...{ name: dataplane, address },
+        name: dataplane,
+        address,
         services: [
           {
-            ...{ name: service, port, servicePort: processPort, serviceAddress: address, protocol: 'http' },
+            name: service,
+            port,
+            servicePort: processPort,
+            serviceAddress: address,
+            protocol: 'http',
             health: { http: { path: '/' }, interval: '1s', timeout: '1s' },
           },
         ],

@@ -45,8 +45,19 @@ function connected(base = ''): Socket {
 }
 
 const ODD_NAMES = [
-  ...['%00', '%01', '%0a', '%ff', '%zz', '..%2f..', 'a'.repeat(15_000), '%E2%80%A8', 'x?since=%00', 'x?zone=%7f'],
-  ...['x?filter[labels.%00]=a', 'x?namespace=%01', `x?labelSelector=${'a%20in%20('.repeat(1_000)}`],
+  '%00',
+  '%01',
+  '%0a',
+  '%ff',
+  '%zz',
+  '..%2f..',
+  'a'.repeat(15_000),
+  '%E2%80%A8',
+  'x?since=%00',
+  'x?zone=%7f',
+  'x?filter[labels.%00]=a',
+  'x?namespace=%01',
+  `x?labelSelector=${'a%20in%20('.repeat(1_000)}`,
   `x?${'a=1&'.repeat(3_000)}`,
 ];
 
@@ -153,8 +164,11 @@ async function lists(arena: Arena): Promise<void> {
   const requirement = (_: unknown, i: number): string => `k${i} notin (${'a,'.repeat(20)}b)`;
   const selector = encodeURIComponent(Array.from({ length: 20 }, requirement).join(','));
   const paths = [
-    ...['/meshservices?size=1000', `/meshservices?size=1000&labelSelector=${selector}`],
-    ...['/_resources', '/openapi.json', '/meshes/default/hostnames'],
+    '/meshservices?size=1000',
+    `/meshservices?size=1000&labelSelector=${selector}`,
+    '/_resources',
+    '/openapi.json',
+    '/meshes/default/hostnames',
   ];
   await each(
     arena,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { LeaseHolder } from '@causeway/agent';
+import { LeaseHolder } from '@causeway/agent/testing';
 import type { JsonObject } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { RESOURCE_TYPES } from '@causeway/xds';
@@ -127,8 +127,12 @@ async function attached(
   const { port = 0, tokens = {} } = target.proxies[zone] ?? {};
   const end = new AbortController();
   const holder = new LeaseHolder({
-    ...{ instance, secret, machine: `vm${ESCAPES}`, version: `1${ESCAPES}` },
-    ...{ clock: systemClock, logger: silentLogger },
+    instance,
+    secret,
+    machine: `vm${ESCAPES}`,
+    version: `1${ESCAPES}`,
+    clock: systemClock,
+    logger: silentLogger,
     addresses: () => [`127.0.0.1:${port}`],
     tls: () => undefined,
     authorization: () => `Bearer ${tokens[token]}`,

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { JsonObject } from '@causeway/resources';
-import { decodeRequest, type WireRequest, type WireResource } from '../../../libs/kds/src/testing';
+import { decodeRequest, type WireRequest, type WireResource } from '@causeway/kds/testing';
 import { EvilZone, type EvilMessage, type EvilStream } from '../evil-zone';
 import { textOf, type Arena, type Attack } from '../target';
 
@@ -57,8 +57,16 @@ export function zoneAttacks(): readonly Attack[] {
 
 /** Names of all zones that attack: each has a token of its own. */
 export const EVIL_ZONES = [
-  ...['evil', 'evil-kinds', 'evil-flood', 'evil-pieces', 'evil-many', 'evil-garbage'],
-  ...['evil-ages', 'evil-lies', 'evil-storm', 'evil-slow'],
+  'evil',
+  'evil-kinds',
+  'evil-flood',
+  'evil-pieces',
+  'evil-many',
+  'evil-garbage',
+  'evil-ages',
+  'evil-lies',
+  'evil-storm',
+  'evil-slow',
 ] as const;
 
 function points(count: number) {

@@ -2,7 +2,7 @@ import type { Client } from 'pg';
 import { REST } from './world';
 
 /** What the log of every row's every version shows; all of these are to be 0. */
-export interface AuditFindings {
+interface AuditFindings {
   /** I1: one address in two living rows. */
   readonly duplicates: number;
   /** I1: an address handed to another before its rest. */

@@ -1,9 +1,10 @@
 import { createInterface } from 'node:readline';
-import { createZoneReconcilers, runLoops } from '@causeway/controllers';
+import { createZoneReconcilers } from '@causeway/controllers';
+import { runLoops } from '@causeway/controllers/testing';
 import { createRedisLock } from '@causeway/leader-redis';
 import { createElection, silentLogger, systemClock, type LeaderTerm } from '@causeway/runtime';
 import { Fenced, followStore, ResourceIndex, type ResourceStore } from '@causeway/store';
-import { createPostgresBackend } from '@causeway/store-postgres';
+import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import { CP, RANGE, REST, traceOf } from './world';
 
 /**

@@ -192,7 +192,9 @@ describeWithRedis('an election on real servers (docs/design.md §3)', () => {
 
   it('follows a killed leader while Redis stands open and never answers, and keeps the term when it does again', async () => {
     const killed = new CandidateProcess({
-      ...{ database: database.url, redis: redis.url, leaseMs: LEASE },
+      database: database.url,
+      redis: redis.url,
+      leaseMs: LEASE,
       onEvent: (_, { event }) => void (led ||= event === 'lead'),
     });
     let led = false;

@@ -1,4 +1,5 @@
-import { createPostgresBackend, type PostgresBackend } from '@causeway/store-postgres';
+import type { PostgresBackend } from '@causeway/store-postgres';
+import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres';
 import { until } from '../../support/until';
@@ -32,7 +33,10 @@ describe('a leader whose event loop is held', () => {
 
   async function start(stallMs?: number): Promise<CandidateProcess> {
     const one = new CandidateProcess({
-      ...{ database: database.url, redis: '', leaseMs: LEASE, ...(stallMs === undefined ? {} : { stallMs }) },
+      database: database.url,
+      redis: '',
+      leaseMs: LEASE,
+      ...(stallMs === undefined ? {} : { stallMs }),
       onEvent: (candidate, event) => void events.push({ ...event, candidate }),
     });
     candidates.push(one);

@@ -1,5 +1,6 @@
 import { Client } from 'pg';
-import { createPostgresBackend, type PostgresBackend } from '@causeway/store-postgres';
+import type { PostgresBackend } from '@causeway/store-postgres';
+import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres';
 import { until } from '../../support/until';
 import { beginAudit, readAudit, type AuditReport } from './audit';

@@ -9,8 +9,10 @@ import {
   type LeaderLock,
   type LeaderTerm,
 } from '@causeway/runtime';
-import { createRedisLock, type RedisLock } from '@causeway/leader-redis';
-import { createPostgresBackend, type PostgresBackend } from '@causeway/store-postgres';
+import { createRedisLock } from '@causeway/leader-redis';
+import type { RedisLock } from '@causeway/leader-redis/testing';
+import type { PostgresBackend } from '@causeway/store-postgres';
+import { createPostgresBackend } from '@causeway/store-postgres/testing';
 
 export interface ReplicaOptions {
   readonly database: string;
@@ -44,7 +46,10 @@ export class Replica {
     this.election = createElection({
       lease: wrapLease(backend.lease),
       ...(lock ? { lock: wrapLock(lock) } : {}),
-      ...{ holder: this.holder, leaseMs, clock, logger: silentLogger },
+      holder: this.holder,
+      leaseMs,
+      clock,
+      logger: silentLogger,
     });
     this.done = this.election.run(async (term) => {
       this.terms.push(term);

@@ -2,8 +2,8 @@ import { createAppMeshLoops, createZoneReconcilers, LoopRunner, type ControlLoop
 import { FollowedRoutes } from '@causeway/meshes';
 import { globalIdentity, isJsonArray, isJsonObject } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
-import { fillAtOnce, Fenced, type Change } from '@causeway/store';
-import { createPostgresBackend } from '@causeway/store-postgres';
+import { Fenced, fillAtOnce, type Change } from '@causeway/store';
+import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import { Client } from 'pg';
 import { dataplane, idOf, put, remove } from '../../support/loop-harness';
 import { meshesOf } from '../../support/meshes';
@@ -45,13 +45,19 @@ const written = ({ runner }: Believer): number =>
   Object.values(runner.stats.loops).reduce((sum, loop) => sum + loop.written, 0);
 
 const service = (n: number, app: number): Change => ({
-  ...{ type: 'put', id: serviceId(`s${n}`), expect: 'any' },
-  ...{ labels: { app: `app-${app % APPS}`, 'kuma.io/origin': 'zone' }, spec: { ports: [{ port: 80 }] } },
+  type: 'put',
+  id: serviceId(`s${n}`),
+  expect: 'any',
+  labels: { app: `app-${app % APPS}`, 'kuma.io/origin': 'zone' },
+  spec: { ports: [{ port: 80 }] },
 });
 const gone = (n: number): Change => ({ type: 'delete', id: serviceId(`s${n}`), expect: 'any' });
 const global = (kind: string, name: string, spec = {}): Change => ({
-  ...{ type: 'put', id: globalIdentity(kind, name), expect: 'any' },
-  ...{ labels: { 'kuma.io/origin': 'global' }, spec },
+  type: 'put',
+  id: globalIdentity(kind, name),
+  expect: 'any',
+  labels: { 'kuma.io/origin': 'global' },
+  spec,
 });
 
 /** What users do between two rounds: services come, go, and change places in the contest for names. */

@@ -36,7 +36,9 @@ describeWithRedis('a key in Redis that no replica can take (docs/design.md §3)'
 
   async function replica(more: Partial<ReplicaOptions> = {}): Promise<Replica> {
     const one = await Replica.start({
-      ...{ database: database.url, redis: redis.url, leaseMs: LEASE },
+      database: database.url,
+      redis: redis.url,
+      leaseMs: LEASE,
       work: (term, self) => {
         const others = replicas.filter((other) => other !== self && stands(other.terms.at(-1)));
         together.push(...others.map(({ holder }) => `${holder} beside ${term.holder}`));

@@ -1,4 +1,4 @@
-import { createPostgresBackend } from '@causeway/store-postgres';
+import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import type { Change } from '@causeway/store';
 
 /** Writes without end, small and large, until it is killed; says when it begins. */

@@ -1,5 +1,5 @@
 import { deserialize, serialize } from 'node:v8';
-import { decodeDocument } from '@causeway/admission';
+import { decodeDocument } from '@causeway/admission/testing';
 import { coreKinds } from '@causeway/kinds';
 import { jsonShapeViolation, type Kind } from '@causeway/resources';
 import { validateDraft } from '../../../libs/admission/src/validate-draft';

@@ -14,7 +14,7 @@ import {
   ResourceEncoder,
   type Dialect,
   type WireResource,
-} from '../../../libs/kds/src/testing';
+} from '@causeway/kds/testing';
 import { CHUNKED_BOUNDS, KUMA_BOUNDS, REQUEST_BOUNDS } from '../../../libs/kds/src/wire/bounds';
 import { openResponse } from '../../../libs/kds/src/wire/response';
 import { checkHandshake } from '../../../libs/kds/src/global/handshake-rules';
@@ -62,7 +62,10 @@ function takeIn(bytes: Buffer, dialect: Dialect): unknown {
   const receiver = { role: 'global', from: 'west' } as const;
   const index = new ResourceIndex();
   const steps = decodeMessage(openResponse(bytes, bounds), {
-    ...{ receiver, index, dialect, bounds },
+    receiver,
+    index,
+    dialect,
+    bounds,
     kindOf: (name) => coreKinds.kind(name),
     hasSeen: () => true,
     isWhole: () => true,

@@ -1,12 +1,6 @@
 import { parseAddress, parseRange, planRanges } from '@causeway/ipam';
-import {
-  checkTemplate,
-  hashedName,
-  parseKri,
-  parseTemplate,
-  renderTemplate,
-  templateRequirements,
-} from '@causeway/naming';
+import { checkTemplate, parseKri, parseTemplate, renderTemplate, templateRequirements } from '@causeway/naming';
+import { hashedName } from '@causeway/naming/testing';
 import { checkName, FieldPath, isLabelKey, isLabelValue, parseIdentityKey } from '@causeway/resources';
 import type { Prng } from '../../simulation/engine/prng';
 import { takesText, type EntryPoint } from '../entry-point';

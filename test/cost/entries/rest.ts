@@ -1,5 +1,5 @@
 import { parse as parseQuery } from 'node:querystring';
-import { identityNamed, checkPrecondition } from '@causeway/admission';
+import { identityNamed, checkPrecondition } from '@causeway/admission/testing';
 import { coreKinds } from '@causeway/kinds';
 import { decodeCursor, decodeResumePoint, parseLabelSelector } from '@causeway/queries';
 import { AccessPolicy } from '@causeway/access';
@@ -9,13 +9,13 @@ import { ResourceIndex } from '@causeway/store';
 import { matchesLabels } from '../../../libs/queries/src/list/label-selector';
 import { RequestCallers } from '../../../libs/rest/src/http/request-callers';
 import { LocalSocket } from '@causeway/rest';
-import { queryOf } from '../../../libs/rest/src/requests/query-reader';
+import { queryOf } from '../../../libs/rest/src/http/query-reader';
 import { decodeBody } from '../../../libs/rest/src/http/body-decode';
 import { DEFAULT_LIMITS } from '../../../libs/rest/src/rest-dependencies';
 import { requestLineError } from '../../../libs/rest/src/http/request-hooks';
 import { pathOf, unknownPath } from '../../../libs/rest/src/http/route-table';
 import { problemJson, problemOf } from '../../../libs/rest/src/http/problem.filter';
-import { readPage, readSelection } from '../../../libs/rest/src/requests/request-decoding';
+import { readPage, readSelection } from '../../../libs/rest/src/http/request-decoding';
 import { listParameters } from '../../../libs/rest/src/requests/query-parameters';
 import { restAccess } from '../../support/rest-access';
 import type { Prng } from '../../simulation/engine/prng';
@@ -28,7 +28,13 @@ const HEAD = 16 * 1024;
 const RESOURCE = {
   id: { kind: 'MeshService', mesh: 'default', zone: 'east', namespace: 'default', name: 'redis' },
   labels: Object.fromEntries(Array.from({ length: 64 }, (_, i) => [`k${i}`, 'v'])),
-  ...{ spec: {}, uid: 'u', generation: 1, revision: 1, createdAt: 0, modifiedAt: 0, creationOrder: 1 },
+  spec: {},
+  uid: 'u',
+  generation: 1,
+  revision: 1,
+  createdAt: 0,
+  modifiedAt: 0,
+  creationOrder: 1,
   origin: { incarnation: 'i', revision: 1, committedAt: 0 },
   freed: [],
 };

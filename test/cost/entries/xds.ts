@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { DeltaDiscoveryRequest, DiscoveryRequest, Node } from '@causeway/proto-gen';
 import type { JsonObject } from '@causeway/resources';
-import { FakeClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { DEFAULT_XDS_LIMITS, RESOURCE_TYPES } from '@causeway/xds';
 import { verifyDataplaneToken } from '../../../libs/access/src/dataplanes/dataplane-token';
 import { checkCsr } from '../../../libs/identity/src/x509';
@@ -70,7 +70,11 @@ function takeIn(form: AdsForm, bytes: Buffer): unknown {
   const session = new AdsSession<string>(
     { id: 'a', view: '' },
     {
-      ...{ form, source, clock, subscribers: new Subscribers<string>(clock), encoder: new ResponseEncoder() },
+      form,
+      source,
+      clock,
+      subscribers: new Subscribers<string>(clock),
+      encoder: new ResponseEncoder(),
       counters: { responses: 0, resources: 0, unchanged: 0, rejections: 0, staleNonces: 0 },
       mostNames: DEFAULT_XDS_LIMITS.names,
       names: new NameBudget(1_000_000, 0),
@@ -134,7 +138,10 @@ function requestShapes(form: AdsForm, draw: Prng): Shape[] {
 /** What a proxy says of a response of a thousand listeners. */
 function reject(): (text: string) => void {
   const told = Array.from({ length: 1_000 }, (_, i) => ({
-    ...{ type: RESOURCE_TYPES.listener, name: `inbound:10.0.0.1:${i}`, version: 'v', bytes: Buffer.alloc(0) },
+    type: RESOURCE_TYPES.listener,
+    name: `inbound:10.0.0.1:${i}`,
+    version: 'v',
+    bytes: Buffer.alloc(0),
   }));
   return (text) => new Rejections().reject(told, { text, at: 0 }, 1);
 }

@@ -93,8 +93,12 @@ export class TranscriptShell {
     const child = spawn('sh', ['-c', `exec 2>&1\n${command}`], {
       cwd: this.folder,
       env: {
-        ...{ ...Object.fromEntries(inherited), PATH, HOME: this.root },
-        ...{ CAUSEWAY_SERVER: server, CAUSEWAY_TOKEN: ADMIN_TOKEN, ...this.options.env },
+        ...Object.fromEntries(inherited),
+        PATH,
+        HOME: this.root,
+        CAUSEWAY_SERVER: server,
+        CAUSEWAY_TOKEN: ADMIN_TOKEN,
+        ...this.options.env,
       },
       stdio: ['ignore', 'pipe', 'ignore'],
     });

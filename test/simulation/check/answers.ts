@@ -1,12 +1,5 @@
 import { identityKey, type Registry } from '@causeway/resources';
-import {
-  CAUSEWAY_DIALECT,
-  copyOf,
-  decodeRequest,
-  decodeResponse,
-  type Copy,
-  type Sender,
-} from '../../../libs/kds/src/testing';
+import { CAUSEWAY_DIALECT, copyOf, decodeRequest, decodeResponse, type Copy, type Sender } from '@causeway/kds/testing';
 import type { Said } from '../engine/network';
 import type { Row, WatchedDisk } from '../engine/watched-disk';
 import { sameContent } from './copies';

@@ -1,5 +1,6 @@
 import { compareOrders, jsonEqual, type Registry } from '@causeway/resources';
-import { lostRuleOf, type LostRule } from '@causeway/sync';
+import type { LostRule } from '@causeway/sync';
+import { lostRuleOf } from '@causeway/sync/testing';
 import type { Row, WatchedDisk } from '../engine/watched-disk';
 import { SYNC_LABEL } from '../mesh/user-writes';
 import { sameContent } from './copies';
@@ -8,7 +9,7 @@ import { isRanked } from './orders';
 import { INSIGHTS } from './lost-zones';
 
 /** The disks of a mesh. */
-export interface Disks {
+interface Disks {
   readonly global: WatchedDisk;
   readonly zones: readonly WatchedDisk[];
 }

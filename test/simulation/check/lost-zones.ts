@@ -1,5 +1,6 @@
 import { isJsonArray, isJsonObject, type JsonObject } from '@causeway/resources';
-import { lostRuleOf, type LostRule } from '@causeway/sync';
+import type { LostRule } from '@causeway/sync';
+import { lostRuleOf } from '@causeway/sync/testing';
 import type { Timeline } from '../engine/timeline';
 import type { Commit, RowChange, WatchedDisk } from '../engine/watched-disk';
 import { lostOf } from './history';

@@ -1,17 +1,15 @@
 import { Unavailable } from '@causeway/resources';
 import type { LeaderEpoch, LeaderLease } from '@causeway/runtime';
-import {
-  MemoryLease,
-  MemorySessions,
-  MemoryStore,
-  type ChangeBatch,
-  type ResourceIndex,
-  type ResourceStore,
-  type SessionStore,
-  type Snapshot,
-  type WriteRequest,
-  type WriteResult,
+import type {
+  ChangeBatch,
+  ResourceIndex,
+  ResourceStore,
+  SessionStore,
+  Snapshot,
+  WriteRequest,
+  WriteResult,
 } from '@causeway/store';
+import { MemoryLease, MemorySessions, MemoryStore } from '@causeway/store/testing';
 import type { WatchedDisk } from './watched-disk';
 import type { Prng } from './prng';
 import type { SimProcess } from './sim-process';

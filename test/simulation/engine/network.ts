@@ -8,7 +8,7 @@ import {
   type StreamListener,
   type ZoneHeaders,
   type ZoneTransport,
-} from '../../../libs/kds/src/testing';
+} from '@causeway/kds/testing';
 import type { Prng } from './prng';
 import type { SimProcess } from './sim-process';
 

@@ -2,7 +2,7 @@ import type { Clock, Timer } from '@causeway/runtime';
 import type { Timeline } from './timeline';
 
 /** Simulated time 0, ms since 1970. */
-export const EPOCH = 1_760_000_000_000;
+const EPOCH = 1_760_000_000_000;
 
 /**
  * One operating system process: what is meant for it happens only while it runs. Paused (SIGSTOP) it gets everything

@@ -1,4 +1,5 @@
-import { MemoryDisk, type MemoryDiskOptions, type NewestOrder, type Note, type WriteRequest } from '@causeway/store';
+import type { Note, WriteRequest } from '@causeway/store';
+import { MemoryDisk, type MemoryDiskOptions, type NewestOrder } from '@causeway/store/testing';
 
 /** A row as the disk keeps it. */
 export type Row = NonNullable<ReturnType<MemoryDisk['rows']['get']>>;

@@ -15,7 +15,7 @@ export interface DrawLimits {
   readonly replicas: number;
 }
 
-export const EVERYTHING: DrawLimits = {
+const EVERYTHING: DrawLimits = {
   mishaps: ['kill', 'stop', 'pause', 'away', 'lag', 'slow', 'skew', 'depose', 'break', 'cut', 'backup'],
   replicas: 2,
 };

@@ -5,8 +5,8 @@ import { Forbidden, type ControlPlane, type Registry } from '@causeway/resources
 import { DEFAULT_MESH_OWNER, type Meshes } from '@causeway/meshes';
 import { followStore, ResourceIndex, type IndexReader } from '@causeway/store';
 import type { LostRule } from '@causeway/sync';
-import { createGlobalSync, createZoneLifecycleLoop, createZoneSync, type GlobalSync } from '@causeway/kds';
-import type { ZoneLifecycleOptions } from '../../../libs/kds/src/testing';
+import { createZoneLifecycleLoop, type GlobalSync } from '@causeway/kds';
+import { createGlobalSync, createZoneSync, type ZoneLifecycleOptions } from '@causeway/kds/testing';
 import { DatabaseLink, simLease, simSessions, SimStore, type StoreFaults } from '../engine/database';
 import type { Served, SimNetwork } from '../engine/network';
 import type { Prng } from '../engine/prng';
@@ -187,7 +187,7 @@ export class SimReplica {
 }
 
 /** The token that a zone shows in its handshake. */
-export function tokenOf(zone: string): string {
+function tokenOf(zone: string): string {
   return `token-of-${zone}`;
 }
 

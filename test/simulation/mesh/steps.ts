@@ -43,7 +43,7 @@ export type UserAction =
   | { readonly type: 'mesh'; readonly exists: boolean };
 
 /** How a connection ends: both ends hear of it at once, or late and apart. */
-export type BreakKind = 'reset' | 'half-open';
+type BreakKind = 'reset' | 'half-open';
 
 /** Something that happens to machines; times in ms. */
 export type Mishap =
@@ -75,7 +75,7 @@ export type Mishap =
 export type Step = { readonly at: number } & (UserAction | Mishap);
 
 /** A zone of a simulated mesh. */
-export interface ZoneShape {
+interface ZoneShape {
   readonly name: string;
   readonly replicas: number;
 }

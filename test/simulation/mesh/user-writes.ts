@@ -15,7 +15,7 @@ import type { UserAction } from './steps';
 export const SYNC_LABEL = 'kuma.io/kds-sync';
 
 /** The one mesh of a simulation. */
-export const MESH = 'default';
+const MESH = 'default';
 
 /** Where a user writes. */
 export interface Desk {

@@ -8,7 +8,8 @@ import {
   Zone,
 } from '@causeway/kinds';
 import { Registry, type ControlPlane } from '@causeway/resources';
-import { MemoryStore, type Change, type MemoryBackup } from '@causeway/store';
+import type { Change } from '@causeway/store';
+import { MemoryStore, type MemoryBackup } from '@causeway/store/testing';
 import { Checker } from '../check/checker';
 import type { Violation } from '../check/violation';
 import type { StoreFaults } from '../engine/database';

@@ -22,8 +22,11 @@ function listContexts(context: ProgramContext, { output }: { readonly output: Ou
   else {
     const used = context.flags().context ?? context.config.context ?? currentContext;
     const rows = all.map(([name, each]) => [
-      ...[name === used ? '*' : '', name, each.server ?? ''],
-      ...[each.mesh ?? '', describeToken(tokenIfReadable(each), context.now())],
+      name === used ? '*' : '',
+      name,
+      each.server ?? '',
+      each.mesh ?? '',
+      describeToken(tokenIfReadable(each), context.now()),
     ]);
     context.print(table(['CURRENT', 'NAME', 'SERVER', 'MESH', 'TOKEN'], rows));
   }

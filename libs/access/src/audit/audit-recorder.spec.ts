@@ -1,20 +1,20 @@
 import { Forbidden, Invalid, Unavailable } from '@causeway/resources';
-import { FakeClock, silentLogger, type LogFields, type Logger } from '@causeway/runtime';
-import { MemoryAudit, MemoryDisk, type AuditLog, type AuditSubject } from '@causeway/store';
+import { silentLogger, type LogFields, type Logger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
+import type { AuditLog, AuditSubject } from '@causeway/store';
+import { MemoryAudit, MemoryDisk } from '@causeway/store/testing';
 import type { Caller } from '../authorization/caller';
 import { AuditRecorder, auditSourceOf, refusalReason } from './audit-recorder';
 
 const anna: Caller = { user: 'anna', groups: ['payments'], by: 'user-token', tokenId: 'token-1' };
 const subject: AuditSubject = {
-  ...{
-    verb: 'update',
-    kind: 'MeshService',
-    mesh: 'default',
-    zone: '',
-    namespace: 'default',
-    name: 'redis',
-    activity: '',
-  },
+  verb: 'update',
+  kind: 'MeshService',
+  mesh: 'default',
+  zone: '',
+  namespace: 'default',
+  name: 'redis',
+  activity: '',
 };
 
 function source(address = '192.0.2.1', caller = anna): ReturnType<typeof auditSourceOf> {
@@ -71,8 +71,15 @@ describe('AuditRecorder', () => {
     expect(fixture.statements).toEqual([2]);
     const [second, first] = (await log.page({ size: 10 })).entries;
     expect(first).toMatchObject({
-      ...{ user: 'anna', groups: ['payments'], recognizedBy: 'user-token', tokenId: 'token-1' },
-      ...{ address: '192.0.2.1', via: 'REST', userAgent: 'curl/8', result: 'refused', reason: 'Forbidden: first' },
+      user: 'anna',
+      groups: ['payments'],
+      recognizedBy: 'user-token',
+      tokenId: 'token-1',
+      address: '192.0.2.1',
+      via: 'REST',
+      userAgent: 'curl/8',
+      result: 'refused',
+      reason: 'Forbidden: first',
     });
     expect((second?.position.at ?? 0) - (first?.position.at ?? 0)).toBe(400_000);
     expect(fixture.lines.map(({ reason }) => reason)).toEqual(['Forbidden: first', 'Forbidden: second']);

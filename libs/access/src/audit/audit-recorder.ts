@@ -156,7 +156,12 @@ export class AuditRecorder {
 
 function boundedSubject({ verb, kind, mesh, zone, namespace, name, activity }: AuditSubject): AuditSubject {
   return {
-    ...{ verb: auditText(verb), kind: auditText(kind), mesh: auditText(mesh), zone: auditText(zone) },
-    ...{ namespace: auditText(namespace), name: auditText(name), activity: auditText(activity) },
+    verb: auditText(verb),
+    kind: auditText(kind),
+    mesh: auditText(mesh),
+    zone: auditText(zone),
+    namespace: auditText(namespace),
+    name: auditText(name),
+    activity: auditText(activity),
   };
 }

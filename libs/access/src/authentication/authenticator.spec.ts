@@ -1,7 +1,7 @@
-import { FakeClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { anonymous, operator, type Caller } from '../authorization/caller';
 import { Authenticator, type TokenVerifier } from './authenticator';
-import { Unauthenticated } from './unauthenticated';
+import { Unauthenticated } from '../unauthenticated';
 
 const SECOND = 1_000;
 

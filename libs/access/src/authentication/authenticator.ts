@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { BoundedMap, type Clock } from '@causeway/runtime';
 import { anonymous, operator, type Caller } from '../authorization/caller';
-import { Unauthenticated } from './unauthenticated';
+import { Unauthenticated } from '../unauthenticated';
 
 /** Longest bearer token that is looked at, in characters. Tokens with many groups have a few thousand. */
 const LONGEST_TOKEN = 16_384;

@@ -1,4 +1,4 @@
-import { FakeClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { anonymous, localAdmin, type Caller } from '../authorization/caller';
 import { CallerRates, RateLimited } from './caller-rates';
 

@@ -1,5 +1,5 @@
 import { Forbidden } from '@causeway/resources';
-import { FakeClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { StayReview } from './stay-review';
 
 interface Answer {
@@ -19,7 +19,8 @@ describe('whether somebody may stay', () => {
     [asked, told] = [[], []];
     review = new StayReview<Answer>({
       ask: () => new Promise((answer, refuse) => void asked.push({ answer, refuse })),
-      ...{ clock, expired: 'it has expired' },
+      clock,
+      expired: 'it has expired',
       answered: ({ name }) => told.push(name),
       refused: (error) => told.push(error instanceof Error ? `refused: ${error.message}` : ''),
       dropped: ({ name }) => told.push(`dropped ${name}`),

@@ -1,5 +1,5 @@
 import type { Clock } from '@causeway/runtime';
-import { Unauthenticated } from './unauthenticated';
+import { Unauthenticated } from '../unauthenticated';
 
 /** Who is asked whether somebody may stay, and who is told. */
 export interface StayReviewOptions<A extends { readonly until?: number }> {

@@ -7,7 +7,7 @@ import { parseValidity, validityViolations } from '../tokens/validity';
 import { issuerOf, userPayload } from './user-token';
 
 /** How long a user token is valid where nobody says otherwise: a day. */
-export const USER_TOKEN_VALIDITY = '24h';
+const USER_TOKEN_VALIDITY = '24h';
 
 /** A request for a user token. */
 export interface UserTokenRequest {

@@ -4,7 +4,7 @@ import { AUTHENTICATED, type Caller } from '../authorization/caller';
 import type { PresentedTokens } from '../tokens/presented-tokens';
 import { unverifiedClaims, type TrustedKeys } from '../tokens/signed-token';
 import type { TokenVerifier } from './authenticator';
-import { Unauthenticated } from './unauthenticated';
+import { Unauthenticated } from '../unauthenticated';
 import { GLOBAL_ISSUER, isControlPlane, issuerOf, verifyUserToken } from './user-token';
 
 /** The keys and revocations of a control plane; what they are may change between two reads. */

@@ -1,8 +1,7 @@
-import type { KeyObject } from 'node:crypto';
 import type { ControlPlane, JsonObject } from '@causeway/resources';
-import { isTextList, signToken, verifyToken, type TokenFacts, type TrustedKeys } from '../tokens/signed-token';
+import { isTextList, verifyToken, type TokenFacts, type TrustedKeys } from '../tokens/signed-token';
 import { USER_TOKEN } from '../tokens/token-use';
-import { Unauthenticated } from './unauthenticated';
+import { Unauthenticated } from '../unauthenticated';
 
 /** The claims of a user token. */
 export interface UserClaims extends TokenFacts {
@@ -23,15 +22,6 @@ export function issuerOf(cp: ControlPlane): string {
 /** Whether a claim `iss` means a control plane; all others mean OIDC issuers. */
 export function isControlPlane(issuer: string): boolean {
   return issuer.startsWith('causeway:');
-}
-
-/** A signed token in compact form. `now` is ms since 1970. */
-export function signUserToken(
-  claims: UserClaims,
-  key: { readonly serial: number; readonly privateKey: KeyObject },
-  now: number,
-): Promise<string> {
-  return signToken(userPayload(claims), claims, key, now);
 }
 
 /** The claims that are not registered ones, as Kuma writes them, and the issuer. */

@@ -2,13 +2,14 @@ import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypt
 import { SignJWT } from 'jose';
 import { coreKinds } from '@causeway/kinds';
 import { Conflict, Invalid, type ControlPlane } from '@causeway/resources';
-import { errorText, FakeClock, silentLogger } from '@causeway/runtime';
+import { errorText, silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { TestPlane } from '../../../../test/support/test-plane';
 import { globalSecretId, secretText } from '../global-secrets';
 import { createZoneTokenService } from '../zones/zone-token-service';
 import { createAuthentication, type Authentication } from './authentication';
 import { AUTHENTICATION_ID } from './authentication-settings';
-import { Unauthenticated } from './unauthenticated';
+import { Unauthenticated } from '../unauthenticated';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 const HOUR = 3_600_000;

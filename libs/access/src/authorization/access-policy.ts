@@ -127,7 +127,9 @@ export class AccessPolicy {
     const { grants, limits } = this.policy();
     const held = (from: Grants, effect: HeldRole['effect']): HeldRole[] =>
       [...new Set(subjectKeys(caller).flatMap((key) => from.get(key) ?? []))].map(({ role, binding }) => ({
-        ...{ role, binding, effect },
+        role,
+        binding,
+        effect,
       }));
     return [...held(grants, 'grants'), ...held(limits, 'restricts')];
   }

@@ -1,6 +1,7 @@
 import { coreKinds } from '@causeway/kinds';
 import { globalIdentity, type JsonObject } from '@causeway/resources';
-import { MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
+import { ResourceIndex } from '@causeway/store';
+import { MemoryDisk, MemoryStore } from '@causeway/store/testing';
 import { AccessDenied } from './access-denied';
 import { AccessPolicy } from './access-policy';
 import { anonymous, operator, type Caller } from './caller';
@@ -16,7 +17,10 @@ async function policyWith(bindings: Specs, roles: Specs = {}): Promise<AccessPol
   const store = new MemoryStore(new MemoryDisk());
   const putsOf = (kind: string, specs: Specs) =>
     Object.entries(specs).map(([name, spec]) => ({
-      ...{ type: 'put' as const, expect: 'any' as const, labels: {}, spec },
+      type: 'put' as const,
+      expect: 'any' as const,
+      labels: {},
+      spec,
       id: globalIdentity(kind, name),
     }));
   const changes = [...putsOf('Role', roles), ...putsOf('RoleBinding', bindings)];

@@ -17,7 +17,7 @@ export const ADMINS = 'causeway:admins';
 export const AUTHENTICATED = 'causeway:authenticated';
 
 /** The group of who sent no credentials: bind it to a role to open reads to everybody. */
-export const ANONYMOUS = 'causeway:anonymous';
+const ANONYMOUS = 'causeway:anonymous';
 
 /** Who sent no credentials. */
 export const anonymous: Caller = { user: 'anonymous', groups: [ANONYMOUS], by: 'nothing' };

@@ -18,7 +18,9 @@ const PLANES: Readonly<Record<string, ControlPlane>> = {
 /** What roles speak of: all kinds, so that a new one is in the table, and the activities. */
 const SUBJECTS = [
   ...coreKinds.kinds.map(({ name, writer, confidential, namespaced, scope }) => ({
-    ...{ kind: name, writer, open: !confidential },
+    kind: name,
+    writer,
+    open: !confidential,
     place: { ...(scope === 'mesh' ? { mesh: 'default' } : {}), ...(namespaced ? { namespace: 'default' } : {}) },
   })),
   ...Object.entries(activities).map(([kind, writer]) => ({ kind, writer, open: false, place: {} })),
@@ -44,9 +46,19 @@ function mayByGuide(role: Role, { writer, open }: (typeof SUBJECTS)[number], ver
 /** What says how meshes are, and whom they have. */
 const MESH_KINDS = ['Mesh', 'MeshParameters', 'ConfigMap', 'Namespace'];
 const SERVICE_KINDS = [
-  ...['Dataplane', 'MeshService', 'MeshMultiZoneService', 'MeshExternalService'],
-  ...['HTTPRoute', 'GRPCRoute', 'TLSRoute', 'TCPRoute', 'UDPRoute', 'ReferenceGrant'],
-  ...['VirtualNode', 'VirtualRouter', 'VirtualService'],
+  'Dataplane',
+  'MeshService',
+  'MeshMultiZoneService',
+  'MeshExternalService',
+  'HTTPRoute',
+  'GRPCRoute',
+  'TLSRoute',
+  'TCPRoute',
+  'UDPRoute',
+  'ReferenceGrant',
+  'VirtualNode',
+  'VirtualRouter',
+  'VirtualService',
 ];
 
 const anna: Caller = { user: 'anna', groups: ['causeway:authenticated'], by: 'user-token' };
@@ -130,7 +142,8 @@ describe('role × kind × verb × control plane', () => {
   ])('T003-02 %s, narrowed to %j: %j in the namespace shop', async (role, narrowed, { kinds, writes }) => {
     await using policy = await policyWith(planeOf('the global'), role, 'none', narrowed);
     const places = SUBJECTS.filter(({ kind }) => kinds.includes(kind)).map(({ kind, place }) => ({
-      ...{ kind, ...place },
+      kind,
+      ...place,
       ...('namespace' in place ? { namespace: 'shop' } : {}),
     }));
     expect(places).toHaveLength(kinds.length);

@@ -1,6 +1,6 @@
 import type { WorkloadBinding } from '@causeway/identity';
 import { isJsonObject, type JsonObject } from '@causeway/resources';
-import { Unauthenticated } from '../authentication/unauthenticated';
+import { Unauthenticated } from '../unauthenticated';
 import { BACKDATED, isTextList, verifyToken, type TokenFacts, type TrustedKeys } from '../tokens/signed-token';
 import { DATAPLANE_TOKEN } from '../tokens/token-use';
 

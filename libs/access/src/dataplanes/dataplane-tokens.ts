@@ -29,10 +29,10 @@ import {
 } from './dataplane-token';
 
 /** How long a dataplane token is valid where nobody says otherwise: 30 days. */
-export const DATAPLANE_TOKEN_VALIDITY = '720h';
+const DATAPLANE_TOKEN_VALIDITY = '720h';
 
 /** How many machines of a group may be there at once where nobody says otherwise. */
-export const DEFAULT_MACHINES = 100;
+const DEFAULT_MACHINES = 100;
 
 /**
  * A request for a dataplane token: for which Dataplanes of the mesh it holds, and what they may serve. It names one Dataplane, or a workload
@@ -88,7 +88,7 @@ export function createDataplaneTokens(dependencies: TokenDependencies): Dataplan
 }
 
 /** Issues the dataplane tokens of a zone. */
-export class DataplaneTokenIssuer extends TokenIssuer {
+class DataplaneTokenIssuer extends TokenIssuer {
   constructor(dependencies: TokenDependencies, trust: TokenTrust) {
     super(dependencies, trust, DATAPLANE_TOKEN);
   }
@@ -113,7 +113,8 @@ export class DataplaneTokenIssuer extends TokenIssuer {
 function grantOf(request: DataplaneTokenRequest): WorkloadBinding & { readonly mesh: string } {
   const { mesh, name, namespace = 'default', tags, workload, services, machines = DEFAULT_MACHINES } = request;
   return {
-    ...{ mesh, namespace },
+    mesh,
+    namespace,
     ...(name === undefined ? { machines } : { name }),
     ...(tags === undefined ? {} : { tags }),
     ...(workload === undefined ? {} : { workload }),

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { FakeClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { PresentedTokens } from './presented-tokens';
 import { signToken } from './signed-token';
 

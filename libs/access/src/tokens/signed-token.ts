@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { decodeJwt, errors, jwtVerify, SignJWT, type CompactJWSHeaderParameters, type JWTPayload } from 'jose';
 import type { JsonObject } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
-import { Unauthenticated } from '../authentication/unauthenticated';
+import { Unauthenticated } from '../unauthenticated';
 import type { SigningKey } from './signing-keys';
 import type { TokenUse } from './token-use';
 

@@ -1,6 +1,7 @@
 import { coreKinds } from '@causeway/kinds';
 import type { ControlPlane } from '@causeway/resources';
-import { FakeClock, silentLogger } from '@causeway/runtime';
+import { silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { TestPlane } from '../../../../test/support/test-plane';
 import { globalSecretId } from '../global-secrets';
 import { createZoneProxyTokens, type ZoneProxyTokens } from './zone-proxy-tokens';

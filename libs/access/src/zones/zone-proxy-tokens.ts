@@ -1,5 +1,5 @@
 import { FieldPath, Forbidden, Invalid, ownZone, type Identity } from '@causeway/resources';
-import { Unauthenticated } from '../authentication/unauthenticated';
+import { Unauthenticated } from '../unauthenticated';
 import { isOwnGlobalSecret } from '../global-secrets';
 import { signingKeySerial } from '../tokens/signing-keys';
 import { PresentedTokens } from '../tokens/presented-tokens';
@@ -69,7 +69,7 @@ export function createZoneProxyTokens(dependencies: TokenDependencies): ZoneProx
 }
 
 /** Issues the zone tokens of a zone by itself: for its own ingress and egress, since no zone joins it. */
-export class ZoneProxyTokenIssuer extends ZoneTokenIssuer {
+class ZoneProxyTokenIssuer extends ZoneTokenIssuer {
   private readonly issuesFor: string;
 
   constructor(dependencies: TokenDependencies, trust: TokenTrust) {

@@ -6,7 +6,7 @@ import { parseValidity, validityViolations } from '../tokens/validity';
 import { CP_SCOPE, SCOPES, zonePayload } from './zone-token';
 
 /** How long a zone token is valid where nobody says otherwise: 30 days. */
-export const ZONE_TOKEN_VALIDITY = '720h';
+const ZONE_TOKEN_VALIDITY = '720h';
 
 /** A request for a zone token. */
 export interface ZoneTokenRequest {

@@ -2,7 +2,7 @@ import { decodeProtectedHeader } from 'jose';
 import { compareText, Forbidden, globalIdentity, type Identity, type Resource } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
 import type { IndexChange, IndexReader } from '@causeway/store';
-import { Unauthenticated } from '../authentication/unauthenticated';
+import { Unauthenticated } from '../unauthenticated';
 import { isOwnGlobalSecret } from '../global-secrets';
 import { signingKeySerial } from '../tokens/signing-keys';
 import type { TokenDependencies } from '../tokens/token-issuer';
@@ -47,7 +47,7 @@ function keyWarnings(id: Identity, auth: ZoneTokenAuthenticator): readonly strin
 /**
  * Admits zones by their token (docs/design.md §5 Zone tokens): the caller is the zone that the token was issued for.
  */
-export class ZoneTokenAuthenticator {
+class ZoneTokenAuthenticator {
   /** By zone, the last token it was admitted with: serial of its key, and end of its validity in ms since 1970. */
   private readonly lastTokens = new Map<string, { readonly serial: number; readonly until: number }>();
 

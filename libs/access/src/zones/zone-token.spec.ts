@@ -1,13 +1,21 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { errorText } from '@causeway/runtime';
-import { Unauthenticated } from '../authentication/unauthenticated';
-import type { TrustedKeys } from '../tokens/signed-token';
+import { Unauthenticated } from '../unauthenticated';
+import { signToken, type TrustedKeys } from '../tokens/signed-token';
 import type { SigningKey } from '../tokens/signing-keys';
-import { signZoneToken, verifyZoneToken } from './zone-token';
+import { verifyZoneToken, zonePayload, type ZoneClaims } from './zone-token';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 const HOUR = 3_600_000;
+
+function signZoneToken(
+  claims: ZoneClaims,
+  key: { readonly serial: number; readonly privateKey: KeyObject },
+  now: number,
+): Promise<string> {
+  return signToken(zonePayload(claims), claims, key, now);
+}
 
 function keyPair(serial: number): SigningKey & { readonly privateKey: KeyObject } {
   return { serial, ...generateKeyPairSync('rsa', { modulusLength: 2048 }) };
@@ -55,8 +63,12 @@ describe('a zone token', () => {
     expect(header).toEqual({ alg: 'RS256', kid: '2', typ: 'JWT' });
     const from = NOW / 1_000 - 5;
     expect(payload).toEqual({
-      ...{ Zone: 'east', Scope: ['cp'], jti: 'token-1' },
-      ...{ iat: from, nbf: from, exp: NOW / 1_000 + 3_600 },
+      Zone: 'east',
+      Scope: ['cp'],
+      jti: 'token-1',
+      iat: from,
+      nbf: from,
+      exp: NOW / 1_000 + 3_600,
     });
   });
 

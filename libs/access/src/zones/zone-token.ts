@@ -1,14 +1,6 @@
-import type { KeyObject } from 'node:crypto';
 import type { JsonObject } from '@causeway/resources';
-import { Unauthenticated } from '../authentication/unauthenticated';
-import {
-  isTextList,
-  signToken,
-  unverifiedClaims,
-  verifyToken,
-  type TokenFacts,
-  type TrustedKeys,
-} from '../tokens/signed-token';
+import { Unauthenticated } from '../unauthenticated';
+import { isTextList, unverifiedClaims, verifyToken, type TokenFacts, type TrustedKeys } from '../tokens/signed-token';
 import { ZONE_TOKEN } from '../tokens/token-use';
 
 /** The scope that lets a control plane join; Kuma's `ingress` and `egress` are for proxies. */
@@ -21,15 +13,6 @@ export const SCOPES = [CP_SCOPE, 'ingress', 'egress'] as const;
 export interface ZoneClaims extends TokenFacts {
   readonly zone: string;
   readonly scope: readonly string[];
-}
-
-/** A signed token in compact form. `now` is ms since 1970. */
-export function signZoneToken(
-  claims: ZoneClaims,
-  key: { readonly serial: number; readonly privateKey: KeyObject },
-  now: number,
-): Promise<string> {
-  return signToken(zonePayload(claims), claims, key, now);
 }
 
 /**

@@ -1,9 +1,9 @@
 import { AccessPolicy, localAdmin } from '@causeway/access';
 import { coreKinds } from '@causeway/kinds';
 import { globalIdentity, Invalid, Unavailable, type ControlPlane, type JsonObject } from '@causeway/resources';
-import { systemClock } from '@causeway/runtime';
-import { followStore, MemoryStore, ResourceIndex, type WriteRequest, type WriteResult } from '@causeway/store';
-import { silentLogger } from '@causeway/runtime';
+import { systemClock, silentLogger } from '@causeway/runtime';
+import { followStore, ResourceIndex, type WriteRequest, type WriteResult } from '@causeway/store';
+import { MemoryStore } from '@causeway/store/testing';
 import { Admission } from '../admission';
 import { MAX_BATCH, type BatchOutcome, type BatchProgress, type BatchRequest, type BatchResult } from './batch';
 import { meshesOf } from '../../../../test/support/meshes';

@@ -66,7 +66,7 @@ export interface AppliedResult extends ResultPlace {
 }
 
 /** A document that cannot be written. */
-export interface RefusedResult extends ResultPlace {
+interface RefusedResult extends ResultPlace {
   readonly outcome: 'refused';
   /** Absent where the document does not say which resource it is. */
   readonly id?: Identity;
@@ -77,7 +77,7 @@ export interface RefusedResult extends ResultPlace {
 }
 
 /** A good document of an atomic batch that was not written, because another one was refused. */
-export interface SkippedResult extends ResultPlace {
+interface SkippedResult extends ResultPlace {
   readonly outcome: 'skipped';
   readonly id: Identity;
 }

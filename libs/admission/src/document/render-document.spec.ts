@@ -1,6 +1,6 @@
 import { coreKinds } from '@causeway/kinds';
 import { Violations, type ControlPlane, type Resource } from '@causeway/resources';
-import { MemoryStore } from '@causeway/store';
+import { MemoryStore } from '@causeway/store/testing';
 import { EAST_AUTHORITY } from '../../../../test/support/certificates';
 import { decodeDocument } from './decode-document';
 import { validateDraft } from '../validate-draft';
@@ -14,7 +14,11 @@ const samples: Readonly<Record<string, object>> = {
   Namespace: {},
   Zone: { enabled: true },
   MetaresourceDefinition: {
-    ...{ group: 'a.io', kind: 'PaintPolicy', plural: 'paintpolicies', hierarchy: 'mesh', schema: { type: 'object' } },
+    group: 'a.io',
+    kind: 'PaintPolicy',
+    plural: 'paintpolicies',
+    hierarchy: 'mesh',
+    schema: { type: 'object' },
     declaredTargets: [{ kind: 'Mesh', semantics: 'a' }],
     effectiveTarget: { level: 'Rule', semantics: 'b' },
   },

@@ -119,8 +119,16 @@ describe('the builtin plane', () => {
     const dead = await echo('dead', host(105));
     processes.push(app, stranger, foreign);
     zone.put(
-      ...[trust('west', authority), trust('east', east), service('echo'), service('flood'), service('stranger')],
-      ...[service('foreign'), service('silent'), service('breaks'), service('pair'), service('quiet')],
+      trust('west', authority),
+      trust('east', east),
+      service('echo'),
+      service('flood'),
+      service('stranger'),
+      service('foreign'),
+      service('silent'),
+      service('breaks'),
+      service('pair'),
+      service('quiet'),
       dataplane('server', SERVER, [
         { port: PORT, servicePort: app.port, name: 'echo', tags: { app: 'echo' } },
         { port: PORT + 1, servicePort: flood, name: 'flood', tags: { app: 'flood' } },
@@ -326,7 +334,11 @@ describe('the builtin plane', () => {
     const { chain: cert, key } = await authority.issue({ uri: idOf('caller') });
     const enter = async (servername: string): Promise<string> => {
       const socket = connectTls({
-        ...{ host: INGRESS.address, port: INGRESS.port, servername, cert, key },
+        host: INGRESS.address,
+        port: INGRESS.port,
+        servername,
+        cert,
+        key,
         rejectUnauthorized: false,
       });
       const answer = new Promise<string>((resolve) => {

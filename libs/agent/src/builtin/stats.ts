@@ -3,7 +3,7 @@ export type StatGroup =
   'listener_manager' | 'listener' | 'tcp' | 'cluster' | 'rbac' | 'connection_limit' | 'local_rate_limit';
 
 /** How Envoy writes a group: the front and the back of the name of its counters, and the label that has the name, where one has it. */
-const GROUPS: Readonly<Record<StatGroup, { readonly raw: (name: string) => string; readonly label: string }>> = {
+export const GROUPS: Readonly<Record<StatGroup, { readonly raw: (name: string) => string; readonly label: string }>> = {
   listener_manager: { raw: () => 'listener_manager', label: '' },
   listener: { raw: (name) => `listener.${name}`, label: 'envoy_listener_address' },
   tcp: { raw: (name) => `tcp.${name}`, label: 'envoy_tcp_prefix' },
@@ -14,7 +14,7 @@ const GROUPS: Readonly<Record<StatGroup, { readonly raw: (name: string) => strin
 };
 
 /** Counters and gauges of one thing. */
-export type StatValues = Readonly<Record<string, number>>;
+type StatValues = Readonly<Record<string, number>>;
 /** All that a plane counts: by group, by name. */
 export type StatSnapshot = readonly (readonly [group: StatGroup, name: string, values: StatValues])[];
 
@@ -66,14 +66,6 @@ export function sumOf(snapshots: readonly StatSnapshot[]): StatSnapshot {
   for (const [group, name, values] of snapshots.flat())
     for (const [stat, value] of Object.entries(values)) sum.of(group, name).add(stat, value);
   return sum.snapshot();
-}
-
-/** The values by Envoy's full names, such as `cluster.redis.upstream_cx_total`. */
-export function rawStats(snapshot: StatSnapshot): ReadonlyMap<string, number> {
-  const entries = snapshot.flatMap(([group, name, values]) =>
-    Object.entries(values).map(([stat, value]) => [`${GROUPS[group].raw(name)}.${stat}`, value] as const),
-  );
-  return new Map(entries);
 }
 
 /** What ends in these is a gauge; all else only grows. */

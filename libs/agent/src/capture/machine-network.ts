@@ -1,7 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorText, type Clock, type Logger } from '@causeway/runtime';
-import { DIRECT_TABLE } from '../direct/service-maps';
+import { DIRECT_TABLE } from './service-maps';
 import { NetworkFailure, systemTools, type NetworkTools } from './network-tools';
 import {
   CAPTURE_TABLE,
@@ -92,7 +92,9 @@ export class MachineNetwork {
     const ports = [...new Set(guard?.ports)].sort((a, b) => a - b);
     return {
       ...(capture && { capture: { type: capture.type, ranges: capture.ranges } }),
-      ...{ guarded: ports, ...restored, ...(problem !== undefined && { problem }) },
+      guarded: ports,
+      ...restored,
+      ...(problem !== undefined && { problem }),
     };
   }
 

@@ -47,7 +47,9 @@ describe('planNetwork', () => {
       'envoy',
       {
         capture: {
-          ...{ type: 'redirect', ranges: RANGES, port: 15_001 },
+          type: 'redirect',
+          ranges: RANGES,
+          port: 15_001,
           byUser: [
             { users: ['web'], port: 15_021 },
             { users: ['1001', 'x'], port: 15_041 },

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { qualifiedName } from '../config/qualified-name';
 import type { AgentConfig } from '../config/schema';
 import type { Plane } from '../plane';
-import { catchersOf } from './clients';
+import { catchersOf } from '../config/clients';
 import type { Guard, NetworkPlan } from './ruleset';
 
 /** The ranges of a zone that is configured with none, until the zone of this machine has told its own (docs/reference/naming.md, Allocation of virtual IPs). */

@@ -19,14 +19,19 @@ describe('the configuration of an agent', () => {
     expect(result).toMatchObject({
       ok: true,
       config: {
-        ...{ mesh: 'default', capture: 'outbounds', drainTime: '30s', logLevel: 'info' },
+        mesh: 'default',
+        capture: 'outbounds',
+        drainTime: '30s',
+        logLevel: 'info',
         dataplanes: [
           {
             namespace: 'default',
             outbounds: [],
             services: [
               {
-                ...{ serviceAddress: '127.0.0.1', protocol: 'tcp', guardInbound: false },
+                serviceAddress: '127.0.0.1',
+                protocol: 'tcp',
+                guardInbound: false,
                 health: { tcp: {}, interval: '10s', timeout: '2s', healthyThreshold: 1, unhealthyThreshold: 2 },
               },
             ],

@@ -11,7 +11,7 @@ import {
   type Violation,
 } from '@causeway/resources';
 import { parseDialRules } from '@causeway/ipam';
-import { catchersOf } from '../capture/clients';
+import { catchersOf } from './clients';
 import { trustOf } from '../direct/direct-endpoints';
 import { qualifiedName } from './qualified-name';
 import { AgentSchema, type AgentConfig, type HealthCheckConfig } from './schema';

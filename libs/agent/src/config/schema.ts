@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 const strict = { additionalProperties: false } as const;
 
 /** Most Dataplanes of one machine: each has a stream, a cache and, with Envoy, a process of its own. */
-export const MOST_DATAPLANES = 64;
+const MOST_DATAPLANES = 64;
 const MOST_SERVICES = 256;
 const MOST_OUTBOUNDS = 1_024;
 const MOST_CONTROL_PLANES = 16;
@@ -144,7 +144,8 @@ const Clients = Type.Object(
   {
     users: Type.Array(
       Type.String({
-        ...{ maxLength: 32, pattern: '^([0-9]{1,10}|[A-Za-z_][A-Za-z0-9_.-]*)$' },
+        maxLength: 32,
+        pattern: '^([0-9]{1,10}|[A-Za-z_][A-Za-z0-9_.-]*)$',
         title: 'a user name or number',
       }),
       { minItems: 1, maxItems: 64, description: 'What their processes dial is dialled as this Dataplane.' },
@@ -161,7 +162,9 @@ const AgentDataplane = Type.Object(
   {
     name: Type.String({ ...NAME, description: 'Of the Dataplane; other machines have other ones.' }),
     namespace: Type.String({
-      ...{ minLength: 1, maxLength: 63, default: 'default' },
+      minLength: 1,
+      maxLength: 63,
+      default: 'default',
       description: 'Of the Dataplane: the one that its token grants (`causeway tokens dataplane --namespace`).',
     }),
     address: Type.String({ ...NAME, description: 'The IP address at which other machines reach this one.' }),
@@ -251,7 +254,9 @@ export const AgentSchema = Type.Object(
       Type.Object(
         {
           processes: Type.Integer({
-            ...{ minimum: 1, maximum: 64, default: 1 },
+            minimum: 1,
+            maximum: 64,
+            default: 1,
             description: 'Processes that carry the traffic, for as many cores; 1: that of the agent.',
           }),
         },
@@ -287,7 +292,8 @@ export const AgentSchema = Type.Object(
           port: Type.Integer({ ...PORT, default: 5_300 }),
           suffixes: Type.Optional(
             Type.Array(Type.String(NAME), {
-              ...{ minItems: 1, maxItems: 64 },
+              minItems: 1,
+              maxItems: 64,
               description:
                 "Names under these are the mesh's; left out: those that the zone tells, `mesh.local` before it has.",
             }),
@@ -335,5 +341,4 @@ export type AgentConfig = Static<typeof AgentSchema>;
 export type DataplaneConfig = Static<typeof AgentDataplane>;
 export type ServiceConfig = Static<typeof Service>;
 export type HealthCheckConfig = Static<typeof HealthCheck>;
-export type IngressConfig = Static<typeof Ingress>;
 export type OutboundConfig = Static<typeof Outbound>;

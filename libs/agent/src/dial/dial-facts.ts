@@ -30,7 +30,7 @@ export interface DialFacts {
 export type DialConfig = Pick<AgentConfig, 'dataplanes' | 'mayDial'>;
 
 /** The rules of a configuration that was checked. */
-export function dialRulesOf({ mayDial: texts }: Pick<AgentConfig, 'mayDial'>): DialRules {
+function dialRulesOf({ mayDial: texts }: Pick<AgentConfig, 'mayDial'>): DialRules {
   const parsed = texts && parseDialRules(texts);
   return parsed?.ok ? parsed.rules : DEFAULT_DIAL_RULES;
 }

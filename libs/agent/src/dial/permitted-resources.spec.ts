@@ -15,7 +15,8 @@ const { cluster, endpoints } = RESOURCE_TYPES;
 function factsOf(mayDial: readonly string[] | undefined, servicePort = 6380): DialFacts {
   const services = [{ name: 'redis', port: 6379, servicePort }];
   const config = checkConfig({
-    ...{ controlPlanes: ['10.0.0.1:5678'], ...(mayDial && { mayDial }) },
+    controlPlanes: ['10.0.0.1:5678'],
+    ...(mayDial && { mayDial }),
     dataplanes: [{ name: 'redis-1', address: '10.0.0.7', services }],
   });
   if (!config.ok) throw new Error(JSON.stringify(config.problems));
@@ -47,7 +48,9 @@ const assigned = (clusterName: string, ...at: readonly (readonly (readonly [stri
 const clusterAt = (name: string, type: Cluster_DiscoveryType, ...at: readonly (readonly [string, number])[]) =>
   made(
     encodeResource(Cluster, {
-      ...{ name, clusterDiscoveryType: { $case: 'type', value: type }, loadAssignment: assigned(name, at) },
+      name,
+      clusterDiscoveryType: { $case: 'type', value: type },
+      loadAssignment: assigned(name, at),
     }),
   );
 const process = (port: number): EncodedResource =>

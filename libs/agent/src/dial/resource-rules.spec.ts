@@ -19,7 +19,8 @@ const config = checkConfig({
   controlPlanes: ['10.0.0.1:5678'],
   dataplanes: [
     {
-      ...{ name: 'redis-1', address: '10.0.0.7' },
+      name: 'redis-1',
+      address: '10.0.0.7',
       services: [
         { name: 'redis', port: 6379, servicePort: 6380 },
         { name: 'admin', port: 9000, servicePort: 9001 },
@@ -31,7 +32,9 @@ const config = checkConfig({
 });
 if (!config.ok) throw new Error(JSON.stringify(config.problems));
 const FACTS: DialFacts = dialFactsOf(config.config, {
-  ...{ dataplane: 'redis-1', redirect: { port: 15_001, reentryPort: 15_011 }, authoritiesFile: '/etc/ca.pem' },
+  dataplane: 'redis-1',
+  redirect: { port: 15_001, reentryPort: 15_011 },
+  authoritiesFile: '/etc/ca.pem',
 });
 
 const socket = (address: string, port: number, more: object = {}) => ({
@@ -228,11 +231,9 @@ describe('an inbound', () => {
   it('is none of an ingress, which leads to hosts of its zone', () => {
     const facts = dialFactsOf(config.config, { dataplane: undefined, authoritiesFile: undefined });
     const listener = {
-      ...{
-        name: 'ingress:10.0.0.7:10001',
-        address: socket('10.0.0.7', 10_001),
-        trafficDirection: TrafficDirection.INBOUND,
-      },
+      name: 'ingress:10.0.0.7:10001',
+      address: socket('10.0.0.7', 10_001),
+      trafficDirection: TrafficDirection.INBOUND,
       filterChains: [{ filters: [tcp('in:x')] }],
     };
     expect(refused(Listener, listener, listener.name, facts)).toBeUndefined();

@@ -6,8 +6,16 @@ import { directEndpoints, trustOf } from './direct-endpoints';
 const AT = { address: '241.0.0.1', port: 80 };
 const TLS = {} as ClientTls;
 const plan = (given: Partial<ClusterPlan> = {}): ClusterPlan => ({
-  ...{ name: 'vip:241.0.0.1:80', endpoints: { name: 'e' }, isResolved: false, connectTimeout: 1, maxConnections: 1 },
-  ...{ panicPercent: 0, isWeighted: false, ejection: undefined, closesOnFailure: false, http: undefined },
+  name: 'vip:241.0.0.1:80',
+  endpoints: { name: 'e' },
+  isResolved: false,
+  connectTimeout: 1,
+  maxConnections: 1,
+  panicPercent: 0,
+  isWeighted: false,
+  ejection: undefined,
+  closesOnFailure: false,
+  http: undefined,
   transports: [
     { match: { tls: 'off' }, transport: 'plaintext' },
     { match: {}, transport: TLS },
@@ -15,11 +23,18 @@ const plan = (given: Partial<ClusterPlan> = {}): ClusterPlan => ({
   ...given,
 });
 const plain = (address: string, port = 8080, isHealthy = true): Endpoint => ({
-  ...{ address, port, isHealthy, match: { tls: 'off' } },
+  address,
+  port,
+  isHealthy,
+  match: { tls: 'off' },
 });
 const tls = (address: string): Endpoint => ({ ...plain(address), match: {} });
 const locality = (endpoints: readonly Endpoint[], given: Partial<EndpointLocality> = {}): EndpointLocality => ({
-  ...{ zone: 'west', priority: 0, weight: endpoints.length, endpoints, ...given },
+  zone: 'west',
+  priority: 0,
+  weight: endpoints.length,
+  endpoints,
+  ...given,
 });
 const isTrusted = trustOf(['10.0.0.0/8', 'fd00::/16']);
 const place = (address: string, weight = 1, port = 8080) => ({ address, port, weight });
@@ -80,7 +95,8 @@ describe('directEndpoints', () => {
       place('fd00::1'),
     ]);
     expect(directEndpoints({ address: '127.5.0.1', port: 80 }, plan(), both, isTrusted)).toEqual({
-      ...{ endpoints: [], lost: 'a virtual IP of loopback cannot be led elsewhere' },
+      endpoints: [],
+      lost: 'a virtual IP of loopback cannot be led elsewhere',
     });
   });
 });

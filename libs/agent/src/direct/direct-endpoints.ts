@@ -2,7 +2,7 @@ import { BlockList, isIP, isIPv6 } from 'node:net';
 import type { ClusterPlan } from '../builtin/decode/clusters';
 import type { Endpoint, EndpointLocality } from '../builtin/decode/endpoints';
 import type { LocalAddress } from '../capture/ruleset';
-import type { WeightedEndpoint } from './service-maps';
+import type { WeightedEndpoint } from '../capture/service-maps';
 
 /** Where connections to a virtual IP go by the kernel alone, and what of its service the kernel cannot do. */
 export interface DirectEndpoints {

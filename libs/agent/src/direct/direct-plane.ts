@@ -9,7 +9,7 @@ import type { Plane, PlaneRules, PlaneState } from '../plane';
 import type { CacheChange } from '../resources/resource-cache';
 import { directEndpoints, trustOf, type IsTrusted } from './direct-endpoints';
 import { KernelMaps, openConnections, type KernelMapsOptions } from './kernel-maps';
-import { serviceKey, type DirectService } from './service-maps';
+import { serviceKey, type DirectService } from '../capture/service-maps';
 
 export interface DirectPlaneOptions extends KernelMapsOptions {
   /** Whether the virtual IPs of this machine are led by this plane; otherwise it only serves. */

@@ -1,7 +1,8 @@
-import { FakeClock, silentLogger } from '@causeway/runtime';
+import { silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { NetworkFailure } from '../capture/network-tools';
 import { connectionsIn, KernelMaps } from './kernel-maps';
-import { serviceKey, type DirectService } from './service-maps';
+import { serviceKey, type DirectService } from '../capture/service-maps';
 
 const service = (last: number, to = '10.0.0.1'): readonly [string, DirectService] => {
   const at = { address: `241.0.0.${last}`, port: 80 };

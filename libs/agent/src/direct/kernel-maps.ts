@@ -4,7 +4,7 @@ import type { MachineNetwork } from '../capture/machine-network';
 import { NetworkFailure } from '../capture/network-tools';
 import { readableAddress } from '../health/listening-sockets';
 import type { PlaneRules } from '../plane';
-import { DIRECT_TABLE, serviceKey, ServiceMaps, type DirectService } from './service-maps';
+import { DIRECT_TABLE, serviceKey, ServiceMaps, type DirectService } from '../capture/service-maps';
 
 export interface KernelMapsOptions {
   readonly network: Pick<MachineNetwork, 'claim' | 'tools'>;

@@ -127,7 +127,9 @@ export class EnvoyPlane implements Plane {
     this.process = kept;
     if (this.ending.signal.aborted) await kept.end(PATIENCE);
     logger.info(kept.isFound ? 'the proxy of an earlier run is kept' : 'the proxy is started', {
-      ...{ proxy: id, pid: kept.pid, version: program.version },
+      proxy: id,
+      pid: kept.pid,
+      version: program.version,
     });
     if (!kept.isFound) this.become('starting');
     void this.untilReady(kept);

@@ -159,7 +159,8 @@ async function launch({ command, args, log }: KeptProcessOptions): Promise<numbe
   const output = await open(log, 'a', 0o600);
   try {
     const shell = spawn('/bin/sh', ['-c', ORPHAN, 'sh', command, ...args], {
-      ...{ detached: true, stdio: ['ignore', 'pipe', output.fd] },
+      detached: true,
+      stdio: ['ignore', 'pipe', output.fd],
     });
     const text = await new Promise<string>((resolve, reject) => {
       let said = '';

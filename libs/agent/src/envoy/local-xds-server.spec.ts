@@ -11,7 +11,10 @@ import { LocalXdsServer } from './local-xds-server';
 const { endpoints, secret } = RESOURCE_TYPES;
 const PROXY = 'default.web-1';
 const resource = (name: string, content: string, type = endpoints): EncodedResource => ({
-  ...{ type, name, version: content, bytes: Buffer.from(content) },
+  type,
+  name,
+  version: content,
+  bytes: Buffer.from(content),
 });
 
 describe('the server of a machine for its proxies', () => {

@@ -18,7 +18,8 @@ function resourceOf(result: EncodeResult): EncodedResource {
 const clusterOf = (name: string, serviceName: string): EncodedResource =>
   resourceOf(
     encodeResource(Cluster, {
-      ...{ name, edsClusterConfig: { serviceName } },
+      name,
+      edsClusterConfig: { serviceName },
       clusterDiscoveryType: { $case: 'type', value: Cluster_DiscoveryType.EDS },
     }),
   );
@@ -89,7 +90,8 @@ describe('the xDS server of a machine after a restart, with no control plane', (
       4,
       { typeUrl: cluster, resourceNamesSubscribe: ['*'] },
       {
-        ...{ typeUrl: endpoints, resourceNamesSubscribe: ['whole', 'cut'] },
+        typeUrl: endpoints,
+        resourceNamesSubscribe: ['whole', 'cut'],
       },
     );
     expect(all.filter(([type]) => type === endpoints)).toEqual([

@@ -166,7 +166,10 @@ describe('health checks', () => {
     await running;
   });
   const service = (port: number, check?: HealthCheckConfig): CheckedService => ({
-    ...{ dataplane: 'default/redis-1', inbound: 0, target: { address, port }, check },
+    dataplane: 'default/redis-1',
+    inbound: 0,
+    target: { address, port },
+    check,
   });
 
   it('tell when a service is up, down and up again, with the reason', async () => {

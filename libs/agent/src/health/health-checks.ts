@@ -78,7 +78,11 @@ export class HealthChecks {
       const unchecked = { ...state, ready: true, reason: '' };
       const dueAt = clock.elapsed() + random() * TICK;
       this.all.set(key, {
-        ...{ service, dueAt, isRunning: false, isHere: isAddressHere(service.target.address), wasListening: false },
+        service,
+        dueAt,
+        isRunning: false,
+        isHere: isAddressHere(service.target.address),
+        wasListening: false,
         state: service.check ? state : unchecked,
       });
     }
@@ -90,7 +94,10 @@ export class HealthChecks {
     return [...this.all.values()]
       .filter(({ service }) => service.dataplane === dataplane)
       .map(({ service: { inbound, check, target }, state: { ready, reason, since } }) => ({
-        ...{ inbound, ready, since, reason: ready ? '' : reason },
+        inbound,
+        ready,
+        since,
+        reason: ready ? '' : reason,
         check: describeCheck(check, target),
       }))
       .sort((a, b) => a.inbound - b.inbound);
@@ -196,7 +203,7 @@ function probe({ check, target }: CheckedService, signal: AbortSignal): Promise<
 }
 
 /** What is checked, in a few words. */
-export function describeCheck(check: HealthCheckConfig | undefined, { address, port }: ProbeTarget): string {
+function describeCheck(check: HealthCheckConfig | undefined, { address, port }: ProbeTarget): string {
   const at = `${address.includes(':') ? `[${address}]` : address}:${port}`;
   if (!check) return `listening at ${at}`;
   if (check.http) return `http ${at}${check.http.path}`;

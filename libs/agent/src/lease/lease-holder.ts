@@ -51,7 +51,7 @@ export type LeaseState =
   | { readonly type: 'refused' | 'other'; readonly reason: string; readonly violations: readonly LeaseViolation[] }
   | { readonly type: 'withdrawn' };
 
-export interface LeaseViolation {
+interface LeaseViolation {
   readonly field: string;
   readonly rule: string;
   readonly message: string;
@@ -208,7 +208,14 @@ export class LeaseHolder {
     const name = nameOf(key);
     const before = this.all.get(name);
     const one: Registered = before ?? {
-      ...{ key, wanted: undefined, health: [], unobeyed: [], version: 0, sent: 0, isLeaving: false, answered: 0 },
+      key,
+      wanted: undefined,
+      health: [],
+      unobeyed: [],
+      version: 0,
+      sent: 0,
+      isLeaving: false,
+      answered: 0,
       state: { type: 'waiting' },
     };
     const after = { ...one, ...news };
@@ -245,14 +252,14 @@ export class LeaseHolder {
   ): Registration {
     const inbounds = this.stopping === undefined ? health : stopped(spec, this.stopping, this.options.clock.now());
     return {
-      ...{ dataplane: nameOnWire(key), version, token: '' },
-      ...{
-        labels,
-        specJson: JSON.stringify(spec),
-        inbounds: inbounds.map((one) => ({ plaintextReachable: false, ...one })),
-        unobeyed: [...unobeyed],
-        clientDataplane: shortened(clientDataplane, LONGEST_CLIENT, '…'),
-      },
+      dataplane: nameOnWire(key),
+      version,
+      token: '',
+      labels,
+      specJson: JSON.stringify(spec),
+      inbounds: inbounds.map((one) => ({ plaintextReachable: false, ...one })),
+      unobeyed: [...unobeyed],
+      clientDataplane: shortened(clientDataplane, LONGEST_CLIENT, '…'),
     };
   }
 

@@ -13,7 +13,7 @@ interface Metric<T> {
 }
 
 /** Of the network of the machine. */
-const NETWORK: readonly Metric<NetworkStatus>[] = [
+export const NETWORK: readonly Metric<NetworkStatus>[] = [
   {
     name: 'network_ready',
     help: 'Whether rules and routes of the machine are as they should be',
@@ -27,7 +27,7 @@ const NETWORK: readonly Metric<NetworkStatus>[] = [
 ];
 
 /** Of each proxy of the machine. */
-const PROXY: readonly Metric<MachineProxy>[] = [
+export const PROXY: readonly Metric<MachineProxy>[] = [
   {
     name: 'connected',
     help: 'Whether a control plane is connected',
@@ -86,12 +86,8 @@ const PROXY: readonly Metric<MachineProxy>[] = [
   },
 ];
 
-const PREFIX = 'causeway_agent_';
-
-/** Every metric of the agent itself, for its page (docs/reference/agent.md). */
-export const AGENT_METRICS: readonly { readonly name: string; readonly help: string }[] = [...NETWORK, ...PROXY].map(
-  ({ name, help }) => ({ name: PREFIX + name, help }),
-);
+/** Begins the name of each metric of the agent. */
+export const PREFIX = 'causeway_agent_';
 
 /** What the agent says of these proxies, with what the plane of `one` says of itself. */
 export async function metricsOf(one: MachineProxy | undefined, proxies: readonly MachineProxy[]): Promise<string> {

@@ -102,11 +102,14 @@ export class Agent {
     const dns = this.parts?.dnsAddress;
     const network = this.parts?.networkStatus;
     return {
-      ...{ version, pid: process.pid, since: this.since },
+      version,
+      pid: process.pid,
+      since: this.since,
       state: this.draining.signal.aborted ? 'draining' : 'running',
       configuration: {
         ...(source.file !== undefined && { file: source.file }),
-        ...{ problems: this.file.problems, failures: this.parts?.failures ?? [] },
+        problems: this.file.problems,
+        failures: this.parts?.failures ?? [],
       },
       zone: { addresses: this.access.current().addresses, ...(problem !== undefined && { problem }) },
       proxies: this.parts?.statuses() ?? [],
@@ -133,7 +136,10 @@ export class Agent {
     const before = this.config;
     this.config = config;
     const reach = ({ controlPlanes, bundle, tokenFile, authorityFile }: AgentConfig): unknown => ({
-      ...{ controlPlanes, bundle, tokenFile, authorityFile },
+      controlPlanes,
+      bundle,
+      tokenFile,
+      authorityFile,
     });
     if (!isDeepStrictEqual(reach(before), reach(config))) this.access = new ZoneAccess(config, folder, logger);
     await this.parts?.apply(config, this.access).catch((error: unknown) => {

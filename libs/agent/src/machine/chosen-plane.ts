@@ -73,7 +73,13 @@ export function createPlane(
     return new GrpcPlane({ id, cluster: plan.name, folder, keyFile, zone, cache, xds, clock, logger });
   }
   return new EnvoyPlane({
-    ...{ program: chosen.program, id, cluster: plan.name, folder: plan.folder, cache, xds, clock },
+    program: chosen.program,
+    id,
+    cluster: plan.name,
+    folder: plan.folder,
+    cache,
+    xds,
+    clock,
     concurrency: config.envoy?.concurrency ?? 2,
     ...(plan.type === 'ingress' && { connections: INGRESS_CONNECTIONS }),
     logger: logger.child({ proxy: id }),

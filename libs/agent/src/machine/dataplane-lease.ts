@@ -39,7 +39,12 @@ export class DataplaneLease {
   constructor(private readonly options: DataplaneLeaseOptions) {
     const { proxy, instance, secret, machine, version, clock, logger, zoneTold } = options;
     this.holder = new LeaseHolder({
-      ...{ instance, secret, machine, version, clock, logger },
+      instance,
+      secret,
+      machine,
+      version,
+      clock,
+      logger,
       addresses: () => proxy.addresses,
       tls: () => proxy.tls(),
       authorization: () => proxy.authorization(),

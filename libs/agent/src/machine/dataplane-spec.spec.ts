@@ -7,7 +7,10 @@ it.each<['builtin' | 'direct', object]>([
   ['direct', { port: 80 }],
 ])('the inbound of a service, by the plane %s', (plane, want) => {
   const result = checkConfig({
-    ...{ controlPlanes: ['10.0.0.1:5678'], plane, trustedNetworks: ['10.0.0.0/8'], capture: 'redirect' },
+    controlPlanes: ['10.0.0.1:5678'],
+    plane,
+    trustedNetworks: ['10.0.0.0/8'],
+    capture: 'redirect',
     dataplanes: [{ name: 'a', address: '10.0.0.7', services: [{ name: 'a', port: 80 }] }],
   });
   if (!result.ok || !result.config.dataplanes[0]) throw new Error('the configuration is wrong');

@@ -10,7 +10,10 @@ export function dataplaneOf(
 ): LeasedDataplane {
   const { name, namespace, address, labels = {}, services, outbounds, backends } = config;
   return {
-    ...{ mesh, name, namespace, labels: { ...labels, ...metricsLabel(metrics, address) } },
+    mesh,
+    name,
+    namespace,
+    labels: { ...labels, ...metricsLabel(metrics, address) },
     spec: {
       networking: {
         address,
@@ -37,7 +40,9 @@ function inboundOf(
   // A process without a proxy takes the connections itself.
   const isItself = plane === 'direct' || (serviceAddress === address && servicePort === port);
   return {
-    ...{ port, ...(!isItself && { servicePort, serviceAddress }), protocol },
+    port,
+    ...(!isItself && { servicePort, serviceAddress }),
+    protocol,
     ...(portName !== undefined && { name: portName }),
     tags: { ...tags, 'kuma.io/service': name, 'kuma.io/protocol': protocol },
   };

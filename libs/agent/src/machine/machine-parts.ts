@@ -83,7 +83,8 @@ export class MachineParts {
     this.processes = PlaneProcesses.start({ processes: 0, clock, logger });
     const { signal } = this.ending;
     this.readiness = new ServiceReadiness({
-      ...{ clock, logger },
+      clock,
+      logger,
       resource: (dataplane, type, name) => this.runningOf(dataplane)?.proxy.cache.get(type, name),
       isProxy: (at) => this.isProxy(at),
       isGuarded: (port) => this.network.guards(port),
@@ -233,7 +234,12 @@ export class MachineParts {
     const named = logger.child({ proxy: nodeIdOf(plan) });
     const { zone } = access.current();
     const proxy = await MachineProxy.start({
-      ...{ plan, dial, access, version, clock, logger: named },
+      plan,
+      dial,
+      access,
+      version,
+      clock,
+      logger: named,
       createPlane: (resources, keyFile) =>
         createPlane(plane, { plan, config, resources, keyFile, zone }, { ...this.options, network, processes }),
     });

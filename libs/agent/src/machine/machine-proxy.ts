@@ -199,14 +199,18 @@ export class MachineProxy {
     if (this.addresses.length === 0) return void clock.after(LOOK_FOR_ADDRESSES, () => this.connect());
     const { plan } = this.options;
     const client = new AdsClient({
-      ...{ clock, logger, limits: { pause: PAUSES } },
+      clock,
+      logger,
+      limits: { pause: PAUSES },
       addresses: () => this.addresses,
       connections: this.connections,
       tls: () => this.tls(),
       authorization: () => this.authorization(),
       node: () => ({
-        ...{ id: nodeIdOf(plan), cluster: plan.type === 'ingress' ? 'ingress' : plan.name },
-        ...{ metadata: this.metadata(), userAgent: this.userAgent() },
+        id: nodeIdOf(plan),
+        cluster: plan.type === 'ingress' ? 'ingress' : plan.name,
+        metadata: this.metadata(),
+        userAgent: this.userAgent(),
       }),
       held: (type) => this.cache.versions(type),
       receive: (update) => this.permitted.receive(update),
@@ -228,7 +232,9 @@ export class MachineProxy {
     if (type === 'ingress') return { 'dataplane.proxyType': 'ingress', ...names };
     return {
       ...names,
-      ...{ 'causeway.io/csr': this.key.csr, 'causeway.io/key-file': this.key.path, 'causeway.io/capture': capture },
+      'causeway.io/csr': this.key.csr,
+      'causeway.io/key-file': this.key.path,
+      'causeway.io/capture': capture,
       ...(redirect && {
         'causeway.io/redirect-port': redirect.port,
         'causeway.io/reentry-port': redirect.reentryPort,

@@ -24,10 +24,12 @@ it.each<[string, ChosenPlane, string, { captures: readonly string[]; clients: re
   'the first Dataplane catches the machine and its clients: %s with %j: %s',
   (capture, plane, _, { captures, clients }) => {
     const result = checkConfig({
-      ...{ controlPlanes: ['10.0.0.1:5678'], capture },
+      controlPlanes: ['10.0.0.1:5678'],
+      capture,
       ...(plane.type === 'direct' && { plane: plane.type, trustedNetworks: ['10.0.0.0/8'] }),
       dataplanes: ['a', 'b'].map((name, i) => ({
-        ...{ name, address: `10.0.0.${i + 7}` },
+        name,
+        address: `10.0.0.${i + 7}`,
         services: [{ name, port: 80 }],
       })),
     });
@@ -41,7 +43,8 @@ it.each<[string, ChosenPlane, string, { captures: readonly string[]; clients: re
 
 it('Dataplanes of one name in two namespaces have folders of their own, and are called by name and namespace', () => {
   const result = checkConfig({
-    ...{ controlPlanes: ['10.0.0.1:5678'], capture: 'bind' },
+    controlPlanes: ['10.0.0.1:5678'],
+    capture: 'bind',
     dataplanes: ['shop', 'default'].map((namespace, i) => ({ name: 'a', namespace, address: `10.0.0.${i + 7}` })),
   });
   if (!result.ok) throw new Error(JSON.stringify(result));
@@ -80,7 +83,9 @@ it.each<[string, ChosenPlane, readonly (readonly string[])[], object]>([
   ],
 ])('Dataplanes that name their clients catch them: %s', (_, plane, users, want) => {
   const dataplanes = users.map((all, i) => ({
-    ...{ name: 'abc'[i], address: '10.0.0.7', ...(all.length > 0 && { clients: { users: all } }) },
+    name: 'abc'[i],
+    address: '10.0.0.7',
+    ...(all.length > 0 && { clients: { users: all } }),
   }));
   const result = checkConfig({ controlPlanes: ['10.0.0.1:5678'], capture: 'redirect', dataplanes });
   if (!result.ok) throw new Error(JSON.stringify(result));

@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os';
-import { catchersOf } from '../capture/clients';
+import { catchersOf } from '../config/clients';
 import { qualifiedName, type NamedDataplane } from '../config/qualified-name';
 import type { AgentConfig } from '../config/schema';
 import type { LeasedDataplane } from '../lease/lease-holder';
@@ -63,7 +63,9 @@ export function planProxies(config: AgentConfig, machine: ProxyFacts): readonly 
     const how = caught === 'redirect' ? REDIRECTED[plane.type] : caught;
     const ports = catcher && { port: catcher.port, reentryPort: catcher.reentryPort };
     const plan: ProxyPlan = {
-      ...{ ...placeOf(folder, mesh, one), type: 'dataplane', capture: how },
+      ...placeOf(folder, mesh, one),
+      type: 'dataplane',
+      capture: how,
       ...(how === 'redirect' && ports && { redirect: { ...ports, ipv6: hasIpv6() } }),
       ...(plane.type === 'grpc' && { wire: plane.type }),
       ...(authoritiesFile !== undefined && { authoritiesFile }),

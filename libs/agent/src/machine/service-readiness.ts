@@ -94,7 +94,10 @@ export class ServiceReadiness {
     else this.look();
     this.health.set(
       all.map(({ dataplane, inbound, service: { serviceAddress: address, servicePort, port, health: check } }) => ({
-        ...{ dataplane, inbound, check, target: { address, port: servicePort ?? port } },
+        dataplane,
+        inbound,
+        check,
+        target: { address, port: servicePort ?? port },
       })),
     );
   }
@@ -154,12 +157,10 @@ export class ServiceReadiness {
     const { isGuarded, isProxy } = this.options;
     return plaintextReachable(
       {
-        ...{
-          servicePort,
-          isProxy,
-          isDirect: this.isDirect,
-          takesPlaintext: this.wantedOf({ dataplane, proxy })?.takesPlaintext,
-        },
+        servicePort,
+        isProxy,
+        isDirect: this.isDirect,
+        takesPlaintext: this.wantedOf({ dataplane, proxy })?.takesPlaintext,
         // Without a proxy, clients reach the process where a proxy would be.
         serviceAddress: this.isDirect ? proxy.address : serviceAddress,
         // A rule that is about to be taken back counts no longer.

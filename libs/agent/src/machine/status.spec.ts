@@ -4,15 +4,25 @@ import { statusText, type AgentStatus } from './status';
 const NOW = 10_000_000;
 const PLANE = { type: 'serving', is: 'direct', since: NOW - 5_000 } as const;
 const RULES: PlaneRules = {
-  ...{ addresses: 3, slots: 4, lost: 0, loadedAt: NOW - 65_000, failure: undefined },
-  ...{ refusals: 0, restored: 0, restoredAt: undefined },
+  addresses: 3,
+  slots: 4,
+  lost: 0,
+  loadedAt: NOW - 65_000,
+  failure: undefined,
+  refusals: 0,
+  restored: 0,
+  restoredAt: undefined,
 };
 
 type Proxy = AgentStatus['proxies'][number];
 
 function textOf(plane: Proxy['plane'], given: Partial<Proxy> = {}): string {
   const proxy: Proxy = {
-    ...{ type: 'dataplane', mesh: 'default', name: 'web-1', plane, services: [] },
+    type: 'dataplane',
+    mesh: 'default',
+    name: 'web-1',
+    plane,
+    services: [],
     controlPlane: { type: 'connected', address: '10.0.0.1:5678', since: NOW - 1_000 },
     cache: { resources: 1, names: 1, bytes: 10, disk: 10 },
     ...given,

@@ -64,7 +64,7 @@ export interface ProxyStatusHere {
 }
 
 /** What is told and not done: how much, and the first of it. */
-export interface UnobeyedStatus {
+interface UnobeyedStatus {
   readonly total: number;
   readonly parts: readonly Unobeyed[];
 }
@@ -99,14 +99,17 @@ export function proxyStatus(
   const { unobeyed = [] } = plane;
   const pid = 'pid' in plane && typeof plane.pid === 'number' ? plane.pid : undefined;
   return {
-    ...{ type: plan.type, mesh: plan.mesh, name: plan.name },
+    type: plan.type,
+    mesh: plan.mesh,
+    name: plan.name,
     ...(plan.namespace !== undefined && { namespace: plan.namespace }),
     controlPlane:
       controlPlane?.type === 'connected'
         ? controlPlane
         : { type: 'connecting', ...(controlPlane?.failure !== undefined && { failure: controlPlane.failure }) },
     plane: {
-      ...{ ...plane.state, is: plane.type },
+      ...plane.state,
+      is: plane.type,
       ...(pid !== undefined && { pid }),
       ...(plane.rules && { rules: plane.rules }),
       ...(plane.processes && { processes: plane.processes }),
@@ -114,7 +117,8 @@ export function proxyStatus(
     },
     ...(certificate && {
       certificate: {
-        ...{ id: certificate.uri, until: certificate.notAfter },
+        id: certificate.uri,
+        until: certificate.notAfter,
         hasEnded: certificate.notAfter <= clock.now(),
       },
     }),

@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DnsServer } from '@causeway/dns';
 import type { Resource } from '@causeway/resources';
-import { FakeClock, silentLogger, systemClock } from '@causeway/runtime';
+import { silentLogger, systemClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { AdsClient, RESOURCE_TYPES, XdsServer, type EnvoyView } from '@causeway/xds';
 import { ask, type Reply } from '../../../../test/dns/ask';
 import { a, answerTo, FakeUpstream } from '../../../../test/dns/fake-upstream';
@@ -66,13 +67,20 @@ describe('the names of a machine', () => {
       authorization: () => undefined,
       held: (type) => cache.versions(type),
       receive: (update) => cache.receive(update),
-      ...{ clock, logger: silentLogger, limits: { pause: { base: 20, cap: 50 } } },
+      clock,
+      logger: silentLogger,
+      limits: { pause: { base: 20, cap: 50 } },
     });
     client.onState(({ type }) => cache.connected(type === 'connected'));
     cache.useClient(client);
     dns = createAgentDns({
-      ...{ resources: cache, capture: 'redirect', clock, zone: 'west', logger: silentLogger },
-      ...{ ...CONFIG, ...config },
+      resources: cache,
+      capture: 'redirect',
+      clock,
+      zone: 'west',
+      logger: silentLogger,
+      ...CONFIG,
+      ...config,
     });
     port = await dns.bind('127.0.0.1', 0);
   };

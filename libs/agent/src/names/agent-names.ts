@@ -154,7 +154,10 @@ export interface AgentDnsOptions extends AgentNamesOptions {
 export function createAgentDns({ zone, suffixes, upstream, logger, ...names }: AgentDnsOptions): DnsServer {
   const forward = { enabled: upstream.length > 0, upstreams: upstream };
   return createMachineDns({
-    ...{ zone, logger, clock: names.clock, source: new AgentNames(names) },
+    zone,
+    logger,
+    clock: names.clock,
+    source: new AgentNames(names),
     config: { suffixes, forward },
   });
 }

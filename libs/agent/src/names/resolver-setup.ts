@@ -94,7 +94,9 @@ export class ResolverSetup {
     const at = address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
     const text = marked([
       ...(isFolderMade ? [FOLDER_MADE] : []),
-      ...['[Resolve]', `DNS=${at}`, `Domains=${suffixes.map((suffix) => `~${suffix}`).join(' ')}`],
+      '[Resolve]',
+      `DNS=${at}`,
+      `Domains=${suffixes.map((suffix) => `~${suffix}`).join(' ')}`,
     ]);
     if (before?.equals(text)) return { resolver: 'resolved', steps: [] };
     const fresh = `${this.dropIn}.new`;

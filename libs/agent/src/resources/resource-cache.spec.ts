@@ -2,7 +2,8 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Cluster, Cluster_DiscoveryType } from '@causeway/proto-gen';
-import { FakeClock, silentLogger } from '@causeway/runtime';
+import { silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { encodeResource, RESOURCE_TYPES, type EncodedResource } from '@causeway/xds';
 import fc from 'fast-check';
 import { until } from '../../../../test/support/until';
@@ -13,14 +14,18 @@ const { cluster, endpoints, secret } = RESOURCE_TYPES;
 function clusterOf(name: string, altStatName = '', serviceName = ''): EncodedResource {
   const eds = { clusterDiscoveryType: { $case: 'type' as const, value: Cluster_DiscoveryType.EDS } };
   const result = encodeResource(Cluster, {
-    ...{ name, altStatName },
+    name,
+    altStatName,
     ...(serviceName !== '' && { ...eds, edsClusterConfig: { serviceName } }),
   });
   if (!result.ok) throw new Error(JSON.stringify(result.violations));
   return result.resource;
 }
 const other = (type: string, name: string, content: string): EncodedResource => ({
-  ...{ type, name, version: `v-${content}`, bytes: Buffer.from(content) },
+  type,
+  name,
+  version: `v-${content}`,
+  bytes: Buffer.from(content),
 });
 
 /** What a cache asks for. */

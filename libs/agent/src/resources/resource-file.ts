@@ -19,7 +19,7 @@ const MAGIC = Buffer.from('causeway-resources 1\n');
 /** Before each record: its length, its checksum, and the checksum of these two. */
 const HEAD = 12;
 /** Largest file that is read. */
-export const MOST_BYTES = 512 * 1024 * 1024;
+const MOST_BYTES = 512 * 1024 * 1024;
 const CODES = { put: 1, remove: 2, want: 3, unwant: 4 } as const;
 const TYPES = ['put', 'remove', 'want', 'unwant'] as const;
 

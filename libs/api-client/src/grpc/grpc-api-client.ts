@@ -182,7 +182,10 @@ export class GrpcApiClient implements ApiClient {
       this.naming.resolve(request, this.metadata, deadline(), done),
     );
     return {
-      ...{ hostname: found.hostname, zone: found.zone, service: idOf(service), virtualIps: found.virtualIps },
+      hostname: found.hostname,
+      zone: found.zone,
+      service: idOf(service),
+      virtualIps: found.virtualIps,
       ports: ports.map(({ port, name, appProtocol }) => ({ port, name, appProtocol })),
       endpoints: endpoints.map(endpointOf),
     };
@@ -307,7 +310,9 @@ function selectionMessage(selection: ResourceSelection): SelectionMessage {
 
 function endpointOf({ address, port, servicePort, ready, dataplane }: EndpointMessage): Endpoint {
   return {
-    ...{ address, port, ready },
+    address,
+    port,
+    ready,
     ...(servicePort === 0 ? {} : { servicePort }),
     ...(dataplane ? { dataplane: idOf(dataplane) } : {}),
   };
@@ -315,7 +320,12 @@ function endpointOf({ address, port, servicePort, ready, dataplane }: EndpointMe
 
 function claimOf({ service, generator, generatorZone, available, rule, reason, change }: Claim): HostnameClaim {
   return {
-    ...{ service: idOf(service), generator, available, rule, reason, change },
+    service: idOf(service),
+    generator,
+    available,
+    rule,
+    reason,
+    change,
     ...(generatorZone === undefined ? {} : { generatorZone }),
   };
 }
@@ -332,7 +342,9 @@ function resultOf({
 }: ApplyResultMessage): ApplyResult {
   const before = beforeJson === '' ? {} : { before: documentOf(beforeJson) };
   return {
-    ...{ index, outcome: OUTCOMES[outcome], warnings },
+    index,
+    outcome: OUTCOMES[outcome],
+    warnings,
     ...(id ? { id: idOf(id) } : {}),
     ...(error ? { error: errorOfStatus(error) } : {}),
     ...(sameAs === undefined ? {} : { sameAs }),

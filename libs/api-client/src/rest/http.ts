@@ -148,10 +148,12 @@ export class HttpClient implements RestCalls {
     const type = isList ? 'application/x-ndjson' : 'application/json';
     const ends = signal ?? stop;
     const options = {
-      ...{ method, agent: this.agent },
+      method,
+      agent: this.agent,
       ...(this.socketPath === undefined ? {} : { socketPath: this.socketPath }),
       headers: {
-        ...{ accept: 'application/json', ...headers },
+        accept: 'application/json',
+        ...headers,
         ...(text === undefined ? {} : { 'content-type': type, 'content-length': String(Buffer.byteLength(text)) }),
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       },

@@ -116,10 +116,14 @@ export class RestApiClient implements ApiClient {
   async resolve(question: HostnameQuestion): Promise<ResolvedService> {
     const body = await this.ask('/_resolve/hostname', question);
     return {
-      ...{ hostname: textOf(body['hostname']), zone: textOf(body['zone']), service: idOf(objectOf(body['service'])) },
+      hostname: textOf(body['hostname']),
+      zone: textOf(body['zone']),
+      service: idOf(objectOf(body['service'])),
       virtualIps: listOf(body['virtualIps']).map(textOf),
       ports: objectsOf(body['ports']).map(({ port, name, appProtocol }) => ({
-        ...{ port: Number(port), name: textOf(name), appProtocol: textOf(appProtocol) },
+        port: Number(port),
+        name: textOf(name),
+        appProtocol: textOf(appProtocol),
       })),
       endpoints: objectsOf(body['endpoints']).map(endpointOf),
     };
@@ -128,7 +132,9 @@ export class RestApiClient implements ApiClient {
   async explain(question: HostnameQuestion): Promise<HostnameExplanation> {
     const body = await this.ask('/_explain/hostname', question);
     return {
-      ...{ hostname: textOf(body['hostname']), mesh: textOf(body['mesh']), zone: textOf(body['zone']) },
+      hostname: textOf(body['hostname']),
+      mesh: textOf(body['mesh']),
+      zone: textOf(body['zone']),
       claims: objectsOf(body['claims']).map(claimOf),
       hints: listOf(body['hints']).map(textOf),
       note: textOf(body['note']),
@@ -153,7 +159,9 @@ export class RestApiClient implements ApiClient {
 
   private ask(path: string, { hostname, mesh = '', zone }: HostnameQuestion): Promise<JsonObject> {
     return this.http.json({
-      ...{ method: 'POST', path, query: { zone } },
+      method: 'POST',
+      path,
+      query: { zone },
       body: { hostname, ...(mesh === '' ? {} : { mesh }) },
     });
   }
@@ -243,15 +251,21 @@ function diffOf({ before, after }: JsonObject): NonNullable<ApplyResult['diff']>
 function claimOf({ service, generator, status, rule, reason, change }: JsonObject): HostnameClaim {
   const { name, zone } = objectOf(generator);
   return {
-    ...{ service: idOf(objectOf(service)), generator: textOf(name), available: status === 'Available' },
+    service: idOf(objectOf(service)),
+    generator: textOf(name),
+    available: status === 'Available',
     ...(typeof zone === 'string' ? { generatorZone: zone } : {}),
-    ...{ rule: textOf(rule), reason: textOf(reason), change: textOf(change) },
+    rule: textOf(rule),
+    reason: textOf(reason),
+    change: textOf(change),
   };
 }
 
 function endpointOf({ address, port, servicePort, ready, dataplane }: JsonObject): Endpoint {
   return {
-    ...{ address: textOf(address), port: Number(port), ready: ready === true },
+    address: textOf(address),
+    port: Number(port),
+    ready: ready === true,
     ...(typeof servicePort === 'number' ? { servicePort } : {}),
     ...(isJsonObject(dataplane) ? { dataplane: idOf(dataplane) } : {}),
   };

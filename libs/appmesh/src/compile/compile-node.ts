@@ -18,7 +18,13 @@ const CERTIFICATES = 'certificates are those of the mesh';
 const NODE = {
   // Instances are the Dataplanes that are selected, however others found them; backendDefaults without tls says nothing.
   known: [
-    ...['awsName', 'meshRef', 'podSelector', 'dataplaneSelector', 'listeners', 'backends', 'backendDefaults'],
+    'awsName',
+    'meshRef',
+    'podSelector',
+    'dataplaneSelector',
+    'listeners',
+    'backends',
+    'backendDefaults',
     'serviceDiscovery',
   ],
   refused: { logging: 'access logs are configured for the whole zone', backendGroups: 'list the services in backends' },

@@ -115,7 +115,9 @@ function compileRoute(
   targets.forEach((target, i) => checkFields(target, TARGET, targetsAt.index(i), found));
   const port = body.match?.port;
   return {
-    ...{ protocol, index, targets },
+    protocol,
+    index,
+    targets,
     section: isDnsLabel(route.name) ? route.name : `route-${index + 1}`,
     rule: { ...matched, ...(timeouts?.rule && { timeouts: timeouts.rule }) },
     ...(route.priority === undefined ? {} : { priority: route.priority }),

@@ -89,7 +89,8 @@ describe('names at App Mesh are under the suffixes that an operator sets', () =>
     expect(await hostnames('vs-a')).toEqual(['- NotAvailable: label "appmesh.k8s.aws/aws-name" is missing']);
     expect(await hostnames('redis', 'west')).toEqual(['redis.svc.west.mesh.local Available']);
     expect(await notNamed('a')).toMatchObject({
-      ...{ status: 'True', reason: 'OutsideSuffixes' },
+      status: 'True',
+      reason: 'OutsideSuffixes',
       message:
         'awsName "login.example.com" is no hostname: it lies under no suffix of mesh default; a mesh operator adds one in a MeshNaming',
     });
@@ -173,8 +174,10 @@ describe('names at App Mesh are under the suffixes that an operator sets', () =>
     it('the names that stand keep their suffixes, but those that another generator gives; once, and nothing is taken meanwhile', async () => {
       await harness.write(
         remote,
-        ...[...stood('color', 'color.colors.svc.cluster.local'), ...stood('c', 'c.default')],
-        ...[...stood('login', 'login.example.com'), ...stood('redis', 'redis.svc.west.mesh.local')],
+        ...stood('color', 'color.colors.svc.cluster.local'),
+        ...stood('c', 'c.default'),
+        ...stood('login', 'login.example.com'),
+        ...stood('redis', 'redis.svc.west.mesh.local'),
         ...stood('uk', 'shop.co.uk'),
       );
       await lead();

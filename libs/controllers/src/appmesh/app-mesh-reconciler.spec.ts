@@ -116,8 +116,10 @@ describe('the loop of App Mesh', () => {
     const id = idOf('MeshService', 'vn-blue');
     const found = await harness.get(id);
     await harness.write({
-      ...{ type: 'patch', id, expect: found?.revision ?? 0 },
-      ...{ spec: { ...found?.spec, state: 'Available', instances: 3 } },
+      type: 'patch',
+      id,
+      expect: found?.revision ?? 0,
+      spec: { ...found?.spec, state: 'Available', instances: 3 },
     });
     await apply(node('blue', { listeners: [http, { portMapping: { port: 80, protocol: 'tcp' } }] }));
     const spec = (await harness.get(id))?.spec;
@@ -168,7 +170,8 @@ describe('the loop of App Mesh', () => {
     const taken = 'causeway.io/NameTaken';
     expect(await condition(idOf('VirtualNode', 'blue'), taken)).toBeUndefined();
     expect(await condition(idOf('VirtualNode', 'green'), taken)).toMatchObject({
-      ...{ status: 'True', reason: 'NameTaken' },
+      status: 'True',
+      reason: 'NameTaken',
       message:
         'not generated, because the name is taken: MeshService default/vn-green; delete it, or give the source another name',
     });
@@ -223,7 +226,10 @@ describe('the loop of App Mesh', () => {
       template: '{{ label "appmesh.k8s.aws/aws-name" }}',
     };
     await apply(
-      ...[node('blue'), router(1), service(), dataplane('pod', [{ port: 9080 }], { app: 'blue' })],
+      node('blue'),
+      router(1),
+      service(),
+      dataplane('pod', [{ port: 9080 }], { app: 'blue' }),
       put(generator, named),
     );
     const front = await harness.get(idOf('MeshService', 'vs-front'));
@@ -262,7 +268,8 @@ describe('the loop of App Mesh', () => {
     const parentRefs = [{ group: 'appmesh.k8s.aws', kind: 'VirtualService', name: 'front' }];
     await apply(put(idOf('HTTPRoute', 'mine'), { parentRefs, rules: [{ backendRefs: [{ name: 'vn-blue' }] }] }));
     expect(await condition(id, 'causeway.io/RoutedByXRoute')).toMatchObject({
-      ...{ status: 'True', reason: 'RoutedByXRoute' },
+      status: 'True',
+      reason: 'RoutedByXRoute',
       message: 'port 9080 is taken by a HTTPRoute',
     });
     await apply(remove(idOf('HTTPRoute', 'mine')));

@@ -47,8 +47,13 @@ export interface AppMeshOptions {
 
 /** The kinds of which objects are generated. */
 const GENERATED_KINDS: readonly string[] = [
-  ...['MeshService', 'HTTPRoute', 'GRPCRoute', 'TCPRoute'],
-  ...['TimeoutPolicy', 'RetryPolicy', 'CircuitBreakerPolicy'],
+  'MeshService',
+  'HTTPRoute',
+  'GRPCRoute',
+  'TCPRoute',
+  'TimeoutPolicy',
+  'RetryPolicy',
+  'CircuitBreakerPolicy',
 ];
 const isSource = (kind: string): boolean => sourceKinds.some((known) => known === kind);
 
@@ -57,7 +62,7 @@ const isSource = (kind: string): boolean => sourceKinds.some((known) => known ==
  * and to which node each Dataplane belongs (docs/adr/0022-app-mesh-compiles-to-the-core.md). A change costs what it touches. Objects are decided on only when everything that was touched is
  * compiled, so that none is deleted while its source waits.
  */
-export class AppMeshReconciler implements KeyedReconciler {
+class AppMeshReconciler implements KeyedReconciler {
   readonly name = 'app-mesh';
   private table = new AppMeshTable();
   private readonly objects: GeneratedObjects;

@@ -42,7 +42,11 @@ export function unnamedCondition(
   observedGeneration: number,
 ): Condition | undefined {
   const condition = (reason: string, message: string): Condition => ({
-    ...{ type: NOT_NAMED, status: 'True', reason, message, observedGeneration },
+    type: NOT_NAMED,
+    status: 'True',
+    reason,
+    message,
+    observedGeneration,
   });
   if (unnamed === 'NotADnsName')
     return condition(unnamed, `awsName "${awsName}" is no hostname: it is no DNS name of at most 63 characters`);

@@ -14,7 +14,7 @@ import type { DataplaneResource, ServiceResource } from '../matching/dataplane-s
 import { identitiesByMesh } from '../matching/mesh-identities';
 
 /** Ids of one service; the kind has this bound. */
-export const MOST_IDENTITIES = 1_024;
+const MOST_IDENTITIES = 1_024;
 
 /** `spec.identities` of a MeshService. */
 export type ServiceIdentities = NonNullable<ServiceResource['spec']['identities']>;

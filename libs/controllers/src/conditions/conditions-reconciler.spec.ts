@@ -123,7 +123,8 @@ describe('ConditionsLoop', () => {
     await apply(put(dataplane, { networking: { address: '10.0.0.1', inbound } }));
     expect(await written(() => apply(enrolment('upgrade', ['web', 'api'])))).toBe(2);
     expect(await said(dataplane, 'causeway.io/OldCredential')).toMatchObject({
-      ...{ status: 'True', reason: 'NamesNoServices' },
+      status: 'True',
+      reason: 'NamesNoServices',
       message: expect.stringContaining('web-1 --mesh default --service web,api --bundle'),
     });
     await apply(enrolment('token', ['web', 'api']));

@@ -37,7 +37,7 @@ export interface ConditionsConfig {
  * machine of a Dataplane shows a credential of before enrolments. A change of a Zone, Mesh
  * or Namespace costs one walk, and one write for each resource that it concerns; a resource without such a condition is never written.
  */
-export class ConditionsReconciler implements KeyedReconciler {
+class ConditionsReconciler implements KeyedReconciler {
   readonly name = 'conditions';
   /**
    * A message of the zone may put the status back to what it was before the index showed our write, and an index that

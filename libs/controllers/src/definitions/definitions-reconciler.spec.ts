@@ -6,7 +6,11 @@ import { createDefinitionsLoop } from './definitions-reconciler';
 const idOf = (name: string) => globalIdentity('MetaresourceDefinition', name);
 const definition = (name: string, more: JsonObject = {}): Change =>
   put(idOf(name), {
-    ...{ group: 'a.io', kind: 'PaintPolicy', plural: 'paintpolicies', hierarchy: 'mesh', schema: { type: 'object' } },
+    group: 'a.io',
+    kind: 'PaintPolicy',
+    plural: 'paintpolicies',
+    hierarchy: 'mesh',
+    schema: { type: 'object' },
     declaredTargets: [{ kind: 'Mesh', semantics: 'all' }],
     effectiveTarget: { level: 'Rule', semantics: 'a rule' },
     ...more,
@@ -33,7 +37,8 @@ describe('the condition of a definition', () => {
     await harness.write(definition('second'), definition('third', { kind: 'OtherPolicy', plural: 'others' }));
     expect(await accepted('first', 'second', 'third')).toEqual(['Accepted', 'Conflicted', 'Accepted']);
     expect(conditionOf((await harness.get(idOf('second')))?.status, 'Accepted')).toMatchObject({
-      ...{ status: 'False', observedGeneration: 1 },
+      status: 'False',
+      observedGeneration: 1,
       message: '"paintpolicy" is taken by the MetaresourceDefinition first',
     });
     const { revision } = harness;

@@ -1,7 +1,8 @@
 import { enrolmentEpochId, enrolmentOf, isEnrolmentInForce } from '@causeway/identity';
 import { EnrolmentEpoch } from '@causeway/kinds';
 import { silentLogger, systemClock, type LeaderTerm } from '@causeway/runtime';
-import { MemoryLease, type ResourceStore } from '@causeway/store';
+import type { ResourceStore } from '@causeway/store';
+import { MemoryLease } from '@causeway/store/testing';
 import { TestPlane } from '../../../../test/support/test-plane';
 import { LEASED_BY } from '../leases/plan-lease-ends';
 import { ENROLMENT_REPLICAS, EnrolmentAdoption } from './enrolment-adoption';
@@ -41,7 +42,13 @@ describe('the adoption of what a zone had before it went by enrolments', () => {
     const epoch = (await lease.takeOver(before.epoch, 'leader', 60_000)) ?? -1;
     const term: LeaderTerm = { epoch, holder: 'leader', signal: new AbortController().signal };
     return new EnrolmentAdoption({
-      ...{ cp: EAST, zone: 'east', index: plane.index, store, term, clock: systemClock, logger: silentLogger },
+      cp: EAST,
+      zone: 'east',
+      index: plane.index,
+      store,
+      term,
+      clock: systemClock,
+      logger: silentLogger,
       proxies: { isLoaded: true, liveReplicas: () => live },
     });
   }

@@ -116,7 +116,9 @@ function adoptedSpec(
   const selecting = (named.get(placeOf(id)) ?? []).filter((service) => selectorOf(service)?.matches(dataplane));
   const services = [...new Set([...servicesOf(dataplane), ...selecting.map((service) => service.id.name)])].sort();
   return {
-    ...{ by: 'upgrade', tokens: [], issuedAt: now },
+    by: 'upgrade',
+    tokens: [],
+    issuedAt: now,
     ...(!isOfUser && { services }),
     ...(workload !== undefined && { workload }),
   };

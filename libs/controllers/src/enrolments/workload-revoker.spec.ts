@@ -1,7 +1,8 @@
 import { enrolmentOf, putEnrolment } from '@causeway/identity';
 import { WorkloadRevocation, type EnrolmentSpec } from '@causeway/kinds';
 import { globalIdentity, type ControlPlane } from '@causeway/resources';
-import { FakeClock, silentLogger } from '@causeway/runtime';
+import { silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { TestPlane } from '../../../../test/support/test-plane';
 import { WorkloadRevoker, type IssuedTokenFacts } from './workload-revoker';
 
@@ -36,7 +37,12 @@ describe('the end of what a machine was granted', () => {
 
   const revoker = (isConnected?: boolean, cp: ControlPlane = EAST): WorkloadRevoker =>
     new WorkloadRevoker({
-      ...{ cp, zone: 'east', index: plane.index, store: plane.store, validity: DAY, logger: silentLogger },
+      cp,
+      zone: 'east',
+      index: plane.index,
+      store: plane.store,
+      validity: DAY,
+      logger: silentLogger,
       clock: new FakeClock(NOW),
       isConnected: () => isConnected,
       tokens: {

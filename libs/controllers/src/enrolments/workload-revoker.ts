@@ -83,7 +83,9 @@ export class WorkloadRevoker {
         other.spec.tokens.some((token) => tokens.has(token)),
     );
     return {
-      ...{ dataplane, tokens: [...tokens], services: enrolment.spec.services ?? [] },
+      dataplane,
+      tokens: [...tokens],
+      services: enrolment.spec.services ?? [],
       newBundles: others.map(({ id }) => enrolledDataplane(id)).sort((a, b) => compareText(a.name, b.name)),
       otherZones: this.otherZones(),
       disconnectedZones: this.zonesWhere((one) => {

@@ -13,7 +13,7 @@ import { inSlices, SortedRuns } from '@causeway/runtime';
 import type { ServiceRef } from './explained-claim';
 
 /** A hostname that a generator would give one service. */
-export type DryRunName = {
+type DryRunName = {
   readonly mesh: string;
   readonly hostname: string;
   readonly service: ServiceRef;

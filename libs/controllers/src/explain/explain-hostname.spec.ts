@@ -89,7 +89,11 @@ describe('listHostnames', () => {
     expect(total).toBe(7);
     expect(all.map(({ hostname }) => hostname)).toEqual([
       ...['a', 'b'].map((name) => `${name}.x.svc.mesh`),
-      ...['c.x.svc.mesh', 'cache.mesh', 'd.x.svc.mesh', 'e.x.svc.mesh', 'f.y.svc.mesh'],
+      'c.x.svc.mesh',
+      'cache.mesh',
+      'd.x.svc.mesh',
+      'e.x.svc.mesh',
+      'f.y.svc.mesh',
     ]);
     expect(all[3]?.winner?.service.name).toBe('f');
     expect(all[3]?.claims.map(({ rank }) => rank)).toEqual([1, 2, 3, 4, 5, 6]);

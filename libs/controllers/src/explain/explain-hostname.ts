@@ -75,7 +75,7 @@ function* chosen(names: Iterable<string>, isWanted: (name: string) => boolean): 
 }
 
 /** A hostname in the form in which it is stored: lower case, without the dot at its end. */
-export function normalizeHostname(hostname: string): string {
+function normalizeHostname(hostname: string): string {
   return hostname.toLowerCase().replace(/\.$/, '');
 }
 

@@ -15,7 +15,7 @@ import {
 import { listReported, reportedEntry, withReports } from './reported-hostnames';
 
 /** The zone whose view is asked for: required on the global; on a zone its own name, or left out. */
-export interface ZoneOfView {
+interface ZoneOfView {
   readonly zone?: string;
 }
 

@@ -1,4 +1,5 @@
-import { identityPathState, presetPathOf } from '@causeway/identity';
+import { presetPathOf } from '@causeway/identity';
+import { identityPathState } from '@causeway/identity/testing';
 import { globalIdentity, type JsonObject } from '@causeway/resources';
 import type { Change } from '@causeway/store';
 import { EAST, idOf, LoopHarness, put, remove, type Replica } from '../../../../test/support/loop-harness';
@@ -13,7 +14,9 @@ const ID = 'spiffe://default.east.mesh.local';
 
 const identity = (spec: JsonObject = {}): Change =>
   put(idOf('MeshIdentity', 'all', { zone: '' }), {
-    ...{ selector: { dataplane: { matchLabels: {} } }, provider: { type: 'Bundled' }, ...spec },
+    selector: { dataplane: { matchLabels: {} } },
+    provider: { type: 'Bundled' },
+    ...spec,
   });
 const dataplane = (name: string, namespace: string, workload = name): Change =>
   put(
@@ -46,7 +49,12 @@ describe('the form of the SPIFFE ids of a mesh', () => {
     await replica.lead([
       ...createZoneReconcilers({ cp: EAST, ranges: {} }),
       createIdentityPathLoop({
-        ...{ cp: EAST, zone: 'east', replicas, validity: 24 * HOUR, skew: 10 * MINUTE, isCutOff: () => isCut },
+        cp: EAST,
+        zone: 'east',
+        replicas,
+        validity: 24 * HOUR,
+        skew: 10 * MINUTE,
+        isCutOff: () => isCut,
       }),
     ]);
     await replica.settle();

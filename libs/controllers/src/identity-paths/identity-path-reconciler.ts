@@ -66,7 +66,7 @@ export interface IdentityPathOptions {
  * writes there which ids workloads of several namespaces share (docs/guides/workload-identity.md). A change of a Dataplane costs its ids;
  * another MeshIdentity or form costs one walk.
  */
-export class IdentityPathReconciler implements KeyedReconciler {
+class IdentityPathReconciler implements KeyedReconciler {
   readonly name = 'identity-path';
   readonly looksOutside = true;
   private identities: ReadonlyMap<string, readonly MeshIdentityResource[]> = new Map();
@@ -137,7 +137,9 @@ export class IdentityPathReconciler implements KeyedReconciler {
     const { replicas, validity, skew } = this.options;
     const { index, now, mesh, ids } = of;
     return nextStep(before, {
-      ...{ now, wanted: wantedForm(index, mesh), areReplicasReady: replicas.areReady },
+      now,
+      wanted: wantedForm(index, mesh),
+      areReplicasReady: replicas.areReady,
       announced: Math.min(ANNOUNCED, validity / 2),
       ended: validity + skew,
       isHeld: before.step === 'Announcing' && this.isHeld(index),

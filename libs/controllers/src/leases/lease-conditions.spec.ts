@@ -5,7 +5,11 @@ const CLIENTS = { clientDataplane: 'web-1' };
 
 describe('the condition SharedIdentity of a Dataplane whose machine calls as another one', () => {
   const shared = (reason: string) => ({
-    ...{ type: 'SharedIdentity', status: 'True', reason, message: 'was before', observedGeneration: 1 },
+    type: 'SharedIdentity',
+    status: 'True',
+    reason,
+    message: 'was before',
+    observedGeneration: 1,
     lastTransitionTime: '2026-01-01T00:00:00Z',
   });
   const plan = (reason: string | undefined, clients: readonly (typeof CLIENTS)[]): unknown => {

@@ -29,12 +29,12 @@ import {
 } from '../reconcile/keyed-reconciler';
 
 /** The condition of a Dataplane whose agent checks its inbounds; absent where nothing is checked. */
-export const HEALTHY = 'Healthy';
+const HEALTHY = 'Healthy';
 /** Its reason where a process can be reached without its proxy; it stands over a check that fails. */
 const PLAINTEXT = 'PlaintextReachable';
 
 /** The condition of a Dataplane whose proxy is told what it cannot do; absent where it does all. */
-export const OBEYED = 'Obeyed';
+const OBEYED = 'Obeyed';
 
 /** The reason of `SharedIdentity` where the programs of a machine call as another Dataplane of its agent. */
 const SAME_MACHINE = 'SameMachine';
@@ -117,7 +117,10 @@ function healthyCondition(health: readonly CheckedInbound[], observedGeneration:
   const failure = down.some(({ plaintextReachable }) => plaintextReachable === true) ? PLAINTEXT : 'CheckFails';
   const isUp = down.length === 0;
   return {
-    ...{ type: HEALTHY, status: isUp ? 'True' : 'False', reason: isUp ? 'ChecksPass' : failure, message },
+    type: HEALTHY,
+    status: isUp ? 'True' : 'False',
+    reason: isUp ? 'ChecksPass' : failure,
+    message,
     observedGeneration,
   };
 }
@@ -146,7 +149,7 @@ export function createLeaseConditionsLoop(zone: string, health: LeaseHealth): Co
  * Says at each Dataplane of an agent what is checked, why it is not ready, what its proxy
  * cannot do, and as whom its machine calls where not as it (docs/reference/leases.md).
  */
-export class LeaseConditionsReconciler implements KeyedReconciler {
+class LeaseConditionsReconciler implements KeyedReconciler {
   readonly name = 'lease-conditions';
   readonly looksOutside = true;
   private wholeReads = 0;

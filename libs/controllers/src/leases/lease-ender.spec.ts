@@ -1,12 +1,7 @@
-import { FakeClock, silentLogger } from '@causeway/runtime';
-import {
-  MemoryAgentLeases,
-  MemoryDisk,
-  MemoryLease,
-  MemoryStore,
-  ResourceIndex,
-  type LeaseAgent,
-} from '@causeway/store';
+import { silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
+import { ResourceIndex, type LeaseAgent } from '@causeway/store';
+import { MemoryAgentLeases, MemoryDisk, MemoryLease, MemoryStore } from '@causeway/store/testing';
 import fc from 'fast-check';
 import { LeaseHealth } from './lease-conditions';
 import { LeaseEnder, LONGEST_PAUSE, leaseHold, releaseLeases } from './lease-ender';
@@ -39,7 +34,16 @@ class LeaseWorld {
     const term = { epoch: this.epoch, holder, signal: new AbortController().signal };
     const { store, index, health, clock } = this;
     return new LeaseEnder({
-      ...{ zone: 'east', leases, store, index, term, health, clock, logger: silentLogger, length: LENGTH, hold: 0.3 },
+      zone: 'east',
+      leases,
+      store,
+      index,
+      term,
+      health,
+      clock,
+      logger: silentLogger,
+      length: LENGTH,
+      hold: 0.3,
     });
   }
 
@@ -213,7 +217,12 @@ describe('the end of leases', () => {
         const expired = leases.map(({ expiresAt }, i) => ({ ...keyOf(`a${i}`), session: '', machine: '', expiresAt }));
         const total = expired.length + living;
         const { end, isHeld } = planLeaseEnds({
-          ...{ now: 100, total, expired, expiredTotal: expired.length, recent, hold: 0.3 },
+          now: 100,
+          total,
+          expired,
+          expiredTotal: expired.length,
+          recent,
+          hold: 0.3,
           ...(released !== null && { releasedUntil: released }),
         });
         const unreleased = end.filter(({ expiresAt }) => expiresAt > (released ?? -1)).length;

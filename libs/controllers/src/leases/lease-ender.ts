@@ -58,9 +58,9 @@ const COMMIT_DELAY = 10_000;
 
 const AREA = 'agent-leases';
 /** A mass end is held: since when, how many of how many. */
-export const HOLD_NOTE = { area: AREA, key: 'hold' } as const;
+const HOLD_NOTE = { area: AREA, key: 'hold' } as const;
 /** Until when expired leases are released, and by whom. */
-export const RELEASE_NOTE = { area: AREA, key: 'release' } as const;
+const RELEASE_NOTE = { area: AREA, key: 'release' } as const;
 
 /**
  * Ends the leases of agents that are gone, each with its Dataplane in one transaction (docs/reference/leases.md). It begins one lease and

@@ -36,7 +36,7 @@ describe('the Dataplanes of a service', () => {
     [
       'a label that it has implicitly',
       { dataplaneLabels: { matchLabels: { 'k8s.kuma.io/namespace': 'default' } } },
-      [...['one', 'two', 'untagged']],
+      ['one', 'two', 'untagged'],
     ],
     ['no labels: all', { dataplaneLabels: {} }, ['one', 'two', 'untagged']],
     ['a name', { dataplaneRef: { name: 'one' } }, ['one']],

@@ -55,7 +55,8 @@ describe('a change of some inbounds', () => {
     const tag = fc.constantFrom('a', 'b', 'c');
     const some = fc.record({
       port: fc.integer({ min: 1, max: 8 }),
-      ...{ name: fc.constantFrom('x', 'y', 'z'), tags: fc.record({ 'kuma.io/service': tag, v: tag }) },
+      name: fc.constantFrom('x', 'y', 'z'),
+      tags: fc.record({ 'kuma.io/service': tag, v: tag }),
       state: fc.constantFrom('Ready', 'NotReady', 'Ignored'),
     });
     const inbounds = fc.array(some, { minLength: 4, maxLength: 8 });

@@ -30,7 +30,8 @@ const write = async (...changes: Change[]): Promise<void> => {
 const mesh = (id: typeof SHOP, spec: JsonObject = {}) => put(id, spec);
 const identityId = (of: string, name = 'default', zone = '') => ({
   ...globalIdentity('MeshIdentity', name),
-  ...{ mesh: of, zone },
+  mesh: of,
+  zone,
 });
 const identities = async (): Promise<readonly string[]> => {
   const rows = await harness.rows();

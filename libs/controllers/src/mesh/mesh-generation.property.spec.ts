@@ -65,7 +65,9 @@ async function lead(replica: Replica): Promise<void> {
   const meshes = meshesOf(replica.index);
   await replica.lead([
     ...createMeshLoops({
-      ...{ cp: ALONE, meshes, features: [{ name: 'Mesh' }] },
+      cp: ALONE,
+      meshes,
+      features: [{ name: 'Mesh' }],
       acceptor: { controlPlane: ALONE, version: '1.0.0', storeId: 's' },
     }),
     ...createZoneReconcilers({ cp: ALONE, ranges: { MeshService: '241.0.0.0/24' }, meshes }),

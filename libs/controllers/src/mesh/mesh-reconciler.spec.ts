@@ -29,7 +29,9 @@ class Plane {
     await replica.caughtUp();
     await replica.lead(
       createMeshLoops({
-        ...{ cp: this.cp, meshes: meshesOf(replica.index), features },
+        cp: this.cp,
+        meshes: meshesOf(replica.index),
+        features,
         acceptor: { controlPlane: this.cp, version: '1.2.3', storeId: 'store-1' },
         onMismatch: (mismatch) => this.mismatches.push(mismatch),
         onRefused: (_name, reason) => this.refusals.push(reason),

@@ -16,7 +16,7 @@ import { believedDomains, isTrustedHere } from '../trust/believed-domains';
 import { planMesh, type AccessVerdict, type MeshAcceptor } from './plan-mesh';
 
 /** What the status of Meshes is written from. */
-export interface MeshStatusConfig {
+interface MeshStatusConfig {
   readonly meshes: Meshes;
   readonly acceptor: MeshAcceptor;
   readonly features: readonly JsonObject[];
@@ -26,7 +26,7 @@ export interface MeshStatusConfig {
  * Writes on every Mesh of ours whether this control plane accepts it, and what it supports then (docs/design.md §4 mesh;
  * rows T000-09 to T000-12, T000-38), and who may call its workloads. It never writes a spec or labels, and nothing at all on a Mesh of somebody else.
  */
-export class MeshReconciler implements KeyedReconciler {
+class MeshReconciler implements KeyedReconciler {
   readonly name = 'mesh';
 
   constructor(private readonly config: MeshStatusConfig) {}

@@ -16,7 +16,7 @@ import type { PatchChange } from '@causeway/store';
 const MAX_SELECTOR_LABELS = 256;
 
 /** The condition that says whether a MeshMultiZoneService stands for any MeshService (docs/reference/kuma-rest.md §8.5). */
-export const MESH_SERVICES_MATCHED = 'MeshServicesMatched';
+const MESH_SERVICES_MATCHED = 'MeshServicesMatched';
 
 /**
  * The labels that the selector of a MeshMultiZoneService requires of MeshServices; undefined where it requires none and

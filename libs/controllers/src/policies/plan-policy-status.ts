@@ -53,7 +53,8 @@ function ancestorCondition(
 /** A reference as the status names it, with all that a user may leave out. */
 function refJson({ group, kind, namespace, name, selector, sectionName }: TargetRef): JsonObject {
   return {
-    ...{ group, kind },
+    group,
+    kind,
     ...(namespace !== '' && { namespace }),
     ...(name !== undefined && { name }),
     ...(selector && { selector: selectorJson(selector) }),

@@ -4,7 +4,7 @@ import { namesOf, type ResourceProgress } from '../progress/progress';
 import type { BytesTargets } from './policy-progress';
 
 /** What of a policy proxies cannot do, in words, of those that are named. */
-export type WhyUnable = (progress: ResourceProgress) => string;
+type WhyUnable = (progress: ResourceProgress) => string;
 
 /** Who has applied what is left of a policy; `nobody` for kinds that no proxy is told of, undefined while nothing is known. */
 export type Enforcement =
@@ -25,7 +25,7 @@ export interface Judged {
 }
 
 /** The types of conditions that stand at each policy; at most one of the last three is True (T004-49). */
-export const policyConditionTypes = ['Accepted', 'Enforced', 'PartiallyEnforced', 'Overridden'] as const;
+const policyConditionTypes = ['Accepted', 'Enforced', 'PartiallyEnforced', 'Overridden'] as const;
 type Type = (typeof policyConditionTypes)[number];
 
 const DECIDED = 'decided by the policies alone: no proxy is told of this kind';
@@ -56,7 +56,8 @@ export function policyConditions(verdict: PolicyVerdict, enforcement: Enforcemen
   const final = rank === 2 ? 'Enforced' : 'PartiallyEnforced';
   if (enforcement === 'nobody') return done(of(final, final, `${said}; ${DECIDED}`));
   const pending = (type: Type | 'Unknown' | undefined, reason: string, message: string): Judged => ({
-    ...{ conditions: of(type, reason, `${said}; ${message}`), isPending: true },
+    conditions: of(type, reason, `${said}; ${message}`),
+    isPending: true,
   });
   if (!enforcement) return pending('Unknown', 'Pending', 'it is not known yet who has applied it');
   const { progress, why, isNothing, bytes } = enforcement;
@@ -73,12 +74,8 @@ export function policyConditions(verdict: PolicyVerdict, enforcement: Enforcemen
   if (silent.length > 0)
     return pending('Unknown', 'NotReported', `${applied}; not known until it is reported by ${listed(silent)}`);
   if (lacks) return pending(proxies.acked > 0 ? 'PartiallyEnforced' : undefined, 'Pending', applied);
-  if (proxies.total === 0 && !isPartial) {
-    return {
-      conditions: of('Unknown', 'NoProxies', `${said}; no proxy that it concerns is connected`),
-      isPending: true,
-    };
-  }
+  if (proxies.total === 0 && !isPartial)
+    return pending('Unknown', 'NoProxies', 'no proxy that it concerns is connected');
   return done(of(final, final, `${said}; ${applied}`));
 }
 

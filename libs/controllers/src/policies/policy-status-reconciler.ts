@@ -87,7 +87,7 @@ interface Known {
  * whether proxies obey (docs/reference/policy-status.md). A change costs the policies whose scopes it touches; nothing is written
  * to what they affect.
  */
-export class PolicyStatusReconciler implements KeyedReconciler {
+class PolicyStatusReconciler implements KeyedReconciler {
   readonly name = 'policies';
   readonly looksOutside = true;
   private moved = new Set<string>();

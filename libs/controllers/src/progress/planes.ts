@@ -2,7 +2,10 @@ import type { ProxyFacts } from '@causeway/store';
 
 /** How messages name what a connected proxy is, of those that ask a control plane of ours. */
 export const planeLabels = {
-  ...{ grpc: 'gRPC', builtin: 'builtin', direct: 'direct', envoy: 'Envoy' },
+  grpc: 'gRPC',
+  builtin: 'builtin',
+  direct: 'direct',
+  envoy: 'Envoy',
   egress: 'zone egress',
 } as const;
 export type ProxyPlane = keyof typeof planeLabels;

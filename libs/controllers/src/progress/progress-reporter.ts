@@ -31,7 +31,7 @@ interface Counted {
 }
 
 /** Up to where the global's state of one kind is stored here. */
-export interface ReceivedPosition {
+interface ReceivedPosition {
   readonly incarnation: string;
   readonly revision: number;
   /** A reader that has seen this revision of the store has seen that state. */
@@ -278,7 +278,8 @@ const NOBODY: ResourceProgress = { proxies: NOTHING, unable: NOTHING };
 
 function counted(route: string, generation: number, { proxies, unable }: ResourceProgress): JsonObject {
   const form = ({ acked, total, waitingFor }: ResourceProgress['proxies']): JsonObject => ({
-    ...{ acked, total },
+    acked,
+    total,
     ...(waitingFor.length > 0 ? { waitingFor: waitingFor.map((name) => name.slice(0, 256)) } : {}),
   });
   return { route, generation, proxies: form(proxies), unable: form(unable) };

@@ -1,5 +1,7 @@
-import { FakeClock, silentLogger } from '@causeway/runtime';
-import { MemoryDisk, MemoryProxySessions, type ProxySession } from '@causeway/store';
+import { silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
+import type { ProxySession } from '@causeway/store';
+import { MemoryDisk, MemoryProxySessions } from '@causeway/store/testing';
 import { dataplane, idOf, LoopHarness, type Replica } from '../../../../test/support/loop-harness';
 import { KeyedLoop } from '../reconcile/keyed-reconciler';
 import { AbandonedDataplanesReconciler, REGISTERED_BY } from './abandoned-dataplanes';
@@ -35,11 +37,21 @@ describe('Dataplanes that their proxies registered', () => {
     await replica.settle();
   };
   const session = (name: string, connected: boolean): ProxySession => ({
-    ...{ proxy: `default/${name}`, connected },
+    proxy: `default/${name}`,
+    connected,
     facts: {
-      ...{ kind: 'dataplane', owner: idOf('Dataplane', name), node: `default.${name}`, address: '10.0.0.1' },
-      ...{ userAgent: 'envoy 1.40.0', form: 'delta', since: 1, streams: 1, types: [], isSettled: true },
-      ...{ rejected: [], refused: [] },
+      kind: 'dataplane',
+      owner: idOf('Dataplane', name),
+      node: `default.${name}`,
+      address: '10.0.0.1',
+      userAgent: 'envoy 1.40.0',
+      form: 'delta',
+      since: 1,
+      streams: 1,
+      types: [],
+      isSettled: true,
+      rejected: [],
+      refused: [],
     },
   });
   const register = (by: string | undefined, ...names: readonly string[]): Promise<unknown> =>

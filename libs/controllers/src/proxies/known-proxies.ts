@@ -1,7 +1,7 @@
 import type { ProxyFacts, ReplicaSessions, StoredProxySession } from '@causeway/store';
 
 /** A replica that has not reported for so long is gone, ms by the store's clock. */
-export const REPLICA_EXPIRY = 15_000;
+const REPLICA_EXPIRY = 15_000;
 /** What a proxy without a certificate held when it was seen last is believed to be in use for so long, ms. */
 export const HELD_WITHOUT_CERTIFICATE = 24 * 3_600_000;
 /** Between the clock of a replica, which certificates end by, and that of the store, ms. */
@@ -39,7 +39,7 @@ export function isLiveReplica({ isEnd, seenAt, now }: Pick<ReplicaSessions, 'isE
 }
 
 /** The session that stands for a proxy: of the connected ones the newest, else the one that was seen last. */
-export function standingSession(
+function standingSession(
   sessions: readonly [SessionAtReplica, ...SessionAtReplica[]],
 ): SessionAtReplica & { readonly connected: boolean } {
   const connected = sessions.filter(isConnected);
@@ -55,8 +55,12 @@ export function knownProxy(sessions: readonly [SessionAtReplica, ...SessionAtRep
   const standing = standingSession(sessions);
   const { session, replica, connected } = standing;
   return {
-    ...{ proxy: session.proxy, connected, facts: session.facts },
-    ...{ instance: replica.instance, revision: replica.revision, lastSeen: lastSeenOf(standing) },
+    proxy: session.proxy,
+    connected,
+    facts: session.facts,
+    instance: replica.instance,
+    revision: replica.revision,
+    lastSeen: lastSeenOf(standing),
     ...(!connected && !session.connected && replica.isLive && { leftAt: session.changedAt }),
   };
 }
@@ -80,17 +84,17 @@ export function isProxyGone(
   return ledFor >= BACK_AFTER_RESTART && storeNow - lastSeen >= BACK_AFTER_RESTART;
 }
 
-export function isConnected({ replica, session }: SessionAtReplica): boolean {
+function isConnected({ replica, session }: SessionAtReplica): boolean {
   return session.connected && replica.isLive;
 }
 
 /** When a replica saw the proxy last: now, or when it left, or when the replica reported last. */
-export function lastSeenOf({ replica, session }: SessionAtReplica): number {
+function lastSeenOf({ replica, session }: SessionAtReplica): number {
   return session.connected ? replica.seenAt : session.changedAt;
 }
 
 /** Until when a proxy that is gone may still use what it held, ms by the store's clock. */
-export function heldUntil(at: SessionAtReplica): number {
+function heldUntil(at: SessionAtReplica): number {
   const { certificate } = at.session.facts;
   return certificate ? certificate.end + CLOCK_SLACK : lastSeenOf(at) + HELD_WITHOUT_CERTIFICATE;
 }

@@ -13,21 +13,21 @@ import { isProxyGone, type KnownProxy } from './known-proxies';
 import type { ProxyDirectory } from './proxy-directory';
 
 /** The condition of a Dataplane or ingress whose proxy rejected resources; absent where it accepts everything. */
-export const REJECTED_BY_PROXY = 'RejectedByProxy';
+const REJECTED_BY_PROXY = 'RejectedByProxy';
 /** The condition of a Dataplane or ingress whose proxy lacks resources that break Envoy's rules; absent where it lacks none. */
-export const BREAKS_ENVOY_RULES = 'BreaksEnvoyRules';
+const BREAKS_ENVOY_RULES = 'BreaksEnvoyRules';
 
 /**
  * The condition that the proxy of a Dataplane, ingress or egress has been told and has acked everything, up to the generation in
  * `observedGeneration`. Absent where no proxy was seen.
  */
-export const PROGRAMMED = 'Programmed';
+const PROGRAMMED = 'Programmed';
 
 const PROXY_GONE = 'ProxyGone';
 
 const FAULTS: readonly string[] = [REJECTED_BY_PROXY, BREAKS_ENVOY_RULES];
 /** Whose proxies have conditions. */
-export const PROXY_KINDS: readonly string[] = ['Dataplane', 'ZoneIngress', 'ZoneEgress'];
+const PROXY_KINDS: readonly string[] = ['Dataplane', 'ZoneIngress', 'ZoneEgress'];
 /** How often it is looked again whether a proxy has acked, or has come back, ms. */
 const LOOK_AGAIN = 1_000;
 /** Faults that a condition spells out; the others are counted. */
@@ -35,14 +35,14 @@ const MOST_SHOWN = 3;
 const LONGEST_REASON = 300;
 
 /** What the conditions of a proxy's resource are made of. */
-export interface ProxyView {
+interface ProxyView {
   /** Undefined where no proxy was seen, or none for long. */
   readonly proxy: KnownProxy | undefined;
   readonly isGone: boolean;
 }
 
 /** The patch that brings the conditions of a proxy's resource up to date; undefined when they are. */
-export function planProxyConditions(resource: Resource, view: ProxyView, now: number): PatchChange | undefined {
+function planProxyConditions(resource: Resource, view: ProxyView, now: number): PatchChange | undefined {
   const { id, revision, generation, status: before = {} } = resource;
   const facts = view.proxy?.facts;
   const faults: Condition[] = [

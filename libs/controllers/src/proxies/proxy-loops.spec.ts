@@ -1,6 +1,8 @@
-import { FakeClock, silentLogger } from '@causeway/runtime';
+import { silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import type { Identity, JsonObject } from '@causeway/resources';
-import { MemoryDisk, MemoryProxySessions, type ProxyFacts, type ProxySession } from '@causeway/store';
+import type { ProxyFacts, ProxySession } from '@causeway/store';
+import { MemoryDisk, MemoryProxySessions } from '@causeway/store/testing';
 import { dataplane, idOf, LoopHarness, put, type Replica } from '../../../../test/support/loop-harness';
 import { AvailabilityReconciler } from '../availability/availability-reconciler';
 import { KeyedLoop } from '../reconcile/keyed-reconciler';
@@ -15,9 +17,19 @@ const web = idOf('MeshService', 'web');
 
 function facts(name: string, more: Partial<ProxyFacts> = {}): ProxyFacts {
   return {
-    ...{ kind: 'dataplane', owner: idOf('Dataplane', name), node: `default.${name}`, address: '10.0.0.1' },
-    ...{ userAgent: 'envoy 1.40.0', form: 'delta', since: 1, streams: 1, types: [], isSettled: true },
-    ...{ rejected: [], refused: [], ...more },
+    kind: 'dataplane',
+    owner: idOf('Dataplane', name),
+    node: `default.${name}`,
+    address: '10.0.0.1',
+    userAgent: 'envoy 1.40.0',
+    form: 'delta',
+    since: 1,
+    streams: 1,
+    types: [],
+    isSettled: true,
+    rejected: [],
+    refused: [],
+    ...more,
   };
 }
 
@@ -60,7 +72,9 @@ describe('what loops make of the proxies of a zone', () => {
     await replica.settle();
   };
   const session = (name: string, more: Partial<ProxyFacts> = {}, connected = true): ProxySession => ({
-    ...{ proxy: `default/${name}`, connected, facts: facts(name, more) },
+    proxy: `default/${name}`,
+    connected,
+    facts: facts(name, more),
   });
   const counted = async (): Promise<unknown> => (await harness.get(web))?.status?.['dataplaneProxies'];
   const listed = async (id: Identity): Promise<JsonObject[]> =>
@@ -150,7 +164,9 @@ describe('what loops make of the proxies of a zone', () => {
     const back = idOf('MeshZoneAddress', 'back', { namespace: '' });
     const at = (address: string) => ({ address, port: 10001 });
     const ingress = (owner: Identity, connected = true): ProxySession => ({
-      ...{ proxy: `/${owner.name}`, connected, facts: facts(owner.name, { kind: 'ingress', owner }) },
+      proxy: `/${owner.name}`,
+      connected,
+      facts: facts(owner.name, { kind: 'ingress', owner }),
     });
     beforeEach(async () => {
       await harness.write(

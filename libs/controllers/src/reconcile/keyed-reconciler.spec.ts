@@ -36,8 +36,16 @@ const service = (name: string): Change => put(idOf('MeshService', name), { ports
 
 describe('planServiceCount', () => {
   const row = (status: JsonObject | undefined): Resource => ({
-    ...{ id: globalIdentity('Mesh', 'default'), uid: 'u', labels: {}, spec: {}, revision: 7, freed: [] },
-    ...{ generation: 1, creationOrder: 1, createdAt: 0, modifiedAt: 0 },
+    id: globalIdentity('Mesh', 'default'),
+    uid: 'u',
+    labels: {},
+    spec: {},
+    revision: 7,
+    freed: [],
+    generation: 1,
+    creationOrder: 1,
+    createdAt: 0,
+    modifiedAt: 0,
     origin: { incarnation: 'one', revision: 1, committedAt: 0 },
     ...(status ? { status } : {}),
   });

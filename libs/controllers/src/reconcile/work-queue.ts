@@ -104,7 +104,7 @@ export function planBatch(
 }
 
 /** The identities whose change was refused and may be accepted at the next try; `unstorable` never is. */
-export function refusedIdentities(changes: readonly Change[], result: WriteResult): readonly Identity[] {
+function refusedIdentities(changes: readonly Change[], result: WriteResult): readonly Identity[] {
   return changes.flatMap((change, i) => {
     const answer = result.results[i];
     return answer?.type === 'refused' && answer.refusal !== 'unstorable' ? [change.id] : [];

@@ -8,7 +8,10 @@ const BEFORE = '2026-01-01T00:00:00.000Z';
 const WRITER = { controllerName: 'causeway.io/control-plane', now: NOW };
 
 const ref = (name: string, port?: number): ParentStatus['parentRef'] => ({
-  ...{ group: '', kind: 'Service', namespace: 'default', name },
+  group: '',
+  kind: 'Service',
+  namespace: 'default',
+  name,
   ...(port === undefined ? {} : { port }),
 });
 const wanted = (name: string, status: 'True' | 'False' = 'True', generation = 1): ParentStatus => ({

@@ -6,10 +6,24 @@ import { programmedCondition } from './programmed';
 import { routeNeeds } from './route-progress';
 
 const proxy = (name: string, more: Partial<KnownProxy['facts']> = {}, connected = true, revision = 10): KnownProxy => ({
-  ...{ proxy: `default/${name}`, connected, instance: 'a', revision, lastSeen: 0 },
+  proxy: `default/${name}`,
+  connected,
+  instance: 'a',
+  revision,
+  lastSeen: 0,
   facts: {
-    ...{ kind: 'dataplane', owner: idOf('Dataplane', name), node: name, address: '', userAgent: 'envoy 1.40.0' },
-    ...{ form: 'delta', since: 0, streams: 1, types: [], isSettled: true, rejected: [], refused: [] },
+    kind: 'dataplane',
+    owner: idOf('Dataplane', name),
+    node: name,
+    address: '',
+    userAgent: 'envoy 1.40.0',
+    form: 'delta',
+    since: 0,
+    streams: 1,
+    types: [],
+    isSettled: true,
+    rejected: [],
+    refused: [],
     ...more,
   },
 });

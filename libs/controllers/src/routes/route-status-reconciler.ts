@@ -45,7 +45,7 @@ const PATIENCE = 10_000;
 const SAY_EVERY = 10_000;
 
 /** Knows of which routes zones of Kuma are told. */
-export interface ToldRoutes {
+interface ToldRoutes {
   /** Why they are not told of a route: empty where they are, undefined where that is not known yet. */
   reasonOf(routeKey: string): string | undefined;
   /** Keys of the routes of which `reasonOf` says something else since the call before. */
@@ -78,7 +78,7 @@ interface Waiting {
  * references resolve, and whether all have applied it (docs/reference/route-status.md). A route that was made elsewhere is left alone. A
  * change costs the routes whose binding it touches.
  */
-export class RouteStatusReconciler implements KeyedReconciler {
+class RouteStatusReconciler implements KeyedReconciler {
   readonly name = 'routes';
   readonly looksOutside = true;
   /** Keys of routes whose binding has changed. */

@@ -1,6 +1,7 @@
 import { globalIdentity, Unavailable } from '@causeway/resources';
 import { silentLogger } from '@causeway/runtime';
-import { Fenced, MemoryStore, type Change, type IndexEvent, type WriteResult } from '@causeway/store';
+import { Fenced, type Change, type IndexEvent, type WriteResult } from '@causeway/store';
+import { MemoryStore } from '@causeway/store/testing';
 import { LapsingTerm } from '../../../../test/support/lapsing-term';
 import { LoopHarness, put } from '../../../../test/support/loop-harness';
 import type { ControlLoop, LoopPlan } from './control-loop';

@@ -46,7 +46,7 @@ interface KeptSecret {
  * status of a copy else. Once that is done nobody is added. A list that a replica of the version before drops, which does not know
  * the field, is put back. Each list that was written is in a condition of its Secret and in the log.
  */
-export class KeptSecretsLoop implements ControlLoop {
+class KeptSecretsLoop implements ControlLoop {
   readonly name = 'kept-secrets';
   readonly noteArea = UPGRADE_NOTE.area;
   private index: IndexReader | undefined;
@@ -102,7 +102,9 @@ export class KeptSecretsLoop implements ControlLoop {
   ): readonly { readonly change: PatchChange; readonly note: Note }[] {
     return [...this.inUse(index).values()].map(({ secret, users }) => {
       this.config.logger.warn('a Secret goes on being given to those who used it before the upgrade', {
-        ...{ mesh: secret.id.mesh, secret: secret.id.name, zone: secret.id.zone },
+        mesh: secret.id.mesh,
+        secret: secret.id.name,
+        zone: secret.id.zone,
         users: users.map(nameOf).join(', '),
       });
       const note = { area: UPGRADE_NOTE.area, key: identityKey(secret.id), value: { uid: secret.uid, users } };

@@ -68,18 +68,15 @@ describe('the Secrets of a store that is upgraded', () => {
 
   it('list who used their certificates then, once; a private key as an authority is given on to nobody', async () => {
     await harness.write(
-      ...[
-        secret('ca', EAST_AUTHORITY),
-        secret('stolen', key),
-        secret('mixed', EAST_AUTHORITY + key),
-        secret('unused', key),
-      ],
-      ...[
-        api('a', { caCert: { secret: 'ca' } }),
-        api('b', { caCert: { type: 'Secret', secretRef: { kind: 'Secret', name: 'ca' } } }),
-      ],
-      ...[api('thief', { caCert: { secret: 'stolen' } }), api('sly', { caCert: { secret: 'mixed' } })],
-      ...[api('none', { caCert: { secret: 'ghost' } })],
+      secret('ca', EAST_AUTHORITY),
+      secret('stolen', key),
+      secret('mixed', EAST_AUTHORITY + key),
+      secret('unused', key),
+      api('a', { caCert: { secret: 'ca' } }),
+      api('b', { caCert: { type: 'Secret', secretRef: { kind: 'Secret', name: 'ca' } } }),
+      api('thief', { caCert: { secret: 'stolen' } }),
+      api('sly', { caCert: { secret: 'mixed' } }),
+      api('none', { caCert: { secret: 'ghost' } }),
     );
     await lead();
     expect(await usersOf('ca')).toEqual([user('a'), user('b')]);
@@ -107,10 +104,14 @@ describe('the Secrets of a store that is upgraded', () => {
 
   it('list who used a pair of certificate and key, and nobody for a key beside another certificate', async () => {
     await harness.write(
-      ...[secret('cert', chain), secret('key', key), secret('pair', chain + key), secret('other', otherKey), egress],
-      ...[api('two', { clientCert: { secret: 'cert' }, clientKey: { secret: 'key' } })],
-      ...[api('one', { clientCert: { secret: 'pair' }, clientKey: { secret: 'pair' } })],
-      ...[api('mine', { clientCert: { inlineString: chain }, clientKey: { secret: 'other' } })],
+      secret('cert', chain),
+      secret('key', key),
+      secret('pair', chain + key),
+      secret('other', otherKey),
+      egress,
+      api('two', { clientCert: { secret: 'cert' }, clientKey: { secret: 'key' } }),
+      api('one', { clientCert: { secret: 'pair' }, clientKey: { secret: 'pair' } }),
+      api('mine', { clientCert: { inlineString: chain }, clientKey: { secret: 'other' } }),
     );
     await lead();
     expect([await usersOf('cert'), await usersOf('key')]).toEqual([[user('two')], [user('two')]]);

@@ -16,8 +16,16 @@ function service(addresses: readonly string[], status?: JsonObject): Resource {
   const endpoints = addresses.map((address) => ({ address, port: 443 }));
   return {
     id: { kind: 'MeshExternalService', mesh: 'default', zone: '', namespace: '', name: 'api' },
-    ...{ labels: {}, spec: { match: { port: 443 }, endpoints }, ...(status && { status }) },
-    ...{ uid: '', generation: 3, revision: 1, creationOrder: 0, createdAt: 0, modifiedAt: 0, freed: [] },
+    labels: {},
+    spec: { match: { port: 443 }, endpoints },
+    ...(status && { status }),
+    uid: '',
+    generation: 3,
+    revision: 1,
+    creationOrder: 0,
+    createdAt: 0,
+    modifiedAt: 0,
+    freed: [],
     origin: { incarnation: '', revision: 0, committedAt: 0 },
   };
 }
@@ -46,7 +54,9 @@ describe('the condition of a service outside the mesh that may not be dialled', 
     if (!message) expect(planned).toBeUndefined();
     else
       expect(condition).toMatchObject({
-        ...{ status: 'True', reason: 'MayNotBeDialled', observedGeneration: 3 },
+        status: 'True',
+        reason: 'MayNotBeDialled',
+        observedGeneration: 3,
         message: expect.stringMatching(message),
       });
     if (planned) expect(planExternalAddresses(service(addresses, planned.status), hosts, 9)).toBeUndefined();

@@ -17,7 +17,7 @@ import {
 } from '../reconcile/keyed-reconciler';
 
 /** The condition of a MeshExternalService whose every known address may not be dialled; absent where one may. */
-export const ADDRESSES_REFUSED = 'AddressesRefused';
+const ADDRESSES_REFUSED = 'AddressesRefused';
 
 /** The addresses of hosts, as far as they are known here. */
 export interface ExternalHosts {
@@ -59,8 +59,11 @@ function refusal(refused: readonly string[], observedGeneration: number): Condit
   const more = refused.length > MOST_SHOWN ? ` and ${refused.length - MOST_SHOWN} more` : '';
   const message = `proxies without an agent do not reach it: CAUSEWAY_EXTERNAL_MAY_DIAL of the zone refuses ${shown}${more}`;
   return {
-    ...{ type: ADDRESSES_REFUSED, status: 'True', reason: 'MayNotBeDialled' },
-    ...{ message: shortened(message, LONGEST_MESSAGE, '…'), observedGeneration },
+    type: ADDRESSES_REFUSED,
+    status: 'True',
+    reason: 'MayNotBeDialled',
+    message: shortened(message, LONGEST_MESSAGE, '…'),
+    observedGeneration,
   };
 }
 
@@ -73,7 +76,7 @@ function hostsOf(resource: Resource): readonly string[] {
  * Says at each MeshExternalService that none of its addresses may be dialled by proxies without an agent, until one may. What is resolved
  * is outside the index; a service with an address that may be dialled is never written.
  */
-export class ExternalAddressesReconciler implements KeyedReconciler {
+class ExternalAddressesReconciler implements KeyedReconciler {
   readonly name = 'external-addresses';
   readonly looksOutside = true;
   private readonly byHost = new Map<string, Set<string>>();

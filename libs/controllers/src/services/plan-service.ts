@@ -28,7 +28,7 @@ import type { GeneratedSpec } from './service-candidates';
 export const GENERATOR = 'meshservice-generator';
 
 /** The condition that says whether the Dataplanes of a generated service agree on its ports. */
-export const DATAPLANES_AGREE = 'DataplanesAgree';
+const DATAPLANES_AGREE = 'DataplanesAgree';
 
 /** One Dataplane of a service, and the spec that this Dataplane alone would give it. */
 export interface BackingDataplane {

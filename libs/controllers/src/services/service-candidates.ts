@@ -7,7 +7,7 @@ export type GeneratedSpec = Required<Pick<SpecOf<typeof MeshService>, 'selector'
 type GeneratedPort = GeneratedSpec['ports'][number];
 
 /** One service that one Dataplane wants to exist. */
-export interface ServiceCandidate {
+interface ServiceCandidate {
   readonly id: Identity;
   readonly spec: GeneratedSpec;
 }

@@ -27,7 +27,9 @@ describe('ServicesLoop', () => {
   const newLoop = (): KeyedLoop =>
     new KeyedLoop(
       new ServicesReconciler({
-        ...{ cp: EAST, gracePeriod: GRACE, meshes: meshesOf(replica.index) },
+        cp: EAST,
+        gracePeriod: GRACE,
+        meshes: meshesOf(replica.index),
         onUnusableName: (_, service) => unusable.push(service),
       }),
     );

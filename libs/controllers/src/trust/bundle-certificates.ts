@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { isJsonArray, isJsonObject, type Resource } from '@causeway/resources';
 
 /** A certificate of an authority that can be believed. */
-export interface BundleCertificate {
+interface BundleCertificate {
   /** PEM, in one form whatever the form in the bundle. */
   readonly pem: string;
   /** Its end, ms since 1970. */

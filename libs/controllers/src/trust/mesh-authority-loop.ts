@@ -41,7 +41,7 @@ const LOOK_AGAIN = 50;
  * zones of Kuma get and expect of their global. The key is stored sealed. What is there is never replaced: a key that does
  * not open is said in a condition of the Mesh. Meshes are few, so each change of one costs a look at all.
  */
-export class MeshAuthorityLoop implements ControlLoop {
+class MeshAuthorityLoop implements ControlLoop {
   readonly name = 'mesh-authority';
   private index: IndexReader | undefined;
   private isStale = false;

@@ -1,4 +1,4 @@
-import { authorityIdOf } from '@causeway/identity';
+import { authorityIdOf } from '@causeway/identity/testing';
 import type { Identity, JsonObject } from '@causeway/resources';
 import type { Change } from '@causeway/store';
 import { EAST_AUTHORITY, NEXT_EAST_AUTHORITY } from '../../../../test/support/certificates';
@@ -26,9 +26,19 @@ function proxy(
   const owner = { ...idOf('Dataplane', name, { zone: 'west' }), mesh };
   const responses = { sent: 1, acked: 1, rejected: 0 };
   const facts: KnownProxy['facts'] = {
-    ...{ kind: 'dataplane', owner, node: name, address: '', userAgent: '', form: 'delta', since: 0, streams: 1 },
-    ...{ types: [{ type: SECRETS, subscribed, held: 1, responses }], isSettled: true, authorities },
-    ...{ rejected: [], refused: [] },
+    kind: 'dataplane',
+    owner,
+    node: name,
+    address: '',
+    userAgent: '',
+    form: 'delta',
+    since: 0,
+    streams: 1,
+    types: [{ type: SECRETS, subscribed, held: 1, responses }],
+    isSettled: true,
+    authorities,
+    rejected: [],
+    refused: [],
   };
   return { proxy: `${mesh}.${name}`, connected, instance: 'a', revision: 1, lastSeen: 0, facts };
 }
@@ -118,7 +128,8 @@ describe('what the proxies of a zone have accepted', () => {
     await apply(own('other'), own('third'), ofEast(EAST_AUTHORITY, NEXT_EAST_AUTHORITY));
     const egress = (authorities: readonly string[]) => zoneProxy('egress', { default: authorities, other: [] });
     expect(await look(proxy('a', { authorities: BOTH }), zoneProxy('ingress', {}), egress([OLD]))).toEqual({
-      ...{ accepted: [OLD], missing: { total: 1, items: ['/egress/egress'] } },
+      accepted: [OLD],
+      missing: { total: 1, items: ['/egress/egress'] },
     });
     expect(await look(egress([]))).toEqual({ accepted: [], missing: { total: 1, items: ['/egress/egress'] } });
     expect(await look(egress(BOTH))).toEqual({ accepted: BOTH });
@@ -155,7 +166,8 @@ describe('what the proxies of a zone have accepted', () => {
     proxies.heard = changed;
     const late = proxy('late', { authorities: [OLD] });
     expect(await look(proxy('a', { authorities: BOTH }), late)).toEqual({
-      ...{ accepted: [OLD], missing: { total: 1, items: ['default.late'] } },
+      accepted: [OLD],
+      missing: { total: 1, items: ['default.late'] },
     });
     expect(await look(proxy('a', { authorities: BOTH }), proxy('late', { authorities: BOTH }))).toEqual({
       accepted: BOTH,

@@ -17,7 +17,7 @@ export interface TrustAcceptance {
 }
 
 /** The acceptance of one zone in one mesh. */
-export interface ZoneAcceptance extends TrustAcceptance {
+interface ZoneAcceptance extends TrustAcceptance {
   readonly mesh: string;
 }
 
@@ -115,7 +115,7 @@ export function renderAcceptance({ accepted, missing: { total, items } }: TrustA
 }
 
 /** What a zone says in the status of a MeshTrust; undefined where it says nothing that can be read. */
-export function statedAcceptance({ status }: Pick<Resource, 'status'>): TrustAcceptance | undefined {
+function statedAcceptance({ status }: Pick<Resource, 'status'>): TrustAcceptance | undefined {
   return decodeAcceptance(status?.['proxies']);
 }
 
@@ -136,7 +136,7 @@ export function planZoneTrust(trusts: Iterable<Resource>): readonly JsonObject[]
 }
 
 /** What the global says of a zone's proxies. */
-export function zoneAcceptances({ status }: Pick<Resource, 'status'>): readonly ZoneAcceptance[] {
+function zoneAcceptances({ status }: Pick<Resource, 'status'>): readonly ZoneAcceptance[] {
   const entries = status?.['trust'];
   return (isJsonArray(entries) ? entries.slice(0, MOST_MESHES) : []).flatMap((entry) => {
     const said = decodeAcceptance(entry);

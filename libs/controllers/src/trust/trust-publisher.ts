@@ -121,7 +121,7 @@ export class TrustPublisher implements ControlLoop {
 }
 
 /** What to write so that the zone's own MeshTrusts are those of its authority. Linear in MeshIdentities and MeshTrusts. */
-export function planPublishedTrust(index: IndexReader, zone: string, certificates: readonly string[]): Change[] {
+function planPublishedTrust(index: IndexReader, zone: string, certificates: readonly string[]): Change[] {
   const wanted = new Map<string, PutChange>();
   for (const [key, mesh] of domainsOf(index.ofKind(MeshIdentity.name), index, zone)) {
     const trustDomain = key.slice(mesh.length + 1);

@@ -37,7 +37,7 @@ interface Domain {
  * trust, a deleted one loses it. A change costs what the claims of its domains cost; a MeshIdentity or Zone that comes or
  * goes costs a walk through all MeshTrusts.
  */
-export class TrustReconciler implements KeyedReconciler {
+class TrustReconciler implements KeyedReconciler {
   readonly name = 'trust';
   /** By the key of the derived MeshTrust. */
   private readonly domains = new Map<string, Domain>();

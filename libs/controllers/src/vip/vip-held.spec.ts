@@ -1,5 +1,6 @@
 import { silentLogger } from '@causeway/runtime';
-import { MemoryProxySessions, type ProxyFacts, type ProxySession } from '@causeway/store';
+import type { ProxyFacts, ProxySession } from '@causeway/store';
+import { MemoryProxySessions } from '@causeway/store/testing';
 import { idOf, remove } from '../../../../test/support/loop-harness';
 import { COOLDOWN, names, service, VipZone } from '../../../../test/support/vip-zone';
 import { ProxyDirectory } from '../proxies/proxy-directory';

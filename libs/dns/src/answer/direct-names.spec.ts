@@ -1,4 +1,5 @@
-import type { DirectEndpoint, DirectPort, EndpointSource } from '@causeway/dns';
+import type { EndpointSource } from '@causeway/dns';
+import type { DirectEndpoint, DirectPort } from './direct-names';
 import type { Identity } from '@causeway/resources';
 import { ask, type Reply } from '../../../../test/dns/ask';
 import { DnsZone, service } from '../../../../test/dns/dns-zone';

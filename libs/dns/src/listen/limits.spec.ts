@@ -1,4 +1,4 @@
-import { FakeClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { ask } from '../../../../test/dns/ask';
 import { DnsZone, service } from '../../../../test/dns/dns-zone';
 import { FrameReader, frame } from '../wire/tcp-frames';

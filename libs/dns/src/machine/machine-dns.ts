@@ -36,17 +36,23 @@ export function createMachineDns({ source, zone, clock, logger, config: settings
   let changes = 0;
   const answers = new Answers({ names: { table, authority }, builder, serial: () => changes });
   const upstreams = new Upstreams({
-    ...{ config: config.forward, clock, logger: logger.child({ part: 'dns' }) },
+    config: config.forward,
+    clock,
+    logger: logger.child({ part: 'dns' }),
     isOwnAddress: (address, port) => listeners.isOwnAddress(address, port),
   });
   const forwarder = new Forwarder({
-    ...{ config: config.forward, upstreams, clock },
+    config: config.forward,
+    upstreams,
+    clock,
     onSettled: (result, took) => metrics.forwarded(result, took),
   });
   const names = new LearnedNames({ source, table, authority, answers, metrics, others: forwarder });
   const responder = new Responder(names, { metrics, resolver: names, rateLimit, clock });
   const listeners: Listeners = new Listeners({
-    ...{ clock, config, metrics },
+    clock,
+    config,
+    metrics,
     respond: (packet, client) => responder.respond(packet, client),
   });
   const unfollow = [names.follow(), source.subscribe(() => void (changes += 1))];

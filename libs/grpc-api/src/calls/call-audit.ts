@@ -61,8 +61,12 @@ export class CallAudit {
     const meansExpected = kind?.scope === 'mesh' && (about === name || about['expectedMesh'] === true);
     const mesh = textOf(about['mesh']) || (meansExpected ? queries.defaultMesh : '');
     return {
-      ...{ verb: VERBS.get(path) ?? 'get', kind: kind?.name ?? '', mesh, zone: textOf(about['zone']) },
-      ...{ namespace: textOf(about['namespace']), name: textOf(about['name']) },
+      verb: VERBS.get(path) ?? 'get',
+      kind: kind?.name ?? '',
+      mesh,
+      zone: textOf(about['zone']),
+      namespace: textOf(about['namespace']),
+      name: textOf(about['name']),
       activity: kind ? '' : path,
     };
   }

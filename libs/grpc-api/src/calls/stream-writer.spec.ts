@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { Http2Streams } from '@causeway/grpc-server';
-import { errorText, FakeClock } from '@causeway/runtime';
+import { errorText } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { Metadata } from '@grpc/grpc-js';
 import { StreamWriter, type ByteStreamCall } from './stream-writer';
 

@@ -1,6 +1,6 @@
 import type { ApplyRequest } from '@causeway/proto-gen';
 import { Unavailable } from '@causeway/resources';
-import { FakeClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { ApplyBudget } from './apply-budget';
 
 const part: ApplyRequest = {

@@ -15,7 +15,9 @@ export class NamingServiceHandlers {
     const question = questionOf(request, this.queries.defaultMesh);
     const found = await this.queries.resolution.resolve(question, rights, revisionOf(request.minRevision), signal);
     return {
-      ...{ hostname: found.hostname, zone: found.zone, service: identityMessage(found.service) },
+      hostname: found.hostname,
+      zone: found.zone,
+      service: identityMessage(found.service),
       virtualIps: [...found.virtualIps],
       ports: found.ports.map((port) => ({ ...port })),
       endpoints: found.endpoints.map(endpointMessage),
@@ -69,13 +71,18 @@ function claimMessage({
   const { kind, mesh, zone, namespace, name } = isJsonObject(service) ? service : {};
   return {
     service: {
-      ...{ kind: textOf(kind), mesh: textOf(mesh), zone: textOf(zone) },
-      ...{ namespace: textOf(namespace), name: textOf(name) },
+      kind: textOf(kind),
+      mesh: textOf(mesh),
+      zone: textOf(zone),
+      namespace: textOf(namespace),
+      name: textOf(name),
     },
     generator: isJsonObject(generator) ? textOf(generator['name']) : '',
     generatorZone: isJsonObject(generator) && typeof generator['zone'] === 'string' ? generator['zone'] : undefined,
     available: status === 'Available',
-    ...{ rule: textOf(rule), reason: textOf(reason), change: textOf(change) },
+    rule: textOf(rule),
+    reason: textOf(reason),
+    change: textOf(change),
   };
 }
 

@@ -89,7 +89,9 @@ export class PolicyServiceHandlers {
     return {
       mesh: nameOf('virtual.mesh', mesh) ?? this.parts.queries.defaultMesh,
       namespace: nameOf('virtual.namespace', namespace) ?? 'default',
-      ...{ group: field('group', group), kind: field('kind', kind), name: field('name', name) },
+      group: field('group', group),
+      kind: field('kind', kind),
+      name: field('name', name),
     };
   }
 }

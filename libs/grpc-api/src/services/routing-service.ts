@@ -38,8 +38,14 @@ export class RoutingServiceHandlers {
       nameOf('zone', request.zone),
     ];
     const question = {
-      ...{ mesh: this.meshOf(request.mesh), kind, namespace, service, client, zone },
-      ...{ port: request.port || undefined, minRevision: revisionOf(request.minRevision) },
+      mesh: this.meshOf(request.mesh),
+      kind,
+      namespace,
+      service,
+      client,
+      zone,
+      port: request.port || undefined,
+      minRevision: revisionOf(request.minRevision),
     };
     return { answerJson: JSON.stringify(await this.queries.routes.table(question, rights, signal)) };
   }

@@ -18,7 +18,8 @@ export function applyResultMessage(result: BatchResult, errorOf: (error: unknown
   switch (result.outcome) {
     case 'refused':
       return ApplyResult.fromPartial({
-        ...{ ...base, error: errorOf(result.error) },
+        ...base,
+        error: errorOf(result.error),
         ...(result.sameAs === undefined ? {} : { sameAs: result.sameAs }),
       });
     case 'skipped':

@@ -1,6 +1,7 @@
 import { Forbidden } from '@causeway/resources';
-import { FakeClock, silentLogger } from '@causeway/runtime';
-import type { ZoneAuthentication, ZoneAuthenticator, ZoneCaller } from '../global/zone-authenticator';
+import { silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
+import type { ZoneAuthentication, ZoneAuthenticator, ZoneCaller } from './zone-authenticator';
 import { StreamAuthMonitor } from './stream-auth-monitor';
 
 const DAY = 24 * 3_600_000;

@@ -1,6 +1,6 @@
 import { StayReview } from '@causeway/access';
 import { errorText, type Clock, type Logger, type Timer } from '@causeway/runtime';
-import type { ZoneAuthentication, ZoneAuthenticator, ZoneCaller } from '../global/zone-authenticator';
+import type { ZoneAuthentication, ZoneAuthenticator, ZoneCaller } from './zone-authenticator';
 
 /** Maximum delay of the timer, ms: system timers are limited to 24 days, and clocks jump. */
 const MAX_DELAY = 60_000;

@@ -6,7 +6,7 @@ import type { ExportDefault } from '@causeway/sync';
 import type { KumaOptions } from '../kuma/translation';
 import type { ConnectionLimits } from '@causeway/grpc-server';
 import type { AttemptRates } from './attempt-limits';
-import type { ZoneAuthenticator } from './zone-authenticator';
+import type { ZoneAuthenticator } from '../auth/zone-authenticator';
 import type { ZoneRights } from './zones/zone-rights';
 import type { InboundSettings } from '../session/inbound/inbound-capacity';
 

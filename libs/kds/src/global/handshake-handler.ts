@@ -9,7 +9,7 @@ import { sharedExtensions } from '../wire/dialect';
 import type { ZoneHeaders } from '../wire/headers';
 import { sourcesOfZone } from '../wire/kuma-version';
 import type { AttemptLimits } from './attempt-limits';
-import { callerOf } from './zone-authenticator';
+import { callerOf } from '../auth/zone-authenticator';
 import type { WholeStates } from './zones/whole-states';
 import type { DoubtfulClaims, RefusedStores } from './zones/zone-incidents';
 import { checkHandshake, checkHeaders, LARGEST_EPOCH } from './handshake-rules';

@@ -48,7 +48,10 @@ export function inboundHalf(
   );
   const awaited = new Set(crossing.map(({ name }) => name));
   return new InboundHalf(sessionOf(options, accepted), {
-    ...{ stream, channel, peerState, hold },
+    stream,
+    channel,
+    peerState,
+    hold,
     write: (changes, notes) => store.write({ changes, notes, onRefusal: 'skip', session: { zone, session } }),
     node: { version, config: '', controlPlaneId: instance },
     ...(accepted.causeway ? {} : { kuma: kumaIncarnations.of(zone) }),
@@ -76,7 +79,9 @@ export function outboundHalf(
     return !gate.isOpen && kind !== undefined && crossesZones(kind.sync);
   };
   const half = new OutboundHalf(sessionOf(options, accepted), {
-    ...{ stream, signer, resumePoints },
+    stream,
+    signer,
+    resumePoints,
     source: fanOut.viewFor(peer, dialect),
     viewHash: (kind) => fanOut.viewHash(kind) + sourcesView(kind, dialect),
     ...(causeway

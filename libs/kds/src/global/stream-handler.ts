@@ -13,7 +13,7 @@ import { boundedErrorText, endReasonOf, printableZone } from './call-failures';
 import type { AcceptedStream, HandshakeHandler } from './handshake-handler';
 import type { LiveSessions, LiveStream } from './live-sessions';
 import { inboundHalf, outboundHalf, type ZoneStream, type SessionHalfParts } from './session-halves';
-import { callerOf } from './zone-authenticator';
+import { callerOf } from '../auth/zone-authenticator';
 import type { WholeStates } from './zones/whole-states';
 import type { StreamEnding, StreamEndings } from './zones/zone-incidents';
 
@@ -128,7 +128,11 @@ export class StreamHandler {
     const { live, options, authMonitor, kumaIncarnations, wholeStates } = this.parts;
     const { zone, session, causeway, instance, version } = accepted;
     const open: LiveStream = {
-      ...{ session, direction, causeway, version, half },
+      session,
+      direction,
+      causeway,
+      version,
+      half,
       openedAt: options.clock.now(),
       zoneInstance: () => (causeway ? instance : (kumaIncarnations.of(zone).current ?? '')),
       ...(peerState ? { peerState } : {}),

@@ -1,8 +1,10 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
-import { CAUSEWAY_DIALECT, KUMA_DIALECT } from '../wire/dialect';
+import { KUMA_DIALECT } from '../wire/dialect';
+import { CAUSEWAY_DIALECT } from '../../testing/dialects';
 import { isWithheldSecret, withPublicKeyOnly } from './secrets';
 import { ResourceEncoder } from '../wire/resource-encoder';
-import { decodeResponse, encodeResponse } from '../wire/response';
+import { encodeResponse } from '../wire/response';
+import { decodeResponse } from '../../testing/decode-response';
 import type { WireResource } from '../wire/wire-resource';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });

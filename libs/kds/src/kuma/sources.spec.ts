@@ -1,18 +1,12 @@
 import type { JsonObject, Resource } from '@causeway/resources';
 import { coreKinds } from '@causeway/kinds';
 import { sketch } from '../../../../test/support/traffic-zone';
-import {
-  CAUSEWAY_DIALECT,
-  dialectOf,
-  Extension,
-  KUMA_3_DIALECT,
-  KUMA_DIALECT,
-  sourcesView,
-  type Dialect,
-} from '../wire/dialect';
+import { dialectOf, Extension, KUMA_DIALECT, sourcesView, type Dialect } from '../wire/dialect';
+import { CAUSEWAY_DIALECT, KUMA_3_DIALECT } from '../../testing/dialects';
 import { sourcesOfGlobal, sourcesOfZone } from '../wire/kuma-version';
 import { ResourceEncoder } from '../wire/resource-encoder';
-import { decodeResponse, encodeResponse } from '../wire/response';
+import { encodeResponse } from '../wire/response';
+import { decodeResponse } from '../../testing/decode-response';
 import { unsupportedByKuma } from './unsupported';
 
 const OLDER_DIALECT = dialectOf(Object.values(Extension).filter((each) => each !== Extension.sources));

@@ -3,7 +3,7 @@ import { isJsonObject, jsonEqual, type JsonObject, type JsonValue, type Labels }
 import { refuseReservedText } from './reserved-keys';
 
 /** Modes of MeshServices in a Mesh of Kuma 2.14. */
-export type MeshServicesMode = 'Disabled' | 'Everywhere' | 'ReachableBackends' | 'Exclusive';
+type MeshServicesMode = 'Disabled' | 'Everywhere' | 'ReachableBackends' | 'Exclusive';
 
 /** Settings of the translation to Kuma. */
 export interface KumaOptions {

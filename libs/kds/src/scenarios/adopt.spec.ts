@@ -1,5 +1,5 @@
 import { jsonEqual, NotFound, type JsonObject } from '@causeway/resources';
-import { FakeClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { until } from '../../../../test/support/until';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 

@@ -1,6 +1,7 @@
 import { NotFound, Unavailable } from '@causeway/resources';
-import { FakeClock } from '@causeway/runtime';
-import { MemoryDisk, MemoryStore, type ResourceStore } from '@causeway/store';
+import { FakeClock } from '@causeway/runtime/testing';
+import type { ResourceStore } from '@causeway/store';
+import { MemoryDisk, MemoryStore } from '@causeway/store/testing';
 import { liveAndLeave } from '../../../../test/support/first-incarnation';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 

@@ -6,7 +6,10 @@ import { Extension } from '../wire/dialect';
 
 const KIND = 'PaintPolicy';
 const DEFINITION: JsonObject = {
-  ...{ group: 'a.io', kind: KIND, plural: 'paintpolicies', hierarchy: 'mesh' },
+  group: 'a.io',
+  kind: KIND,
+  plural: 'paintpolicies',
+  hierarchy: 'mesh',
   declaredTargets: [{ kind: 'Namespace', semantics: 'paints its services' }],
   effectiveTarget: { level: 'Rule', semantics: 'is painted' },
   schema: { type: 'object', properties: { colour: { type: 'string' } } },

@@ -1,4 +1,5 @@
-import { MemoryDisk, type IndexListener, type ResourceStore } from '@causeway/store';
+import type { ResourceStore } from '@causeway/store';
+import { type IndexListener, MemoryDisk } from '@causeway/store/testing';
 import { memoryState } from '../../../../test/support/plane-state';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import { until } from '../../../../test/support/until';

@@ -1,6 +1,7 @@
 import { Client, credentials, status, type ServiceError } from '@grpc/grpc-js';
 import { isJsonArray } from '@causeway/resources';
-import { FakeClock, type LogFields, type Logger } from '@causeway/runtime';
+import type { LogFields, Logger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { RoughZone } from '../../../../test/support/rough-zone';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import { encodeZoneHeaders } from '../wire/headers';

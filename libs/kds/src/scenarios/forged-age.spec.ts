@@ -1,5 +1,5 @@
 import { compareOrders, Unavailable, type Identity, type JsonObject } from '@causeway/resources';
-import { hashedName } from '@causeway/naming';
+import { hashedName } from '@causeway/naming/testing';
 import { KumaZone } from '../../../../test/support/kuma-zone';
 import { RoughZone } from '../../../../test/support/rough-zone';
 import { joinedMesh, type JoinedMesh, TestGlobal, TestZone } from '../../../../test/support/sync-mesh';

@@ -1,6 +1,6 @@
 import { conditionOf, type Identity, type JsonObject } from '@causeway/resources';
-import { FakeClock } from '@causeway/runtime';
-import { MemoryDisk } from '@causeway/store';
+import { FakeClock } from '@causeway/runtime/testing';
+import { MemoryDisk } from '@causeway/store/testing';
 import { liveAndLeave } from '../../../../test/support/first-incarnation';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import type { TestPlane } from '../../../../test/support/test-plane';

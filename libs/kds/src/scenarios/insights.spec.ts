@@ -1,4 +1,4 @@
-import { MemoryDisk } from '@causeway/store';
+import { MemoryDisk } from '@causeway/store/testing';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 
 describe('insights of a zone, on a global of two replicas', () => {

@@ -1,8 +1,9 @@
 import { Client, credentials } from '@grpc/grpc-js';
-import { FakeClock, systemClock } from '@causeway/runtime';
+import { systemClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { coreKinds } from '@causeway/kinds';
 import { FieldPath } from '@causeway/resources';
-import { hashedName } from '@causeway/naming';
+import { hashedName } from '@causeway/naming/testing';
 import { KumaGlobal } from '../../../../test/support/kuma-global';
 import { kumaResponse } from '../../../../test/support/kuma-zone';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
@@ -12,7 +13,8 @@ import { encodeZoneHeaders } from '../wire/headers';
 import { NODE_FEATURES } from '../wire/node';
 import { CREATION_ORDER_LABEL, formatWireKey, type WireResource } from '../wire/wire-resource';
 import { decodeRequest, encodeRequest } from '../wire/request';
-import { decodeResponse, type IncomingResponse } from '../wire/response';
+import type { IncomingResponse } from '../wire/response';
+import { decodeResponse } from '../../testing/decode-response';
 import { kdsSyncService } from '../wire/kds-service';
 
 const HOLD = 300_000;

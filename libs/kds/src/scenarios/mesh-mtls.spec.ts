@@ -1,6 +1,6 @@
 import { meshAuthoritySecrets, openedText, sealedSpec, SEALED_LABEL, SealingKeys } from '@causeway/identity';
 import type { Identity, JsonObject } from '@causeway/resources';
-import { FakeClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { KumaGlobal } from '../../../../test/support/kuma-global';
 import { KumaZone } from '../../../../test/support/kuma-zone';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
@@ -56,7 +56,10 @@ describe('the Secrets of Mesh.mtls', () => {
     const kuma = new KumaGlobal();
     const west = new TestZone('west', { clock: new FakeClock(1_000_000), sealing });
     const secret = (name: string, text: string): WireResource => ({
-      ...{ kind: 'Secret', mesh: 'default', name, labels: { 'kuma.io/origin': 'global' } },
+      kind: 'Secret',
+      mesh: 'default',
+      name,
+      labels: { 'kuma.io/origin': 'global' },
       spec: data(text),
     });
     const secrets = [secret(certificate.name, 'certificate'), secret(key.name, KEY)];

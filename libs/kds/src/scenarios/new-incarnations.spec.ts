@@ -1,5 +1,5 @@
-import { FakeClock } from '@causeway/runtime';
-import { MemoryDisk, MemoryStore } from '@causeway/store';
+import { FakeClock } from '@causeway/runtime/testing';
+import { MemoryDisk, MemoryStore } from '@causeway/store/testing';
 import { liveAndLeave } from '../../../../test/support/first-incarnation';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import { confirmPeerIncarnation } from '../session/peer-state';

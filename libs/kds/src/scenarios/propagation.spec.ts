@@ -1,4 +1,4 @@
-import { FakeClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 
 const SPEC = { ports: [{ port: 6379, appProtocol: 'tcp' }], state: 'Available' };

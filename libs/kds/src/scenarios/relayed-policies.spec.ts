@@ -1,4 +1,4 @@
-import { hashedName } from '@causeway/naming';
+import { hashedName } from '@causeway/naming/testing';
 import { KumaZone } from '../../../../test/support/kuma-zone';
 import { TestGlobal } from '../../../../test/support/sync-mesh';
 import type { WireResource } from '../wire/wire-resource';

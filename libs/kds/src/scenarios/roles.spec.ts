@@ -1,8 +1,9 @@
 import { AccessPolicy, type Caller } from '@causeway/access';
 import { coreKinds } from '@causeway/kinds';
 import type { JsonObject } from '@causeway/resources';
-import { FakeClock, silentLogger } from '@causeway/runtime';
-import { MemoryLease } from '@causeway/store';
+import { silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
+import { MemoryLease } from '@causeway/store/testing';
 import { KumaZone } from '../../../../test/support/kuma-zone';
 import { meshesOf } from '../../../../test/support/meshes';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
@@ -36,9 +37,15 @@ describe('roles over a global and its zones', () => {
     await global.serve();
     const epoch = (await new MemoryLease(global.disk).takeOver(0, 'global-1', 1_000_000_000)) ?? 0;
     keeper = createZoneLifecycleLoop({
-      ...{ store: global.store, sessions: global.sessions, index: global.index, registry: coreKinds, clock, rights },
+      store: global.store,
+      sessions: global.sessions,
+      index: global.index,
+      registry: coreKinds,
+      clock,
+      rights,
       meshes: meshesOf(global.index),
-      ...{ logger: silentLogger, lost: { policy: 'keep', after: 600_000 } },
+      logger: silentLogger,
+      lost: { policy: 'keep', after: 600_000 },
       term: { epoch, holder: 'global-1', signal: stop.signal },
     });
     await Promise.all([east.join(global), west.join(global)]);

@@ -1,6 +1,6 @@
 import { connect } from 'node:http2';
 import { Server, ServerCredentials, status, type ServerDuplexStream } from '@grpc/grpc-js';
-import { FakeClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import type { Change } from '@causeway/store';
 import { KumaGlobal } from '../../../../test/support/kuma-global';
 import { kumaResponse } from '../../../../test/support/kuma-zone';

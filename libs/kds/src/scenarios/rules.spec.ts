@@ -1,7 +1,8 @@
 import { coreKinds } from '@causeway/kinds';
 import type { JsonObject } from '@causeway/resources';
-import { FakeClock, silentLogger } from '@causeway/runtime';
-import { MemoryLease } from '@causeway/store';
+import { silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
+import { MemoryLease } from '@causeway/store/testing';
 import { meshesOf } from '../../../../test/support/meshes';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import { createZoneLifecycleLoop, type ZoneLifecycleLoop } from '../global/zones/zone-lifecycle-loop';
@@ -33,8 +34,15 @@ describe('who knows a service', () => {
     const registry = coreKinds;
     nextKeeper = () =>
       createZoneLifecycleLoop({
-        ...{ store, sessions, index, meshes: meshesOf(index), registry, clock },
-        ...{ logger: silentLogger, term, lost: LOST },
+        store,
+        sessions,
+        index,
+        meshes: meshesOf(index),
+        registry,
+        clock,
+        logger: silentLogger,
+        term,
+        lost: LOST,
       });
     keeper = nextKeeper();
     await Promise.all([east.join(global), west.join(global)]);

@@ -1,10 +1,11 @@
 import { Client, credentials, status, type ClientDuplexStream, type ServiceError } from '@grpc/grpc-js';
 import { HandshakeRequest, SyncServiceClient, type HandshakeResponse } from '@causeway/proto-gen';
 import { coreKinds } from '@causeway/kinds';
-import { FakeClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import { PeerIndexView } from '../session/outbound/peer-index-view';
-import { CAUSEWAY_DIALECT, Extension } from '../wire/dialect';
+import { Extension } from '../wire/dialect';
+import { CAUSEWAY_DIALECT } from '../../testing/dialects';
 import { encodeZoneHeaders } from '../wire/headers';
 import { encodeRequest } from '../wire/request';
 import { ResourceEncoder } from '../wire/resource-encoder';

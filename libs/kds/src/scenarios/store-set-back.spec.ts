@@ -1,5 +1,6 @@
-import { FakeClock } from '@causeway/runtime';
-import type { MemoryBackup, Note } from '@causeway/store';
+import { FakeClock } from '@causeway/runtime/testing';
+import type { Note } from '@causeway/store';
+import type { MemoryBackup } from '@causeway/store/testing';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import { until } from '../../../../test/support/until';
 

@@ -29,9 +29,18 @@ describe("a zone's session with the global", () => {
     const epoch = (await zone.state.lease.takeOver(before, 'a', 1_000_000)) ?? 0;
     const term = new LapsingTerm(epoch, 'a', lapsesAt);
     const sync = createZoneSync({
-      ...{ zone: 'west', storeId: 'store-of-west', store: zone.store, index: zone.index, registry: coreKinds, term },
-      ...{ clock: systemClock, logger: silentLogger, version: '0.0.0', maintenance: zone.store },
-      ...{ address: `127.0.0.1:${global.port}`, credentials: ChannelCredentials.createInsecure() },
+      zone: 'west',
+      storeId: 'store-of-west',
+      store: zone.store,
+      index: zone.index,
+      registry: coreKinds,
+      term,
+      clock: systemClock,
+      logger: silentLogger,
+      version: '0.0.0',
+      maintenance: zone.store,
+      address: `127.0.0.1:${global.port}`,
+      credentials: ChannelCredentials.createInsecure(),
     });
     let isOver = false;
     const running = sync.run().then(() => (isOver = true));

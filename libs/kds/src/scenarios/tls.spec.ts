@@ -1,5 +1,6 @@
 import type { ChannelCredentials } from '@grpc/grpc-js';
-import { AUTHORITY_SECRET, authorityText, createAuthority, SelfIssuedCertificates } from '@causeway/access';
+import { AUTHORITY_SECRET, SelfIssuedCertificates } from '@causeway/access';
+import { authorityText, createAuthority } from '@causeway/access/testing';
 import { coreKinds } from '@causeway/kinds';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
@@ -28,7 +29,11 @@ describe('zones and a global over TLS', () => {
     global = new TestGlobal();
     await global.put('Mesh', 'default', {});
     certificates = await SelfIssuedCertificates.open({
-      ...{ store: global.store, index: global.index, registry: coreKinds, clock: systemClock, logger: silentLogger },
+      store: global.store,
+      index: global.index,
+      registry: coreKinds,
+      clock: systemClock,
+      logger: silentLogger,
       names: () => ['localhost', '127.0.0.1'],
     });
     global.credentials = tlsServerCredentials(certificates);

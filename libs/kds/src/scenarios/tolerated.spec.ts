@@ -1,9 +1,9 @@
-import { hashedName } from '@causeway/naming';
+import { hashedName } from '@causeway/naming/testing';
 import { createConditionsReconciler, LoopRunner } from '@causeway/controllers';
 import { coreKinds } from '@causeway/kinds';
 import { conditionOf, type Identity } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
-import { MemoryLease } from '@causeway/store';
+import { MemoryLease } from '@causeway/store/testing';
 import { KumaZone } from '../../../../test/support/kuma-zone';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import type { WireResource } from '../wire/wire-resource';

@@ -8,7 +8,10 @@ import { GLOBAL_PEER, peerArea } from '../session/peer-state';
 const KIND = 'PaintPolicy';
 const MRD = globalIdentity('MetaresourceDefinition', 'paint');
 const DEFINITION: JsonObject = {
-  ...{ group: 'a.io', kind: KIND, plural: 'paintpolicies', hierarchy: 'mesh' },
+  group: 'a.io',
+  kind: KIND,
+  plural: 'paintpolicies',
+  hierarchy: 'mesh',
   declaredTargets: [{ kind: 'Namespace', semantics: 'paints its services' }],
   effectiveTarget: { level: 'Rule', semantics: 'is painted' },
   schema: { type: 'object', properties: { colour: { type: 'string' } } },
@@ -49,7 +52,13 @@ describe('kinds whose definition has gone', () => {
     const stop = new AbortController();
     const epoch = (await global.state.lease.takeOver(0, 'global-1', 1_000_000)) ?? 0;
     const keeper = createZoneLifecycleLoop({
-      ...{ store, sessions, index, meshes: meshesOf(index), registry, clock: systemClock, logger: silentLogger },
+      store,
+      sessions,
+      index,
+      meshes: meshesOf(index),
+      registry,
+      clock: systemClock,
+      logger: silentLogger,
       term: { epoch, holder: 'global-1', signal: stop.signal },
       lost: { policy: 'keep', after: 600_000 },
     });
@@ -78,7 +87,8 @@ describe('kinds whose definition has gone', () => {
   it('keep no zone out, however many there were over the years', async () => {
     const point = { incarnation: 'former', revision: 1, view: '' };
     const notes = Array.from({ length: 1_000 }, (_, i) => ({
-      ...{ area: peerArea(GLOBAL_PEER), key: `point/Former${i}Policy` },
+      area: peerArea(GLOBAL_PEER),
+      key: `point/Former${i}Policy`,
       value: point,
     }));
     await east.store.write({ changes: [], onRefusal: 'skip', notes });

@@ -1,8 +1,9 @@
 import { coreKinds } from '@causeway/kinds';
-import { hashedName } from '@causeway/naming';
+import { hashedName } from '@causeway/naming/testing';
 import type { JsonObject } from '@causeway/resources';
-import { FakeClock, silentLogger } from '@causeway/runtime';
-import { MemoryLease } from '@causeway/store';
+import { silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
+import { MemoryLease } from '@causeway/store/testing';
 import { EAST_AUTHORITY, NEXT_EAST_AUTHORITY } from '../../../../test/support/certificates';
 import { KumaGlobal } from '../../../../test/support/kuma-global';
 import { KumaZone } from '../../../../test/support/kuma-zone';
@@ -52,8 +53,15 @@ describe('where a zone is entered', () => {
     const { store, sessions, index } = global;
     const term = { epoch, holder: 'global-1', signal: new AbortController().signal };
     keeper = createZoneLifecycleLoop({
-      ...{ store, sessions, index, meshes: meshesOf(index), registry: coreKinds, clock },
-      ...{ logger: silentLogger, term, lost: LOST },
+      store,
+      sessions,
+      index,
+      meshes: meshesOf(index),
+      registry: coreKinds,
+      clock,
+      logger: silentLogger,
+      term,
+      lost: LOST,
     });
     await Promise.all([east.join(global), west.join(global)]);
     await east.put('MeshZoneAddress', 'front', ADDRESS);
@@ -273,7 +281,10 @@ describe('identities and addresses under a Kuma global', () => {
     kuma = new KumaGlobal(KINDS);
     const labels = { 'kuma.io/origin': 'global' };
     const ofGlobal = (kind: string, spec: JsonObject): WireResource => ({
-      ...{ kind, mesh: 'default', name: hashedName('default', 'of-global'), spec },
+      kind,
+      mesh: 'default',
+      name: hashedName('default', 'of-global'),
+      spec,
       labels: { ...labels, 'kuma.io/display-name': 'of-global', 'kuma.io/mesh': 'default' },
     });
     kuma.state.set('Config', [clusterConfig('cluster-1')]);

@@ -1,5 +1,5 @@
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
-import { noAuthentication, type ZoneAuthenticator } from '../global/zone-authenticator';
+import { noAuthentication, type ZoneAuthenticator } from '../auth/zone-authenticator';
 
 /** Does something once, as a zone's stream comes to the door: after its handshake, before its session is served. */
 function doorThat(does: () => Promise<unknown>): ZoneAuthenticator {

@@ -5,12 +5,13 @@ import { HandshakeRequest } from '@causeway/proto-gen';
 import { createZoneTokenService, type ZoneTokenService } from '@causeway/access';
 import { coreKinds } from '@causeway/kinds';
 import type { Identity, Resource } from '@causeway/resources';
-import { FakeClock, silentLogger, systemClock, type Clock } from '@causeway/runtime';
-import { MemoryDisk } from '@causeway/store';
+import { silentLogger, systemClock, type Clock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
+import { MemoryDisk } from '@causeway/store/testing';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import { until } from '../../../../test/support/until';
 import { shownToken } from '../../../../test/support/zone-token';
-import type { ZoneAuthenticator } from '../global/zone-authenticator';
+import type { ZoneAuthenticator } from '../auth/zone-authenticator';
 import { encodeZoneHeaders } from '../wire/headers';
 import { GrpcZoneTransport } from '../zone/zone-transport';
 
@@ -138,7 +139,11 @@ describe('a global that asks for zone tokens', () => {
     await plane.holds(secretId(signingKeyName(7)));
     expect(zoneTokens.faults()).toEqual(garbage.map((name) => `${name}: it holds no key in PEM`).sort());
     const started = createZoneTokenService({
-      ...{ store: plane.store, index: plane.index, registry: coreKinds, clock: systemClock, logger: silentLogger },
+      store: plane.store,
+      index: plane.index,
+      registry: coreKinds,
+      clock: systemClock,
+      logger: silentLogger,
     });
     await started.tokens.ensureKey();
     expect(started.faults()).toHaveLength(3);

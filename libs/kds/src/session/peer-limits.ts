@@ -10,7 +10,7 @@ const LISTED = 100;
 const LOGGED = 10;
 
 /** Longest reason of one rejection, characters. */
-export const MAX_REASON = 512;
+const MAX_REASON = 512;
 
 const MOST_TEXT = 16 * 1024;
 

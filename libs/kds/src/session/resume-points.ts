@@ -34,7 +34,7 @@ export class ResumePointSigner {
 }
 
 /** A point that this store did not issue; it has no consequence for other peers. */
-export interface DoubtfulPoint {
+interface DoubtfulPoint {
   readonly kind: string;
   readonly revision: number;
 }

@@ -1,9 +1,10 @@
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { BoundsExceeded, CHUNKED_BOUNDS, KUMA_BOUNDS, REQUEST_BOUNDS } from './bounds';
-import { CAUSEWAY_DIALECT } from './dialect';
+import { CAUSEWAY_DIALECT } from '../../testing/dialects';
 import { decodeRequest, encodeRequest, type SubscribeRequest } from './request';
 import { ResourceEncoder } from './resource-encoder';
-import { decodeResponse, encodeResponse, openResponse, MalformedMessage } from './response';
+import { encodeResponse, openResponse, MalformedMessage } from './response';
+import { decodeResponse } from '../../testing/decode-response';
 import type { WireResource } from './wire-resource';
 
 const HEAD = { kind: 'MeshService', nonce: '1', controlPlane: 'east' };

@@ -4,7 +4,8 @@ import type { JsonObject } from '@causeway/resources';
 import { KUMA_DIALECT } from './dialect';
 import { decodeRequest, encodeRequest, type WireRequest } from './request';
 import { ResourceEncoder, type EncodedResource } from './resource-encoder';
-import { decodeResponse, encodeResponse } from './response';
+import { encodeResponse } from './response';
+import { decodeResponse } from '../../testing/decode-response';
 import type { WireResource } from './wire-resource';
 
 /** Byte examples of docs/reference/kds-wire.md Appendix B. */

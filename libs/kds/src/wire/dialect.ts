@@ -26,12 +26,6 @@ export interface Dialect {
 /** For a plain Kuma peer up to 2.14.5. */
 export const KUMA_DIALECT: Dialect = Object.freeze({ json: false, meta: false, sources: 'untyped' });
 
-/** For a plain Kuma peer from 2.14.6 on. */
-export const KUMA_3_DIALECT: Dialect = Object.freeze({ json: false, meta: false, sources: 'typed' });
-
-/** For a Causeway peer with all extensions. */
-export const CAUSEWAY_DIALECT: Dialect = Object.freeze({ json: true, meta: true, sources: 'any' });
-
 /** The dialect of a session with these extensions; `form` is what a peer without cw-sources reads. */
 export function dialectOf(features: Iterable<string>, form: SourceForm = 'untyped'): Dialect {
   const used = new Set(features);

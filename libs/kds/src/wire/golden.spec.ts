@@ -4,7 +4,8 @@ import { DeltaDiscoveryRequest, DeltaDiscoveryResponse, KumaResource } from '@ca
 import { KUMA_DIALECT } from './dialect';
 import { decodeRequest, encodeRequest } from './request';
 import { ResourceEncoder } from './resource-encoder';
-import { decodeResponse, encodeResponse, type IncomingResponse } from './response';
+import { encodeResponse, type IncomingResponse } from './response';
+import { decodeResponse } from '../../testing/decode-response';
 import { formatWireKey } from './wire-resource';
 
 const FOLDER = join(__dirname, '../../testdata/golden');

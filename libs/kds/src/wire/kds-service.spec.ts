@@ -14,7 +14,8 @@ import { KUMA_DIALECT } from './dialect';
 import { decodeZoneHeaders, encodeZoneHeaders, type ZoneHeaders } from './headers';
 import { decodeRequest, encodeRequest } from './request';
 import { ResourceEncoder } from './resource-encoder';
-import { decodeResponse, encodeResponse } from './response';
+import { encodeResponse } from './response';
+import { decodeResponse } from '../../testing/decode-response';
 
 type KdsCall = ServerDuplexStream<Buffer, Buffer>;
 

@@ -8,7 +8,11 @@ describe('a request', () => {
   it('has texts of a peer that no terminal obeys, of a bounded length', () => {
     const result = { kind: 'Mesh', name: 'a', mesh: '', version: '1', outcome: 'rejected' as const };
     const sent = {
-      ...{ type: 'nack' as const, kind: 'Mesh', zone: 'east', nonce: 'n', message: 'no\u001b[2J\u009b\u202E' },
+      type: 'nack' as const,
+      kind: 'Mesh',
+      zone: 'east',
+      nonce: 'n',
+      message: 'no\u001b[2J\u009b\u202E',
       results: [{ ...result, reason: `\u0007${'x'.repeat(10_000)}` }],
     };
     const read = decodeRequest(encodeRequest(sent));

@@ -55,7 +55,7 @@ export interface SubscribeRequest {
 }
 
 /** Acknowledges a response; resources that are not applied are listed in `results`. */
-export interface AckRequest {
+interface AckRequest {
   readonly type: 'ack';
   readonly kind: string;
   readonly zone: string;
@@ -67,7 +67,7 @@ export interface AckRequest {
 }
 
 /** Rejects resources of a response; the others are applied. */
-export interface NackRequest {
+interface NackRequest {
   readonly type: 'nack';
   readonly kind: string;
   readonly zone: string;

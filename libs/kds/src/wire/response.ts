@@ -43,7 +43,7 @@ export interface StatePosition {
 const MAX_MARK_TEXT = 200;
 
 /** Identity of a deleted resource of the message's kind. */
-export interface GoneResource {
+interface GoneResource {
   readonly mesh: string;
   readonly zone: string;
   readonly namespace: string;
@@ -51,7 +51,7 @@ export interface GoneResource {
 }
 
 /** The fields of a response beside resources and removals. */
-export interface ResponseHead {
+interface ResponseHead {
   readonly kind: string;
   readonly nonce: string;
   /** Informative: "global" or the zone's name. */
@@ -123,12 +123,6 @@ function open(bytes: Uint8Array, bounds: ResponseBounds): OpenedResponse {
 export function decodeEntry(kind: string, entry: Uint8Array, dialect: Dialect, bounds = UNBOUNDED): DecodedResource {
   const outer = orMalformed(() => DiscoveryResource.decode(entry));
   return decodeResource(kind, outer, dialect, bounds.resource);
-}
-
-/** Decodes a response with its resources. Throws as `openResponse` and `decodeEntry` do. */
-export function decodeResponse(bytes: Uint8Array, dialect: Dialect, bounds = UNBOUNDED): IncomingResponse {
-  const { entries, ...head } = openResponse(bytes, bounds);
-  return { ...head, resources: entries.map((entry) => decodeEntry(head.kind, entry, dialect, bounds)) };
 }
 
 /** Splits a message into the bytes without resources and the bytes of each resource. */

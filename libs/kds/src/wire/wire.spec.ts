@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { Any, Dataplane, DeltaDiscoveryResponse, DiscoveryResource, KumaResource, Secret } from '@causeway/proto-gen';
 import { isJsonObject, type JsonObject, type Resource } from '@causeway/resources';
 import { copyOf } from './copy';
-import { CAUSEWAY_DIALECT, dialectOf, KUMA_3_DIALECT, KUMA_DIALECT, sharedExtensions, type Dialect } from './dialect';
+import { dialectOf, KUMA_DIALECT, sharedExtensions, type Dialect } from './dialect';
+import { CAUSEWAY_DIALECT, KUMA_3_DIALECT } from '../../testing/dialects';
 import type { DecodedResource } from './resource-decoder';
 import {
   CREATION_ORDER_LABEL,
@@ -12,9 +13,9 @@ import {
   wireKeyOf,
   type WireResource,
 } from './wire-resource';
-import { KUMA_RESOURCE_URL } from './resource-encoder';
-import { ResourceEncoder, type EncodedResource } from './resource-encoder';
-import { decodeResponse, encodeResponse, type StatePosition } from './response';
+import { KUMA_RESOURCE_URL, ResourceEncoder, type EncodedResource } from './resource-encoder';
+import { encodeResponse, type StatePosition } from './response';
+import { decodeResponse } from '../../testing/decode-response';
 
 const GLOBAL = { role: 'global' } as const;
 const EAST = { role: 'zone', zone: 'east', federated: true } as const;

@@ -52,7 +52,10 @@ export function inboundHalf(
   const fence = { epoch: term.epoch, holder: term.holder };
   const onUnstored = (what: string, error: unknown): void => endUnstored({ stream, logger }, what, error);
   return new InboundHalf(session, {
-    ...{ stream, channel, peerState, hold },
+    stream,
+    channel,
+    peerState,
+    hold,
     write: (changes, notes) => store.write({ changes, notes, onRefusal: 'skip', fence }),
     node: { version, config: '{}', controlPlaneId: term.holder },
     ...(causeway ? {} : fromKuma(new KumaIncarnation())),
@@ -68,6 +71,14 @@ function fromKuma(kuma: KumaIncarnation): Pick<InboundHalfOptions, 'kuma' | 'out
   return { kuma, outOfBand: { kind: CONFIG, take } };
 }
 
+/** Which resources this session sends up, and which an earlier one may have. */
+function rulesOfSession(session: ZoneSessionParts['session'], cp: ControlPlane): VisibilityRules {
+  return {
+    isVisible: (kind, resource) => isSentUp(kind, resource, session, cp),
+    mayHold: (kind, id) => mayHaveBeenSentUp(kind, id, session),
+  };
+}
+
 /** ZoneToGlobalSync: answers the global's subscriptions with what was created here, as long as the stream lasts. */
 export function outboundHalf(
   { options, session, resumePoints, signer }: ZoneSessionParts,
@@ -79,10 +90,7 @@ export function outboundHalf(
   // A global of Kuma says in its first request which form it reads, and is sent nothing before.
   let dialect = dialectOf(session.extensions);
   const known = (): Dialect => dialect;
-  const rules: VisibilityRules = {
-    isVisible: (kind, resource) => isSentUp(kind, resource, session, cp),
-    mayHold: (kind, id) => mayHaveBeenSentUp(kind, id, session),
-  };
+  const rules = rulesOfSession(session, cp);
   const source = { index, registry, encoder, now: () => clock.now() };
   const view = insights ? new InsightView(source, known, rules, insights) : undefined;
   const ofThisSession = randomUUID();
@@ -90,7 +98,9 @@ export function outboundHalf(
   const counts = session.extensions.includes(Extension.order);
   const onUnstored = (what: string, error: unknown): void => endUnstored({ stream, logger }, what, error);
   const half = new OutboundHalf(session, {
-    ...{ stream, resumePoints, signer },
+    stream,
+    resumePoints,
+    signer,
     ...(counts ? { orders: new CountedOrders({ store, index, zone, fence, onUnstored }) } : {}),
     source: view ?? new PeerIndexView(source, known, rules),
     // Only the rules of the kinds themselves select what is sent up, and they do not change. Insights have no log to resume from.

@@ -29,7 +29,10 @@ const NODE = {
   listeners: [
     listener(80, {
       outlierDetection: {
-        ...{ maxServerErrors: 5, maxEjectionPercent: 50, interval: second(10), baseEjectionDuration: second(30) },
+        maxServerErrors: 5,
+        maxEjectionPercent: 50,
+        interval: second(10),
+        baseEjectionDuration: second(30),
       },
     }),
     listener(81),
@@ -39,17 +42,22 @@ const NODE = {
 };
 const ROUTER = router(
   {
-    ...{ name: 'colors', priority: 10 },
+    name: 'colors',
+    priority: 10,
     httpRoute: {
       match: {
-        ...{ prefix: '/color', method: 'GET', port: 80 },
+        prefix: '/color',
+        method: 'GET',
+        port: 80,
         headers: [{ name: 'tint', match: { exact: 'red' } }, { name: 'there' }],
         queryParameters: [{ name: 'q', match: { exact: 'a' } }],
       },
       action: { weightedTargets: many(10, (i) => target(`v${i}`, i === 0 ? 0 : 100)) },
       retryPolicy: {
-        ...{ httpRetryEvents: ['server-error'], tcpRetryEvents: ['connection-error'] },
-        ...{ maxRetries: 2, perRetryTimeout: second(2) },
+        httpRetryEvents: ['server-error'],
+        tcpRetryEvents: ['connection-error'],
+        maxRetries: 2,
+        perRetryTimeout: second(2),
       },
       timeout: { perRequest: second(1) },
     },
@@ -103,8 +111,13 @@ describe('kinds of App Mesh refuse', () => {
         listeners: [
           listener(80, {
             healthCheck: {
-              ...{ healthyThreshold: 2, unhealthyThreshold: 10, intervalMillis: 5_000, timeoutMillis: 2_000 },
-              ...{ path: '/ping', port: 80, protocol: 'http' },
+              healthyThreshold: 2,
+              unhealthyThreshold: 10,
+              intervalMillis: 5_000,
+              timeoutMillis: 2_000,
+              path: '/ping',
+              port: 80,
+              protocol: 'http',
             },
             connectionPool: { http: { maxConnections: 100, maxPendingRequests: 10 } },
             timeout: { http: { perRequest: second(15), idle: { unit: 'ms', value: 500 } } },

@@ -3,10 +3,10 @@ import { Sync, type FieldPath, type Violation } from '@causeway/resources';
 import { Optionals, PortNumber, strict } from '../schema/schema-parts';
 
 /** The group of App Mesh's kinds. */
-export const APP_MESH = 'appmesh.k8s.aws';
+const APP_MESH = 'appmesh.k8s.aws';
 
 /** What listeners and health checks of App Mesh speak. */
-export const appMeshProtocols = ['grpc', 'http', 'http2', 'tcp'] as const;
+const appMeshProtocols = ['grpc', 'http', 'http2', 'tcp'] as const;
 export const Protocol = Type.Enum([...appMeshProtocols]);
 
 /** The name at App Mesh; absent or empty means the derived one (T003-03). */

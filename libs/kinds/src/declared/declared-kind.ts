@@ -54,7 +54,9 @@ export function declaredKind(declaredBy: string, definition: MetaresourceDefinit
   const policy = policyDefinition(definition, names.name);
   return defineKind({
     ...names,
-    ...{ apiVersion: `${group}/v1alpha1`, writer, declaredBy },
+    apiVersion: `${group}/v1alpha1`,
+    writer,
+    declaredBy,
     ...SHAPE,
     bounds: { bytes: POLICY_BYTES },
     spec: whole,
@@ -77,7 +79,10 @@ export function undeclaredKind(name: string): Kind {
   const [bareName = name] = name.split('.');
   const schema: Schema = { type: 'object', additionalProperties: true };
   return defineKind({
-    ...{ name, bareName, plural, shortName: plural },
+    name,
+    bareName,
+    plural,
+    shortName: plural,
     ...SHAPE,
     bounds: { bytes: POLICY_BYTES },
     spec: schema,

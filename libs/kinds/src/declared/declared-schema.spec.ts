@@ -32,7 +32,9 @@ describe('the schema of a definition', () => {
         yes: { type: 'boolean', examples: [true] },
         list: { type: 'array', items: { enum: ['a', 1, true] }, minItems: 1, maxItems: 2 },
         map: {
-          ...{ type: 'object', additionalProperties: { const: 'x' }, propertyNames: { pattern: '^k' } },
+          type: 'object',
+          additionalProperties: { const: 'x' },
+          propertyNames: { pattern: '^k' },
           minProperties: 1,
           maxProperties: 2,
         },
@@ -65,14 +67,15 @@ describe('the schema of a definition', () => {
     };
     expect(checked(everything, bad).sort()).toEqual(
       [
-        ...['spec.any wrong-type', 'spec.either wrong-type', 'spec.list[0] not-one-of', 'spec.map.l wrong-form'],
-        ...[
-          'spec.more unknown-field',
-          'spec.number wrong-type',
-          'spec.text wrong-form',
-          'spec.whole wrong-form',
-          'spec.yes wrong-type',
-        ],
+        'spec.any wrong-type',
+        'spec.either wrong-type',
+        'spec.list[0] not-one-of',
+        'spec.map.l wrong-form',
+        'spec.more unknown-field',
+        'spec.number wrong-type',
+        'spec.text wrong-form',
+        'spec.whole wrong-form',
+        'spec.yes wrong-type',
       ].sort(),
     );
     expect(Object.values(schemaKeywords).flat()).toHaveLength(19);

@@ -20,7 +20,7 @@ export const MOST_SCHEMAS = 512;
 /** The bounds of what a schema gives no bound for. */
 export const DEFAULT_SCHEMA_BOUNDS = { maxLength: 1_024, maxItems: 128, maxProperties: 128, keyLength: 253 } as const;
 /** The largest bounds that a schema may give. */
-export const LARGEST_SCHEMA_BOUNDS = {
+const LARGEST_SCHEMA_BOUNDS = {
   maxLength: 32_768,
   maxItems: 1_024,
   maxProperties: 1_024,

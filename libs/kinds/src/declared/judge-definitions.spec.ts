@@ -6,7 +6,11 @@ import { isReservedName } from './reserved-names';
 import { MetaresourceDefinition } from '../metaresource-definition';
 
 const SPEC = {
-  ...{ group: 'a.io', kind: 'PaintPolicy', plural: 'paintpolicies', shortName: 'pp', hierarchy: 'mesh' },
+  group: 'a.io',
+  kind: 'PaintPolicy',
+  plural: 'paintpolicies',
+  shortName: 'pp',
+  hierarchy: 'mesh',
   declaredTargets: [{ kind: 'Namespace', semantics: 'all of it' }],
   effectiveTarget: { level: 'Rule', semantics: 'what matches' },
   mergeStrategies: ['AtomicDefaults', 'AtomicOverrides', 'PatchDefaults'],
@@ -20,14 +24,16 @@ const SPEC = {
 function definition(name: string, creationOrder: number, spec: JsonObject = SPEC, origin = 'global'): Resource {
   return {
     id: { kind: 'MetaresourceDefinition', mesh: '', zone: '', namespace: '', name },
-    ...{ labels: { 'kuma.io/origin': origin }, spec, uid: name, generation: 1, creationOrder },
-    ...{
-      createdAt: 1,
-      modifiedAt: 1,
-      revision: 1,
-      freed: [],
-      origin: { incarnation: '', revision: 0, committedAt: 0 },
-    },
+    labels: { 'kuma.io/origin': origin },
+    spec,
+    uid: name,
+    generation: 1,
+    creationOrder,
+    createdAt: 1,
+    modifiedAt: 1,
+    revision: 1,
+    freed: [],
+    origin: { incarnation: '', revision: 0, committedAt: 0 },
   };
 }
 

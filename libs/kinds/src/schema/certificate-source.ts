@@ -61,7 +61,7 @@ export function decodedPem(text: string): string {
 export type SourceForm = 'untyped' | 'typed';
 
 /** The places of sources in the spec of a MeshExternalService, below `tls.verification`. */
-export const SOURCE_FIELDS = ['caCert', 'clientCert', 'clientKey'] as const;
+const SOURCE_FIELDS = ['caCert', 'clientCert', 'clientKey'] as const;
 
 /** The spec of a MeshExternalService whose trust is readable, with all sources in one form; the same object where nothing differs. */
 export function withSourcesIn(form: SourceForm, spec: JsonObject): JsonObject {

@@ -68,7 +68,9 @@ export function storedRoute({ id, creationOrder, generation, labels, spec }: Res
   const { rules, unreadable } = rulesOf(kind, ownField(spec, 'rules'));
   const forbidden = forbiddenRules(kind, rules);
   return {
-    ...{ id, creationOrder, generation },
+    id,
+    creationOrder,
+    generation,
     spec: {
       parentRefs: fitting(parentSchema, ownField(spec, 'parentRefs'), MOST_PARENTS),
       hostnames: listOf(ownField(spec, 'hostnames'), MOST_HOSTNAMES).filter((name) => typeof name === 'string'),

@@ -6,7 +6,10 @@ import { FollowedPolicies, type PoliciesChange } from './followed-policies';
 
 const semantics = 'paints requests';
 const definition = sketch('MetaresourceDefinition', 'paint', {
-  ...{ group: 'policies.example.com', kind: 'PaintPolicy', plural: 'paintpolicies', hierarchy: 'mesh' },
+  group: 'policies.example.com',
+  kind: 'PaintPolicy',
+  plural: 'paintpolicies',
+  hierarchy: 'mesh',
   declaredTargets: [
     { kind: 'Namespace', semantics },
     { kind: 'MeshService', semantics },

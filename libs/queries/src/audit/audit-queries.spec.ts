@@ -4,7 +4,10 @@ import type { AuditQuery } from '@causeway/store';
 import { AuditQueries } from './audit-queries';
 
 const SECOND = {
-  ...{ group: 'policies.controller.io', kind: 'ColorPolicy', plural: 'colorpolicies', hierarchy: 'mesh' },
+  group: 'policies.controller.io',
+  kind: 'ColorPolicy',
+  plural: 'colorpolicies',
+  hierarchy: 'mesh',
   declaredTargets: [{ kind: 'Namespace', semantics: 'all of it' }],
   effectiveTarget: { level: 'Rule', semantics: 'what matches' },
   schema: { type: 'object', properties: { color: { type: 'string' } } },

@@ -33,7 +33,7 @@ export class AuditQueries {
 }
 
 /** A position as text for a URL or a page token. Opaque to users: only `decodeAuditCursor` reads it. */
-export function encodeAuditCursor({ at, number }: AuditPosition): string {
+function encodeAuditCursor({ at, number }: AuditPosition): string {
   return Buffer.from(`${at}.${number}`, 'utf8').toString('base64url');
 }
 

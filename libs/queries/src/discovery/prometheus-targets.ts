@@ -2,7 +2,7 @@ import { Dataplane } from '@causeway/kinds';
 import { Label, labelValue, type Identity, type Labels, type Resource } from '@causeway/resources';
 
 /** An instance of a service at its own address. */
-export interface DiscoveredInstance {
+interface DiscoveredInstance {
   readonly address: string;
   readonly port: number;
   readonly ready: boolean;

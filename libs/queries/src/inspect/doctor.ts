@@ -16,7 +16,7 @@ const LISTED = 100;
 const SLICE = 100;
 
 /** What one check found. */
-export interface CheckReport {
+interface CheckReport {
   readonly check: string;
   readonly total: number;
   /** The first hundred. */

@@ -158,9 +158,14 @@ function readableClaims(explained: JsonObject, rights: CallerRights, mesh: strin
   if (readable.length === all.length) return explained;
   const reason = 'services that you may not read claim this name too';
   return {
-    ...{ hostname: hostname ?? '', mesh, zone: zone ?? '' },
+    hostname: hostname ?? '',
+    mesh,
+    zone: zone ?? '',
     claims: readable.map(({ service, generator, status }) => ({
-      ...{ service: service ?? {}, generator: generator ?? null, status: status ?? '', reason },
+      service: service ?? {},
+      generator: generator ?? null,
+      status: status ?? '',
+      reason,
     })),
     winner: isJsonObject(winner) && isReadable(winner) ? winner : null,
     hints: [reason],

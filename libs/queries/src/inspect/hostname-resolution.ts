@@ -18,7 +18,7 @@ import { checkListAll, type HostnameQueries } from './hostname-queries';
 const MOST_ENDPOINTS = 1_000;
 
 /** A port of a service. */
-export interface ResolvedPort {
+interface ResolvedPort {
   readonly port: number;
   readonly name: string;
   readonly appProtocol: string;
@@ -89,7 +89,11 @@ export class HostnameResolution {
   private async endpointsOf(service: Resource, signal: AbortSignal): Promise<readonly ResolvedEndpoint[]> {
     if (MeshExternalService.is(service)) {
       return (service.spec.endpoints ?? []).slice(0, MOST_ENDPOINTS).map(({ address, port }) => ({
-        ...{ address, port, servicePort: undefined, ready: true, dataplane: undefined },
+        address,
+        port,
+        servicePort: undefined,
+        ready: true,
+        dataplane: undefined,
       }));
     }
     const selected = selectedDataplanes(service, this.index.ofKind(Dataplane.name));

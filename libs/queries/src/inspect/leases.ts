@@ -15,7 +15,8 @@ export class LeaseQueries {
     const { total, leases } = await this.here().page(offset, size);
     const hold = await leaseHold(this.store);
     return {
-      ...{ total, items: leases.map(leaseJson) },
+      total,
+      items: leases.map(leaseJson),
       hold: hold && { since: time(hold.since), expired: hold.expired, total: hold.total },
     };
   }
@@ -34,11 +35,22 @@ export class LeaseQueries {
 function leaseJson(lease: AgentLease): JsonObject {
   const { mesh, namespace, name, instance, machine, address, since, expiresAt, health } = lease;
   return {
-    ...{ mesh, namespace, name, machine, address, instance, since: time(since), expiresAt: time(expiresAt) },
+    mesh,
+    namespace,
+    name,
+    machine,
+    address,
+    instance,
+    since: time(since),
+    expiresAt: time(expiresAt),
     checks: health
       .filter((one) => 'inbound' in one)
       .map(({ inbound, ready, check, reason, since: at }) => ({
-        ...{ inbound, ready, check, reason, since: time(at) },
+        inbound,
+        ready,
+        check,
+        reason,
+        since: time(at),
       })),
   };
 }

@@ -91,21 +91,35 @@ function byName(a: KnownProxy, b: KnownProxy): number {
 }
 
 /** A proxy as interfaces show it; times in RFC 3339. */
-export function proxyJson(proxy: KnownProxy): JsonObject {
+function proxyJson(proxy: KnownProxy): JsonObject {
   const { facts, connected, instance, lastSeen, revision } = proxy;
   const { kind, owner, node, address, userAgent, form, since, streams, types, certificate, authorities } = facts;
   return {
-    ...{ mesh: meshOf(proxy), ...(owner?.namespace ? { namespace: owner.namespace } : {}), name: nameOf(proxy), kind },
-    ...{ connected, replica: instance, node, address, userAgent, form, streams },
-    ...{ since: time(since), lastSeen: time(lastSeen) },
+    mesh: meshOf(proxy),
+    ...(owner?.namespace ? { namespace: owner.namespace } : {}),
+    name: nameOf(proxy),
+    kind,
+    connected,
+    replica: instance,
+    node,
+    address,
+    userAgent,
+    form,
+    streams,
+    since: time(since),
+    lastSeen: time(lastSeen),
     appliedRevision: facts.isSettled ? (facts.applied ?? revision) : -1,
     types: types.map(({ type, subscribed, held, acked = revision, responses }) => ({
-      ...{ type: xdsTypeName(type), subscribed, held, ackedRevision: acked },
+      type: xdsTypeName(type),
+      subscribed,
+      held,
+      ackedRevision: acked,
       responses: { sent: responses.sent, acked: responses.acked, rejected: responses.rejected },
     })),
     ...(certificate && { certificate: { ...certificateId(certificate), notAfter: time(certificate.end) } }),
     ...(authorities && { authorities }),
-    ...{ rejected: facts.rejected.map(faultJson), refused: facts.refused.map(faultJson) },
+    rejected: facts.rejected.map(faultJson),
+    refused: facts.refused.map(faultJson),
   };
 }
 
@@ -115,7 +129,10 @@ function certificateId({ uri }: { readonly uri?: string }): JsonObject {
 
 function faultJson({ type, name, version, reason, at }: ProxyFault): JsonObject {
   return {
-    ...{ type: xdsTypeName(type), name, ...(version === undefined ? {} : { version }), reason },
+    type: xdsTypeName(type),
+    name,
+    ...(version === undefined ? {} : { version }),
+    reason,
     ...(at === undefined ? {} : { time: time(at) }),
   };
 }
@@ -145,12 +162,15 @@ export function dataplaneInsight({ proxy, facts, connected, instance, lastSeen }
   return {
     subscriptions: [
       {
-        ...{ id: `${proxy}@${since}`, controlPlaneInstanceId: instance, connectTime: time(since) },
+        id: `${proxy}@${since}`,
+        controlPlaneInstanceId: instance,
+        connectTime: time(since),
         ...(connected ? {} : { disconnectTime: time(lastSeen) }),
         status: {
           lastUpdateTime: time(lastSeen),
           total: {
-            ...{ responsesSent: sum('sent'), responsesAcknowledged: sum('acked') },
+            responsesSent: sum('sent'),
+            responsesAcknowledged: sum('acked'),
             responsesRejected: sum('rejected'),
           },
           ...Object.fromEntries(counted.flatMap(({ type, stats }) => (type === undefined ? [] : [[type, stats]]))),

@@ -1,5 +1,5 @@
 import { Unavailable } from '@causeway/resources';
-import { FakeClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { ResourceIndex } from '@causeway/store';
 import { Freshness } from './freshness';
 

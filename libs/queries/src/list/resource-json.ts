@@ -1,7 +1,7 @@
 import { toDocument, type DocumentFormat } from '@causeway/admission';
 import { undeclaredKind } from '@causeway/kinds';
 import { isJsonObject, type JsonObject, type Registry, type Resource } from '@causeway/resources';
-import { withAffected, type AffectedOverlay, type AffectedStatus } from '../policies/affected-status';
+import { withAffected, type AffectedOverlay, type AffectedStatus } from './affected-status';
 
 /** Longer texts are not cached: large resources would take their memory twice. */
 const LONGEST_CACHED = 64 * 1024;

@@ -10,8 +10,16 @@ const idOf = (name: string): Identity => ({ kind: KIND, mesh: 'm', zone: 'z', na
 
 function service(name: string, revision = 1): Resource {
   return {
-    ...{ id: idOf(name), uid: name, labels: {}, spec: {}, generation: 1 },
-    ...{ creationOrder: 1, createdAt: 0, modifiedAt: 0, revision, freed: [] },
+    id: idOf(name),
+    uid: name,
+    labels: {},
+    spec: {},
+    generation: 1,
+    creationOrder: 1,
+    createdAt: 0,
+    modifiedAt: 0,
+    revision,
+    freed: [],
     origin: { incarnation: 'i', revision, committedAt: 0 },
   };
 }

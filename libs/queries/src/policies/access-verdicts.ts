@@ -7,12 +7,12 @@ import {
   type PolicyTable,
 } from '@causeway/policies';
 import type { Identity } from '@causeway/resources';
-import type { RequestQuestion } from '../routes/request-question';
+import type { RequestQuestion } from '../request-question';
 import { accessMessage } from './access-messages';
 import type { Backend } from './request-backends';
 
 /** An instance of a service, and what its proxy decides by who may call it. */
-export interface AccessInstance extends JudgedInbound {
+interface AccessInstance extends JudgedInbound {
   /** Of each of `rules`: the ports of services whose AccessPolicies they are. */
   readonly behind: readonly (readonly Omit<Backend, 'request'>[])[];
   /** Why nothing can be said of it. */

@@ -25,7 +25,9 @@ export function declaredAnswer({ ref, permitted, found }: FoundTarget, writer: A
   const nodes = [...found.values()].flat();
   const reason = permitted ? (nodes.length > 0 ? undefined : 'TargetNotFound') : 'RefNotPermitted';
   return {
-    ...{ group, kind, namespace },
+    group,
+    kind,
+    namespace,
     ...(name === undefined ? {} : { name }),
     ...(selector === undefined ? {} : { selector }),
     ...(sectionName === undefined ? {} : { sectionName }),

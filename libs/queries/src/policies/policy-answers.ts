@@ -24,7 +24,7 @@ export interface NodeAnswer {
 }
 
 /** Whose one value of an effective spec is. */
-export interface FieldAnswer {
+interface FieldAnswer {
   /** A JSON pointer (RFC 6901). */
   readonly field: string;
   readonly policy: PolicyName;
@@ -116,14 +116,20 @@ export class AnswerWriter {
   onPath(fold: Fold, policy: Policy): PolicyOnPath {
     const { enforced, superseded } = fold.fieldsOf(policy);
     return {
-      ...{ policy: this.policy(policy.id), strategy: policy.strategy, state: fold.stateOf(policy) },
-      ...{ enforced, superseded },
+      policy: this.policy(policy.id),
+      strategy: policy.strategy,
+      state: fold.stateOf(policy),
+      enforced,
+      superseded,
     };
   }
 
   pathPolicies(kind: string, path: PolicyPath, fold: Fold): PathPolicies {
     return {
-      ...{ group: this.groups(kind), kind, ...this.path(path), ...this.effective(fold) },
+      group: this.groups(kind),
+      kind,
+      ...this.path(path),
+      ...this.effective(fold),
       policies: fold.policies.map((policy) => this.onPath(fold, policy)),
     };
   }
@@ -133,7 +139,9 @@ export class AnswerWriter {
     const others = fold.policies
       .filter(({ key }) => key !== own.key)
       .map((policy) => ({
-        ...{ policy: this.policy(policy.id), strategy: policy.strategy, state: fold.stateOf(policy) },
+        policy: this.policy(policy.id),
+        strategy: policy.strategy,
+        state: fold.stateOf(policy),
       }));
     return { ...this.path(path), ...scope, effective: fold.spec, others };
   }

@@ -152,7 +152,10 @@ export class PolicyQueries {
     const { total, items } = await this.page(found(), range, signal);
     const shown = cut(items, ({ fold }) => fold.sources.size);
     return {
-      ...{ policy, count: total, declared: attached.targets.map((target) => declaredAnswer(target, writer)), total },
+      policy,
+      count: total,
+      declared: attached.targets.map((target) => declaredAnswer(target, writer)),
+      total,
       items: shown.map(({ path, fold }) => writer.scope(attached.policy, path, fold)),
     };
   }
@@ -192,7 +195,8 @@ export class PolicyQueries {
     return {
       mesh,
       nodes: [...nodes.values()].map((node, id) => ({
-        ...{ id, ...writer.node(node) },
+        id,
+        ...writer.node(node),
         policies: policiesOnNode(table, node).map((policy) => writer.policy(policy.id)),
       })),
       edges: edges.map(({ from, to }) => ({ from: numbers.get(from) ?? 0, to: numbers.get(to) ?? 0 })),
@@ -223,7 +227,8 @@ export class PolicyQueries {
     return {
       policy: writer.policy(id),
       operation: spec === undefined ? 'delete' : known ? 'update' : 'create',
-      ...{ total, items: shown.map(({ path, before, after }) => writer.impact(path, before, after)) },
+      total,
+      items: shown.map(({ path, before, after }) => writer.impact(path, before, after)),
     };
   }
 

@@ -4,7 +4,7 @@ import { looksIntoRequests, PRODUCER, type Explanation, type Question } from '@c
 import { backendsOf, type Backend } from './request-backends';
 
 /** A value of an effective spec, and whose it is. */
-export interface ShapedField {
+interface ShapedField {
   /** A JSON pointer. */
   readonly field: string;
   /** `namespace/name` of the policy. */

@@ -17,7 +17,7 @@ import type { ShapedBy } from '../policies/request-policies';
 export type Named = Pick<Identity, 'kind' | 'zone' | 'namespace' | 'name'>;
 
 /** What becomes of a part of equal requests: a destination, or a status. */
-export interface ShareAnswer {
+interface ShareAnswer {
   readonly weight: number;
   readonly total: number;
   readonly destination?: DestinationAnswer;
@@ -96,7 +96,9 @@ function shareAnswer({ weight, total, result }: Share): ShareAnswer {
   }
   const { destination, request, responseChanges } = result;
   return {
-    ...{ weight, total, destination: destinationAnswer(destination) },
+    weight,
+    total,
+    destination: destinationAnswer(destination),
     ...(request ? { request } : {}),
     ...(responseChanges.length > 0 ? { responseHeaders: responseChanges } : {}),
   };
@@ -110,7 +112,9 @@ export function outcomeAnswer(outcome: Outcome) {
     case 'redirected': {
       const { statusCode: status, location, responseChanges } = outcome;
       return {
-        ...{ outcome: outcome.type, status, location },
+        outcome: outcome.type,
+        status,
+        location,
         ...(responseChanges.length > 0 ? { responseHeaders: responseChanges } : {}),
       };
     }
@@ -126,7 +130,8 @@ export function outcomeAnswer(outcome: Outcome) {
           : { share, reason: `${to.unresolved.reason}: ${to.unresolved.message}` },
       );
       return {
-        ...{ outcome: type, shares: shares.map(shareAnswer) },
+        outcome: type,
+        shares: shares.map(shareAnswer),
         ...(copies.length > 0 ? { mirrors: copies } : {}),
         ...(requestTimeout === undefined ? {} : { requestTimeout }),
         ...(backendTimeout === undefined ? {} : { backendTimeout }),
@@ -146,7 +151,11 @@ export function decisionAnswer({ binding, entry }: Explanation): RequestAnswer['
   const { route, rule, match } = entry;
   const filters = rule.rule.filters ?? [];
   return {
-    ...{ group, kind, route: named(route.id), rule: rule.name, match: match.text },
+    group,
+    kind,
+    route: named(route.id),
+    rule: rule.name,
+    match: match.text,
     ...(filters.length > 0 ? { filters } : {}),
   };
 }
@@ -161,7 +170,7 @@ export interface RoutesAnswer {
 }
 
 /** One match of a merged table, and what its rule does. */
-export interface RuleAnswer {
+interface RuleAnswer {
   readonly route: Named;
   readonly rule: string;
   readonly match: string;

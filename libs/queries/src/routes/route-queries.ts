@@ -32,7 +32,7 @@ import { accessOfBackend, callerOf, type AccessFacts } from '../policies/access-
 import { backendsOf } from '../policies/request-backends';
 import { policiesOfRequest } from '../policies/request-policies';
 import { dataplaneAt, readiness } from './readiness';
-import { isAddress, type RequestQuestion } from './request-question';
+import { isAddress, type RequestQuestion } from '../request-question';
 import {
   decisionAnswer,
   named,
@@ -133,13 +133,17 @@ export class RouteQueries {
       const explained = within(() => explain(table, asked, readiness(index)));
       const decision = decisionAnswer(explained);
       return {
-        ...{ mesh, zone, steps: [...found.steps, ...explained.steps] },
+        mesh,
+        zone,
+        steps: [...found.steps, ...explained.steps],
         to: { service: named(service.id), port, virtualIps: virtualIpsOf(service) },
         ...outcomeAnswer(explained.outcome),
         ...(decision ? { decision } : {}),
         ...this.policiesOf(zone, asked, explained),
         ...this.accessOf(place, question, explained),
-        ...{ lost: explained.lost, lostTotal: explained.lostTotal, notes: [...explained.notes, ...this.notes()] },
+        lost: explained.lost,
+        lostTotal: explained.lostTotal,
+        notes: [...explained.notes, ...this.notes()],
       };
     }, signal);
   }

@@ -36,7 +36,8 @@ export async function routesOfZone(
     return !id.kind.endsWith('Route') || namesParent(resource, name);
   };
   const routes = new MeshRoutes({
-    ...{ meshes, zone },
+    meshes,
+    zone,
     index: {
       *ofKind(kind) {
         for (const resource of index.ofKind(kind)) if (isMeant(resource)) yield resource;

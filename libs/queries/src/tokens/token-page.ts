@@ -5,8 +5,12 @@ import type { PageRange, SortedPage } from '@causeway/runtime';
 /** A range of the tokens that were issued, as users see them: never the tokens themselves. */
 export function tokenPage(tokens: readonly ListedToken[], { offset, size }: PageRange): SortedPage<JsonObject> {
   const items = tokens.slice(offset, offset + size).map(({ id, facts, issuedAt, expiresAt, issuedBy, revoked }) => ({
-    ...{ id, ...facts, issuedAt: rfc3339(issuedAt), expiresAt: rfc3339(expiresAt) },
-    ...{ issuedBy, revoked },
+    id,
+    ...facts,
+    issuedAt: rfc3339(issuedAt),
+    expiresAt: rfc3339(expiresAt),
+    issuedBy,
+    revoked,
   }));
   return { total: tokens.length, items };
 }

@@ -4,8 +4,16 @@ import { BookmarkedEvents, decodeResumePoint, encodedOnce, EncodedPuts, encodeRe
 function resource(name: string): Resource {
   return {
     id: { kind: 'MeshService', mesh: 'default', zone: 'east', namespace: 'default', name },
-    ...{ uid: name, labels: {}, spec: {}, generation: 1, creationOrder: 1, createdAt: 0, modifiedAt: 0, revision: 1 },
-    ...{ origin: { incarnation: 'i', revision: 1, committedAt: 0 }, freed: [] },
+    uid: name,
+    labels: {},
+    spec: {},
+    generation: 1,
+    creationOrder: 1,
+    createdAt: 0,
+    modifiedAt: 0,
+    revision: 1,
+    origin: { incarnation: 'i', revision: 1, committedAt: 0 },
+    freed: [],
   };
 }
 

@@ -1,6 +1,6 @@
 import { coreKinds } from '@causeway/kinds';
 import type { Resource } from '@causeway/resources';
-import { FakeClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import type { IndexChange } from '@causeway/store';
 import { ResourceJson } from '../list/resource-json';
 import { Watch } from './watch';
@@ -87,7 +87,10 @@ function setUp(): { sink: FakeSink; clock: FakeClock; watch: Watch; tell: (...ch
   const clock = new FakeClock();
   const held = new Map<string, Resource>();
   const shared = {
-    ...{ clock, bounds: BOUNDS, memory: new WatchMemory(1_000_000, () => undefined), pacer: new WritePacer() },
+    clock,
+    bounds: BOUNDS,
+    memory: new WatchMemory(1_000_000, () => undefined),
+    pacer: new WritePacer(),
     resourceAt: (key: string) => held.get(key),
   };
   const watch = new Watch(sink, { kind: 'MeshService', isSelected: () => true }, shared);

@@ -1,7 +1,8 @@
 import { coreKinds } from '@causeway/kinds';
 import { Unavailable, type Resource } from '@causeway/resources';
-import { FakeClock } from '@causeway/runtime';
-import { MemoryDisk, MemoryStore, ResourceIndex } from '@causeway/store';
+import { FakeClock } from '@causeway/runtime/testing';
+import { ResourceIndex } from '@causeway/store';
+import { MemoryDisk, MemoryStore } from '@causeway/store/testing';
 import { Freshness } from '../list/freshness';
 import { Lister } from '../list/lister';
 import { SortedIndex } from '../list/sorted-index';
@@ -71,15 +72,23 @@ async function settled(turns = 50): Promise<void> {
 function service(name: string, revision: number, size = 10): Resource {
   return {
     id: { kind: 'MeshService', mesh: 'default', zone: 'east', namespace: 'default', name },
-    ...{ uid: name, labels: { filler: `${revision}-`.padEnd(size, 'x') }, spec: {}, generation: 1 },
-    ...{ creationOrder: 1, createdAt: 0, modifiedAt: 0, revision, freed: [] },
+    uid: name,
+    labels: { filler: `${revision}-`.padEnd(size, 'x') },
+    spec: {},
+    generation: 1,
+    creationOrder: 1,
+    createdAt: 0,
+    modifiedAt: 0,
+    revision,
+    freed: [],
     origin: { incarnation: 'i', revision, committedAt: 0 },
   };
 }
 
 const requestOf = (client = '127.0.0.1'): WatchRequest => ({
   scope: {
-    ...{ kind: 'MeshService', mesh: undefined },
+    kind: 'MeshService',
+    mesh: undefined,
     selection: { name: undefined, namespace: undefined, zone: undefined, labels: [] },
   },
   client,

@@ -72,7 +72,10 @@ export class Watches {
     this.memory = new WatchMemory(limits.allWatchBytes, () => this.shedSlowest());
     this.starts = new WatchStarts(sources);
     this.shared = {
-      ...{ clock, bounds: limits, memory: this.memory, pacer: new WritePacer() },
+      clock,
+      bounds: limits,
+      memory: this.memory,
+      pacer: new WritePacer(),
       resourceAt: (key) => index.byIdentityKey(key),
     };
   }

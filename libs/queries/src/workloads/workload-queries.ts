@@ -77,7 +77,13 @@ export class WorkloadQueries {
     const { mesh, namespace, name } = id;
     const { by, services, workload, tokens, group, confirmBefore } = spec;
     return {
-      ...{ mesh, namespace, name, id: uid, by, tokens: [...tokens], since: new Date(createdAt).toISOString() },
+      mesh,
+      namespace,
+      name,
+      id: uid,
+      by,
+      tokens: [...tokens],
+      since: new Date(createdAt).toISOString(),
       ...(services && { services: [...services] }),
       ...(workload !== undefined && { workload }),
       ...(group !== undefined && { group }),
@@ -95,9 +101,16 @@ function planJson(plan: RevocationPlan, dryRun: boolean): JsonObject {
   const { dataplane, services, tokens, newBundles, otherZones, disconnectedZones, kumaZones } = plan;
   const { mesh, namespace, name } = dataplane;
   return {
-    ...{ mesh, namespace, name, dryRun, services: [...services], tokens: [...tokens] },
+    mesh,
+    namespace,
+    name,
+    dryRun,
+    services: [...services],
+    tokens: [...tokens],
     newBundles: newBundles.map(nameJson),
-    ...{ otherZones, disconnectedZones: [...disconnectedZones], kumaZones: [...kumaZones] },
+    otherZones,
+    disconnectedZones: [...disconnectedZones],
+    kumaZones: [...kumaZones],
   };
 }
 

@@ -1,7 +1,7 @@
 import { checkName, FieldPath, Invalid, NotFound } from '@causeway/resources';
 
 /** An incarnation of a peer's store that was accepted; `since`: when it was seen first, ms since 1970. */
-export interface AcceptedIncarnation {
+interface AcceptedIncarnation {
   readonly incarnation: string;
   readonly since: number;
 }

@@ -102,12 +102,13 @@ function missingOf(names: readonly string[]): JsonObject {
 function authorityOf({ id, certificate }: AuthorityStateOfZone['authorities'][number], signing: string): JsonObject {
   const parsed = new X509Certificate(certificate);
   return {
-    ...{ id, sha256: parsed.fingerprint256, signs: id === signing, certificate },
-    ...{
-      creationTime: rfc3339(Date.parse(parsed.validFrom) + BACKDATED),
-      notBefore: rfc3339(Date.parse(parsed.validFrom)),
-      notAfter: rfc3339(Date.parse(parsed.validTo)),
-    },
+    id,
+    sha256: parsed.fingerprint256,
+    signs: id === signing,
+    certificate,
+    creationTime: rfc3339(Date.parse(parsed.validFrom) + BACKDATED),
+    notBefore: rfc3339(Date.parse(parsed.validFrom)),
+    notAfter: rfc3339(Date.parse(parsed.validTo)),
   };
 }
 

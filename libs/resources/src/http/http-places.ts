@@ -1,7 +1,7 @@
 import { entrySchema, HTTP_ROLE, isRecord, ownSchema, type Schema } from '../schema/schema';
 import { show } from '../schema/schema-violations';
 import type { FieldPath, Violation } from '../violation';
-import { httpProblem, type HttpRole } from './http-rule';
+import { httpProblem, type HttpRole } from '../schema/http-rule';
 
 /** What is asked of a text of a role; undefined where nothing is wrong with it. */
 type Ask = (role: HttpRole, text: string) => string | undefined;

@@ -6,13 +6,13 @@ import type { SyncRule } from './sync-rule';
 import type { FieldPath, Violation, Violations } from '../violation';
 
 /** What `warn` sees of a resource; never other resources. */
-export interface Subject<Spec> {
+interface Subject<Spec> {
   readonly name: string;
   readonly spec: Spec;
 }
 
 /** What `derive` sees of a resource; never other resources. Mesh and namespace are empty for kinds without them. */
-export interface DerivedFrom extends Subject<JsonObject>, Pick<Identity, 'mesh' | 'namespace'> {}
+interface DerivedFrom extends Subject<JsonObject>, Pick<Identity, 'mesh' | 'namespace'> {}
 
 /** The largest size of a resource of a kind, on REST, gRPC and sync (docs/reference/bounds.md). */
 export interface KindBounds {

@@ -1,4 +1,4 @@
-import type { HttpRole } from '../http/http-rule';
+import type { HttpRole } from './http-rule';
 
 /** Whether a text matches the pattern of a schema that came at run time; it is not part of the schema's JSON. */
 export const PATTERN_TEST: unique symbol = Symbol('pattern test');

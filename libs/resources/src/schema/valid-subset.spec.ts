@@ -59,7 +59,12 @@ describe('the valid subset of a value', () => {
 
   it('lets the rules of a kind speak of it, and of nothing else', () => {
     const kind = defineKind({
-      ...{ name: 'Thing', plural: 'things', shortName: 'th', scope: 'global', sync: Sync.bothWays, spec: Thing },
+      name: 'Thing',
+      plural: 'things',
+      shortName: 'th',
+      scope: 'global',
+      sync: Sync.bothWays,
+      spec: Thing,
       validate: (spec, at) => [
         at.field('title').violation(`is ${spec.title}`),
         ...spec.ports.map((port, i) => at.field('ports').index(i).field('number').violation(`is ${port.number}`)),

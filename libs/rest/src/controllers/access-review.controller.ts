@@ -4,7 +4,7 @@ import { verbs } from '@causeway/kinds';
 import { AccessReviews, type AccessQuestion } from '@causeway/queries';
 import { Access } from '../http/access.guard';
 import { FromRequest } from '../requests/decorators';
-import { QueryReader, type RawQuery } from '../requests/query-reader';
+import { QueryReader, type RawQuery } from '../http/query-reader';
 import { ACCESS_PARAMETERS } from '../requests/query-parameters';
 import { RightsPipe } from '../requests/resource.pipes';
 

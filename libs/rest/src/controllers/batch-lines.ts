@@ -13,7 +13,10 @@ export function resultLine(result: BatchResult, { locate }: Pick<SentBatch, 'loc
   if (result.outcome !== 'refused') {
     const { revision, etag, warnings, diff } = result;
     return {
-      ...{ ...place, ...identity, outcome, revision },
+      ...place,
+      ...identity,
+      outcome,
+      revision,
       ...(etag === undefined ? {} : { etag }),
       ...(warnings.length === 0 ? {} : { warnings }),
       ...(diff ? { diff: { before: diff.before ?? null, after: diff.after } } : {}),
@@ -24,7 +27,12 @@ export function resultLine(result: BatchResult, { locate }: Pick<SentBatch, 'loc
     return { field, reason, rule, ...locate(index, field) };
   });
   return {
-    ...{ ...place, ...identity, outcome, status, title, detail },
+    ...place,
+    ...identity,
+    outcome,
+    status,
+    title,
+    detail,
     ...(located ? { invalid_parameters: located } : {}),
     ...(result.sameAs === undefined ? {} : { sameAs: result.sameAs }),
   };

@@ -3,8 +3,17 @@ import { eventStreamEncoder } from './server-sent-events';
 const POINT = { incarnation: 'i', revision: 7 };
 const ID = { kind: 'MeshService', mesh: 'default', zone: 'east', namespace: 'default', name: 'redis' };
 const RESOURCE = {
-  ...{ id: ID, uid: 'u', labels: {}, spec: {}, generation: 1, creationOrder: 1, createdAt: 0, modifiedAt: 0 },
-  ...{ revision: 1, origin: { ...POINT, committedAt: 0 }, freed: [] },
+  id: ID,
+  uid: 'u',
+  labels: {},
+  spec: {},
+  generation: 1,
+  creationOrder: 1,
+  createdAt: 0,
+  modifiedAt: 0,
+  revision: 1,
+  origin: { ...POINT, committedAt: 0 },
+  freed: [],
 };
 
 describe('server-sent events', () => {

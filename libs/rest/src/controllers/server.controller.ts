@@ -7,7 +7,7 @@ import { Access } from '../http/access.guard';
 import { resourceHeaders } from '../requests/responses';
 import { FromRequest, NoQuery } from '../requests/decorators';
 import { FormPipe } from '../requests/inspection.pipes';
-import type { DocumentForm } from '../requests/request-decoding';
+import type { DocumentForm } from '../http/request-decoding';
 import { RightsPipe, SignalPipe, type RequestSignal } from '../requests/resource.pipes';
 import { AUTHORITY, QUERIES } from '../rest-dependencies';
 

@@ -27,10 +27,7 @@ import { tableBody } from '../requests/responses';
 import { QUERIES } from '../rest-dependencies';
 
 /** What a request for a dataplane token may say: Kuma's fields, and what a token of ours grants besides. */
-const TOKEN_FIELDS = [
-  ...['name', 'mesh', 'tags', 'type', 'workload', 'validFor'],
-  ...['namespace', 'services', 'machines'],
-];
+const TOKEN_FIELDS = ['name', 'mesh', 'tags', 'type', 'workload', 'validFor', 'namespace', 'services', 'machines'];
 
 /** Answers 404 on a global, which has neither proxies nor a certificate authority, whatever the body is. */
 @Injectable()

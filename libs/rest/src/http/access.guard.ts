@@ -2,7 +2,7 @@ import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@ne
 import { Reflector } from '@nestjs/core';
 import type { AccessTarget, CallerRights, Verb } from '@causeway/access';
 import { isJsonObject, type Registry } from '@causeway/resources';
-import { meshInPath } from '../requests/request-decoding';
+import { meshInPath } from './request-decoding';
 import { REGISTRY } from '../rest-dependencies';
 import { RequestCallers } from './request-callers';
 import { pathParameter, type RestRequest } from './rest-request';

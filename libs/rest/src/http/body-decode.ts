@@ -133,7 +133,7 @@ export interface LocatedValue {
 }
 
 /** Most keys and values of all documents of a YAML text. */
-export const MAX_YAML_DOCUMENT_NODES = 100_000;
+const MAX_YAML_DOCUMENT_NODES = 100_000;
 
 /** All documents of a YAML text. Throws 400. */
 export function parseDocuments(bytes: Uint8Array): readonly LocatedValue[] {

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
-import { FakeClock, systemClock } from '@causeway/runtime';
+import { systemClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { BodyParser, UnreadBody } from './body-parser';
 import { BODY_WORKER_LIMITS } from './body-worker-pool';
 import { parseBody } from './body-decode';

@@ -52,7 +52,13 @@ const ACCESS_REFUSED: readonly number[] = [401, 403, 429];
 
 /** The verbs of refused requests; a refused PUT is not known to create or to update. */
 const VERBS: Readonly<Record<string, string>> = {
-  ...{ GET: 'get', HEAD: 'get', OPTIONS: 'get', POST: 'create', PUT: 'put', PATCH: 'update', DELETE: 'delete' },
+  GET: 'get',
+  HEAD: 'get',
+  OPTIONS: 'get',
+  POST: 'create',
+  PUT: 'put',
+  PATCH: 'update',
+  DELETE: 'delete',
 };
 
 /** From where a request comes. */

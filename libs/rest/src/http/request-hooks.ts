@@ -62,7 +62,11 @@ export class RequestHooks {
     const { id, method, url } = request;
     const { user = '', traceId } = this.parts.audit.sourceOf(request);
     return {
-      ...{ id, method, user, status: reply.statusCode, ms: reply.elapsedTime },
+      id,
+      method,
+      user,
+      status: reply.statusCode,
+      ms: reply.elapsedTime,
       ...(traceId === undefined ? {} : { traceId }),
       route: routeOf(request),
       path: pathOf(url).slice(0, 200),
@@ -114,11 +118,11 @@ function connectionsOf(server: Server): Promise<number> {
 }
 
 /** Longest path and query, in characters as they come; a name or a selector of a legal length fits many times. */
-export const MAX_PATH_LENGTH = 8_192;
-export const MAX_QUERY_LENGTH = 8_192;
+const MAX_PATH_LENGTH = 8_192;
+const MAX_QUERY_LENGTH = 8_192;
 
 /** Most parameters of a query. */
-export const MAX_QUERY_PARAMETERS = 64;
+const MAX_QUERY_PARAMETERS = 64;
 
 /** Control characters of ASCII, as they are and as they are encoded. */
 const CONTROL = /[\u0000-\u001f\u007f]|%(?:[01][0-9a-f]|7f)/i;

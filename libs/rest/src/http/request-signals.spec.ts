@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { FakeClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { RequestSignals } from './request-signals';
 
 describe('RequestLives', () => {

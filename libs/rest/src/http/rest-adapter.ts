@@ -35,7 +35,8 @@ export function restAdapter(chosen: Partial<RestLimits> = {}, tls?: RestTls): Fa
     logger: false,
     genReqId: ({ headers }: IncomingMessage) => requestIdOf(headers[REQUEST_ID]),
     bodyLimit: limits.body,
-    ...{ requestTimeout, keepAliveTimeout },
+    requestTimeout,
+    keepAliveTimeout,
     forceCloseConnections: true,
     return503OnClosing: false,
     http,
@@ -61,7 +62,9 @@ export function restAdapter(chosen: Partial<RestLimits> = {}, tls?: RestTls): Fa
 /** The times and sizes of a server of HTTP; Fastify sets them only on servers that it makes itself. */
 export function httpServerOptions({ requestTimeout }: Pick<RestLimits, 'requestTimeout'>) {
   return {
-    ...{ requestTimeout, keepAliveTimeout: KEEP_ALIVE, maxHeaderSize: MAX_HEADERS },
+    requestTimeout,
+    keepAliveTimeout: KEEP_ALIVE,
+    maxHeaderSize: MAX_HEADERS,
     // Node takes the longer of both for the whole request, and looks for late ones only now and then.
     headersTimeout: requestTimeout,
     connectionsCheckingInterval: Math.ceil(requestTimeout / 10),

@@ -17,7 +17,9 @@ export function applyPaths(): OpenApiObject {
   return {
     '/_apply': {
       post: {
-        ...{ operationId: 'applyResources', tags: ['Server'], summary: 'Create or replace many resources' },
+        operationId: 'applyResources',
+        tags: ['Server'],
+        summary: 'Create or replace many resources',
         description:
           'Up to 10,000 documents as one write: JSON lines, a list or one object of JSON (64 MiB), or YAML documents (1 MiB). Creation keeps their order, and a Mesh counts for the documents behind it. Two documents of one resource are both refused. A body that cannot be read is refused as a whole; otherwise the answer is 200 with one line of JSON for each BatchLine, the summary last: whether anything was written stands there.',
         parameters: queryParameters(APPLY_PARAMETERS),

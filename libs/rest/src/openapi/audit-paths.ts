@@ -58,7 +58,9 @@ export function auditPaths(): OpenApiObject {
   return {
     '/_audit': {
       get: {
-        ...{ operationId: 'listAuditEntries', tags: ['Server'], summary: 'What users did, and what was refused' },
+        operationId: 'listAuditEntries',
+        tags: ['Server'],
+        summary: 'What users did, and what was refused',
         parameters: queryParameters(AUDIT_PARAMETERS),
         responses: { 200: jsonContent('A page of the audit log.', schema('AuditPage')), ...problemResponses(400, 403) },
       },

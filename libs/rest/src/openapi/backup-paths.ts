@@ -8,11 +8,9 @@ export function backupPaths(): OpenApiObject {
   return {
     '/_backup': {
       get: {
-        ...{
-          operationId: 'exportStore',
-          tags: ['Server'],
-          summary: 'Everything that the store holds, as of one revision',
-        },
+        operationId: 'exportStore',
+        tags: ['Server'],
+        summary: 'Everything that the store holds, as of one revision',
         description:
           'For administrators. JSON lines: a header, one row a line, and an end with the number of rows and the SHA-256 of all lines before it; an answer without the end was cut. One at a time; a client that does not read on for 30 s, or takes longer than 10 min, is cut.',
         parameters: queryParameters(BACKUP_PARAMETERS),

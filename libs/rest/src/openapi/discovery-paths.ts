@@ -18,7 +18,8 @@ export function discoveryPaths(): OpenApiObject {
   return {
     '/discovery/prometheus': {
       get: {
-        ...{ operationId: 'discoverTargets', tags: ['Server'] },
+        operationId: 'discoverTargets',
+        tags: ['Server'],
         summary: "The instances of this zone in the form of Prometheus' http_sd",
         parameters: queryParameters(TARGETS_PARAMETERS),
         responses: {
@@ -30,7 +31,8 @@ export function discoveryPaths(): OpenApiObject {
     },
     '/discovery/hosts': {
       get: {
-        ...{ operationId: 'discoverHosts', tags: ['Server'] },
+        operationId: 'discoverHosts',
+        tags: ['Server'],
         summary: 'The hostnames of a mesh with their virtual IPs, in the form of /etc/hosts',
         parameters: queryParameters(HOSTS_PARAMETERS),
         responses: {

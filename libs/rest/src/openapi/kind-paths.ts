@@ -50,7 +50,8 @@ function pathsOf(kind: Kind, called: Called): OpenApiObject {
 function listOperation(kind: Kind, called: Called, path: readonly OpenApiObject[], suffix: string): OpenApiObject {
   const body = jsonContent('A page of resources.', page(schema(listedSchema(kind))), REVISION_HEADER);
   return {
-    ...{ operationId: `list${called.name}${suffix}`, tags: [kind.name] },
+    operationId: `list${called.name}${suffix}`,
+    tags: [kind.name],
     summary: `List or watch ${called.plural}${suffix === '' ? '' : ' of all meshes'}`,
     parameters: [...path, ...queryParameters(listParameters(kind)), LAST_EVENT_ID],
     responses: {
@@ -68,7 +69,9 @@ function listOperation(kind: Kind, called: Called, path: readonly OpenApiObject[
 
 function getOperation(kind: Kind, called: Called): OpenApiObject {
   return {
-    ...{ operationId: `get${called.name}`, tags: [kind.name], summary: `Read one ${called.name}` },
+    operationId: `get${called.name}`,
+    tags: [kind.name],
+    summary: `Read one ${called.name}`,
     parameters: queryParameters(getParameters(kind)),
     responses: {
       200: jsonContent('The resource.', schema(documentSchema(kind)), { ...REVISION_HEADER, ...ETAG_HEADER }),
@@ -126,7 +129,9 @@ const WRITE_PROBLEMS = [400, 403, 404, 409, 412, 413, 415, 422];
 
 function writeOperation(kind: Kind, called: Called, verb: string, summary: string): OpenApiObject {
   return {
-    ...{ operationId: `${verb}${called.name}`, tags: [kind.name], summary },
+    operationId: `${verb}${called.name}`,
+    tags: [kind.name],
+    summary,
     description: `Written on: ${kind.sync.writtenOn.join(', ')}${kind.sync.standalone ? ', or a zone without a global' : ''}. The least built-in role that may: ${ROLES[kind.writer]}.`,
     parameters: [...queryParameters(writeParameters(kind)), IF_MATCH],
   };

@@ -46,7 +46,7 @@ export function openApiText(registry: Registry, version: string): () => string {
 }
 
 /** The OpenAPI 3.1 document of this server, made from the registry: a new kind is in it without another line. */
-export function openApiDocument(registry: Registry, version: string): JsonObject {
+function openApiDocument(registry: Registry, version: string): JsonObject {
   const own = [
     serverPaths(registry),
     applyPaths(),
@@ -86,7 +86,9 @@ export function openApiDocument(registry: Registry, version: string): JsonObject
       responses: asJson(problemComponents()),
       securitySchemes: {
         bearer: {
-          ...{ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
           description:
             'A user token of this mesh, a token of a trusted OIDC issuer, or the operator token of the control plane.',
         },

@@ -1,5 +1,5 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@causeway/resources';
-import type { RestQueryParameter } from '../requests/query-reader';
+import type { RestQueryParameter } from '../http/query-reader';
 import { EXAMPLE_NAME } from './resource-schemas';
 import { text, type OpenApiObject } from './schema-parts';
 
@@ -14,14 +14,17 @@ export const NAME = pathParameter('name', EXAMPLE_NAME);
 /** Query parameters as the endpoint declares them. */
 export function queryParameters(parameters: readonly RestQueryParameter[]): OpenApiObject[] {
   return parameters.map(({ name, description, schema, family, required }) => ({
-    ...{ name, in: 'query', description, schema },
+    name,
+    in: 'query',
+    description,
+    schema,
     ...(required === undefined ? {} : { required: true, example: required.example }),
     ...(family === true ? { style: 'deepObject', explode: true } : {}),
   }));
 }
 
 /** A header parameter. */
-export function headerParameter(name: string, description: string): OpenApiObject {
+function headerParameter(name: string, description: string): OpenApiObject {
   return { name, in: 'header', description, schema: text };
 }
 

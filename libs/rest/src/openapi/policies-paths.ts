@@ -31,8 +31,15 @@ const survivalFields = ['strategy', 'state', 'enforced', 'superseded'];
 const effectiveSide = object(effective, ['effective', 'fields']);
 const declared = object(
   {
-    ...{ group: text, kind: text, namespace: text, name: text, selector: spec, sectionName: text },
-    ...{ reason: { enum: ['TargetNotFound', 'RefNotPermitted'] }, found: list(node), foundTotal: integer },
+    group: text,
+    kind: text,
+    namespace: text,
+    name: text,
+    selector: spec,
+    sectionName: text,
+    reason: { enum: ['TargetNotFound', 'RefNotPermitted'] },
+    found: list(node),
+    foundTotal: integer,
   },
   ['group', 'kind', 'namespace', 'found', 'foundTotal'],
 );
@@ -45,7 +52,10 @@ const OF_TARGETS: OpenApiObject = {
   AffectingPolicies: page(
     object(
       {
-        ...{ group: text, kind: text, ...where, ...effective },
+        group: text,
+        kind: text,
+        ...where,
+        ...effective,
         policies: list(object({ policy: schema('PolicyName'), ...survival }, ['policy', ...survivalFields])),
       },
       ['group', 'kind', 'context', 'path', 'effective', 'fields', 'policies'],
@@ -71,7 +81,9 @@ const OF_POLICIES: OpenApiObject = {
   PolicyScopes: page(
     object(
       {
-        ...{ ...where, ...survival, effective: spec },
+        ...where,
+        ...survival,
+        effective: spec,
         others: list(object({ policy: schema('PolicyName'), strategy: text, state }, ['policy', 'strategy', 'state'])),
       },
       ['context', 'path', ...survivalFields, 'effective', 'others'],
@@ -79,7 +91,8 @@ const OF_POLICIES: OpenApiObject = {
     { policy: schema('PolicyName'), count: integer, declared: list(declared) },
   ),
   PolicyImpact: page(object({ ...where, before: effectiveSide, after: effectiveSide }, ['context', 'path']), {
-    ...{ policy: schema('PolicyName'), operation: { enum: ['create', 'update', 'delete'] } },
+    policy: schema('PolicyName'),
+    operation: { enum: ['create', 'update', 'delete'] },
   }),
 };
 
@@ -112,7 +125,8 @@ const inPath = ({ scope }: Kind): OpenApiObject[] => [...(scope === 'mesh' ? [ME
 
 function affectingPath(kind: Kind): PathItem {
   const get = {
-    ...{ operationId: `listPoliciesOf${kind.name}`, tags: [kind.name] },
+    operationId: `listPoliciesOf${kind.name}`,
+    tags: [kind.name],
     summary: `The policies that affect a ${kind.name}, what they come to and whose each value is`,
     description: `Needs the right to read the ${kind.name} alone.`,
     parameters: queryParameters([...addressParameters(kind), ...AFFECTING_PARAMETERS]),
@@ -123,7 +137,9 @@ function affectingPath(kind: Kind): PathItem {
 
 function scopesPath(kind: Kind): PathItem {
   const get = {
-    ...{ operationId: `listScopesOf${kind.name}`, tags: [kind.name], summary: `Where a ${kind.name} counts` },
+    operationId: `listScopesOf${kind.name}`,
+    tags: [kind.name],
+    summary: `Where a ${kind.name} counts`,
     parameters: queryParameters([...addressParameters(kind), ...OFFSET_PAGE_PARAMETERS, FRESHNESS]),
     responses: { 200: jsonContent('Path by path.', schema('PolicyScopes')), ...problemResponses(...READS) },
   };
@@ -138,15 +154,20 @@ function impactPath(kind: Kind): PathItem {
     {
       parameters: inPath(kind),
       get: {
-        ...{ operationId: `getImpactOf${kind.name}`, tags: [kind.name] },
+        operationId: `getImpactOf${kind.name}`,
+        tags: [kind.name],
         summary: `What would change if a ${kind.name} were deleted`,
         parameters: queryParameters([
-          ...[IMPACT_OPERATION, ...addressParameters(kind), ...OFFSET_PAGE_PARAMETERS, FRESHNESS],
+          IMPACT_OPERATION,
+          ...addressParameters(kind),
+          ...OFFSET_PAGE_PARAMETERS,
+          FRESHNESS,
         ]),
         responses: { 200: answer, ...problemResponses(...READS) },
       },
       post: {
-        ...{ operationId: `previewImpactOf${kind.name}`, tags: [kind.name] },
+        operationId: `previewImpactOf${kind.name}`,
+        tags: [kind.name],
         summary: `What would change if a ${kind.name} were written so; nothing is written`,
         parameters: queryParameters([...addressParameters(kind), ...OFFSET_PAGE_PARAMETERS]),
         requestBody: { required: true, content: { [BODY_TYPES.json[0]]: media, [BODY_TYPES.yaml[0]]: media } },
@@ -158,10 +179,15 @@ function impactPath(kind: Kind): PathItem {
 
 function virtualPath(): PathItem {
   const part = (name: string, example: string): OpenApiObject => ({
-    ...{ name, in: 'path', required: true, schema: { ...text, minLength: 1 }, example },
+    name,
+    in: 'path',
+    required: true,
+    schema: { ...text, minLength: 1 },
+    example,
   });
   const get = {
-    ...{ operationId: 'listPoliciesOfVirtual', tags: ['Server'] },
+    operationId: 'listPoliciesOfVirtual',
+    tags: ['Server'],
     summary: 'The policies that affect an object that is stored nowhere, of a virtual kind',
     description: 'Needs the right to read its Namespace.',
     parameters: queryParameters(VIRTUAL_PARAMETERS),
@@ -174,7 +200,8 @@ function virtualPath(): PathItem {
 function topologyPath(): PathItem {
   const answer = jsonContent('Nodes and edges, or text in DOT.', schema('Topology'));
   const get = {
-    ...{ operationId: 'getTopology', tags: ['Server'] },
+    operationId: 'getTopology',
+    tags: ['Server'],
     summary: 'The graph of what policies can name and what inherits from what',
     parameters: [MESH, ...queryParameters(TOPOLOGY_PARAMETERS)],
     responses: {

@@ -24,7 +24,10 @@ const revision: OpenApiObject = { ...integer, minimum: -1, description: 'Of the 
 export const PROXY_SCHEMAS: OpenApiObject = {
   ProxyType: object(
     {
-      ...{ type: text, subscribed: count, held: count, ackedRevision: revision },
+      type: text,
+      subscribed: count,
+      held: count,
+      ackedRevision: revision,
       responses: object({ sent: count, acked: count, rejected: count }, ['sent', 'acked', 'rejected'], {
         additionalProperties: false,
       }),
@@ -35,36 +38,56 @@ export const PROXY_SCHEMAS: OpenApiObject = {
   ProxyFault: { ...fault, description: 'A resource that a proxy lacks, and why.' },
   Proxy: object(
     {
-      ...{
-        mesh: { ...text, description: 'The mesh of its Dataplane; `-` for an ingress.' },
-        namespace: text,
-        name: text,
-      },
+      mesh: { ...text, description: 'The mesh of its Dataplane; `-` for an ingress.' },
+      namespace: text,
+      name: text,
       kind: { enum: ['dataplane', 'ingress', 'egress'] },
-      ...{
-        connected: flag,
-        replica: text,
-        node: text,
-        address: text,
-        userAgent: text,
-        form: { enum: ['delta', 'sotw'] },
-      },
-      ...{ streams: count, since: time, lastSeen: time, appliedRevision: revision, types: list(schema('ProxyType')) },
+      connected: flag,
+      replica: text,
+      node: text,
+      address: text,
+      userAgent: text,
+      form: { enum: ['delta', 'sotw'] },
+      streams: count,
+      since: time,
+      lastSeen: time,
+      appliedRevision: revision,
+      types: list(schema('ProxyType')),
       certificate: object({ spiffeId: text, notAfter: time }, ['notAfter'], { additionalProperties: false }),
       authorities: { ...list(text), description: 'Ids of the authorities in the trust that it has accepted.' },
       rejected: list(schema('ProxyFault')),
       refused: { ...list(schema('ProxyFault')), description: "What breaks Envoy's rules and was not sent." },
     },
     [
-      ...['mesh', 'name', 'kind', 'connected', 'replica', 'node', 'address', 'userAgent', 'form', 'streams', 'since'],
-      ...['lastSeen', 'appliedRevision', 'types', 'rejected', 'refused'],
+      'mesh',
+      'name',
+      'kind',
+      'connected',
+      'replica',
+      'node',
+      'address',
+      'userAgent',
+      'form',
+      'streams',
+      'since',
+      'lastSeen',
+      'appliedRevision',
+      'types',
+      'rejected',
+      'refused',
     ],
     { description: 'A proxy, as the replicas of its zone know it.', additionalProperties: false },
   ),
   AgentLease: object(
     {
-      ...{ mesh: text, namespace: text, name: text, machine: text, address: text, instance: text },
-      ...{ since: time, expiresAt: time },
+      mesh: text,
+      namespace: text,
+      name: text,
+      machine: text,
+      address: text,
+      instance: text,
+      since: time,
+      expiresAt: time,
       checks: list(
         object(
           {
@@ -93,7 +116,9 @@ export function proxiesPaths(): OpenApiObject {
   return {
     '/_proxies': {
       get: {
-        ...{ operationId: 'listProxies', tags: ['Server'], summary: 'The proxies of this zone, at all replicas' },
+        operationId: 'listProxies',
+        tags: ['Server'],
+        summary: 'The proxies of this zone, at all replicas',
         parameters: queryParameters(PROXIES_PARAMETERS),
         responses: {
           200: jsonContent('A page of the proxies.', page(schema('Proxy'))),
@@ -103,14 +128,18 @@ export function proxiesPaths(): OpenApiObject {
     },
     '/_proxies/{mesh}/{name}': {
       get: {
-        ...{ operationId: 'getProxy', tags: ['Server'], summary: 'One proxy' },
+        operationId: 'getProxy',
+        tags: ['Server'],
+        summary: 'One proxy',
         parameters: [MESH, NAME, ...queryParameters(PROXY_PARAMETERS)],
         responses: { 200: jsonContent('The proxy.', schema('Proxy')), ...problemResponses(400, 403, 404) },
       },
     },
     '/_leases': {
       get: {
-        ...{ operationId: 'listLeases', tags: ['Server'], summary: 'The leases of agents on Dataplanes of this zone' },
+        operationId: 'listLeases',
+        tags: ['Server'],
+        summary: 'The leases of agents on Dataplanes of this zone',
         parameters: queryParameters(OFFSET_PAGE_PARAMETERS),
         responses: {
           200: jsonContent('A page of the leases.', page(schema('AgentLease'), { hold: schema('LeaseHold') })),
@@ -120,7 +149,8 @@ export function proxiesPaths(): OpenApiObject {
     },
     '/_leases/release': {
       post: {
-        ...{ operationId: 'releaseLeases', tags: ['Server'] },
+        operationId: 'releaseLeases',
+        tags: ['Server'],
         summary: 'End the leases that have expired until now, although many end at once',
         responses: {
           200: jsonContent('How many have expired.', object({ released: count }, ['released'])),

@@ -10,22 +10,34 @@ const anyObject: OpenApiObject = { type: 'object' };
 const destination = object({ services: list(named), port: integer }, ['services', 'port']);
 const share = object(
   {
-    ...{ weight: integer, total: integer, destination, status: integer, grpcStatus: integer, reason: text },
-    ...{ request: anyObject, responseHeaders: list(anyObject) },
+    weight: integer,
+    total: integer,
+    destination,
+    status: integer,
+    grpcStatus: integer,
+    reason: text,
+    request: anyObject,
+    responseHeaders: list(anyObject),
   },
   ['weight', 'total'],
 );
 const lost = object({ route: text, rule: text, match: text, reason: text }, ['route', 'rule', 'match', 'reason']);
 const rule = object(
   {
-    ...{ route: named, rule: text, match: text, action: { enum: ['refused', 'redirect', 'forward'] }, reason: text },
+    route: named,
+    rule: text,
+    match: text,
+    action: { enum: ['refused', 'redirect', 'forward'] },
+    reason: text,
     backends: list(object({ weight: integer, total: integer, to: text }, ['weight', 'total', 'to'])),
   },
   ['route', 'rule', 'match', 'action'],
 );
 const shapedBy = object(
   {
-    ...{ kind: text, backend: object({ service: named, port: integer }, ['service', 'port']), effective: anyObject },
+    kind: text,
+    backend: object({ service: named, port: integer }, ['service', 'port']),
+    effective: anyObject,
     fields: list(object({ field: text, policy: text, strategy: text }, ['field', 'policy', 'strategy'])),
   },
   ['kind', 'effective', 'fields'],
@@ -36,7 +48,11 @@ const accessVerdict = object(
   {
     backend: object({ service: named, port: integer }, ['service', 'port']),
     verdict: { enum: ['allowed', 'refused', 'unknown'] },
-    ...{ caller: text, by: text, policies: list(text), message: text, instances: integer },
+    caller: text,
+    by: text,
+    policies: list(text),
+    message: text,
+    instances: integer,
   },
   ['backend', 'verdict', 'policies', 'message'],
   {
@@ -50,7 +66,9 @@ export const ROUTE_SCHEMAS: OpenApiObject = {
   RequestQuestion: RequestQuestionSchema,
   RequestAnswer: object(
     {
-      ...{ mesh: text, zone: text, steps: list(text) },
+      mesh: text,
+      zone: text,
+      steps: list(text),
       to: object({ service: named, port: integer, virtualIps: list(text) }, ['service', 'port', 'virtualIps']),
       outcome: { enum: ['direct', 'implicit', 'redirected', 'refused', 'routed'] },
       dataplane: named,
@@ -60,11 +78,18 @@ export const ROUTE_SCHEMAS: OpenApiObject = {
       ]),
       shares: list(share),
       mirrors: list(object({ share: number, destination, reason: text }, ['share'])),
-      ...{ status: integer, grpcStatus: integer, reason: text, location: text, responseHeaders: list(anyObject) },
-      ...{ requestTimeout: integer, backendTimeout: integer },
+      status: integer,
+      grpcStatus: integer,
+      reason: text,
+      location: text,
+      responseHeaders: list(anyObject),
+      requestTimeout: integer,
+      backendTimeout: integer,
       policies: list(shapedBy),
       access: list(accessVerdict),
-      ...{ lost: list(lost), lostTotal: integer, notes: list(text) },
+      lost: list(lost),
+      lostTotal: integer,
+      notes: list(text),
     },
     ['mesh', 'zone', 'steps', 'outcome', 'lost', 'lostTotal', 'notes'],
     {
@@ -74,10 +99,16 @@ export const ROUTE_SCHEMAS: OpenApiObject = {
   ),
   ServiceRoutes: object(
     {
-      ...{ mesh: text, zone: text, service: named },
+      mesh: text,
+      zone: text,
+      service: named,
       tables: list(
         object({ port: integer, group: text, kind: text, rules: list(rule), total: integer }, [
-          ...['port', 'group', 'kind', 'rules', 'total'],
+          'port',
+          'group',
+          'kind',
+          'rules',
+          'total',
         ]),
       ),
       total: integer,
@@ -104,7 +135,8 @@ export function routesPaths(): OpenApiObject {
   return {
     '/meshes/{mesh}/_explain': {
       post: {
-        ...{ operationId: 'explainRequest', tags: ['Server'] },
+        operationId: 'explainRequest',
+        tags: ['Server'],
         summary: 'What happens to a request, and why every other rule lost',
         parameters: [MESH, ...queryParameters([ZONE_OF_VIEW])],
         requestBody: { required: true, content: { [BODY_TYPES.json[0]]: media, [BODY_TYPES.yaml[0]]: media } },
@@ -116,7 +148,9 @@ export function routesPaths(): OpenApiObject {
     },
     '/meshes/{mesh}/_routes': {
       get: {
-        ...{ operationId: 'listRoutesOfService', tags: ['Server'], summary: 'The merged routes of a service' },
+        operationId: 'listRoutesOfService',
+        tags: ['Server'],
+        summary: 'The merged routes of a service',
         parameters: [MESH, ...queryParameters(ROUTES_PARAMETERS)],
         responses: {
           200: jsonContent('By port and group.', schema('ServiceRoutes')),

@@ -26,14 +26,18 @@ export function serverPaths(registry: Registry): OpenApiObject {
       object({ resources: list(schema('KindDescription')), defaultMesh: text }, ['resources', 'defaultMesh']),
     ),
     '/_kri/{kri}': get({
-      ...{ id: 'getByKri', summary: 'Read the resource that an identifier names', body: { type: 'object' } },
+      id: 'getByKri',
+      summary: 'Read the resource that an identifier names',
+      body: { type: 'object' },
       parameters: [pathParameter('kri', 'kri_m____default_'), ...queryParameters([FORMAT])],
       problems: [400, 403, 404],
     }),
     '/who-am-i': read('whoAmI', 'Whom the server takes the caller for', schema('Caller')),
     '/rest/ca': {
       get: {
-        ...{ operationId: 'showAuthority', tags: ['Server'], summary: 'What clients verify this server by, in PEM' },
+        operationId: 'showAuthority',
+        tags: ['Server'],
+        summary: 'What clients verify this server by, in PEM',
         responses: {
           200: { description: 'A certificate.', content: { 'application/x-pem-file': { schema: text } } },
           ...problemResponses(400, 404),
@@ -41,7 +45,8 @@ export function serverPaths(registry: Registry): OpenApiObject {
       },
     },
     '/_access': get({
-      ...{ id: 'reviewAccess', summary: 'Who may do what, and by which binding' },
+      id: 'reviewAccess',
+      summary: 'Who may do what, and by which binding',
       body: object({ allowed: { type: 'boolean' }, binding: text, role: text, reason: text }, ['allowed', 'reason']),
       parameters: queryParameters(ACCESS_PARAMETERS),
       problems: [400, 403, 422],
@@ -64,7 +69,9 @@ interface ReadOperation {
 function get({ id, summary, body, parameters, problems: fails }: ReadOperation): OpenApiObject {
   return {
     get: {
-      ...{ operationId: id, tags: ['Server'], summary },
+      operationId: id,
+      tags: ['Server'],
+      summary,
       ...(parameters.length > 0 ? { parameters } : {}),
       responses: { 200: jsonContent('The answer.', body), ...problemResponses(...fails) },
     },
@@ -104,32 +111,32 @@ function namePaths(registry: Registry): OpenApiObject {
   const address = service ? queryParameters([...addressParameters(service), FRESHNESS]) : [];
   return {
     '/meshes/{mesh}/hostnames': get({
-      ...{
-        id: 'listHostnames',
-        summary: 'Every hostname of a mesh and who claims it',
-        body: page(schema('HostnameEntry')),
-      },
-      ...{ parameters: [MESH, ...queryParameters(HOSTNAME_PARAMETERS)], problems: [400, 404, 422] },
+      id: 'listHostnames',
+      summary: 'Every hostname of a mesh and who claims it',
+      body: page(schema('HostnameEntry')),
+      parameters: [MESH, ...queryParameters(HOSTNAME_PARAMETERS)],
+      problems: [400, 404, 422],
     }),
     '/meshes/{mesh}/meshservices/{name}/_hostnames': get({
-      ...{
-        id: 'listHostnamesOfMeshService',
-        summary: 'The hostnames that a service holds',
-        body: schema('HostnamesOfService'),
-      },
-      ...{ parameters: [MESH, NAME, ...address], problems: [400, 404] },
+      id: 'listHostnamesOfMeshService',
+      summary: 'The hostnames that a service holds',
+      body: schema('HostnamesOfService'),
+      parameters: [MESH, NAME, ...address],
+      problems: [400, 404],
     }),
     '/meshes/{mesh}/meshservices/{name}/_dataplanes': get({
-      ...{
-        id: 'listDataplanesOfMeshService',
-        summary: 'The Dataplanes that a service selects',
-        body: schema('DataplanesOfService'),
-      },
-      ...{ parameters: [MESH, NAME, ...address, ...queryParameters(OFFSET_PAGE_PARAMETERS)], problems: [400, 404] },
+      id: 'listDataplanesOfMeshService',
+      summary: 'The Dataplanes that a service selects',
+      body: schema('DataplanesOfService'),
+      parameters: [MESH, NAME, ...address, ...queryParameters(OFFSET_PAGE_PARAMETERS)],
+      problems: [400, 404],
     }),
     '/_dns/lookup': get({
-      ...{ id: 'lookUpName', summary: "What the zone's DNS would answer to a name, and why", body: { type: 'object' } },
-      ...{ parameters: queryParameters(LOOKUP_PARAMETERS), problems: [400, 404] },
+      id: 'lookUpName',
+      summary: "What the zone's DNS would answer to a name, and why",
+      body: { type: 'object' },
+      parameters: queryParameters(LOOKUP_PARAMETERS),
+      problems: [400, 404],
     }),
     '/_explain/hostname': {
       post: hostnameOperation({
@@ -160,7 +167,10 @@ function hostnameOperation({
 }): OpenApiObject {
   const media = { schema: schema('HostnameQuestion'), example: { hostname: 'redis.svc.mesh.local', mesh: 'default' } };
   return {
-    ...{ operationId: id, tags: ['Server'], summary, parameters: queryParameters([ZONE_OF_VIEW]) },
+    operationId: id,
+    tags: ['Server'],
+    summary,
+    parameters: queryParameters([ZONE_OF_VIEW]),
     requestBody: { required: true, content: { [BODY_TYPES.json[0]]: media, [BODY_TYPES.yaml[0]]: media } },
     responses: { 200: answer, ...problemResponses(400, 403, 404, 413, 415, 422) },
   };

@@ -99,8 +99,13 @@ export const SHARED_SCHEMAS: OpenApiObject = {
   ),
   HostnameExplanation: object(
     {
-      ...{ hostname: text, mesh: text, zone: text, winner: schema('HostnameClaim') },
-      ...{ claims: list(schema('HostnameClaim')), hints: list(text), note: text },
+      hostname: text,
+      mesh: text,
+      zone: text,
+      winner: schema('HostnameClaim'),
+      claims: list(schema('HostnameClaim')),
+      hints: list(text),
+      note: text,
     },
     ['hostname', 'mesh', 'zone', 'claims', 'hints'],
     {
@@ -110,7 +115,10 @@ export const SHARED_SCHEMAS: OpenApiObject = {
   ),
   ResolvedHostname: object(
     {
-      ...{ hostname: text, zone: text, service: serviceRef, virtualIps: list(text) },
+      hostname: text,
+      zone: text,
+      service: serviceRef,
+      virtualIps: list(text),
       ports: list(object({ port: integer, name: text, appProtocol: text }, ['port', 'name', 'appProtocol'])),
       endpoints: list(
         object({ address: text, port: integer, servicePort: integer, ready: flag, dataplane: serviceRef }, [
@@ -161,7 +169,8 @@ export const SHARED_SCHEMAS: OpenApiObject = {
   ),
   Caller: object(
     {
-      ...{ name: text, groups: list(text) },
+      name: text,
+      groups: list(text),
       by: { enum: ['user-token', 'oidc', 'operator-token', 'local-socket', 'nothing'] },
       roles: list(
         object({ role: text, binding: text, effect: { enum: ['grants', 'restricts'] } }, ['role', 'binding', 'effect']),

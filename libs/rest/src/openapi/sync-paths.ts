@@ -55,7 +55,9 @@ export const SYNC_SCHEMAS: OpenApiObject = {
       lastError: { ...text, description: 'On a zone without a session: why.' },
       sessions: list(
         object({ session: integer, direction: { enum: ['down', 'up'] }, openedAt: epoch, zoneInstanceId: text }, [
-          ...['session', 'direction', 'openedAt'],
+          'session',
+          'direction',
+          'openedAt',
         ]),
       ),
       newIncarnation: object({ incarnation: text, since: epoch, until: epoch }, ['incarnation', 'since', 'until'], {
@@ -78,7 +80,10 @@ export const SYNC_SCHEMAS: OpenApiObject = {
   ),
   ZoneOverview: object(
     {
-      ...{ type: text, name: text, labels: { type: 'object' }, kri: text },
+      type: text,
+      name: text,
+      labels: { type: 'object' },
+      kri: text,
       zone: { type: 'object', description: 'The spec of the Zone.' },
       zoneInsight: schema('ZoneInsight'),
     },
@@ -167,18 +172,45 @@ export const SYNC_SCHEMAS: OpenApiObject = {
 /** What operators decide of sync. Those of the other role are 404. */
 export function syncPaths(): OpenApiObject {
   const confirmed = jsonContent('What the new incarnation lacks is deleted.', schema('LifeConfirmation'));
+  return {
+    ...zoneDecisionPaths(confirmed),
+    '/_doctor': {
+      get: {
+        operationId: 'diagnose',
+        tags: ['Server'],
+        summary: 'What is not as it should be, and what to do',
+        responses: { 200: jsonContent('What each check found.', schema('Diagnosis')), ...problemResponses(400, 403) },
+      },
+    },
+    '/global/_confirm': {
+      post: {
+        operationId: 'confirmGlobal',
+        tags: ['Server'],
+        summary: "Accept the global's new incarnation (on a zone)",
+        responses: { 200: confirmed, ...problemResponses(400, 403, 404) },
+      },
+    },
+  };
+}
+
+/** What operators of the global decide of one zone. */
+function zoneDecisionPaths(confirmed: OpenApiObject): OpenApiObject {
   const order = { schema: schema('ZoneAdoptionOrder'), example: { storeId: '6f1b2c0e-0000-4000-8000-000000000000' } };
   return {
     '/zones/{name}/_confirm': {
       post: {
-        ...{ operationId: 'confirmZone', tags: ['Server'], summary: "Accept a zone's new incarnation (on the global)" },
+        operationId: 'confirmZone',
+        tags: ['Server'],
+        summary: "Accept a zone's new incarnation (on the global)",
         parameters: [NAME],
         responses: { 200: confirmed, ...problemResponses(400, 403, 404) },
       },
     },
     '/zones/{name}/_adopt': {
       post: {
-        ...{ operationId: 'adoptZone', tags: ['Server'], summary: 'Bind the name of a zone to another store' },
+        operationId: 'adoptZone',
+        tags: ['Server'],
+        summary: 'Bind the name of a zone to another store',
         parameters: [NAME],
         requestBody: { content: { [BODY_TYPES.json[0]]: order, [BODY_TYPES.yaml[0]]: order } },
         responses: {
@@ -189,28 +221,14 @@ export function syncPaths(): OpenApiObject {
     },
     '/zones/{name}/_reset-epoch': {
       post: {
-        ...{ operationId: 'resetZoneEpoch', tags: ['Server'], summary: "Forget the epoch of a zone's leaders" },
+        operationId: 'resetZoneEpoch',
+        tags: ['Server'],
+        summary: "Forget the epoch of a zone's leaders",
         parameters: [NAME],
         responses: {
           200: jsonContent('The next leader that asks is taken.', schema('EpochReset')),
           ...problemResponses(400, 403, 404),
         },
-      },
-    },
-    '/_doctor': {
-      get: {
-        ...{ operationId: 'diagnose', tags: ['Server'], summary: 'What is not as it should be, and what to do' },
-        responses: { 200: jsonContent('What each check found.', schema('Diagnosis')), ...problemResponses(400, 403) },
-      },
-    },
-    '/global/_confirm': {
-      post: {
-        ...{
-          operationId: 'confirmGlobal',
-          tags: ['Server'],
-          summary: "Accept the global's new incarnation (on a zone)",
-        },
-        responses: { 200: confirmed, ...problemResponses(400, 403, 404) },
       },
     },
   };

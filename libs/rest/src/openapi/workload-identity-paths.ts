@@ -16,7 +16,8 @@ import { LISTED_TOKEN, REVOCATION, tokenPaths, VALIDITY } from './zone-access-pa
 
 const name: OpenApiObject = { type: 'string', maxLength: 253 };
 const tags: OpenApiObject = {
-  ...{ type: ['object', 'null'], maxProperties: 32 },
+  type: ['object', 'null'],
+  maxProperties: 32,
   additionalProperties: { ...list(text), minItems: 1, maxItems: 64 },
 };
 
@@ -32,11 +33,15 @@ export const WORKLOAD_IDENTITY_SCHEMAS: OpenApiObject = {
       },
       namespace: { ...name, description: 'Of the Dataplane; default where it is left out.' },
       services: {
-        ...{ ...list(text), maxItems: 64 },
+        ...list(text),
+        maxItems: 64,
         description: 'The services that it may serve; left out: one of its own name.',
       },
       machines: {
-        ...{ ...integer, minimum: 1, maximum: 10_000, default: 100 },
+        ...integer,
+        minimum: 1,
+        maximum: 10_000,
+        default: 100,
         description: 'Without a name: how many machines may be there at once.',
       },
       workload: { ...name, description: 'The workload; a service name from the label kuma.io/workload needs it.' },
@@ -50,8 +55,14 @@ export const WORKLOAD_IDENTITY_SCHEMAS: OpenApiObject = {
   DataplaneToken: object({ token: text, id: text, mesh: text, expiresAt: time }, ['token', 'id', 'mesh', 'expiresAt']),
   ListedDataplaneToken: object(
     {
-      ...{ ...LISTED_TOKEN, mesh: text, name: text, workload: text, namespace: text },
-      ...{ services: list(text), machines: integer, tags: { ...textMap, additionalProperties: list(text) } },
+      ...LISTED_TOKEN,
+      mesh: text,
+      name: text,
+      workload: text,
+      namespace: text,
+      services: list(text),
+      machines: integer,
+      tags: { ...textMap, additionalProperties: list(text) },
     },
     [...Object.keys(LISTED_TOKEN), 'mesh'],
   ),
@@ -103,19 +114,22 @@ export function workloadIdentityPaths(): OpenApiObject {
   const media = { schema: schema('AuthorityRotation'), example: { deadline: '1h' } };
   return {
     ...tokenPaths('dataplane', {
-      ...{ does: 'shows which Dataplanes a proxy may be', schemas: 'DataplaneToken' },
+      does: 'shows which Dataplanes a proxy may be',
+      schemas: 'DataplaneToken',
       order: { mesh: 'default', name: 'redis-1', workload: 'redis', validFor: '720h' },
     }),
     '/_ca': {
       get: {
-        ...{ operationId: 'showWorkloadAuthority', tags: ['Server'] },
+        operationId: 'showWorkloadAuthority',
+        tags: ['Server'],
         summary: "The certificate authority of the zone's workloads, and how a rotation of it stands",
         responses: { 200: authority, ...problemResponses(400, 403, 404) },
       },
     },
     '/_ca/rotation': {
       post: {
-        ...{ operationId: 'rotateWorkloadAuthority', tags: ['Server'] },
+        operationId: 'rotateWorkloadAuthority',
+        tags: ['Server'],
         summary: 'Begin a rotation of the certificate authority, force its next step, or give it up',
         requestBody: { content: { [BODY_TYPES.json[0]]: media, [BODY_TYPES.yaml[0]]: media } },
         responses: { 200: authority, ...problemResponses(400, 403, 404, 409, 413, 415, 422) },

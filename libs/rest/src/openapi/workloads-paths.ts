@@ -21,14 +21,20 @@ const named = object({ namespace: text, name: text }, ['namespace', 'name'], { a
 export const WORKLOAD_SCHEMAS: OpenApiObject = {
   Workload: object(
     {
-      ...{ mesh: text, namespace: text, name: text },
+      mesh: text,
+      namespace: text,
+      name: text,
       id: { ...text, description: 'Of the enrolment; its certificates carry it.' },
       by: { enum: ['token', 'dataplane', 'upgrade', 'import'], description: 'What granted it.' },
       services: {
         ...list(text),
         description: 'What it may serve; absent: what its Dataplane says, which a user wrote.',
       },
-      ...{ workload: text, tokens: list(text), group: text, since: time, registered: flag },
+      workload: text,
+      tokens: list(text),
+      group: text,
+      since: time,
+      registered: flag,
       confirmBefore: { ...time, description: 'After an import: it ends then unless it is confirmed.' },
     },
     ['mesh', 'namespace', 'name', 'id', 'by', 'tokens', 'since', 'registered'],
@@ -39,7 +45,9 @@ export const WORKLOAD_SCHEMAS: OpenApiObject = {
   }),
   WorkloadRevocationOrder: object(
     {
-      ...{ mesh: name, namespace: { ...name, default: 'default' }, name },
+      mesh: name,
+      namespace: { ...name, default: 'default' },
+      name,
       dryRun: { ...flag, default: false, description: 'Only say what would end.' },
     },
     ['mesh', 'name'],
@@ -47,7 +55,12 @@ export const WORKLOAD_SCHEMAS: OpenApiObject = {
   ),
   WorkloadRevocationResult: object(
     {
-      ...{ mesh: text, namespace: text, name: text, dryRun: flag, services: list(text), tokens: list(text) },
+      mesh: text,
+      namespace: text,
+      name: text,
+      dryRun: flag,
+      services: list(text),
+      tokens: list(text),
       newBundles: { ...list(named), description: 'Dataplanes that joined with the same tokens.' },
       otherZones: {
         enum: ['none', 'informed', 'cut off', 'unknown'],
@@ -90,7 +103,9 @@ export function workloadsPaths(): OpenApiObject {
   return {
     '/_workloads': {
       get: {
-        ...{ operationId: 'listWorkloads', tags: ['Server'], summary: 'The machines of this zone that have joined' },
+        operationId: 'listWorkloads',
+        tags: ['Server'],
+        summary: 'The machines of this zone that have joined',
         parameters: queryParameters(OFFSET_PAGE_PARAMETERS),
         responses: {
           200: jsonContent('A page of them.', page(schema('Workload'))),
@@ -100,7 +115,8 @@ export function workloadsPaths(): OpenApiObject {
     },
     '/_workloads/revocations': {
       post: {
-        ...{ operationId: 'revokeWorkload', tags: ['Server'] },
+        operationId: 'revokeWorkload',
+        tags: ['Server'],
         summary: 'End what a machine was granted: its tokens, certificates, streams and endpoints, in every zone',
         requestBody: body('WorkloadRevocationOrder'),
         responses: { 200: jsonContent('What has ended.', schema('WorkloadRevocationResult')), ...refusals },
@@ -108,7 +124,8 @@ export function workloadsPaths(): OpenApiObject {
     },
     '/_workloads/confirmations': {
       post: {
-        ...{ operationId: 'confirmWorkload', tags: ['Server'] },
+        operationId: 'confirmWorkload',
+        tags: ['Server'],
         summary: 'Let a machine stand that came back by its certificate after an import',
         requestBody: body('WorkloadOrder'),
         responses: {

@@ -17,7 +17,8 @@ import {
 
 /** A validity of tokens. */
 export const VALIDITY: OpenApiObject = {
-  ...{ type: 'string', pattern: '^([0-9]{1,9}(ms|s|m|h|d))+$' },
+  type: 'string',
+  pattern: '^([0-9]{1,9}(ms|s|m|h|d))+$',
   description: 'A duration from 1s to 87600h, such as 720h or 30d.',
 };
 
@@ -43,7 +44,11 @@ export const ZONE_ACCESS_SCHEMAS: OpenApiObject = {
     { additionalProperties: false },
   ),
   ZoneToken: object({ token: text, id: text, zone: text, scope: list(text), expiresAt: time }, [
-    ...['token', 'id', 'zone', 'scope', 'expiresAt'],
+    'token',
+    'id',
+    'zone',
+    'scope',
+    'expiresAt',
   ]),
   ListedZoneToken: object({ ...LISTED_TOKEN, zone: text, scope: list(text) }, [
     ...Object.keys(LISTED_TOKEN),
@@ -56,7 +61,11 @@ export const ZONE_ACCESS_SCHEMAS: OpenApiObject = {
     { additionalProperties: false },
   ),
   UserToken: object({ token: text, id: text, name: text, groups, expiresAt: time }, [
-    ...['token', 'id', 'name', 'groups', 'expiresAt'],
+    'token',
+    'id',
+    'name',
+    'groups',
+    'expiresAt',
   ]),
   ListedUserToken: object({ ...LISTED_TOKEN, name: text, groups }, [...Object.keys(LISTED_TOKEN), 'name', 'groups']),
   UserTokenRevocation: REVOCATION,
@@ -68,12 +77,15 @@ export function zoneAccessPaths(): OpenApiObject {
   return {
     ...tokenPaths('zone', { does: 'lets a zone in', schemas: 'ZoneToken', order: { zone: 'east', validFor: '720h' } }),
     ...tokenPaths('user', {
-      ...{ does: 'shows who a user is', schemas: 'UserToken' },
+      does: 'shows who a user is',
+      schemas: 'UserToken',
       order: { name: 'anna', groups: ['developers'], validFor: '30d' },
     }),
     '/kds/ca': {
       get: {
-        ...{ operationId: 'showZoneAuthority', tags: ['Server'], summary: 'What zones verify the global by, in PEM' },
+        operationId: 'showZoneAuthority',
+        tags: ['Server'],
+        summary: 'What zones verify the global by, in PEM',
         responses: {
           200: { description: 'A certificate.', content: { 'application/x-pem-file': { schema: text } } },
           ...problemResponses(400, 404),
@@ -102,7 +114,8 @@ export function tokenPaths(
   return {
     [`/tokens/${use}`]: {
       get: {
-        ...{ operationId: `list${schemas}s`, tags: ['Server'] },
+        operationId: `list${schemas}s`,
+        tags: ['Server'],
         summary: `The ${use} tokens that are valid or expired within a week, the first to expire first`,
         parameters: queryParameters(OFFSET_PAGE_PARAMETERS),
         responses: {
@@ -111,7 +124,9 @@ export function tokenPaths(
         },
       },
       post: {
-        ...{ operationId: `issue${schemas}`, tags: ['Server'], summary: `Issue a token that ${does}` },
+        operationId: `issue${schemas}`,
+        tags: ['Server'],
+        summary: `Issue a token that ${does}`,
         requestBody: bodyOf(`${schemas}Order`, order),
         responses: {
           200: { ...issued, content: { ...contentOf(issued), 'text/plain': { schema: text } } },
@@ -121,7 +136,9 @@ export function tokenPaths(
     },
     [`/tokens/${use}/revocations`]: {
       post: {
-        ...{ operationId: `revoke${schemas}`, tags: ['Server'], summary: `Revoke a ${use} token by its id (jti)` },
+        operationId: `revoke${schemas}`,
+        tags: ['Server'],
+        summary: `Revoke a ${use} token by its id (jti)`,
         requestBody: bodyOf(`${schemas}Revocation`, { id: '6f1b2c0e-0000-4000-8000-000000000000' }),
         responses: {
           200: jsonContent('Revoked.', schema('Written')),
@@ -129,14 +146,19 @@ export function tokenPaths(
         },
       },
     },
-    [`/tokens/${use}/keys`]: {
-      post: {
-        ...{ operationId: `rotate${schemas}Key`, tags: ['Server'] },
-        summary: `Make a newer signing key of ${use} tokens`,
-        responses: {
-          200: jsonContent('New tokens are signed with it.', object({ serial: integer }, ['serial'])),
-          ...problemResponses(400, 403, 404),
-        },
+    [`/tokens/${use}/keys`]: keyPath(use, schemas),
+  };
+}
+
+function keyPath(use: string, schemas: string): OpenApiObject {
+  return {
+    post: {
+      operationId: `rotate${schemas}Key`,
+      tags: ['Server'],
+      summary: `Make a newer signing key of ${use} tokens`,
+      responses: {
+        200: jsonContent('New tokens are signed with it.', object({ serial: integer }, ['serial'])),
+        ...problemResponses(400, 403, 404),
       },
     },
   };

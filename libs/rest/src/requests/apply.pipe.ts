@@ -4,7 +4,7 @@ import { originOf } from '../http/request-audit';
 import { RequestCallers } from '../http/request-callers';
 import type { RestRequest } from '../http/rest-request';
 import { DRY_RUN } from './query-parameters';
-import { queryOf, type RestQueryParameter } from './query-reader';
+import { queryOf, type RestQueryParameter } from '../http/query-reader';
 
 /** The query of a batch. */
 export const APPLY_PARAMETERS: readonly RestQueryParameter[] = [

@@ -3,8 +3,8 @@ import { decodeAuditCursor, type AuditRequest } from '@causeway/queries';
 import { truncated } from '../http/http-error';
 import type { RestRequest } from '../http/rest-request';
 import { AUDIT_PARAMETERS } from './query-parameters';
-import { queryOf, type QueryReader } from './query-reader';
-import { readSize } from './request-decoding';
+import { queryOf, type QueryReader } from '../http/query-reader';
+import { readSize } from '../http/request-decoding';
 
 export type { AuditRequest } from '@causeway/queries';
 

@@ -1,6 +1,6 @@
 import type { PipeTransform } from '@nestjs/common';
 import type { RestRequest } from '../http/rest-request';
-import { queryOf, type RestQueryParameter } from './query-reader';
+import { queryOf, type RestQueryParameter } from '../http/query-reader';
 
 /** What a backup has in it. */
 export interface BackupRequest {

@@ -6,7 +6,7 @@ import {
   type ExecutionContext,
 } from '@nestjs/common';
 import type { RestRequest } from '../http/rest-request';
-import { queryOf } from './query-reader';
+import { queryOf } from '../http/query-reader';
 
 /**
  * An argument of a handler that a pipe decodes from the whole request: `@FromRequest(GetPipe) wanted: GetRequest`.

@@ -2,8 +2,8 @@ import type { PipeTransform } from '@nestjs/common';
 import type { TargetSelection } from '@causeway/queries';
 import { header, type RestRequest } from '../http/rest-request';
 import { HOSTS_PARAMETERS, TARGETS_PARAMETERS } from './query-parameters';
-import { queryOf } from './query-reader';
-import { readMinRevision } from './request-decoding';
+import { queryOf } from '../http/query-reader';
+import { readMinRevision } from '../http/request-decoding';
 
 /** What every document is asked for with. */
 interface DocumentQuery {

@@ -15,7 +15,7 @@ import {
   readPage,
   readSelection,
   type DocumentForm,
-} from './request-decoding';
+} from '../http/request-decoding';
 import {
   addressParameters,
   FORMAT,
@@ -26,7 +26,7 @@ import {
   overviewParameters,
   ZONE_OF_VIEW,
 } from './query-parameters';
-import { queryOf, QueryReader, type RawQuery } from './query-reader';
+import { queryOf, QueryReader, type RawQuery } from '../http/query-reader';
 
 /** A page of overviews of a kind. */
 export interface OverviewsQuery extends ListRequest {

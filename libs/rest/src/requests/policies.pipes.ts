@@ -17,8 +17,8 @@ import {
   TOPOLOGY_PARAMETERS,
   VIRTUAL_PARAMETERS,
 } from './query-parameters';
-import { queryOf, type QueryReader } from './query-reader';
-import { kindInPath, meshInPath, nameQuery, readMinRevision, readOffsetPage } from './request-decoding';
+import { queryOf, type QueryReader } from '../http/query-reader';
+import { kindInPath, meshInPath, nameQuery, readMinRevision, readOffsetPage } from '../http/request-decoding';
 
 /** What affects a resource, and which part of the answer is wanted. */
 export interface AffectingQuery {
@@ -159,7 +159,8 @@ export class TopologyPipe implements PipeTransform<RestRequest, TopologyQuery> {
       return undefined;
     }
     return {
-      ...{ kind, name },
+      kind,
+      name,
       ...(kind.scope === 'mesh' ? { mesh } : {}),
       ...(namespace === undefined ? {} : { namespace }),
       ...(zone === undefined ? {} : { zone }),

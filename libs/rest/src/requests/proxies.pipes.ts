@@ -3,8 +3,8 @@ import type { ProxyName, ProxySelection } from '@causeway/queries';
 import type { PageRange } from '@causeway/runtime';
 import { pathParameter, type RestRequest } from '../http/rest-request';
 import { PROXIES_PARAMETERS, PROXY_PARAMETERS } from './query-parameters';
-import { queryOf } from './query-reader';
-import { readOffsetPage } from './request-decoding';
+import { queryOf } from '../http/query-reader';
+import { readOffsetPage } from '../http/request-decoding';
 
 /** Which proxies are wanted, and which range of them. */
 export interface ProxiesQuery {

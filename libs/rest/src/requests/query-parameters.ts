@@ -1,7 +1,7 @@
 import { verbs } from '@causeway/kinds';
 import { PAGE_SIZE } from '@causeway/queries';
 import type { Kind } from '@causeway/resources';
-import type { RestQueryParameter } from './query-reader';
+import type { RestQueryParameter } from '../http/query-reader';
 
 /** Makes the parameters of a kind once: they are needed with every request. */
 function ofKind(make: (kind: Kind) => readonly RestQueryParameter[]): (kind: Kind) => readonly RestQueryParameter[] {
@@ -14,7 +14,7 @@ function ofKind(make: (kind: Kind) => readonly RestQueryParameter[]): (kind: Kin
 }
 
 /** Parameters that narrow a list or a watch of `kind`. */
-export function selectionParameters(kind: Kind): readonly RestQueryParameter[] {
+function selectionParameters(kind: Kind): readonly RestQueryParameter[] {
   return [
     {
       name: 'name',
@@ -56,7 +56,7 @@ export function selectionParameters(kind: Kind): readonly RestQueryParameter[] {
 }
 
 /** Parameters that choose a page. */
-export const PAGE_PARAMETERS: readonly RestQueryParameter[] = [
+const PAGE_PARAMETERS: readonly RestQueryParameter[] = [
   {
     name: 'size',
     description: 'Items on a page.',
@@ -139,7 +139,9 @@ export function overviewParameters(kind: Kind): readonly RestQueryParameter[] {
 }
 
 const auditFilter = (name: string, description: string): RestQueryParameter => ({
-  ...{ name, description, schema: { type: 'string', maxLength: 253 } },
+  name,
+  description,
+  schema: { type: 'string', maxLength: 253 },
 });
 
 /** Parameters that choose proxies. */
@@ -181,7 +183,9 @@ export const AUDIT_PARAMETERS: readonly RestQueryParameter[] = [
 ];
 
 const accessPart = (name: string, description: string): RestQueryParameter => ({
-  ...{ name, description, schema: { type: 'string', minLength: 1, maxLength: 253 } },
+  name,
+  description,
+  schema: { type: 'string', minLength: 1, maxLength: 253 },
 });
 
 /** Parameters of the question who may do what. */
@@ -189,7 +193,9 @@ export const ACCESS_PARAMETERS: readonly RestQueryParameter[] = [
   accessPart('user', 'The user; left out, with group: the caller itself.'),
   { ...accessPart('group', 'Groups of the user, separated by commas.'), schema: { type: 'string', maxLength: 1_024 } },
   {
-    ...{ name: 'verb', description: 'What is to be done.', schema: { type: 'string', enum: [...verbs] } },
+    name: 'verb',
+    description: 'What is to be done.',
+    schema: { type: 'string', enum: [...verbs] },
     required: { example: 'update' },
   },
   { ...accessPart('kind', 'A kind by any of its names, or an activity.'), required: { example: 'MeshService' } },
@@ -207,15 +213,14 @@ export const ZONE_OF_VIEW: RestQueryParameter = {
 /** Parameters of the merged routes of a service. */
 export const ROUTES_PARAMETERS: readonly RestQueryParameter[] = [
   {
-    ...{
-      name: 'service',
-      description: 'The name of the service.',
-      schema: { type: 'string', minLength: 1, maxLength: 253 },
-    },
+    name: 'service',
+    description: 'The name of the service.',
+    schema: { type: 'string', minLength: 1, maxLength: 253 },
     required: { example: 'example' },
   },
   {
-    ...{ name: 'kind', description: 'Its kind; MeshService where absent.' },
+    name: 'kind',
+    description: 'Its kind; MeshService where absent.',
     schema: { type: 'string', enum: ['MeshService', 'MeshMultiZoneService'] },
   },
   {
@@ -225,7 +230,8 @@ export const ROUTES_PARAMETERS: readonly RestQueryParameter[] = [
   },
   { name: 'port', description: 'Only this port.', schema: { type: 'integer', minimum: 1, maximum: 65_535 } },
   {
-    ...{ name: 'client', description: 'Only what decides for clients of this namespace.' },
+    name: 'client',
+    description: 'Only what decides for clients of this namespace.',
     schema: { type: 'string', maxLength: 253 },
   },
   ZONE_OF_VIEW,
@@ -233,14 +239,17 @@ export const ROUTES_PARAMETERS: readonly RestQueryParameter[] = [
 ];
 
 const POLICY_KIND: RestQueryParameter = {
-  ...{ name: 'kind', description: 'Only policies of this kind.', schema: { type: 'string', maxLength: 63 } },
+  name: 'kind',
+  description: 'Only policies of this kind.',
+  schema: { type: 'string', maxLength: 63 },
 };
 
 /** Parameters of the policies that affect something. */
 export const AFFECTING_PARAMETERS: readonly RestQueryParameter[] = [
   POLICY_KIND,
   {
-    ...{ name: 'representation', description: 'string: each effective spec also as JSON text.' },
+    name: 'representation',
+    description: 'string: each effective spec also as JSON text.',
     schema: { type: 'string', enum: ['string'] },
   },
   ...OFFSET_PAGE_PARAMETERS,
@@ -250,7 +259,8 @@ export const AFFECTING_PARAMETERS: readonly RestQueryParameter[] = [
 /** As AFFECTING_PARAMETERS, of an object that is stored nowhere. */
 export const VIRTUAL_PARAMETERS: readonly RestQueryParameter[] = [
   {
-    ...{ name: 'namespace', description: 'Its namespace; "default" where absent.' },
+    name: 'namespace',
+    description: 'Its namespace; "default" where absent.',
     schema: { type: 'string', maxLength: 63 },
   },
   ...AFFECTING_PARAMETERS,
@@ -258,22 +268,27 @@ export const VIRTUAL_PARAMETERS: readonly RestQueryParameter[] = [
 
 /** What is done to the policy whose impact is asked for. */
 export const IMPACT_OPERATION: RestQueryParameter = {
-  ...{ name: 'op', description: 'What is done to the policy.', schema: { type: 'string', enum: ['delete'] } },
+  name: 'op',
+  description: 'What is done to the policy.',
+  schema: { type: 'string', enum: ['delete'] },
   required: { example: 'delete' },
 };
 
 /** Parameters of the graph of targets. */
 export const TOPOLOGY_PARAMETERS: readonly RestQueryParameter[] = [
   {
-    ...{ name: 'root', description: 'Only what stands on the paths of KIND/NAME or KIND/NAMESPACE/NAME.' },
+    name: 'root',
+    description: 'Only what stands on the paths of KIND/NAME or KIND/NAMESPACE/NAME.',
     schema: { type: 'string', maxLength: 512 },
   },
   {
-    ...{ name: 'zone', description: 'The zone where the root was made; empty means the global.' },
+    name: 'zone',
+    description: 'The zone where the root was made; empty means the global.',
     schema: { type: 'string', maxLength: 253 },
   },
   {
-    ...{ name: 'format', description: 'The form of the answer.' },
+    name: 'format',
+    description: 'The form of the answer.',
     schema: { type: 'string', enum: ['json', 'dot'], default: 'json' },
   },
 ];
@@ -292,7 +307,9 @@ export const HOSTNAME_PARAMETERS: readonly RestQueryParameter[] = [
 /** Parameters of a DNS lookup. */
 export const LOOKUP_PARAMETERS: readonly RestQueryParameter[] = [
   {
-    ...{ name: 'name', description: 'The name to look up.', schema: { type: 'string', minLength: 1, maxLength: 255 } },
+    name: 'name',
+    description: 'The name to look up.',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
     required: { example: 'redis.svc.mesh.local' },
   },
   { name: 'type', description: 'The type of record; A where absent.', schema: { type: 'string', maxLength: 10 } },
@@ -300,7 +317,9 @@ export const LOOKUP_PARAMETERS: readonly RestQueryParameter[] = [
 ];
 
 const named = (name: string, description: string): RestQueryParameter => ({
-  ...{ name, description, schema: { type: 'string', minLength: 1, maxLength: 253 } },
+  name,
+  description,
+  schema: { type: 'string', minLength: 1, maxLength: 253 },
 });
 
 /** Parameters that choose targets of Prometheus. */

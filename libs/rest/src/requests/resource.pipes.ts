@@ -17,9 +17,9 @@ import {
   readPage,
   readSelection,
   type KindInPath,
-} from './request-decoding';
+} from '../http/request-decoding';
 import { deleteParameters, getParameters, listParameters, watchParameters, writeParameters } from './query-parameters';
-import { queryOf } from './query-reader';
+import { queryOf } from '../http/query-reader';
 
 /** A GET of a list. */
 export interface ListQuery {

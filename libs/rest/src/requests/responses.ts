@@ -6,7 +6,7 @@ import { header, type RestRequest } from '../http/rest-request';
 import { pathOf } from '../http/route-table';
 
 /** Characters after which a page ends early, with `next`: a page of the largest resources would be a gigabyte. */
-export const MAX_LIST_LENGTH = 4 * 1024 * 1024;
+const MAX_LIST_LENGTH = 4 * 1024 * 1024;
 
 /**
  * The body `{total, items, next}` of a list (docs/design.md §6); `next` is null on the last page. A page has at least

@@ -1,8 +1,8 @@
 import type { PipeTransform } from '@nestjs/common';
 import { decodeRequestQuestion, type RequestQuestion, type RoutesQuestion } from '@causeway/queries';
 import { pathParameter, type RestRequest } from '../http/rest-request';
-import { queryOf } from './query-reader';
-import { readMinRevision } from './request-decoding';
+import { queryOf } from '../http/query-reader';
+import { readMinRevision } from '../http/request-decoding';
 import { ROUTES_PARAMETERS, ZONE_OF_VIEW } from './query-parameters';
 
 /** Decodes the body of a question what happens to a request: `@Body(SmallBodyPipe, RequestQuestionPipe)`. Throws Invalid. */

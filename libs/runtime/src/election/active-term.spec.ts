@@ -1,5 +1,5 @@
 import { yieldToEventLoop } from '../sliced-work';
-import { FakeClock } from '../clock';
+import { FakeClock } from '../../testing/fake-clock';
 import { silentLogger } from '../logger';
 import { ActiveTerm } from './active-term';
 import type { LeaderLease, LeaderLock } from './leader-election';
@@ -21,8 +21,14 @@ describe('a term whose lock another holds', () => {
   async function term(): Promise<ActiveTerm> {
     const parts = { lease: {} as LeaderLease, lock, keeper: { keep: () => Promise.resolve(kept) } };
     const begun = new ActiveTerm({
-      ...{ ...parts, epoch: 1, holder: 'one', leaseMs: LEASE, clock, logger: silentLogger },
-      ...{ witness: 'lock', onWitness: () => undefined },
+      ...parts,
+      epoch: 1,
+      holder: 'one',
+      leaseMs: LEASE,
+      clock,
+      logger: silentLogger,
+      witness: 'lock',
+      onWitness: () => undefined,
     });
     await begun.begin(new AbortController().signal);
     return begun;

@@ -1,4 +1,4 @@
-import { FakeClock } from '../clock';
+import { FakeClock } from '../../testing/fake-clock';
 import { silentLogger } from '../logger';
 import type { LeaderLock, LeaderWitness } from './leader-election';
 import { LockHealth } from './lock-health';

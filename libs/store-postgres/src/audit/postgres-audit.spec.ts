@@ -1,18 +1,32 @@
 import { auditSource, type AuditRecord } from '@causeway/store';
 import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/postgres';
-import { freshId, put } from '../../../store/src/conformance';
-import { createPostgresBackend, type PostgresBackend } from '../postgres-backend';
+import { freshId, put } from '@causeway/store/testing';
+import type { PostgresBackend } from '../postgres-backend';
+import { createPostgresBackend } from '../../testing/connected-backend';
 import { writeCall } from '../write/write-request';
 import { pageStatement } from './audit-query';
 
 const SOURCE = auditSource({
-  ...{ user: 'anna', groups: [], recognizedBy: 'user-token', address: '192.0.2.1', via: 'REST', userAgent: '' },
+  user: 'anna',
+  groups: [],
+  recognizedBy: 'user-token',
+  address: '192.0.2.1',
+  via: 'REST',
+  userAgent: '',
 });
 const RECORD: AuditRecord = {
   ...SOURCE,
-  ...{ verb: 'get', kind: 'Mesh', mesh: '', zone: '', namespace: '', name: 'm', activity: '' },
-  ...{ result: 'refused', reason: 'Forbidden', age: 0 },
+  verb: 'get',
+  kind: 'Mesh',
+  mesh: '',
+  zone: '',
+  namespace: '',
+  name: 'm',
+  activity: '',
+  result: 'refused',
+  reason: 'Forbidden',
+  age: 0,
 };
 
 describe('PostgresAudit', () => {

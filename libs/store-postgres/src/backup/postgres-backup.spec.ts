@@ -2,8 +2,9 @@ import { silentLogger } from '@causeway/runtime';
 import { BACKUP_VERSION, BackupWriter, type BackupSelection } from '@causeway/store';
 import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/postgres';
-import { copyFacts, freshId, held, put, write } from '../../../store/src/conformance';
-import { createPostgresBackend, type PostgresBackend } from '../postgres-backend';
+import { copyFacts, freshId, held, put, write } from '@causeway/store/testing';
+import type { PostgresBackend } from '../postgres-backend';
+import { createPostgresBackend } from '../../testing/connected-backend';
 import { restoreBackup, type Restored } from './postgres-restore';
 
 const EAST = { role: 'zone', zone: 'east' } as const;
@@ -215,7 +216,10 @@ describe('a backup of a store in Postgres', () => {
   });
 
   const headerOf = (resources: number): Parameters<BackupWriter['header']>[0] => ({
-    ...{ version: BACKUP_VERSION, program: 'test', takenAt: 0, secrets: false },
+    version: BACKUP_VERSION,
+    program: 'test',
+    takenAt: 0,
+    secrets: false,
     owner: { ...EAST, storeId: 's' },
     head: { incarnation: 'i', revision: 5, floor: 0, creationOrder: 0, epoch: 0, sessionFloor: 0 },
     counts: { resources, notes: 0, zone_sessions: 0, agent_leases: 0 },
@@ -223,8 +227,21 @@ describe('a backup of a store in Postgres', () => {
 
   const rowOf = (name: string): string =>
     JSON.stringify({
-      ...{ kind: 'Thing', mesh: 'default', zone: 'east', namespace: 'default', name, uid: name, labels: {}, spec: {} },
-      ...{ generation: 1, creation_order: 1, created_at: 1, modified_at: 1, revision: 5, origin_revision: 5 },
-      ...{ origin_committed_at: 1, freed: [] },
+      kind: 'Thing',
+      mesh: 'default',
+      zone: 'east',
+      namespace: 'default',
+      name,
+      uid: name,
+      labels: {},
+      spec: {},
+      generation: 1,
+      creation_order: 1,
+      created_at: 1,
+      modified_at: 1,
+      revision: 5,
+      origin_revision: 5,
+      origin_committed_at: 1,
+      freed: [],
     });
 });

@@ -87,8 +87,12 @@ async function factsOf(
     storeId: typeof storeId === 'string' ? storeId : '',
   } as const;
   const head = {
-    ...{ incarnation: row.incarnation, revision: row.revision, floor: row.floor },
-    ...{ creationOrder: row.creation_order, epoch: row.epoch, sessionFloor: row.session_floor },
+    incarnation: row.incarnation,
+    revision: row.revision,
+    floor: row.floor,
+    creationOrder: row.creation_order,
+    epoch: row.epoch,
+    sessionFloor: row.session_floor,
   };
   const counts = { resources: 0, notes: 0, zone_sessions: 0, agent_leases: 0 };
   for (const { table, condition } of tables) {

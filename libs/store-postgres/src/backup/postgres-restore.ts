@@ -180,7 +180,9 @@ class RowLoader {
 
 /** The note that every database is made with has the id of the store. */
 const REPLACING: Readonly<Record<BackupTable, string>> = {
-  ...{ resources: '', zone_sessions: '', agent_leases: '' },
+  resources: '',
+  zone_sessions: '',
+  agent_leases: '',
   notes: ' ON CONFLICT ON CONSTRAINT notes_pkey DO UPDATE SET value = excluded.value',
 };
 

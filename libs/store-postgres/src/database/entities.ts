@@ -51,7 +51,7 @@ export class ResourceRow {
 /** The head of the log. */
 @Entity('store_head', { comment: 'one row, locked by every write: it orders the commits' })
 @Check('store_head_one_check', 'one')
-export class StoreHeadRow {
+class StoreHeadRow {
   @PrimaryColumn('boolean', { default: true, primaryKeyConstraintName: 'store_head_pkey' }) one: boolean;
   @Column('text') incarnation: string;
   @Column('bigint') revision: number;
@@ -73,12 +73,12 @@ export class StoreHeadRow {
 })
 @Check('leader_one_check', 'one')
 @Check('leader_witness', `witness IN ('lock', 'lease')`)
-export class LeaderRow {
+class LeaderRow {
   @PrimaryColumn('boolean', { default: true, primaryKeyConstraintName: 'leader_pkey' }) one: boolean;
   @Column('bigint') epoch: number;
   @Column('text') holder: string;
   @Column('text', {
-    ...{ default: 'lock' },
+    default: 'lock',
     comment: 'lock: the lock in Redis, where a replica has one; lease: the lease in Postgres alone',
   })
   witness: LeaderWitness;
@@ -87,7 +87,7 @@ export class LeaderRow {
 /** The lease beside the epoch. */
 @Entity('leader_lease')
 @Check('leader_lease_one_check', 'one')
-export class LeaderLeaseRow {
+class LeaderLeaseRow {
   @PrimaryColumn('boolean', { default: true, primaryKeyConstraintName: 'leader_lease_pkey' }) one: boolean;
   @Column('bigint') epoch: number;
   @Column('text') holder: string;
@@ -106,7 +106,8 @@ export class ZoneSessionRow {
   @Column('bigint') down: number;
   @Column('bigint', { name: 'opened_at' }) openedAt: number;
   @Column('bigint', {
-    ...{ name: 'whole_order', nullable: true },
+    name: 'whole_order',
+    nullable: true,
     comment: 'the last moment at which the whole state of the zone was held, but for the kinds of whole_except',
   })
   wholeOrder: number | null;
@@ -118,7 +119,7 @@ export class ZoneSessionRow {
   comment: 'one row: the largest number of a session that was forgotten; no number is given twice',
 })
 @Check('session_floor_one_check', 'one')
-export class SessionFloorRow {
+class SessionFloorRow {
   @PrimaryColumn('boolean', { default: true, primaryKeyConstraintName: 'session_floor_pkey' }) one: boolean;
   @Column('bigint') number: number;
 }
@@ -152,7 +153,9 @@ export class AuditRow {
   /** µs since 1970. */
   @PrimaryColumn('bigint', { primaryKeyConstraintName: 'audit_order' }) at: number;
   @PrimaryGeneratedColumn('identity', {
-    ...{ type: 'bigint', generatedIdentity: 'ALWAYS', primaryKeyConstraintName: 'audit_order' },
+    type: 'bigint',
+    generatedIdentity: 'ALWAYS',
+    primaryKeyConstraintName: 'audit_order',
   })
   number: number;
   @Column(ofIdentity) actor: string;
@@ -181,7 +184,7 @@ export class AuditRow {
 
 /** A replica that serves proxies. */
 @Entity('proxy_replicas')
-export class ProxyReplicaRow {
+class ProxyReplicaRow {
   @PrimaryColumn('text', { collation: 'C', primaryKeyConstraintName: 'proxy_replicas_pkey' }) instance: string;
   @Column('bigint') version: number;
   @Column('text') incarnation: string;
@@ -195,7 +198,7 @@ const proxyKey = { type: 'text', collation: 'C', primaryKeyConstraintName: 'prox
 /** A proxy that a replica serves or served. */
 @Entity('proxy_sessions')
 @Index('proxy_sessions_version', ['instance', 'version'])
-export class ProxySessionRow {
+class ProxySessionRow {
   @PrimaryColumn(proxyKey) instance: string;
   @PrimaryColumn(proxyKey) proxy: string;
   @Column('bigint') version: number;
@@ -227,7 +230,7 @@ export class AgentLeaseRow {
 
 /** The secret of the agent that holds a lease. */
 @Entity('agent_lease_secrets')
-export class AgentLeaseSecretRow {
+class AgentLeaseSecretRow {
   @PrimaryColumn({ ...leaseKey, primaryKeyConstraintName: 'agent_lease_secrets_pkey' }) mesh: string;
   @PrimaryColumn({ ...leaseKey, primaryKeyConstraintName: 'agent_lease_secrets_pkey' }) name: string;
   @PrimaryColumn({ ...leaseKey, primaryKeyConstraintName: 'agent_lease_secrets_pkey' }) namespace: string;

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { Client, DatabaseError } from 'pg';
 import { Unavailable } from '@causeway/resources';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/postgres';
-import { createPostgresBackend } from '../postgres-backend';
+import { createPostgresBackend } from '../../testing/connected-backend';
 import { NoteRow } from './entities';
 import { DatabaseServers } from '../servers/database-servers';
 import { queryOn, StoreDatabase } from './store-database';

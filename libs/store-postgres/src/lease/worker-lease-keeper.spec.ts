@@ -3,7 +3,8 @@ import { EventLoopLeaseKeeper, silentLogger, systemClock, type KeptLease, type L
 import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/postgres';
 import { until } from '../../../../test/support/until';
-import { createPostgresBackend, type PostgresBackend } from '../postgres-backend';
+import type { PostgresBackend } from '../postgres-backend';
+import { createPostgresBackend } from '../../testing/connected-backend';
 
 /** Longer than a pause of a busy machine. */
 const LEASE = 2_500;

@@ -1,7 +1,7 @@
 import { Unavailable } from '@causeway/resources';
 import { RefusedWrite, type WriteRequest, type WriteResult } from '@causeway/store';
-import { freshId, put } from '../../../store/src/conformance';
-import { FakeClock } from '@causeway/runtime';
+import { freshId, put } from '@causeway/store/testing';
+import { FakeClock } from '@causeway/runtime/testing';
 import { GroupCommit } from './group-commit';
 
 /** Writes that end when the test says so. */

@@ -4,8 +4,9 @@ import type { Identity, Resource } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { followStore, ResourceIndex, type Change, type PatchChange, type WriteResult } from '@causeway/store';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/postgres';
-import { freshId, put } from '../../../store/src/conformance';
-import { createPostgresBackend, type PostgresBackend } from '../postgres-backend';
+import { freshId, put } from '@causeway/store/testing';
+import type { PostgresBackend } from '../postgres-backend';
+import { createPostgresBackend } from '../../testing/connected-backend';
 import { RecentWrites } from './recent-writes';
 import { WRITE_STATEMENT, writeCall } from './write-request';
 
@@ -122,8 +123,18 @@ describe('what a process has written itself', () => {
     const recent = new RecentWrites();
     const id: Identity = freshId();
     const before: Resource = {
-      ...{ id, uid: 'u', labels: {}, spec: { n: 1 }, generation: 1, creationOrder: 3, createdAt: 1, modifiedAt: 1 },
-      ...{ revision: 4, origin: { incarnation: 'i', revision: 4, committedAt: 1 }, freed: [], graceStartedAt: 2 },
+      id,
+      uid: 'u',
+      labels: {},
+      spec: { n: 1 },
+      generation: 1,
+      creationOrder: 3,
+      createdAt: 1,
+      modifiedAt: 1,
+      revision: 4,
+      origin: { incarnation: 'i', revision: 4, committedAt: 1 },
+      freed: [],
+      graceStartedAt: 2,
     };
     const patch = (rest: Partial<PatchChange>): PatchChange => ({ type: 'patch', id, expect: 4, ...rest });
     const result = { type: 'written', created: false, revision: 6, generation: 1, uid: 'u' } as const;

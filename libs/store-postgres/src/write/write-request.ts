@@ -176,7 +176,10 @@ function changeFields(change: Change, at: number, sources: AuditSources): JsonOb
 
 function copyFields({ uid, generation, creationOrder, createdAt, origin }: CopyFacts): JsonObject {
   return {
-    ...{ uid, generation, creationOrder, createdAt },
+    uid,
+    generation,
+    creationOrder,
+    createdAt,
     originIncarnation: origin.incarnation,
     originRevision: origin.revision,
     originCommittedAt: origin.committedAt,

@@ -4,7 +4,9 @@ import { backupLines, BackupReader, MOST_PROBLEMS } from './backup-reader';
 import { ownerProblem } from './store-backup';
 
 const HEADER: BackupHeader = {
-  ...{ version: BACKUP_VERSION, program: '1.2.3', takenAt: 1_000 },
+  version: BACKUP_VERSION,
+  program: '1.2.3',
+  takenAt: 1_000,
   owner: { role: 'zone', zone: 'east', storeId: 'store-1' },
   head: { incarnation: 'one', revision: 9, floor: 2, creationOrder: 5, epoch: 3, sessionFloor: 0 },
   secrets: false,
@@ -12,10 +14,27 @@ const HEADER: BackupHeader = {
 };
 
 const RESOURCE: JsonObject = {
-  ...{ kind: 'MeshService', mesh: 'default', zone: 'east', namespace: 'default', name: 'redis', uid: 'u-1' },
-  ...{ labels: { team: 'db' }, spec: { ports: [] }, status: null, generation: 4, creation_order: 5, created_at: 6 },
-  ...{ modified_at: 7, revision: 8, origin_incarnation: null, origin_revision: 8, origin_committed_at: 7 },
-  ...{ vip: '241.0.0.7', freed: [{ ip: '241.0.0.3', at: 5 }], grace_started_at: null, deleted_at: null },
+  kind: 'MeshService',
+  mesh: 'default',
+  zone: 'east',
+  namespace: 'default',
+  name: 'redis',
+  uid: 'u-1',
+  labels: { team: 'db' },
+  spec: { ports: [] },
+  status: null,
+  generation: 4,
+  creation_order: 5,
+  created_at: 6,
+  modified_at: 7,
+  revision: 8,
+  origin_incarnation: null,
+  origin_revision: 8,
+  origin_committed_at: 7,
+  vip: '241.0.0.7',
+  freed: [{ ip: '241.0.0.3', at: 5 }],
+  grace_started_at: null,
+  deleted_at: null,
 };
 
 const NOTE: JsonObject = { area: 'vip', key: 'MeshService', value: { ip: '241.0.0.7' } };

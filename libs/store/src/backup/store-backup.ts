@@ -9,7 +9,7 @@ export interface BackupSelection {
 }
 
 /** Rows of one table, each as the text of a JSON object. */
-export interface BackupRows {
+interface BackupRows {
   readonly table: BackupTable;
   readonly rows: readonly string[];
 }

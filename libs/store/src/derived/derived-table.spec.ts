@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { FakeClock, silentLogger } from '@causeway/runtime';
+import { silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import type { Identity, Resource } from '@causeway/resources';
 import { HeldFills } from '../../../../test/support/held-fills';
 import { ResourceIndex, type IndexReader } from '../resource-index';

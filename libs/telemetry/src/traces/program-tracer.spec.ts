@@ -8,7 +8,9 @@ const SAMPLED = `00-${TRACE}-${SPAN}-01`;
 
 function tracerTo(endpoint: string | undefined, ratio = 1, logger: Logger = silentLogger): ProgramTracer {
   return new ProgramTracer({
-    ...{ endpoint, ratio, logger },
+    endpoint,
+    ratio,
+    logger,
     program: { 'service.name': 'causeway-test' },
     clock: systemClock,
   });

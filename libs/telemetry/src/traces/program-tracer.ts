@@ -36,7 +36,9 @@ export class ProgramTracer implements Tracer {
     if (endpoint === undefined) return;
     const { otlpTracer } = await import('./otlp-spans.js');
     this.inner = otlpTracer({
-      ...{ endpoint, ratio, program },
+      endpoint,
+      ratio,
+      program,
       onEnded: () => (this.counts.ended += 1),
       onSent: (spans, failure) => this.sent(spans, failure),
     });

@@ -1,8 +1,9 @@
 import { Admission } from '@causeway/admission';
 import { Enrolments } from '@causeway/identity';
 import { coreKinds } from '@causeway/kinds';
-import { FakeClock, silentLogger } from '@causeway/runtime';
-import { MemoryDisk } from '@causeway/store';
+import { silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
+import { MemoryDisk } from '@causeway/store/testing';
 import { meshesOf } from '../../../../test/support/meshes';
 import { TestPlane } from '../../../../test/support/test-plane';
 import { DataplaneRegistrar } from './dataplane-registrar';

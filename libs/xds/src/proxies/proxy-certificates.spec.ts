@@ -1,7 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 import { createCsr } from '@causeway/identity';
 import { Unavailable, type Identity } from '@causeway/resources';
-import { FakeClock, silentLogger, yieldToEventLoop } from '@causeway/runtime';
+import { silentLogger, yieldToEventLoop } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { TestAuthority } from '../../../../test/support/test-authority';
 import { ProxyCertificates } from './proxy-certificates';
 

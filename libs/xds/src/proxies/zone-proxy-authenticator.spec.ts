@@ -1,5 +1,6 @@
 import { Unavailable, NotFound } from '@causeway/resources';
-import { FakeClock, silentLogger } from '@causeway/runtime';
+import { silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';
 import { ProxyCertificates } from './proxy-certificates';
 import { ZoneProxyAuthenticator } from './zone-proxy-authenticator';

@@ -1,5 +1,5 @@
 import { DEFAULT_DIAL_RULES } from '@causeway/ipam';
-import { FakeClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { DialledHosts } from './dialled-hosts';
 import { NameResolver, type NameAnswer, type ResolverLimits } from './name-resolver';
 

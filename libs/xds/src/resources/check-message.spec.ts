@@ -5,7 +5,6 @@ import {
   DiscoveryRequest,
   Filter,
   HttpConnectionManager,
-  HttpFilter,
   Listener,
   RouteConfiguration,
   Router,
@@ -15,6 +14,7 @@ import {
   TlsSecret,
   UpstreamTlsContext,
 } from '@causeway/proto-gen';
+import { HttpFilter } from '@causeway/proto-gen/testing';
 import { durationOf, encodeMessage, pack, packExtension, packFilter, typeUrlOf, type MessageCodec } from './any';
 import { checkMessage } from './check-message';
 

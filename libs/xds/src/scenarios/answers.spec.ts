@@ -1,5 +1,5 @@
 import { Cluster, Cluster_LbPolicy, ClusterLoadAssignment } from '@causeway/proto-gen';
-import { FakeClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { until } from '../../../../test/support/until';
 import { XdsPlane } from '../../../../test/support/xds-plane';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';

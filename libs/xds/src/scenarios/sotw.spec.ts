@@ -1,10 +1,5 @@
-import {
-  Cluster,
-  Cluster_DiscoveryType,
-  ClusterLoadAssignment,
-  Listener,
-  type DiscoveryResponse,
-} from '@causeway/proto-gen';
+import { Cluster, Cluster_DiscoveryType, ClusterLoadAssignment, Listener } from '@causeway/proto-gen';
+import type { DiscoveryResponse } from '@causeway/proto-gen/testing';
 import { until } from '../../../../test/support/until';
 import { XdsPlane } from '../../../../test/support/xds-plane';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';

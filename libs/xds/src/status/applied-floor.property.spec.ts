@@ -1,7 +1,9 @@
 import { ProxyDirectory } from '@causeway/controllers';
 import { Unavailable } from '@causeway/resources';
-import { FakeClock, silentLogger } from '@causeway/runtime';
-import { MemoryDisk, MemoryProxySessions, type ProxyReport } from '@causeway/store';
+import { silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
+import type { ProxyReport } from '@causeway/store';
+import { MemoryDisk, MemoryProxySessions } from '@causeway/store/testing';
 import fc from 'fast-check';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
 import type { ObservedStream } from './proxy-facts';

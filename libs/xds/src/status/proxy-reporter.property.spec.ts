@@ -1,6 +1,7 @@
 import type { JsonObject } from '@causeway/resources';
-import { FakeClock, silentLogger, yieldToEventLoop } from '@causeway/runtime';
-import { MemoryDisk, MemoryProxySessions } from '@causeway/store';
+import { silentLogger, yieldToEventLoop } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
+import { MemoryDisk, MemoryProxySessions } from '@causeway/store/testing';
 import fc from 'fast-check';
 import { deltaClient, type DeltaClient } from '../../../../test/support/ads-client';
 import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';

@@ -70,7 +70,11 @@ function rowOf(entry: JsonObject, wide: boolean): string[] {
   const subject = [kind, path.join('/')].filter((part) => part !== '').join(' ') || textAt(entry, 'activity');
   const generations = [textAt(entry, 'generationBefore') || '-', textAt(entry, 'generationAfter') || '-'].join(' → ');
   return [
-    ...[textAt(entry, 'time'), textAt(entry, 'user'), textAt(entry, 'verb'), subject, textAt(entry, 'result')],
+    textAt(entry, 'time'),
+    textAt(entry, 'user'),
+    textAt(entry, 'verb'),
+    subject,
+    textAt(entry, 'result'),
     ...(wide
       ? [`${textAt(entry, 'address')} ${textAt(entry, 'interface')}`.trim(), textAt(entry, 'recognizedBy'), generations]
       : []),

@@ -88,7 +88,10 @@ async function applyBatch(
     await (
       await context.api()
     ).apply(values, {
-      ...{ dryRun, atomic, progress: listener.progress, result: (result) => void arrived.push(result) },
+      dryRun,
+      atomic,
+      progress: listener.progress,
+      result: (result) => void arrived.push(result),
       ...(mesh === '' ? {} : { mesh }),
     });
   } catch (error) {

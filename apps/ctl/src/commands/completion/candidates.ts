@@ -21,8 +21,15 @@ export interface NameSource {
 
 /** Commands whose first operand is a kind, or `KIND/NAME`. */
 const OF_RESOURCES: readonly string[] = [
-  ...['get', 'describe', 'delete', 'edit', 'wait', 'label'],
-  ...['policies', 'scopes', 'impact'],
+  'get',
+  'describe',
+  'delete',
+  'edit',
+  'wait',
+  'label',
+  'policies',
+  'scopes',
+  'impact',
 ];
 /** Commands whose operand is a context. */
 const OF_CONTEXTS: readonly string[] = ['config use-context', 'config delete-context', 'config set-context'];

@@ -44,7 +44,7 @@ export function readTypedLine(program: Command, words: readonly string[]): Typed
 }
 
 /** The option of a flag, of the command or of one above it. */
-export function optionOf(command: Command, flag: string): Option | undefined {
+function optionOf(command: Command, flag: string): Option | undefined {
   const own = command.options.find(({ short, long }) => flag === short || flag === long);
   return own ?? (command.parent ? optionOf(command.parent, flag) : undefined);
 }

@@ -72,7 +72,11 @@ function dataplaneInstance(dataplane: JsonObject): Instance {
 /** Instances as a table. */
 export function instanceTable(context: CommandContext, instances: readonly Instance[]): string {
   const rows = instances.map(({ name, zone, state, address, serves, creationTime }) => [
-    ...[name, zone, context.paint(colourOf(state), state), address, serves.join(', ')],
+    name,
+    zone,
+    context.paint(colourOf(state), state),
+    address,
+    serves.join(', '),
     age(creationTime, context.now()),
   ]);
   return table(['INSTANCE', 'ZONE', 'STATE', 'ADDRESS', 'SERVES', 'AGE'], rows);

@@ -13,7 +13,7 @@ export interface Column {
 }
 
 /** What decides which columns a table has. */
-export interface TableForm {
+interface TableForm {
   readonly wide: boolean;
   /** Whether the rows are of several meshes. */
   readonly allMeshes: boolean;
@@ -293,7 +293,7 @@ const special: Readonly<Record<string, readonly Column[]>> = {
 };
 
 /** The columns of a kind: its identity, then its most important fields. */
-export function columnsOf(kind: Kind, { wide, allMeshes }: TableForm): readonly Column[] {
+function columnsOf(kind: Kind, { wide, allMeshes }: TableForm): readonly Column[] {
   const columns = [
     ...(kind.scope === 'mesh' && (allMeshes || wide) ? [mesh] : []),
     ...(kind.sync.zoneInIdentity ? [zone] : []),

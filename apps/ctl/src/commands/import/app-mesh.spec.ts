@@ -23,8 +23,14 @@ describe('importAppMesh', () => {
     const files = await readDocuments(['examples/app-mesh-colors'], noStdin, /\.(yaml|template)$/);
     const result = importAppMesh(files, new Map([['MESH_NAME', 'colors']]));
     expect(values(result).map((value) => `${objectAt(value as never)['kind'] as string}`)).toEqual([
-      ...['Mesh', 'Namespace', 'VirtualNode', 'VirtualNode', 'VirtualNode', 'VirtualNode'],
-      ...['VirtualRouter', 'VirtualService'],
+      'Mesh',
+      'Namespace',
+      'VirtualNode',
+      'VirtualNode',
+      'VirtualNode',
+      'VirtualNode',
+      'VirtualRouter',
+      'VirtualService',
     ]);
     expect(result.notes.filter(({ outcome }) => outcome === 'refused')).toEqual([]);
     expect(result.instances.map(({ workload, nodes, ports }) => [workload, nodes, ports])).toEqual([

@@ -13,7 +13,7 @@ import { selectorAt, textsIn } from './selectors';
 import { fillVariables } from './variables';
 
 /** What became of a part of a file. `changed` and `left out` are applied all the same, `refused` is not. */
-export type Outcome = 'changed' | 'left out' | 'refused' | 'skipped';
+type Outcome = 'changed' | 'left out' | 'refused' | 'skipped';
 
 /** One thing to say of a document. */
 export interface ImportNote {
@@ -27,7 +27,7 @@ export interface ImportNote {
 }
 
 /** Instances that a file of Kubernetes tells of: each needs a Dataplane, which an agent registers. */
-export interface Instances {
+interface Instances {
   readonly workload: string;
   readonly namespace: string;
   readonly labels: Labels;

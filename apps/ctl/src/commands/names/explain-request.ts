@@ -125,8 +125,11 @@ function printPolicies(context: CommandContext, policies: readonly JsonObject[])
     const at =
       textAt(backend, 'port') === '' ? 'the rule' : `${named(objectAt(backend, 'service'))}:${textAt(backend, 'port')}`;
     return listAt(one, 'fields').map((field) => [
-      ...[textAt(one, 'kind'), at, textAt(field, 'field')],
-      ...[valueAt(objectAt(one, 'effective'), textAt(field, 'field')), textAt(field, 'policy')],
+      textAt(one, 'kind'),
+      at,
+      textAt(field, 'field'),
+      valueAt(objectAt(one, 'effective'), textAt(field, 'field')),
+      textAt(field, 'policy'),
     ]);
   });
   if (rows.length > 0) context.print(`\n${table(['POLICY KIND', 'AT', 'FIELD', 'VALUE', 'POLICY'], rows)}`);

@@ -74,9 +74,11 @@ function documentOf({ hostname, mesh, zone, claims, hints, note }: HostnameExpla
   const given = (texts: Readonly<Record<string, string>>): JsonObject =>
     Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ''));
   const lines = claims.map(({ service, generator, generatorZone, available, rule, reason, change }, i): JsonObject => ({
-    ...{ rank: i + 1, service: { ...service } },
+    rank: i + 1,
+    service: { ...service },
     generator: { name: generator, ...(generatorZone === undefined ? {} : { zone: generatorZone }) },
-    ...{ status: available ? 'Available' : 'NotAvailable', ...given({ rule, reason, change }) },
+    status: available ? 'Available' : 'NotAvailable',
+    ...given({ rule, reason, change }),
   }));
   const [winner] = lines;
   return { hostname, mesh, zone, ...(winner ? { winner } : {}), claims: lines, hints: [...hints], ...given({ note }) };

@@ -1,5 +1,5 @@
 /** A node of a graph whose layers are given: `layer` 0 is drawn at the left. */
-export interface DrawnNode {
+interface DrawnNode {
   readonly id: string;
   readonly layer: number;
   /** The first line stands out. */

@@ -219,7 +219,8 @@ function metadataOf(subject: Subject, { csr, keyFile, capture, authoritiesFile }
     authoritiesFile === undefined ? MACHINE_AUTHORITIES.find((file) => existsSync(file)) : existing(authoritiesFile);
   if (subject.type === 'ingress') return { 'dataplane.proxyType': 'ingress' };
   return {
-    ...{ 'causeway.io/csr': csr, 'causeway.io/key-file': keyFile },
+    'causeway.io/csr': csr,
+    'causeway.io/key-file': keyFile,
     ...(subject.type === 'egress' ? { 'dataplane.proxyType': 'egress' } : { 'causeway.io/capture': capture }),
     ...(authorities !== undefined && { 'causeway.io/authorities-file': authorities }),
   };

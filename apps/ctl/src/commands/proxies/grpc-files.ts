@@ -48,10 +48,14 @@ export async function writeGrpcFiles(context: CommandContext, start: GrpcStart):
   const creds = authority === undefined ? { type: 'insecure' } : tlsOf(path('controlPlane'));
   const bootstrap = {
     xds_servers: controlPlanes.map((at) => ({
-      ...{ server_uri: uriOf(at), channel_creds: [creds], server_features: ['xds_v3'] },
+      server_uri: uriOf(at),
+      channel_creds: [creds],
+      server_features: ['xds_v3'],
     })),
     node: {
-      ...{ id: `${mesh}.${name}`, cluster: name, locality: { zone } },
+      id: `${mesh}.${name}`,
+      cluster: name,
+      locality: { zone },
       metadata: { 'causeway.io/token': token },
     },
     server_listener_resource_name_template: 'grpc/server?xds.resource.listening_address=%s',

@@ -40,9 +40,13 @@ function row(lease: JsonObject, now: number): string[] {
   const end = textAt(lease, 'expiresAt');
   const isOver = Date.parse(end) <= now;
   return [
-    ...[textAt(lease, 'mesh'), textAt(lease, 'namespace') || 'default', textAt(lease, 'name')],
-    ...[textAt(lease, 'machine'), textAt(lease, 'address')],
-    ...[age(textAt(lease, 'since'), now), isOver ? `ended ${age(end, now)} ago` : 'held'],
+    textAt(lease, 'mesh'),
+    textAt(lease, 'namespace') || 'default',
+    textAt(lease, 'name'),
+    textAt(lease, 'machine'),
+    textAt(lease, 'address'),
+    age(textAt(lease, 'since'), now),
+    isOver ? `ended ${age(end, now)} ago` : 'held',
     checks.length === 0 ? '-' : `${ready}/${checks.length}`,
   ];
 }

@@ -51,8 +51,13 @@ function row(proxy: JsonObject, now: number): string[] {
   const isConnected = proxy['connected'] === true;
   const since = textAt(proxy, isConnected ? 'since' : 'lastSeen');
   return [
-    ...[textAt(proxy, 'mesh'), textAt(proxy, 'name'), textAt(proxy, 'kind'), String(isConnected)],
-    ...[textAt(proxy, 'replica'), age(since, now), untilText(textAt(proxy, 'certificate', 'notAfter'), now)],
+    textAt(proxy, 'mesh'),
+    textAt(proxy, 'name'),
+    textAt(proxy, 'kind'),
+    String(isConnected),
+    textAt(proxy, 'replica'),
+    age(since, now),
+    untilText(textAt(proxy, 'certificate', 'notAfter'), now),
     String(listAt(proxy, 'rejected').length + listAt(proxy, 'refused').length),
   ];
 }
@@ -60,7 +65,10 @@ function row(proxy: JsonObject, now: number): string[] {
 function wideRow(proxy: JsonObject): string[] {
   const held = listAt(proxy, 'types').map((type) => `${textAt(type, 'type')}=${textAt(type, 'held')}`);
   return [
-    ...[textAt(proxy, 'address'), textAt(proxy, 'userAgent'), textAt(proxy, 'form'), textAt(proxy, 'appliedRevision')],
+    textAt(proxy, 'address'),
+    textAt(proxy, 'userAgent'),
+    textAt(proxy, 'form'),
+    textAt(proxy, 'appliedRevision'),
     held.join(','),
   ];
 }

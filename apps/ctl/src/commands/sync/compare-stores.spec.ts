@@ -18,7 +18,10 @@ const view = MeshView.of([mesh], zones);
 
 /** A MeshService of a zone as a list shows it. */
 const service = (name: string, zone: string, more: JsonObject = {}): JsonObject => ({
-  ...{ name, mesh: 'default', namespace: 'default', kri: `kri_msvc_default_${zone}__${name}_` },
+  name,
+  mesh: 'default',
+  namespace: 'default',
+  kri: `kri_msvc_default_${zone}__${name}_`,
   labels: { 'kuma.io/origin': 'zone', 'kuma.io/zone': zone, team: 'db' },
   spec: { state: 'Available', ports: [{ port: 1 }] },
   ...more,

@@ -18,7 +18,7 @@ import {
 } from '@causeway/sync';
 
 /** What one side has of another side's resource: nothing, something else, or what the other side no longer sends. */
-export type DifferenceState = 'lacks' | 'differs' | 'left over';
+type DifferenceState = 'lacks' | 'differs' | 'left over';
 
 /** One resource that one control plane has not as the other sends it. */
 export interface Difference {

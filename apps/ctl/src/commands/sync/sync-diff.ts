@@ -36,7 +36,11 @@ export async function syncDiff(context: CommandContext, zone: string, options: S
   } else if (found.length === 0) context.print(`zone ${zone} and the global have the same`);
   else {
     const rows = found.map(({ where, state, id, parts }) => [
-      ...[where === 'zone' ? zone : 'global', state, id.kind, pathOf(id), parts.join(', ')],
+      where === 'zone' ? zone : 'global',
+      state,
+      id.kind,
+      pathOf(id),
+      parts.join(', '),
     ]);
     context.print(table(['WHERE', 'STATE', 'KIND', 'RESOURCE', 'WHAT DIFFERS'], rows));
     context.printError(`why, and what is on its way: causeway describe zone ${zone}`);

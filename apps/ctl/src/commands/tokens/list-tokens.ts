@@ -58,14 +58,14 @@ export async function issuedTokens(context: CommandContext, options: TokenUseOpt
 function rowOf({ now, paint }: CommandContext, token: JsonObject): string[] {
   const state = stateOf(token, now());
   return [
-    ...[textAt(token, 'type'), textAt(token, 'name') || textAt(token, 'zone') || textAt(token, 'workload')],
-    ...[
-      textsAt(token, 'groups').join(', '),
-      [...textsAt(token, 'scope'), ...bindingOf(token)].join(', '),
-      textAt(token, 'id'),
-      textAt(token, 'issuedBy'),
-    ],
-    ...[expiryText({ expiresAt: endOf(token) }, now()).replace(/^expires /, ''), paint(COLOURS[state], state)],
+    textAt(token, 'type'),
+    textAt(token, 'name') || textAt(token, 'zone') || textAt(token, 'workload'),
+    textsAt(token, 'groups').join(', '),
+    [...textsAt(token, 'scope'), ...bindingOf(token)].join(', '),
+    textAt(token, 'id'),
+    textAt(token, 'issuedBy'),
+    expiryText({ expiresAt: endOf(token) }, now()).replace(/^expires /, ''),
+    paint(COLOURS[state], state),
   ];
 }
 

@@ -34,7 +34,9 @@ async function listWorkloads(context: CommandContext, { output }: WorkloadsOptio
 function row(item: JsonObject, now: number): string[] {
   const until = textAt(item, 'confirmBefore');
   return [
-    ...[textAt(item, 'mesh'), textAt(item, 'namespace'), textAt(item, 'name')],
+    textAt(item, 'mesh'),
+    textAt(item, 'namespace'),
+    textAt(item, 'name'),
     item['services'] === undefined ? 'as its Dataplane' : textsAt(item, 'services').join(',') || 'none',
     until === '' ? textAt(item, 'by') : `${textAt(item, 'by')}, ends ${until} unless confirmed`,
     age(textAt(item, 'since'), now),

@@ -4,14 +4,14 @@ import { objectAt, textAt } from '../../render';
 import type { Command } from 'commander';
 import type { SetExitCode } from '../../options';
 
-export interface QuarantineOptions {
+interface QuarantineOptions {
   readonly mesh?: string;
   readonly namespace?: string;
   readonly release?: boolean;
 }
 
 /** `causeway zones quarantine ZONE [KIND/NAME...]`: without resources it is the whole zone; `--release` ends the quarantine. */
-export async function quarantine(
+async function quarantine(
   context: CommandContext,
   zone: string,
   names: readonly string[],
@@ -65,17 +65,17 @@ function isSame(a: JsonObject, b: JsonObject): boolean {
 }
 
 /** `causeway zones confirm ZONE`, on the global. */
-export async function confirmZone(context: CommandContext, zone: string): Promise<number> {
+async function confirmZone(context: CommandContext, zone: string): Promise<number> {
   return confirm(context, `zone ${zone}`, `/zones/${encodeURIComponent(zone)}/_confirm`);
 }
 
 /** `causeway zones confirm-global`, on a zone. */
-export async function confirmGlobal(context: CommandContext): Promise<number> {
+async function confirmGlobal(context: CommandContext): Promise<number> {
   return confirm(context, 'the global', '/global/_confirm');
 }
 
 /** `causeway zones adopt ZONE [STORE]`, on the global. */
-export async function adoptZone(context: CommandContext, zone: string, storeId: string | undefined): Promise<number> {
+async function adoptZone(context: CommandContext, zone: string, storeId: string | undefined): Promise<number> {
   const path = `/zones/${encodeURIComponent(zone)}/_adopt`;
   const order = storeId === undefined ? {} : { storeId };
   const body = await (await context.api()).rest.json({ method: 'POST', path, body: order });
@@ -90,7 +90,7 @@ export async function adoptZone(context: CommandContext, zone: string, storeId: 
 }
 
 /** `causeway zones reset-epoch ZONE`, on the global. */
-export async function resetEpoch(context: CommandContext, zone: string): Promise<number> {
+async function resetEpoch(context: CommandContext, zone: string): Promise<number> {
   const path = `/zones/${encodeURIComponent(zone)}/_reset-epoch`;
   const body = await (await context.api()).rest.json({ method: 'POST', path });
   const formerly = textAt(body, 'formerly');
@@ -111,7 +111,7 @@ async function confirm(context: CommandContext, who: string, path: string): Prom
 }
 
 /** `causeway zones enable ZONE` and `causeway zones disable ZONE`, on the global. */
-export async function setEnabled(context: CommandContext, zone: string, enabled: boolean): Promise<number> {
+async function setEnabled(context: CommandContext, zone: string, enabled: boolean): Promise<number> {
   const { document, etag } = await (await context.api()).get({ kind: 'Zone', name: zone });
   const spec = objectAt(document, 'spec');
   const state = enabled ? 'enabled' : 'disabled';

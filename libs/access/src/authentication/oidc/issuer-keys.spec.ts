@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK, type JWTPayload } from 'jose';
 import type { JsonObject } from '@causeway/resources';
-import { errorText, FakeClock, silentLogger } from '@causeway/runtime';
+import { errorText, silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { TestPlane } from '../../../../../test/support/test-plane';
 import { until } from '../../../../../test/support/until';
 import { AuthenticationSettings } from '../authentication-settings';
@@ -130,7 +131,8 @@ describe('the keys of an OIDC issuer', () => {
 
   async function trust(...issuers: readonly (string | JsonObject)[]): Promise<void> {
     const specs = issuers.map((one) => ({
-      ...{ audiences: ['causeway'], usernamePrefix: '' },
+      audiences: ['causeway'],
+      usernamePrefix: '',
       ...(typeof one === 'string' ? { issuer: one } : one),
     }));
     await plane.put('AuthenticationConfiguration', 'default', { oidc: { issuers: specs } });

@@ -3,7 +3,7 @@ import { isJsonArray, isJsonObject, type JsonObject } from '@causeway/resources'
 import { errorText, SingleFlight, type Clock, type Logger } from '@causeway/runtime';
 import type { ResourceStore } from '@causeway/store';
 import type { OidcIssuer } from '../authentication-settings';
-import { Unauthenticated } from '../unauthenticated';
+import { Unauthenticated } from '../../unauthenticated';
 import { checkKeySetUrl, type FetchJson } from './fetch-json';
 
 /** The area of the notes in which key sets survive a restart. */

@@ -1,6 +1,7 @@
 import { exportJWK, generateKeyPair, SignJWT, type JWTPayload } from 'jose';
 import type { JsonObject } from '@causeway/resources';
-import { errorText, FakeClock, silentLogger } from '@causeway/runtime';
+import { errorText, silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { TestPlane } from '../../../../../test/support/test-plane';
 import { AuthenticationSettings } from '../authentication-settings';
 import { OidcVerifier } from './oidc-verifier';

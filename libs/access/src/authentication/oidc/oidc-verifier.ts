@@ -4,7 +4,7 @@ import { AUTHENTICATED, isReserved, type Caller } from '../../authorization/call
 import { isTextList, refusalText, unverifiedClaims } from '../../tokens/signed-token';
 import type { AuthenticationSettings, OidcIssuer } from '../authentication-settings';
 import type { TokenVerifier } from '../authenticator';
-import { Unauthenticated } from '../unauthenticated';
+import { Unauthenticated } from '../../unauthenticated';
 import { forgetKeySets, IssuerKeys, type IssuerKeysSources } from './issuer-keys';
 
 /** What issuers sign by; nothing symmetric, and not `none`. */
@@ -89,7 +89,9 @@ function callerOf(payload: JWTPayload, issuer: OidcIssuer): Caller {
     throw new Unauthenticated(`the claim "${groupsClaim}" of the OIDC token must be a list of texts`);
   const own = groups.map((group) => `${groupsPrefix}${group}`).filter((group) => !isReserved(group));
   return {
-    ...{ user, groups: [...own, AUTHENTICATED], by: 'oidc' },
+    user,
+    groups: [...own, AUTHENTICATED],
+    by: 'oidc',
     ...(typeof payload.jti === 'string' ? { tokenId: payload.jti.slice(0, 200) } : {}),
     ...(typeof payload.exp === 'number' ? { until: payload.exp * 1_000 } : {}),
   };

@@ -2,10 +2,11 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { coreKinds } from '@causeway/kinds';
-import { errorText, FakeClock, silentLogger } from '@causeway/runtime';
+import { errorText, silentLogger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import { TestPlane } from '../../../../../test/support/test-plane';
 import { createAuthentication, type Authentication } from '../authentication';
-import { Unauthenticated } from '../unauthenticated';
+import { Unauthenticated } from '../../unauthenticated';
 
 const MINUTE = 60_000;
 const ISSUER = resolve(__dirname, '../../../../../test/support/oidc-issuer.mjs');

@@ -17,7 +17,7 @@ export interface EjectionRule {
 }
 
 /** By which transport an endpoint is spoken to, by its metadata. */
-export interface TransportChoice {
+interface TransportChoice {
   readonly match: Readonly<Record<string, string>>;
   readonly transport: ClientTls | 'plaintext';
 }

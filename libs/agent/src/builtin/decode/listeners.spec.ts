@@ -20,7 +20,9 @@ describe('takesPlaintext of an inbound', () => {
     const own = sketch('Dataplane', 'a', { networking: { address: AT.address, inbound } });
     const all = [own, sketch('Mesh', 'default', { parametersRef }), sketch('MeshParameters', 'p', spec)];
     const resources = new ViewResources(new TrafficZone(all), 'west', {
-      ...{ mesh: 'default', listed: 'declared', dataplane: own.id },
+      mesh: 'default',
+      listed: 'declared',
+      dataplane: own.id,
     });
     const found = resources.get(RESOURCE_TYPES.listener, inboundListenerName(AT));
     if (found === undefined || found === 'pending') throw new Error('no listener');

@@ -23,7 +23,7 @@ export interface NameRule {
 }
 
 /** By what the other side is believed: authorities by trust domain, one list of authorities, or nothing. */
-export type Belief =
+type Belief =
   | { readonly type: 'secret'; readonly name: string }
   | { readonly type: 'authorities'; readonly pem: TextSource }
   | { readonly type: 'anybody' };

@@ -16,7 +16,7 @@ import { TlsTerminator } from './tls-terminator';
 import type { YoungGarbage } from './young-garbage';
 
 /** Finds where connections go. */
-export interface Destinations {
+interface Destinations {
   /** The cluster of this name, when its hosts are known; undefined where there is none. */
   of(cluster: string): Promise<Upstream | undefined>;
   /** The clusters of routes of this name, with the shares of connections; empty where there are none. */

@@ -3,7 +3,7 @@ import { connect as connectTls } from 'node:tls';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import type { Resource } from '@causeway/resources';
 import { BuiltinPlane } from '../builtin-plane';
-import { rawStats } from '../stats';
+import { rawStats } from '../../../testing/raw-stats';
 import { PlaneProcesses } from './plane-processes';
 import { LocalPlane, ViewResources } from '../../../../../test/support/local-plane';
 import { loopbackBlock } from '../../../../../test/support/loopback-networks';

@@ -17,7 +17,6 @@ export interface PlaneProcessesState {
 /** Resources of one message. */
 const BATCH = 500;
 const RESTART = { base: 100, cap: 10_000 };
-const SOURCE = '.ts';
 const ENTRY = join(__dirname, 'plane-worker');
 
 type OrderWithoutId = PlaneOrder extends infer O ? (O extends unknown ? Omit<O, 'id'> : never) : never;
@@ -43,14 +42,9 @@ export class PlaneProcesses {
   private restarts = 0;
 
   private constructor(private readonly options: PlaneProcessesOptions) {
-    const isSource = extname(__filename) === SOURCE;
     cluster.setupPrimary({
       exec: ENTRY + extname(__filename),
       serialization: 'advanced',
-      // Node runs no TypeScript by itself; tests and benchmarks start from sources.
-      ...(isSource && {
-        execArgv: ['--require', join(__dirname, '..', '..', '..', '..', '..', 'bench', 'register.cjs')],
-      }),
     });
     void this.resize(options.processes);
   }

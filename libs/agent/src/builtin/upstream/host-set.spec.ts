@@ -6,9 +6,17 @@ import { HostSet } from './host-set';
 import { chosenBy, priorityLoad } from './priority-load';
 
 const PLAN: ClusterPlan = {
-  ...{ name: 'c', endpoints: { name: 'c' }, isResolved: false, connectTimeout: 1, maxConnections: 1 },
-  ...{ transports: [{ match: {}, transport: 'plaintext' }], panicPercent: 0, isWeighted: false },
-  ...{ ejection: undefined, closesOnFailure: false, http: undefined },
+  name: 'c',
+  endpoints: { name: 'c' },
+  isResolved: false,
+  connectTimeout: 1,
+  maxConnections: 1,
+  transports: [{ match: {}, transport: 'plaintext' }],
+  panicPercent: 0,
+  isWeighted: false,
+  ejection: undefined,
+  closesOnFailure: false,
+  http: undefined,
 };
 
 /** A locality whose endpoints are healthy by this string: `+` healthy, `-` not. */

@@ -51,7 +51,8 @@ export class WholeStates {
     } catch (error) {
       const zones = marks.map(({ zone }) => zone);
       this.options.logger.warn('that the state of zones is held whole could not be marked', {
-        ...{ zones, error: errorText(error) },
+        zones,
+        error: errorText(error),
       });
     }
   }

@@ -1,5 +1,5 @@
 import { globalIdentity, type JsonObject, type Resource } from '@causeway/resources';
-import { FakeClock } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import type { LostRule, LostRules, ZoneLoss, ZoneSession } from '@causeway/sync';
 import { ZoneLivenessTracker } from './zone-liveness-tracker';
 

@@ -1,10 +1,11 @@
 import { coreKinds } from '@causeway/kinds';
-import { hashedName } from '@causeway/naming';
+import { hashedName } from '@causeway/naming/testing';
 import { ResourceIndex } from '@causeway/store';
 import type { InboundMessage } from '@causeway/sync';
 import { withRelayedKinds } from '../../kuma/relayed-kinds';
 import { UNBOUNDED } from '../../wire/bounds';
-import { CAUSEWAY_DIALECT, KUMA_DIALECT, type Dialect } from '../../wire/dialect';
+import { KUMA_DIALECT, type Dialect } from '../../wire/dialect';
+import { CAUSEWAY_DIALECT } from '../../../testing/dialects';
 import { ResourceEncoder } from '../../wire/resource-encoder';
 import { encodeResponse, openResponse } from '../../wire/response';
 import type { WireResource } from '../../wire/wire-resource';

@@ -49,7 +49,7 @@ export interface ReceivedMessage {
 }
 
 /** Facts of a resource in a message beside its content. */
-export interface EntryFacts {
+interface EntryFacts {
   /** The sender's version. */
   readonly version: string;
   /** Size on the wire. */

@@ -14,7 +14,7 @@ import { isOwnedByStream, SyncCondition, type Receiver } from '@causeway/sync';
 const BATCH = 500;
 
 /** When the hold of a copy began and when it ends, ms since 1970. */
-export interface HoldPeriod {
+interface HoldPeriod {
   readonly since: number;
   readonly until: number;
 }
@@ -95,7 +95,7 @@ export class HeldConditionWriter {
 }
 
 /** The patch that corrects a copy's condition; undefined where the condition is right. */
-export function planHeldCondition(
+function planHeldCondition(
   copy: Resource,
   { time, receiver, now }: { readonly time: HoldPeriod | undefined; readonly receiver: Receiver; readonly now: number },
 ): PatchChange | undefined {

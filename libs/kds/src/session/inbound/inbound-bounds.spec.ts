@@ -1,5 +1,6 @@
 import { Registry } from '@causeway/resources';
-import { FakeClock, RateLimitedLogger, type LogFields, type Logger } from '@causeway/runtime';
+import { RateLimitedLogger, type LogFields, type Logger } from '@causeway/runtime';
+import { FakeClock } from '@causeway/runtime/testing';
 import type { Change, Note, WriteResult } from '@causeway/store';
 import { BatchWriter, type SizedChange } from './batch-writer';
 import { InboundScheduler } from './inbound-scheduler';

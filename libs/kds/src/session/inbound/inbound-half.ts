@@ -59,7 +59,7 @@ export interface StoredPosition {
 }
 
 /** Most resources that a peer may have of one kind. */
-export const MAX_IDENTITIES = 200_000;
+const MAX_IDENTITIES = 200_000;
 /** A first state that takes longer than this, ms, counts as whole: a zone that never completes it gains no age by that. */
 const FIRST_STATE_LIMIT = 600_000;
 /** Most MeshTrusts that a zone may have: certificates of each are parsed, and all proxies are told what becomes of them. */
@@ -107,7 +107,8 @@ export class InboundHalf implements SessionHalf {
     this.acks = new AckWriter({ session, stream: options.stream, logger: this.logger });
     this.share = new InboundShare({ peer: role === 'global' ? zone : GLOBAL_PEER, index, channel });
     this.context = {
-      ...{ receiver, index },
+      receiver,
+      index,
       kindOf: (name) => registry.kind(name) ?? (this.subscribed.has(name) ? syncedKind(registry, name) : undefined),
       hasSeen: (key) => this.share.hasSeen(key),
       dialect: dialectOf(extensions),
@@ -119,7 +120,11 @@ export class InboundHalf implements SessionHalf {
     };
     const { peerState, hold, kuma } = options;
     this.applier = new InboundApplier({
-      ...{ peerState, index, receiver, hold, clock },
+      peerState,
+      index,
+      receiver,
+      hold,
+      clock,
       logger: this.logger,
       tracer: session.tracer,
       write: (changes, notes) => this.share.write(changes, () => write(changes, notes)),

@@ -142,7 +142,7 @@ export interface InboundBounds {
 }
 
 /** 4 MiB a stream and 64 MiB in all. */
-export const DEFAULT_INBOUND_BOUNDS: InboundBounds = { stream: 4 * 1024 * 1024, process: 64 * 1024 * 1024 };
+const DEFAULT_INBOUND_BOUNDS: InboundBounds = { stream: 4 * 1024 * 1024, process: 64 * 1024 * 1024 };
 
 /**
  * Counts the bytes in the queues of all streams of a process. Streams are read while the count is within the bound; those

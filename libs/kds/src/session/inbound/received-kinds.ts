@@ -40,8 +40,14 @@ export class ReceivedKinds {
   /** A report of each kind; `heldOf` counts the resources of a kind that are held. */
   reports(direction: Direction, heldOf: (kind: string) => number): readonly KindReport[] {
     return [...this.progress].map(([kind, { applied, appliedAt, rejections }]) => ({
-      ...{ kind, direction, applied, appliedAt, waiting: 0, held: heldOf(kind) },
-      ...{ rejected: rejections.total, rejections: rejections.current() },
+      kind,
+      direction,
+      applied,
+      appliedAt,
+      waiting: 0,
+      held: heldOf(kind),
+      rejected: rejections.total,
+      rejections: rejections.current(),
     }));
   }
 }

@@ -1,0 +1,182 @@
+import { isIPv6 } from 'node:net';
+import { ownerComment, type LocalAddress } from './ruleset';
+
+/** The table of the maps from services to endpoints. */
+export const DIRECT_TABLE = 'causeway_direct';
+
+/** An endpoint of a service and its share of the connections. */
+export interface WeightedEndpoint extends LocalAddress {
+  /** A whole number of at least 1. */
+  readonly weight: number;
+}
+
+/** Where connections to a virtual IP go; without endpoints they are refused. */
+export interface DirectService {
+  readonly at: LocalAddress;
+  readonly endpoints: readonly WeightedEndpoint[];
+}
+
+/** Most slots of a service whose endpoints have different weights: shares are exact to one of so many. */
+const MOST_SLOTS = 1_024;
+
+/** A family of IP as nft names it, and its maps. */
+type Family = '4' | '6';
+const FAMILIES = ['4', '6'] as const;
+const NAMES = { '4': 'ip', '6': 'ip6' } as const;
+
+/**
+ * The maps of services to endpoints in the kernel, as text for `nft -f`. An endpoint has as many slots as its weight says: a service's map
+ * entry leads to the chain of its number of slots, which draws one of them for each connection. So a change is as long as what changes,
+ * and nft has to read nothing of the kernel for it.
+ */
+export class ServiceMaps {
+  /** Endpoints by slot, `address . port`. */
+  private readonly slots = new Map<string, readonly string[]>();
+  private readonly chains = new Set<string>();
+
+  constructor(private readonly instance: string) {}
+
+  /** Makes the table anew, empty: first lines of the first transaction. */
+  begin(): string {
+    const table = `inet ${DIRECT_TABLE}`;
+    const maps = FAMILIES.flatMap((family) => {
+      const place = `${NAMES[family]} daddr . tcp dport`;
+      return [
+        `  map services${family} { typeof ${place} : verdict; }`,
+        `  map endpoints${family} { typeof ${place} . numgen random mod 2 : ${place}; }`,
+      ];
+    });
+    return [
+      `table ${table}`,
+      `delete table ${table}`,
+      `table ${table} {`,
+      `  comment "${ownerComment(this.instance)}"`,
+      ...maps,
+      '  chain connect {',
+      '    type nat hook output priority -100; policy accept;',
+      '    ip daddr . tcp dport vmap @services4',
+      '    ip6 daddr . tcp dport vmap @services6',
+      '  }',
+      '}',
+      '',
+    ].join('\n');
+  }
+
+  /**
+   * The transaction that brings services to what is given; undefined: gone. Empty where nothing differs. What is returned must be run, or
+   * this object be thrown away.
+   */
+  change(services: ReadonlyMap<string, DirectService | undefined>): string {
+    const lines = new ChangeLines();
+    for (const [key, service] of services) this.changeOne(key, service ? slotsOf(service) : [], lines);
+    return lines.text();
+  }
+
+  /** How many services lead somewhere. */
+  get size(): number {
+    return this.slots.size;
+  }
+
+  /** How many endpoints the maps hold, each as often as its share. */
+  get slotCount(): number {
+    return [...this.slots.values()].reduce((sum, { length }) => sum + length, 0);
+  }
+
+  /**
+   * A transaction for a dry run (`nft -c`) that tells whether rules and maps stand: the kernel refuses to delete a map that a rule uses,
+   * so as many refusals as `used` are right. A list of the rules would make nft read all that the maps hold.
+   */
+  trial(): { readonly text: string; readonly used: number } {
+    const families = FAMILIES.filter((family) => [...this.chains].some((chain) => chain.endsWith(`_${family}`)));
+    const maps = [...FAMILIES.map((family) => `services${family}`), ...families.map((family) => `endpoints${family}`)];
+    const lines = maps.map((map) => `delete map inet ${DIRECT_TABLE} ${map}\n`);
+    // One element stands for all: somebody may have flushed a map.
+    const [key] = this.slots.keys();
+    if (key !== undefined)
+      lines.unshift(`delete element inet ${DIRECT_TABLE} services${key.includes(':') ? '6' : '4'} { ${key} }\n`);
+    return { text: lines.join(''), used: maps.length };
+  }
+
+  private changeOne(key: string, slots: readonly string[], lines: ChangeLines): void {
+    const family = key.includes(':') ? '6' : '4';
+    const before = this.slots.get(key) ?? [];
+    for (let i = 0; i < Math.max(before.length, slots.length); i++) {
+      const [old, now] = [before[i], slots[i]];
+      if (old === now) continue;
+      if (old !== undefined) lines.remove(`endpoints${family}`, `${key} . ${i}`);
+      if (now !== undefined) lines.add(`endpoints${family}`, `${key} . ${i} : ${now}`);
+    }
+    if (before.length !== slots.length) {
+      if (before.length > 0) lines.remove(`services${family}`, key);
+      if (slots.length > 0) lines.add(`services${family}`, `${key} : goto ${this.chain(family, slots.length, lines)}`);
+    }
+    if (slots.length > 0) this.slots.set(key, slots);
+    else this.slots.delete(key);
+  }
+
+  /** The chain that chooses among so many slots. Chains stay: there are no more than numbers of slots. */
+  private chain(family: Family, slots: number, lines: ChangeLines): string {
+    const name = `of${slots}_${family}`;
+    if (this.chains.has(name)) return name;
+    this.chains.add(name);
+    const ip = NAMES[family];
+    const choice = `${ip} daddr . tcp dport . numgen random mod ${slots}`;
+    lines.create(name, `meta l4proto tcp dnat ${ip} to ${choice} map @endpoints${family}`);
+    return name;
+  }
+}
+
+/** The key of a service: `address . port` as nft writes an element of the map. */
+export function serviceKey({ address, port }: LocalAddress): string {
+  return `${address} . ${port}`;
+}
+
+/** Lines in the order in which one transaction can do them: an element that changes is removed before it is added. */
+class ChangeLines {
+  private readonly chains: string[] = [];
+  private readonly removed = new Map<string, string[]>();
+  private readonly added = new Map<string, string[]>();
+
+  create(chain: string, rule: string): void {
+    this.chains.push(`add chain inet ${DIRECT_TABLE} ${chain}`, `add rule inet ${DIRECT_TABLE} ${chain} ${rule}`);
+  }
+
+  add(map: string, element: string): void {
+    listOf(this.added, map).push(element);
+  }
+
+  remove(map: string, element: string): void {
+    listOf(this.removed, map).push(element);
+  }
+
+  text(): string {
+    const elements = (verb: string, of: ReadonlyMap<string, readonly string[]>): readonly string[] =>
+      [...of].map(([map, list]) => `${verb} element inet ${DIRECT_TABLE} ${map} { ${list.join(', ')} }`);
+    const lines = [...this.chains, ...elements('delete', this.removed), ...elements('add', this.added)];
+    return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
+  }
+}
+
+function listOf(lists: Map<string, string[]>, key: string): string[] {
+  const list = lists.get(key) ?? [];
+  lists.set(key, list);
+  return list;
+}
+
+/** The endpoints of the service's family, each as often as its weight says. */
+function slotsOf({ at, endpoints }: DirectService): readonly string[] {
+  const isV6 = isIPv6(at.address);
+  const reachable = endpoints.filter(({ address }) => isIPv6(address) === isV6);
+  const divisor = reachable.reduce((found, { weight }) => greatestDivisor(found, weight), 0);
+  const sum = reachable.reduce((total, { weight }) => total + weight, 0) / divisor;
+  // Those of one weight have one slot each, however many they are.
+  const isScaled = sum > MOST_SLOTS && sum > reachable.length;
+  const scale = isScaled ? MOST_SLOTS / sum : 1;
+  return reachable.flatMap(({ address, port, weight }) =>
+    new Array<string>(Math.max(1, Math.round((weight / divisor) * scale))).fill(serviceKey({ address, port })),
+  );
+}
+
+function greatestDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestDivisor(b, a % b);
+}

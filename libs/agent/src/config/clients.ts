@@ -1,0 +1,34 @@
+import { qualifiedName } from './qualified-name';
+import type { AgentConfig } from './schema';
+
+/** Where redirected connections arrive, unless the configuration says otherwise. */
+const PRESET = { port: 15_001, reentryPort: 15_011 } as const;
+/** How far the ports of one proxy that catches connections are from those of the next. */
+const STEP = 20;
+
+/** A Dataplane as which programs of the machine call. */
+export interface Catcher {
+  /** Its `qualifiedName`. */
+  readonly dataplane: string;
+  /** Users by name or number; undefined: everybody whom no other Dataplane names. */
+  readonly users: readonly string[] | undefined;
+  /** Where redirected connections arrive, and first ones of HTTP enter again. */
+  readonly port: number;
+  readonly reentryPort: number;
+}
+
+/**
+ * The Dataplanes that catch connections with `redirect`, in the order of the configuration: the first one, and those with `clients`. The
+ * first has the ports of the configuration, each other one ports 20 higher than the one before.
+ */
+export function catchersOf({ dataplanes, redirect }: Pick<AgentConfig, 'dataplanes' | 'redirect'>): readonly Catcher[] {
+  const { port, reentryPort } = redirect ?? PRESET;
+  return dataplanes
+    .filter(({ clients }, i) => i === 0 || clients !== undefined)
+    .map(({ name, namespace, clients }, i) => ({
+      dataplane: qualifiedName({ name, namespace }),
+      users: clients?.users,
+      port: port + i * STEP,
+      reentryPort: reentryPort + i * STEP,
+    }));
+}

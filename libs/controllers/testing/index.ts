@@ -1,0 +1,8 @@
+/** What tests and benchmarks outside of this lib need of its inside. Nothing that ships imports it. */
+export { runLoops } from '../src/runner/loop-runner';
+export { poolMetrics } from './pool-metrics';
+export type { ZoneReconcilersConfig } from '../src/zone-reconcilers';
+export { HostnameReconciler } from '../src/hostname/hostname-reconciler';
+export { meshHttpRouteId } from '../src/routes/kuma/plan-mesh-http-route';
+export { kumaPolicyId } from '../src/policies/kuma/plan-kuma-policy';
+export type { ProgressSource } from '../src/progress/progress';

@@ -1,0 +1,6 @@
+/** What tests and benchmarks outside of this lib need of its inside. Nothing that ships imports it. */
+export { PolicyServiceClient } from '../src/gen/causeway/v1/policy_service';
+export { AggregatedDiscoveryServiceClient } from '../src/gen/envoy/service/discovery/v3/ads';
+export { DiscoveryResponse } from '../src/gen/envoy/service/discovery/v3/discovery';
+export { RBAC as RbacRules } from '../src/gen/envoy/config/rbac/v3/rbac';
+export { HttpFilter } from '../src/gen/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager';

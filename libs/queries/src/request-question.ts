@@ -1,0 +1,187 @@
+import { Type, type Static } from 'typebox';
+import { compileSchema, FieldPath, Invalid, Violations, type Violation } from '@causeway/resources';
+import type { Client, Request } from '@causeway/routing';
+
+const strict = { additionalProperties: false } as const;
+const Name = Type.String({
+  minLength: 1,
+  maxLength: 253,
+  pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$',
+  title: 'a name',
+});
+
+/** Longest URL of a question, and most characters of all its headers. */
+const LONGEST_URL = 2_048;
+const MOST_HEADER_CHARACTERS = 16_384;
+
+/** What `_explain` is asked: who sends which request where. The OpenAPI document shows this schema. */
+export const RequestQuestionSchema = Type.Object(
+  {
+    from: Type.Optional(
+      Type.Object(
+        {
+          namespace: Type.Optional(Name),
+          dataplane: Type.Optional(Name),
+          gateway: Type.Optional(Name),
+          spiffeId: Type.Optional(
+            Type.String({ maxLength: 2_048, pattern: '^spiffe://[!-~]+$', title: 'a SPIFFE id: spiffe://…' }),
+          ),
+        },
+        {
+          ...strict,
+          description:
+            'Who sends: a Dataplane, any of a namespace ("default" where none is named), or a Gateway of that namespace. Whether AccessPolicies let it in is said of a Dataplane, or of the spiffeId that it shows: a caller of another zone, say.',
+        },
+      ),
+    ),
+    to: Type.String({
+      minLength: 1,
+      maxLength: LONGEST_URL,
+      description:
+        'A URL: scheme http, grpc, tcp, tls or udp; a hostname of the mesh, a virtual IP or the address of a Dataplane; port 80 where none is named.',
+    }),
+    service: Type.Optional(
+      Type.Object(
+        {
+          kind: Type.Optional(Type.Enum(['MeshService', 'MeshMultiZoneService'])),
+          namespace: Type.Optional(Name),
+          name: Name,
+        },
+        { ...strict, description: 'The service to which the request goes, whatever the host of the URL is.' },
+      ),
+    ),
+    method: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 32,
+        pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$",
+        title: 'a method such as GET',
+      }),
+    ),
+    headers: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            name: Type.String({
+              minLength: 1,
+              maxLength: 256,
+              title: 'a header name',
+              pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$",
+            }),
+            value: Type.String({ maxLength: 4_096, pattern: '^[^\\r\\n\\u0000]*$', title: 'one line' }),
+          },
+          strict,
+        ),
+        { maxItems: 64 },
+      ),
+    ),
+  },
+  {
+    ...strict,
+    examples: [{ from: { namespace: 'default' }, to: 'http://redis.svc.mesh.local:6379/', method: 'GET' }],
+  },
+);
+
+const schema = compileSchema(RequestQuestionSchema);
+
+/** A question, decoded. */
+export interface RequestQuestion {
+  readonly client: Client;
+  /** The Dataplane that sends, where one is named. */
+  readonly dataplane?: { readonly namespace: string; readonly name: string };
+  /** The id that the sender shows, where it is named. */
+  readonly spiffeId?: string;
+  readonly service?: NonNullable<Static<typeof RequestQuestionSchema>['service']>;
+  /** Host of the URL: a name, or an IP address without brackets. */
+  readonly host: string;
+  readonly port: number;
+  readonly request: Request;
+}
+
+/** Decodes a question. Throws Invalid with each field, rule and value. Linear in the question. */
+export function decodeRequestQuestion(body: unknown): RequestQuestion {
+  const found = new Violations();
+  schema.check(body, FieldPath.at(), found);
+  if (found.total > 0 || !schema.fits(body)) throw new Invalid(found);
+  const { from = {}, to, service, method, headers = [] } = body;
+  const violations: Violation[] = [];
+  if (from.gateway !== undefined && from.dataplane !== undefined) {
+    violations.push(FieldPath.at('from').field('gateway').violation('must be absent beside dataplane', 'invalid'));
+  }
+  if (from.spiffeId !== undefined && (from.dataplane ?? from.gateway) !== undefined) {
+    const reason = 'must be absent beside dataplane and gateway, which have ids of their own';
+    violations.push(FieldPath.at('from').field('spiffeId').violation(reason, 'invalid'));
+  }
+  const characters = headers.reduce((sum, { name, value }) => sum + name.length + value.length, 0);
+  if (characters > MOST_HEADER_CHARACTERS) {
+    const reason = `must have at most ${MOST_HEADER_CHARACTERS} characters in all; have ${characters}`;
+    violations.push(FieldPath.at('headers').violation(reason, 'too-large'));
+  }
+  const url = urlOf(to);
+  if (typeof url === 'string') violations.push(FieldPath.at('to').violation(`${url}; got "${to}"`, 'wrong-form'));
+  if (typeof url === 'string' || violations.length > 0) throw new Invalid(violations);
+  const namespace = from.namespace ?? 'default';
+  const given = headers.map(({ name, value }) => [name, value] as const);
+  return {
+    client: from.gateway === undefined ? { namespace } : { gateway: `${namespace}/${from.gateway}` },
+    ...(from.dataplane === undefined ? {} : { dataplane: { namespace, name: from.dataplane } }),
+    ...(from.spiffeId === undefined ? {} : { spiffeId: from.spiffeId }),
+    ...(service ? { service } : {}),
+    host: url.hostname,
+    port: url.port,
+    request: requestOf(url, method, given),
+  };
+}
+
+type Headers = readonly (readonly [name: string, value: string])[];
+
+function requestOf({ scheme, host, path, query }: AskedUrl, method: string | undefined, headers: Headers): Request {
+  if (scheme === 'tcp' || scheme === 'tls' || scheme === 'udp') return { protocol: scheme };
+  const grpc = scheme === 'grpc';
+  const sent = headers.find(([name]) => name.toLowerCase() === 'host')?.[1];
+  const others = headers.filter(([name]) => name.toLowerCase() !== 'host');
+  const isTyped = others.some(([name]) => name.toLowerCase() === 'content-type');
+  return {
+    protocol: 'http',
+    scheme: 'http',
+    host: sent ?? host,
+    method: method ?? (grpc ? 'POST' : 'GET'),
+    path: path || '/',
+    query: [...new URLSearchParams(query)],
+    headers: grpc && !isTyped ? [...others, ['content-type', 'application/grpc']] : others,
+  };
+}
+
+const schemes = ['http', 'grpc', 'tcp', 'tls', 'udp'] as const;
+
+interface AskedUrl {
+  readonly scheme: (typeof schemes)[number];
+  readonly host: string;
+  /** Without the brackets of an IPv6 address. */
+  readonly hostname: string;
+  readonly port: number;
+  /** As it is written: proxies match it before anything is made of it. */
+  readonly path: string;
+  readonly query: string;
+}
+
+/** A URL that can be asked for, or why it is none. */
+function urlOf(text: string): AskedUrl | string {
+  const [, given, rest = ''] = /^([a-z]+):\/\/(.*)$/s.exec(text) ?? [];
+  if (given === 'https') return 'must be of scheme tls, as proxies see it: they do not look into TLS';
+  const scheme = schemes.find((known) => known === given);
+  if (!scheme) return `must be a URL of scheme ${schemes.join(', ')}`;
+  if (!/^[!-~]+$/.test(rest)) return 'must be a URL of visible ASCII characters';
+  // Whatever the scheme, the authority is written as that of http.
+  const url = /^[^/?]/.test(rest) && URL.canParse(`http://${rest}`) ? new URL(`http://${rest}`) : undefined;
+  if (!url) return 'must be a URL with a host';
+  if (url.username !== '' || url.password !== '' || rest.includes('#')) return 'must have no user and no fragment';
+  if (url.port === '0') return 'must name a port from 1 to 65535';
+  const [, path = '', query = ''] = /^[^/?]*([^?]*)\??(.*)$/s.exec(rest) ?? [];
+  const hostname = url.hostname.replace(/^\[|\]$/g, '');
+  return { scheme, host: url.host, hostname, port: url.port === '' ? 80 : Number(url.port), path, query };
+}
+
+/** Whether the host of a question is an address, as a URL writes it when it was parsed. */
+export const isAddress = ({ host }: RequestQuestion): boolean =>
+  host.includes(':') || /^[0-9]+(\.[0-9]+){3}$/.test(host);

@@ -1,0 +1,8 @@
+/** What tests and benchmarks outside of this lib need of its inside. Nothing that ships imports it. */
+export type { QueryLimits } from '../src/queries';
+export type { InstanceSource } from '../src/discovery/prometheus-targets';
+export { MOST_FOUND } from '../src/policies/declared-targets';
+export { MOST_TOPOLOGY_NODES, MOST_VALUES } from '../src/policies/policy-queries';
+export type { SyncDecisions } from '../src/zones/operator-decisions';
+export type { UserAccess } from '../src/tokens/user-tokens';
+export type { ProxySource } from '../src/inspect/proxies';

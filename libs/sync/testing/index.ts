@@ -1,0 +1,2 @@
+/** What tests and benchmarks outside of this lib need of its inside. Nothing that ships imports it. */
+export { lostRuleOf } from '../src/lost-zone';

@@ -1,0 +1,2 @@
+/** What tests and benchmarks outside of this lib need of its inside. Nothing that ships imports it. */
+export { METRIC_PREFIX, typeOf } from '../src/metrics';
