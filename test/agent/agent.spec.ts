@@ -2,7 +2,7 @@
  * The program: one file or flags, hot reload; several services; joins with a bundle; the Dataplane is registered and
  * held by a lease; a mass end is held; a cloned machine is refused; several addresses of control planes; its state on
  * disk. Also: libs/agent/src/config/read-config.spec.ts, test/scenarios/agent-leases.spec.ts,
- * libs/store/src/conformance/agent-leases.ts, test/agent/zones.spec.ts, test/agent/grpc.spec.ts,
+ * libs/store/testing/conformance/agent-leases.ts, test/agent/zones.spec.ts, test/agent/grpc.spec.ts,
  * test/ctl/join-bundle.spec.ts, libs/agent/src/resources/resource-file.spec.ts.
  */
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /*
  * `redirect` and `direct` in network namespaces; times and throughput at 10,000 virtual IPs by `bench/capture.ts`.
- * Also: test/agent/direct.spec.ts, test/agent/direct-process.spec.ts, libs/agent/src/direct/service-maps.spec.ts.
+ * Also: test/agent/direct.spec.ts, test/agent/direct-process.spec.ts, libs/agent/src/capture/service-maps.spec.ts.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -12,14 +12,12 @@ const NOT_READ = /(^|\/)(node_modules|dist|golden|testdata)\/|^libs\/proto-gen\/
 /** Words of other products that pages name in backticks. */
 const FOREIGN_WORDS = new Set([
   // A reason of Kuma, an option of esbuild, an option of Node; fields of the Gateway API and of its seeds that are refused.
-  ...[
-    'MeshServicesDisabled',
-    'keepNames',
-    'streamResetBurst',
-    'allowedListeners',
-    'sessionPersistence',
-    'meshClassName',
-  ],
+  'MeshServicesDisabled',
+  'keepNames',
+  'streamResetBurst',
+  'allowedListeners',
+  'sessionPersistence',
+  'meshClassName',
 ]);
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
@@ -32,7 +30,9 @@ const all = SOURCES.flatMap(filesOf);
 const pages = [...filesOf('docs'), 'README.md', 'CONTRIBUTING.md', ...all].filter((path) => path.endsWith('.md'));
 const sources = [
   ...all.filter((path) => /\.(ts|mjs|js|sh|sql|proto|ya?ml|json|service)$/.test(path)),
-  ...['package.json', 'docker-compose.yml', 'Dockerfile'],
+  'package.json',
+  'docker-compose.yml',
+  'Dockerfile',
 ].filter((path) => !path.startsWith('test/docs/named.'));
 const code = sources.map(read).join('\n');
 const words = new Set(code.match(/[A-Za-z_]\w*/g));

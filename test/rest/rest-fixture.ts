@@ -13,8 +13,8 @@ import {
 import { createRestServer, type RestServer, type RestServerOptions } from '@causeway/rest/testing';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { restAccess, type TestAccess } from '../support/rest-access';
-import { fillAtOnce, followStore, ResourceIndex, type StoreExport } from '@causeway/store';
-import { MemoryAudit, MemoryDisk, MemoryStore } from '@causeway/store/testing';
+import { followStore, ResourceIndex, type StoreExport } from '@causeway/store';
+import { fillAtOnce, MemoryAudit, MemoryDisk, MemoryStore } from '@causeway/store/testing';
 import { meshesOf } from '../support/meshes';
 
 /** A REST server over a memory store with everything real behind it. */

@@ -17,7 +17,8 @@ import {
   type Identity,
   type JsonObject,
 } from '@causeway/resources';
-import { fillAtOnce, type PutChange, type ResourceStore } from '@causeway/store';
+import { type PutChange, type ResourceStore } from '@causeway/store';
+import { fillAtOnce } from '@causeway/store/testing';
 import { meshesOf } from './meshes';
 import { RouteLeader } from './route-leader';
 import type { TestPlane } from './test-plane';
@@ -98,7 +99,7 @@ export class PolicyLeader {
 }
 
 /** The policies of a plane, derived at once. */
-export function policiesOf({ index }: Pick<TestPlane, 'index'>, routes: FollowedRoutes): FollowedPolicies {
+function policiesOf({ index }: Pick<TestPlane, 'index'>, routes: FollowedRoutes): FollowedPolicies {
   return new FollowedPolicies({ index, meshes: meshesOf(index), routes, run: fillAtOnce });
 }
 

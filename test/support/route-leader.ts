@@ -3,7 +3,8 @@ import type { ProgressSource } from '@causeway/controllers/testing';
 import { FollowedRoutes } from '@causeway/meshes';
 import { isJsonArray, isJsonObject, ownZone, type Identity } from '@causeway/resources';
 import { silentLogger, systemClock, type Clock } from '@causeway/runtime';
-import { fillAtOnce, type ResourceStore } from '@causeway/store';
+import { type ResourceStore } from '@causeway/store';
+import { fillAtOnce } from '@causeway/store/testing';
 import { meshesOf } from './meshes';
 import type { TestPlane } from './test-plane';
 

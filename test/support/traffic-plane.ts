@@ -1,4 +1,4 @@
-import { fillAtOnce } from '@causeway/store';
+import { fillAtOnce } from '@causeway/store/testing';
 import { FollowedPolicies, FollowedRoutes } from '@causeway/meshes';
 import { parseDialRules } from '@causeway/ipam';
 import { Forbidden, type JsonObject, type Resource } from '@causeway/resources';

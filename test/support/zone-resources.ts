@@ -1,5 +1,6 @@
 import { FollowedRoutes } from '@causeway/meshes';
-import { fillAtOnce, type IndexReader } from '@causeway/store';
+import { type IndexReader } from '@causeway/store';
+import { fillAtOnce } from '@causeway/store/testing';
 import { EnvoyResources, type AccessSource, type EnvoyResourcesOptions } from '@causeway/xds';
 
 /** What resources of a zone are derived from. */

@@ -16,7 +16,9 @@ export function followPolicies(
 ): FollowedPolicies {
   const { clock, logger, shutdown: signal } = core;
   return new FollowedPolicies({
-    ...{ index, meshes, routes },
+    index,
+    meshes,
+    routes,
     run: fillInSlices({ clock, logger, signal, failure: 'the policies cannot be read' }),
   });
 }

@@ -13,7 +13,9 @@ export function followRoutes(core: ControlPlaneCore, index: IndexReader, meshes:
   const { cp, clock, logger, shutdown: signal } = core;
   const zone = ownZone(cp);
   return new FollowedRoutes({
-    ...{ index, meshes, zone },
+    index,
+    meshes,
+    zone,
     run: fillInSlices({ clock, logger, signal, failure: 'the routes cannot be read' }),
   });
 }

@@ -93,7 +93,7 @@ describe('every text of every kind', () => {
     const open = texts.filter(({ schema, isKey }) => schema[HTTP_ROLE] === undefined && takesLines(schema, isKey));
     const list = `${open.map(({ place, isKey }) => (isKey ? `${place} (keys)` : place)).join('\n')}\n`;
     if (process.env['UPDATE_GOLDEN'] || !existsSync(FILE)) writeFileSync(FILE, list);
-    // A new text of requests gets a role (libs/resources/src/http/http-rule.ts), others a pattern; the rest is added here.
+    // A new text of requests gets a role (libs/resources/src/schema/http-rule.ts), others a pattern; the rest is added here.
     expect(list).toBe(readFileSync(FILE, 'utf8'));
   });
 

@@ -24,16 +24,7 @@ export {
 export { ResourceIndex, type IndexChange, type IndexEvent, type IndexReader } from './resource-index';
 export { followStore, reachedSoon, waitUntilCaughtUp } from './follow-store';
 export { DoubleBuffer, type Derivation } from './derived/derivation';
-export {
-  DerivedTable,
-  fillAtOnce,
-  fillInSlices,
-  type DerivedListener,
-  type DerivedSource,
-  type DerivedTableOptions,
-  type FillOptions,
-  type FillRunner,
-} from './derived/derived-table';
+export { DerivedTable, fillInSlices, type FillRunner } from './derived/derived-table';
 export { followIndex, type IndexedState } from './derived/follow-index';
 export {
   type SessionOpening,

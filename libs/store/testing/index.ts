@@ -2,7 +2,7 @@
  * What tests need of a store: MemoryStore, which keeps everything in memory, and the suite that every store passes. Nothing that
  * ships imports it.
  *
- *   storeConformance(name, makeWorld): docs/reference/store.md lists its guarantees
+ *   storeConformance(name, makeWorld): the head of conformance/index.ts lists its guarantees
  */
 export { copyFacts, freshId, freshVip, held, put, storeConformance, WatchReader, write } from './conformance';
 export { MemoryDisk, type MemoryBackup, type MemoryDiskOptions, type NewestOrder } from './memory/memory-disk';
@@ -13,3 +13,4 @@ export { MemoryProxySessions } from './memory/memory-proxy-sessions';
 export { MemoryAgentLeases } from './memory/memory-agent-leases';
 export { MemoryLease } from './memory/memory-lease';
 export type { IndexListener } from '../src/resource-index';
+export { fillAtOnce } from './fill-at-once';

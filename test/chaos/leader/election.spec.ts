@@ -6,9 +6,9 @@
  * * Redis killed and back.
  * * Redis wiped while the lock is held.
  * * a value in the key of Redis that never ends: test/chaos/leader/witness.spec.ts,
- *   libs/store/src/memory/election-witness.spec.ts.
+ *   libs/store/testing/memory/election-witness.spec.ts.
  * * replicas that do not know which witness counts: test/chaos/leader/witness.spec.ts,
- *   libs/store/src/conformance/fences.ts.
+ *   libs/store/testing/conformance/fences.ts.
  * * half of the replicas cut off from Redis.
  * * stopped (SIGSTOP) past the lease, and woken: test/chaos/leader/leader-chaos.spec.ts.
  * * a clock that jumps.

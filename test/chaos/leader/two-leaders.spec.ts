@@ -2,7 +2,8 @@ import { createAppMeshLoops, createZoneReconcilers, LoopRunner, type ControlLoop
 import { FollowedRoutes } from '@causeway/meshes';
 import { globalIdentity, isJsonArray, isJsonObject } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
-import { Fenced, fillAtOnce, type Change } from '@causeway/store';
+import { Fenced, type Change } from '@causeway/store';
+import { fillAtOnce } from '@causeway/store/testing';
 import { createPostgresBackend } from '@causeway/store-postgres/testing';
 import { Client } from 'pg';
 import { dataplane, idOf, put, remove } from '../../support/loop-harness';

@@ -1,6 +1,7 @@
 import { FollowedRoutes } from '@causeway/meshes';
 import { conditionOf, type ControlPlane, type Identity, type JsonObject } from '@causeway/resources';
-import { fillAtOnce, type Change } from '@causeway/store';
+import { type Change } from '@causeway/store';
+import { fillAtOnce } from '@causeway/store/testing';
 import { EAST, idOf, LoopHarness, put, remove, type Replica } from '../../../../test/support/loop-harness';
 import { meshesOf } from '../../../../test/support/meshes';
 import { createZoneReconcilers } from '../zone-reconcilers';

@@ -1,6 +1,7 @@
 import { FollowedRoutes } from '@causeway/meshes';
 import { conditionOf, type ControlPlane, type Identity, type JsonObject, type Resource } from '@causeway/resources';
-import { fillAtOnce, type Change, type ResourceStore } from '@causeway/store';
+import { type Change, type ResourceStore } from '@causeway/store';
+import { fillAtOnce } from '@causeway/store/testing';
 import { dataplane, EAST, idOf, LoopHarness, put, remove, type Replica } from '../../../../test/support/loop-harness';
 import { meshesOf } from '../../../../test/support/meshes';
 import type { ControlLoop } from '../runner/control-loop';

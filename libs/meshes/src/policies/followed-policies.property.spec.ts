@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { identityKey, type Identity, type Resource } from '@causeway/resources';
 import { foldOf, pathsAt, type PolicyTable } from '@causeway/policies';
-import { fillAtOnce, type FillRunner } from '@causeway/store';
+import { type FillRunner } from '@causeway/store';
+import { fillAtOnce } from '@causeway/store/testing';
 import { HeldFills } from '../../../../test/support/held-fills';
 import { meshesOf } from '../../../../test/support/meshes';
 import { policyOrTraffic } from '../../../../test/support/policy-changes';

@@ -1,8 +1,9 @@
-import { fillAtOnce } from '@causeway/store';
+import type { PoliciesAffected } from '@causeway/policies';
+import { fillAtOnce } from '@causeway/store/testing';
 import { meshesOf } from '../../../../test/support/meshes';
 import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';
 import { FollowedRoutes } from '../routes/followed-routes';
-import { FollowedPolicies, type PoliciesChange } from './followed-policies';
+import { FollowedPolicies } from './followed-policies';
 
 const semantics = 'paints requests';
 const definition = sketch('MetaresourceDefinition', 'paint', {
@@ -30,7 +31,7 @@ function followed(zone: TrafficZone) {
   const options = { index: zone.index, meshes: meshesOf(zone.index), run: fillAtOnce };
   const routes = new FollowedRoutes({ ...options, zone: 'west' });
   const policies = new FollowedPolicies({ ...options, routes });
-  const told: PoliciesChange[] = [];
+  const told: (PoliciesAffected | 'reloaded')[] = [];
   policies.subscribe((change) => told.push(change));
   const at = { frontend: service.id, port: 80, group: 'producer' };
   const colour = () => policies.table.effectiveOfRule('PaintPolicy', at)?.spec['colour'];

@@ -4,9 +4,6 @@ import { DerivedTable, type Derivation, type FillRunner, type IndexReader } from
 import type { FollowedRoutes } from '../routes/followed-routes';
 import { MeshPolicies, type MeshPoliciesOptions } from './mesh-policies';
 
-/** What listeners are told once the table holds it: what a change may have changed, or that everything was derived anew. */
-export type PoliciesChange = PoliciesAffected | 'reloaded';
-
 /** What policies are followed in. */
 export interface FollowedPoliciesOptions extends Omit<MeshPoliciesOptions, 'index'> {
   readonly index: IndexReader;

@@ -193,7 +193,10 @@ it('what comes between the steps of a load is in the table after it, and a secon
       for (const one of first) write(zone, one);
       const fills = new HeldFills();
       const followed = new FollowedRoutes({
-        ...{ index: zone.index, meshes: meshesOf(zone.index), zone: 'west', maxAtOnce: 10 },
+        index: zone.index,
+        meshes: meshesOf(zone.index),
+        zone: 'west',
+        maxAtOnce: 10,
         run: fills.run,
       });
       const told: unknown[] = [];

@@ -6,8 +6,9 @@ import { HeldFills } from '../../../../test/support/held-fills';
 import { ResourceIndex, type IndexReader } from '../resource-index';
 import type { StoreChange } from '../resource-store';
 import type { Derivation } from './derivation';
-import { DerivedTable, fillAtOnce, fillInSlices, type FillRunner } from './derived-table';
+import { DerivedTable, fillInSlices, type FillRunner } from './derived-table';
 import { followIndex } from './follow-index';
+import { fillAtOnce } from '../../testing/fill-at-once';
 
 const idOf = (name: string): Identity => ({ kind: 'Thing', mesh: '', zone: '', namespace: '', name });
 

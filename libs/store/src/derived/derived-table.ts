@@ -6,11 +6,6 @@ import { DoubleBuffer, type Derivation } from './derivation';
 /** Takes all steps of a fill: at once, or in slices so that the event loop is not held. */
 export type FillRunner = (steps: Iterable<unknown>) => void;
 
-/** Takes all steps at once; for tests, and for tables that are small. */
-export const fillAtOnce: FillRunner = (steps) => {
-  for (const _ of steps);
-};
-
 /** What a fill in slices needs. */
 export interface FillOptions {
   readonly clock: Pick<Clock, 'elapsed'>;
@@ -31,10 +26,10 @@ export function fillInSlices({ clock, logger, failure, signal }: FillOptions): F
 }
 
 /** Is called after each change of a derived table, or once the table was filled anew. Must be quick and not throw. */
-export type DerivedListener<Change> = (change: Change | 'reloaded') => void;
+type DerivedListener<Change> = (change: Change | 'reloaded') => void;
 
 /** A derived table as those see it that are derived from it, or follow it. */
-export interface DerivedSource<Change> {
+interface DerivedSource<Change> {
   readonly hasLoaded: boolean;
   readonly isCurrent: boolean;
   subscribe(listener: DerivedListener<Change>): () => void;

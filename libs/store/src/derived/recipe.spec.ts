@@ -2,7 +2,8 @@ import type { JsonObject, Resource } from '@causeway/resources';
 import { HeldFills } from '../../../../test/support/held-fills';
 import { ResourceIndex, type IndexReader } from '../resource-index';
 import type { Derivation } from './derivation';
-import { DerivedTable, fillAtOnce, type FillRunner } from './derived-table';
+import { DerivedTable, type FillRunner } from './derived-table';
+import { fillAtOnce } from '../../testing/fill-at-once';
 
 /** Names of the Zones that are disabled. */
 class DisabledZones extends DerivedTable<Set<string>, readonly string[]> {

@@ -1,4 +1,5 @@
-import { fillAtOnce, type FillRunner } from '@causeway/store';
+import { type FillRunner } from '@causeway/store';
+import { fillAtOnce } from '@causeway/store/testing';
 import fc from 'fast-check';
 import { identityKey } from '@causeway/resources';
 import { FollowedPolicies, FollowedRoutes } from '@causeway/meshes';

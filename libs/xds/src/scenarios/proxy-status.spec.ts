@@ -1,6 +1,6 @@
+import { fillAtOnce } from '@causeway/store/testing';
 import { FollowedRoutes } from '@causeway/meshes';
 import { Cluster, Cluster_LbPolicy, TlsSecret } from '@causeway/proto-gen';
-import { fillAtOnce } from '@causeway/store';
 import { createHash, X509Certificate } from 'node:crypto';
 import { EAST_AUTHORITY, NEXT_EAST_AUTHORITY } from '../../../../test/support/certificates';
 import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';
