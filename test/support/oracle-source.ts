@@ -86,6 +86,10 @@ export class OracleSource implements ResourceSource<EnvoyView> {
     return names;
   }
 
+  released(type: string, name: string): void {
+    this.source.released(type, name);
+  }
+
   takeRelisted(view: EnvoyView, type: string): ReadonlySet<string> {
     return this.source.takeRelisted(view, type);
   }

@@ -42,7 +42,8 @@ export {
   type ControlPlaneAddress,
   type EnvoyBootstrapOptions,
 } from './bootstrap/envoy-bootstrap';
-export { EnvoyResources, type EnvoyResourcesOptions } from './envoy/envoy-resources';
+export { EnvoyResources } from './envoy/envoy-resources';
+export type { EnvoyResourcesOptions } from './envoy/envoy-resources-options';
 export { UNCLEAR_PATHS } from './envoy/messages/access-filters';
 export { CLIENT_CERT_HEADER } from './envoy/messages/inbound-listeners';
 export { readHostName, type HostNameMeaning } from './envoy/messages/host-name';

@@ -9,7 +9,8 @@ import { RESOURCE_TYPES } from '../resources/encoded-resource';
 import type { RefusedResource } from '../server/resource-source';
 import { ClusterLoadAssignment } from '@causeway/proto-gen';
 import { targetsOf } from './destination-table';
-import type { EnvoyResources, EnvoyResourcesOptions } from './envoy-resources';
+import type { EnvoyResources } from './envoy-resources';
+import type { EnvoyResourcesOptions } from './envoy-resources-options';
 import type { EnvoyView } from './envoy-view';
 import { resourceOptions, zoneResources } from '../../../../test/support/zone-resources';
 

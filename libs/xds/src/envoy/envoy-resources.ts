@@ -1,5 +1,4 @@
 import { identityKey, type StorePoint } from '@causeway/resources';
-import type { FollowedRoutes } from '@causeway/meshes';
 import type { Affected } from '@causeway/routing';
 import { DerivedTable, type FillRunner, type IndexReader } from '@causeway/store';
 import type { AccessSource } from '../model/inbound-access';
@@ -15,8 +14,9 @@ import {
   type PolicyChange,
   type PolicySource,
 } from '../policies/policy-source';
-import { KeptHosts, LITERAL_HOSTS, type HostSource } from '../resolution/dialled-hosts';
+import { KeptHosts, LITERAL_HOSTS } from '../resolution/dialled-hosts';
 import { hasChains, trustedMeshOf, type EnvoyView } from './envoy-view';
+import type { EnvoyResourcesOptions } from './envoy-resources-options';
 import { ListedNames } from './listed-names';
 import { MadeResources } from './made-resources';
 import * as names from './names';
@@ -32,19 +32,6 @@ const { cluster, listener, secret } = RESOURCE_TYPES;
 
 /** Most that is announced without giving the event loop back, where policies change. */
 const MOST_IN_STEP = 64;
-
-/** What decides besides the index, and how it is read. */
-export interface EnvoyResourcesOptions {
-  /** How everything is derived from the index: at once, or in slices. */
-  readonly run: FillRunner;
-  /** A change that computes more services than this makes everything be derived anew. */
-  readonly maxAtOnce?: number;
-  /** The routes of the process; made before what reads them. */
-  readonly routes: Pick<FollowedRoutes, 'table' | 'hasLoaded' | 'isCurrent' | 'subscribe'>;
-  readonly policies?: PolicySource;
-  /** Where hosts are reached; without it addresses are by the preset rules, and names have none. */
-  readonly hosts?: HostSource;
-}
 
 /** What is kept for one view as long as the view is. */
 interface ViewState {
@@ -178,6 +165,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     if (type === secret && name === names.IDENTITY_SECRET && view.identity && !view.identity()) return 'pending';
     const plan = this.translation.plan(view, type, name);
     if (plan === 'pending') return plan;
+    if (plan?.isKept !== true) this.made.noteAbsent(type, name);
     if (!plan) {
       this.shared.forget(type, [name], scopes);
       state.served.forget(type, [name]);
@@ -192,6 +180,11 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
 
   names({ view }: Proxy<EnvoyView>, type: string): ReadonlySet<string> {
     return this.lists.names(view, type);
+  }
+
+  released(type: string, name: string): void {
+    const reader = this.made.release(type, name);
+    if (reader) this.tables.reads.forget(reader);
   }
 
   takeRelisted(view: EnvoyView, type: string): ReadonlySet<string> {

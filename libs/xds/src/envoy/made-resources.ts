@@ -23,6 +23,8 @@ export type MadeOf =
 export class MadeResources {
   private readonly shared = new Map<string, Reader<MadeOf>>();
   private readonly alone = new Map<string, Map<string, Reader<MadeOf>>>();
+  /** Of the shared ones, those of which there is nothing: they are known as long as somebody asks for them by name. */
+  private readonly absent = new Set<string>();
   private readonly views = new WeakMap<EnvoyView, Reader<MadeOf>>();
 
   /** Who reads what a resource is made of for a view; `group`: of its proxies. */
@@ -47,7 +49,22 @@ export class MadeResources {
   forget({ type, name, group }: MadeResource): void {
     const known = group === undefined ? this.shared : this.alone.get(group);
     known?.delete(`${type} ${name}`);
+    if (group === undefined) this.absent.delete(`${type} ${name}`);
     if (group !== undefined && known?.size === 0) this.alone.delete(group);
+  }
+
+  /** There is no resource of this name. */
+  noteAbsent(type: string, name: string): void {
+    this.absent.add(`${type} ${name}`);
+  }
+
+  /** Nobody asks for this by name any more. Returns its reader where there is no such resource: nobody has it, either. */
+  release(type: string, name: string): Reader<MadeOf> | undefined {
+    const key = `${type} ${name}`;
+    if (!this.absent.delete(key)) return undefined;
+    const reader = this.shared.get(key);
+    this.shared.delete(key);
+    return reader;
   }
 
   private readerOf(view: EnvoyView): Reader<MadeOf> {

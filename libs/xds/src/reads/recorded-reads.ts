@@ -84,6 +84,12 @@ export class RecordedReads<T> implements Reads {
     }
   }
 
+  /** Nothing that this reader has read concerns anybody any more. */
+  forget(reader: Reader<T>): void {
+    this.unlink(reader);
+    this.stale.delete(reader);
+  }
+
   /** How many readers there are, and how many reads of them are noted. */
   get size(): { readonly readers: number; readonly reads: number } {
     let reads = 0;

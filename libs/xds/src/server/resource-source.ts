@@ -77,6 +77,8 @@ export interface ResourceSource<V> {
   subscribed?(proxy: Proxy<V>, type: string, names: readonly string[]): void;
   /** A proxy asks for these names no longer. */
   unsubscribed?(proxy: Proxy<V>, type: string, names: readonly string[]): void;
+  /** No stream asks for this name any more. */
+  released?(type: string, name: string): void;
   /** Resources that this proxy may have asked for and that break Envoy's rules. */
   refused?(proxy: Proxy<V>): Iterable<RefusedResource>;
   /** A proxy has acked what it was told of this type up to a revision; what it has rejected counts as acked. */

@@ -35,7 +35,7 @@ export class Subscribers<V> implements SourceListener<V> {
 
   constructor(
     private readonly clock: Pick<Clock, 'elapsed' | 'sleep'>,
-    private readonly source: Pick<ResourceSource<V>, 'groupOf' | 'listsOwn' | 'takeRelisted'> = {},
+    private readonly source: Pick<ResourceSource<V>, 'groupOf' | 'listsOwn' | 'takeRelisted' | 'released'> = {},
   ) {}
 
   /** Adds a subscription of a stream; what it asks for is told by `named` and `wildcard`. */
@@ -57,7 +57,9 @@ export class Subscribers<V> implements SourceListener<V> {
     const ofType = this.byName.get(type);
     for (const name of names) {
       const entries = ofType?.get(name);
-      if (entries?.delete(entry) && entries.size === 0) ofType?.delete(name);
+      if (entries?.delete(entry) !== true || entries.size > 0) continue;
+      ofType?.delete(name);
+      this.source.released?.(type, name);
     }
     if (ofType?.size === 0) this.byName.delete(type);
   }

@@ -219,6 +219,18 @@ describe('explicit outbounds', () => {
       expect(watched.announced).toContain(`${listener} ${name}`);
   });
 
+  it('are announced where the one that was in their way has gone', () => {
+    const dataplane = web([
+      { port: 3000, address: '0.0.0.0', ...byName('redis', 6379) },
+      { port: 3000, ...byName('mail', 25) },
+    ]);
+    const { zone, explicit, watched } = setUp([redis, mail], dataplane);
+    expect(explicit()).toEqual(['explicit:0.0.0.0:3000']);
+    zone.delete(redis);
+    expect(explicit()).toEqual(['explicit:127.0.0.1:3000']);
+    expect([...watched.announced]).toContain(`${listener} explicit:127.0.0.1:3000`);
+  });
+
   it('are bounded', () => {
     const outbound = Array.from({ length: MOST_OUTBOUNDS + 2 }, (_, i) => ({ port: 1_000 + i, ...byName('mail', 25) }));
     const { explicit, problems } = setUp([mail], web(outbound));
