@@ -17,8 +17,10 @@ interface Entry<V> {
   readonly subscription: Subscription;
 }
 
-/** Least time between two rounds in which something is sent, ms: changes that follow each other closely share responses and acks. */
-export const ROUND_INTERVAL = 20;
+/** Average time between rounds in which something is sent, ms, while changes go on: they share responses and acks. */
+const ROUND_INTERVAL = 20;
+/** After a pause so many rounds follow each other at once, ms: a new service has its address and its hostname without a wait. */
+const ROUND_BURST = 5 * ROUND_INTERVAL;
 
 /** Who asked for what: a change costs its names × their subscribers and those that list what it may have brought. */
 export class Subscribers<V> implements SourceListener<V> {
@@ -30,8 +32,9 @@ export class Subscribers<V> implements SourceListener<V> {
   private readonly byGroup = new Map<string, Set<Entry<V>>>();
   private readonly due = new Set<Subscriber<V>>();
   private isPumping = false;
-  /** When the next round may begin, by `Clock.elapsed`. */
-  private nextRound = 0;
+  /** When rounds would be due that are all an interval apart, by `Clock.elapsed`. */
+  private spacedUntil = 0;
+  private hasSent = false;
 
   constructor(
     private readonly clock: Pick<Clock, 'elapsed' | 'sleep'>,
@@ -152,9 +155,11 @@ export class Subscribers<V> implements SourceListener<V> {
   private async pumpAll(): Promise<void> {
     await yieldToEventLoop();
     while (this.due.size > 0) {
-      const wait = this.nextRound - this.clock.elapsed();
+      const wait = this.spacedUntil - ROUND_BURST - this.clock.elapsed();
       if (wait > 0) await this.clock.sleep(wait);
       await inTimedSlices(this.pumps(), { clock: this.clock });
+      if (this.hasSent) this.spacedUntil = Math.max(this.spacedUntil, this.clock.elapsed()) + ROUND_INTERVAL;
+      this.hasSent = false;
     }
     this.isPumping = false;
   }
@@ -162,7 +167,7 @@ export class Subscribers<V> implements SourceListener<V> {
   private *pumps(): Generator<void> {
     for (const subscriber of this.due) {
       this.due.delete(subscriber);
-      if (subscriber.pump()) this.nextRound = this.clock.elapsed() + ROUND_INTERVAL;
+      if (subscriber.pump()) this.hasSent = true;
       yield;
     }
   }

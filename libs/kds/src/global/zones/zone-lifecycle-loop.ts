@@ -19,7 +19,7 @@ import {
   type ResourceStore,
   type SessionStore,
 } from '@causeway/store';
-import { lostRulesOf, type LostRule } from '@causeway/sync';
+import { lostRulesOf, reportedLoss, type LostRule } from '@causeway/sync';
 import { forgottenPoint, peerArea } from '../../session/peer-state';
 import { withRelayedKinds } from '../../kuma/relayed-kinds';
 import { DOUBTFUL_CLAIMS_AREA, REFUSED_STORES_AREA } from './zone-incidents';
@@ -141,10 +141,10 @@ async function reportSessions(
   const byMesh = new Map(ruled);
   const changes = [...index.ofKind('Zone')].flatMap((zone): Change[] => {
     const loss = liveness.lossOf(zone, lostRulesOf(zone.spec['lost'], byMesh, lost));
-    const { lost: formerLoss, disconnectedSince: _, peer: __, ...others } = zone.status ?? {};
+    const { lost: _, disconnectedSince: __, peer: ___, ...others } = zone.status ?? {};
     const status = { ...others, ...liveness.sessionOf(zone), ...(loss && { lost: { ...loss } }) };
     if (jsonEqual(zone.status ?? {}, status)) return [];
-    if (!jsonEqual(formerLoss, status.lost))
+    if (!jsonEqual(reportedLoss(zone), status.lost))
       logger.warn(loss ? 'a zone is lost' : 'a lost zone is back', { zone: zone.id.name, ...loss });
     return [{ type: 'patch', id: zone.id, expect: zone.revision, status }];
   });
