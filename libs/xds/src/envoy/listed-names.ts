@@ -6,7 +6,7 @@ import { Reader, type Recording } from '../reads/recorded-reads';
 import { declaredBackends } from './dataplane/reachable-backends';
 import { vipOf } from './destination-table';
 import { hasChains, type EnvoyView } from './envoy-view';
-import { GivenNames } from './given-names';
+import { GivenNames } from '../reads/given-names';
 import type { MadeOf } from './made-resources';
 import * as names from './names';
 import type { TrafficTables } from './traffic-tables';
