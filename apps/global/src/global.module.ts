@@ -43,7 +43,7 @@ export interface GlobalPlan {
   readonly sealing: SealingKeys | undefined;
 }
 
-/** What a leader's term works with, in the order of its factory. */
+/** Dependencies of a leader's term, in the order of its factory. */
 const LEADER_SOURCES = [
   POSTGRES_BACKEND,
   INDEX,

@@ -70,7 +70,7 @@ export const zoneQuerySources =
     };
   };
 
-/** What a zone knows of its resources besides what all control planes know. */
+/** Facts that only a zone has of its resources. */
 function zoneInsights(
   shared: QuerySources['insights'],
   [, leader, dns, proxies, , dataplaneTokens, zoneTokens]: ZoneQuerySources,

@@ -84,7 +84,7 @@ function identityPathLoop({ core: { cp, settings } }: LoopSources, { replicas, s
   });
 }
 
-/** What loops say in the log. */
+/** Messages of loops in the log. */
 function loopWarnings(
   logger: Logger,
 ): Pick<Parameters<typeof createZoneReconcilers>[0], 'onHeld' | 'onRaisedCooldown' | 'onUnusableName' | 'onExhausted'> {

@@ -51,7 +51,7 @@ export interface ZonePlan {
   readonly secrets: SecretsSource;
 }
 
-/** What the queries of a zone read, in the order of their factory. */
+/** Sources of a zone's queries, in the order of their factory. */
 const QUERY_SOURCES = [
   ZoneLeader,
   DNS_SERVER,

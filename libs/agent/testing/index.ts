@@ -1,4 +1,4 @@
-/** What tests and benchmarks outside of this lib need of its inside. Nothing that ships imports it. */
+/** Test support of this lib: what tests and benchmarks elsewhere import of its inside. Nothing that ships imports it. */
 export { readConfig } from '../src/config/read-config';
 export { LeaseHolder, type LeasedDataplane, type LeaseState } from '../src/lease/lease-holder';
 export type { Plane } from '../src/plane';

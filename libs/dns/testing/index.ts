@@ -1,3 +1,3 @@
-/** What tests and benchmarks outside of this lib need of its inside. Nothing that ships imports it. */
+/** Test support of this lib: what tests and benchmarks elsewhere import of its inside. Nothing that ships imports it. */
 export { createDnsServer } from '../src/dns-server';
 export { metricDefinitions } from '../src/metric-definitions';

@@ -1,2 +1,2 @@
-/** What tests and benchmarks outside of this lib need of its inside. Nothing that ships imports it. */
+/** Test support of this lib: what tests and benchmarks elsewhere import of its inside. Nothing that ships imports it. */
 export { GrpcApiServer } from '../src/grpc-api-server';

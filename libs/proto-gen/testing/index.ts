@@ -1,4 +1,4 @@
-/** What tests and benchmarks outside of this lib need of its inside. Nothing that ships imports it. */
+/** Test support of this lib: what tests and benchmarks elsewhere import of its inside. Nothing that ships imports it. */
 export { PolicyServiceClient } from '../src/gen/causeway/v1/policy_service';
 export { AggregatedDiscoveryServiceClient } from '../src/gen/envoy/service/discovery/v3/ads';
 export { DiscoveryResponse } from '../src/gen/envoy/service/discovery/v3/discovery';

@@ -1,4 +1,4 @@
-/** What tests and benchmarks outside of this lib need of its inside. Nothing that ships imports it. */
+/** Test support of this lib: what tests and benchmarks elsewhere import of its inside. Nothing that ships imports it. */
 export type { QueryLimits } from '../src/queries';
 export type { InstanceSource } from '../src/discovery/prometheus-targets';
 export { MOST_FOUND } from '../src/policies/declared-targets';

@@ -1,5 +1,5 @@
 import { compareText, identityKey } from '@causeway/resources';
-import { isOtherFace, type Destination, type DestinationFace } from '../model/destination';
+import { hasOtherConfig, type Destination, type DestinationConfig } from '../model/destination';
 import type { DestinationChange } from '../model/model-change';
 import { NO_READS, type Reads } from '../reads/recorded-reads';
 import { hostPort } from './names';
@@ -92,24 +92,24 @@ export class DestinationTable {
   }
 
   /** A destination of the service that has a hostname, in a mesh. */
-  withHostname(mesh: string, hostname: string): DestinationFace | undefined {
-    const found = this.byTarget.face(meshKey(mesh, hostname));
+  withHostname(mesh: string, hostname: string): DestinationConfig | undefined {
+    const found = this.byTarget.config(meshKey(mesh, hostname));
     return found?.hostnames.includes(hostname) ? found : undefined;
   }
 
   /** What is at `address:port` of a mesh, without its endpoints. */
-  faceAtVip(mesh: string, vip: string): DestinationFace | undefined {
-    return this.byVip.face(meshKey(mesh, vip));
+  configAtVip(mesh: string, vip: string): DestinationConfig | undefined {
+    return this.byVip.config(meshKey(mesh, vip));
   }
 
   /** What a client enters by the target of a gRPC channel, without its endpoints. */
-  faceOfTarget(mesh: string, target: string): DestinationFace | undefined {
-    return this.byTarget.face(meshKey(mesh, target));
+  configOfTarget(mesh: string, target: string): DestinationConfig | undefined {
+    return this.byTarget.config(meshKey(mesh, target));
   }
 
   /** What this zone's ingress serves under a server name, without its endpoints. */
-  faceWithSni(sni: string): DestinationFace | undefined {
-    return this.bySni.face(sni);
+  configWithSni(sni: string): DestinationConfig | undefined {
+    return this.bySni.config(sni);
   }
 }
 
@@ -162,8 +162,8 @@ class Claims {
     return this.byKey.get(key)?.[0];
   }
 
-  face(key: string): DestinationFace | undefined {
-    this.reads.read(`${this.what}-face ${key}`);
+  config(key: string): DestinationConfig | undefined {
+    this.reads.read(`${this.what}-config ${key}`);
     return this.byKey.get(key)?.[0];
   }
 
@@ -178,8 +178,8 @@ class Claims {
       else this.byKey.delete(key);
       if (known[0] === now[0]) continue;
       this.reads.changed(`${this.what} ${key}`, now.length === 0);
-      if (known[0]?.name !== now[0]?.name || isOtherFace({ before: known[0], after: now[0] }))
-        this.reads.changed(`${this.what}-face ${key}`, now.length === 0);
+      if (known[0]?.name !== now[0]?.name || hasOtherConfig({ before: known[0], after: now[0] }))
+        this.reads.changed(`${this.what}-config ${key}`, now.length === 0);
     }
   }
 }

@@ -1,6 +1,6 @@
 import { Cluster, Listener, TlsSecret } from '@causeway/proto-gen';
 import type { SocketAddress } from '../model/zone-entrance';
-import type { DestinationFace } from '../model/destination';
+import type { DestinationConfig } from '../model/destination';
 import { encodeResource, RESOURCE_TYPES } from '../resources/encoded-resource';
 import type { RefusedResource } from '../server/resource-source';
 import { unservedMeshes } from './dataplane/zone-listeners';
@@ -36,7 +36,7 @@ export class EgressTranslation {
   }
 
   /** The cluster of a destination, where it leads there. */
-  *clusterNames(destination: DestinationFace): Iterable<string> {
+  *clusterNames(destination: DestinationConfig): Iterable<string> {
     if (!destination.egress) return;
     const isRuled = this.options.tables().model.egressRules.of(destination) !== undefined;
     yield names.egressClusterName(destination.egress.serverName, isRuled);

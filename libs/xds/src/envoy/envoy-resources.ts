@@ -2,7 +2,7 @@ import { identityKey, type StorePoint } from '@causeway/resources';
 import type { Affected } from '@causeway/routing';
 import { DerivedTable, type FillRunner, type IndexReader } from '@causeway/store';
 import type { AccessSource } from '../model/inbound-access';
-import { isOtherFace, type DestinationFace } from '../model/destination';
+import { hasOtherConfig, type DestinationConfig } from '../model/destination';
 import type { ModelChange } from '../model/model-change';
 import type { TrafficModel } from '../model/traffic-model';
 import { RESOURCE_TYPES, type EncodedResource } from '../resources/encoded-resource';
@@ -18,11 +18,11 @@ import { KeptHosts, LITERAL_HOSTS } from '../resolution/dialled-hosts';
 import { hasChains, trustedMeshOf, type EnvoyView } from './envoy-view';
 import type { EnvoyResourcesOptions } from './envoy-resources-options';
 import { ListedNames } from './listed-names';
-import { MadeResources } from './made-resources';
+import { BuildTargets } from './build-targets';
 import * as names from './names';
 import { OnDemandAddresses } from './on-demand-addresses';
 import { consumerScope, scopeNameOf, scopesOf } from './scopes';
-import { staleNames, type StaleNames } from './stale-names';
+import { takeInvalidated, type InvalidatedTargets } from './invalidated-targets';
 import { ServedResources, TrustVersions } from './served-resources';
 import { trafficDerivation, type TrafficChange, type TrafficTables } from './traffic-tables';
 import { Translation } from './translation';
@@ -59,7 +59,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private readonly translation: Translation;
   private readonly withheld: WithheldServices;
   private readonly lists: ListedNames;
-  private readonly made = new MadeResources();
+  private readonly made = new BuildTargets();
   /** Since which revision changes are announced that are announced in slices. */
   private announcingSince: number | undefined;
   private readonly policies: PolicySource;
@@ -233,7 +233,7 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   /** The address is listed from now on, with its filter chain and all that this names. */
-  private beginUse(view: EnvoyView, vip: string, destination: DestinationFace, routes: string | undefined): void {
+  private beginUse(view: EnvoyView, vip: string, destination: DestinationConfig, routes: string | undefined): void {
     this.stateOf(view).onDemand.begin({ vip, chain: `fc:${vip}`, routes });
     this.relistIn(view);
     this.tell(listener, [names.OUTBOUND_LISTENER, names.REENTRY_LISTENER], { view });
@@ -304,7 +304,10 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   }
 
   private *announceLater(since: number): Generator<undefined> {
-    yield* this.announce(since, MOST_IN_STEP);
+    for (const _ of this.announce(since, MOST_IN_STEP)) {
+      this.relist(since);
+      yield;
+    }
     this.announcingSince = undefined;
   }
 
@@ -321,17 +324,22 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
   private applied(destinations: TrafficChange['destinations'], since: number): void {
     this.hosts.keepThoseOf(this.model);
     // Whether a view lists a destination may depend on all of it but its endpoints.
-    const relisted = destinations.filter(isOtherFace);
+    const relisted = destinations.filter(hasOtherConfig);
     for (const { name } of relisted) this.lists.destinationChanged(name);
     const first = Math.min(since, this.announcingSince ?? since);
     for (const _ of this.announce(first)) continue;
-    if (relisted.length > 0) for (const each of this.listeners) each.relisted({ revision: first });
+    this.relist(first);
+  }
+
+  /** Announces once that lists have other names, where a destination of theirs has changed. */
+  private relist(revision: number): void {
+    if (this.lists.hasChanged()) for (const each of this.listeners) each.relisted({ revision });
   }
 
   /** Announces what was made of something that has changed, so much a step; all at once without `mostInStep`. */
   private *announce(since: number, mostInStep = Infinity): Generator<undefined> {
     const { reads } = this.tables;
-    for (const changed of staleNames(reads, this.made, mostInStep)) {
+    for (const changed of takeInvalidated(reads, this.made, mostInStep)) {
       this.tellStale(changed, since);
       yield;
       // All is announced with the tables that came meanwhile.
@@ -351,13 +359,12 @@ export class EnvoyResources implements ResourceSource<EnvoyView> {
     }
   }
 
-  private tellStale({ resources, gone, destinations, relisted, views }: StaleNames, since: number): void {
+  private tellStale({ resources, gone, destinations, relisted, views }: InvalidatedTargets, since: number): void {
     for (const { type, group, names } of resources.values()) this.tell(type, names, { since, group });
     for (const { type, name } of gone) this.forgetGone(type, name);
     for (const view of relisted) this.relistIn(view, since);
     for (const view of views) for (const each of this.listeners) each.allChanged(since, view);
     for (const name of destinations) this.lists.destinationChanged(name);
-    if (destinations.length > 0) for (const each of this.listeners) each.relisted({ revision: since });
   }
 
   /**

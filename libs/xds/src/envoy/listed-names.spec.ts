@@ -31,7 +31,7 @@ function withOneMore(services: number) {
     VIEWS.flatMap((view) => [cluster, listener].map((type) => new Set(source.names({ id: 'p', view }, type))));
   const before = lists();
   zone.put(...service(services));
-  const looks = jest.spyOn(source.model, 'face');
+  const looks = jest.spyOn(source.model, 'config');
   const after = lists();
   const came = after.map((names, i) => [...names].filter((name) => !before[i]?.has(name)).length);
   return { sizes: after.map(({ size }) => size), came, looks: looks.mock.calls.length };

@@ -1,5 +1,5 @@
 import { compareText } from '@causeway/resources';
-import type { DestinationFace } from '../model/destination';
+import type { DestinationConfig } from '../model/destination';
 import type { SocketAddress } from '../model/zone-entrance';
 import { RESOURCE_TYPES } from '../resources/encoded-resource';
 import { Reader, type Recording } from '../reads/recorded-reads';
@@ -7,7 +7,7 @@ import { declaredBackends } from './dataplane/reachable-backends';
 import { vipOf } from './destination-table';
 import { hasChains, type EnvoyView } from './envoy-view';
 import { GivenNames } from '../reads/given-names';
-import type { MadeOf } from './made-resources';
+import type { BuildTarget } from './build-targets';
 import * as names from './names';
 import type { TrafficTables } from './traffic-tables';
 import type { Translation } from './translation';
@@ -34,7 +34,7 @@ interface KeptList {
 interface Lists {
   readonly byType: Map<string, KeptList>;
   /** Who reads what is the view's own. */
-  readonly reader: Reader<MadeOf>;
+  readonly reader: Reader<BuildTarget>;
   /** Grows with every change that concerns this view alone. */
   changes: number;
 }
@@ -42,7 +42,7 @@ interface Lists {
 /** What a list has of what is the view's own, and of one destination. */
 interface ListedType {
   own(view: EnvoyView): Iterable<string>;
-  of(view: EnvoyView, destination: DestinationFace, isListed: boolean): Iterable<string>;
+  of(view: EnvoyView, destination: DestinationConfig, isListed: boolean): Iterable<string>;
 }
 
 /** Changed destinations that are remembered; who looks more seldom makes its lists anew. */
@@ -63,8 +63,9 @@ export class ListedNames {
   /** Names of destinations of which lists may have other names, in the order of their changes; the first has the number `forgotten`. */
   private changed: string[] = [];
   private forgotten = 0;
+  private announced = 0;
   private readonly kept = new WeakMap<EnvoyView, Lists>();
-  private readonly readers = new Map<string, Reader<MadeOf>>();
+  private readonly readers = new Map<string, Reader<BuildTarget>>();
   private readonly types: ReadonlyMap<string, ListedType> = new Map<string, ListedType>([
     [
       RESOURCE_TYPES.cluster,
@@ -100,6 +101,14 @@ export class ListedNames {
     this.forgotten += dropped;
   }
 
+  /** Returns whether destinations have changed since the last call. */
+  hasChanged(): boolean {
+    const position = this.forgotten + this.changed.length;
+    const hasMoved = position !== this.announced;
+    this.announced = position;
+    return hasMoved;
+  }
+
   names(view: EnvoyView, type: string): ReadonlySet<string> {
     return this.list(view, type)?.names ?? NONE;
   }
@@ -115,7 +124,7 @@ export class ListedNames {
   /** Whether the lists of a view hold what its own Dataplane has, and nothing that services bring or take. */
   areOwn(view: EnvoyView): boolean {
     const { reader } = this.listsOf(view);
-    return this.parts.tables().reads.record(ownOf(reader), () => this.holdOwn(view));
+    return this.parts.tables().reads.record(recordingFor(reader), () => this.holdOwn(view));
   }
 
   /** The `address:port` of the HTTP services that are listed for a view. */
@@ -133,7 +142,7 @@ export class ListedNames {
       const at = destination && translation.chainAt(view, destination);
       if (at !== undefined) found.add(at);
     }
-    return [...found].sort(compareText).map(names.socketOf);
+    return [...found].sort(compareText).map(names.parseHostPort);
   }
 
   private list(view: EnvoyView, type: string): GivenNames | undefined {
@@ -147,7 +156,7 @@ export class ListedNames {
     const isFollowing = known?.version === version && known.position >= this.forgotten;
     const list = isFollowing ? known : { given: new GivenNames(), version, position: now };
     const { reads, model } = this.parts.tables();
-    const own = ownOf(reader);
+    const own = recordingFor(reader);
     if (!isFollowing) reads.record(own, () => list.given.give(OWN, of.own(view)));
     const touched = isFollowing
       ? this.changed.slice(list.position - this.forgotten)
@@ -155,7 +164,7 @@ export class ListedNames {
     const isListed = reads.record(own, () => this.listing(view));
     for (const name of new Set(touched))
       reads.record({ shared: () => this.readerOf(name), own: () => reader }, () => {
-        const destination = model.face(name);
+        const destination = model.config(name);
         list.given.give(name, destination ? of.of(view, destination, isListed(destination)) : []);
       });
     if (!isFollowing) list.given.follow(known?.given);
@@ -164,8 +173,8 @@ export class ListedNames {
     return list.given;
   }
 
-  private readerOf(name: string): Reader<MadeOf> {
-    const reader = this.readers.get(name) ?? new Reader<MadeOf>({ of: 'destination in lists', name });
+  private readerOf(name: string): Reader<BuildTarget> {
+    const reader = this.readers.get(name) ?? new Reader<BuildTarget>({ of: 'destination in lists', name });
     this.readers.set(name, reader);
     return reader;
   }
@@ -200,7 +209,7 @@ export class ListedNames {
     }
   }
 
-  private *clustersOf(view: EnvoyView, destination: DestinationFace, isListed: boolean): Iterable<string> {
+  private *clustersOf(view: EnvoyView, destination: DestinationConfig, isListed: boolean): Iterable<string> {
     const { translation } = this.parts;
     for (const sni of translation.own.serverNames(view, destination)) yield names.ingressClusterName(sni);
     if (view.egress) yield* translation.egress.clusterNames(destination);
@@ -213,7 +222,7 @@ export class ListedNames {
   /** The cluster of a destination and those that its routes lead to. */
   private *withBackends(view: EnvoyView, name: string): Iterable<string> {
     yield name;
-    const destination = this.parts.translation.face(view, name);
+    const destination = this.parts.translation.config(view, name);
     if (destination) yield* this.parts.tables().routes.backends(view, destination);
   }
 
@@ -225,13 +234,13 @@ export class ListedNames {
     if (view.capture?.type === 'redirect') yield* [names.OUTBOUND_LISTENER, names.REENTRY_LISTENER];
   }
 
-  private *listenersOf(view: EnvoyView, destination: DestinationFace, isListed: boolean): Iterable<string> {
+  private *listenersOf(view: EnvoyView, destination: DestinationConfig, isListed: boolean): Iterable<string> {
     if (view.capture?.type !== 'bind' || !isListed || destination.vip === '') return;
     const vip = vipOf(destination);
     if (!this.parts.translation.own.isTaken(view, vip)) yield `outbound:${vip}`;
   }
 
-  private *chainsOf(view: EnvoyView, destination: DestinationFace, isListed: boolean): Iterable<string> {
+  private *chainsOf(view: EnvoyView, destination: DestinationConfig, isListed: boolean): Iterable<string> {
     const at = isListed && hasChains(view) ? this.parts.translation.chainAt(view, destination) : undefined;
     if (at !== undefined) yield at;
   }
@@ -244,7 +253,7 @@ export class ListedNames {
   }
 
   /** Says of a destination whether its clients are told of it without asking. */
-  private listing(view: EnvoyView): (destination: DestinationFace) => boolean {
+  private listing(view: EnvoyView): (destination: DestinationConfig) => boolean {
     const listed = this.listedIn(view);
     const { withheld } = this.parts;
     return (each) =>
@@ -270,13 +279,13 @@ export class ListedNames {
   private listsOf(view: EnvoyView): Lists {
     const known = this.kept.get(view);
     if (known) return known;
-    const reader = new Reader<MadeOf>({ of: 'lists', view });
+    const reader = new Reader<BuildTarget>({ of: 'lists', view });
     const lists: Lists = { byType: new Map(), reader, changes: 0 };
     this.kept.set(view, lists);
     return lists;
   }
 }
 
-function ownOf(reader: Reader<MadeOf>): Recording<MadeOf> {
+function recordingFor(reader: Reader<BuildTarget>): Recording<BuildTarget> {
   return { shared: () => reader, own: () => reader };
 }

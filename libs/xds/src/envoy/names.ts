@@ -29,7 +29,7 @@ export function hostPort({ address, port }: SocketAddress): string {
 }
 
 /** What `hostPort` was given. */
-export function socketOf(text: string): SocketAddress {
+export function parseHostPort(text: string): SocketAddress {
   const end = text.lastIndexOf(':');
   const host = text.slice(0, end);
   return { address: host.startsWith('[') ? host.slice(1, -1) : host, port: Number(text.slice(end + 1)) };

@@ -9,7 +9,7 @@ import {
   type RuleAction,
 } from '@causeway/routing';
 import { identityKey, type Violation } from '@causeway/resources';
-import type { Destination, DestinationFace } from '../model/destination';
+import type { Destination, DestinationConfig } from '../model/destination';
 import type { TrafficModel } from '../model/traffic-model';
 import { backendShares, type BackendShare, type ClusterPart } from '../routes/backend-shares';
 import { grpcClusterOf } from '../grpc/grpc-backends';
@@ -48,7 +48,7 @@ export class ServiceRoutes {
 
   constructor(
     private readonly table: RouteTable,
-    private readonly model: Pick<TrafficModel, 'zone' | 'namesOfService' | 'destination' | 'face'>,
+    private readonly model: Pick<TrafficModel, 'zone' | 'namesOfService' | 'destination' | 'config'>,
     private readonly policies: EffectivePolicies,
     private readonly reads: Reads = NO_READS,
   ) {
@@ -117,7 +117,7 @@ export class ServiceRoutes {
     if (!binding) return implicitCalls(frontend, policiesOf(), hashOf);
     const { table, model } = this;
     const { zone } = model;
-    const destinationOf = (service: Destination['service'], port: number): DestinationFace | undefined =>
+    const destinationOf = (service: Destination['service'], port: number): DestinationConfig | undefined =>
       this.destinationsOf(service, port)[0];
     const clusterOf = (backend: Backend): GrpcCluster => grpcClusterOf(backend, { zone, frontend, destinationOf });
     return grpcRoutes(binding, { table, clusterOf, policiesOf, hashOf });
@@ -149,16 +149,16 @@ export class ServiceRoutes {
   /** Of several clusters the first that chooses by a hash says of what. */
   private readonly hashOf: HashOf = (clusters) => {
     for (const cluster of clusters) {
-      const destination = this.model.face(destinationOfLocalEndpoints(cluster) ?? cluster);
+      const destination = this.model.config(destinationOfLocalEndpoints(cluster) ?? cluster);
       const found = destination ? hashPolicies(this.backendPolicies.rulesOf(destination).balancing) : [];
       if (found.length > 0) return found;
     }
     return [];
   };
 
-  private destinationsOf(service: Destination['service'], port: number): readonly DestinationFace[] {
+  private destinationsOf(service: Destination['service'], port: number): readonly DestinationConfig[] {
     return this.model.namesOfService(identityKey(service)).flatMap((name) => {
-      const destination = this.model.face(name);
+      const destination = this.model.config(name);
       return destination?.port === port ? [destination] : [];
     });
   }
@@ -167,7 +167,7 @@ export class ServiceRoutes {
   private namesOf({ services, port }: Backend): readonly string[] {
     return services
       .flatMap((service) => this.model.namesOfService(identityKey(service)))
-      .filter((name) => this.model.face(name)?.port === port);
+      .filter((name) => this.model.config(name)?.port === port);
   }
 
   /** The clusters of a backend; several share by their instances. */

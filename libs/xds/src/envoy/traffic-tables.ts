@@ -15,7 +15,7 @@ import type { HostSource } from '../resolution/dialled-hosts';
 import { DestinationTable } from './destination-table';
 import { ExplicitOutbounds } from './dataplane/explicit-outbounds';
 import { ReachableBackends } from './dataplane/reachable-backends';
-import type { MadeOf } from './made-resources';
+import type { BuildTarget } from './build-targets';
 import { ServiceRoutes } from './service-routes';
 
 /** What a change did to the tables; `point`: where the index was after it, where it was one of the index. */
@@ -35,7 +35,7 @@ export interface TrafficSources {
 /** What is derived from one load of the index: the model, the tables of its destinations, and the routes to them. */
 export class TrafficTables {
   /** What was made of these tables, by what of them it was made of. */
-  readonly reads = new RecordedReads<MadeOf>();
+  readonly reads = new RecordedReads<BuildTarget>();
   readonly model: TrafficModel;
   readonly table = new DestinationTable(this.reads);
   readonly backends = new ReachableBackends(this.reads);

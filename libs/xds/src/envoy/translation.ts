@@ -8,7 +8,7 @@ import {
   TlsSecret,
 } from '@causeway/proto-gen';
 import { identityKey } from '@causeway/resources';
-import { hasNames, type Destination, type DestinationFace, type LocalEndpoint } from '../model/destination';
+import { hasNames, type Destination, type DestinationConfig, type LocalEndpoint } from '../model/destination';
 import { GrpcTranslation } from '../grpc/grpc-translation';
 import { encodeResource, RESOURCE_TYPES } from '../resources/encoded-resource';
 import { destinationCluster, emptyCluster, reentryCluster } from './messages/clusters';
@@ -19,7 +19,7 @@ import { hasChains, type EnvoyView } from './envoy-view';
 import { hostNameOf } from './messages/host-name';
 import { type ingressListener } from './messages/ingress-listener';
 import * as names from './names';
-import { OwnTranslation } from './own-translation';
+import { DataplaneTranslation } from './dataplane-translation';
 import { externalEndpoints, needsSystemAuthorities, problemOf } from './messages/external-sockets';
 import { kept, type Plan, type TranslationOptions } from './plan';
 import * as outbound from './messages/outbound-listeners';
@@ -33,12 +33,12 @@ const ABSENT = undefined;
 export class Translation {
   private readonly grpc: GrpcTranslation;
   readonly egress: EgressTranslation;
-  readonly own: OwnTranslation;
+  readonly own: DataplaneTranslation;
 
   constructor(private readonly options: TranslationOptions) {
     this.grpc = new GrpcTranslation(options);
     this.egress = new EgressTranslation(options);
-    this.own = new OwnTranslation({
+    this.own = new DataplaneTranslation({
       tables: options.tables,
       filterTo: (view, name) => this.filterToName(view, name),
     });
@@ -80,8 +80,8 @@ export class Translation {
   }
 
   /** The same without its endpoints. */
-  face({ mesh }: EnvoyView, name: string): DestinationFace | undefined {
-    const found = this.options.tables().model.face(name);
+  config({ mesh }: EnvoyView, name: string): DestinationConfig | undefined {
+    const found = this.options.tables().model.config(name);
     return found?.service.mesh === mesh ? found : undefined;
   }
 
@@ -215,12 +215,12 @@ export class Translation {
     return { ...kept('mesh', (last) => encodeResource(RouteConfiguration, fields, last)), ...firstProblem(problems) };
   }
 
-  private carriage(view: EnvoyView, destination: DestinationFace): Carriage {
+  private carriage(view: EnvoyView, destination: DestinationConfig): Carriage {
     return this.options.tables().routes.carriage(view, destination);
   }
 
   /** Whether a destination has a filter chain of its own in the view's redirect listener: where it is more than bytes. */
-  hasChain(view: EnvoyView, destination: DestinationFace): boolean {
+  hasChain(view: EnvoyView, destination: DestinationConfig): boolean {
     return hasChains(view) && this.carriage(view, destination) !== 'bytes';
   }
 
@@ -252,12 +252,12 @@ export class Translation {
   }
 
   /** The destination whose routes decide about a resource. */
-  private routed(view: EnvoyView, type: string, name: string): DestinationFace | undefined {
+  private routed(view: EnvoyView, type: string, name: string): DestinationConfig | undefined {
     const { table } = this.options.tables();
-    if (view.wire === 'grpc') return type === RESOURCE_TYPES.listener ? table.faceOfTarget(view.mesh, name) : ABSENT;
-    if (type === RESOURCE_TYPES.routes) return this.face(view, name);
+    if (view.wire === 'grpc') return type === RESOURCE_TYPES.listener ? table.configOfTarget(view.mesh, name) : ABSENT;
+    if (type === RESOURCE_TYPES.routes) return this.config(view, name);
     const vip = names.vipIn(type, name);
-    return vip === undefined ? ABSENT : table.faceAtVip(view.mesh, vip);
+    return vip === undefined ? ABSENT : table.configAtVip(view.mesh, vip);
   }
 
   private secret(view: EnvoyView, name: string): Plan | 'pending' | undefined {
@@ -275,15 +275,15 @@ export class Translation {
     const { table, model } = this.options.tables();
     const found = ingress || egress ? ABSENT : table.withHostname(mesh, name);
     if (!found) return ABSENT;
-    const ports = model.namesOfService(identityKey(found.service)).flatMap((each) => model.face(each) ?? []);
+    const ports = model.namesOfService(identityKey(found.service)).flatMap((each) => model.config(each) ?? []);
     return kept('mesh', (last) => encodeResource(HostName, hostNameOf(name, found, ports), last));
   }
 
   /** The address of a destination, where what is there is more than bytes to a view. */
-  chainAt(view: EnvoyView, { vip, port }: DestinationFace): string | undefined {
+  chainAt(view: EnvoyView, { vip, port }: DestinationConfig): string | undefined {
     if (vip === '') return undefined;
     const at = vipOf({ vip, port });
-    const holder = this.options.tables().table.faceAtVip(view.mesh, at);
+    const holder = this.options.tables().table.configAtVip(view.mesh, at);
     return holder && this.hasChain(view, holder) ? at : undefined;
   }
 }

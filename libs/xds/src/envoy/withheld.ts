@@ -1,6 +1,6 @@
 import { Cluster, FilterChain, Listener } from '@causeway/proto-gen';
 import { clientListener } from '../grpc/grpc-resources';
-import type { DestinationFace } from '../model/destination';
+import type { DestinationConfig } from '../model/destination';
 import { encodeResource, RESOURCE_TYPES } from '../resources/encoded-resource';
 import { isWithheldFrom } from './dataplane/reachable-backends';
 import type { EnvoyView } from './envoy-view';
@@ -20,14 +20,14 @@ export class WithheldServices {
   constructor(private readonly options: Pick<TranslationOptions, 'tables'>) {}
 
   /** Whether a destination is withheld from the proxies of a view. Costs one look where the mesh has no service of App Mesh. */
-  has({ mesh, dataplane }: EnvoyView, destination: DestinationFace): boolean {
+  has({ mesh, dataplane }: EnvoyView, destination: DestinationConfig): boolean {
     if (!dataplane || !this.options.tables().backends.hasAppMesh(mesh)) return false;
     return isWithheldFrom(this.options.tables().dataplane(dataplane), destination);
   }
 
   /** The destination at an address of the view's mesh, unless it is withheld. */
-  atVip(view: EnvoyView, vip: string): DestinationFace | undefined {
-    const found = this.options.tables().table.faceAtVip(view.mesh, vip);
+  atVip(view: EnvoyView, vip: string): DestinationConfig | undefined {
+    const found = this.options.tables().table.configAtVip(view.mesh, vip);
     return found && !this.has(view, found) ? found : undefined;
   }
 
@@ -43,11 +43,11 @@ export class WithheldServices {
   }
 
   /** The destination that a client enters by a resource of this name. */
-  private entered({ mesh, wire }: EnvoyView, type: string, name: string): DestinationFace | undefined {
+  private entered({ mesh, wire }: EnvoyView, type: string, name: string): DestinationConfig | undefined {
     const { table, backends } = this.options.tables();
     if (!backends.hasAppMesh(mesh)) return undefined;
-    if (wire === 'grpc') return type === listener ? table.faceOfTarget(mesh, name) : undefined;
+    if (wire === 'grpc') return type === listener ? table.configOfTarget(mesh, name) : undefined;
     const vip = names.vipIn(type, name);
-    return vip === undefined ? undefined : table.faceAtVip(mesh, vip);
+    return vip === undefined ? undefined : table.configAtVip(mesh, vip);
   }
 }

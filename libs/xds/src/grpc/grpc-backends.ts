@@ -1,7 +1,7 @@
 import type { Identity } from '@causeway/resources';
 import type { Destination as Backend } from '@causeway/routing';
 import { localEndpointsName } from '../envoy/names';
-import type { Destination, DestinationFace } from '../model/destination';
+import type { Destination, DestinationConfig } from '../model/destination';
 import { NO_BACKEND, type GrpcCluster } from './grpc-routes';
 
 /** Where the clients of a channel are. */
@@ -9,7 +9,7 @@ export interface ChannelPlace {
   readonly zone: string;
   /** What the channel names. */
   readonly frontend: Pick<Destination, 'name'>;
-  readonly destinationOf: (service: Identity, port: number) => DestinationFace | undefined;
+  readonly destinationOf: (service: Identity, port: number) => DestinationConfig | undefined;
 }
 
 /**
@@ -22,7 +22,7 @@ export function grpcClusterOf(
   { zone, frontend, destinationOf }: ChannelPlace,
 ): GrpcCluster {
   const found = services.flatMap((service) => destinationOf(service, port) ?? []);
-  const isOwn = ({ name }: DestinationFace): boolean => name === frontend.name;
+  const isOwn = ({ name }: DestinationConfig): boolean => name === frontend.name;
   const away = found.find((each) => !isOwn(each) && reachesAway(each.service, zone));
   const chosen = found.find(isOwn) ?? found[0];
   if (!chosen) return { cluster: NO_BACKEND };

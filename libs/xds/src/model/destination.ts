@@ -46,28 +46,28 @@ export interface Destination {
 }
 
 /** What of a destination its endpoints, however they come and go, leave as it is. */
-export type DestinationFace = Omit<Destination, 'local' | 'localNames' | 'remote' | 'identities' | 'hosts'>;
+export type DestinationConfig = Omit<Destination, 'local' | 'localNames' | 'remote' | 'identities' | 'hosts'>;
 
 /** Whether a change of a destination is one of more than its endpoints. */
-export function isOtherFace({
+export function hasOtherConfig({
   before,
   after,
 }: {
   readonly before?: Destination | undefined;
   readonly after?: Destination | undefined;
 }): boolean {
-  return !before || !after || !isDeepStrictEqual(faceOf(before), faceOf(after));
+  return !before || !after || !isDeepStrictEqual(omitEndpoints(before), omitEndpoints(after));
 }
 
-function faceOf({
+function omitEndpoints({
   local: _,
   localNames: __,
   remote: ___,
   identities: ____,
   hosts: _____,
-  ...face
-}: Destination): DestinationFace {
-  return face;
+  ...config
+}: Destination): DestinationConfig {
+  return config;
 }
 
 /** An inbound of a Dataplane of this zone. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { AccessRules } from '@causeway/policies';
 import type { AccessTable } from './inbound-access';
-import type { DestinationFace } from './destination';
+import type { DestinationConfig } from './destination';
 import type { InboundRules } from './inbound-rules';
 
 /** Services outside the mesh, by their server names at the egress, and who may call them: the same of all. */
@@ -20,7 +20,7 @@ const PARTS = 16;
  * hold all that the index does a service keeps its rules, and of one that came or changed meanwhile they are `unknown`: nobody may call it.
  */
 export class EgressRules {
-  private readonly last = new WeakMap<DestinationFace, AccessRules | 'none'>();
+  private readonly last = new WeakMap<DestinationConfig, AccessRules | 'none'>();
   private readonly ids = new WeakMap<AccessRules, string>();
 
   constructor(
@@ -29,7 +29,7 @@ export class EgressRules {
   ) {}
 
   /** Undefined where no policy says anything of the service, so that the mesh's default holds. */
-  of(destination: DestinationFace): AccessRules | undefined | 'unknown' {
+  of(destination: DestinationConfig): AccessRules | undefined | 'unknown' {
     const { service, port } = destination;
     const isOpen = this.access.ofEgress(service.mesh)?.callers === 'anyone';
     const found = this.rules.ofService({ service, port }, isOpen ? 'Allow' : 'Deny');
@@ -39,7 +39,7 @@ export class EgressRules {
   }
 
   /** Those of these services that policies decide about, by mesh: together where rules are equal. Linear in the services. */
-  group(destinations: Iterable<DestinationFace>): ReadonlyMap<string, readonly RuledServices[]> {
+  group(destinations: Iterable<DestinationConfig>): ReadonlyMap<string, readonly RuledServices[]> {
     const meshes = new Map<string, Map<string, Part>>();
     for (const each of destinations) {
       const rules = this.of(each);

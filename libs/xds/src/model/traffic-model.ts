@@ -18,10 +18,10 @@ import { LITERAL_HOSTS, type HostSource } from '../resolution/dialled-hosts';
 import {
   destinationsOf,
   hasNames,
-  isOtherFace,
+  hasOtherConfig,
   SERVICE_KINDS,
   type Destination,
-  type DestinationFace,
+  type DestinationConfig,
 } from './destination';
 import { AccessTable, type AccessSource } from './inbound-access';
 import { NO_CHANGE, type DestinationChange, type ModelChange } from './model-change';
@@ -120,8 +120,8 @@ export class TrafficModel {
   }
 
   /** A destination of which nothing is read that its endpoints make another. */
-  face(name: string): DestinationFace | undefined {
-    this.reads.read(`face ${name}`);
+  config(name: string): DestinationConfig | undefined {
+    this.reads.read(`config ${name}`);
     return this.byName.get(name);
   }
 
@@ -377,7 +377,7 @@ export class TrafficModel {
     if (after) this.byName.set(name, after);
     else this.byName.delete(name);
     this.reads.changed(`destination ${name}`, !after);
-    if (isOtherFace(change)) this.reads.changed(`face ${name}`, !after);
+    if (hasOtherConfig(change)) this.reads.changed(`config ${name}`, !after);
     return [change];
   }
 

@@ -49,7 +49,7 @@ export function effectiveIn(source: Pick<PolicySource, 'table' | 'isCurrent'>, r
       return source.table.effectiveOfRule(kind, at);
     },
     effectiveOfBackend: (kind, of) => {
-      read(useOf(kind), of.service);
+      read(classifyKind(kind), of.service);
       return source.table.effectiveOfBackend(kind, of);
     },
     consumersOf: (frontend) => {
@@ -65,16 +65,16 @@ export function effectiveIn(source: Pick<PolicySource, 'table' | 'isCurrent'>, r
 /** What policies are for: rules of routes, those who call a service, and those who serve it. */
 type PolicyUse = 'rules' | 'callers' | 'servers';
 
-function useOf(kind: string): PolicyUse {
+function classifyKind(kind: string): PolicyUse {
   if (callersKinds.has(kind)) return 'callers';
   return serversKinds.has(kind) ? 'servers' : 'rules';
 }
 
 /** Announces what a change of policies makes other than it was read. */
 export function announcePolicies({ rules, backends, meshes }: PolicyChange, reads: Reads): void {
-  for (const { kind, frontend } of rules) reads.changed(`${useOf(kind)} ${frontend}`);
-  for (const { kind, service } of backends) reads.changed(`${useOf(kind)} ${service}`);
-  for (const { kind, mesh } of meshes) reads.changed(`${useOf(kind)} of ${mesh}`);
+  for (const { kind, frontend } of rules) reads.changed(`${classifyKind(kind)} ${frontend}`);
+  for (const { kind, service } of backends) reads.changed(`${classifyKind(kind)} ${service}`);
+  for (const { kind, mesh } of meshes) reads.changed(`${classifyKind(kind)} of ${mesh}`);
 }
 
 /** The services of which AccessPolicies may be others, by identity key. Linear in all services where a policy of a Mesh is. */

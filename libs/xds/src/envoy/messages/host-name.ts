@@ -1,12 +1,12 @@
 import { HostName } from '@causeway/proto-gen';
 import type { Identity } from '@causeway/resources';
-import type { DestinationFace } from '../../model/destination';
+import type { DestinationConfig } from '../../model/destination';
 
 /** What a hostname of a service means to clients of its mesh: the fields of `causeway.dns.v1.Name`. `ports`: all of the service. */
 export function hostNameOf(
   name: string,
-  { service, vip }: DestinationFace,
-  ports: readonly DestinationFace[],
+  { service, vip }: DestinationConfig,
+  ports: readonly DestinationConfig[],
 ): Parameters<typeof HostName.fromPartial>[0] & { readonly name: string } {
   return {
     name,

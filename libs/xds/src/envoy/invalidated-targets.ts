@@ -1,6 +1,6 @@
 import type { EnvoyView } from './envoy-view';
 import type { RecordedReads } from '../reads/recorded-reads';
-import type { MadeOf, MadeResource, MadeResources } from './made-resources';
+import type { BuildTarget, ResourceTarget, BuildTargets } from './build-targets';
 
 interface OfType {
   readonly type: string;
@@ -9,7 +9,7 @@ interface OfType {
 }
 
 /** What was made of something that has changed since, to be announced together. */
-export class StaleNames {
+export class InvalidatedTargets {
   /** By type and group. */
   readonly resources = new Map<string, OfType>();
   readonly destinations: string[] = [];
@@ -17,10 +17,10 @@ export class StaleNames {
   readonly relisted: EnvoyView[] = [];
   readonly views: EnvoyView[] = [];
   /** Resources that were made of something that is gone. */
-  readonly gone: MadeResource[] = [];
+  readonly gone: ResourceTarget[] = [];
   size = 0;
 
-  add(made: MadeOf, isGone: boolean): void {
+  add(made: BuildTarget, isGone: boolean): void {
     this.size += 1;
     if (made.of === 'lists') this.relisted.push(made.view);
     else if (made.of === 'view') this.views.push(made.view);
@@ -37,18 +37,18 @@ export class StaleNames {
 }
 
 /** What was made of something that has changed, so much a step: none of it is known as made any more. */
-export function* staleNames(
-  reads: RecordedReads<MadeOf>,
-  made: MadeResources,
+export function* takeInvalidated(
+  reads: RecordedReads<BuildTarget>,
+  made: BuildTargets,
   mostInStep: number,
-): Generator<StaleNames> {
-  let found = new StaleNames();
+): Generator<InvalidatedTargets> {
+  let found = new InvalidatedTargets();
   for (const { of, isGone } of reads.takeStale()) {
     found.add(of, isGone);
     if (of.of === 'resource') made.forget(of);
     if (found.size < mostInStep) continue;
     yield found;
-    found = new StaleNames();
+    found = new InvalidatedTargets();
   }
   if (found.size > 0) yield found;
 }

@@ -2,7 +2,7 @@ import { Reader, type Recording } from '../reads/recorded-reads';
 import type { EnvoyView } from './envoy-view';
 
 /** A resource by type and name: for all who ask for it, or with `group` one that only the proxies of this Dataplane have. */
-export interface MadeResource {
+export interface ResourceTarget {
   readonly of: 'resource';
   readonly type: string;
   readonly name: string;
@@ -13,32 +13,32 @@ export interface MadeResource {
  * What is made of the tables of traffic: resources; what of any resource depends on the Dataplane of a view; what lists have of a
  * destination; and what they have of a view's own.
  */
-export type MadeOf =
-  | MadeResource
+export type BuildTarget =
+  | ResourceTarget
   | { readonly of: 'view'; readonly view: EnvoyView }
   | { readonly of: 'destination in lists'; readonly name: string }
   | { readonly of: 'lists'; readonly view: EnvoyView };
 
 /** The resources that were made, as readers of what they were made of. */
-export class MadeResources {
-  private readonly shared = new Map<string, Reader<MadeOf>>();
-  private readonly alone = new Map<string, Map<string, Reader<MadeOf>>>();
+export class BuildTargets {
+  private readonly shared = new Map<string, Reader<BuildTarget>>();
+  private readonly alone = new Map<string, Map<string, Reader<BuildTarget>>>();
   /** Of the shared ones, those of which there is nothing: they are known as long as somebody asks for them by name. */
   private readonly absent = new Set<string>();
-  private readonly views = new WeakMap<EnvoyView, Reader<MadeOf>>();
+  private readonly views = new WeakMap<EnvoyView, Reader<BuildTarget>>();
 
   /** Who reads what a resource is made of for a view; `group`: of its proxies. */
   recording(
     view: EnvoyView,
     { type, name, group }: { readonly type: string; readonly name: string; readonly group: string | undefined },
-  ): Recording<MadeOf> {
-    const shared = (): Reader<MadeOf> => readerIn(this.shared, { of: 'resource', type, name });
+  ): Recording<BuildTarget> {
+    const shared = (): Reader<BuildTarget> => readerIn(this.shared, { of: 'resource', type, name });
     if (group === undefined) return { shared, own: () => this.readerOf(view) };
     return {
       shared,
       own: () => this.readerOf(view),
       alone: () => {
-        const known = this.alone.get(group) ?? new Map<string, Reader<MadeOf>>();
+        const known = this.alone.get(group) ?? new Map<string, Reader<BuildTarget>>();
         this.alone.set(group, known);
         return readerIn(known, { of: 'resource', type, name, group });
       },
@@ -46,7 +46,7 @@ export class MadeResources {
   }
 
   /** What this was made of has changed: whoever makes it again is another reader. */
-  forget({ type, name, group }: MadeResource): void {
+  forget({ type, name, group }: ResourceTarget): void {
     const known = group === undefined ? this.shared : this.alone.get(group);
     known?.delete(`${type} ${name}`);
     if (group === undefined) this.absent.delete(`${type} ${name}`);
@@ -59,7 +59,7 @@ export class MadeResources {
   }
 
   /** Nobody asks for this by name any more. Returns its reader where there is no such resource: nobody has it, either. */
-  release(type: string, name: string): Reader<MadeOf> | undefined {
+  release(type: string, name: string): Reader<BuildTarget> | undefined {
     const key = `${type} ${name}`;
     if (!this.absent.delete(key)) return undefined;
     const reader = this.shared.get(key);
@@ -67,16 +67,16 @@ export class MadeResources {
     return reader;
   }
 
-  private readerOf(view: EnvoyView): Reader<MadeOf> {
-    const reader = this.views.get(view) ?? new Reader<MadeOf>({ of: 'view', view });
+  private readerOf(view: EnvoyView): Reader<BuildTarget> {
+    const reader = this.views.get(view) ?? new Reader<BuildTarget>({ of: 'view', view });
     this.views.set(view, reader);
     return reader;
   }
 }
 
-function readerIn(known: Map<string, Reader<MadeOf>>, resource: MadeResource): Reader<MadeOf> {
+function readerIn(known: Map<string, Reader<BuildTarget>>, resource: ResourceTarget): Reader<BuildTarget> {
   const key = `${resource.type} ${resource.name}`;
-  const reader = known.get(key) ?? new Reader<MadeOf>(resource);
+  const reader = known.get(key) ?? new Reader<BuildTarget>(resource);
   known.set(key, reader);
   return reader;
 }

@@ -1,7 +1,7 @@
 import { Cluster, ClusterLoadAssignment, Listener } from '@causeway/proto-gen';
 import { asDataplane, type DataplaneResource } from '@causeway/controllers';
 import type { Identity } from '@causeway/resources';
-import type { Destination, DestinationFace } from '../model/destination';
+import type { Destination, DestinationConfig } from '../model/destination';
 import type { InboundAccess } from '../model/inbound-access';
 import { portsServedAt } from '../model/inbound-services';
 import type { SocketAddress } from '../model/zone-entrance';
@@ -25,7 +25,7 @@ import { kept, type Plan, type TranslationOptions } from './plan';
 const ABSENT = undefined;
 
 /** What a translation of what is a Dataplane's own reads. */
-export interface OwnTranslationOptions extends Pick<TranslationOptions, 'tables'> {
+export interface DataplaneTranslationOptions extends Pick<TranslationOptions, 'tables'> {
   /** What takes a view's connections to a destination; undefined where there is none of this name. */
   readonly filterTo: (
     view: EnvoyView,
@@ -34,8 +34,8 @@ export interface OwnTranslationOptions extends Pick<TranslationOptions, 'tables'
 }
 
 /** What the proxies of one Dataplane, or of one ingress, have and no others: inbounds, ingresses, explicit outbounds. */
-export class OwnTranslation {
-  constructor(private readonly options: OwnTranslationOptions) {}
+export class DataplaneTranslation {
+  constructor(private readonly options: DataplaneTranslationOptions) {}
 
   /** The inbounds that the view's proxies serve. */
   inbounds({ dataplane, isAgent }: EnvoyView): ServedInbounds {
@@ -77,11 +77,11 @@ export class OwnTranslation {
   }
 
   /** The server names under which the view's proxies, as an ingress, lead to a destination. */
-  *serverNames(view: EnvoyView, destination: DestinationFace): Iterable<string> {
+  *serverNames(view: EnvoyView, destination: DestinationConfig): Iterable<string> {
     if (this.ingresses(view).length === 0) return;
     const { table } = this.options.tables();
     for (const sni of serverNames(destination)) {
-      const { service } = table.faceWithSni(sni) ?? {};
+      const { service } = table.configWithSni(sni) ?? {};
       if (service && (view.ingress || service.mesh === view.mesh)) yield sni;
     }
   }
