@@ -13,7 +13,8 @@ import { StoreDatabase } from './database/store-database';
 import { PostgresLease, RELEASE_CHANNEL } from './lease/postgres-lease';
 import { WorkerLeaseKeeper } from './lease/worker-lease-keeper';
 import { NotifyListener } from './log/notify-listener';
-import { DatabaseServers } from './servers/database-servers';
+import type { DatabaseServers } from './servers/database-servers';
+import { databaseServers } from './servers/server-urls';
 import { WakeUpSignal } from './log/wake-up-signal';
 import { PostgresAudit } from './audit/postgres-audit';
 import { PostgresExport } from './backup/postgres-export';
@@ -81,7 +82,7 @@ export class PostgresBackend {
   constructor(private readonly options: PostgresOptions) {
     const { url, clock = systemClock, logger = silentLogger, poolSize = 10, statementTimeout = 30_000 } = options;
     [this.clock, this.logger] = [clock, logger];
-    const servers = new DatabaseServers(url);
+    const servers = databaseServers(url);
     this.servers = servers;
     this.database = new StoreDatabase({ servers, size: poolSize, statementTimeout, applicationName: 'causeway' });
     this.leaseDatabase = new StoreDatabase({
@@ -114,8 +115,8 @@ export class PostgresBackend {
 
   /** Renews the lease by a thread of its own until the event loop has stood still for `stallMs`. */
   leaseKeeper(stallMs: number): LeaseKeeper {
-    const { lease, clock, logger } = this;
-    return new WorkerLeaseKeeper({ url: this.options.url, lease, clock, logger, stallMs });
+    const { lease, clock, logger, servers } = this;
+    return new WorkerLeaseKeeper({ urls: servers.urls, lease, clock, logger, stallMs });
   }
 
   status(): PostgresStatus {

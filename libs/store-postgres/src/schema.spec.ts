@@ -4,7 +4,7 @@ import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres';
 import { storeEntities } from './database/entities';
 import { migrationSource } from './database/migrate';
-import { DatabaseServers } from './servers/database-servers';
+import { databaseServers } from './servers/server-urls';
 
 const GOLDEN = join(__dirname, '../../../migrations/schema.sql');
 
@@ -39,7 +39,7 @@ describe('the schema', () => {
   afterAll(() => database.drop());
 
   it('is what migrations/schema.sql says, and what the entities say', async () => {
-    const source = migrationSource(new DatabaseServers(database.url)).setOptions({ entities: storeEntities });
+    const source = migrationSource(databaseServers(database.url)).setOptions({ entities: storeEntities });
     await source.initialize();
     await source.runMigrations({ transaction: 'each' });
     const client = new Client({ connectionString: database.url });

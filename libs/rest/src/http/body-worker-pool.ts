@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { Unavailable } from '@causeway/resources';
 import { startWorkerThread, type Clock, type Timer, type WorkerThread } from '@causeway/runtime';
@@ -129,7 +130,7 @@ export class BodyWorkerPool {
   }
 
   private take(one: BodyWorker, message: unknown): void {
-    if (!isParseResult(message)) return;
+    if (!isParseResult(message) || !this.pool.has(one)) return;
     const { job } = one;
     one.ready = true;
     one.job = undefined;
@@ -145,6 +146,8 @@ export class BodyWorkerPool {
     one.job?.reject(reason);
     if (!one.ready) for (const job of this.queue.splice(0)) job.reject(reason);
     else this.assign();
+    // Node 20 aborts the whole process where a thread is terminated while it links a module of ECMAScript (typebox is one).
+    if (!one.ready) await Promise.race([once(one.thread, 'message'), once(one.thread, 'exit')]).catch(() => undefined);
     await one.thread.terminate();
   }
 

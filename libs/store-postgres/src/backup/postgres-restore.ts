@@ -16,7 +16,7 @@ import { DatabaseError, type Client } from 'pg';
 import { databaseFailure } from '../database/database-failure';
 import { migrate, MIGRATION_LOCK } from '../database/migrate';
 import { queryOn } from '../database/store-database';
-import { DatabaseServers } from '../servers/database-servers';
+import { databaseServers } from '../servers/server-urls';
 
 /** Rows a statement. */
 const BATCH = 500;
@@ -48,7 +48,7 @@ export type Restored =
  * Rejects with StoreNotEmpty, and with Unavailable when the database goes away. `lines` are without their ends.
  */
 export async function restoreBackup(lines: AsyncIterable<string>, options: RestoreOptions): Promise<Restored> {
-  const servers = new DatabaseServers(options.url);
+  const servers = databaseServers(options.url);
   await migrate({ servers, logger: options.logger, tolerateNewer: false });
   const client = servers.client({
     application_name: 'causeway import',

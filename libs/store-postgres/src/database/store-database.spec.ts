@@ -4,14 +4,14 @@ import { Unavailable } from '@causeway/resources';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/postgres';
 import { createPostgresBackend } from '../../testing/connected-backend';
 import { NoteRow } from './entities';
-import { DatabaseServers } from '../servers/database-servers';
+import { databaseServers } from '../servers/server-urls';
 import { queryOn, StoreDatabase } from './store-database';
 
 it('outlives a connection that the server ends while it is lent and no statement runs on it', async () => {
   const database = await createTestDatabase();
   await (await createPostgresBackend({ url: database.url })).close();
   const pool = new StoreDatabase({
-    servers: new DatabaseServers(database.url),
+    servers: databaseServers(database.url),
     size: 1,
     statementTimeout: 5_000,
     applicationName: 'test',
@@ -44,7 +44,7 @@ it('treats a database that accepts no connections as away', async () => {
   await server.connect();
   await server.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
   const pool = new StoreDatabase({
-    servers: new DatabaseServers(database.url),
+    servers: databaseServers(database.url),
     size: 1,
     statementTimeout: 5_000,
     applicationName: 'test',
@@ -64,7 +64,7 @@ describe('a failing statement', () => {
     database = await createTestDatabase();
     await (await createPostgresBackend({ url: database.url })).close();
     store = new StoreDatabase({
-      servers: new DatabaseServers(database.url),
+      servers: databaseServers(database.url),
       size: 1,
       statementTimeout: 500,
       applicationName: 'test',
@@ -97,7 +97,7 @@ it('ends after the statements under way, and refuses later ones', async () => {
   const database = await createTestDatabase();
   await (await createPostgresBackend({ url: database.url })).close();
   const store = new StoreDatabase({
-    servers: new DatabaseServers(database.url),
+    servers: databaseServers(database.url),
     size: 2,
     statementTimeout: 5_000,
     applicationName: 'test',

@@ -11,7 +11,8 @@ import { RELEASE, RENEW } from './postgres-lease';
 
 /** The thread's `workerData`. */
 export interface LeaseWorkerOptions {
-  readonly url: string;
+  /** The servers of the database, a URL each. */
+  readonly urls: readonly string[];
   readonly epoch: number;
   readonly holder: string;
   readonly leaseMs: number;
@@ -31,7 +32,7 @@ class LeaseWorker {
 
   constructor(private readonly options: LeaseWorkerOptions) {
     this.heartbeat = new LeaseHeartbeat(options.memory);
-    this.servers = new DatabaseServers(options.url);
+    this.servers = new DatabaseServers(options.urls);
   }
 
   async run(): Promise<void> {

@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { basename, join } from 'node:path';
 import { EventLoopLeaseKeeper, silentLogger, systemClock, type KeptLease, type LeaseKeeper } from '@causeway/runtime';
 import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/postgres';
@@ -82,6 +84,23 @@ describe.each(KEEPERS)('a lease that is kept %s', (_, keeperOf) => {
     expect(one.lost()).toBe('another leader has taken over');
     expect(await remaining()).toBe(0);
   });
+});
+
+it('has a thread that loads the driver and nothing of the engine', () => {
+  // Node 20 aborts the process where a thread is ended while it links a module of ECMAScript, as the engine's schemas are.
+  const register = join(__dirname, '../../../../bench/register.cjs');
+  const script = `try { require(${JSON.stringify(join(__dirname, 'lease-worker.ts'))}); } catch {}
+    console.log(JSON.stringify(Object.keys(require.cache)));`;
+  const loaded: unknown = JSON.parse(execFileSync(process.execPath, ['-r', register, '-e', script], { encoding: 'utf8' }));
+  if (!Array.isArray(loaded)) throw new Error('no list of files');
+  const own = loaded.filter((file) => !String(file).includes('/node_modules/')).map((file) => basename(String(file)));
+  expect(own.sort()).toEqual([
+    'database-servers.ts',
+    'lease-heartbeat.ts',
+    'postgres-lease.ts',
+    'register.cjs',
+    'server-addresses.ts',
+  ]);
 });
 
 describe('a lease that a thread keeps', () => {

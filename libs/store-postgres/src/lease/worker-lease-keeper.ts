@@ -16,7 +16,8 @@ import { LeaseHeartbeat, type HeartbeatEnd } from './lease-heartbeat';
 import type { LeaseWorkerOptions } from './lease-worker';
 
 export interface WorkerLeaseKeeperOptions extends EventLoopLeaseKeeperOptions {
-  readonly url: string;
+  /** The servers of the database, a URL each. */
+  readonly urls: readonly string[];
   /** How long the event loop may stand still before its lease is released, ms. */
   readonly stallMs: number;
 }
@@ -102,9 +103,9 @@ class LeaseThread {
   }
 
   private launch(): void {
-    const { url, stallMs, logger } = this.options;
+    const { urls, stallMs, logger } = this.options;
     const { epoch, holder, leaseMs, onLost } = this.request;
-    const data: LeaseWorkerOptions = { url, epoch, holder, leaseMs, stallMs, memory: this.heartbeat.memory };
+    const data: LeaseWorkerOptions = { urls, epoch, holder, leaseMs, stallMs, memory: this.heartbeat.memory };
     const worker = startWorkerThread(join(__dirname, 'lease-worker'), { data, heapMiB: HEAP_MIB });
     this.worker = worker;
     worker.unref(); // the thread ends with the process

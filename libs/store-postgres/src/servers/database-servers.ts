@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, DatabaseError, type ClientConfig } from 'pg';
-import { addressOf, hostOf, serverUrls } from './server-urls';
+import { addressOf, hostOf } from './server-addresses';
 
 /** Longest wait for the answer of one server, ms. */
 const ANSWER_TIMEOUT = 2_000;
@@ -22,7 +22,6 @@ type Primary = Extract<ServerAnswer, { type: 'primary' }>;
  * this process has used is refused, so an old primary that comes back gets no writes (docs/design.md §2.7).
  */
 export class DatabaseServers {
-  readonly urls: readonly string[];
   /** The class of connections, for a pool. It is `Client` itself where there is one server. */
   readonly ClientClass: typeof Client;
   /** Newest timeline used, by cluster. */
@@ -30,12 +29,9 @@ export class DatabaseServers {
   private known: string | undefined;
   private finding: Promise<string> | undefined;
 
-  /** Throws where `url` is malformed; the message never holds its password. */
-  constructor(url: string) {
-    const found = serverUrls(url);
-    if (!found.ok) throw new Error(`DATABASE_URL: ${found.reason}`);
-    this.urls = found.urls;
-    this.ClientClass = found.urls.length === 1 ? Client : primaryClient(this);
+  /** `urls` name one server each (`databaseServers` makes them of a `DATABASE_URL`). */
+  constructor(readonly urls: readonly string[]) {
+    this.ClientClass = urls.length === 1 ? Client : primaryClient(this);
   }
 
   /** The URL of one server: the first. A pool that is made with it needs `ClientClass` as well. */

@@ -1,4 +1,5 @@
-import { addressOf, serverUrls } from './server-urls';
+import { addressOf } from './server-addresses';
+import { serverUrls } from './server-urls';
 
 const ONE = [
   'postgres://u:p@a:1/db',

@@ -1,4 +1,6 @@
 import { parseServerList } from '@causeway/runtime';
+import { DatabaseServers } from './database-servers';
+import { DEFAULT_PORT } from './server-addresses';
 
 /** What `DATABASE_URL` names, or what is wrong with it. No reason holds its password. */
 export type ServerUrls =
@@ -7,7 +9,6 @@ export type ServerUrls =
 
 const SEVERAL = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^@/?#]*)(\/[^?#]*)?(?:\?([^#]*))?$/;
 const PRIMARY_WORDS = ['read-write', 'primary'];
-const DEFAULT_PORT = 5_432;
 
 /**
  * Splits `postgres://user:password@host1:port1,host2:port2/database?target_session_attrs=read-write` into URLs of one
@@ -32,17 +33,11 @@ export function databaseUrlFault(url: string): string | undefined {
   return found.ok ? undefined : found.reason;
 }
 
-/** Hosts, ports and database of what `DATABASE_URL` names, for logs; never its password. */
-export function addressOf(urls: readonly string[]): string {
-  const parsed = urls.map((url) => (URL.canParse(url) ? new URL(url) : undefined));
-  const [first] = parsed;
-  if (!first) return 'an address that is no URL';
-  return parsed.map((url) => (url ? hostOf(url) : '?')).join(',') + first.pathname;
-}
-
-/** Host and port of a server, for logs. */
-export function hostOf({ hostname, port }: URL): string {
-  return `${hostname}:${port || DEFAULT_PORT}`;
+/** Returns the servers that a `DATABASE_URL` names. Throws where it is malformed; the message never holds its password. */
+export function databaseServers(url: string): DatabaseServers {
+  const found = serverUrls(url);
+  if (!found.ok) throw new Error(`DATABASE_URL: ${found.reason}`);
+  return new DatabaseServers(found.urls);
 }
 
 function bad(reason: string): ServerUrls {
