@@ -91,7 +91,9 @@ it('has a thread that loads the driver and nothing of the engine', () => {
   const register = join(__dirname, '../../../../bench/register.cjs');
   const script = `try { require(${JSON.stringify(join(__dirname, 'lease-worker.ts'))}); } catch {}
     console.log(JSON.stringify(Object.keys(require.cache)));`;
-  const loaded: unknown = JSON.parse(execFileSync(process.execPath, ['-r', register, '-e', script], { encoding: 'utf8' }));
+  const loaded: unknown = JSON.parse(
+    execFileSync(process.execPath, ['-r', register, '-e', script], { encoding: 'utf8' }),
+  );
   if (!Array.isArray(loaded)) throw new Error('no list of files');
   const own = loaded.filter((file) => !String(file).includes('/node_modules/')).map((file) => basename(String(file)));
   expect(own.sort()).toEqual([
