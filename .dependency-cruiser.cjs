@@ -7,7 +7,7 @@ const { join } = require('node:path');
 
 const DOMAIN = 'resources|naming|ipam|sync|routing|policies|appmesh|kinds';
 const ENGINE = 'runtime|store|identity|meshes|controllers|admission|queries|access';
-const ADAPTERS = 'store-postgres|leader-redis|kds|xds|dns|rest|grpc-api|api-client|telemetry';
+const ADAPTERS = 'store-postgres|leader-redis|kds|agent-service|dns|rest|grpc-api|api-client|telemetry';
 
 const TESTS = '\\.(e2e-)?spec\\.ts$|^test/|^bench/|^(libs|apps)/[^/]+/testing/';
 const libs = (names) => `^libs/(${names})/src/`;
@@ -126,26 +126,44 @@ module.exports = {
     rule(
       'generated-code-apart',
       'Only the adapters of gRPC and the agent read the generated protobuf code: apps use api-client.',
-      { path: '^(libs|apps)/', pathNot: `^libs/(proto-gen|kds|xds|grpc-api|api-client|agent)/src/|${TESTS}` },
+      {
+        path: '^(libs|apps)/',
+        pathNot: `^libs/(proto-gen|kds|xds-server|xds-translation|agent-service|grpc-api|api-client|agent)/src/|${TESTS}`,
+      },
       { path: libs('proto-gen') },
     ),
     rule(
       'grpc-server-below',
       'libs/grpc-server serves nothing: it knows the engine, and none of the adapters that listen by it.',
       { path: libs('grpc-server'), pathNot: TESTS },
-      { path: libs(`${ADAPTERS}|proto-gen`) },
+      { path: libs(`${ADAPTERS}|proto-gen|xds-server|xds-translation`) },
+    ),
+    rule(
+      'xds-server-knows-no-mesh',
+      'libs/xds-server is the protocol: it serves whatever resources a ResourceSource has.',
+      { path: libs('xds-server'), pathNot: TESTS },
+      { path: '^libs/', pathNot: libs('resources|runtime|access|proto-gen|grpc-server|xds-server') },
+    ),
+    rule(
+      'xds-translation-below',
+      'libs/xds-translation makes resources of the index: it serves nothing, and knows none of the adapters.',
+      { path: libs('xds-translation'), pathNot: TESTS },
+      { path: libs(`${ADAPTERS}|grpc-server`) },
     ),
     rule(
       'grpc-server-for-servers',
       'Only adapters that serve gRPC listen by libs/grpc-server.',
-      { path: '^(libs|apps)/', pathNot: `^libs/(grpc-server|kds|xds|grpc-api|agent)/src/|${TESTS}` },
+      {
+        path: '^(libs|apps)/',
+        pathNot: `^libs/(grpc-server|xds-server|kds|agent-service|grpc-api|agent)/src/|${TESTS}`,
+      },
       { path: libs('grpc-server') },
     ),
     rule(
       'agent-on-top',
       'libs/agent stands above the adapters that a machine needs: xDS, DNS, the client of our API (docs/adr/0009-agent.md).',
       { path: libs('agent'), pathNot: TESTS },
-      { path: libs('store-postgres|leader-redis|kds|rest|grpc-api|controllers|queries|meshes') },
+      { path: libs('store-postgres|leader-redis|kds|agent-service|rest|grpc-api|controllers|queries|meshes') },
     ),
     rule(
       'agent-for-its-program',
@@ -204,7 +222,11 @@ module.exports = {
     ),
     technology('postgres', 'store-postgres', 'typeorm|pg'),
     technology('redis', 'leader-redis', 'redis|@redis'),
-    technology('grpc', 'proto-gen|grpc-server|kds|xds|grpc-api|api-client|agent', '@grpc|@bufbuild'),
+    technology(
+      'grpc',
+      'proto-gen|grpc-server|xds-server|kds|agent-service|grpc-api|api-client|agent',
+      '@grpc|@bufbuild',
+    ),
     rule(
       'shipped-dependencies',
       'What ships must not need a dev dependency.',

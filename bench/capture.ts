@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { DirectPlane, MachineNetwork, type NetworkPlan } from '@causeway/agent/testing';
 import type { Resource } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
-import type { EnvoyView } from '@causeway/xds';
+import type { EnvoyView } from '@causeway/xds-translation';
 import { ENVOY } from '../test/support/envoy-process';
 import { say } from '../test/support/mesh-processes';
 import { NetworkNamespace } from '../test/support/network-namespace';

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EnvoyView } from '@causeway/xds';
+import type { EnvoyView } from '@causeway/xds-translation';
 import type { Resource } from '@causeway/resources';
 import { ENVOY, type EnvoyProcess } from '../test/support/envoy-process';
 import { echo, say } from '../test/support/mesh-processes';

@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import type { Resource } from '@causeway/resources';
-import { RESOURCE_TYPES, type EnvoyResources, type EnvoyView } from '@causeway/xds';
+import { RESOURCE_TYPES } from '@causeway/xds-server';
+import type { EnvoyResources, EnvoyView } from '@causeway/xds-translation';
 import { sketch, TrafficZone } from '../test/support/traffic-zone';
 import { zoneResources } from '../test/support/zone-resources';
 import { numberSetting, report } from './support/report';

@@ -1,4 +1,4 @@
-import { RESOURCE_TYPES } from '@causeway/xds';
+import { RESOURCE_TYPES } from '@causeway/xds-server';
 import { deltaClient, type DeltaClient } from '../test/support/ads-client';
 import { numberSetting, report } from './support/report';
 import { ServerProcess } from './support/server-process';

@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { RESOURCE_TYPES } from '@causeway/xds';
+import { RESOURCE_TYPES } from '@causeway/xds-server';
 import { deltaClient, type DeltaClient } from '../../test/support/ads-client';
 import type { ProcessPlane } from '../../test/support/process-plane';
 

@@ -1,6 +1,6 @@
 import { ClusterLoadAssignment } from '@causeway/proto-gen';
 import { silentLogger, systemClock } from '@causeway/runtime';
-import { XdsServer } from '@causeway/xds';
+import { XdsServer } from '@causeway/xds-server';
 import { MapSource } from '../../test/support/xds-source';
 
 /** An xDS server with argv[2] endpoint resources in a process of its own; it changes one and reports its costs on request. */

@@ -10,5 +10,4 @@ export const SIZE_EXCEPTIONS = {
   'libs/rest/src/controllers': 'each controller of Nest has a file of its own',
   'libs/rest/src/http': TO_SPLIT,
   'libs/rest/src/openapi': TO_SPLIT,
-  'libs/xds/src/model': TO_SPLIT,
 };

@@ -7,7 +7,7 @@ import { DirectPlane, MachineNetwork, type DirectPlaneOptions, type NetworkPlan 
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { FakeClock } from '@causeway/runtime/testing';
 import type { JsonObject, Resource } from '@causeway/resources';
-import { RESOURCE_TYPES } from '@causeway/xds';
+import { RESOURCE_TYPES } from '@causeway/xds-server';
 import { describeWhere } from '../dns/programs';
 import { ViewResources } from '../support/local-plane';
 import { canFilter, NetworkNamespace } from '../support/network-namespace';

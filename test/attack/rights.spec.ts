@@ -1,7 +1,8 @@
 import { kindsOf } from '@causeway/meshes';
 import { isJsonObject, type JsonObject, type JsonValue, type Kind } from '@causeway/resources';
 import type { ResourceIndex } from '@causeway/store';
-import { RESOURCE_TYPES, type EnvoyView } from '@causeway/xds';
+import { RESOURCE_TYPES } from '@causeway/xds-server';
+import type { EnvoyView } from '@causeway/xds-translation';
 import { INDEX } from '../../apps/control-plane/src/index.module';
 import { adminFetch } from '../support/admin-credential';
 import { createTestDatabase, type TestDatabase } from '../support/postgres';

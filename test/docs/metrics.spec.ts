@@ -10,7 +10,7 @@ import { globalTelemetry } from '../../apps/global/src/telemetry';
 import { zoneTelemetry } from '../../apps/zone/src/telemetry';
 import { AGENT_METRICS } from '@causeway/agent/testing';
 import { metricDefinitions } from '@causeway/dns/testing';
-import { xdsMetrics } from '@causeway/xds';
+import { xdsMetrics } from '@causeway/agent-service/testing';
 
 const FILE = join(__dirname, '..', '..', 'docs', 'reference', 'metrics.md');
 

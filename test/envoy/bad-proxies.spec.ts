@@ -6,18 +6,18 @@
  * * A template that gives two workloads one id: libs/controllers/src/trust/shared-identity-reconciler.spec.ts,
  *   libs/identity/src/workload-id.spec.ts.
  * * A trust without a valid certificate: libs/kinds/src/identity-kinds.spec.ts,
- *   libs/controllers/src/trust/trust-reconciler.spec.ts, libs/xds/src/model/trust-domains.spec.ts.
+ *   libs/controllers/src/trust/trust-reconciler.spec.ts, libs/xds-translation/src/model/trust-domains.spec.ts.
  * * An address that is none: libs/kinds/src/identity-kinds.spec.ts, libs/kds/src/scenarios/zone-addresses.spec.ts.
  * * A CSR for somebody else's name: test/envoy/bad-proxies.spec.ts, libs/identity/src/workload-certificates.spec.ts.
  * * A token that has expired, or is of somebody else: test/envoy/bad-proxies.spec.ts, test/envoy/xds-port.spec.ts.
- * * Garbage: test/envoy/bad-proxies.spec.ts, libs/xds/src/scenarios/answers.spec.ts, test/envoy/xds-port.spec.ts.
- * * A proxy that never acks: libs/xds/src/scenarios/answers.spec.ts, test/envoy/bad-proxies.spec.ts.
- * * Wrong nonces: libs/xds/src/scenarios/answers.spec.ts, test/envoy/bad-proxies.spec.ts.
- * * 100,000 names: test/envoy/bad-proxies.spec.ts, libs/xds/src/scenarios/answers.spec.ts.
+ * * Garbage: test/envoy/bad-proxies.spec.ts, libs/agent-service/src/scenarios/answers.spec.ts, test/envoy/xds-port.spec.ts.
+ * * A proxy that never acks: libs/agent-service/src/scenarios/answers.spec.ts, test/envoy/bad-proxies.spec.ts.
+ * * Wrong nonces: libs/agent-service/src/scenarios/answers.spec.ts, test/envoy/bad-proxies.spec.ts.
+ * * 100,000 names: test/envoy/bad-proxies.spec.ts, libs/agent-service/src/scenarios/answers.spec.ts.
  * All of it at once, with valid tokens, is a part of test/attack; the cost of each input of test/cost.
  */
 import { generateKeyPairSync, randomUUID, type KeyObject } from 'node:crypto';
-import { RESOURCE_TYPES } from '@causeway/xds';
+import { RESOURCE_TYPES } from '@causeway/xds-server';
 import { SignJWT } from 'jose';
 import { deltaClient, type DeltaClient } from '../support/ads-client';
 import { createCsr, csrKey } from '../support/csr';

@@ -1,11 +1,11 @@
 /*
  * The egress of a zone: who may call and what it reaches, limits per source, several of them, its identity, what of
- * it cannot be served. Also: test/envoy/mesh-mtls.spec.ts, libs/xds/src/envoy/dataplane/zone-listeners.spec.ts,
+ * it cannot be served. Also: test/envoy/mesh-mtls.spec.ts, libs/xds-translation/src/dataplane/zone-listeners.spec.ts,
  * libs/controllers/src/trust/trust-acceptance.spec.ts, test/envoy/zone-proxies.spec.ts.
  */
 import type { JsonObject, Resource } from '@causeway/resources';
 import type { ConnectionOptions } from 'node:tls';
-import type { EnvoyView } from '@causeway/xds';
+import type { EnvoyView } from '@causeway/xds-translation';
 import { ENVOY, type EnvoyProcess } from '../support/envoy-process';
 import { loopbackBlock } from '../support/loopback-networks';
 import { ask, echo, holdTls, httpService, say, sayTls, tlsEcho, type ServiceProcess } from '../support/mesh-processes';

@@ -16,7 +16,7 @@ import {
   TcpProxy,
   UpstreamTlsContext,
 } from '@causeway/proto-gen';
-import { packExtension, packFilter, RESOURCE_TYPES } from '@causeway/xds';
+import { packExtension, packFilter, RESOURCE_TYPES } from '@causeway/xds-server';
 import { ENVOY, EnvoyProcess } from '../support/envoy-process';
 import { until } from '../support/until';
 import { XdsPlane } from '../support/xds-plane';

@@ -1,7 +1,7 @@
 import { parseDialRules } from '@causeway/ipam';
 import type { JsonObject, Resource } from '@causeway/resources';
 import { systemClock } from '@causeway/runtime';
-import { DialledHosts, NameResolver, SystemLookup } from '@causeway/xds';
+import { DialledHosts, NameResolver, SystemLookup } from '@causeway/xds-translation';
 import { a, answerTo, FakeUpstream } from '../dns/fake-upstream';
 import type { BuiltinProxy } from '../support/builtin-proxy';
 import type { EnvoyProcess } from '../support/envoy-process';

@@ -1,7 +1,7 @@
 import { register } from '@grpc/grpc-js-xds';
 import { freePort } from '../../scripts/lib/ports.mjs';
 import type { JsonObject } from '@causeway/resources';
-import type { EnvoyView } from '@causeway/xds';
+import type { EnvoyView } from '@causeway/xds-translation';
 import { GrpcWorkload, looseTimers } from '../support/grpc-workload';
 import { TrafficPlane } from '../support/traffic-plane';
 import { sketch } from '../support/traffic-zone';

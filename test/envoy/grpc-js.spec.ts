@@ -9,7 +9,7 @@ import {
   Router,
 } from '@causeway/proto-gen';
 import { HttpFilter } from '@causeway/proto-gen/testing';
-import { pack, packFilter, RESOURCE_TYPES } from '@causeway/xds';
+import { pack, packFilter, RESOURCE_TYPES } from '@causeway/xds-server';
 import { until } from '../support/until';
 import { XdsPlane } from '../support/xds-plane';
 

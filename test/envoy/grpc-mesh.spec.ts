@@ -4,7 +4,7 @@
 import { freePort } from '../../scripts/lib/ports.mjs';
 import { register } from '@grpc/grpc-js-xds';
 import type { JsonObject, Labels, Resource } from '@causeway/resources';
-import type { EnvoyView } from '@causeway/xds';
+import type { EnvoyView } from '@causeway/xds-translation';
 import { ENVOY } from '../support/envoy-process';
 import { GrpcWorkload, looseTimers, plainCall, plainGrpc } from '../support/grpc-workload';
 import { TestAuthority } from '../support/test-authority';

@@ -1,9 +1,9 @@
 import { freePort } from '../../scripts/lib/ports.mjs';
 import { register } from '@grpc/grpc-js-xds';
 import type { JsonObject, Resource } from '@causeway/resources';
-import type { RouteKind, RouteRule } from '@causeway/routing';
-import { evaluate, type Outcome } from '@causeway/routing';
-import { RESOURCE_TYPES, type EnvoyView } from '@causeway/xds';
+import { evaluate, type Outcome, type RouteKind, type RouteRule } from '@causeway/routing';
+import { RESOURCE_TYPES } from '@causeway/xds-server';
+import type { EnvoyView } from '@causeway/xds-translation';
 import { drawnFairly } from '../support/fair-draw';
 import { GrpcWorkload, looseTimers, type GrpcCall } from '../support/grpc-workload';
 import { TrafficPlane } from '../support/traffic-plane';

@@ -9,7 +9,7 @@ import { createWorkloadKey } from '@causeway/identity';
 import { identityPathState } from '@causeway/identity/testing';
 import { IdentityPath } from '@causeway/kinds';
 import type { IndexReader } from '@causeway/store';
-import { envoyBootstrap } from '@causeway/xds';
+import { envoyBootstrap } from '@causeway/xds-translation';
 import { INDEX } from '@causeway/control-plane';
 import { DATAPLANE_TOKENS } from '../../apps/zone/src/workload-identity.module';
 import type { ParsedJson } from '../rest/rest-fixture';

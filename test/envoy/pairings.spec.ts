@@ -8,7 +8,7 @@
  */
 import { connect } from 'node:net';
 import { prometheusText } from '@causeway/agent/testing';
-import type { EnvoyView } from '@causeway/xds';
+import type { EnvoyView } from '@causeway/xds-translation';
 import { BuiltinProxy } from '../support/builtin-proxy';
 import { ENVOY, EnvoyProcess } from '../support/envoy-process';
 import { loopbackBlock } from '../support/loopback-networks';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DataplaneTokens } from '@causeway/access';
 import { createWorkloadKey } from '@causeway/identity';
-import { envoyBootstrap } from '@causeway/xds';
+import { envoyBootstrap } from '@causeway/xds-translation';
 import { DATAPLANE_TOKENS } from '../../apps/zone/src/workload-identity.module';
 import type { ParsedJson } from '../rest/rest-fixture';
 import { ENVOY, EnvoyProcess } from '../support/envoy-process';

@@ -1,6 +1,6 @@
 import type { DataplaneTokens } from '@causeway/access';
 import { ProxyDirectory, type KnownProxy } from '@causeway/controllers';
-import { RESOURCE_TYPES } from '@causeway/xds';
+import { RESOURCE_TYPES } from '@causeway/xds-server';
 import { Client } from 'pg';
 import { DATAPLANE_TOKENS } from '../../apps/zone/src/workload-identity.module';
 import { deltaClient, type DeltaClient } from '../support/ads-client';

@@ -1,6 +1,6 @@
 /*
  * A proxy is told of what it uses; costs by `bench/xds.ts` and `bench/envoy-scope.ts`. Also:
- * libs/xds/src/envoy/dataplane/reachable-backends.spec.ts.
+ * libs/xds-translation/src/dataplane/reachable-backends.spec.ts.
  */
 import { freePort } from '../../scripts/lib/ports.mjs';
 import type { JsonObject, Labels, Resource } from '@causeway/resources';

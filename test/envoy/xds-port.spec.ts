@@ -1,6 +1,6 @@
 /*
  * Kuma 2.14: what was seen with its programs; recorded messages and starts in tests. Also:
- * libs/xds/src/proxies/kuma-dp.spec.ts, test/envoy/mesh-mtls.spec.ts.
+ * libs/agent-service/src/proxies/kuma-dp.spec.ts, test/envoy/mesh-mtls.spec.ts.
  */
 import { once } from 'node:events';
 import { mkdtempSync, statSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,8 @@ import { parse } from 'yaml';
 import type { DataplaneTokenRequest, DataplaneTokens } from '@causeway/access';
 import { createWorkloadKey } from '@causeway/identity';
 import type { JsonObject } from '@causeway/resources';
-import { envoyBootstrap, RESOURCE_TYPES } from '@causeway/xds';
+import { envoyBootstrap } from '@causeway/xds-translation';
+import { RESOURCE_TYPES } from '@causeway/xds-server';
 import { DATAPLANE_TOKENS } from '../../apps/zone/src/workload-identity.module';
 import { runAsAdmin } from '../ctl/run-causeway';
 import { deltaClient, type DeltaClient } from '../support/ads-client';

@@ -6,7 +6,7 @@ import { TrialTree } from './trial-tree';
 const REPO = resolve(__dirname, '..', '..');
 
 const LIBS =
-  'resources naming ipam sync routing policies kinds runtime store identity controllers admission queries access store-postgres leader-redis proto-gen grpc-server kds xds dns rest grpc-api api-client agent telemetry'.split(
+  'resources naming ipam sync routing policies kinds runtime store identity controllers admission queries access store-postgres leader-redis proto-gen grpc-server kds xds-server xds-translation agent-service dns rest grpc-api api-client agent telemetry'.split(
     ' ',
   );
 const index = (lib: string): string => `libs/${lib}/src/index.ts`;
@@ -70,7 +70,7 @@ const CLEAN: Readonly<Record<string, string>> = {
   'libs/kds/src/inner.ts': `import '@causeway/proto-gen'; import '@grpc/grpc-js';`,
   'libs/store-postgres/src/inner.ts': `import '@causeway/migrations'; import 'pg';`,
   'libs/store-postgres/src/store.spec.ts': `import '@causeway/store/testing'; import '../../../test/support/clock';`,
-  'libs/agent/src/inner.ts': `import '@causeway/xds'; import '@causeway/dns'; import '@grpc/grpc-js';`,
+  'libs/agent/src/inner.ts': `import '@causeway/xds-translation'; import '@causeway/dns'; import '@grpc/grpc-js';`,
   'apps/agent/src/main.ts': `import '@causeway/agent';`,
   'apps/global/src/main.ts': `import '@causeway/rest';`,
   'apps/zone/src/main.ts': `import '@causeway/kinds'; import '@causeway/store-postgres';`,

@@ -4,16 +4,12 @@ import { join, posix, resolve } from 'node:path';
 
 const REPO = resolve(__dirname, '..', '..');
 
-/** Pairs that are still to be mended; those of xds, policies and routing are rewritten now. None is added. */
+/** Pairs that are still to be mended. None is added. */
 const EXCEPTIONS: readonly string[] = [
   'libs/agent/src/builtin/{listen, upstream}',
   'libs/kds/src/{kuma, wire}',
   'libs/policies/src/{fold, model}',
   'libs/routing/src/{requests, rules}',
-  'libs/xds/src/{envoy, grpc}',
-  'libs/xds/src/{envoy, model}',
-  'libs/xds/src/{envoy, policies}',
-  'libs/xds/src/{model, policies}',
 ];
 
 /** The two folders of one folder in which these files are; undefined where one contains the other. */

@@ -2,7 +2,7 @@
  * Discovery without a proxy: Prometheus, hosts, SRV, direct names; HAProxy, nginx, Prometheus work against it. Also:
  * test/agent/zones.spec.ts, libs/dns/src/answer/direct-names.spec.ts, test/discovery/programs.spec.ts.
  */
-import type { EnvoyResources } from '@causeway/xds';
+import type { EnvoyResources } from '@causeway/xds-translation';
 import { zoneResources } from '../support/zone-resources';
 import { identityKey, type JsonObject } from '@causeway/resources';
 import type { InstanceSource } from '@causeway/queries/testing';

@@ -10,7 +10,7 @@ import type { DataplaneTokens } from '@causeway/access';
 import { LeaseHolder, type LeasedDataplane, type LeaseState } from '@causeway/agent/testing';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
-import { RESOURCE_TYPES } from '@causeway/xds';
+import { RESOURCE_TYPES } from '@causeway/xds-server';
 import { status } from '@grpc/grpc-js';
 import { Client } from 'pg';
 import { DATAPLANE_TOKENS } from '../../apps/zone/src/workload-identity.module';

@@ -1,7 +1,7 @@
 import type { DataplaneTokens, ZoneProxyTokens } from '@causeway/access';
 import { WorkloadCertificateServiceClient } from '@causeway/proto-gen';
 import { systemClock, type Clock } from '@causeway/runtime';
-import { RESOURCE_TYPES } from '@causeway/xds';
+import { RESOURCE_TYPES } from '@causeway/xds-server';
 import { credentials, Metadata, status, type ServiceError } from '@grpc/grpc-js';
 import { Client } from 'pg';
 import { DATAPLANE_TOKENS, ZONE_PROXY_TOKENS } from '../../apps/zone/src/workload-identity.module';

@@ -1,7 +1,7 @@
 import { connect, type ClientHttp2Session } from 'node:http2';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DeltaDiscoveryRequest } from '@causeway/proto-gen';
-import { RESOURCE_TYPES } from '@causeway/xds';
+import { RESOURCE_TYPES } from '@causeway/xds-server';
 import { framed } from '@causeway/grpc-server';
 import { XdsPlane } from '../support/xds-plane';
 import { until } from '../support/until';

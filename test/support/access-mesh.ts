@@ -8,7 +8,7 @@ import {
   type AccessRequest,
 } from '@causeway/policies';
 import type { JsonObject, Resource } from '@causeway/resources';
-import { judgedInstances } from '@causeway/xds';
+import { judgedInstances } from '@causeway/xds-translation';
 import type { BuiltinProxy } from './builtin-proxy';
 import type { EnvoyProcess } from './envoy-process';
 import { echo, httpService, type ServiceProcess } from './mesh-processes';

@@ -13,7 +13,7 @@ import {
   type ServiceError,
 } from '@grpc/grpc-js';
 import { XdsChannelCredentials, XdsServer, XdsServerCredentials } from '@grpc/grpc-js-xds';
-import type { EnvoyView } from '@causeway/xds';
+import type { EnvoyView } from '@causeway/xds-translation';
 import type { TestCertificate } from './test-authority';
 import type { TrafficPlane } from './traffic-plane';
 

@@ -1,6 +1,7 @@
 import { BuiltinPlane, type BuiltinPlaneOptions, rawStats } from '@causeway/agent/testing';
 import { systemClock } from '@causeway/runtime';
-import { type EnvoyResources, RESOURCE_TYPES, type EncodedResource, type EnvoyView } from '@causeway/xds';
+import type { EnvoyResources, EnvoyView } from '@causeway/xds-translation';
+import { RESOURCE_TYPES, type EncodedResource } from '@causeway/xds-server';
 import type { TrafficZone } from './traffic-zone';
 import { zoneResources } from './zone-resources';
 

@@ -1,13 +1,12 @@
 import {
   RESOURCE_TYPES,
   type EncodedResource,
-  type EnvoyResources,
-  type EnvoyView,
   type Proxy,
   type RefusedResource,
   type ResourceSource,
   type SourceListener,
-} from '@causeway/xds';
+} from '@causeway/xds-server';
+import type { EnvoyResources, EnvoyView } from '@causeway/xds-translation';
 
 const LISTED: readonly string[] = [RESOURCE_TYPES.cluster, RESOURCE_TYPES.listener];
 

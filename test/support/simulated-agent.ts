@@ -11,7 +11,7 @@ import {
   type ClientTls,
   type EncodedResource,
   type ResourceUpdate,
-} from '@causeway/xds';
+} from '@causeway/xds-server';
 
 const { cluster, hostName, listener, secret } = RESOURCE_TYPES;
 const MESH = 'default';

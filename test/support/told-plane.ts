@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ResourceCache, type Plane } from '@causeway/agent/testing';
 import { silentLogger, systemClock } from '@causeway/runtime';
-import { AdsClient } from '@causeway/xds';
+import { AdsClient } from '@causeway/xds-server';
 
 const tools = { clock: systemClock, logger: silentLogger };
 

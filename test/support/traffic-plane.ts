@@ -3,15 +3,8 @@ import { FollowedPolicies, FollowedRoutes } from '@causeway/meshes';
 import { parseDialRules } from '@causeway/ipam';
 import { Forbidden, type JsonObject, type Resource } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
-import {
-  DialledHosts,
-  type EnvoyResources,
-  type HostSource,
-  XdsServer,
-  type AdmittedProxy,
-  type EnvoyView,
-  type ProxyCaller,
-} from '@causeway/xds';
+import { DialledHosts, type EnvoyResources, type HostSource, type EnvoyView } from '@causeway/xds-translation';
+import { XdsServer, type AdmittedProxy, type ProxyCaller } from '@causeway/xds-server';
 import { BuiltinProxy } from './builtin-proxy';
 import { EnvoyProcess, ENVOY } from './envoy-process';
 import { OracleSource } from './oracle-source';

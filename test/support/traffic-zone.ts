@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import { DEFAULT_MESH_OWNER, Meshes } from '@causeway/meshes';
 import { shippedDefinition, shippedDefinitionName, shippedPolicies } from '@causeway/policies';
 import { ResourceIndex } from '@causeway/store';
-import type { AccessSource } from '@causeway/xds';
+import type { AccessSource } from '@causeway/xds-translation';
 
 /** What of a resource a test chooses. */
 export interface TrafficSketch {

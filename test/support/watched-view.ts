@@ -1,4 +1,5 @@
-import { RESOURCE_TYPES, type EnvoyView, type ResourceSource } from '@causeway/xds';
+import { RESOURCE_TYPES, type ResourceSource } from '@causeway/xds-server';
+import type { EnvoyView } from '@causeway/xds-translation';
 
 const LISTED = [RESOURCE_TYPES.cluster, RESOURCE_TYPES.listener];
 

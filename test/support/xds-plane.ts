@@ -6,7 +6,7 @@ import {
   type ProxyAuthenticator,
   type ProxyCaller,
   type XdsLimits,
-} from '@causeway/xds';
+} from '@causeway/xds-server';
 import type { ServerCredentials } from '@grpc/grpc-js';
 import { deltaClient, sotwClient, type DeltaClient, type SotwClient } from './ads-client';
 import { MapSource } from './xds-source';

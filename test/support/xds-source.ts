@@ -6,7 +6,7 @@ import {
   type RefusedResource,
   type ResourceSource,
   type SourceListener,
-} from '@causeway/xds';
+} from '@causeway/xds-server';
 
 type Named = { readonly name: string } | { readonly clusterName: string };
 

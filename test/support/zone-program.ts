@@ -7,7 +7,7 @@ import { ResourceIndex } from '@causeway/store';
 import { ProgramTracer } from '@causeway/telemetry';
 import { REST_APPLICATION_OPTIONS, restAdapter } from '@causeway/rest';
 import { silentLogger, systemClock, type Clock } from '@causeway/runtime';
-import { XdsPort } from '@causeway/xds';
+import { XdsPort } from '@causeway/agent-service';
 import { LeaderService } from '../../apps/control-plane/src/leader.module';
 import { propagationHistogram } from '../../apps/control-plane/src/sync-metrics';
 import { GrpcRequests, RestRequests } from '../../apps/control-plane/src/request-metrics';

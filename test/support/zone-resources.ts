@@ -1,7 +1,8 @@
 import { FollowedRoutes } from '@causeway/meshes';
 import { type IndexReader } from '@causeway/store';
 import { fillAtOnce } from '@causeway/store/testing';
-import { EnvoyResources, type AccessSource, type EnvoyResourcesOptions } from '@causeway/xds';
+import { EnvoyResources, type AccessSource } from '@causeway/xds-translation';
+import type { EnvoyResourcesOptions } from '@causeway/xds-translation/testing';
 
 /** What resources of a zone are derived from. */
 export interface ResourcesPlace {

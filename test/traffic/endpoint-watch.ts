@@ -1,5 +1,5 @@
 import { ClusterLoadAssignment, HealthStatus } from '@causeway/proto-gen';
-import { RESOURCE_TYPES } from '@causeway/xds';
+import { RESOURCE_TYPES } from '@causeway/xds-server';
 import { deltaClient, type DeltaClient } from '../support/ads-client';
 import type { TrafficMesh } from './traffic-mesh';
 

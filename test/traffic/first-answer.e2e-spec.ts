@@ -4,7 +4,7 @@
  * * Another server identity, another client identity, plaintext and an unknown server name are refused and counted.
  *   Also: test/envoy/modes.spec.ts.
  * * What a proxy rejects, or Envoy's rules refuse, is named at the Dataplane; all others apply. Also:
- *   test/envoy/envoy.spec.ts, test/envoy/proxies.spec.ts, libs/xds/src/scenarios/proxy-status.spec.ts.
+ *   test/envoy/envoy.spec.ts, test/envoy/proxies.spec.ts, libs/agent-service/src/scenarios/proxy-status.spec.ts.
  * * Whoever has the authority of east is nobody of west; what grpc-js leaves open is shown. Also:
  *   test/envoy/grpc-mesh.spec.ts.
  */

@@ -1,6 +1,6 @@
 /*
  * No connection reaches another service than the holder of its address (I11); 10,000 services through 20 proxies by
- * `bench/vip-churn.ts`. Also: libs/xds/src/status/applied-floor.property.spec.ts.
+ * `bench/vip-churn.ts`. Also: libs/agent-service/src/status/applied-floor.property.spec.ts.
  */
 import { ENVOY, type EnvoyProcess } from '../support/envoy-process';
 import { until } from '../support/until';

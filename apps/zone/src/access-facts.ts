@@ -1,7 +1,8 @@
 import { planeOf, type ProxyDirectory } from '@causeway/controllers';
 import type { AccessFacts } from '@causeway/queries';
 import { identityKey } from '@causeway/resources';
-import { idsOfDataplane, judgedInstances, type XdsPort } from '@causeway/xds';
+import { idsOfDataplane, judgedInstances } from '@causeway/xds-translation';
+import type { XdsPort } from '@causeway/agent-service';
 
 const KERNEL = 'the kernel of its machine leads the connections: whoever needs an identity is refused';
 

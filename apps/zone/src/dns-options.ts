@@ -13,7 +13,8 @@ import {
 } from '@causeway/dns';
 import { identityKey } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
-import { XdsPort, type EnvoyResources } from '@causeway/xds';
+import { XdsPort } from '@causeway/agent-service';
+import type { EnvoyResources } from '@causeway/xds-translation';
 import { configuredRanges } from './address-ranges';
 import type { ZoneSettings } from './config';
 

@@ -8,7 +8,7 @@ import {
 import { exitWithProblems, type ControlPlaneCore, type ModuleImports } from '@causeway/control-plane';
 import { ProxyDirectory } from '@causeway/controllers';
 import { parseDialRules } from '@causeway/ipam';
-import { DialledHosts, NameResolver, SystemLookup } from '@causeway/xds';
+import { DialledHosts, NameResolver, SystemLookup } from '@causeway/xds-translation';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
 import type { ZoneSettings } from './config';
 

@@ -4,7 +4,7 @@ import type { ProxyDirectory } from '@causeway/controllers';
 import type { DnsServer } from '@causeway/dns';
 import { dataplaneInsight, type DataplaneAccess, type QuerySources, type ZoneAccess } from '@causeway/queries';
 import { identityKey, Unavailable } from '@causeway/resources';
-import type { XdsPort } from '@causeway/xds';
+import type { XdsPort } from '@causeway/agent-service';
 import type { PostgresBackend } from '@causeway/store-postgres';
 import { accessFacts } from './access-facts';
 import type { ZoneSettings } from './config';

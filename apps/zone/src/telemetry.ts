@@ -14,7 +14,7 @@ import type { LeaseEnder } from '@causeway/controllers';
 import type { DnsServer } from '@causeway/dns';
 import type { Queries } from '@causeway/queries';
 import type { Metric, TelemetryOptions } from '@causeway/telemetry';
-import type { XdsPort } from '@causeway/xds';
+import type { XdsPort } from '@causeway/agent-service';
 import type { ZoneSettings } from './config';
 import type { ZoneLeader } from './zone-leader.module';
 import type { ZoneToken } from './zone-token';

@@ -20,7 +20,8 @@ import { Enrolments, isEnrolmentInForce, WorkloadCertificates, ZoneAuthority } f
 import type { FollowedPolicies, FollowedRoutes, Meshes } from '@causeway/meshes';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
-import { DialledHosts, XdsModule, type XdsPortOptions } from '@causeway/xds';
+import { DialledHosts } from '@causeway/xds-translation';
+import { XdsModule, type XdsPortOptions } from '@causeway/agent-service';
 import { virtualRangesOf } from './address-ranges';
 import type { ZoneSettings } from './config';
 import { UpgradedSecretsModule } from './upgraded-secrets.module';

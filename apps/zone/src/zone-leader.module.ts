@@ -44,7 +44,7 @@ import type { JsonObject, Resource } from '@causeway/resources';
 import type { LeaderTerm } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';
-import { DialledHosts } from '@causeway/xds';
+import { DialledHosts } from '@causeway/xds-translation';
 import type { PendingIncarnation } from '@causeway/sync';
 import type { ZoneSettings } from './config';
 import { ZoneTrustEvidence } from './trust-evidence';

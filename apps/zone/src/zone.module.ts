@@ -25,7 +25,7 @@ import { KdsZoneModule } from '@causeway/kds';
 import { POSTGRES_BACKEND, StoreModule } from '@causeway/store-postgres';
 import { TelemetryModule } from '@causeway/telemetry';
 import { zoneRanges } from './address-ranges';
-import { XdsPort } from '@causeway/xds';
+import { XdsPort } from '@causeway/agent-service';
 import type { ZoneSettings } from './config';
 import { ProxiesModule } from './proxies.module';
 import { dnsModule } from './dns-options';

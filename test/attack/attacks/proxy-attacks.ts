@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { RESOURCE_TYPES } from '@causeway/xds';
+import { RESOURCE_TYPES } from '@causeway/xds-server';
 import { createCsr, csrKey } from '../../support/csr';
 import { deltaClient, type DeltaClient } from '../../support/ads-client';
 import { textOf, type Arena, type Attack, type ProxyTarget } from '../target';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { LeaseHolder } from '@causeway/agent/testing';
 import type { JsonObject } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';
-import { RESOURCE_TYPES } from '@causeway/xds';
+import { RESOURCE_TYPES } from '@causeway/xds-server';
 import { adminFetch } from '../../support/admin-credential';
 import { deltaClient } from '../../support/ads-client';
 import { until } from '../../support/until';

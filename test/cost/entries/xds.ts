@@ -3,18 +3,23 @@ import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { DeltaDiscoveryRequest, DiscoveryRequest, Node } from '@causeway/proto-gen';
 import type { JsonObject } from '@causeway/resources';
 import { FakeClock } from '@causeway/runtime/testing';
-import { DEFAULT_XDS_LIMITS, RESOURCE_TYPES } from '@causeway/xds';
+import { DEFAULT_XDS_LIMITS, RESOURCE_TYPES } from '@causeway/xds-server';
 import { verifyDataplaneToken } from '../../../libs/access/src/dataplanes/dataplane-token';
 import { checkCsr } from '../../../libs/identity/src/x509';
-import { readBootstrapRequest } from '../../../libs/xds/src/bootstrap/bootstrap-request';
-import { readDocument } from '../../../libs/xds/src/proxies/dataplane-registrar';
-import { readProxyNode } from '../../../libs/xds/src/proxies/proxy-node';
-import { decodeRequest, nodeBytesOf, ResponseEncoder, type AdsForm } from '../../../libs/xds/src/server/ads-messages';
-import { AdsSession } from '../../../libs/xds/src/server/ads-session';
-import { NameBudget } from '../../../libs/xds/src/server/name-budget';
-import { Rejections } from '../../../libs/xds/src/server/rejections';
-import { SendBudget } from '../../../libs/xds/src/server/send-budget';
-import { Subscribers } from '../../../libs/xds/src/server/subscribers';
+import { readBootstrapRequest } from '../../../libs/agent-service/src/bootstrap/bootstrap-request';
+import { readDocument } from '../../../libs/agent-service/src/proxies/dataplane-registrar';
+import { readProxyNode } from '../../../libs/agent-service/src/proxies/proxy-node';
+import {
+  decodeRequest,
+  nodeBytesOf,
+  ResponseEncoder,
+  type AdsForm,
+} from '../../../libs/xds-server/src/server/ads-messages';
+import { AdsSession } from '../../../libs/xds-server/src/server/ads-session';
+import { NameBudget } from '../../../libs/xds-server/src/server/name-budget';
+import { Rejections } from '../../../libs/xds-server/src/server/rejections';
+import { SendBudget } from '../../../libs/xds-server/src/server/send-budget';
+import { Subscribers } from '../../../libs/xds-server/src/server/subscribers';
 import type { Prng } from '../../simulation/engine/prng';
 import { MapSource } from '../../support/xds-source';
 import { takesInput, takesText, type EntryPoint, type Shape } from '../entry-point';

@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import type { Resource } from '@causeway/resources';
-import type { EnvoyView } from '@causeway/xds';
+import type { EnvoyView } from '@causeway/xds-translation';
 import { LocalPlane, ViewResources } from '../../../../test/support/local-plane';
 import { loopbackBlock } from '../../../../test/support/loopback-networks';
 import { echo, say, tlsEcho, type ServiceProcess } from '../../../../test/support/mesh-processes';

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '@causeway/runtime';
-import { RESOURCE_TYPES } from '@causeway/xds';
+import { RESOURCE_TYPES } from '@causeway/xds-server';
 import type { Plane, PlaneState } from '../plane';
 import type { CacheChange } from '../resources/resource-cache';
 import type { PlaneResources } from './decoded-resources';

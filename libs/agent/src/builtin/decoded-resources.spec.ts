@@ -1,4 +1,5 @@
-import { RESOURCE_TYPES, type EnvoyView } from '@causeway/xds';
+import { RESOURCE_TYPES } from '@causeway/xds-server';
+import type { EnvoyView } from '@causeway/xds-translation';
 import type { JsonObject, Resource } from '@causeway/resources';
 import { ViewResources } from '../../../../test/support/local-plane';
 import { TestAuthority } from '../../../../test/support/test-authority';

@@ -1,4 +1,4 @@
-import { RESOURCE_TYPES, type EncodedResource } from '@causeway/xds';
+import { RESOURCE_TYPES, type EncodedResource } from '@causeway/xds-server';
 import { decodeCluster, type ClusterPlan } from './decode/clusters';
 import { decodeEndpoints, type EndpointLocality } from './decode/endpoints';
 import { decodeListener, type ListenerPlan } from './decode/listeners';

@@ -1,4 +1,4 @@
-import { RESOURCE_TYPES } from '@causeway/xds';
+import { RESOURCE_TYPES } from '@causeway/xds-server';
 import type { Clock } from '@causeway/runtime';
 import type { CacheChange } from '../resources/resource-cache';
 import type { ClusterPlan } from './decode/clusters';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
 import { ApiVersion, Cluster, Cluster_DiscoveryType, ClusterLoadAssignment, ConfigSource } from '@causeway/proto-gen';
-import { encodeMessage, RESOURCE_TYPES, type EncodedResource, type MessageCodec } from '@causeway/xds';
+import { encodeMessage, RESOURCE_TYPES, type EncodedResource, type MessageCodec } from '@causeway/xds-server';
 import { isDialled, type DialFacts } from './dial-facts';
 import { placeOf, textOf } from './resource-rules';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Cluster, Cluster_DiscoveryType, ClusterLoadAssignment } from '@causeway/proto-gen';
 import { silentLogger, systemClock } from '@causeway/runtime';
-import { encodeResource, RESOURCE_TYPES, type EncodedResource } from '@causeway/xds';
+import { encodeResource, RESOURCE_TYPES, type EncodedResource } from '@causeway/xds-server';
 import { until } from '../../../../test/support/until';
 import { checkConfig } from '../config/read-config';
 import { ResourceCache, type CacheChange } from '../resources/resource-cache';

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Cluster } from '@causeway/proto-gen';
 import { shortened } from '@causeway/resources';
 import type { Clock, Logger, Timer } from '@causeway/runtime';
-import { RESOURCE_TYPES, type EncodedResource, type ResourceUpdate } from '@causeway/xds';
+import { RESOURCE_TYPES, type EncodedResource, type ResourceUpdate } from '@causeway/xds-server';
 import type { CacheChange, ResourceCache, ResourceReader, Taker } from '../resources/resource-cache';
 import { AddressResolver } from './address-resolver';
 import type { DialFacts } from './dial-facts';

@@ -1,4 +1,4 @@
-import { RESOURCE_TYPES, type MessageVisitor } from '@causeway/xds';
+import { RESOURCE_TYPES, type MessageVisitor } from '@causeway/xds-server';
 
 type Fields = Parameters<MessageVisitor>[1];
 

@@ -10,7 +10,8 @@ import {
   TlsSecret,
   TrafficDirection,
 } from '@causeway/proto-gen';
-import { encodeMessage, packFilter, RESOURCE_TYPES, typeUrlOf, type MessageCodec } from '@causeway/xds';
+import { encodeMessage, packFilter, RESOURCE_TYPES, type MessageCodec } from '@causeway/xds-server';
+import { typeUrlOf } from '@causeway/xds-server/testing';
 import { checkConfig } from '../config/read-config';
 import { dialFactsOf, type DialFacts } from './dial-facts';
 import { refusalOf } from './resource-rules';

@@ -1,6 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { Cluster, Cluster_DiscoveryType, Listener, TrafficDirection } from '@causeway/proto-gen';
-import { checkMessage, NO_CLUSTER, processClusterName, RESOURCE_TYPES, type EncodedResource } from '@causeway/xds';
+import { checkMessage, RESOURCE_TYPES, type EncodedResource } from '@causeway/xds-server';
+import { NO_CLUSTER, processClusterName } from '@causeway/xds-translation';
 import type { LocalAddress } from '../capture/ruleset';
 import { isSameAddress, isSamePlace, processAsNamed, type DialFacts, type OwnService } from './dial-facts';
 import { ResourceParts } from './resource-parts';

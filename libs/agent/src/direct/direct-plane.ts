@@ -1,4 +1,4 @@
-import { RESOURCE_TYPES } from '@causeway/xds';
+import { RESOURCE_TYPES } from '@causeway/xds-server';
 import { errorText, type Timer } from '@causeway/runtime';
 import { DecodedResources, type PlaneResources } from '../builtin/decoded-resources';
 import { takesPlaintext } from '../builtin/decode/listeners';

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { Backoff, errorText, type Clock, type Logger } from '@causeway/runtime';
-import { envoyBootstrap } from '@causeway/xds';
+import { envoyBootstrap } from '@causeway/xds-translation';
 import type { Plane, PlaneState } from '../plane';
 import type { CacheChange, ResourceReader } from '../resources/resource-cache';
 import type { EnvoyProgram } from './envoy-program';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLogger, systemClock } from '@causeway/runtime';
-import { RESOURCE_TYPES, type EncodedResource } from '@causeway/xds';
+import { RESOURCE_TYPES, type EncodedResource } from '@causeway/xds-server';
 import { deltaClient, type DeltaClient } from '../../../../test/support/ads-client';
 import { until } from '../../../../test/support/until';
 import { ResourceCache } from '../resources/resource-cache';

@@ -1,7 +1,7 @@
 import { NotFound } from '@causeway/resources';
 import { rm } from 'node:fs/promises';
 import type { Clock, Logger } from '@causeway/runtime';
-import { XdsServer, type AdmittedProxy, type ProxyCaller, type ProxyTypeStatus } from '@causeway/xds';
+import { XdsServer, type AdmittedProxy, type ProxyCaller, type ProxyTypeStatus } from '@causeway/xds-server';
 import { LocalSource } from '../resources/local-source';
 import type { CacheChange, ResourceReader } from '../resources/resource-cache';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Cluster, Cluster_DiscoveryType, ClusterLoadAssignment } from '@causeway/proto-gen';
 import { silentLogger, systemClock } from '@causeway/runtime';
-import { encodeResource, RESOURCE_TYPES, type EncodedResource, type EncodeResult } from '@causeway/xds';
+import { encodeResource, RESOURCE_TYPES, type EncodedResource, type EncodeResult } from '@causeway/xds-server';
 import { deltaClient, type DeltaClient } from '../../../../test/support/ads-client';
 import { ResourceCache } from '../resources/resource-cache';
 import { LocalXdsServer } from './local-xds-server';

@@ -1,7 +1,7 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorText, type Clock, type Logger } from '@causeway/runtime';
-import { RESOURCE_TYPES } from '@causeway/xds';
+import { RESOURCE_TYPES } from '@causeway/xds-server';
 import { decodeSecret } from '../builtin/decode/secrets';
 import type { TextSource } from '../builtin/decode/tls-settings';
 import type { LocalXdsServer } from '../envoy/local-xds-server';

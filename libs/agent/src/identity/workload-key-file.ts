@@ -3,7 +3,7 @@ import { chmod, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createCsr, createWorkloadKey } from '@causeway/identity';
 import { TlsSecret } from '@causeway/proto-gen';
-import { RESOURCE_TYPES } from '@causeway/xds';
+import { RESOURCE_TYPES } from '@causeway/xds-server';
 import type { ResourceReader } from '../resources/resource-cache';
 
 /** The secret with a workload's certificate, as the zone calls it. */

@@ -1,7 +1,7 @@
 import { AgentServiceService, type AttachRequest, type AttachResponse } from '@causeway/proto-gen';
 import { shortened } from '@causeway/resources';
 import type { Clock, Timer } from '@causeway/runtime';
-import { isOfConnection, type ClientConnection, type ClientConnections, type ClientTls } from '@causeway/xds';
+import { isOfConnection, type ClientConnection, type ClientConnections, type ClientTls } from '@causeway/xds-server';
 import { Metadata, status, type ClientDuplexStream, type ServiceError } from '@grpc/grpc-js';
 
 /** How the control planes of the zone are reached and what the agent shows them. Each is asked for at each try. */

@@ -10,7 +10,7 @@ import {
 } from '@causeway/proto-gen';
 import { isJsonArray, isJsonObject, shortened, type JsonObject, type Labels } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
-import { ClientConnections, CONNECT_DEADLINE, ConnectRounds } from '@causeway/xds';
+import { ClientConnections, CONNECT_DEADLINE, ConnectRounds } from '@causeway/xds-server';
 import type { Unobeyed } from '../builtin/plane-engine';
 import { DEFAULT_NAMESPACE, qualifiedName } from '../config/qualified-name';
 import { Attachment, type LeaseEndpoint } from './attachment';

@@ -3,12 +3,11 @@ import type { Clock, Logger } from '@causeway/runtime';
 import {
   AdsClient,
   ClientConnections,
-  NODE_NAMESPACE,
-  RESOLVES_NAMES,
   RESOURCE_TYPES,
   type AdsClientState,
   type ClientTls,
-} from '@causeway/xds';
+} from '@causeway/xds-server';
+import { NODE_NAMESPACE, RESOLVES_NAMES } from '@causeway/xds-translation';
 import { DEFAULT_NAMESPACE, qualifiedName } from '../config/qualified-name';
 import { IDENTITY_SECRET, TRUST_SECRET, WorkloadKeyFile, type HeldCertificate } from '../identity/workload-key-file';
 import { PermittedResources, type RefusedPart } from '../dial/permitted-resources';

@@ -1,6 +1,7 @@
 import { shortened } from '@causeway/resources';
 import { errorText, type Clock, type Logger } from '@causeway/runtime';
-import { inboundListenerName, RESOURCE_TYPES, type EncodedResource } from '@causeway/xds';
+import { inboundListenerName } from '@causeway/xds-translation';
+import { RESOURCE_TYPES, type EncodedResource } from '@causeway/xds-server';
 import { decodeListener, reliesOnClientCertHeader, takesPlaintext } from '../builtin/decode/listeners';
 import { plaintextReachable } from '../capture/plaintext-reachable';
 import type { LocalAddress } from '../capture/ruleset';

@@ -1,14 +1,8 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { createMachineDns, type DnsServer, type NamedService, type NameSource } from '@causeway/dns';
 import type { Clock, Logger } from '@causeway/runtime';
-import {
-  outboundListenerName,
-  readHostName,
-  RESOURCE_TYPES,
-  vipClusterName,
-  type EncodedResource,
-  type HostNameMeaning,
-} from '@causeway/xds';
+import { outboundListenerName, readHostName, vipClusterName, type HostNameMeaning } from '@causeway/xds-translation';
+import { RESOURCE_TYPES, type EncodedResource } from '@causeway/xds-server';
 import { leadsToVirtualIps } from '../capture/plan-network';
 import type { AgentConfig } from '../config/schema';
 import type { ResourceReader } from '../resources/resource-cache';

@@ -6,7 +6,7 @@ import {
   type Proxy,
   type ResourceSource,
   type SourceListener,
-} from '@causeway/xds';
+} from '@causeway/xds-server';
 import type { CacheChange, ResourceReader } from './resource-cache';
 
 const { cluster, endpoints } = RESOURCE_TYPES;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Cluster, Cluster_DiscoveryType } from '@causeway/proto-gen';
 import { silentLogger } from '@causeway/runtime';
 import { FakeClock } from '@causeway/runtime/testing';
-import { encodeResource, RESOURCE_TYPES, type EncodedResource } from '@causeway/xds';
+import { encodeResource, RESOURCE_TYPES, type EncodedResource } from '@causeway/xds-server';
 import fc from 'fast-check';
 import { until } from '../../../../test/support/until';
 import { ResourceCache, type CacheChange, type CacheLimits, type ResourceClient } from './resource-cache';

@@ -1,5 +1,5 @@
 import { errorText, type Clock, type Logger } from '@causeway/runtime';
-import { endpointsNameOf, RESOURCE_TYPES, type EncodedResource, type ResourceUpdate } from '@causeway/xds';
+import { endpointsNameOf, RESOURCE_TYPES, type EncodedResource, type ResourceUpdate } from '@causeway/xds-server';
 import { ResourceFile, type FileEntry } from './resource-file';
 
 /** What differs in a cache: resources that came, changed or went, of one type. */

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { EncodedResource } from '@causeway/xds';
+import type { EncodedResource } from '@causeway/xds-server';
 
 /** One thing that the file remembers. */
 export type FileEntry =

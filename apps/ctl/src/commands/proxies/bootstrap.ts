@@ -4,7 +4,12 @@ import { stringify } from 'yaml';
 import { ApiError, type ApiClient } from '@causeway/api-client';
 import { createWorkloadKey } from '@causeway/identity';
 import { isJsonObject, type JsonObject } from '@causeway/resources';
-import { envoyBootstrap, tokenSecret, ZONE_PROXY_CONNECTIONS, type ControlPlaneAddress } from '@causeway/xds';
+import {
+  envoyBootstrap,
+  tokenSecret,
+  ZONE_PROXY_CONNECTIONS,
+  type ControlPlaneAddress,
+} from '@causeway/xds-translation';
 import { UsageError, type CommandContext } from '../../context';
 import { textAt } from '../../render';
 import { connectionOf } from '../../settings/connection';

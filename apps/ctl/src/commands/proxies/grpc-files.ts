@@ -6,7 +6,7 @@ import { ApiError, signWorkloadCertificate, type CertificateOrder, type SignedWo
 import { createCsr, createWorkloadKey } from '@causeway/identity';
 import { isJsonArray, isJsonObject, type JsonObject } from '@causeway/resources';
 import { Backoff, errorText } from '@causeway/runtime';
-import type { ControlPlaneAddress } from '@causeway/xds';
+import type { ControlPlaneAddress } from '@causeway/xds-translation';
 import { UsageError, type CommandContext } from '../../context';
 import { objectAt, textAt } from '../../render';
 import { readGiven, writeOwn } from './local-files';

@@ -1,6 +1,6 @@
 import { HttpRbac, RBAC_Action } from '@causeway/proto-gen';
 import { NOBODY } from './verified-caller';
-import { UNCLEAR_PATHS } from '@causeway/xds';
+import { UNCLEAR_PATHS } from '@causeway/xds-translation';
 import { callerRule, connectionRule } from './callers';
 
 const ID = 'spiffe://default.east.mesh.local/workload/web';

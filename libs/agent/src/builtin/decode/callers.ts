@@ -1,5 +1,5 @@
 import { type HttpRbac, type NetworkRbac, type Principal, RBAC_Action } from '@causeway/proto-gen';
-import { UNCLEAR_PATHS } from '@causeway/xds';
+import { UNCLEAR_PATHS } from '@causeway/xds-translation';
 import { matcherRule } from './matcher-rule';
 import type { CallerRule } from './verified-caller';
 import { UnsupportedConfig } from './unsupported-config';

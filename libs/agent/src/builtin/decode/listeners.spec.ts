@@ -1,4 +1,5 @@
-import { inboundListenerName, RESOURCE_TYPES } from '@causeway/xds';
+import { inboundListenerName } from '@causeway/xds-translation';
+import { RESOURCE_TYPES } from '@causeway/xds-server';
 import { ViewResources } from '../../../../../test/support/local-plane';
 import { sketch, TrafficZone } from '../../../../../test/support/traffic-zone';
 import { decodeListener, takesPlaintext } from './listeners';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { CLIENT_CERT_HEADER, NO_CLUSTER } from '@causeway/xds';
+import { CLIENT_CERT_HEADER, NO_CLUSTER } from '@causeway/xds-translation';
 import { FilterChain, Listener, type ListenerFilter, TlsInspector } from '@causeway/proto-gen';
 import { chainChoiceOf, type ChainChoice } from './chain-choice';
 import { forwardingOf, type Forwarding } from './filters';

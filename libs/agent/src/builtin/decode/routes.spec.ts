@@ -1,5 +1,5 @@
 import { NetworkLocalRateLimit, RouteConfiguration, TcpProxy } from '@causeway/proto-gen';
-import { packFilter } from '@causeway/xds';
+import { packFilter } from '@causeway/xds-server';
 import { forwardingOf } from './filters';
 import { decodeRoutes, type RoutePlan } from './routes';
 import { clusterAt } from './weighted-choice';

@@ -1,4 +1,4 @@
-import { unpack, type MessageCodec } from '@causeway/xds';
+import { unpack, type MessageCodec } from '@causeway/xds-server';
 import type { Any } from '@causeway/proto-gen';
 
 /**

@@ -1,4 +1,4 @@
-import type { EncodedResource } from '@causeway/xds';
+import type { EncodedResource } from '@causeway/xds-server';
 import type { PlaneLimits, Unobeyed } from '../plane-engine';
 import type { StatSnapshot } from '../stats';
 

@@ -1,5 +1,5 @@
 import { systemClock } from '@causeway/runtime';
-import type { EncodedResource } from '@causeway/xds';
+import type { EncodedResource } from '@causeway/xds-server';
 import type { PlaneResources } from '../decoded-resources';
 import { PlaneCore } from '../plane-core';
 import { isPlaneOrder, type PlaneAnswer, type PlaneOrder, type PlaneReport } from './plane-messages';

@@ -1,7 +1,7 @@
 import { constants, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls';
-import type { EncodedResource } from '@causeway/xds';
+import type { EncodedResource } from '@causeway/xds-server';
 import type { Secret } from '../decode/secrets';
 import type { TextSource, TlsSettings } from '../decode/tls-settings';
 import { trustDomainOf } from './certificate-names';

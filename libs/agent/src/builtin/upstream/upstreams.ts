@@ -1,4 +1,4 @@
-import { RESOURCE_TYPES } from '@causeway/xds';
+import { RESOURCE_TYPES } from '@causeway/xds-server';
 import type { ClusterPlan } from '../decode/clusters';
 import type { DecodedResources } from '../decoded-resources';
 import type { PlaneStats } from '../stats';

@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import type { DataplaneTokens } from '@causeway/access';
+import { LEASED_BY } from '@causeway/controllers';
+import { addressOf } from '@causeway/grpc-server';
+import { Enrolment } from '@causeway/kinds';
+import { AgentServiceService, type ZoneFacts } from '@causeway/proto-gen';
+import { CallerLog, errorText, TokenBucket, type Clock, type Logger, type Rate } from '@causeway/runtime';
+import type { AgentLeaseStore, IndexChange, IndexEvent } from '@causeway/store';
+import { Metadata, type Server } from '@grpc/grpc-js';
+import { AgentRegistrations, type AgentRegistrationsOptions } from './agent-registrations';
+import { TRUST_SOURCES } from '../proxies/zone-proxy-authenticator';
+import type { ConnectionCredentials } from '@causeway/xds-server';
+import { AttachStream, type AttachCall } from './attach-stream';
+import { nameOf, ReplicaLeases } from './replica-leases';
+
+export interface AgentServiceOptions extends AgentRegistrationsOptions {
+  readonly dataplaneTokens: Pick<DataplaneTokens, 'verify' | 'onChange'>;
+  readonly leases: AgentLeaseStore;
+  /** What a machine with Dataplanes of this mesh needs to know of the zone. */
+  readonly zoneFacts: (mesh: string) => ZoneFacts;
+  /** How long a lease lives without a heartbeat, ms (CAUSEWAY_AGENT_LEASE). */
+  readonly leaseLength: number;
+  /** Most streams of all agents. */
+  readonly streams: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Requests of one stream. */
+const REQUESTS: Rate = { perSecond: 20, burst: 600 };
+/** Kinds that say which ranges a mesh has. */
+const MESH_SOURCES: ReadonlySet<string> = new Set(['Mesh', 'MeshParameters', 'ConfigMap']);
+/** How often the ends of credentials are looked at, ms. */
+const CHECK_EVERY = 1_000;
+
+/** `AgentService/Attach`: agents of machines register their Dataplanes and hold their leases (docs/reference/leases.md). */
+export class AgentServer {
+  private readonly streams = new Set<AttachStream>();
+  private readonly leases: ReplicaLeases;
+  private readonly registrations: AgentRegistrations;
+  private readonly log: CallerLog;
+  private readonly ending = new AbortController();
+  private readonly stops: (() => void)[];
+  private running: Promise<unknown> = Promise.resolve();
+  private isClosed = false;
+
+  constructor(private readonly options: AgentServiceOptions) {
+    const { leases: store, leaseLength: length, clock, logger, index, dataplaneTokens } = options;
+    this.leases = new ReplicaLeases({ store, length, clock, logger });
+    this.registrations = new AgentRegistrations(options);
+    this.log = new CallerLog(logger, clock);
+    this.stops = [
+      index.subscribe((event) => this.observe(event)),
+      dataplaneTokens.onChange(() => this.streams.forEach((stream) => stream.review())),
+    ];
+  }
+
+  /** Streams of agents that are open. */
+  get open(): number {
+    return this.streams.size;
+  }
+
+  /** `streams`: of this server. */
+  readonly addTo = (server: Server, streams: ConnectionCredentials): void => {
+    server.addService(AgentServiceService, {
+      attach: (call: AttachCall) => this.attach(call, streams),
+    });
+  };
+
+  /** Renews leases from now on. */
+  start(): void {
+    const { signal } = this.ending;
+    this.running = Promise.all([this.leases.run(signal), this.check(signal)]).catch((error: unknown) =>
+      this.options.logger.error('leases of agents are not renewed any more', { error: errorText(error) }),
+    );
+  }
+
+  /** Ends all streams, so that agents turn to another replica; their leases stay. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    this.stops.splice(0).forEach((stop) => stop());
+    this.ending.abort();
+    for (const stream of [...this.streams]) stream.end('unavailable', 'this control plane stops');
+    await this.running;
+  }
+
+  private attach(call: AttachCall, connections: ConnectionCredentials): void {
+    call.sendMetadata(new Metadata());
+    const { clock, logger, streams, zoneFacts } = this.options;
+    const address = addressOf(call.getPeer());
+    const certificate = connections.certificateOf(call.metadata);
+    const token = String(call.metadata.get('authorization')[0] ?? '')
+      .replace(/^bearer +/i, '')
+      .trim();
+    const stream = new AttachStream(call, {
+      id: randomUUID(),
+      clock,
+      logger,
+      leases: this.leases,
+      registrations: this.registrations,
+      zoneFacts,
+      credentials: { token, certificate, address },
+      requests: new TokenBucket(REQUESTS, clock),
+      authorised: () => connections.markAuthenticated(call.metadata),
+      over: (why) => this.over(stream, address, why),
+    });
+    if (this.isClosed) return stream.end('unavailable', 'this control plane stops');
+    if (this.streams.size >= streams)
+      return stream.end('exhausted', `this control plane serves ${streams} agents already`);
+    this.streams.add(stream);
+    this.leases.add(stream);
+    stream.begin();
+  }
+
+  private over(stream: AttachStream, address: string, why: string | undefined): void {
+    this.leases.delete(stream);
+    if (!this.streams.delete(stream) || why === undefined || this.isClosed) return;
+    const { machine } = stream;
+    this.log.warn(`${machine} ${address}`, 'a stream of an agent was ended', { machine, address, reason: why });
+  }
+
+  private observe({ changes }: IndexEvent): void {
+    const { zone } = this.options;
+    const disowned = new Set<string>();
+    for (const { id, after } of changes)
+      if (id.kind === 'Dataplane' && id.zone === zone && after?.labels[LEASED_BY] === undefined)
+        disowned.add(nameOf(id));
+    if (changes.some(({ id }) => TRUST_SOURCES.has(id.kind))) this.streams.forEach((stream) => stream.review());
+    if (changes.some(({ id }) => MESH_SOURCES.has(id.kind))) this.streams.forEach((stream) => stream.tellZone());
+    const ended = new Set(changes.flatMap((change) => (endsEnrolment(change, zone) ? [nameOf(change.id)] : [])));
+    if (ended.size > 0) for (const stream of this.streams) stream.review(ended);
+    if (disowned.size > 0) for (const stream of this.streams) stream.disowned(disowned);
+  }
+
+  private async check(signal: AbortSignal): Promise<void> {
+    const { clock } = this.options;
+    while (!signal.aborted) {
+      await clock.sleep(CHECK_EVERY, signal);
+      for (const stream of this.streams) stream.checkTime(clock.now());
+    }
+  }
+}
+
+/** Whether an enrolment of the zone is gone, or another one. */
+function endsEnrolment({ id, before, after }: IndexChange, zone: string): boolean {
+  return id.kind === Enrolment.name && id.zone === zone && before !== undefined && before.uid !== after?.uid;
+}

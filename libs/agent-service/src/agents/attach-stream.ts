@@ -1,0 +1,240 @@
+import {
+  type AttachRequest,
+  type AttachResponse,
+  RegistrationOutcome,
+  type RegistrationResult,
+  type ZoneFacts,
+} from '@causeway/proto-gen';
+import { Invalid, shortened } from '@causeway/resources';
+import { errorText, type Clock, type Logger, type TokenBucket } from '@causeway/runtime';
+import type { LeaseAgent, LeaseKey, LeaseRenewal } from '@causeway/store';
+import { status, type ServerDuplexStream } from '@grpc/grpc-js';
+import type { AgentCredentials, AgentRegistrations } from './agent-registrations';
+import { readAgent, readName, readRegistration } from './attach-messages';
+import { HeldDataplanes } from './held-dataplanes';
+import type { LeaseSession, ReplicaLeases } from './replica-leases';
+
+export type AttachCall = ServerDuplexStream<AttachRequest, AttachResponse>;
+
+export interface AttachStreamOptions {
+  readonly id: string;
+  readonly credentials: AgentCredentials;
+  readonly registrations: AgentRegistrations;
+  readonly leases: ReplicaLeases;
+  readonly requests: TokenBucket;
+  /** What a machine with Dataplanes of this mesh needs to know of the zone. */
+  readonly zoneFacts: (mesh: string) => ZoneFacts;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** The agent has shown valid credentials. */
+  readonly authorised: () => void;
+  /** Is called once; `why` is undefined where the agent ended the stream. */
+  readonly over: (why: string | undefined) => void;
+}
+
+export type AttachEnd =
+  'malformed' | 'unauthenticated' | 'exhausted' | 'deadline' | 'unavailable' | 'aborted' | 'internal';
+
+const CODES: Readonly<Record<AttachEnd, status>> = {
+  malformed: status.INVALID_ARGUMENT,
+  unauthenticated: status.UNAUTHENTICATED,
+  exhausted: status.RESOURCE_EXHAUSTED,
+  deadline: status.DEADLINE_EXCEEDED,
+  unavailable: status.UNAVAILABLE,
+  aborted: status.ABORTED,
+  internal: status.INTERNAL,
+};
+
+/** Most Dataplanes of one agent. */
+const MOST_DATAPLANES = 64;
+/** A request counts once, and once more for each of these characters. */
+const REQUEST_SIZE = 16 * 1024;
+/** Most bytes that an agent leaves unread. */
+const MOST_UNREAD = 1024 * 1024;
+const MAX_TEXT = 1_000;
+
+/** One stream of one agent: its bounds, its Dataplanes and its end. */
+export class AttachStream implements LeaseSession {
+  readonly id: string;
+  private agent: LeaseAgent | undefined;
+  private dataplanes: HeldDataplanes | undefined;
+  /** Of the Dataplanes that were written. */
+  private readonly meshes = new Set<string>();
+  private told = '';
+  private isOver = false;
+  private last: { readonly at: number; readonly heartbeat: number };
+
+  constructor(
+    private readonly call: AttachCall,
+    private readonly options: AttachStreamOptions,
+  ) {
+    this.id = options.id;
+    this.last = { at: options.clock.elapsed(), heartbeat: 0 };
+  }
+
+  get heard(): LeaseSession['heard'] {
+    return this.last;
+  }
+
+  /** How operators recognise the machine; empty before the first request. */
+  get machine(): string {
+    return this.agent?.machine ?? '';
+  }
+
+  /** Begins to read. */
+  begin(): void {
+    const { call } = this;
+    call.on('data', (request: AttachRequest) => this.receive(request));
+    call.on('cancelled', () => this.finish(undefined));
+    call.on('error', (error: Error) => this.finish(error.message));
+    call.on('end', () => {
+      this.finish(undefined);
+      call.end();
+    });
+  }
+
+  /** Ends the stream for both sides; only the first call has an effect. */
+  end(reason: AttachEnd, detail: string): void {
+    if (this.isOver) return;
+    const details = shortened(detail, MAX_TEXT, '…');
+    this.finish(details);
+    this.call.emit('error', Object.assign(new Error(details), { code: CODES[reason], details }));
+  }
+
+  *held(): Generator<LeaseKey & Pick<LeaseRenewal, 'health'>> {
+    if (this.dataplanes) yield* this.dataplanes.held();
+  }
+
+  renewed(heartbeat: number, rows: readonly (LeaseKey & Pick<LeaseRenewal, 'health'>)[]): void {
+    for (const { mesh, namespace, name, health } of rows)
+      if (health) this.dataplanes?.stored({ mesh, namespace, name, health });
+    if (this.agent) this.send({ heartbeat });
+  }
+
+  lost(key: LeaseKey, isTaken: boolean): void {
+    this.dataplanes?.lost(key, isTaken);
+  }
+
+  /** Dataplanes of the zone are gone, or are no agent's, by `nameOf`. */
+  disowned(names: ReadonlySet<string>): void {
+    this.dataplanes?.disowned(names);
+  }
+
+  /** Asks again whether the agent may, about all Dataplanes or these, by `nameOf`; ends the stream where it may not. */
+  review(names?: ReadonlySet<string>): void {
+    void this.dataplanes?.review(names);
+  }
+
+  /** Tells the agent what it needs to know of the zone, where that is not what it was told last. */
+  tellZone(): void {
+    const facts = [...this.meshes].map(this.options.zoneFacts);
+    const virtualRanges = [...new Set(facts.flatMap((each) => each.virtualRanges))];
+    const zone = { virtualRanges, dnsSuffixes: facts[0]?.dnsSuffixes ?? [] };
+    const told = JSON.stringify(zone);
+    if (facts.length === 0 || told === this.told) return;
+    this.told = told;
+    this.send({ zone });
+  }
+
+  /** The same where a right has ended. */
+  checkTime(now: number): void {
+    if (this.dataplanes && this.dataplanes.until <= now) this.review();
+  }
+
+  private receive(request: AttachRequest): void {
+    if (this.isOver) return;
+    const size = request.registrations.reduce((sum, { specJson, token }) => sum + specJson.length + token.length, 0);
+    if (this.options.requests.take(1 + Math.floor(size / REQUEST_SIZE)) !== undefined)
+      return this.end('exhausted', 'too many requests');
+    if (request.registrations.length + request.withdrawals.length > 2 * MOST_DATAPLANES)
+      return this.end('exhausted', `a request names at most ${2 * MOST_DATAPLANES} Dataplanes`);
+    this.last = { at: this.options.clock.elapsed(), heartbeat: Math.max(this.last.heartbeat, request.heartbeat) };
+    try {
+      const dataplanes = this.dataplanes ?? this.introduce(request);
+      this.want(dataplanes, request);
+    } catch (error) {
+      if (error instanceof Invalid) this.end('malformed', errorText(error));
+      else this.failed(error);
+    }
+  }
+
+  private introduce({ agent }: AttachRequest): HeldDataplanes {
+    const { registrations, leases, credentials, clock, id: session, authorised } = this.options;
+    const attached = readAgent(
+      agent ?? { instance: '', run: '', startedAt: 0, machine: '', version: '', secret: '' },
+      credentials.address,
+    );
+    this.agent = attached.agent;
+    this.dataplanes = new HeldDataplanes({
+      session,
+      ...attached,
+      credentials,
+      registrations,
+      leases,
+      clock,
+      authorised,
+      answer: (result) => this.answer(result),
+      ended: (reason, text) => this.end(reason, text),
+      failed: (error) => this.failed(error),
+    });
+    this.send({ lease: { lengthMs: leases.length, heartbeatMs: leases.heartbeatEvery } });
+    return this.dataplanes;
+  }
+
+  private want(dataplanes: HeldDataplanes, { registrations, withdrawals }: AttachRequest): void {
+    for (const registration of registrations) {
+      const key = readName(registration.dataplane);
+      if (!dataplanes.has(key) && dataplanes.size >= MOST_DATAPLANES)
+        return this.end('exhausted', `an agent has at most ${MOST_DATAPLANES} Dataplanes`);
+      try {
+        dataplanes.want(key, readRegistration(registration));
+      } catch (error) {
+        if (!(error instanceof Invalid)) throw error;
+        this.refused(key, registration.version, error);
+      }
+    }
+    for (const withdrawal of withdrawals) dataplanes.want(readName(withdrawal), undefined);
+  }
+
+  private refused(dataplane: LeaseKey, version: number, error: Invalid): void {
+    const outcome = RegistrationOutcome.REGISTRATION_OUTCOME_REFUSED;
+    const violations = error.violations.map(({ field, rule, reason: message }) => ({ field, rule, message }));
+    const reason = shortened(errorText(error), MAX_TEXT, '…');
+    const result: RegistrationResult = {
+      dataplane,
+      version,
+      outcome,
+      reason,
+      violations,
+      holder: undefined,
+      revision: 0,
+    };
+    this.send({ results: [result] });
+  }
+
+  private answer(result: RegistrationResult): void {
+    this.send({ results: [result] });
+    if (result.outcome !== RegistrationOutcome.REGISTRATION_OUTCOME_WRITTEN) return;
+    this.meshes.add(result.dataplane?.mesh ?? '');
+    this.tellZone();
+  }
+
+  private send(response: Partial<AttachResponse>): void {
+    if (this.isOver) return;
+    if (this.call.writableLength > MOST_UNREAD) return this.end('exhausted', 'the agent does not read');
+    this.call.write({ lease: undefined, results: [], heartbeat: 0, zone: undefined, ...response });
+  }
+
+  private failed(error: unknown): void {
+    const text = error instanceof Error ? (error.stack ?? error.message) : errorText(error);
+    this.options.logger.error('a stream of an agent has failed', { error: text });
+    this.end('internal', 'internal error; the log of the control plane has it');
+  }
+
+  private finish(why: string | undefined): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.dataplanes?.close();
+    this.options.over(why);
+  }
+}

@@ -1,0 +1,2 @@
+export { XdsPort, type XdsPortOptions } from './xds-port';
+export { XdsModule } from './xds.module';

@@ -1,0 +1,56 @@
+import type { Enrolments } from '@causeway/identity';
+import type { EnvoyResources } from '@causeway/xds-translation';
+import type { ProxyCertificates } from './proxies/proxy-certificates';
+import type { XdsServer } from '@causeway/xds-server';
+
+/** One metric that is read when Prometheus scrapes; the shape that `@causeway/telemetry` takes. */
+export interface XdsMetric {
+  readonly name: string;
+  readonly help: string;
+  readonly labels?: readonly string[];
+  readonly read: () => Iterable<{ readonly labels?: Readonly<Record<string, string>>; readonly value: number }>;
+}
+
+/** What the metrics are read from. */
+export interface XdsMetricSources {
+  readonly server: Pick<XdsServer<never>, 'counters' | 'load'>;
+  readonly resources: Pick<EnvoyResources, 'refusedCount'>;
+  readonly certificates: ProxyCertificates['counters'];
+  readonly agents: { readonly open: number };
+  readonly enrolments: Pick<Enrolments, 'counts'>;
+}
+
+/** The metrics of the xDS port (docs/reference/xds.md, Metrics). */
+export function xdsMetrics({
+  server,
+  resources,
+  certificates,
+  agents,
+  enrolments,
+}: XdsMetricSources): readonly XdsMetric[] {
+  const { counters } = server;
+  return [
+    single('xds_streams', 'Streams of proxies open', () => server.load().streams),
+    single('agent_streams', 'Streams of agents open', () => agents.open),
+    {
+      name: 'enrolments',
+      help: 'Dataplanes that machines of this zone may be, by who granted it: upgrade counts those that show a credential of before enrolments',
+      labels: ['by'],
+      read: () => [...enrolments.counts].map(([by, value]) => ({ labels: { by }, value })),
+    },
+    single('xds_unacked_bytes', 'Bytes sent to proxies that they have not acked', () => server.load().unackedBytes),
+    single('xds_names', 'Names that proxies ask for', () => server.load().names),
+    single('xds_responses_total', 'Responses sent to proxies', () => counters.responses),
+    single('xds_resources_total', 'Resources sent to proxies', () => counters.resources),
+    single('xds_unchanged_total', 'Resources not sent since the proxy had them', () => counters.unchanged),
+    single('xds_rejections_total', 'Responses that proxies rejected', () => counters.rejections),
+    single('xds_stale_nonces_total', 'Requests with a nonce that acks nothing', () => counters.staleNonces),
+    single('xds_refused_resources', "Resources not sent since they break Envoy's rules", () => resources.refusedCount),
+    single('xds_certificates_signed_total', 'Certificates signed for proxies', () => certificates.signed),
+    single('xds_certificates_failed_total', 'Attempts to sign one that failed', () => certificates.failed),
+  ];
+}
+
+function single(name: string, help: string, read: () => number): XdsMetric {
+  return { name, help, read: () => [{ value: read() }] };
+}

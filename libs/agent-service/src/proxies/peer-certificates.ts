@@ -1,0 +1,126 @@
+import { X509Certificate } from 'node:crypto';
+import { Unauthenticated } from '@causeway/access';
+import { certificatesIn } from '@causeway/identity';
+import { shortened } from '@causeway/resources';
+import { BoundedMap, type Clock } from '@causeway/runtime';
+import type { TrustDomain } from '@causeway/xds-translation';
+
+export interface PeerCertificatesOptions {
+  /** The authorities that workloads of a mesh believe. */
+  readonly trust: (mesh: string) => readonly TrustDomain[];
+  readonly isRevoked: (mesh: string, uri: string) => boolean;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/** Whose certificate it is, as an authority of the mesh says. */
+export interface VerifiedPeer {
+  /** The SPIFFE id. */
+  readonly uri: string;
+  /** The uid of the enrolment that it was signed by; absent in certificates of older versions and of other zones' forms. */
+  readonly enrolment?: string;
+  /** ms since 1970. */
+  readonly expiresAt: number;
+}
+
+interface Leaf {
+  /** The SPIFFE id. */
+  readonly uri: string | undefined;
+  readonly enrolment: string | undefined;
+  /** ms since 1970. */
+  readonly from: number;
+  readonly until: number;
+  /** The bundle that was found to have signed it last. */
+  signedBy: string | undefined;
+}
+
+const MOST_BUNDLES = 64;
+/** Certificates of the time before a clock was set right are believed for this long beforehand, ms. */
+const EARLY = 60_000;
+
+/**
+ * Verifies certificates of workloads that callers of the xDS port show instead of a token. As in the mesh (docs/design.md §10): exactly one
+ * SPIFFE id, signed by an authority of the trust domain in that id, within its validity, not revoked.
+ */
+export class PeerCertificates {
+  /** The authorities of the bundles that were looked at last, by their text: reading them takes longer than a signature. */
+  private readonly authorities = new BoundedMap<readonly X509Certificate[]>(MOST_BUNDLES);
+  /** What is known of certificates whose connection lives: nothing of it ever changes. */
+  private readonly leaves = new WeakMap<X509Certificate, Leaf>();
+
+  constructor(private readonly options: PeerCertificatesOptions) {}
+
+  /** Throws Unauthenticated with the reason. */
+  verify(certificate: X509Certificate, mesh: string): VerifiedPeer {
+    const { trust, isRevoked, clock } = this.options;
+    const leaf = this.leafOf(certificate);
+    const { uri } = leaf;
+    if (uri === undefined) throw refused('has not exactly one SPIFFE id');
+    const domain = /^spiffe:\/\/([^/]+)/.exec(uri)?.[1];
+    const trusted = trust(mesh).find(({ name }) => name === domain);
+    if (!trusted) throw refused(`is of trust domain ${domain}, which mesh ${shortened(mesh, 200)} does not trust`);
+    if (!this.isSigned(certificate, leaf, trusted.pem))
+      throw refused(`is not signed by an authority of trust domain ${domain}`);
+    const { from, until } = leaf;
+    const now = clock.now();
+    if (now < from - EARLY) throw refused(`holds from ${new Date(from).toISOString()} on`);
+    if (now >= until) throw refused(`has ended ${new Date(until).toISOString()}`);
+    if (isRevoked(mesh, uri)) throw refused(`${uri} is revoked by the settings of the mesh`);
+    return { uri, expiresAt: until, ...(leaf.enrolment !== undefined && { enrolment: leaf.enrolment }) };
+  }
+
+  private leafOf(certificate: X509Certificate): Leaf {
+    const known = this.leaves.get(certificate);
+    if (known) return known;
+    const [from, until] = [Date.parse(certificate.validFrom), Date.parse(certificate.validTo)];
+    const [uri, enrolment] = [spiffeIdOf(certificate), enrolmentIn(certificate)];
+    const leaf: Leaf = { uri, enrolment, from, until, signedBy: undefined };
+    this.leaves.set(certificate, leaf);
+    return leaf;
+  }
+
+  /** Whether an authority of this bundle has signed it. A signature is verified once for a connection and a bundle. */
+  private isSigned(certificate: X509Certificate, leaf: Leaf, pem: string): boolean {
+    if (leaf.signedBy === pem) return true;
+    if (certificate.ca || !this.authoritiesIn(pem).some((authority) => isSignedBy(certificate, authority)))
+      return false;
+    leaf.signedBy = pem;
+    return true;
+  }
+
+  private authoritiesIn(pem: string): readonly X509Certificate[] {
+    const known = this.authorities.get(pem);
+    if (known) return known;
+    const read = certificatesIn(pem).flatMap((text) => authorityIn(text) ?? []);
+    this.authorities.set(pem, read);
+    return read;
+  }
+}
+
+function authorityIn(pem: string): X509Certificate | undefined {
+  try {
+    const authority = new X509Certificate(pem);
+    return authority.ca ? authority : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function spiffeIdOf({ subjectAltName = '' }: X509Certificate): string | undefined {
+  return /^URI:(spiffe:\/\/[^/,"\s]+\/[^,"\s]+)$/.exec(subjectAltName)?.[1];
+}
+
+function enrolmentIn({ subject = '' }: X509Certificate): string | undefined {
+  return /^CN=([0-9a-f-]{36})$/.exec(subject)?.[1];
+}
+
+function isSignedBy(certificate: X509Certificate, authority: X509Certificate): boolean {
+  try {
+    return certificate.checkIssued(authority) && certificate.verify(authority.publicKey);
+  } catch {
+    return false;
+  }
+}
+
+function refused(reason: string): Unauthenticated {
+  return new Unauthenticated(`the client certificate ${reason}`);
+}

@@ -1,0 +1,330 @@
+import { X509Certificate, type KeyObject } from 'node:crypto';
+import {
+  BACKDATED,
+  createWorkloadKey,
+  type WorkloadBinding,
+  type WorkloadCertificate,
+  type WorkloadCertificates,
+} from '@causeway/identity';
+import { identityKey, type Identity } from '@causeway/resources';
+import { Backoff, CallerLog, errorText, type Clock, type Logger, type Timer } from '@causeway/runtime';
+import type { IdentityCertificate } from '@causeway/xds-translation';
+import type { ProxyKey } from './proxy-node';
+
+/** What `ProxyCertificates` stands on. */
+export interface ProxyCertificatesOptions {
+  readonly issuer: Pick<WorkloadCertificates, 'issue' | 'issueToEgress'>;
+  /** The certificate in PEM of the authority that signs now. */
+  readonly authority: () => Promise<string | undefined>;
+  /** The certificate of the authority of a mesh (`Mesh.mtls`); undefined where there is none. */
+  readonly meshAuthority: (mesh: string) => string | undefined;
+  /**
+   * The SPIFFE ids by which a Dataplane, or the egress in a mesh, is known; none where it has none. The first is that of the next
+   * certificate; one that was signed for another of them stays until it is renewed.
+   */
+  readonly idsOf: (owner: CertificateOwner) => readonly string[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly random?: () => number;
+}
+
+/** Whose certificate: a Dataplane's, or that of the zone's egress in one mesh. */
+export type CertificateOwner =
+  | {
+      readonly type: 'dataplane';
+      readonly dataplane: Identity;
+      /** What the proxy's token was verified to be bound to. */
+      readonly binding: WorkloadBinding;
+    }
+  | { readonly type: 'egress'; readonly mesh: string; readonly zone: string };
+
+/** Whose certificate, for which key. */
+export interface CertificateSubject {
+  readonly owner: CertificateOwner;
+  readonly key: Exclude<ProxyKey, { readonly type: 'none' }>;
+  /** A certificate of the zone that the proxy has shown, and proved that it has the key of; it is believed. */
+  readonly shown?: X509Certificate;
+  /** Is called after each certificate. */
+  readonly renewed: () => void;
+}
+
+/** The certificate of one proxy, as long as it is not closed. */
+export interface ProxyCertificate {
+  /** Undefined until the first one is signed. */
+  current(): IdentityCertificate | undefined;
+  status(): CertificateStatus;
+  close(): void;
+}
+
+/** What is known of a proxy's certificate. */
+export interface CertificateStatus {
+  /** The SPIFFE id. */
+  readonly uri?: string;
+  /** ms since 1970. */
+  readonly notAfter?: number;
+  /** Why the latest attempt to sign one failed; it is repeated. */
+  readonly failure?: string;
+}
+
+/** How often it is looked which certificates are due, ms. */
+const PERIOD = 1_000;
+/** How often it is asked which authority signs, ms. */
+const AUTHORITY_PERIOD = 5_000;
+/** Most signatures under way: each reads the store. */
+const AT_ONCE = 8;
+/** Renewal in this part of the validity, so that certificates signed together are not renewed together. */
+const RENEW_FROM = 0.4;
+const RENEW_TO = 0.6;
+const RETRY = { base: 1_000, cap: 60_000 };
+
+/** What signs now. */
+interface SigningAuthority {
+  readonly pem: string;
+  readonly publicKey: KeyObject;
+}
+
+interface Entry extends Omit<CertificateSubject, 'shown'> {
+  /** Looked at once. */
+  shown: X509Certificate | undefined;
+  certificate?: HeldCertificate;
+  failure?: string;
+  readonly retry: Backoff;
+  /** When it is to be signed, ms since 1970. */
+  due: number;
+  isQueued: boolean;
+  isClosed: boolean;
+}
+
+/** What is signed, or was signed before, for a key. */
+type HeldCertificate = IdentityCertificate & Pick<WorkloadCertificate, 'uri' | 'notAfter' | 'meshAuthority'>;
+
+/**
+ * The certificates of all connected proxies of this replica: signed when a proxy comes without one, again at 50 % ± 10 % of their validity,
+ * and when the authority or the SPIFFE id is another. Failures are repeated with backoff; the certificate held is served
+ * meanwhile. One timer for all; at most 8 signatures at one time.
+ */
+export class ProxyCertificates {
+  /** Certificates signed since the start, and attempts that failed. */
+  readonly counters = { signed: 0, failed: 0 };
+  private readonly entries = new Set<Entry>();
+  private readonly queue: Entry[] = [];
+  private readonly log: CallerLog;
+  private underWay = 0;
+  private timer: Timer | undefined;
+  private authorityAsked = -Infinity;
+  /** What signs, as it was at the latest look. */
+  private authority: Promise<SigningAuthority | undefined> | undefined;
+  private isClosed = false;
+
+  constructor(private readonly options: ProxyCertificatesOptions) {
+    this.log = new CallerLog(options.logger, options.clock);
+  }
+
+  /** Begins to keep a certificate; the first is signed at once. */
+  enrol(subject: CertificateSubject): ProxyCertificate {
+    const retry = new Backoff({ ...RETRY, ...(this.options.random && { random: this.options.random }) });
+    const entry: Entry = { ...subject, shown: subject.shown, retry, due: 0, isQueued: false, isClosed: false };
+    this.entries.add(entry);
+    this.enqueue(entry);
+    this.schedule();
+    return {
+      current: () => entry.certificate,
+      status: () => ({
+        ...(entry.certificate && { uri: entry.certificate.uri, notAfter: entry.certificate.notAfter }),
+        ...(entry.failure !== undefined && { failure: entry.failure }),
+      }),
+      close: () => {
+        entry.isClosed = true;
+        this.entries.delete(entry);
+      },
+    };
+  }
+
+  /** MeshIdentities, or these Dataplanes, have changed: what has another SPIFFE id now, or none yet, is signed. */
+  reviewIds(dataplanes?: readonly Identity[]): void {
+    const affected = dataplanes && new Set(dataplanes.map(identityKey));
+    for (const entry of this.entries) {
+      const { owner } = entry;
+      if (affected && (owner.type === 'egress' || !affected.has(identityKey(owner.dataplane)))) continue;
+      if (this.hasOtherId(entry)) this.enqueue(entry);
+    }
+  }
+
+  private hasOtherId({ owner, certificate }: Entry): boolean {
+    const ids = this.options.idsOf(owner);
+    return ids.length > 0 && (certificate === undefined || !ids.includes(certificate.uri));
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.timer?.cancel();
+    this.entries.clear();
+    this.queue.length = 0;
+  }
+
+  private schedule(): void {
+    if (this.timer || this.isClosed) return;
+    this.timer = this.options.clock.after(PERIOD, () => {
+      this.timer = undefined;
+      this.tick();
+      if (this.entries.size > 0) this.schedule();
+    });
+  }
+
+  private tick(): void {
+    const { clock } = this.options;
+    const now = clock.now();
+    for (const entry of this.entries) if (entry.due <= now) this.enqueue(entry);
+    if (clock.elapsed() - this.authorityAsked < AUTHORITY_PERIOD) return;
+    this.authorityAsked = clock.elapsed();
+    this.authority = undefined;
+    void this.reviewAuthority();
+  }
+
+  private signingAuthority(): Promise<SigningAuthority | undefined> {
+    const read = async (): Promise<SigningAuthority | undefined> => {
+      const pem = await this.options.authority();
+      return pem === undefined ? undefined : { pem, publicKey: new X509Certificate(pem).publicKey };
+    };
+    this.authority ??= read().catch(() => undefined);
+    return this.authority;
+  }
+
+  /** After a rotation all are signed by the new authority. */
+  private async reviewAuthority(): Promise<void> {
+    const authority = await this.options.authority().catch(() => undefined);
+    if (authority === undefined) return;
+    for (const entry of this.entries)
+      if (entry.certificate && !this.isOfCurrentAuthority(entry, authority)) this.enqueue(entry);
+  }
+
+  private isOfCurrentAuthority({ certificate, owner }: Entry, authority: string): boolean {
+    if (certificate?.meshAuthority === undefined) return certificate?.chain.endsWith(authority) === true;
+    // While Mesh.mtls is off nothing would sign.
+    return certificate.meshAuthority === (this.options.meshAuthority(meshOf(owner)) ?? certificate.meshAuthority);
+  }
+
+  private enqueue(entry: Entry): void {
+    if (entry.isQueued) return;
+    entry.isQueued = true;
+    this.queue.push(entry);
+    this.work();
+  }
+
+  private work(): void {
+    while (this.underWay < AT_ONCE && !this.isClosed) {
+      const entry = this.queue.shift();
+      if (!entry) return;
+      if (entry.isClosed) continue;
+      this.underWay += 1;
+      void this.sign(entry).finally(() => {
+        this.underWay -= 1;
+        entry.isQueued = false;
+        this.work();
+      });
+    }
+  }
+
+  private async sign(entry: Entry): Promise<void> {
+    const { clock, random = Math.random } = this.options;
+    const now = clock.now();
+    try {
+      const held = entry.shown && (await this.shownAgain(entry, entry.shown, now));
+      const certificate = held?.certificate ?? (await this.issue(entry));
+      entry.certificate = certificate;
+      delete entry.failure;
+      entry.retry.reset();
+      const due = held?.due ?? renewalTime({ now, notAfter: certificate.notAfter }, random);
+      // The id may have changed while this one was signed.
+      entry.due = this.hasOtherId(entry) ? now : due;
+    } catch (error) {
+      entry.failure = errorText(error);
+      entry.due = now + entry.retry.next();
+      this.counters.failed += 1;
+      const { owner } = entry;
+      const proxy =
+        owner.type === 'egress' ? `egress in ${owner.mesh}` : `${owner.dataplane.mesh}/${owner.dataplane.name}`;
+      this.log.warn(`certificate ${proxy}`, 'no certificate for a proxy', { proxy, reason: entry.failure });
+      return;
+    }
+    if (!entry.isClosed) entry.renewed();
+  }
+
+  private async issue({ owner, key }: Entry): Promise<HeldCertificate> {
+    const { issuer } = this.options;
+    const made = key.type === 'file' ? { csr: key.csr, key: { path: key.path } } : await deliveredKey();
+    const issued = await (owner.type === 'egress'
+      ? issuer.issueToEgress({ ...owner, csr: made.csr })
+      : issuer.issue({ ...owner, csr: made.csr }));
+    this.counters.signed += 1;
+    return { ...issued, key: made.key };
+  }
+
+  /**
+   * What the proxy has shown, where it is what would be signed now but for its end, which is not near: a proxy that comes back from
+   * another replica is told nothing new, and a storm of them costs no signatures.
+   */
+  private async shownAgain(
+    entry: Entry,
+    shown: X509Certificate,
+    now: number,
+  ): Promise<{ readonly certificate: HeldCertificate; readonly due: number } | undefined> {
+    const { key, owner } = entry;
+    entry.shown = undefined;
+    if (key.type !== 'file') return undefined;
+    const uri = this.options.idsOf(owner).find((id) => shown.subjectAltName === `URI:${id}`);
+    const authority = await this.signingAuthority();
+    if (uri === undefined || authority === undefined) return undefined;
+    if (!isForKey(shown, key.csr) || !shown.verify(authority.publicKey)) return undefined;
+    const [from, notAfter] = [Date.parse(shown.validFrom) + BACKDATED, Date.parse(shown.validTo)];
+    const due = renewalTime({ now: from, notAfter }, this.options.random);
+    if (due <= now) return undefined;
+    return { certificate: { chain: shown.toString() + authority.pem, uri, notAfter, key: { path: key.path } }, due };
+  }
+}
+
+/** SubjectPublicKeyInfo of a key of the curve P-256 (RFC 5480 §2) up to its point, and the length with it, bytes. */
+const P256_KEY = Buffer.from('3059301306072a8648ce3d020106082a8648ce3d030107034200', 'hex');
+const P256_KEY_LENGTH = 91;
+
+/** Whether a CSR, of the curve P-256, is for the key of a certificate: both have the same bytes. Reading keys takes longer than a signature. */
+function isForKey({ raw }: X509Certificate, csr: string): boolean {
+  const body = Buffer.from(csr.replace(/-----[^-]+-----/g, ''), 'base64');
+  const at = body.indexOf(P256_KEY);
+  const key = body.subarray(at, at + P256_KEY_LENGTH);
+  return at >= 0 && key.length === P256_KEY_LENGTH && raw.includes(key);
+}
+
+function meshOf(owner: CertificateOwner): string {
+  return owner.type === 'egress' ? owner.mesh : owner.dataplane.mesh;
+}
+
+/** A key that the control plane makes: it is in memory only, and goes to the proxy that it is for. */
+async function deliveredKey(): Promise<{ readonly csr: string; readonly key: { readonly pem: string } }> {
+  const { csr, privateKey } = await createWorkloadKey();
+  return { csr, key: { pem: privateKey } };
+}
+
+/** When a certificate of `now` that ends at `notAfter` is to be renewed: at 50 % ± 10 % of its validity. */
+export function renewalTime(
+  { now, notAfter }: { readonly now: number; readonly notAfter: number },
+  random: () => number = Math.random,
+): number {
+  return now + (notAfter - now) * (RENEW_FROM + (RENEW_TO - RENEW_FROM) * random());
+}
+
+/** The certificates of an egress as one: what is shown is the one that ends first, and any failure. */
+export function joinedCertificates(held: ReadonlyMap<string, ProxyCertificate>): ProxyCertificate {
+  const all = (): readonly ProxyCertificate[] => [...held.values()];
+  return {
+    current: () => undefined,
+    status: () => {
+      const statuses = all().map((each) => each.status());
+      const signed = statuses.filter(({ notAfter }) => notAfter !== undefined);
+      const [first] = signed.sort((a, b) => (a.notAfter ?? 0) - (b.notAfter ?? 0));
+      const failed = statuses.find(({ failure }) => failure !== undefined);
+      return { ...first, ...failed };
+    },
+    close: () => all().forEach((each) => each.close()),
+  };
+}

@@ -1,0 +1,149 @@
+import type { X509Certificate } from 'node:crypto';
+import { Unauthenticated } from '@causeway/access';
+import type { WorkloadBinding, WorkloadCertificates } from '@causeway/identity';
+import { WorkloadCertificateServiceService, type SignRequest, type SignResponse } from '@causeway/proto-gen';
+import { DomainError, FieldPath, Invalid, shortened, type Identity, type Violation } from '@causeway/resources';
+import { errorText, TokenBuckets, type Clock, type Logger } from '@causeway/runtime';
+import { status, type sendUnaryData, type Server, type ServerUnaryCall } from '@grpc/grpc-js';
+import type { ConnectionCredentials } from '@causeway/xds-server';
+import type { TrustDomain } from '@causeway/xds-translation';
+import { renewalTime } from './proxy-certificates';
+import { dataplaneProxyId } from './proxy-views';
+
+/** Who asks, and for which Dataplane. */
+export interface WorkloadCaller {
+  readonly mesh: string;
+  /** A name, or `name.namespace`. */
+  readonly name: string;
+  /** The dataplane token; empty where there is none. */
+  readonly token: string;
+  /** What the caller showed in its TLS handshake, unverified. */
+  readonly certificate?: X509Certificate;
+}
+
+/** A stored Dataplane, and what the token that holds for it is bound to. */
+export interface AuthorisedWorkload {
+  readonly dataplane: Identity;
+  readonly binding: WorkloadBinding;
+}
+
+export interface WorkloadCertificateServiceOptions {
+  readonly issuer: Pick<WorkloadCertificates, 'issue'>;
+  /** Rejects with Unauthenticated, Forbidden, NotFound, Unavailable. */
+  readonly authorise: (caller: WorkloadCaller) => Promise<AuthorisedWorkload>;
+  /** The authorities that workloads of a mesh believe. */
+  readonly trust: (mesh: string) => readonly TrustDomain[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Certificates for one Dataplane: of a replica, in the long run and at once. A fleet behind one Dataplane shares them. */
+const RATE = { perSecond: 0.5, burst: 20 };
+/** Most calls under way at a replica: each verifies two signatures and makes one. */
+const AT_ONCE = 32;
+const LONGEST_NAME = 512;
+/** Longest text of an error: it travels in a header. */
+const MAX_TEXT = 1_000;
+
+const CODES: Readonly<Record<DomainError['type'], status>> = {
+  NotFound: status.NOT_FOUND,
+  Conflict: status.UNAVAILABLE,
+  Invalid: status.INVALID_ARGUMENT,
+  Forbidden: status.PERMISSION_DENIED,
+  Unavailable: status.UNAVAILABLE,
+};
+
+/** More calls than are served. */
+class Exhausted extends Error {}
+
+/** `WorkloadCertificateService/Sign`: certificates for agents and programs that get theirs by no ADS stream. */
+export class WorkloadCertificateServer {
+  private readonly rates: TokenBuckets;
+  private underWay = 0;
+
+  constructor(private readonly options: WorkloadCertificateServiceOptions) {
+    this.rates = new TokenBuckets(RATE, options.clock);
+  }
+
+  /** `streams`: of this server. */
+  readonly addTo = (server: Server, streams: ConnectionCredentials): void => {
+    server.addService(WorkloadCertificateServiceService, {
+      sign: (call: ServerUnaryCall<SignRequest, SignResponse>, done: sendUnaryData<SignResponse>) =>
+        void this.answer(call, streams).then(
+          (response) => done(null, response),
+          (error: unknown) => done({ code: this.codeOf(error), details: this.textOf(error) }),
+        ),
+    });
+  };
+
+  private async answer(
+    { request, metadata }: ServerUnaryCall<SignRequest, SignResponse>,
+    connections: ConnectionCredentials,
+  ): Promise<SignResponse> {
+    if (this.underWay >= AT_ONCE) throw new Exhausted(`this control plane signs ${AT_ONCE} certificates already`);
+    this.underWay += 1;
+    try {
+      const certificate = connections.certificateOf(metadata);
+      const token = tokenIn(metadata.get('authorization')[0]);
+      return await this.sign(request, { token, ...(certificate && { certificate }) }, () =>
+        connections.markAuthenticated(metadata),
+      );
+    } finally {
+      this.underWay -= 1;
+    }
+  }
+
+  private async sign(
+    { mesh, dataplane: name, csr }: SignRequest,
+    shown: Pick<WorkloadCaller, 'token' | 'certificate'>,
+    authenticated: () => void,
+  ): Promise<SignResponse> {
+    const { issuer, authorise, trust, clock } = this.options;
+    const violations = [...nameProblems('mesh', mesh), ...nameProblems('dataplane', name)];
+    if (csr === '') violations.push(FieldPath.at('csr').violation('must not be empty', 'required'));
+    if (violations.length > 0) throw new Invalid(violations);
+    if (shown.token === '' && !shown.certificate)
+      throw new Unauthenticated('metadata "authorization": must have a dataplane token');
+    const { dataplane, binding } = await authorise({ mesh, name, ...shown });
+    authenticated();
+    const wait = this.rates.take(dataplaneProxyId(dataplane));
+    if (wait !== undefined)
+      throw new Exhausted(`too many certificates for Dataplane ${name}: one more in ${Math.ceil(wait / 1_000)} s`);
+    const now = clock.now();
+    const { chain, uri, notAfter } = await issuer.issue({ dataplane, binding, csr });
+    return {
+      certificateChain: chain,
+      spiffeId: uri,
+      trustBundles: trust(mesh).map((domain) => ({ trustDomain: domain.name, certificates: domain.pem })),
+      notAfter,
+      renewAt: Math.floor(renewalTime({ now, notAfter })),
+    };
+  }
+
+  private codeOf(error: unknown): status {
+    if (error instanceof Exhausted) return status.RESOURCE_EXHAUSTED;
+    if (error instanceof Unauthenticated) return status.UNAUTHENTICATED;
+    return error instanceof DomainError ? CODES[error.type] : status.INTERNAL;
+  }
+
+  private textOf(error: unknown): string {
+    if (this.codeOf(error) !== status.INTERNAL) return shortened(errorText(error), MAX_TEXT, '…');
+    this.options.logger.error('a certificate could not be signed', {
+      error: error instanceof Error ? (error.stack ?? error.message) : errorText(error),
+    });
+    return 'internal error; the log of the control plane has it';
+  }
+}
+
+function nameProblems(field: string, value: string): Violation[] {
+  const at = FieldPath.at(field);
+  if (value === '') return [at.violation('must not be empty', 'required')];
+  if (value.length <= LONGEST_NAME) return [];
+  return [at.violation(`must have at most ${LONGEST_NAME} characters, has ${value.length}`, 'too-long')];
+}
+
+function tokenIn(authorization: string | Buffer | undefined): string {
+  return String(authorization ?? '')
+    .replace(/^bearer +/i, '')
+    .trim();
+}

@@ -1,0 +1,413 @@
+import type { X509Certificate } from 'node:crypto';
+import { Unauthenticated, type DataplaneClaims, type DataplaneTokens, type ZoneProxyTokens } from '@causeway/access';
+import {
+  bindingProblem,
+  isMeshAuthorityKey,
+  workloadOf,
+  type Enrolments,
+  type JoiningCredential,
+  type WorkloadBinding,
+} from '@causeway/identity';
+import { Enrolment, WorkloadRevocation } from '@causeway/kinds';
+import { LEASED_BY, movesWorkloadIds, REGISTERED_BY, type DataplaneResource } from '@causeway/controllers';
+import {
+  Conflict,
+  Forbidden,
+  isJsonObject,
+  NotFound,
+  Unavailable,
+  type Identity,
+  type JsonObject,
+  type Resource,
+} from '@causeway/resources';
+import type { Clock } from '@causeway/runtime';
+import { followIndex, type IndexChange, type IndexReader } from '@causeway/store';
+import {
+  bytesOnly,
+  type EnvoyView,
+  meshOfAuthority,
+  socketAddress,
+  type SocketAddress,
+} from '@causeway/xds-translation';
+import type { AdmittedProxy, ProxyAuthenticator, ProxyCaller } from '@causeway/xds-server';
+import type { BootstrapRequest } from '../bootstrap/bootstrap-request';
+import { readDocument, type DataplaneRegistrar } from './dataplane-registrar';
+import { dataplaneNamed, proxyOf, quoted, tokenName, tokenOf } from './proxy-callers';
+import {
+  joinedCertificates,
+  type CertificateStatus,
+  type ProxyCertificate,
+  type ProxyCertificates,
+} from './proxy-certificates';
+import type { PeerCertificates } from './peer-certificates';
+import { readProxyNode, type ProxyNode } from './proxy-node';
+import type { AuthorisedWorkload, WorkloadCaller } from './workload-certificate-service';
+import { bindingFacts, dataplaneProxyId, DEFAULT_NAMESPACE, ProxyViews, zoneProxyId } from './proxy-views';
+
+/** What proxies are admitted by. */
+export interface ZoneProxyAuthenticatorOptions {
+  readonly zone: string;
+  readonly index: IndexReader;
+  readonly dataplaneTokens: Pick<DataplaneTokens, 'verify' | 'onChange'>;
+  readonly zoneTokens: Pick<ZoneProxyTokens, 'verify' | 'onChange'>;
+  readonly certificates: ProxyCertificates;
+  /** For callers that show the certificate of their workload. */
+  readonly peers: Pick<PeerCertificates, 'verify'>;
+  /** The SPIFFE ids by which a stored Dataplane is known, that of its next certificate first; none where it has none. */
+  readonly idsOf: (dataplane: Identity) => readonly string[];
+  readonly registrar: Pick<DataplaneRegistrar, 'register' | 'left'>;
+  readonly clock: Pick<Clock, 'sleep'>;
+  readonly enrolments: Pick<Enrolments, 'join' | 'certified'>;
+  /** The view's certificate is another; of an egress, the one in `mesh`. */
+  readonly renewed: (view: EnvoyView, mesh?: string) => void;
+  /** `all`: every proxy that catches connections is told of every service of its mesh (CAUSEWAY_XDS_SCOPE). */
+  readonly scope: 'used' | 'all';
+  /** Destinations of a mesh: what `bind` without declared backends would listen at. */
+  readonly destinations: (mesh: string) => number;
+}
+
+/** Most addresses that a proxy binds without having declared which: each is a listener of about 30 kB. */
+const MOST_BOUND = 2_000;
+
+/** How long a proxy waits for its enrolment before it is served, ms. */
+const LONGEST_ENROLMENT = 1_000;
+
+const NOTHING: ReadonlySet<string> = new Set();
+/** Kinds of which a change may end the belief in a certificate. */
+export const TRUST_SOURCES: ReadonlySet<string> = new Set([
+  'Mesh',
+  'MeshParameters',
+  'ConfigMap',
+  'MeshTrust',
+  'MeshIdentity',
+  WorkloadRevocation.name,
+]);
+const ZONE_PROXY_KINDS = { ingress: 'ZoneIngress', egress: 'ZoneEgress' } as const;
+
+type DataplaneNode = ProxyNode & { readonly type: 'dataplane' };
+type DataplaneOf = Pick<DataplaneNode, 'mesh' | 'name' | 'namespace'>;
+type ZoneProxyNode = Exclude<ProxyNode, DataplaneNode>;
+/** What a caller shows. */
+interface Shown {
+  /** Empty where there is none. */
+  readonly token: string;
+  readonly certificate?: X509Certificate | undefined;
+}
+/** Whose claims they are, and the certificate or the token that they come from. */
+type VerifiedClaims = Pick<DataplaneClaims, 'id' | 'binding' | 'expiresAt'> &
+  Pick<Shown, 'certificate'> & { readonly token?: JoiningCredential };
+type EgressNode = ProxyNode & { readonly type: 'egress' };
+type IngressNode = ProxyNode & { readonly type: 'ingress' };
+
+/**
+ * Admits the proxies of one zone: of Dataplanes by the certificate of their workload, or a dataplane token that holds for the stored
+ * Dataplane, zone proxies by a zone token of their scope. A proxy that may no longer connect is rejected when it is asked about again: after a change of keys or
+ * revocations, and after a change of its own Dataplane, ZoneIngress or ZoneEgress.
+ */
+export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
+  private readonly views: ProxyViews = new ProxyViews((proxy) =>
+    this.options.registrar.left(proxy, () => this.views.has(proxy)),
+  );
+  /** Proxies that were admitted by a certificate. */
+  private readonly certified = new Set<string>();
+
+  constructor(private readonly options: ZoneProxyAuthenticatorOptions) {}
+
+  /**
+   * Rejects with Unauthenticated (no token, or none that is valid), Forbidden (of somebody else), NotFound (no such Dataplane),
+   * Invalid (a node that says something impossible), Unavailable.
+   */
+  async admit(caller: ProxyCaller): Promise<AdmittedProxy<EnvoyView>> {
+    const node = readProxyNode(caller);
+    const token = tokenOf(caller, node);
+    const isCertified = node.type === 'dataplane' && caller.certificate !== undefined;
+    if (token === '' && !isCertified)
+      throw new Unauthenticated(`metadata "authorization": must have a ${tokenName(node)}`);
+    if (node.type !== 'dataplane') return this.admitZoneProxy(node, token);
+    return this.admitDataplane(node, { token, certificate: caller.certificate }, caller);
+  }
+
+  /**
+   * The spec of the Dataplane, ZoneIngress or ZoneEgress whose proxy is to be started. Rejects as `admit` does; a Dataplane that the
+   * proxy brings along is written when its stream begins.
+   */
+  async authoriseStart({ proxyType: type, mesh, name, token, document }: BootstrapRequest): Promise<JsonObject> {
+    if (type !== 'dataplane') {
+      await this.options.zoneTokens.verify(token, type);
+      return this.zoneProxyOf(type, name).spec;
+    }
+    const { binding } = await this.verifiedToken({ mesh }, token);
+    if (document !== undefined) return readDocument({ document, mesh, name }).spec;
+    const { spec } = this.bound({ mesh, name }, binding);
+    const value: unknown = JSON.parse(JSON.stringify(spec));
+    return isJsonObject(value) ? value : {};
+  }
+
+  /** The stored Dataplane that a certificate or a token holds for. Rejects with Unauthenticated, Forbidden, NotFound, Unavailable. */
+  async authoriseWorkload({ mesh, name, token, certificate }: WorkloadCaller): Promise<AuthorisedWorkload> {
+    const { binding, token: joining } = await this.verified({ mesh, name }, { token, certificate });
+    const dataplane = this.bound({ mesh, name }, binding);
+    await this.enrol(dataplane, joining);
+    return { dataplane: dataplane.id, binding };
+  }
+
+  onChange(listener: (proxies?: Iterable<string>) => void): () => void {
+    const { dataplaneTokens, zoneTokens, index, certificates } = this.options;
+    const stops = [
+      dataplaneTokens.onChange(() => listener()),
+      zoneTokens.onChange(() => listener()),
+      followIndex(index, {
+        reload: () => {
+          certificates.reviewIds();
+          listener();
+        },
+        apply: (changes) => this.observe(changes, listener),
+      }),
+    ];
+    return () => stops.forEach((stop) => stop());
+  }
+
+  /** Of a connected proxy; undefined where it has none from this control plane. */
+  certificateOf(proxy: string): CertificateStatus | undefined {
+    return this.views.certificateOf(proxy);
+  }
+
+  private observe(changes: readonly IndexChange[], listener: (proxies?: Iterable<string>) => void): void {
+    const { zone, certificates } = this.options;
+    const proxies = new Set<string>();
+    const relabelled: Identity[] = [];
+    let areAllIdsStale = false;
+    let isTrustStale = false;
+    for (const change of changes) {
+      const { id, before, after } = change;
+      isTrustStale ||= TRUST_SOURCES.has(id.kind);
+      if (id.kind === Enrolment.name && id.zone === zone && before && before.uid !== after?.uid) {
+        const proxy = dataplaneProxyId(id);
+        if (this.views.has(proxy)) proxies.add(proxy);
+      }
+      if (movesWorkloadIds(change, zone) || meshOfAuthority(change) !== undefined || isMeshAuthorityKey(id))
+        areAllIdsStale = true;
+      const proxy = id.zone === zone ? proxyOf(id) : undefined;
+      if (proxy === undefined || !this.views.has(proxy)) continue;
+      if (before?.labels !== after?.labels) relabelled.push(id);
+      proxies.add(proxy);
+    }
+    if (areAllIdsStale) certificates.reviewIds();
+    else if (relabelled.length > 0) certificates.reviewIds(relabelled);
+    if (isTrustStale) for (const proxy of this.stillCertified()) proxies.add(proxy);
+    if (proxies.size > 0) listener(proxies);
+  }
+
+  private *stillCertified(): Iterable<string> {
+    for (const proxy of this.certified) {
+      if (this.views.has(proxy)) yield proxy;
+      else this.certified.delete(proxy);
+    }
+  }
+
+  private async admitDataplane(
+    node: DataplaneNode,
+    shown: Shown,
+    { address }: ProxyCaller,
+  ): Promise<AdmittedProxy<EnvoyView>> {
+    const { token, binding, expiresAt: until, certificate } = await this.verified(node, shown);
+    const { mesh, name, document } = node;
+    const known = dataplaneProxyId({ mesh, namespace: DEFAULT_NAMESPACE, name });
+    // A proxy that is connected has registered: that its Dataplane is gone ends its streams.
+    if (document !== undefined && !this.views.has(known)) {
+      if (!token) throw new Forbidden('a Dataplane is brought along with a dataplane token only');
+      await this.options.registrar.register(known, { mesh, name, document, credential: token, until, address });
+    }
+    const dataplane = this.bound(node, binding);
+    await this.enrolSoon(dataplane, token);
+    const proxy = dataplaneProxyId(dataplane.id);
+    if (shown.certificate) this.certified.add(proxy);
+    const listed = this.listed(node, dataplane);
+    const { capture, key, wire, systemAuthorities, isAgent = false, resolvesNames = false } = node;
+    // With its uid: one that was deleted and made again in between is told everything, not what has changed.
+    const facts = [
+      dataplane.uid,
+      capture ?? null,
+      wire ?? null,
+      systemAuthorities ?? null,
+      key,
+      bindingFacts(binding),
+      isAgent,
+      resolvesNames,
+    ];
+    const { view, release } = this.views.hold({ proxy, facts }, () =>
+      this.dataplaneView(node, { dataplane: dataplane.id, listed, binding, certificate }),
+    );
+    const bytes = bytesOnly(view);
+    const owner = { owner: dataplane.id, ...(bytes !== undefined && { bytesOnly: bytes }) };
+    return { proxy: { id: proxy, view, ...owner }, until, release };
+  }
+
+  /** By the certificate; by the token where there is none, or where it is not believed. */
+  private async verified(node: DataplaneOf, { token, certificate }: Shown): Promise<VerifiedClaims> {
+    if (!certificate) return this.verifiedToken(node, token);
+    try {
+      return { ...(await this.verifiedCertificate(node, certificate)), certificate };
+    } catch (error) {
+      if (token === '') throw error;
+      return this.verifiedToken(node, token);
+    }
+  }
+
+  /** A certificate holds for the Dataplanes whose id it has. */
+  private async verifiedCertificate(node: DataplaneOf, certificate: X509Certificate): Promise<VerifiedClaims> {
+    const { peers, idsOf, enrolments } = this.options;
+    const { uri, enrolment, expiresAt } = peers.verify(certificate, node.mesh);
+    const dataplane = this.stored(node);
+    const ids = idsOf(dataplane.id);
+    const [id = 'nobody: no MeshIdentity selects it'] = ids;
+    if (!ids.includes(uri)) throw new Forbidden(`the client certificate is of ${uri}, the Dataplane is ${id}`);
+    const services = (await enrolments.certified(dataplane.id, enrolment))?.spec.services;
+    const binding = { mesh: node.mesh, workload: workloadOf(dataplane), ...(services && { services }) };
+    return { id: '', binding, expiresAt };
+  }
+
+  /** Enrols the machine of a Dataplane that showed a token. A Dataplane that no machine registered was written by a user. */
+  private async enrol({ id, labels }: DataplaneResource, token: JoiningCredential | undefined): Promise<void> {
+    const isOfUser = labels[LEASED_BY] === undefined && labels[REGISTERED_BY] === undefined;
+    if (token) await this.options.enrolments.join(id, token, isOfUser);
+  }
+
+  /** The same before its proxy is served: one that cannot be enrolled for want of the store is served all the same, without a certificate. */
+  private async enrolSoon(dataplane: DataplaneResource, token: JoiningCredential | undefined): Promise<void> {
+    const isDone = this.enrol(dataplane, token).catch((error: unknown) => {
+      if (!(error instanceof Unavailable || error instanceof Conflict)) throw error;
+    });
+    // Where the store does not answer at all, nobody waits for it.
+    const waiting = new AbortController();
+    await Promise.race([isDone, this.options.clock.sleep(LONGEST_ENROLMENT, waiting.signal)]).finally(() =>
+      waiting.abort(),
+    );
+  }
+
+  private async verifiedToken({ mesh }: Pick<DataplaneNode, 'mesh'>, token: string): Promise<VerifiedClaims> {
+    if (token === '') throw new Unauthenticated('metadata "authorization": must have a dataplane token');
+    const claims = await this.options.dataplaneTokens.verify(token);
+    if (claims.binding.mesh === mesh) return { ...claims, token: claims };
+    throw new Forbidden(`the dataplane token is of mesh ${quoted(claims.binding.mesh)}, the proxy of ${quoted(mesh)}`);
+  }
+
+  /** The stored Dataplane, if the token holds for it. */
+  private bound(node: DataplaneOf, binding: WorkloadBinding): DataplaneResource {
+    const dataplane = this.stored(node);
+    const problem = bindingProblem(binding, dataplane);
+    if (problem !== undefined) throw new Forbidden(`the dataplane token ${problem}`);
+    return dataplane;
+  }
+
+  private stored(node: DataplaneOf): DataplaneResource {
+    const dataplane = dataplaneNamed(this.options, node);
+    if (dataplane) return dataplane;
+    throw new NotFound(`there is no Dataplane ${quoted(node.name)} in mesh ${quoted(node.mesh)} of this zone`);
+  }
+
+  private dataplaneView(
+    { mesh, capture, key, wire, systemAuthorities, isAgent, resolvesNames }: DataplaneNode,
+    of: { readonly dataplane: Identity; readonly listed: EnvoyView['listed'] } & Pick<
+      VerifiedClaims,
+      'binding' | 'certificate'
+    >,
+  ): { readonly view: EnvoyView; readonly certificate?: ProxyCertificate } {
+    const { certificates, renewed } = this.options;
+    const { dataplane, listed, binding, certificate: shown } = of;
+    const shared = {
+      mesh,
+      listed,
+      dataplane,
+      ...(capture && { capture }),
+      ...(wire && { wire }),
+      ...(systemAuthorities !== undefined && { systemAuthorities }),
+      ...(isAgent && { isAgent }),
+      ...(resolvesNames && { resolvesNames }),
+    };
+    if (key.type === 'none') return { view: shared };
+    const view: EnvoyView = { ...shared, identity: () => certificate.current() };
+    const certificate = certificates.enrol({
+      owner: { type: 'dataplane', dataplane, binding },
+      key,
+      ...(shown && { shown }),
+      renewed: () => renewed(view),
+    });
+    return { view, certificate };
+  }
+
+  private async admitZoneProxy(node: ZoneProxyNode, token: string): Promise<AdmittedProxy<EnvoyView>> {
+    const { type, name } = node;
+    const until = await this.options.zoneTokens.verify(token, type);
+    const resource = this.zoneProxyOf(type, name);
+    const { networking } = resource.spec;
+    const at = isJsonObject(networking) ? socketAddress(networking['address'], networking['port']) : undefined;
+    if (!at) throw new NotFound(`${resource.id.kind} ${quoted(name)}: spec.networking.address must be an IP address`);
+    const proxy = zoneProxyId(type, name);
+    const { view, release } = this.views.hold({ proxy, facts: [at, node] }, () =>
+      node.type === 'egress' ? this.egressView(node, at) : { view: ingressView(node, at) },
+    );
+    return { proxy: { id: proxy, view, owner: resource.id }, until, release };
+  }
+
+  /** The stored ZoneIngress or ZoneEgress of a zone proxy. Throws NotFound. */
+  private zoneProxyOf(type: ZoneProxyNode['type'], name: string): Resource {
+    const kind = ZONE_PROXY_KINDS[type];
+    const found = this.options.index.get({ kind, mesh: '', zone: this.options.zone, namespace: '', name });
+    if (found) return found;
+    throw new NotFound(`there is no ${kind} ${quoted(name)} in this zone`);
+  }
+
+  /** An egress has a certificate in each mesh that leaves through it, from the first time that it is asked for. */
+  private egressView(
+    { key, systemAuthorities }: EgressNode,
+    at: SocketAddress,
+  ): { readonly view: EnvoyView; readonly certificate?: ProxyCertificate } {
+    const { certificates, renewed, zone } = this.options;
+    const held = new Map<string, ProxyCertificate>();
+    const view: EnvoyView = {
+      mesh: '',
+      listed: NOTHING,
+      ...(systemAuthorities !== undefined && { systemAuthorities }),
+      egress: {
+        at,
+        identity: (mesh) => {
+          if (key.type === 'none') return undefined;
+          let certificate = held.get(mesh);
+          if (!certificate) {
+            const owner = { type: 'egress', mesh, zone } as const;
+            certificate = certificates.enrol({ owner, key, renewed: () => renewed(view, mesh) });
+            held.set(mesh, certificate);
+          }
+          return certificate.current();
+        },
+      },
+    };
+    return key.type === 'none' ? { view } : { view, certificate: joinedCertificates(held) };
+  }
+
+  /** What a proxy is told of from the start. */
+  private listed({ mesh, capture }: DataplaneNode, { spec }: DataplaneResource): EnvoyView['listed'] {
+    const { scope, destinations } = this.options;
+    if (!capture) return NOTHING;
+    if (scope === 'all') return 'all';
+    const isDeclared = spec.networking.transparentProxying?.reachableBackends !== undefined;
+    if (isDeclared || capture.type !== 'bind') return 'declared';
+    const count = destinations(mesh);
+    if (count > MOST_BOUND)
+      throw new Forbidden(
+        `capture "bind": mesh ${quoted(mesh)} has ${count} addresses, at most ${MOST_BOUND} are bound unless the Dataplane declares spec.networking.transparentProxying.reachableBackends`,
+      );
+    return 'declared';
+  }
+}
+
+function ingressView({ isAgent, resolvesNames }: IngressNode, at: SocketAddress): EnvoyView {
+  return {
+    mesh: '',
+    listed: NOTHING,
+    ingress: at,
+    ...(isAgent && { isAgent }),
+    ...(resolvesNames && { resolvesNames }),
+  };
+}

@@ -1,0 +1,156 @@
+import { type Violation, printableText } from '@causeway/resources';
+import type { ProxyFacts, ProxyFault, ProxyTypeFacts } from '@causeway/store';
+import { egressSecretOf, TRUST_SECRET } from '@causeway/xds-translation';
+import { type ProxyStatus, type ProxyTypeStatus, RESOURCE_TYPES } from '@causeway/xds-server';
+
+/** A stream of a proxy, with what is known of the proxy's certificate. */
+export interface ObservedStream extends ProxyStatus {
+  readonly certificate?: { readonly uri?: string; readonly notAfter?: number };
+}
+
+/** The numbers by which streams are read. */
+export interface ObservationFrame {
+  /** Where the source is, and by how much it is ahead of the log. */
+  readonly revision: number;
+  readonly shift: number;
+  /** The authorities in a trust secret of this version. */
+  readonly authoritiesOf: (version: string) => readonly string[] | undefined;
+}
+
+/** A proxy at one moment, from all its streams at this replica. */
+export interface ProxyObservation {
+  readonly facts: Omit<ProxyFacts, 'isSettled' | 'applied'>;
+  /** It applies all changes of the log up to this revision, secrets aside; -1: not known. */
+  readonly applied: number;
+  /** It stays so, and applies all that comes, until one of its streams moves. */
+  readonly isAtRest: boolean;
+  /** When its newest stream began. */
+  readonly newest: number;
+}
+
+/** Most faults of a proxy that are reported, and the longest reason. */
+const MOST_FAULTS = 20;
+const LONGEST_REASON = 500;
+
+/** `streams`: of one proxy, at least one. */
+export function observeProxy(
+  streams: readonly [ObservedStream, ...ObservedStream[]],
+  frame: ObservationFrame,
+): ProxyObservation {
+  const latest = streams.reduce((a, b) => (b.since > a.since ? b : a));
+  const { owner, bytesOnly, node, address, userAgent, form, certificate } = latest;
+  const types = [...new Set(streams.flatMap((stream) => stream.types.map(({ type }) => type)))].sort();
+  const statuses = streams.flatMap((stream) => stream.types);
+  const traffic = statuses.filter(({ type }) => type !== RESOURCE_TYPES.secret);
+  const applied = traffic.length === 0 ? -1 : Math.min(...traffic.map(({ appliedRevision }) => appliedRevision));
+  const kind = kindOf(latest);
+  const { notAfter: end, uri } = certificate ?? {};
+  return {
+    facts: {
+      kind,
+      ...(owner && { owner }),
+      ...(bytesOnly !== undefined && { bytesOnly }),
+      node,
+      address,
+      userAgent,
+      form,
+      since: Math.min(...streams.map(({ since }) => since)),
+      streams: streams.length,
+      types: types.map((type) => typeFacts(type, statuses, frame)),
+      ...acceptedTrust(kind, trustOf(streams, frame)),
+      ...(end !== undefined && { certificate: { end, ...(uri !== undefined && { uri }) } }),
+      rejected: faults(statuses.flatMap(rejectedOf)),
+      refused: faults(streams.flatMap(({ refused }) => refused.map(refusedFault))),
+    },
+    applied: inLog(applied, frame),
+    // The certificates of a zone proxy come and fail without its streams.
+    isAtRest: kind === 'dataplane' && statuses.every((type) => type.isAtRest),
+    newest: latest.since,
+  };
+}
+
+function kindOf({ owner }: ObservedStream): ProxyFacts['kind'] {
+  if (owner?.kind === 'ZoneIngress') return 'ingress';
+  return owner?.kind === 'ZoneEgress' ? 'egress' : 'dataplane';
+}
+
+function typeFacts(type: string, statuses: readonly ProxyTypeStatus[], frame: ObservationFrame): ProxyTypeFacts {
+  const own = statuses.filter((status) => status.type === type);
+  const sum = (count: (status: ProxyTypeStatus) => number): number => own.reduce((all, each) => all + count(each), 0);
+  const acked = Math.min(...own.map(({ ackedRevision }) => ackedRevision));
+  return {
+    type,
+    subscribed: sum((each) => each.subscribed),
+    held: sum((each) => each.held),
+    ...(acked < frame.revision && { acked: inLog(acked, frame) }),
+    responses: {
+      sent: sum(({ responses }) => responses.sent),
+      acked: sum(({ responses }) => responses.acked),
+      rejected: sum(({ responses }) => responses.rejected),
+    },
+  };
+}
+
+/** The authorities that each stream accepted, by the name of the secret; undefined for a version that was not served lately. */
+type TrustOfStream = ReadonlyMap<string, readonly string[] | undefined>;
+
+function trustOf(streams: readonly ObservedStream[], { authoritiesOf }: ObservationFrame): readonly TrustOfStream[] {
+  return streams.flatMap(({ types }) => {
+    const secrets = types.find(({ type }) => type === RESOURCE_TYPES.secret);
+    if (!secrets) return [];
+    return [new Map(Object.entries(secrets.versions ?? {}).map(([name, version]) => [name, authoritiesOf(version)]))];
+  });
+}
+
+/** Of a proxy with several streams only what all of them have accepted counts. */
+function acceptedTrust(
+  kind: ProxyFacts['kind'],
+  streams: readonly TrustOfStream[],
+): Pick<ProxyFacts, 'authorities' | 'authoritiesIn'> {
+  if (kind !== 'egress') {
+    const authorities = inAll(streams.map((trust) => trust.get(TRUST_SECRET)));
+    return authorities ? { authorities } : {};
+  }
+  const names = new Set(streams.flatMap((trust) => [...trust.keys()]));
+  const byMesh = [...names].sort().flatMap((name) => {
+    const asked = egressSecretOf(name);
+    if (asked?.type !== TRUST_SECRET) return [];
+    const sets = streams.filter((trust) => trust.has(name)).map((trust) => trust.get(name));
+    return [[asked.mesh, inAll(sets) ?? []] as const];
+  });
+  return byMesh.length === 0 ? {} : { authoritiesIn: Object.fromEntries(byMesh) };
+}
+
+function inAll(sets: readonly (readonly string[] | undefined)[]): readonly string[] | undefined {
+  const [first, ...others] = sets;
+  if (!first || others.includes(undefined)) return undefined;
+  return first.filter((id) => others.every((set) => set?.includes(id)));
+}
+
+function rejectedOf({ type, rejected }: ProxyTypeStatus): readonly ProxyFault[] {
+  return rejected.map(({ name, version, text, at }) => ({
+    type,
+    name,
+    version,
+    reason: printableText(text, LONGEST_REASON),
+    at,
+  }));
+}
+
+function refusedFault({ type, name, violations }: ProxyStatus['refused'][number]): ProxyFault {
+  const reason = violations.map(({ field, reason: why }: Violation) => `${field}: ${why}`).join('; ');
+  return { type, name, reason: printableText(reason, LONGEST_REASON) };
+}
+
+function faults(found: readonly ProxyFault[]): readonly ProxyFault[] {
+  const byName = new Map(found.map((fault) => [`${fault.type} ${fault.name}`, fault]));
+  return [...byName]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .slice(0, MOST_FAULTS)
+    .map(([, fault]) => fault);
+}
+
+/** A revision of the source as one of the log. */
+function inLog(revision: number, { shift }: ObservationFrame): number {
+  return Math.max(-1, revision - shift);
+}

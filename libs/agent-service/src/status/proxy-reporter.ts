@@ -1,0 +1,262 @@
+import type { StorePoint } from '@causeway/resources';
+import { batchesOf, errorText, type Clock, type Logger } from '@causeway/runtime';
+import type { ProxyFacts, ProxySession, ProxySessionStore } from '@causeway/store';
+import { observeProxy, type ObservationFrame, type ObservedStream, type ProxyObservation } from './proxy-facts';
+
+/** What a reporter looks at. */
+export interface ObservedProxies {
+  /** Every admitted proxy of this replica. */
+  ids(): Iterable<string>;
+  /** The streams of one of them; none of others. */
+  streamsOf(proxy: string): readonly ObservedStream[];
+  /** Calls `listener` with each Dataplane's proxy of which `streamsOf` may say something else now; that the revision grows is not told. */
+  onMoved(listener: (proxy: string) => void): () => void;
+  /** Grows whenever what is seen of a proxy may differ although it has not moved. */
+  readonly generation: number;
+  /** Calls `listener` with the last state of each stream that ends. */
+  onLeaving(listener: (stream: ObservedStream) => void): () => void;
+  /** Where the source of the streams is, by its own numbers and by the log; undefined before the index was loaded. */
+  readonly position: { readonly revision: number; readonly point: StorePoint } | undefined;
+  authoritiesOf(version: string): readonly string[] | undefined;
+}
+
+export interface ProxyReporterOptions {
+  readonly observed: ObservedProxies;
+  readonly store: Pick<ProxySessionStore, 'report'>;
+  /** Of this replica, another one after each start. */
+  readonly instance: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** How often it is looked what has changed, ms: a replica writes at most so often. */
+export const REPORT_EVERY = 1_000;
+/** A replica whose proxies do not change reports that it lives, ms. */
+export const HEARTBEAT = 5_000;
+/** Counters alone are reported so often, ms. */
+const COUNTS_EVERY = 30_000;
+/** Sessions of one statement. */
+const MOST_SESSIONS = 1_000;
+/** What a proxy that is gone had applied is remembered so long, ms: longer than certificates live. */
+const REMEMBERED = 48 * 3_600_000;
+
+/** A proxy as it was reported last. */
+interface Known {
+  /** The facts but for counters, as text. */
+  text: string;
+  counts: string;
+  countsAt: number;
+  session: ProxySession | undefined;
+  /** It applies all changes up to here; known since one of its streams was looked at twice. */
+  applied: number | undefined;
+  /** It applies all changes up to the latest look, although that look left it out. */
+  isAtRest: boolean;
+  /** The least revision of what it was told since. */
+  toldSince: number;
+  newest: number;
+  /** How often its newest stream was looked at. */
+  looks: number;
+}
+
+/**
+ * Tells the store what this replica knows of its proxies: at most once a second, in one statement for 1,000 proxies, only those
+ * that have changed, and every 5 s that the replica lives. What cannot be told is told with the next report. A proxy at rest that
+ * has not moved is not looked at again.
+ */
+export class ProxyReporter {
+  private readonly known = new Map<string, Known>();
+  /** When proxies that are known left, by `Clock.elapsed`, the first one first. */
+  private readonly gone = new Map<string, number>();
+  /** What is to be looked at. */
+  private readonly moved = new Set<string>();
+  /** What all that was seen of proxies at rest was seen by. */
+  private seenBy = '';
+  private readonly left: ObservedStream[] = [];
+  /** What the store has not been told, the newest of each proxy. */
+  private readonly pending = new Map<string, ProxySession>();
+  private readonly stops: readonly (() => void)[];
+  /** Where the log was at the look before: what proxies were told since is not older. */
+  private lookedAt: number;
+  private version = 0;
+  private reported: StorePoint | undefined;
+  private reportedAt = -Infinity;
+  private isFailing = false;
+
+  constructor(private readonly options: ProxyReporterOptions) {
+    const { observed } = options;
+    this.lookedAt = observed.position?.point.revision ?? 0;
+    this.stops = [
+      observed.onLeaving((stream) => void this.left.push(stream)),
+      observed.onMoved((proxy) => void this.moved.add(proxy)),
+    ];
+  }
+
+  /** Reports until `signal` aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.options;
+    while (!signal.aborted) {
+      await this.report();
+      await clock.sleep(REPORT_EVERY, signal);
+    }
+  }
+
+  /** Says that this replica serves no proxy any more; called when the server is closed and `run` has returned. */
+  async end(): Promise<void> {
+    await this.report(true);
+    this.stops.forEach((stop) => stop());
+  }
+
+  /** One round; never rejects. */
+  async report(isEnd = false): Promise<void> {
+    const { observed, clock, logger } = this.options;
+    const { position } = observed;
+    if (!position) return;
+    this.look(position);
+    const now = clock.elapsed();
+    if (this.pending.size === 0 && !isEnd && now - this.reportedAt < HEARTBEAT) return;
+    try {
+      await this.write(position.point, isEnd);
+      this.reportedAt = now;
+      if (this.isFailing) logger.info('proxies are reported again');
+      this.isFailing = false;
+    } catch (error) {
+      if (!this.isFailing) logger.warn('proxies could not be reported', { error: errorText(error) });
+      this.isFailing = true;
+    }
+  }
+
+  /** Finds what differs from what was reported. All is of one moment: numbers that are left out are those of `point`. */
+  private look({ revision, point }: NonNullable<ObservedProxies['position']>): void {
+    const { observed, clock } = this.options;
+    const frame: ObservationFrame = {
+      revision,
+      shift: revision - point.revision,
+      authoritiesOf: (version) => observed.authoritiesOf(version),
+    };
+    for (const proxy of this.takeDue(frame, point)) {
+      const [first, ...others] = observed.streamsOf(proxy);
+      const isAtRest = !first || this.settle(proxy, observeProxy([first, ...others], frame), point);
+      if (!isAtRest) this.moved.add(proxy);
+    }
+    for (const [proxy, own] of byProxy(this.left.splice(0)))
+      if (observed.streamsOf(proxy).length === 0) this.leave(proxy, observeProxy(own, frame));
+    this.lookedAt = point.revision;
+    const longAgo = clock.elapsed() - REMEMBERED;
+    for (const [proxy, goneAt] of this.gone) {
+      if (goneAt >= longAgo) break;
+      this.gone.delete(proxy);
+      this.known.delete(proxy);
+    }
+  }
+
+  /** The proxies that have moved or are not at rest; all of them where what they are seen by is something else. */
+  private takeDue({ shift }: ObservationFrame, { incarnation }: StorePoint): readonly string[] {
+    const { observed } = this.options;
+    const seenBy = JSON.stringify([incarnation, shift, observed.generation]);
+    const due = seenBy === this.seenBy ? [...this.moved] : [...observed.ids()];
+    this.seenBy = seenBy;
+    this.moved.clear();
+    return due;
+  }
+
+  /**
+   * A stream that was looked at twice has told all that its proxy brought along. Until then the proxy holds what it held before, or
+   * what it was told since the look before. Returns whether it stays as it is until it moves.
+   */
+  private settle(proxy: string, { facts, applied, newest, isAtRest }: ProxyObservation, point: StorePoint): boolean {
+    const known = this.knownOf(proxy);
+    this.gone.delete(proxy);
+    known.looks = known.newest === newest ? known.looks + 1 : 1;
+    known.newest = newest;
+    if (known.looks === 1) known.toldSince = Math.min(known.toldSince, this.lookedAt);
+    else if (applied >= 0) Object.assign(known, { applied, toldSince: Infinity });
+    const least = Math.min(known.applied ?? Infinity, known.toldSince);
+    const isSettled = known.applied !== undefined;
+    const isCurrent = isSettled && least >= point.revision;
+    this.compare(proxy, true, { ...facts, isSettled, ...(isCurrent ? {} : { applied: least }) });
+    // A proxy without traffic resources falls behind by itself.
+    const keepsUp = known.looks > 1 && applied === point.revision;
+    if (!isAtRest || !keepsUp || known.counts !== countsOf(facts)) return false;
+    return (known.isAtRest = true);
+  }
+
+  private leave(proxy: string, { facts, applied, newest }: ProxyObservation): void {
+    const known = this.knownOf(proxy);
+    if (known.newest !== newest) known.toldSince = Math.min(known.toldSince, this.lookedAt);
+    if (known.newest === newest && known.looks > 1 && applied >= 0)
+      Object.assign(known, { applied, toldSince: Infinity });
+    const least = Math.min(known.applied ?? Infinity, known.toldSince, applied >= 0 ? applied : Infinity);
+    const isSettled = known.applied !== undefined;
+    Object.assign(known, isSettled ? { applied: least, toldSince: Infinity } : { toldSince: least });
+    Object.assign(known, { looks: 0, newest: -1 });
+    this.gone.delete(proxy);
+    this.gone.set(proxy, this.options.clock.elapsed());
+    this.compare(proxy, false, { ...facts, isSettled, applied: least });
+  }
+
+  private compare(proxy: string, connected: boolean, facts: ProxyFacts): void {
+    const known = this.knownOf(proxy);
+    const now = this.options.clock.elapsed();
+    const counts = countsOf(facts);
+    const types = facts.types.map(({ responses: _, ...rest }) => rest);
+    const text = JSON.stringify([connected, { ...facts, types }]);
+    if (known.text === text && (known.counts === counts || now - known.countsAt < COUNTS_EVERY)) return;
+    const session = { proxy, connected, facts };
+    Object.assign(known, { text, counts, countsAt: now, session });
+    this.pending.set(proxy, session);
+  }
+
+  private async write(point: StorePoint, isEnd: boolean): Promise<void> {
+    const { store, instance } = this.options;
+    const batches = [...batchesOf([...this.pending.values()], MOST_SESSIONS)];
+    // Before its last batch a report says nothing new of the proxies that it leaves out.
+    const before = this.reported?.incarnation === point.incarnation ? this.reported : { ...point, revision: -1 };
+    for (const [i, sessions] of (batches.length > 0 ? batches : [[]]).entries()) {
+      const isLast = i >= batches.length - 1;
+      const { incarnation, revision } = isLast ? point : before;
+      const version = ++this.version;
+      const report = { instance, version, incarnation, revision, isEnd: isEnd && isLast, sessions };
+      const isKnown = await store.report(report);
+      for (const { proxy } of sessions) this.pending.delete(proxy);
+      if (!isKnown && version > 1) for (const { session } of this.known.values()) this.tellAgain(session);
+    }
+    this.reported = point;
+  }
+
+  private tellAgain(session: ProxySession | undefined): void {
+    if (session) this.pending.set(session.proxy, session);
+  }
+
+  private knownOf(proxy: string): Known {
+    const known: Known = this.known.get(proxy) ?? {
+      text: '',
+      counts: '',
+      countsAt: -Infinity,
+      session: undefined,
+      applied: undefined,
+      isAtRest: false,
+      toldSince: Infinity,
+      newest: -1,
+      looks: 0,
+    };
+    if (known.isAtRest) Object.assign(known, { applied: this.lookedAt, isAtRest: false });
+    this.known.set(proxy, known);
+    return known;
+  }
+}
+
+function countsOf({ types }: Pick<ProxyFacts, 'types'>): string {
+  return JSON.stringify(types.map(({ responses }) => responses));
+}
+
+type Streams = [ObservedStream, ...ObservedStream[]];
+
+function byProxy(streams: Iterable<ObservedStream>): ReadonlyMap<string, Streams> {
+  const found = new Map<string, Streams>();
+  for (const stream of streams) {
+    const known = found.get(stream.id);
+    if (known) known.push(stream);
+    else found.set(stream.id, [stream]);
+  }
+  return found;
+}

@@ -1,0 +1,336 @@
+import type { DataplaneTokens, ServerCertificates, ZoneProxyTokens } from '@causeway/access';
+import type { DataplaneResource } from '@causeway/controllers';
+import {
+  egressIdentityOf,
+  type Enrolments,
+  identityFor,
+  meshAuthorityOf,
+  presetPathOf,
+  revokedIdsIn,
+  spiffeIdsOf,
+  type WorkloadCertificates,
+} from '@causeway/identity';
+import { Dataplane, MeshIdentity } from '@causeway/kinds';
+import type { FollowedRoutes } from '@causeway/meshes';
+import { type Clock, type Logger } from '@causeway/runtime';
+import { fillInSlices, type AgentLeaseStore, type IndexReader, type ProxySessionStore } from '@causeway/store';
+import { AgentServer } from './agents/attach-service';
+import { BootstrapEndpoint } from './bootstrap/bootstrap-endpoint';
+import {
+  type AccessSource,
+  type Destination,
+  EnvoyResources,
+  type EnvoyView,
+  type HostSource,
+  type PolicySource,
+} from '@causeway/xds-translation';
+import { xdsMetrics, type XdsMetric } from './metric-definitions';
+import { DataplaneRegistrar, type DataplaneRegistrarOptions } from './proxies/dataplane-registrar';
+import { PeerCertificates } from './proxies/peer-certificates';
+import { dataplaneProxyId } from './proxies/proxy-views';
+import { ProxyCertificates, type CertificateOwner, type CertificateStatus } from './proxies/proxy-certificates';
+import { WorkloadCertificateServer } from './proxies/workload-certificate-service';
+import { ZoneProxyAuthenticator } from './proxies/zone-proxy-authenticator';
+import {
+  DEFAULT_XDS_LIMITS,
+  type ProxyAuthenticator,
+  type ProxyStatus,
+  type XdsLimits,
+  XdsServer,
+  type XdsServerOptions,
+} from '@causeway/xds-server';
+import { ProxyReporter, type ObservedProxies } from './status/proxy-reporter';
+
+/** What a zone tells its proxies from, and how it listens. */
+export interface XdsPortOptions {
+  readonly zone: string;
+  /** Of this replica, another one after each start. */
+  readonly instance: string;
+  /** Says, before its first proxy, that this replica knows enrolments. Rejects with Unavailable. */
+  readonly announce: () => Promise<unknown>;
+  /** Where replicas tell each other of their proxies. */
+  readonly proxies: Pick<ProxySessionStore, 'report'>;
+  /** Where external services and host names are reached by proxies that do not resolve names themselves. */
+  readonly hosts: HostSource;
+  readonly index: IndexReader;
+  readonly access: AccessSource;
+  /** The routes and the policies of the meshes, made before what reads them. */
+  readonly routes: FollowedRoutes;
+  readonly policies: PolicySource;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly dataplaneTokens: Pick<DataplaneTokens, 'verify' | 'onChange'>;
+  readonly zoneTokens: Pick<ZoneProxyTokens, 'verify' | 'onChange'>;
+  /** What machines were granted. */
+  readonly enrolments: Enrolments;
+  readonly workloadCertificates: Pick<WorkloadCertificates, 'issue' | 'issueToEgress'>;
+  /** The certificate in PEM of the authority that signs workloads now. */
+  readonly authority: () => Promise<string | undefined>;
+  /** What proxies are told of: what they use, or every service of their mesh (CAUSEWAY_XDS_SCOPE). */
+  readonly scope: 'used' | 'all';
+  /** The leases of agents, and how long one lives without a heartbeat, ms (CAUSEWAY_AGENT_LEASE). */
+  readonly agentLeases: AgentLeaseStore;
+  readonly leaseLength: number;
+  /** What machines with Dataplanes of a mesh are told of the zone. */
+  readonly zoneFacts: (mesh: string) => { readonly virtualRanges: string[]; readonly dnsSuffixes: string[] };
+  /** The way in for the Dataplanes that proxies and agents bring along, with these rights. */
+  readonly admission: DataplaneRegistrarOptions['admission'];
+  readonly limits?: Partial<XdsLimits>;
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Asked once, when the port is opened; plain text where it gives none. */
+  readonly certificates: () => ServerCertificates | undefined;
+}
+
+/** A connected proxy, with what is known of its certificate where this control plane keeps it. */
+export interface ConnectedProxy extends ProxyStatus {
+  readonly certificate?: CertificateStatus;
+}
+
+/** The port at which the proxies of a zone are served, by every replica. */
+export class XdsPort implements ObservedProxies {
+  readonly server: XdsServer<EnvoyView>;
+  readonly resources: EnvoyResources;
+  private readonly auth: ZoneProxyAuthenticator;
+  private readonly registrar: DataplaneRegistrar;
+  private readonly agents: AgentServer;
+  private readonly proxyCertificates: ProxyCertificates;
+  private readonly unfollow: () => void;
+  private readonly reporter: ProxyReporter;
+  private readonly ending = new AbortController();
+  private reporting: Promise<void> = Promise.resolve();
+  private bound = 0;
+  /** Are called with a proxy whose certificate is another. */
+  private readonly certified = new Set<(proxy: string) => void>();
+
+  constructor(private readonly options: XdsPortOptions) {
+    const { zone, index, access, clock, logger, limits, scope, dataplaneTokens, zoneTokens } = options;
+    const { routes, policies, hosts } = options;
+    const failure = 'what proxies are told cannot be read';
+    const run = fillInSlices({ clock, logger, failure, signal: this.ending.signal });
+    this.resources = new EnvoyResources(index, zone, access, { run, routes, policies, hosts });
+    this.unfollow = this.resources.follow();
+    this.proxyCertificates = new ProxyCertificates({
+      clock,
+      logger,
+      issuer: options.workloadCertificates,
+      authority: options.authority,
+      meshAuthority: (mesh) => meshAuthorityOf(index, mesh)?.certificate,
+      idsOf: (owner) => spiffeIdsIn(index, owner),
+    });
+    const { enrolments, admission } = options;
+    this.registrar = new DataplaneRegistrar({ zone, index, clock, logger, admission, enrolments });
+    const peers = this.createPeers();
+    this.auth = new ZoneProxyAuthenticator({
+      zone,
+      index,
+      dataplaneTokens,
+      zoneTokens,
+      scope,
+      enrolments,
+      clock,
+      certificates: this.proxyCertificates,
+      registrar: this.registrar,
+      idsOf: (dataplane) => spiffeIdsIn(index, { type: 'dataplane', dataplane }),
+      peers,
+      renewed: (view, mesh) => this.renewed(view, mesh),
+      destinations: (mesh) => countOf(this.resources.model.destinations(), mesh),
+    });
+    const auth: ProxyAuthenticator<EnvoyView> = {
+      admit: async (caller) => {
+        await this.resources.whenLoaded();
+        return this.auth.admit(caller);
+      },
+      onChange: (changed) => this.auth.onChange(changed),
+    };
+    const certificates = new WorkloadCertificateServer({
+      clock,
+      logger,
+      issuer: options.workloadCertificates,
+      authorise: (caller) => this.auth.authoriseWorkload(caller),
+      trust: (mesh) => this.resources.model.trust(mesh),
+    });
+    this.agents = this.createAgents(peers);
+    const addServices: XdsServerOptions<EnvoyView>['addServices'] = (server, streams) => {
+      certificates.addTo(server, streams);
+      this.agents.addTo(server, streams);
+    };
+    this.server = new XdsServer({
+      source: this.resources,
+      auth,
+      clock,
+      logger,
+      addServices,
+      ...(limits && { limits }),
+    });
+    this.reporter = new ProxyReporter({
+      observed: this,
+      store: options.proxies,
+      instance: options.instance,
+      clock,
+      logger,
+    });
+  }
+
+  /** Listens and resolves with the port. Rejects where it cannot listen. */
+  async listen(): Promise<number> {
+    await this.options.announce();
+    // What a replica tells proxies counts from the first of them (docs/reference/proxies.md).
+    await this.reporter.report();
+    this.reporting = this.reporter.run(this.ending.signal);
+    this.agents.start();
+    const certificates = this.options.certificates();
+    const { host, port, clock, logger } = this.options;
+    const { handle } = new BootstrapEndpoint({
+      clock,
+      logger,
+      certificates: this.options.certificates,
+      authorise: (request) => this.auth.authoriseStart(request),
+    });
+    this.bound = await this.server.listenShared(host, port, { certificates, http: handle });
+    return this.bound;
+  }
+
+  /** Where it listens; port 0 before. */
+  get address(): { readonly host: string; readonly port: number } {
+    return { host: this.options.host, port: this.bound };
+  }
+
+  /** What proxies are shown; undefined where they are served in plain text, and before the start. */
+  get certificates(): ServerCertificates | undefined {
+    return this.options.certificates();
+  }
+
+  /** Why the certificate that proxies are shown is not the configured one. */
+  warnings(): readonly string[] {
+    const fault = this.options.certificates()?.fault();
+    return fault === undefined ? [] : [`xDS: ${fault}`];
+  }
+
+  /** Every stream of every connected proxy of this replica. */
+  proxies(): readonly ConnectedProxy[] {
+    return this.server.proxies().map((proxy) => this.withCertificate(proxy));
+  }
+
+  ids(): Iterable<string> {
+    return this.server.ids();
+  }
+
+  streamsOf(proxy: string): readonly ConnectedProxy[] {
+    return this.server.streamsOf(proxy).map((stream) => this.withCertificate(stream));
+  }
+
+  onMoved(listener: (proxy: string) => void): () => void {
+    const stop = this.server.onMoved(listener);
+    this.certified.add(listener);
+    return () => {
+      this.certified.delete(listener);
+      stop();
+    };
+  }
+
+  onLeaving(listener: (proxy: ConnectedProxy) => void): () => void {
+    return this.server.onLeaving((proxy) => listener(this.withCertificate(proxy)));
+  }
+
+  get position(): ObservedProxies['position'] {
+    const { revision, point } = this.resources;
+    return point && { revision, point };
+  }
+
+  get generation(): number {
+    return this.resources.generation;
+  }
+
+  authoritiesOf(version: string): readonly string[] | undefined {
+    return this.resources.authoritiesOf(version);
+  }
+
+  /** The values at the moment of the scrape. */
+  metrics(): readonly XdsMetric[] {
+    const { server, resources, proxyCertificates, agents } = this;
+    const { enrolments } = this.options;
+    return xdsMetrics({ server, resources, certificates: proxyCertificates.counters, agents, enrolments });
+  }
+
+  /** Ends all streams, so that proxies turn to another replica. */
+  async close(): Promise<void> {
+    this.registrar.close();
+    this.proxyCertificates.close();
+    this.ending.abort();
+    await this.agents.close();
+    await this.server.close();
+    await this.reporting;
+    await this.reporter.end();
+    this.unfollow();
+    this.options.hosts.keep([]);
+  }
+
+  private renewed(view: EnvoyView, mesh: string | undefined): void {
+    this.resources.viewChanged(view, mesh);
+    if (view.dataplane) for (const listener of this.certified) listener(dataplaneProxyId(view.dataplane));
+  }
+
+  private createPeers(): PeerCertificates {
+    const { access, clock, index, zone } = this.options;
+    return new PeerCertificates({
+      clock,
+      trust: (mesh) => this.resources.model.trust(mesh),
+      isRevoked: (mesh, uri) =>
+        revokedIdsIn(index, { mesh, zone }, access.meshes.state(mesh)?.access?.revoked ?? []).includes(uri),
+    });
+  }
+
+  private createAgents(peers: PeerCertificates): AgentServer {
+    const { zone, index, clock, logger, dataplaneTokens, admission, agentLeases: leases } = this.options;
+    const { leaseLength, zoneFacts, enrolments } = this.options;
+    return new AgentServer({
+      zone,
+      index,
+      clock,
+      logger,
+      dataplaneTokens,
+      peers,
+      admission,
+      leases,
+      leaseLength,
+      zoneFacts,
+      enrolments,
+      idsOf: (dataplane) => spiffeIdsToBe(index, dataplane),
+      streams: this.options.limits?.streams ?? DEFAULT_XDS_LIMITS.streams,
+    });
+  }
+
+  private withCertificate(proxy: ProxyStatus): ConnectedProxy {
+    const certificate = this.auth.certificateOf(proxy.id);
+    return { ...proxy, ...(certificate && { certificate }) };
+  }
+}
+
+function countOf(destinations: Iterable<Destination>, mesh: string): number {
+  let count = 0;
+  for (const { service } of destinations) if (service.mesh === mesh) count += 1;
+  return count;
+}
+
+type IdentityOwner =
+  | Pick<Extract<CertificateOwner, { type: 'dataplane' }>, 'type' | 'dataplane'>
+  | Extract<CertificateOwner, { type: 'egress' }>;
+
+/** The SPIFFE ids by which a stored Dataplane, or the egress in a mesh, is known: that of its next certificate first. */
+function spiffeIdsIn(index: IndexReader, owner: IdentityOwner): readonly string[] {
+  if (owner.type === 'egress') {
+    const uri = egressIdentityOf(index, owner)?.uri;
+    return uri === undefined ? [] : [uri];
+  }
+  const dataplane = index.get(owner.dataplane);
+  return dataplane && Dataplane.is(dataplane) ? spiffeIdsToBe(index, dataplane) : [];
+}
+
+/** The same of a Dataplane that need not be stored. */
+function spiffeIdsToBe(index: IndexReader, dataplane: DataplaneResource): readonly string[] {
+  const identities = [...index.ofKind(MeshIdentity.name)].filter((one) => MeshIdentity.is(one));
+  const identity = identityFor(dataplane, identities);
+  return identity ? spiffeIdsOf(dataplane, identity, presetPathOf(index, dataplane.id)) : [];
+}

@@ -1,0 +1,1 @@
+export { xdsMetrics } from '../src/metric-definitions';

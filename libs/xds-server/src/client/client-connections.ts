@@ -1,0 +1,82 @@
+import { isDeepStrictEqual } from 'node:util';
+import { ClientSockets } from '@causeway/grpc-server';
+import type { Clock } from '@causeway/runtime';
+import { Client, status } from '@grpc/grpc-js';
+import { clientCredentials, type ClientTls } from './client-credentials';
+
+/** A connection as one of its users has it. */
+export interface ClientConnection {
+  /** For calls. Its user does not close it. */
+  readonly client: Client;
+  /** Ends this use. The connection ends with its last use. Idempotent. */
+  release(): void;
+  /** As `release`, after a failure of the connection itself: whoever comes next gets another one. Idempotent. */
+  abandon(): void;
+}
+
+/** Largest message, bytes: what a control plane tells of one type at once. */
+const MESSAGE_BYTES = 16 * 1024 * 1024;
+/** A dead server is noticed after both, ms. */
+const KEEPALIVE = { 'grpc.keepalive_time_ms': 10_000, 'grpc.keepalive_timeout_ms': 5_000 };
+
+/**
+ * The connections of one proxy to control planes. Its streams (discovery, registration) to one address share one connection: a handshake
+ * costs the control plane more than all else that a proxy brings when it comes back. Whoever comes with another certificate begins
+ * another connection; the old one ends with its last use. No stream waits behind another one, for each has a window of 64 KiB.
+ */
+export class ClientConnections {
+  /** What the next user of an address shares. */
+  private readonly newest = new Map<string, SharedConnection>();
+
+  constructor(private readonly clock: Clock) {}
+
+  /** A connection to `address`, `host:port`, that shows `tls`; in plain text where that is undefined. It may still be under way. */
+  use(address: string, tls: ClientTls | undefined): ClientConnection {
+    const known = this.newest.get(address);
+    const shared = known && isDeepStrictEqual(known.tls, tls) ? known : new SharedConnection(address, tls, this.clock);
+    this.newest.set(address, shared);
+    shared.users += 1;
+    let isUsed = true;
+    const end = (isBroken: boolean): void => {
+      if (!isUsed) return;
+      isUsed = false;
+      shared.users -= 1;
+      if ((isBroken || shared.users === 0) && this.newest.get(address) === shared) this.newest.delete(address);
+      if (shared.users === 0) shared.close();
+    };
+    return { client: shared.client, release: () => end(false), abandon: () => end(true) };
+  }
+}
+
+/** Whether the end of a call with this status says that its connection, or the server behind it, has failed. */
+export function isOfConnection(code: status): boolean {
+  return code === status.UNAVAILABLE;
+}
+
+class SharedConnection {
+  readonly client: Client;
+  users = 0;
+  private readonly sockets: ClientSockets;
+
+  constructor(
+    address: string,
+    readonly tls: ClientTls | undefined,
+    clock: Clock,
+  ) {
+    const { credentials, options } = clientCredentials(address, tls);
+    this.sockets = new ClientSockets(credentials, clock);
+    this.client = new Client(address, this.sockets.credentials, {
+      ...KEEPALIVE,
+      ...options,
+      'grpc.max_receive_message_length': MESSAGE_BYTES,
+      'grpc.max_send_message_length': -1,
+      'grpc.use_local_subchannel_pool': 1,
+      'grpc.enable_retries': 0,
+    });
+  }
+
+  close(): void {
+    this.client.close();
+    this.sockets.end();
+  }
+}

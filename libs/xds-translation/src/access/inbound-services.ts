@@ -1,0 +1,39 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { DataplaneResource, ServiceResource } from '@causeway/controllers';
+import { servicePorts } from '@causeway/kinds';
+import { compareIdentities, type Identity, type Resource } from '@causeway/resources';
+import type { IndexChange } from '@causeway/store';
+import { isTargeted } from '../model/destination';
+
+/** The ports of these services that an inbound of a Dataplane serves, given by its own port; in one order. */
+export function portsServedAt(
+  dataplane: DataplaneResource,
+  port: number,
+  services: readonly ServiceResource[],
+): readonly { readonly service: Identity; readonly port: number }[] {
+  return [...services]
+    .sort((a, b) => compareIdentities(a.id, b.id))
+    .flatMap((service) =>
+      servicePorts(service)
+        .filter(({ target }) => isTargeted(dataplane, target, port))
+        .map(({ number }) => ({ service: service.id, port: number })),
+    );
+}
+
+/** What is asked for Dataplanes by the service that selects them. */
+export interface Selecting {
+  readonly zone: string;
+  dataplanesOf(service: Resource): Iterable<DataplaneResource>;
+}
+
+/**
+ * The Dataplanes that services of this zone selected before or select now, where these came, went or select otherwise; one may be
+ * named twice. Linear in them.
+ */
+export function* reselected(changes: readonly IndexChange[], model: Selecting): Generator<DataplaneResource> {
+  for (const { id, before, after } of changes) {
+    if (id.kind !== 'MeshService' || id.zone !== model.zone) continue;
+    if (before && after && isDeepStrictEqual(before.spec, after.spec)) continue;
+    for (const service of [before, after]) if (service) yield* model.dataplanesOf(service);
+  }
+}

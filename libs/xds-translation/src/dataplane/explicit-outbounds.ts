@@ -1,0 +1,296 @@
+import { isIP } from 'node:net';
+import { isDeepStrictEqual } from 'node:util';
+import { bindingOf } from '@causeway/appmesh';
+import { asDataplane, type DataplaneResource } from '@causeway/controllers';
+import {
+  compareText,
+  FieldPath,
+  hasEffectiveLabels,
+  identityKey,
+  isJsonObject,
+  shortened,
+  type Resource,
+} from '@causeway/resources';
+import type { IndexChange } from '@causeway/store';
+import type { Destination } from '../model/destination';
+import { NO_READS, type Reads } from '../reads/recorded-reads';
+import type { DestinationChange } from '../model/model-change';
+import { isPort, socketAddress, type SocketAddress } from '../model/zone-entrance';
+import { type RefusedResource, RESOURCE_TYPES } from '@causeway/xds-server';
+import { explicitListenerName, hostPort } from '../names/resource-names';
+import { isWithheldFrom, type BackendRef, type ReachableBackends } from './reachable-backends';
+
+type Outbound = NonNullable<DataplaneResource['spec']['networking']['outbound']>[number];
+
+/** A service at an address of the client's own machine, as its Dataplane says. */
+export interface ExplicitOutbound {
+  readonly at: SocketAddress;
+  /** The name of the destination. */
+  readonly destination: string;
+}
+
+/** What of a Dataplane's `networking.outbound` is served, by the name of the listener, and why the rest is not. */
+export interface OutboundPlan {
+  readonly served: ReadonlyMap<string, ExplicitOutbound>;
+  readonly problems: readonly RefusedResource[];
+}
+
+/** Most explicit outbounds of one proxy: each is a listener of about 30 kB. */
+export const MOST_OUTBOUNDS = 2_000;
+/** Most ports of services that the labels of one outbound may select. */
+const MOST_CANDIDATES = 1_000;
+const LOOPBACK = '127.0.0.1';
+const SERVICE_TAG = 'kuma.io/service';
+const ZONE_TAG = 'kuma.io/zone';
+/** `name_namespace_svc_port`: how Kuma names services of Kubernetes. */
+const KUBERNETES_SERVICE = /^(.+)_([^_]+)_svc(?:_(\d{1,5}))?$/;
+const TAGGED_KINDS = ['MeshService', 'MeshMultiZoneService', 'MeshExternalService'] as const;
+const AT = FieldPath.at('spec').field('networking').field('outbound');
+const NOTHING: OutboundPlan = { served: new Map(), problems: [] };
+
+/** Which destinations an outbound may mean; `zone` where its tags name one. */
+interface Target {
+  readonly refs: readonly BackendRef[];
+  readonly zone?: string;
+  /** Tags that are not understood. */
+  readonly foreign: readonly string[];
+}
+
+interface Reference {
+  readonly mesh: string;
+  readonly ref: BackendRef;
+  /** By port, how many outbounds of Dataplanes listen there for this reference: those at one port may be in each other's way. */
+  readonly ports: Map<number, number>;
+}
+
+interface Planned {
+  readonly version: number;
+  readonly taken: readonly SocketAddress[];
+  readonly plan: OutboundPlan;
+}
+
+/**
+ * The explicit outbounds of the zone's Dataplanes (docs/reference/xds-translation.md, Explicit outbounds): which destination each
+ * leads to. A change costs what refers to it.
+ */
+export class ExplicitOutbounds {
+  private readonly byName = new Map<string, Reference>();
+  private readonly byLabels = new Map<string, Reference>();
+  private plans = new WeakMap<Resource, Planned>();
+  /** Grows whenever a destination may have changed what outbounds lead to, or why one is not served. */
+  version = 0;
+
+  constructor(
+    private readonly backends: ReachableBackends,
+    private readonly zone: string,
+    private readonly reads: Reads = NO_READS,
+  ) {}
+
+  /** `taken`: where the proxy, or a process behind it, listens already; `at`: the port of what is asked for, without it all. */
+  plan(dataplane: Resource, taken: readonly SocketAddress[], at?: number): OutboundPlan {
+    const outbounds = outboundsOf(dataplane);
+    if (outbounds.length === 0) return NOTHING;
+    if (at === undefined) for (const { port } of outbounds) this.reads.readOwn(`outbounds ${port}`);
+    else this.reads.readOwn(`outbounds ${at}`);
+    const known = this.plans.get(dataplane);
+    if (known?.version === this.version && isDeepStrictEqual(known.taken, taken)) return known.plan;
+    const plan = this.compute(dataplane, outbounds, taken);
+    this.plans.set(dataplane, { version: this.version, taken, plan });
+    return plan;
+  }
+
+  /** Takes note of a Dataplane that came, changed or went. */
+  replace({ before, after }: Pick<IndexChange, 'before' | 'after'>): void {
+    if (before && after && isDeepStrictEqual(before.spec, after.spec)) return;
+    this.count(before, -1);
+    this.count(after, 1);
+  }
+
+  /** Takes note of a destination: where outbounds of Dataplanes choose it, or chose it, others may lead elsewhere too. */
+  destinationChanged({ before, after }: Pick<DestinationChange, 'before' | 'after'>): void {
+    if (this.byName.size + this.byLabels.size === 0 || (before && after && isSameChoice(before, after))) return;
+    const ports = new Set<number>();
+    for (const { ports: those } of this.references(before, after)) for (const port of those.keys()) ports.add(port);
+    if (ports.size > 0) this.version += 1;
+    for (const port of ports) this.reads.changed(`outbounds ${port}`);
+  }
+
+  private *references(...changed: readonly (Destination | undefined)[]): Iterable<Reference> {
+    const service = changed.find((one) => one !== undefined)?.service;
+    const named = service && this.byName.get(referenceKey(service.mesh, service));
+    if (named) yield named;
+    for (const reference of this.byLabels.values())
+      if (changed.some((one) => one && isSelected(reference, one))) yield reference;
+  }
+
+  private count(dataplane: Resource | undefined, by: 1 | -1): void {
+    for (const outbound of outboundsOf(dataplane)) {
+      const { port } = outbound;
+      const { mesh = '' } = dataplane?.id ?? {};
+      for (const ref of targetOf(outbound).refs) {
+        const table = ref.name === undefined ? this.byLabels : this.byName;
+        const key = referenceKey(mesh, ref);
+        const reference = table.get(key) ?? { mesh, ref: withoutPort(ref), ports: new Map<number, number>() };
+        const count = (reference.ports.get(port) ?? 0) + by;
+        if (count > 0) reference.ports.set(port, count);
+        else reference.ports.delete(port);
+        if (reference.ports.size > 0) table.set(key, reference);
+        else table.delete(key);
+      }
+    }
+  }
+
+  private compute(dataplane: Resource, outbounds: readonly Outbound[], taken: readonly SocketAddress[]): OutboundPlan {
+    const served = new Map<string, ExplicitOutbound>();
+    const problems = new Map<string, RefusedResource>();
+    const sockets = new Sockets(taken);
+    outbounds.forEach((outbound, i) => {
+      const at = addressOf(outbound);
+      const name = explicitListenerName(at);
+      const found = this.serve(dataplane, outbound, sockets);
+      if (typeof found === 'object') return void served.set(name, { at, destination: found.name });
+      const violations = [...(problems.get(name)?.violations ?? []), AT.index(i).violation(found)];
+      problems.set(name, { type: RESOURCE_TYPES.listener, name, violations, isDeclared: true });
+    });
+    return { served, problems: [...problems.values()] };
+  }
+
+  /** The destination of an outbound, or why it has no listener. */
+  private serve(dataplane: Resource, outbound: Outbound, sockets: Sockets): Destination | string {
+    const at = addressOf(outbound);
+    if (!socketAddress(at.address, at.port)) return `must have an IP address; got "${shortened(at.address, 100)}"`;
+    if (sockets.served >= MOST_OUTBOUNDS) return `is not served: a proxy has at most ${MOST_OUTBOUNDS}`;
+    const user = sockets.userOf(at);
+    if (user !== undefined) return `${hostPort(at)} is already used by ${user}`;
+    const target = targetOf(outbound);
+    if (target.foreign.length > 0)
+      return `has tags that services are not chosen by: ${shortened(target.foreign.join(', '), 200)}`;
+    const found = this.pick(dataplane, target);
+    if (typeof found === 'object') sockets.take(at);
+    return found ?? `there is no service ${described(outbound)} in mesh ${dataplane.id.mesh}`;
+  }
+
+  /** A service of this zone before one for several zones before one of another zone; then the oldest, and its first port. */
+  private pick(dataplane: Resource, { refs, zone }: Target): Destination | string | undefined {
+    let best: Destination | undefined;
+    let withheld: Destination | undefined;
+    let count = 0;
+    for (const ref of refs)
+      for (const each of this.backends.matching(dataplane.id.mesh, ref)) {
+        if (++count > MOST_CANDIDATES) return `selects more than ${MOST_CANDIDATES} ports of services`;
+        if (zone !== undefined && zone !== each.service.zone) continue;
+        if (isWithheldFrom(dataplane, each)) withheld = each;
+        else if (!best || this.order(each, best) < 0) best = each;
+      }
+    return best ?? (withheld && withheldReason(dataplane, withheld));
+  }
+
+  private order(a: Destination, b: Destination): number {
+    const age = ({ createdAt }: Destination): number => createdAt || Number.MAX_VALUE;
+    return (
+      this.rank(a) - this.rank(b) ||
+      age(a) - age(b) ||
+      compareText(identityKey(a.service), identityKey(b.service)) ||
+      a.port - b.port
+    );
+  }
+
+  private rank({ service: { kind, zone } }: Destination): number {
+    if (kind === 'MeshService') return zone === this.zone ? 0 : 2;
+    return kind === 'MeshMultiZoneService' ? 1 : 3;
+  }
+}
+
+/** The addresses that listeners of a proxy and processes beside it have. */
+class Sockets {
+  served = 0;
+  private readonly byPort = new Map<number, Map<string, string>>();
+
+  constructor(taken: readonly SocketAddress[]) {
+    for (const at of taken) this.add(at, 'an inbound or another listener of the proxy');
+  }
+
+  userOf({ address, port }: SocketAddress): string | undefined {
+    const ofPort = this.byPort.get(port);
+    if (!ofPort) return undefined;
+    if (isWildcard(address)) return [...ofPort.values()][0];
+    return ofPort.get(address) ?? ofPort.get('0.0.0.0') ?? ofPort.get('::');
+  }
+
+  take(at: SocketAddress): void {
+    this.served += 1;
+    this.add(at, 'an earlier outbound');
+  }
+
+  private add({ address, port }: SocketAddress, user: string): void {
+    this.byPort.set(port, (this.byPort.get(port) ?? new Map<string, string>()).set(address, user));
+  }
+}
+
+function isWildcard(address: string): boolean {
+  return address === '0.0.0.0' || address === '::';
+}
+
+/** Those that can be read: a stored Dataplane may lack what is required of it here. */
+function outboundsOf(dataplane: Resource | undefined): readonly Outbound[] {
+  const networking: unknown = asDataplane(dataplane)?.spec.networking;
+  const outbounds = isJsonObject(networking) ? networking['outbound'] : undefined;
+  return Array.isArray(outbounds) ? outbounds.filter(isOutbound) : [];
+}
+
+function isOutbound(found: unknown): found is Outbound {
+  if (!isJsonObject(found) || !isPort(found['port'])) return false;
+  const { address, backendRef, tags = {} } = found;
+  const isAddress = address === undefined || (typeof address === 'string' && isIP(address) > 0);
+  const isRef = backendRef === undefined || (isJsonObject(backendRef) && typeof backendRef['kind'] === 'string');
+  return isAddress && isRef && isJsonObject(tags);
+}
+
+function addressOf({ address = LOOPBACK, port }: Outbound): SocketAddress {
+  return { address, port };
+}
+
+function targetOf({ backendRef, tags = {} }: Outbound): Target {
+  if (backendRef) return { refs: [backendRef], foreign: [] };
+  const { [SERVICE_TAG]: service = '', [ZONE_TAG]: zone, ...others } = tags;
+  const [, name = service, namespace, port] = KUBERNETES_SERVICE.exec(service) ?? [];
+  const part = { ...(namespace !== undefined && { namespace }), ...(port !== undefined && { port: Number(port) }) };
+  return {
+    refs: TAGGED_KINDS.map((kind) => ({ kind, name, ...part })),
+    ...(zone !== undefined && { zone }),
+    foreign: Object.keys(others),
+  };
+}
+
+function described({ backendRef, tags = {} }: Outbound): string {
+  const text = backendRef ?? {
+    [SERVICE_TAG]: tags[SERVICE_TAG],
+    ...(tags[ZONE_TAG] && { [ZONE_TAG]: tags[ZONE_TAG] }),
+  };
+  return shortened(JSON.stringify(text), 300);
+}
+
+function withheldReason(dataplane: Resource, { service: { namespace, name } }: Destination): string {
+  const node = bindingOf(dataplane);
+  return `MeshService ${namespace}/${name} comes from App Mesh and is no backend of VirtualNode ${node?.namespace}/${node?.name}`;
+}
+
+function withoutPort({ kind, name, labels }: BackendRef): BackendRef {
+  return { kind, ...(name === undefined ? { ...(labels && { labels }) } : { name }) };
+}
+
+type Named = Pick<BackendRef, 'labels' | 'name'> & { readonly kind: string };
+
+function referenceKey(mesh: string, { kind, name, labels = {} }: Named): string {
+  return JSON.stringify([mesh, kind, name ?? Object.entries(labels).sort()]);
+}
+
+function isSelected({ mesh, ref: { kind, labels } }: Reference, { service, labels: held }: Destination): boolean {
+  if (service.mesh !== mesh || service.kind !== kind || labels === undefined) return false;
+  return hasEffectiveLabels({ id: service, labels: held }, labels);
+}
+
+/** Whether outbounds choose, and use, both alike: what differs is told with the destination itself. */
+function isSameChoice(a: Destination, b: Destination): boolean {
+  return a.createdAt === b.createdAt && a.protocol === b.protocol && a.port === b.port && a.labels === b.labels;
+}

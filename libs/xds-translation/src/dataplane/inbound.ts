@@ -1,0 +1,103 @@
+import { inboundsOf, type DataplaneResource } from '@causeway/controllers';
+import { foreignServiceAddress, isOwnServiceAddress, protocols } from '@causeway/kinds';
+import { FieldPath, labelValue } from '@causeway/resources';
+import type { Destination } from '../model/destination';
+import { socketAddress, type SocketAddress } from '../model/zone-entrance';
+import { type RefusedResource, RESOURCE_TYPES } from '@causeway/xds-server';
+import { inboundListenerName, processClusterName } from '../names/resource-names';
+
+/** An inbound of a Dataplane: where it listens, and where its process does. */
+export interface Inbound {
+  readonly at: SocketAddress;
+  readonly process: SocketAddress;
+  readonly protocol: Destination['protocol'];
+  /** The cluster of the process. */
+  readonly clusterName: string;
+}
+
+/** The inbounds that a Dataplane's proxy serves, each listener once. */
+export interface ServedInbounds {
+  readonly all: readonly Inbound[];
+  readonly byListener: ReadonlyMap<string, Inbound>;
+  readonly byCluster: ReadonlyMap<string, Inbound>;
+}
+
+const AT = FieldPath.at('spec').field('networking').field('inbound');
+
+const NONE: ServedInbounds = { all: [], byListener: new Map(), byCluster: new Map() };
+const servedBefore = new WeakMap<DataplaneResource, ServedInbounds>();
+
+/** The inbounds of a stored state of a Dataplane; found once, for each of its resources asks. */
+export function servedInbounds(dataplane: DataplaneResource | undefined): ServedInbounds {
+  if (!dataplane) return NONE;
+  const before = servedBefore.get(dataplane);
+  if (before) return before;
+  const served = servedBy(listenersOf(dataplane));
+  servedBefore.set(dataplane, served);
+  return served;
+}
+
+const ownBefore = new WeakMap<ServedInbounds, ServedInbounds>();
+
+/**
+ * The inbounds that lead to the machine of a proxy: for proxies without an agent, which would dial whatever the writer of the Dataplane
+ * names.
+ */
+export function ownInbounds(served: ServedInbounds): ServedInbounds {
+  const before = ownBefore.get(served);
+  if (before) return before;
+  const all = served.all.filter(isOwn);
+  const own = all.length === served.all.length ? served : servedBy(all);
+  ownBefore.set(served, own);
+  return own;
+}
+
+/** Those inbounds of a Dataplane that a proxy without an agent does not have, with the reason. */
+export function foreignInbounds(dataplane: DataplaneResource): readonly RefusedResource[] {
+  const inbounds = inboundsOf(dataplane);
+  return servedInbounds(dataplane)
+    .all.filter((each) => !isOwn(each))
+    .map(({ at, process }) => {
+      const i = inbounds.findLastIndex(
+        ({ address = dataplane.spec.networking.address, port }) => address === at.address && port === at.port,
+      );
+      const violations = [foreignServiceAddress(process.address, AT.index(i))];
+      return { type: RESOURCE_TYPES.listener, name: inboundListenerName(at), violations, isDeclared: true };
+    });
+}
+
+function isOwn({ at, process }: Inbound): boolean {
+  return isOwnServiceAddress(process.address, at.address);
+}
+
+/** What of a Dataplane's inbounds services and their ports select by. */
+function selectedBy(dataplane: DataplaneResource | undefined): readonly unknown[] {
+  if (!dataplane) return [];
+  return inboundsOf(dataplane).map(({ port, name, tags, state }) => [port, name, tags, state === 'Ignored']);
+}
+
+/** Of inbounds with one listener the last. */
+function servedBy(inbounds: readonly Inbound[]): ServedInbounds {
+  const byListener = new Map(inbounds.map((each) => [inboundListenerName(each.at), each]));
+  const all = [...byListener.values()];
+  return { all, byListener, byCluster: new Map(all.map((each) => [each.clusterName, each])) };
+}
+
+/** A process is on loopback unless the inbound says otherwise. */
+function listenersOf(dataplane: DataplaneResource): readonly Inbound[] {
+  const { address } = dataplane.spec.networking;
+  return inboundsOf(dataplane).flatMap((inbound) => {
+    const { port, servicePort = port, serviceAddress = '127.0.0.1', protocol, tags = {} } = inbound;
+    const tagged = protocols.find((known) => known === labelValue(tags, 'kuma.io/protocol'));
+    const at = socketAddress(inbound.address ?? address, port);
+    const process = socketAddress(serviceAddress, servicePort);
+    // An inbound in front of itself would call itself for ever.
+    const isLoop = process?.address === at?.address && process?.port === at?.port;
+    return at && process && !isLoop ? [inboundTo(at, process, protocol ?? tagged ?? 'tcp')] : [];
+  });
+}
+
+function inboundTo(at: SocketAddress, process: SocketAddress, protocol: Destination['protocol']): Inbound {
+  const isHttp2 = protocol === 'http2' || protocol === 'grpc';
+  return { at, process, protocol, clusterName: processClusterName(process, isHttp2) };
+}

@@ -1,0 +1,54 @@
+import type { DataplaneResource } from '@causeway/controllers';
+import { FieldPath, shortened } from '@causeway/resources';
+import { socketAddress, type SocketAddress } from '../model/zone-entrance';
+import { type RefusedResource, RESOURCE_TYPES } from '@causeway/xds-server';
+import { egressListenerName } from '../names/resource-names';
+
+const AT = FieldPath.at('spec').field('networking').field('listeners');
+
+/** Where a Dataplane's proxy serves as an ingress of the zone for its mesh: its listeners of type ZoneIngress. */
+export function ingressAddresses({ spec }: DataplaneResource): readonly SocketAddress[] {
+  const { listeners = [] } = spec.networking;
+  return listeners.flatMap(({ type, address, port }) => {
+    const at = type === 'ZoneIngress' ? socketAddress(address, port) : undefined;
+    return at ? [at] : [];
+  });
+}
+
+/**
+ * The listeners of a Dataplane that its proxy does not have, and why. One of type ZoneEgress would have whoever may write the
+ * Dataplane of a service read what all other services send out of the mesh: only a ZoneEgress, the operator's, is an egress.
+ */
+export function unservedListeners({ spec }: DataplaneResource): readonly RefusedResource[] {
+  const { listeners = [] } = spec.networking;
+  return listeners.flatMap(({ type, address, port }, i) => {
+    const violation =
+      type === 'ZoneEgress'
+        ? AT.index(i)
+            .field('type')
+            .violation('ZoneEgress: a Dataplane is no egress, declare a ZoneEgress', 'not-allowed')
+        : socketAddress(address, port) === undefined
+          ? AT.index(i)
+              .field('address')
+              .violation(`must be an IP address; got ${JSON.stringify(shortened(address, 100))}`, 'wrong-form')
+          : undefined;
+    if (!violation) return [];
+    const name = `${type === 'ZoneEgress' ? 'egress' : 'ingress'}:${address}:${port}`;
+    return [{ type: RESOURCE_TYPES.listener, name, violations: [violation], isDeclared: true }];
+  });
+}
+
+/** The meshes that an egress lets nothing out of, though they have something to reach: nobody there would believe it. */
+export function unservedMeshes(at: SocketAddress, meshes: readonly string[]): readonly RefusedResource[] {
+  return meshes.map((mesh) => ({
+    type: RESOURCE_TYPES.listener,
+    name: `${egressListenerName(at)} ${mesh}`,
+    violations: [
+      FieldPath.at(`Mesh ${mesh}`).violation(
+        'has no identity for this egress: no MeshIdentity that this zone signs for, and no key of Mesh.mtls in this zone',
+        'required',
+      ),
+    ],
+    isDeclared: true,
+  }));
+}

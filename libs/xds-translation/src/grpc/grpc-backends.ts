@@ -1,0 +1,39 @@
+import type { Identity } from '@causeway/resources';
+import type { Destination as Backend } from '@causeway/routing';
+import { localEndpointsName } from '../names/resource-names';
+import type { Destination, DestinationConfig } from '../model/destination';
+import { NO_BACKEND, type GrpcCluster } from './grpc-routes';
+
+/** Where the clients of a channel are. */
+export interface ChannelPlace {
+  readonly zone: string;
+  /** What the channel names. */
+  readonly frontend: Pick<Destination, 'name'>;
+  readonly destinationOf: (service: Identity, port: number) => DestinationConfig | undefined;
+}
+
+/**
+ * The cluster by which a channel reaches a backend. A gRPC client sends the name of its channel as server name, whatever the cluster, so
+ * the ingress of another zone would lead it to the frontend: of other services it gets the endpoints of its own zone only, and what is
+ * left out is said.
+ */
+export function grpcClusterOf(
+  { services, port }: Backend,
+  { zone, frontend, destinationOf }: ChannelPlace,
+): GrpcCluster {
+  const found = services.flatMap((service) => destinationOf(service, port) ?? []);
+  const isOwn = ({ name }: DestinationConfig): boolean => name === frontend.name;
+  const away = found.find((each) => !isOwn(each) && reachesAway(each.service, zone));
+  const chosen = found.find(isOwn) ?? found[0];
+  if (!chosen) return { cluster: NO_BACKEND };
+  return {
+    cluster: isOwn(chosen) ? chosen.name : localEndpointsName(chosen.name),
+    ...(away && { lost: lostText(away.service) }),
+  };
+}
+
+const reachesAway = ({ kind, zone }: Identity, own: string): boolean =>
+  kind === 'MeshMultiZoneService' || (kind === 'MeshService' && zone !== own);
+
+const lostText = ({ kind, namespace, name }: Identity): string =>
+  `gRPC clients do not reach ${kind} ${namespace}/${name} in other zones: their ingress knows a call by the name of its channel`;

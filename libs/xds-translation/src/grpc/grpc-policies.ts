@@ -1,0 +1,74 @@
+import type { Route, RouteAction } from '@causeway/proto-gen';
+import {
+  CircuitBreakerPolicy,
+  FaultPolicy,
+  HeaderPolicy,
+  LoadBalancingPolicy,
+  RetryPolicy,
+  TimeoutPolicy,
+  type Unable,
+} from '@causeway/policies';
+import type { RouteRule } from '@causeway/routing';
+import { durationOf } from '@causeway/xds-server';
+import type { BackendRules } from '../policies/cluster-rules';
+import { backoffFields, faultConfig, timesOf, type RulePolicies } from '../policies/rule-policies';
+
+type ActionFields = Parameters<typeof RouteAction.fromPartial>[0];
+type RouteFields = Parameters<typeof Route.fromPartial>[0];
+
+/** The conditions that a gRPC client knows (gRPC proposal A44), and how often it repeats where a policy does not say. */
+const CONDITIONS: readonly string[] = [
+  'cancelled',
+  'deadline-exceeded',
+  'internal',
+  'resource-exhausted',
+  'unavailable',
+];
+const USUAL_RETRIES = 4;
+
+/** What of a route says how long a call takes and whether it is repeated. */
+export type CallFields = Pick<ActionFields, 'maxStreamDuration' | 'retryPolicy'>;
+
+/** Of whole calls and their attempts: the shorter time ends the call, for an attempt has no time of its own in a client. */
+export function callFields(own: RouteRule['timeouts'], policies: RulePolicies): CallFields {
+  const { retry, timeout } = policies;
+  const { request, attempt } = timesOf(own, timeout ? { timeout } : {});
+  const times = [request, attempt].filter((each) => each > 0);
+  const conditions = (retry?.on ?? []).filter((each) => CONDITIONS.includes(each));
+  return {
+    ...(times.length > 0 && { maxStreamDuration: { maxStreamDuration: durationOf(Math.min(...times)) } }),
+    ...(conditions.length > 0 && {
+      retryPolicy: {
+        retryOn: conditions.join(','),
+        numRetries: retry?.attempts ?? USUAL_RETRIES,
+        ...backoffFields(retry?.backoff),
+      },
+    }),
+  };
+}
+
+/** The faults of calls; a client without the filter has none. */
+export function callFaults({ fault }: RulePolicies): Pick<RouteFields, 'typedPerFilterConfig'> {
+  return faultConfig(fault, true);
+}
+
+/** What of the policies a client does not do. */
+export function lostPolicies({ timeout, retry, fault, headers }: RulePolicies): readonly string[] {
+  return [
+    ...(timeout ? told('TimeoutPolicy', TimeoutPolicy.unable('grpc', timeout)) : []),
+    ...(retry ? told('RetryPolicy', RetryPolicy.unable('grpc', retry)) : []),
+    ...(fault ? told('FaultPolicy', FaultPolicy.unable('grpc', fault)) : []),
+    ...(headers ? told('HeaderPolicy', HeaderPolicy.unable('grpc', headers)) : []),
+  ];
+}
+
+/** What of the policies on a service a client does not do. */
+export function lostBackendPolicies({ breaker, balancing }: BackendRules): readonly string[] {
+  return [
+    ...(breaker ? told('CircuitBreakerPolicy', CircuitBreakerPolicy.unable('grpc', breaker)) : []),
+    ...(balancing ? told('LoadBalancingPolicy', LoadBalancingPolicy.unable('grpc', balancing)) : []),
+  ];
+}
+
+const told = (kind: string, found: readonly Unable[]): string[] =>
+  found.map(({ field, reason }) => `${kind}${field === '' ? '' : ` ${field}`}: ${reason}`);

@@ -1,0 +1,281 @@
+import type { LoadBalancingSpec } from '@causeway/policies';
+import {
+  type Cluster,
+  Cluster_DiscoveryType,
+  Cluster_LbPolicy,
+  type ClusterLoadAssignment,
+  DownstreamTlsContext,
+  HttpConnectionManager,
+  HTTPFault,
+  HttpRbac,
+  type Listener,
+  RBAC_Action,
+  Router,
+  UpstreamTlsContext,
+} from '@causeway/proto-gen';
+import { addressesOfHost, isPlaintextOnly, localAddresses, type Destination } from '../model/destination';
+import { httpAccessFilters } from '../messages/access-filters';
+import type { InboundAccess } from '../access/inbound-access';
+import type { SocketAddress, ZoneEntrance } from '../model/zone-entrance';
+import { destinationEndpoints, endpoint, socketOf } from '../messages/endpoints';
+import { FROM_ADS } from '../messages/tls';
+import { NO_BREAKER, NO_RULES, type BackendRules } from '../policies/cluster-rules';
+import type { HashOf } from '../policies/hash-policies';
+import { durationOf, pack, packFilter } from '@causeway/xds-server';
+import { FAULT_FILTER, type RulePolicies } from '../policies/rule-policies';
+import { callFaults, callFields, lostPolicies } from './grpc-policies';
+import type { GrpcRoutes } from './grpc-routes';
+
+type ServerAccess = Pick<InboundAccess, 'mtls' | 'callers' | 'revoked' | 'rules'>;
+type ListenerFields = Parameters<typeof Listener.fromPartial>[0] & { readonly name: string };
+type ClusterFields = Parameters<typeof Cluster.fromPartial>[0] & { readonly name: string };
+type EndpointFields = Parameters<typeof ClusterLoadAssignment.fromPartial>[0] & { readonly clusterName: string };
+
+/** The certificate provider that a client's bootstrap must have: its certificate, its key, the authorities that it believes. */
+const CERTIFICATE_PROVIDER = 'mesh';
+/** What the listener of a gRPC server is asked for by, before `address:port`. */
+export const SERVER_LISTENER = 'grpc/server?xds.resource.listening_address=';
+/** The locality of servers outside the mesh: gRPC refuses endpoints without one. */
+const OUTSIDE = 'external';
+
+/** grpc-js knows the transport socket by this name only. */
+const TLS_SOCKET = 'envoy.transport_sockets.tls';
+const provider = { instanceName: CERTIFICATE_PROVIDER };
+const routerFilter = packFilter('router', Router, {});
+const faultFilter = { ...packFilter(FAULT_FILTER, HTTPFault, {}), isOptional: true };
+
+/**
+ * What a channel to `xds:///<name>` does: what `routed` says of its routes. The
+ * routes are in the listener, for grpc-js does not apply a listener that changes beside its routes. Without a destination calls fail
+ * at once with UNAVAILABLE; a name that is told to be absent would let them wait until their deadline.
+ */
+export function clientListener(
+  name: string,
+  destination: Destination | undefined,
+  routed: Pick<GrpcRoutes, 'routes'>,
+): ListenerFields {
+  const routes = destination ? routed.routes : [];
+  const apiListener = pack(HttpConnectionManager, {
+    statPrefix: name,
+    routeSpecifier: {
+      $case: 'routeConfig',
+      value: { name, virtualHosts: [{ name, domains: ['*'], routes: [...routes] }] },
+    },
+    httpFilters: [...(destination ? [faultFilter] : []), routerFilter],
+  });
+  return { name, apiListener: { apiListener } };
+}
+
+/** Where no route holds, all calls go to the destination. */
+export function implicitCalls({ name }: Destination, policies: RulePolicies, hashOf: HashOf): GrpcRoutes {
+  const clusterSpecifier = { $case: 'cluster' as const, value: name };
+  const route = {
+    match: { pathSpecifier: { $case: 'prefix' as const, value: '' } },
+    ...callFaults(policies),
+    action: {
+      $case: 'route' as const,
+      value: {
+        clusterSpecifier,
+        hashPolicy: hashOf([name]),
+        timeout: durationOf(0),
+        ...callFields(undefined, policies),
+      },
+    },
+  };
+  return { routes: [route], lost: lostPolicies(policies) };
+}
+
+/**
+ * How a gRPC server (XdsServer) listens: TLS with a client certificate, and then only the callers that may. A server that does
+ * not know the filter which names them refuses the whole listener, and serves nobody. A server takes either TLS or plaintext:
+ * with Permissive it takes TLS.
+ */
+export function serverListener(
+  name: string,
+  at: SocketAddress,
+  { mtls, callers, revoked, rules }: ServerAccess,
+): ListenerFields {
+  const route = {
+    match: { pathSpecifier: { $case: 'prefix' as const, value: '' } },
+    action: { $case: 'nonForwardingAction' as const, value: {} },
+  };
+  const manager = packFilter('http', HttpConnectionManager, {
+    statPrefix: name,
+    routeSpecifier: {
+      $case: 'routeConfig',
+      value: { name, virtualHosts: [{ name, domains: ['*'], routes: [route] }] },
+    },
+    httpFilters: [
+      ...(callers === 'anyone' && revoked.length === 0 ? [] : [accessFilter({ callers, revoked })]),
+      ...httpAccessFilters(rules),
+      routerFilter,
+    ],
+  });
+  const tls = packFilter(TLS_SOCKET, DownstreamTlsContext, {
+    requireClientCertificate: true,
+    commonTlsContext: {
+      tlsCertificateProviderInstance: provider,
+      validationContextType: { $case: 'validationContext', value: { caCertificateProviderInstance: provider } },
+    },
+  });
+  return {
+    name,
+    address: { address: { $case: 'socketAddress', value: socketOf(at.address, at.port) } },
+    filterChains: [{ filters: [manager], ...(mtls !== 'Off' && { transportSocket: tls }) }],
+  };
+}
+
+/** Where anyone may call, those that are revoked may not; else those that are named, unless they are revoked. */
+function accessFilter({ callers, revoked }: Pick<ServerAccess, 'callers' | 'revoked'>) {
+  const banned = new Set(revoked);
+  const isOpen = callers === 'anyone';
+  const principals = (isOpen ? revoked : callers.filter((id) => !banned.has(id))).map((value) => ({
+    identifier: {
+      $case: 'authenticated' as const,
+      value: { principalName: { matchPattern: { $case: 'exact' as const, value } } },
+    },
+  }));
+  const permissions = [{ rule: { $case: 'any' as const, value: true } }];
+  const policies = principals.length === 0 ? {} : { callers: { permissions, principals } };
+  return packFilter('access', HttpRbac, { rules: { action: isOpen ? RBAC_Action.DENY : RBAC_Action.ALLOW, policies } });
+}
+
+/**
+ * The cluster of a destination: TLS with one of exactly its identities; gRPC sends the name of the channel as server name. Without
+ * TLS it has endpoints only where all of them take plaintext; without a destination it has none: a cluster that was deleted and
+ * comes back unchanged would not be taken.
+ */
+export function grpcCluster(
+  name: string,
+  destination: Destination | undefined,
+  rules: BackendRules = NO_RULES,
+): ClusterFields {
+  const identities = destination?.identities ?? [];
+  return {
+    name,
+    clusterDiscoveryType: { $case: 'type', value: Cluster_DiscoveryType.EDS },
+    edsClusterConfig: { edsConfig: FROM_ADS },
+    ...grpcRules(rules),
+    ...(identities.length > 0 &&
+      destination &&
+      !isPlaintextOnly(destination) && { transportSocket: clientTls(identities) }),
+  };
+}
+
+/**
+ * What gRPC clients of Node do of policies: a limit of calls, and the ring; they refuse a cluster with another algorithm. Told no limit,
+ * they have one of 1,024 calls.
+ */
+function grpcRules({ breaker, balancing }: BackendRules): Partial<ClusterFields> {
+  const maxRequests = breaker?.limits?.requests ?? NO_BREAKER;
+  return {
+    circuitBreakers: { thresholds: [{ maxRequests }] },
+    ...(balancing?.algorithm === 'RingHash' && { lbPolicy: Cluster_LbPolicy.RING_HASH }),
+  };
+}
+
+function clientTls(identities: readonly string[]) {
+  return packFilter(TLS_SOCKET, UpstreamTlsContext, {
+    commonTlsContext: {
+      tlsCertificateProviderInstance: provider,
+      validationContextType: {
+        $case: 'validationContext',
+        value: {
+          caCertificateProviderInstance: provider,
+          matchSubjectAltNames: identities.map((value) => ({ matchPattern: { $case: 'exact' as const, value } })),
+        },
+      },
+    },
+  });
+}
+
+/** Where clients are, and which zones a policy sends them to. */
+interface SeenFrom {
+  readonly zone: string;
+  readonly entranceOf: (mesh: string, zone: string) => ZoneEntrance | undefined;
+  readonly balancing: LoadBalancingSpec | undefined;
+}
+
+/**
+ * The endpoints of a destination as gRPC takes them: IP addresses, each once, in localities that have a name and a weight, and
+ * priorities without a gap.
+ */
+export function grpcEndpoints(
+  name: string,
+  destination: Destination | undefined,
+  { zone, entranceOf, balancing }: SeenFrom,
+): EndpointFields {
+  if (!destination) return { clusterName: name };
+  // To an egress it could not say which service is meant.
+  if (destination.egress) return { clusterName: name };
+  if (destination.external) return externalEndpoints(name, destination, destination.external);
+  const isPlaintext = isPlaintextOnly(destination);
+  if (destination.identities.length === 0 && !isPlaintext) return { clusterName: name };
+  // A cluster of gRPC speaks either TLS or plaintext.
+  const local = localAddresses(destination).filter(({ plaintext }) => plaintext === isPlaintext);
+  const known = { ...destination, local, localNames: [] };
+  const found = withoutRepeats(destinationEndpoints(known, zone, entranceOf, balancing?.locality));
+  return balancing?.algorithm === 'RingHash' ? withRingWeights(found) : found;
+}
+
+/** Of a locality with the greatest share of an endpoint. */
+const RING_WEIGHT = 1_000_000;
+
+/**
+ * On the ring each endpoint has the weight of its locality (gRPC proposal A42), so that a locality would have it as often as it has
+ * endpoints: the weight is divided among them.
+ */
+function withRingWeights({ clusterName, endpoints = [] }: EndpointFields): EndpointFields {
+  const shareOf = ({ loadBalancingWeight = 1, lbEndpoints = [] }: (typeof endpoints)[number]): number =>
+    loadBalancingWeight / lbEndpoints.length;
+  const greatest = endpoints.reduce((most, each) => Math.max(most, shareOf(each)), 0);
+  const weightOf = (share: number): number => Math.max(1, Math.round((share / greatest) * RING_WEIGHT));
+  return {
+    clusterName,
+    endpoints: endpoints.map((each) => ({ ...each, loadBalancingWeight: weightOf(shareOf(each)) })),
+  };
+}
+
+type External = NonNullable<Destination['external']>;
+
+/** gRPC has one set of authorities for all clusters, so it reaches servers outside the mesh in plain text only. */
+function externalEndpoints(
+  clusterName: string,
+  destination: Pick<Destination, 'hosts'>,
+  { endpoints, tls }: External,
+): EndpointFields {
+  if (tls) return { clusterName };
+  const reachable = endpoints.flatMap(({ host, ...rest }) =>
+    addressesOfHost(destination, host).map((address) => ({ ...rest, address })),
+  );
+  const priorities = [...new Set(reachable.map(({ priority }) => priority))].sort((a, b) => a - b);
+  return withoutRepeats({
+    clusterName,
+    endpoints: priorities.map((wanted, priority) => {
+      const found = reachable.filter((each) => each.priority === wanted);
+      return {
+        locality: { zone: OUTSIDE },
+        priority,
+        loadBalancingWeight: found.length,
+        lbEndpoints: found.map((at) => endpoint(at)),
+      };
+    }),
+  });
+}
+
+/** An address that several localities have stays in the first of them. */
+function withoutRepeats({ clusterName, endpoints = [] }: EndpointFields): EndpointFields {
+  const seen = new Set<string>();
+  const kept = endpoints.flatMap((locality) => {
+    const lbEndpoints = (locality.lbEndpoints ?? []).filter(({ hostIdentifier }) => {
+      const key = JSON.stringify(hostIdentifier);
+      return !seen.has(key) && seen.add(key);
+    });
+    return lbEndpoints.length === 0 ? [] : [{ ...locality, lbEndpoints }];
+  });
+  const ranks = [...new Set(kept.map(({ priority = 0 }) => priority))].sort((a, b) => a - b);
+  return {
+    clusterName,
+    endpoints: kept.map((locality) => ({ ...locality, priority: ranks.indexOf(locality.priority ?? 0) })),
+  };
+}

@@ -1,0 +1,150 @@
+import { FractionalPercent_DenominatorType, HTTPFault, type Route } from '@causeway/proto-gen';
+import {
+  connectionAction,
+  ruleAction,
+  type Binding,
+  type Destination,
+  type Entry,
+  type RouteTable,
+  type RuleAction,
+} from '@causeway/routing';
+import { pack } from '@causeway/xds-server';
+import type { HashOf } from '../policies/hash-policies';
+import { FAULT_FILTER, type PoliciesOf, type RulePolicies } from '../policies/rule-policies';
+import { callFaults, callFields, lostPolicies, type CallFields } from './grpc-policies';
+import { grpcMatch, type MatchFields } from './grpc-match';
+
+type RouteFields = Parameters<typeof Route.fromPartial>[0];
+type ActionFields = NonNullable<RouteFields['action']>;
+type Forward = Extract<RuleAction, { type: 'forward' }>;
+
+/** The cluster without endpoints: calls to it fail with UNAVAILABLE. */
+export const NO_BACKEND = 'no-backend';
+const UNIMPLEMENTED = 12;
+
+/** The cluster that reaches a destination for the clients of a frontend, and what of the destination it cannot reach. */
+export interface GrpcCluster {
+  readonly cluster: string;
+  readonly lost?: string;
+}
+
+/** What the rules of a binding are looked up in. */
+export interface GrpcRoutesOptions {
+  readonly table: RouteTable;
+  readonly clusterOf: (destination: Destination) => GrpcCluster;
+  readonly policiesOf: PoliciesOf;
+  readonly hashOf: HashOf;
+}
+
+/** What the listener of a channel says of calls. */
+export interface GrpcRoutes {
+  /** The first that matches decides; the last takes every call. */
+  readonly routes: readonly RouteFields[];
+  /** What of the binding a client does not do, with the rule; empty where calls do what a request would. */
+  readonly lost: readonly string[];
+}
+
+/**
+ * A binding as gRPC clients obey it. Weights are exact; a share or a rule that leads nowhere fails with UNAVAILABLE, a call that no
+ * rule matches with UNIMPLEMENTED (T002-11). A filter that changes requests or answers is never left out: its calls fail and the
+ * rule is in `lost`. Linear in the matches and backends.
+ */
+export function grpcRoutes(binding: Binding, { table, clusterOf, policiesOf, hashOf }: GrpcRoutesOptions): GrpcRoutes {
+  const lost = new Set<string>();
+  const rules = new Map<Entry['rule'], Omit<RouteFields, 'match'>>();
+  const ruleFields = ({ route, rule }: Entry, policies: RulePolicies, tell: Tell): Omit<RouteFields, 'match'> => {
+    lostPolicies(policies).forEach(tell);
+    const call = callFields(rule.rule.timeouts, policies);
+    const action = actionFields(ruleAction(table, binding, route, rule), call, { clusterOf, hashOf, tell });
+    return { action, ...callFaults(policies) };
+  };
+  if (binding.kind !== 'HTTPRoute' && binding.kind !== 'GRPCRoute') {
+    const [route] = binding.routes;
+    const tell: Tell = (what) => void lost.add(`${route ? nameOf(route) : binding.kind}: ${what}`);
+    const action = actionFields(connectionAction(table, binding), {}, { clusterOf, hashOf, tell });
+    return { routes: [{ match: EVERY_CALL, action }], lost: [...lost] };
+  }
+  const routes = binding.entries.flatMap((entry): RouteFields[] => {
+    const { route, rule } = entry;
+    const tell: Tell = (what) => void lost.add(`${nameOf(route)} ${rule.name}: ${what}`);
+    const said = grpcMatch(entry);
+    if (!said.ok) tell(said.reason);
+    const matches = said.ok ? said.matches : [];
+    if (matches.length === 0) return [];
+    const fields = rules.get(rule) ?? ruleFields(entry, policiesOf(entry), tell);
+    rules.set(rule, fields);
+    return matches.map((match) => ({ match, ...fields }));
+  });
+  return { routes: [...routes, UNMATCHED], lost: [...lost] };
+}
+
+const EVERY_CALL: MatchFields = { pathSpecifier: { $case: 'prefix', value: '' } };
+const NOWHERE: ActionFields = {
+  $case: 'route',
+  value: { clusterSpecifier: { $case: 'cluster', value: NO_BACKEND } },
+};
+
+/** A client without the filter answers UNAVAILABLE. */
+const UNMATCHED: RouteFields = {
+  match: EVERY_CALL,
+  action: NOWHERE,
+  typedPerFilterConfig: {
+    [FAULT_FILTER]: pack(HTTPFault, {
+      abort: {
+        errorType: { $case: 'grpcStatus', value: UNIMPLEMENTED },
+        percentage: { numerator: 100, denominator: FractionalPercent_DenominatorType.HUNDRED },
+      },
+    }),
+  },
+};
+
+const nameOf = ({ kind, id }: Entry['route']): string => `${kind} ${id.namespace}/${id.name}`;
+
+/** Says what a client does not do. */
+type Tell = (what: string) => void;
+interface Reach extends Pick<GrpcRoutesOptions, 'clusterOf' | 'hashOf'> {
+  readonly tell: Tell;
+}
+
+function actionFields(action: RuleAction, call: CallFields, reach: Reach): ActionFields {
+  const { tell } = reach;
+  if (action.type === 'refused') return NOWHERE;
+  if (action.type === 'redirect') {
+    tell('gRPC clients follow no redirect: calls fail');
+    return NOWHERE;
+  }
+  const changing = changeOf(action.filters);
+  if (changing !== undefined) {
+    tell(`gRPC clients have no filter ${changing}: calls fail`);
+    return NOWHERE;
+  }
+  if (action.mirrors.length > 0) tell('gRPC clients mirror no calls');
+  return forwardFields(action, call, reach);
+}
+
+function forwardFields({ backends }: Forward, call: CallFields, { clusterOf, hashOf, tell }: Reach): ActionFields {
+  const weights = new Map<string, number>();
+  for (const { weight, to, filters } of backends) {
+    const changing = changeOf(filters);
+    if (changing !== undefined) tell(`gRPC clients have no filter ${changing} of a backend: its share fails`);
+    const found = to.ok && changing === undefined ? clusterOf(to.destination) : { cluster: NO_BACKEND };
+    if (found.lost !== undefined) tell(found.lost);
+    weights.set(found.cluster, (weights.get(found.cluster) ?? 0) + weight);
+  }
+  const [first = NO_BACKEND, ...others] = weights.keys();
+  const clusters = [...weights].map(([name, weight]) => ({ name, weight }));
+  return {
+    $case: 'route',
+    value: {
+      clusterSpecifier:
+        others.length === 0 ? { $case: 'cluster', value: first } : { $case: 'weightedClusters', value: { clusters } },
+      hashPolicy: hashOf([...weights.keys()]),
+      ...call,
+    },
+  };
+}
+
+/** The type of a filter that changes what is sent or answered. */
+function changeOf(filters: Forward['filters']): string | undefined {
+  return filters.find(({ type }) => type !== 'RequestMirror')?.type;
+}

@@ -1,0 +1,155 @@
+import {
+  type FilterChain,
+  type Listener,
+  MatcherTree,
+  ServerNameInput,
+  TlsInspector,
+  TrafficDirection,
+  TransportProtocolInput,
+} from '@causeway/proto-gen';
+import { hashOf, type RuledServices } from '../access/egress-rules';
+import type { InboundAccess } from '../access/inbound-access';
+import { egressServerNamesOf } from '../model/sni';
+import type { SocketAddress } from '../model/zone-entrance';
+import { durationOf, packExtension, packFilter } from '@causeway/xds-server';
+import { accessFilters, handshakeNames } from './access-filters';
+import { endedFilters } from './ended-filter';
+import { accessFilter } from './inbound-listeners';
+import { egressClusterName, egressListenerName, egressSecretNames } from '../names/resource-names';
+import { addressOf, chooseCluster, closedChain, exactly, tcpProxy } from './outbound-listeners';
+import { bySourceGroup, DEFAULT_SOURCE_LIMITS, limitFilters, type SourceLimits } from './source-limits';
+import { downstreamTls } from './tls';
+
+type ListenerFields = Parameters<typeof Listener.fromPartial>[0] & { readonly name: string };
+type ChainFields = Parameters<typeof FilterChain.fromPartial>[0];
+
+/** A mesh whose proxies leave it through the egress, and who of them may. */
+export interface LeavingMesh extends Omit<InboundAccess, 'mtls' | 'rules' | 'needsClientCertHeader'> {
+  readonly mesh: string;
+  /** Services that AccessPolicies decide about. */
+  readonly ruled: readonly RuledServices[];
+}
+
+/** The prefix of the egress's counters: all meshes count together. */
+const COUNTERS = 'egress';
+/** A ClientHello, and then the handshake, that has not come after so long closes the connection, ms. */
+const CLIENT_HELLO = 5_000;
+const HANDSHAKE = 10_000;
+
+/** Groups of source addresses, by hash, in each mesh: so many that all meshes together have no more chains than this, but one each. */
+const MOST_CHAINS = 256;
+const GROUPS = [64, 16, 4];
+/** The same for services that policies decide about: each of their names is compared in each group. */
+const RULED_GROUPS = [4];
+
+/**
+ * The zone egress (docs/reference/xds-translation.md, The zone egress): TLS of the mesh, whose certificate of the caller is checked
+ * against the authorities of the mesh that the server name ends with; then the connection goes to the service of that name. Who
+ * may not call is refused by the handshake, and nothing is dialled. Services that AccessPolicies decide about are taken by chains of
+ * their own, one for all with equal rules, so that other rules end no other connections; requests are bytes there.
+ */
+export function egressListener(
+  at: SocketAddress,
+  meshes: readonly LeavingMesh[],
+  limits: SourceLimits = DEFAULT_SOURCE_LIMITS,
+): ListenerFields {
+  const groups = groupsOf(meshes.length, GROUPS);
+  const ruledGroups = groupsOf(meshes.flatMap(({ ruled }) => ruled).length, RULED_GROUPS);
+  const inGroups = (count: number, chainOf: (group: number) => ChainFields) =>
+    Array.from({ length: count }, (_, group) => chainOf(group));
+  return {
+    name: egressListenerName(at),
+    address: addressOf(at),
+    trafficDirection: TrafficDirection.OUTBOUND,
+    listenerFilters: [packFilter('tls-inspector', TlsInspector, {})],
+    listenerFiltersTimeout: durationOf(CLIENT_HELLO),
+    ...(meshes.length === 0
+      ? { filterChains: [closedChain('none')] }
+      : {
+          filterChains: meshes.flatMap((each) => [
+            ...inGroups(groups, (group) => chain(each, { group, limits })),
+            ...each.ruled.flatMap((ruled) => inGroups(ruledGroups, (group) => chain(each, { group, limits, ruled }))),
+          ]),
+          filterChainMatcher: chooseChain(meshes, groups, ruledGroups),
+        }),
+  };
+}
+
+function groupsOf(chains: number, counts: readonly number[]): number {
+  return counts.find((count) => count * chains <= MOST_CHAINS) ?? 1;
+}
+
+/**
+ * A chain that changes is closed with its connections: its name changes with each narrowing, and with the rules. That of services without
+ * rules changes with the list of those that have some, for a service may have left it.
+ */
+function chainName({ mesh, narrowed, ruled }: LeavingMesh, group: number, one?: RuledServices): string {
+  const parts =
+    ruled.length === 0
+      ? []
+      : [
+          one?.id ??
+            hashOf(
+              ruled
+                .flatMap((each) => each.serverNames)
+                .sort()
+                .join(' '),
+            ),
+        ];
+  return [mesh, narrowed, group, ...parts].join(':');
+}
+
+interface ChainOptions {
+  readonly group: number;
+  readonly limits: SourceLimits;
+  readonly ruled?: RuledServices;
+}
+
+function chain(of: LeavingMesh, { group, limits, ruled }: ChainOptions): ChainFields {
+  const { mesh, revoked, ended, maxAge } = of;
+  const rules = ruled ? [ruled.rules] : [];
+  const callers = ruled ? 'anyone' : of.callers;
+  const { network } = accessFilters(rules)({ statPrefix: COUNTERS, isTls: true, isHttp: false });
+  return {
+    name: chainName(of, group, ruled),
+    transportSocket: downstreamTls(handshakeNames(rules) ?? callers, egressSecretNames(mesh)),
+    transportSocketConnectTimeout: durationOf(HANDSHAKE),
+    filters: [
+      ...limitFilters(COUNTERS, limits),
+      ...endedFilters(COUNTERS, ended),
+      accessFilter(COUNTERS, { callers, revoked }),
+      ...network,
+      chooseCluster(egressClusterName('%REQUESTED_SERVER_NAME%', ruled !== undefined)),
+      tcpProxy('none', { statPrefix: COUNTERS, maxAge, afterHandshake: true }),
+    ],
+  };
+}
+
+/** By the server name where policies decide about its service, else by the mesh that it ends with; then by the group of the source. */
+function chooseChain(meshes: readonly LeavingMesh[], groups: number, ruledGroups: number) {
+  const input = packExtension('server-name', ServerNameInput, {});
+  const matchers = meshes.map((each) => {
+    const matchPattern = { $case: 'suffix' as const, value: `.${egressServerNamesOf(each.mesh)}` };
+    const ends = { input, matcher: { $case: 'valueMatch' as const, value: { matchPattern } } };
+    return {
+      predicate: { matchType: { $case: 'singlePredicate' as const, value: ends } },
+      onMatch: bySourceGroup(groups, (group) => chainName(each, group)),
+    };
+  });
+  const ruled = meshes.flatMap((each) =>
+    each.ruled.flatMap((services) => {
+      const toChain = bySourceGroup(ruledGroups, (group) => chainName(each, group, services));
+      return services.serverNames.map((name) => [name, toChain] as const);
+    }),
+  );
+  const byMesh = { matcherType: { $case: 'matcherList' as const, value: { matchers } } };
+  const byName = {
+    matcherType: exactly(input, ruled),
+    onNoMatch: { onMatch: { $case: 'matcher' as const, value: byMesh } },
+  };
+  return MatcherTree.fromPartial({
+    matcherType: exactly(packExtension('transport-protocol', TransportProtocolInput, {}), [
+      ['tls', { onMatch: { $case: 'matcher' as const, value: ruled.length > 0 ? byName : byMesh } }],
+    ]),
+  });
+}

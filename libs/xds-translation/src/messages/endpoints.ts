@@ -1,0 +1,141 @@
+import { type ClusterLoadAssignment, HealthStatus } from '@causeway/proto-gen';
+import { localAddresses, type Destination, type LocalEndpoint, type RemoteZone } from '../model/destination';
+import type { SocketAddress, ZoneEntrance } from '../model/zone-entrance';
+import { placeOf, type LocalitySpec } from '../policies/locality-rule';
+import { EGRESS_ENDPOINTS, entranceEndpointsName, localEndpointsName } from '../names/resource-names';
+
+/** The key of the endpoint metadata by which Envoy chooses one of several transport sockets. */
+const SOCKET_MATCH = 'envoy.transport_socket_match';
+
+type Endpoints = Parameters<typeof ClusterLoadAssignment.fromPartial>[0] & { readonly clusterName: string };
+
+/** By which of a cluster's transport sockets an endpoint is spoken to, where it is not the usual one. */
+type SocketMatch = { readonly tls: 'off' } | { readonly sni: 'hash' } | { readonly host: string };
+
+export function metadataOf(match: SocketMatch) {
+  return { metadata: { filterMetadata: { [SOCKET_MATCH]: { ...match } } } };
+}
+
+/** An endpoint at an address; one that is not ready is there and unhealthy, so that its traffic can go elsewhere. */
+export function endpoint({ address, port }: SocketAddress, ready = true) {
+  return {
+    hostIdentifier: {
+      $case: 'endpoint' as const,
+      value: { address: { address: { $case: 'socketAddress' as const, value: socketOf(address, port) } } },
+    },
+    healthStatus: ready ? HealthStatus.UNKNOWN : HealthStatus.UNHEALTHY,
+  };
+}
+
+export function socketOf(address: string, port: number) {
+  return { address, portSpecifier: { $case: 'portValue' as const, value: port } };
+}
+
+export function localityOf(zone: string, priority: number) {
+  return { ...(zone !== '' && { locality: { zone } }), priority };
+}
+
+/** No endpoints: what is asked for and does not exist. */
+export function noEndpoints(clusterName: string): Endpoints {
+  return { clusterName };
+}
+
+/** The entrance of a zone, shared by all its services. */
+export function entranceEndpoints(mesh: string, zone: string, entrance: ZoneEntrance | undefined): Endpoints {
+  const clusterName = entranceEndpointsName(mesh, zone);
+  if (!entrance) return noEndpoints(clusterName);
+  return {
+    clusterName,
+    endpoints: [{ ...localityOf(zone, 0), lbEndpoints: entrance.addresses.map((at) => endpoint(at)) }],
+  };
+}
+
+/** The egress of the zone, shared by all services outside the mesh. */
+export function egressEndpoints(addresses: readonly SocketAddress[]): Endpoints {
+  if (addresses.length === 0) return noEndpoints(EGRESS_ENDPOINTS);
+  return { clusterName: EGRESS_ENDPOINTS, endpoints: [{ lbEndpoints: addresses.map((at) => endpoint(at)) }] };
+}
+
+/** The endpoints of a destination in this zone only. */
+export function localEndpoints(destination: Destination, zone: string): Endpoints {
+  const local = localAddresses(destination);
+  return {
+    clusterName: localEndpointsName(destination.name),
+    endpoints: local.length === 0 ? [] : [localLocality(local, zone)],
+  };
+}
+
+/** The endpoints of a destination in this zone, with their host names. */
+export function namedLocalEndpoints(clusterName: string, destination: Destination, zone: string): Endpoints {
+  return { clusterName, endpoints: [localLocality([...destination.local, ...destination.localNames], zone)] };
+}
+
+/**
+ * All endpoints of a destination by the ranks of their zones: unless a policy says otherwise this zone's first, then those of other
+ * zones, then those of depreferred zones. Priorities have no gap, for gRPC refuses one.
+ */
+export function destinationEndpoints(
+  destination: Destination,
+  zone: string,
+  entranceOf: (mesh: string, zone: string) => ZoneEntrance | undefined,
+  locality?: LocalitySpec,
+): Endpoints {
+  const { name, service, remote } = destination;
+  const local = localAddresses(destination);
+  const addressesOf = (each: RemoteZone) => entranceOf(service.mesh, each.zone)?.addresses ?? [];
+  return { clusterName: name, endpoints: ranked({ local, zone, remote, addressesOf, locality }) };
+}
+
+/** What `destinationEndpoints` has, with host names in place of their addresses. */
+export function namedEndpoints(
+  clusterName: string,
+  { local, localNames, remote }: Destination,
+  zone: string,
+  locality?: LocalitySpec,
+): Endpoints {
+  const addressesOf = (each: RemoteZone) => each.at ?? [];
+  return { clusterName, endpoints: ranked({ local: [...local, ...localNames], zone, remote, addressesOf, locality }) };
+}
+
+interface Ranked {
+  readonly local: readonly LocalEndpoint[];
+  readonly zone: string;
+  readonly remote: readonly RemoteZone[];
+  readonly addressesOf: (each: RemoteZone) => readonly SocketAddress[];
+  readonly locality: LocalitySpec | undefined;
+}
+
+function ranked({ local, zone, remote, addressesOf, locality }: Ranked) {
+  const zones = [
+    { zone, isLocal: true, depreferred: false, instances: local.length, lbEndpoints: localEndpointsOf(local) },
+    ...remote.map((each) => ({ ...each, isLocal: false, lbEndpoints: remoteEndpointsOf(each, addressesOf(each)) })),
+  ];
+  const placed = zones
+    .map((each) => ({ ...each, ...placeOf(each, locality) }))
+    .filter(({ lbEndpoints, weight }) => lbEndpoints.length > 0 && weight > 0);
+  const ranks = [...new Set(placed.map(({ rank }) => rank))].sort((a, b) => a - b);
+  return ranks.flatMap((wanted, priority) =>
+    placed
+      .filter(({ rank }) => rank === wanted)
+      .map(({ zone: of, weight, lbEndpoints }) => ({
+        ...localityOf(of, priority),
+        loadBalancingWeight: weight,
+        lbEndpoints,
+      })),
+  );
+}
+
+function localLocality(local: readonly LocalEndpoint[], zone: string) {
+  return { ...localityOf(zone, 0), loadBalancingWeight: local.length, lbEndpoints: localEndpointsOf(local) };
+}
+
+function localEndpointsOf(local: readonly LocalEndpoint[]) {
+  return local.map((each) => ({
+    ...endpoint(each, each.ready),
+    ...(each.plaintext && metadataOf({ tls: 'off' })),
+  }));
+}
+
+function remoteEndpointsOf({ sni }: RemoteZone, addresses: readonly SocketAddress[]) {
+  return addresses.map((at) => ({ ...endpoint(at), ...(sni === 'hash' && metadataOf({ sni })) }));
+}

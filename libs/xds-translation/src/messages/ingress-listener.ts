@@ -1,0 +1,57 @@
+import {
+  type FilterChain,
+  type Listener,
+  MatcherTree,
+  TlsInspector,
+  TrafficDirection,
+  TransportProtocolInput,
+} from '@causeway/proto-gen';
+import type { SocketAddress } from '../model/zone-entrance';
+import { durationOf, packExtension, packFilter } from '@causeway/xds-server';
+import { ingressListenerName } from '../names/resource-names';
+import { addressOf, chooseCluster, exactly, tcpProxy } from './outbound-listeners';
+import { bySourceGroup, DEFAULT_SOURCE_LIMITS, limitFilters, type SourceLimits } from './source-limits';
+
+type ListenerFields = Parameters<typeof Listener.fromPartial>[0] & { readonly name: string };
+type ChainFields = Parameters<typeof FilterChain.fromPartial>[0];
+
+/** Groups of source addresses, by hash. */
+const GROUPS = 64;
+/** The prefix of the ingress's counters: all its chains count together. */
+const COUNTERS = 'ingress';
+/** A ClientHello that has not come after so long closes the connection, ms. */
+const CLIENT_HELLO = 5_000;
+/** A connection ends after so long, so that none outlives what allowed it by more, ms. */
+const MOST_AGE = 3_600_000;
+
+/**
+ * The zone ingress: reads the server name and passes the bytes on, without a key of its own. What is not TLS, has no server
+ * name or one that no service of this zone has, is closed and nothing is dialled.
+ */
+export function ingressListener(at: SocketAddress, limits: SourceLimits = DEFAULT_SOURCE_LIMITS): ListenerFields {
+  const name = ingressListenerName(at);
+  const tls = bySourceGroup(GROUPS, String);
+  const transport = packExtension('transport-protocol', TransportProtocolInput, {});
+  return {
+    name,
+    address: addressOf(at),
+    trafficDirection: TrafficDirection.INBOUND,
+    listenerFilters: [packFilter('tls-inspector', TlsInspector, {})],
+    listenerFiltersTimeout: durationOf(CLIENT_HELLO),
+    filterChains: Array.from({ length: GROUPS }, (_, group) => chain(group, limits)),
+    filterChainMatcher: MatcherTree.fromPartial({
+      matcherType: exactly(transport, [['tls', tls]]),
+    }),
+  };
+}
+
+function chain(group: number, limits: SourceLimits): ChainFields {
+  return {
+    name: `${group}`,
+    filters: [
+      ...limitFilters(COUNTERS, limits),
+      chooseCluster('in:%REQUESTED_SERVER_NAME%'),
+      tcpProxy('none', { statPrefix: COUNTERS, maxAge: MOST_AGE }),
+    ],
+  };
+}

@@ -1,0 +1,65 @@
+import {
+  ConnectionLimit,
+  ConsistentHashing,
+  type MatcherTree,
+  NetworkLocalRateLimit,
+  SourceIPInput,
+} from '@causeway/proto-gen';
+import { durationOf, packExtension, packFilter } from '@causeway/xds-server';
+import { takeChain } from './outbound-listeners';
+
+/** What one source address may take of a zone proxy. Addresses share a limit where their hash is the same: one of its groups. */
+export interface SourceLimits {
+  /** Connections at one time. */
+  readonly connections: number;
+  /** New connections a second; four times as many at once. */
+  readonly perSecond: number;
+}
+
+/** A source is often a whole network behind one address: all clients of another zone. */
+export const DEFAULT_SOURCE_LIMITS: SourceLimits = { connections: 8_192, perSecond: 500 };
+
+/** The limits of one group of sources: each group has a filter chain, for Envoy has no counters by address. */
+export function limitFilters(statPrefix: string, { connections, perSecond }: SourceLimits) {
+  const tokenBucket = { maxTokens: perSecond * 4, tokensPerFill: perSecond, fillInterval: durationOf(1_000) };
+  return [
+    packFilter('rate-limit', NetworkLocalRateLimit, { statPrefix, tokenBucket }),
+    packFilter('connection-limit', ConnectionLimit, { statPrefix, maxConnections: connections }),
+  ];
+}
+
+/** Leads a connection to the chain of its source's group. `groups`: a power of two. */
+export function bySourceGroup(groups: number, chainOf: (group: number) => string): ReturnType<typeof byHash> {
+  return byHash({ groups, chainOf }, 0, groups);
+}
+
+interface Groups {
+  readonly groups: number;
+  readonly chainOf: (group: number) => string;
+}
+
+interface MatcherFork {
+  readonly onMatch: { readonly $case: 'matcher'; readonly value: Parameters<typeof MatcherTree.fromPartial>[0] };
+}
+
+/** By halves: groups from `low` to below `high`. */
+function byHash(of: Groups, low: number, high: number): ReturnType<typeof takeChain> | MatcherFork {
+  if (high - low === 1) return takeChain(of.chainOf(low));
+  const middle = (low + high) / 2;
+  const singlePredicate = {
+    input: packExtension('source', SourceIPInput, {}),
+    matcher: {
+      $case: 'customMatch' as const,
+      value: packExtension('hash', ConsistentHashing, { modulo: of.groups, threshold: middle }),
+    },
+  };
+  const upper = {
+    predicate: { matchType: { $case: 'singlePredicate' as const, value: singlePredicate } },
+    onMatch: byHash(of, middle, high),
+  };
+  const value = {
+    matcherType: { $case: 'matcherList' as const, value: { matchers: [upper] } },
+    onNoMatch: byHash(of, low, middle),
+  };
+  return { onMatch: { $case: 'matcher', value } };
+}

@@ -1,0 +1,378 @@
+import { inboundsOf, type DataplaneInbound, type DataplaneResource } from '@causeway/controllers';
+import { servicePorts, type ServicePort } from '@causeway/kinds';
+import { isIP } from 'node:net';
+import { isDeepStrictEqual } from 'node:util';
+import { Label, isJsonArray, isJsonObject, type Identity, type Labels, type Resource } from '@causeway/resources';
+import type { HostAddresses, HostSource } from '../resolution/dialled-hosts';
+import { externalTarget, type ExternalFacts, type ExternalTarget } from './external-target';
+import { hashSni, kriSni, type ServiceShortName } from './sni';
+import type { EgressWay } from './zone-egress';
+import { compareAddresses, hostAddress, type SocketAddress, type ZoneEntrance } from './zone-entrance';
+
+/** One port of a service, as the proxies of one zone see it. */
+export interface Destination {
+  /** The port's KRI: unique in the mesh, made of the identity only, so that no label can take another service's name. */
+  readonly name: string;
+  readonly service: Identity;
+  /** Of the service. */
+  readonly labels: Labels;
+  readonly port: number;
+  /** The name of the port; its number as text where it has none. */
+  readonly section: string;
+  readonly protocol: ServicePort['protocol'];
+  /** Empty while the service has no address. */
+  readonly vip: string;
+  /** Names by which this zone's clients reach the service; sorted. */
+  readonly hostnames: readonly string[];
+  /** The SPIFFE ids of which a server must have one; sorted. */
+  readonly identities: readonly string[];
+  /** Server names in both forms; empty where the service has none of the form. */
+  readonly sni: { readonly kri: string; readonly hash: string };
+  /** µs since 1970; 0 = unknown. The older of two services with one server name or address has it. */
+  readonly createdAt: number;
+  /** True where some of its endpoints are in this zone, ready or not: then it is served at this zone's ingress. */
+  readonly servedHere: boolean;
+  readonly local: readonly LocalEndpoint[];
+  /** Endpoints of this zone whose addresses are host names. */
+  readonly localNames: readonly LocalEndpoint[];
+  /** Zones with endpoints, by name. */
+  readonly remote: readonly RemoteZone[];
+  /** Where its host names, and the endpoints of a MeshExternalService, are reached; absent where it has none. */
+  readonly hosts?: ReadonlyMap<string, HostAddresses>;
+  /** Of a MeshExternalService only. */
+  readonly external?: ExternalTarget;
+  /** Of a MeshExternalService that is reached through the zone's egress. */
+  readonly egress?: EgressWay;
+}
+
+/** What of a destination its endpoints, however they come and go, leave as it is. */
+export type DestinationConfig = Omit<Destination, 'local' | 'localNames' | 'remote' | 'identities' | 'hosts'>;
+
+/** Whether a change of a destination is one of more than its endpoints. */
+export function hasOtherConfig({
+  before,
+  after,
+}: {
+  readonly before?: Destination | undefined;
+  readonly after?: Destination | undefined;
+}): boolean {
+  return !before || !after || !isDeepStrictEqual(omitEndpoints(before), omitEndpoints(after));
+}
+
+function omitEndpoints({
+  local: _,
+  localNames: __,
+  remote: ___,
+  identities: ____,
+  hosts: _____,
+  ...config
+}: Destination): DestinationConfig {
+  return config;
+}
+
+/** An inbound of a Dataplane of this zone. */
+export interface LocalEndpoint extends SocketAddress {
+  readonly ready: boolean;
+  /** Proxies speak to it without TLS. */
+  readonly plaintext: boolean;
+  /** It takes connections without TLS, also where proxies speak TLS to it. */
+  readonly takesPlaintext: boolean;
+}
+
+/** Another zone that serves a destination; where it is entered is asked of the model. */
+export interface RemoteZone {
+  readonly zone: string;
+  /** Healthy instances there, to an eighth (`spec.instances`); 1 where the zone does not say. */
+  readonly instances: number;
+  readonly sni: 'kri' | 'hash';
+  readonly depreferred: boolean;
+  /** All its addresses, where an address of the destination is a host name: its cluster holds them then (`hasNames`). */
+  readonly at?: readonly SocketAddress[];
+}
+
+/** Whether some address of a destination is a host name, which proxies resolve themselves. */
+export function hasNames({ localNames, remote }: Pick<Destination, 'localNames' | 'remote'>): boolean {
+  return localNames.length > 0 || remote.some(({ at }) => at !== undefined);
+}
+
+/** The addresses of a host of a destination; none while they are not known. */
+export function addressesOfHost({ hosts }: Pick<Destination, 'hosts'>, host: string): readonly string[] {
+  return hosts?.get(host)?.addresses ?? [];
+}
+
+/** All endpoints of a destination in this zone, at addresses. */
+export function localAddresses(
+  destination: Pick<Destination, 'local' | 'localNames' | 'hosts'>,
+): readonly LocalEndpoint[] {
+  const { local, localNames } = destination;
+  if (localNames.length === 0) return local;
+  const resolved = localNames.flatMap((each) =>
+    addressesOfHost(destination, each.address).map((address) => ({ ...each, address })),
+  );
+  return distinct([...local, ...resolved]);
+}
+
+/** Whether nobody who serves a destination takes TLS. */
+export function isPlaintextOnly({
+  local,
+  localNames,
+  remote,
+}: Pick<Destination, 'local' | 'localNames' | 'remote'>): boolean {
+  const here = [...local, ...localNames];
+  return here.length > 0 && remote.length === 0 && here.every(({ plaintext }) => plaintext);
+}
+
+/** What of access decides about destinations. */
+export interface AccessFacts {
+  isPlaintext(dataplane: DataplaneResource, port: number): boolean;
+  takesPlaintext(dataplane: DataplaneResource, port: number): boolean;
+  isOff(mesh: string): boolean;
+  isRevoked(mesh: string, id: string): boolean;
+}
+
+/** What the destinations of a service are made of, besides the service. */
+export interface ServiceFacts {
+  readonly zone: string;
+  /** The Dataplanes that a MeshService of this zone selects. */
+  readonly dataplanesOf: (service: Resource) => Iterable<DataplaneResource>;
+  /** The MeshServices that a MeshMultiZoneService stands for. */
+  readonly membersOf: (service: Resource) => readonly Resource[];
+  readonly entranceOf: (mesh: string, zone: string) => ZoneEntrance | undefined;
+  readonly access: AccessFacts;
+  readonly hosts: Pick<HostSource, 'resolve'>;
+  /** Of the MeshExternalService whose destinations are asked for. */
+  readonly external: ExternalFacts;
+  readonly egressOf: (mesh: string, name: string) => EgressWay | undefined;
+}
+
+const SHORT_NAMES: Readonly<Record<string, ServiceShortName>> = {
+  MeshService: 'msvc',
+  MeshMultiZoneService: 'mzsvc',
+  MeshExternalService: 'extsvc',
+};
+
+/** Kinds that have destinations. */
+export const SERVICE_KINDS: readonly string[] = Object.keys(SHORT_NAMES);
+
+/** Most identities of a destination that are read: what kinds allow. */
+const MOST_IDENTITIES = 1_024;
+/** Most hostnames of a service that are read. */
+const MOST_HOSTNAMES = 1_024;
+
+/** The destinations of a service, one a port. Linear in its ports, its Dataplanes and its members. */
+export function destinationsOf(service: Resource, facts: ServiceFacts): readonly Destination[] {
+  const { id, creationOrder } = service;
+  const parts = partsOf(service, facts);
+  const hostnames = hostnamesOf(service);
+  return servicePorts(service).map((port): Destination => {
+    const { local, remote, identities } = parts(port);
+    const subject = sniSubject(service, port);
+    const here = distinct(local);
+    const localNames = here.filter(({ address }) => isIP(address) === 0);
+    const isNamed =
+      localNames.length > 0 || remote.some(({ zone }) => (facts.entranceOf(id.mesh, zone)?.names.length ?? 0) > 0);
+    const isOutside = id.kind === 'MeshExternalService';
+    const name = ['kri', subject.shortName, id.mesh, id.zone, subject.namespace, id.name, port.section].join('_');
+    // Without TLS an egress would not know who calls.
+    const egress = isOutside && !facts.access.isOff(id.mesh) ? facts.egressOf(id.mesh, name) : undefined;
+    const { secret, givesKey } = facts.external;
+    const external = isOutside
+      ? externalTarget(service.spec, { secret, givesKey: (source) => egress !== undefined || givesKey(source) })
+      : undefined;
+    const hosts = [...localNames.map(({ address }) => address), ...(external?.endpoints ?? []).map(({ host }) => host)];
+    return {
+      name,
+      service: id,
+      labels: service.labels,
+      port: port.number,
+      section: port.section,
+      protocol: port.protocol,
+      vip: vipOf(service),
+      hostnames,
+      identities: [...new Set(identities)].sort().slice(0, MOST_IDENTITIES),
+      sni: { kri: kriSni(subject) ?? '', hash: hashSni(subject) ?? '' },
+      createdAt: creationOrder,
+      // Without TLS no server name says which service is meant.
+      servedHere: local.length > 0 && !facts.access.isOff(id.mesh),
+      local: here.filter(({ address }) => isIP(address) !== 0),
+      localNames,
+      remote: isNamed ? withAddresses(id.mesh, remote, facts) : remote,
+      ...(hosts.length > 0 && { hosts: new Map(hosts.map((host) => [host, facts.hosts.resolve(host)])) }),
+      ...(external && { external }),
+      ...(egress && { egress }),
+    };
+  });
+}
+
+function withAddresses(mesh: string, remote: readonly RemoteZone[], facts: ServiceFacts): readonly RemoteZone[] {
+  return remote.map((each) => {
+    const { addresses = [], names = [] } = facts.entranceOf(mesh, each.zone) ?? {};
+    return { ...each, at: [...addresses, ...names] };
+  });
+}
+
+type Parts = Pick<Destination, 'local' | 'remote' | 'identities'>;
+const NOTHING: Parts = { local: [], remote: [], identities: [] };
+
+function partsOf(service: Resource, facts: ServiceFacts): (port: ServicePort) => Parts {
+  if (service.id.kind === 'MeshService') return meshServiceParts(service, facts);
+  if (service.id.kind !== 'MeshMultiZoneService') return () => NOTHING;
+  const members = facts.membersOf(service).map((member) => {
+    const ports = new Map(servicePorts(member).map((port) => [port.number, port]));
+    const away = member.id.zone !== facts.zone && member.spec['state'] === 'Unavailable';
+    return { ports, parts: away ? () => NOTHING : meshServiceParts(member, facts) };
+  });
+  return ({ number }) => {
+    const found = members.flatMap(({ ports, parts }) => {
+      const port = ports.get(number);
+      return port ? [parts(port)] : [];
+    });
+    return {
+      local: found.flatMap(({ local }) => local),
+      remote: mergeZones(found.flatMap(({ remote }) => remote)),
+      identities: found.flatMap(({ identities }) => identities),
+    };
+  };
+}
+
+function meshServiceParts(service: Resource, facts: ServiceFacts): (port: ServicePort) => Parts {
+  const identities = identitiesOf(service).filter((id) => !facts.access.isRevoked(service.id.mesh, id));
+  if (service.id.zone === facts.zone) {
+    const dataplanes = [...facts.dataplanesOf(service)];
+    return ({ target }) => ({
+      local: dataplanes.flatMap((each) => endpointsAt(each, target, facts.access)),
+      remote: [],
+      identities,
+    });
+  }
+  const { mesh, zone } = service.id;
+  const entrance = zone === '' || facts.access.isOff(mesh) ? undefined : facts.entranceOf(mesh, zone);
+  if (!entrance) return () => ({ ...NOTHING, identities });
+  const { sni, depreferred } = entrance;
+  return () => ({ local: [], remote: [{ zone, instances: instancesOf(service), sni, depreferred }], identities });
+}
+
+/** An inbound with the address at which other proxies reach it. */
+interface AddressedInbound extends SocketAddress {
+  readonly inbound: DataplaneInbound;
+  readonly ready: boolean;
+}
+
+type ByTarget = ReadonlyMap<number | string, readonly AddressedInbound[]>;
+
+/** Of Dataplanes with many inbounds, each of which may be a service that asks. */
+const addressedBefore = new WeakMap<DataplaneResource, ByTarget>();
+const MANY_INBOUNDS = 4;
+
+/** The endpoints that a Dataplane has for a target port. */
+export function endpointsAt(
+  dataplane: DataplaneResource,
+  target: number | string,
+  access: ServiceFacts['access'],
+): readonly LocalEndpoint[] {
+  const found = addressedInbounds(dataplane).get(target) ?? [];
+  return found.map(({ address, port, ready, inbound }) => {
+    const [plaintext, takesPlaintext] = [
+      access.isPlaintext(dataplane, inbound.port),
+      access.takesPlaintext(dataplane, inbound.port),
+    ];
+    return { address, port, ready, plaintext, takesPlaintext };
+  });
+}
+
+/** Whether an inbound of a Dataplane, given by its own port, is one of those that a target port means. */
+export function isTargeted(dataplane: DataplaneResource, target: number | string, port: number): boolean {
+  return (addressedInbounds(dataplane).get(target) ?? []).some(({ inbound }) => inbound.port === port);
+}
+
+/** The inbounds of a Dataplane by port and by name; ignored ones are none. */
+function addressedInbounds(dataplane: DataplaneResource): ByTarget {
+  const before = addressedBefore.get(dataplane);
+  if (before) return before;
+  const { address, advertisedAddress } = dataplane.spec.networking;
+  const inbounds = inboundsOf(dataplane);
+  const found = new Map<number | string, AddressedInbound[]>();
+  for (const inbound of inbounds) {
+    const at = hostAddress(advertisedAddress ?? inbound.address ?? address, inbound.port);
+    const { name, port, state = 'Ready' } = inbound;
+    if (!at || state === 'Ignored') continue;
+    for (const target of new Set(name === undefined ? [port] : [port, name])) {
+      const same = found.get(target);
+      if (same) same.push({ ...at, ready: state === 'Ready', inbound });
+      else found.set(target, [{ ...at, ready: state === 'Ready', inbound }]);
+    }
+  }
+  if (inbounds.length >= MANY_INBOUNDS) addressedBefore.set(dataplane, found);
+  return found;
+}
+
+/** Each address once, in one order: ready where one of its inbounds is, in plaintext where all are. */
+function distinct(endpoints: readonly LocalEndpoint[]): readonly LocalEndpoint[] {
+  const found = new Map<string, LocalEndpoint>();
+  for (const each of endpoints) {
+    const { address, port, ready, plaintext, takesPlaintext } = each;
+    const key = `${address} ${port}`;
+    const before = found.get(key);
+    found.set(key, {
+      address,
+      port,
+      ready: ready || before?.ready === true,
+      plaintext: plaintext && before?.plaintext !== false,
+      takesPlaintext: takesPlaintext && before?.takesPlaintext !== false,
+    });
+  }
+  return [...found.values()].sort(compareAddresses);
+}
+
+/** Several members of one zone are one entrance with the instances of all. */
+function mergeZones(zones: readonly RemoteZone[]): readonly RemoteZone[] {
+  const found = new Map<string, RemoteZone>();
+  for (const zone of zones) {
+    const before = found.get(zone.zone)?.instances ?? 0;
+    found.set(zone.zone, { ...zone, instances: zone.instances + before });
+  }
+  return [...found.values()].sort((a, b) => (a.zone < b.zone ? -1 : 1));
+}
+
+function sniSubject({ id, labels }: Resource, { number, section }: ServicePort) {
+  // Namespace "default" is a name of its own only on Kubernetes, where the label says so (docs/design.md §1, Computed labels).
+  const namespace = id.namespace === 'default' && labels[Label.namespace] !== 'default' ? '' : id.namespace;
+  const { mesh, zone, name } = id;
+  return { shortName: SHORT_NAMES[id.kind] ?? 'msvc', mesh, zone, namespace, name, port: number, section };
+}
+
+function vipOf({ status }: Resource): string {
+  const vip = status?.['vip'];
+  const ip = isJsonObject(vip) ? vip['ip'] : undefined;
+  return typeof ip === 'string' && isIP(ip) !== 0 ? ip : '';
+}
+
+function hostnamesOf({ status }: Resource): readonly string[] {
+  const addresses = status?.['addresses'];
+  if (!isJsonArray(addresses)) return [];
+  const found = addresses.slice(0, MOST_HOSTNAMES).flatMap((address) => {
+    if (!isJsonObject(address) || address['status'] !== 'Available') return [];
+    const { hostname } = address;
+    return typeof hostname === 'string' && hostname !== '' ? [hostname] : [];
+  });
+  return [...new Set(found)].sort();
+}
+
+/** A tag of the older identities stands for `spiffe://<mesh>/<tag>`. */
+function identitiesOf({ id, spec }: Resource): readonly string[] {
+  const { identities } = spec;
+  if (!isJsonArray(identities)) return [];
+  return identities.slice(0, MOST_IDENTITIES).flatMap((identity) => {
+    if (!isJsonObject(identity)) return [];
+    const { type, value } = identity;
+    if (typeof value !== 'string' || value === '' || value.length > 2_048) return [];
+    if (type === 'SpiffeID') return [value];
+    return type === 'ServiceTag' ? [`spiffe://${id.mesh}/${value}`] : [];
+  });
+}
+
+function instancesOf({ spec: { instances } }: Resource): number {
+  return typeof instances === 'number' && Number.isInteger(instances) && instances > 0
+    ? Math.min(instances, 100_000)
+    : 1;
+}

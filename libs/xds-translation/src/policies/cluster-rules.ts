@@ -1,0 +1,104 @@
+import { type CircuitBreakers, Cluster_LbPolicy, type Cluster, type OutlierDetection } from '@causeway/proto-gen';
+import type { CircuitBreakerSpec, LoadBalancingSpec } from '@causeway/policies';
+import { durationMs } from '@causeway/resources';
+import { durationOf } from '@causeway/xds-server';
+
+/** What the effective policies of one port of a service say; absent where none does. */
+export interface BackendRules {
+  readonly breaker?: CircuitBreakerSpec;
+  readonly balancing?: LoadBalancingSpec;
+}
+
+export const NO_RULES: BackendRules = {};
+
+type ClusterFields = Parameters<typeof Cluster.fromPartial>[0];
+type OutlierFields = Parameters<typeof OutlierDetection.fromPartial>[0];
+
+/** As good as none: Envoy’s own bounds of 1,024 connections and 3 retries would refuse traffic that the server could take. */
+export const NO_BREAKER = 1_000_000;
+
+/** The limits of a cluster. No route of ours has another priority than the usual one. */
+export function circuitBreakers({ breaker }: BackendRules): Parameters<typeof CircuitBreakers.fromPartial>[0] {
+  const { connections, pendingRequests, requests, retries } = breaker?.limits ?? {};
+  return {
+    thresholds: [
+      {
+        maxConnections: connections ?? NO_BREAKER,
+        maxPendingRequests: pendingRequests ?? NO_BREAKER,
+        maxRequests: requests ?? NO_BREAKER,
+        maxRetries: retries ?? NO_BREAKER,
+      },
+    ],
+  };
+}
+
+/** Which of a cluster's endpoints are instances, so that their answers say something of them alone. */
+export type EndpointsAre = 'instances' | 'instances and ingresses' | 'ingresses';
+
+/**
+ * An endpoint that cannot be reached twice in a row gets nothing for 2 s, and longer each time, up to 10 s: of the attempts of a
+ * connection the later ones go elsewhere. What servers answer never counts.
+ */
+export const unreachableEndpoints = {
+  splitExternalLocalOriginErrors: true,
+  consecutiveLocalOriginFailure: 2,
+  interval: durationOf(1_000),
+  baseEjectionTime: durationOf(2_000),
+  maxEjectionTime: durationOf(10_000),
+  maxEjectionPercent: 100,
+  enforcingConsecutive5xx: 0,
+  enforcingSuccessRate: 0,
+  enforcingLocalOriginSuccessRate: 0,
+};
+
+/** Presets of an ejection, and its bounds: ms, percent. */
+const PRESET = { errors: 5, interval: 10_000, time: 30_000, maxPercent: 50 };
+const LONGEST_EJECTION = 300_000;
+
+/**
+ * When endpoints are left out. Behind the address of another zone's ingress stand many instances, and one connection leads to one
+ * of them: what is answered there never leaves the ingress out. Where a service is in other zones only, nothing is.
+ */
+export function ejection(
+  { breaker }: BackendRules,
+  endpoints: EndpointsAre,
+  usual: OutlierFields | undefined,
+): OutlierFields | undefined {
+  const spec = breaker?.ejection;
+  if (!spec || endpoints === 'ingresses') return usual;
+  const { consecutiveErrors = PRESET.errors, consecutiveGatewayErrors, maxPercent = PRESET.maxPercent } = spec;
+  const time = msOf(spec.time, PRESET.time);
+  const judged = endpoints === 'instances' ? 100 : 0;
+  return {
+    ...unreachableEndpoints,
+    consecutiveLocalOriginFailure: consecutiveErrors,
+    consecutive5xx: consecutiveErrors,
+    enforcingConsecutive5xx: judged,
+    ...(consecutiveGatewayErrors !== undefined && {
+      consecutiveGatewayFailure: consecutiveGatewayErrors,
+      enforcingConsecutiveGatewayFailure: judged,
+    }),
+    interval: durationOf(msOf(spec.interval, PRESET.interval)),
+    baseEjectionTime: durationOf(time),
+    maxEjectionTime: durationOf(Math.max(time, LONGEST_EJECTION)),
+    maxEjectionPercent: maxPercent,
+  };
+}
+
+const POLICIES: Readonly<Record<NonNullable<LoadBalancingSpec['algorithm']>, Cluster_LbPolicy>> = {
+  RoundRobin: Cluster_LbPolicy.ROUND_ROBIN,
+  LeastRequest: Cluster_LbPolicy.LEAST_REQUEST,
+  Random: Cluster_LbPolicy.RANDOM,
+  RingHash: Cluster_LbPolicy.RING_HASH,
+  Maglev: Cluster_LbPolicy.MAGLEV,
+};
+
+/** How an endpoint is chosen. */
+export function balancing({ balancing: spec }: BackendRules): Pick<ClusterFields, 'lbPolicy'> {
+  return spec?.algorithm ? { lbPolicy: POLICIES[spec.algorithm] } : {};
+}
+
+/** The ms of a bounded duration of one unit. */
+export function msOf(text: string | undefined, preset: number): number {
+  return (text === undefined ? undefined : durationMs(text)) ?? preset;
+}

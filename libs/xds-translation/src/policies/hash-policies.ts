@@ -1,0 +1,31 @@
+import type { HashEntry, LoadBalancingSpec } from '@causeway/policies';
+import { durationOf } from '@causeway/xds-server';
+import { msOf } from './cluster-rules';
+
+/** A part of what the hash of a request is made of, as a route names it. */
+export interface HashFields {
+  readonly policySpecifier:
+    | { $case: 'header'; value: { headerName: string } }
+    | { $case: 'cookie'; value: { name: string; ttl?: ReturnType<typeof durationOf>; path?: string } }
+    | { $case: 'connectionProperties'; value: { sourceIp: boolean } }
+    | { $case: 'queryParameter'; value: { name: string } };
+}
+
+/** What of the requests of a rule is hashed that leads to these clusters. */
+export type HashOf = (clusters: readonly string[]) => HashFields[];
+
+/** What of a request is hashed, on its way to a destination that chooses by hash; nothing where it chooses otherwise. */
+export function hashPolicies(spec: LoadBalancingSpec | undefined): HashFields[] {
+  if (spec?.algorithm !== 'RingHash' && spec?.algorithm !== 'Maglev') return [];
+  return (spec.hash ?? []).flatMap((entry) => parts(entry).map((policySpecifier) => ({ policySpecifier })));
+}
+
+function parts({ header, cookie, ttl, sourceAddress, queryParameter }: HashEntry): HashFields['policySpecifier'][] {
+  const kept = ttl === undefined ? {} : { ttl: durationOf(msOf(ttl, 0)), path: '/' };
+  return [
+    ...(header === undefined ? [] : [{ $case: 'header' as const, value: { headerName: header } }]),
+    ...(cookie === undefined ? [] : [{ $case: 'cookie' as const, value: { name: cookie, ...kept } }]),
+    ...(sourceAddress ? [{ $case: 'connectionProperties' as const, value: { sourceIp: true } }] : []),
+    ...(queryParameter === undefined ? [] : [{ $case: 'queryParameter' as const, value: { name: queryParameter } }]),
+  ];
+}

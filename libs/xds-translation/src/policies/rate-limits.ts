@@ -1,0 +1,57 @@
+import { FractionalPercent_DenominatorType, HttpLocalRateLimit, NetworkLocalRateLimit } from '@causeway/proto-gen';
+import type { Rate, RateLimitSpec } from '@causeway/policies';
+import type { Identity } from '@causeway/resources';
+import type { InboundFilters } from './inbound-filters';
+import { durationOf, packFilter } from '@causeway/xds-server';
+import { msOf } from './cluster-rules';
+
+/** How much of a service an inbound is to take. */
+export interface InboundLimit {
+  readonly service: Identity;
+  readonly spec: RateLimitSpec;
+}
+
+/** In the answer to a request that is one too many: the service whose policy says so, as `namespace/name`. */
+export const LIMITED_BY = 'x-causeway-limited-by';
+
+const TOO_MANY_REQUESTS = 429;
+const SECOND = 1_000;
+
+const ALL = {
+  defaultValue: { numerator: 100, denominator: FractionalPercent_DenominatorType.HUNDRED },
+};
+
+/**
+ * The filters that keep an inbound to these limits, each of which holds by itself. `name`: of the inbound, so that its chains have one
+ * count of connections.
+ */
+export function rateLimitFilters(name: string, limits: readonly InboundLimit[]): InboundFilters {
+  return ({ statPrefix, isHttp }) => ({
+    network: limits.flatMap(({ service, spec: { connections } }) => {
+      if (!connections) return [];
+      const shareKey = `${name} ${ownerOf(service)}`;
+      return [packFilter('limit', NetworkLocalRateLimit, { statPrefix, tokenBucket: bucketOf(connections), shareKey })];
+    }),
+    http: isHttp ? limits.flatMap(({ service, spec }) => requestLimit(statPrefix, service, spec)) : [],
+  });
+}
+
+function requestLimit(statPrefix: string, service: Identity, { requests }: RateLimitSpec) {
+  if (!requests) return [];
+  const filter = packFilter('limit', HttpLocalRateLimit, {
+    statPrefix,
+    status: { code: TOO_MANY_REQUESTS },
+    tokenBucket: bucketOf(requests),
+    filterEnabled: ALL,
+    filterEnforced: ALL,
+    responseHeadersToAdd: [{ header: { key: LIMITED_BY, value: ownerOf(service) } }],
+    rateLimitedAsResourceExhausted: true,
+  });
+  return [filter];
+}
+
+function bucketOf({ count = 1, per }: Rate) {
+  return { maxTokens: count, tokensPerFill: count, fillInterval: durationOf(msOf(per, SECOND)) };
+}
+
+const ownerOf = ({ namespace, name }: Identity): string => `${namespace}/${name}`;

@@ -1,0 +1,93 @@
+import { MeshExternalService, MeshService } from '@causeway/kinds';
+import { AccessPolicy } from '@causeway/policies';
+import { identityKey, type Identity } from '@causeway/resources';
+import type { IndexReader } from '@causeway/store';
+import type { EffectiveAccess } from '../access/inbound-rules';
+import type { Reads } from '../reads/recorded-reads';
+import { callersKinds, serversKinds, type EffectiveBackends } from '../policies/backend-policies';
+import type { EffectiveRules } from '../policies/effective-rules';
+
+/** What policies together say, as the table of policies of the process has it. */
+export interface EffectivePolicies extends EffectiveRules, EffectiveBackends, Pick<EffectiveAccess, 'isCurrent'> {}
+
+/** What a change of policies, routes or services may have changed; frontends and services by their keys. */
+export interface PolicyChange {
+  readonly rules: readonly { readonly kind: string; readonly frontend: string; readonly group: string }[];
+  readonly backends: readonly { readonly kind: string; readonly service: string }[];
+  /** Of a kind, all rules and backends of a mesh. */
+  readonly meshes: readonly { readonly kind: string; readonly mesh: string }[];
+}
+
+/** The effective policies of a process, and what becomes of them. */
+export interface PolicySource {
+  /** Another one after a reload. */
+  readonly table: EffectivePolicies;
+  /** False while the table does not hold all that the index does. */
+  readonly isCurrent?: boolean;
+  /** Resolves when the policies were read once: before it nobody is to be told what they would change. */
+  whenLoaded(): Promise<void>;
+  /** Calls the listener after each change, or when everything was derived anew, until the returned function is called. */
+  subscribe(listener: (change: PolicyChange | 'reloaded') => void): () => void;
+}
+
+/** Where there are no policies. */
+export const NO_POLICIES: PolicySource = {
+  table: { effectiveOfRule: () => undefined, effectiveOfBackend: () => undefined, consumersOf: () => [] },
+  whenLoaded: () => Promise.resolve(),
+  subscribe: () => () => undefined,
+};
+
+/** What the table of a source says, whichever it is when it is asked; what is read of it is noted. */
+export function effectiveIn(source: Pick<PolicySource, 'table' | 'isCurrent'>, reads: Reads): EffectivePolicies {
+  const read = (of: PolicyUse, { mesh, ...id }: Identity): void => {
+    reads.read(`${of} ${identityKey({ mesh, ...id })}`);
+    reads.read(`${of} of ${mesh}`);
+  };
+  return {
+    effectiveOfRule: (kind, at) => {
+      read('rules', at.frontend);
+      return source.table.effectiveOfRule(kind, at);
+    },
+    effectiveOfBackend: (kind, of) => {
+      read(classifyKind(kind), of.service);
+      return source.table.effectiveOfBackend(kind, of);
+    },
+    consumersOf: (frontend) => {
+      read('rules', frontend);
+      return source.table.consumersOf(frontend);
+    },
+    get isCurrent() {
+      return source.isCurrent;
+    },
+  };
+}
+
+/** What policies are for: rules of routes, those who call a service, and those who serve it. */
+type PolicyUse = 'rules' | 'callers' | 'servers';
+
+function classifyKind(kind: string): PolicyUse {
+  if (callersKinds.has(kind)) return 'callers';
+  return serversKinds.has(kind) ? 'servers' : 'rules';
+}
+
+/** Announces what a change of policies makes other than it was read. */
+export function announcePolicies({ rules, backends, meshes }: PolicyChange, reads: Reads): void {
+  for (const { kind, frontend } of rules) reads.changed(`${classifyKind(kind)} ${frontend}`);
+  for (const { kind, service } of backends) reads.changed(`${classifyKind(kind)} ${service}`);
+  for (const { kind, mesh } of meshes) reads.changed(`${classifyKind(kind)} of ${mesh}`);
+}
+
+/** The services of which AccessPolicies may be others, by identity key. Linear in all services where a policy of a Mesh is. */
+export function servicesOfAccess(
+  { backends, meshes }: PolicyChange,
+  index: Pick<IndexReader, 'ofKind'>,
+): readonly string[] {
+  const isAccess = ({ kind }: { readonly kind: string }): boolean => kind === AccessPolicy.kind;
+  const wide = new Set(meshes.filter(isAccess).map(({ mesh }) => mesh));
+  const found = new Set(backends.filter(isAccess).map(({ service }) => service));
+  if (wide.size > 0) {
+    for (const { name } of [MeshService, MeshExternalService])
+      for (const { id } of index.ofKind(name)) if (wide.has(id.mesh)) found.add(identityKey(id));
+  }
+  return [...found];
+}

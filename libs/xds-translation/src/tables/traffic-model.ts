@@ -1,0 +1,400 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  asDataplane,
+  dataplaneValues,
+  InboundChange,
+  isTrustedHere,
+  SecretAccess,
+  SelectorMatcher,
+  type SelectorTerm,
+  selectorOf,
+  type DataplaneResource,
+  type ServiceResource,
+} from '@causeway/controllers';
+import { meshAuthorityOf } from '@causeway/identity';
+import { globalIdentity, identityKey, type Resource } from '@causeway/resources';
+import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';
+import { LITERAL_HOSTS, type HostSource } from '../resolution/dialled-hosts';
+import {
+  destinationsOf,
+  hasNames,
+  hasOtherConfig,
+  SERVICE_KINDS,
+  type Destination,
+  type DestinationConfig,
+} from '../model/destination';
+import { AccessTable, type AccessSource } from '../access/inbound-access';
+import { NO_CHANGE, type DestinationChange, type ModelChange } from '../model/model-change';
+import { HostDependents } from '../model/host-dependents';
+import { EgressRules } from '../access/egress-rules';
+import { InboundRules, type EffectiveAccess } from '../access/inbound-rules';
+import { restricted } from '../access/restricted-inbounds';
+import { NO_POLICIES } from './policy-source';
+import { NO_READS, type Reads } from '../reads/recorded-reads';
+import { externalsThrough } from '../model/external-services';
+import { listedMembers } from '../model/listed-members';
+import { asService, isGroup, isSameEndpoint } from '../model/services';
+import { portInstances, type PortInstances } from '../model/instances';
+import { ZoneDirectory } from '../model/zone-directory';
+import { ZoneEgressTable } from '../model/zone-egress';
+import { sortedAddresses, type ZoneEntrance } from '../model/zone-entrance';
+import { meshOfAuthority, trustDomainsOf, type TrustDomain } from '../model/trust-domains';
+
+const NO_DESTINATIONS: readonly DestinationChange[] = [];
+
+/** What a model is made of besides the index. */
+export interface ModelSources {
+  readonly policies?: EffectiveAccess;
+  readonly hosts?: Pick<HostSource, 'resolve'>;
+  /** Where it notes what is read of it. */
+  readonly reads?: Reads;
+}
+
+/**
+ * The traffic of all meshes as the proxies of one zone see it: destinations by name, entrances of zones, trust. Follows the
+ * index event by event: a change costs what it touches, for an inverted index leads from Dataplanes, members and zones to the
+ * services made of them. Pure apart from the index that it reads.
+ */
+export class TrafficModel {
+  /** Destinations computed since the start: what changes cost. */
+  computed = 0;
+  private readonly byName = new Map<string, Destination>();
+  private readonly namesOf = new Map<string, readonly string[]>();
+  private readonly matcher = new SelectorMatcher(dataplaneValues);
+  /** MeshMultiZoneServices by the MeshServices that they stand for. */
+  private readonly groupsOf = new Map<string, Set<string>>();
+  private readonly membersOf = new Map<string, readonly string[]>();
+  private readonly zones: ZoneDirectory;
+  private readonly hostDependents = new HostDependents();
+  private readonly hosts: Pick<HostSource, 'resolve'>;
+  readonly rules: InboundRules;
+  readonly access: AccessTable;
+  readonly egress: ZoneEgressTable;
+  readonly egressRules: EgressRules;
+  private readonly secrets: SecretAccess;
+  private readonly reads: Reads;
+
+  constructor(
+    readonly index: IndexReader,
+    readonly zone: string,
+    access: AccessSource,
+    { policies = NO_POLICIES.table, hosts = LITERAL_HOSTS, reads = NO_READS }: ModelSources = {},
+  ) {
+    this.hosts = hosts;
+    this.secrets = new SecretAccess(index, zone, () => access.areSecretsUpgraded?.() !== false);
+    this.reads = reads;
+    this.rules = new InboundRules({ index, zone, policies, reads, servicesOf: (each) => this.selecting(each) });
+    this.access = new AccessTable({ index, source: access, rules: this.rules, zone, reads });
+    this.egress = new ZoneEgressTable(index, zone, reads);
+    this.egress.load();
+    this.egressRules = new EgressRules(this.rules, this.access);
+    this.zones = new ZoneDirectory((name) => index.get(globalIdentity('Zone', name)));
+  }
+
+  /**
+   * Derives everything from the index, one service a step, and says what that gave; it is called once. Events between two steps are
+   * applied as all others: services that are met later are read as they are then.
+   */
+  *load(): Generator<readonly DestinationChange[]> {
+    for (const _ of this.rules.load()) yield NO_DESTINATIONS;
+    for (const kind of ['MeshZoneAddress', 'ZoneIngress'])
+      for (const after of this.index.ofKind(kind)) {
+        const zone = this.zones.observe({ id: after.id, key: identityKey(after.id), after });
+        // An event between two steps may have asked where the zone is entered.
+        const moved = zone === undefined ? [] : this.zones.refresh(zone);
+        yield moved.flatMap(({ dependents }) => [...dependents].flatMap((key) => this.recompute(key)));
+      }
+    for (const kind of SERVICE_KINDS)
+      for (const { id } of this.index.ofKind(kind)) {
+        const key = identityKey(id);
+        for (const _ of this.matcher.index(this.termsOf(this.index.byIdentityKey(key)), () => this.dataplanes()))
+          yield NO_DESTINATIONS;
+        this.setSelector(key, this.index.byIdentityKey(key));
+        yield this.recompute(key);
+      }
+  }
+
+  destination(name: string): Destination | undefined {
+    this.reads.read(`destination ${name}`);
+    return this.byName.get(name);
+  }
+
+  /** A destination of which nothing is read that its endpoints make another. */
+  config(name: string): DestinationConfig | undefined {
+    this.reads.read(`config ${name}`);
+    return this.byName.get(name);
+  }
+
+  /** The names of the destinations of a service, by its identity key. */
+  namesOfService(key: string): readonly string[] {
+    this.reads.read(`ports ${key}`);
+    return this.namesOf.get(key) ?? [];
+  }
+
+  /** The instances of a service that need no proxy to be reached from this zone, port by port. Costs what they are. */
+  instancesOf(key: string): readonly PortInstances[] {
+    const service = this.index.byIdentityKey(key);
+    if (!service) return [];
+    const dataplanesOf = (each: Resource): Iterable<DataplaneResource> => this.dataplanesOf(each);
+    return portInstances(service, { dataplanesOf, members: this.members(key), access: this.access, zone: this.zone });
+  }
+
+  /** The services of this zone that select a Dataplane. */
+  selecting(dataplane: DataplaneResource): readonly ServiceResource[] {
+    this.reads.readOwn(`selecting ${identityKey(dataplane.id)}`);
+    const found = new Set(this.matcher.setItem(identityKey(dataplane.id), dataplane, dataplane));
+    return [...found].flatMap((key) => {
+      const service = asService(this.index.byIdentityKey(key));
+      return service && selectorOf(service)?.matches(dataplane) ? [service] : [];
+    });
+  }
+
+  destinations(): Iterable<Destination> {
+    return this.byName.values();
+  }
+
+  /** Where a zone is entered, at addresses; undefined where it cannot be, and where no service needs it. */
+  entrance(mesh: string, zone: string): ZoneEntrance | undefined {
+    this.reads.read(`entrance ${mesh} ${zone}`);
+    const known = this.zones.known(mesh, zone);
+    if (!known || known.names.length === 0) return known;
+    const resolved = known.names.flatMap(({ address: name, port }) =>
+      this.hosts.resolve(name).addresses.map((address) => ({ address, port })),
+    );
+    return { ...known, addresses: sortedAddresses([...known.addresses, ...resolved]) };
+  }
+
+  /** All host names at which something is reached, and a number that grows when one comes or goes. */
+  *hostNames(): Iterable<string> {
+    yield* this.hostDependents.names();
+    yield* this.zones.names();
+  }
+
+  get hostsVersion(): number {
+    return this.hostDependents.version + this.zones.namesVersion;
+  }
+
+  /** The addresses of these host names are others. */
+  hostsChanged(names: readonly string[]): ModelChange {
+    const zones = this.zones.namedAt(names);
+    for (const { mesh, zone } of zones) this.reads.changed(`entrance ${mesh} ${zone}`);
+    return {
+      ...NO_CHANGE,
+      destinations: [...this.hostDependents.of(names)].flatMap((key) => this.recompute(key)),
+      zones,
+    };
+  }
+
+  /** The authorities that proxies of this zone believe, one entry a trust domain. */
+  trust(mesh: string): readonly TrustDomain[] {
+    this.reads.read(`trust ${mesh}`);
+    return trustDomainsOf(this.index.ofKind('MeshTrust'), mesh, this.zone, meshAuthorityOf(this.index, mesh));
+  }
+
+  /**
+   * How many services are computed anew since access to their meshes is another after these changes, or, without them, outside the
+   * index. Changes nothing.
+   */
+  affected(changes?: readonly IndexChange[]): number {
+    const meshes = this.access.stale(changes);
+    let count = 0;
+    if (meshes.length > 0) for (const _ of this.servicesOf(meshes)) count += 1;
+    return count;
+  }
+
+  /** Applies an event of the index and says what it changed. */
+  apply({ changes }: Pick<IndexEvent, 'changes'>): ModelChange {
+    const access = this.access.refresh(changes);
+    const egress = this.egress.refresh(changes);
+    const services = new Set<string>(access.length > 0 ? this.servicesOf(access) : []);
+    const rules = this.rules.observe(changes);
+    for (const key of rules.services) if (this.isMixed(key)) services.add(key);
+    for (const key of externalsThrough(this.index, egress)) services.add(key);
+    const trust = new Set<string>();
+    const touched = new Set<string>();
+    for (const change of changes) {
+      for (const key of this.staleServices(change)) services.add(key);
+      if (isTrustedHere(change.id, this.zone)) trust.add(change.id.mesh);
+      const mesh = meshOfAuthority(change);
+      if (mesh !== undefined) trust.add(mesh);
+      const zone = this.zones.observe(change);
+      if (zone !== undefined) touched.add(zone);
+    }
+    for (const mesh of trust) this.reads.changed(`trust ${mesh}`);
+    const zones = [...touched].flatMap((zone) =>
+      this.zones.refresh(zone).map(({ mesh, rerouted, dependents }) => {
+        for (const key of dependents) if (rerouted || this.hasNames(key)) services.add(key);
+        this.reads.changed(`entrance ${mesh} ${zone}`);
+        return { mesh, zone, dependents };
+      }),
+    );
+    return {
+      destinations: [...services].flatMap((key) => this.recompute(key)),
+      zones,
+      trust: [...trust],
+      access,
+      restricted: restricted(changes, rules, this),
+      dataplanes: changes.filter(({ id }) => id.kind === 'Dataplane' && id.zone === this.zone),
+    };
+  }
+
+  /** The AccessPolicies of these services, by identity key, may be others. */
+  accessPoliciesChanged(services: readonly string[] | 'all'): ModelChange {
+    this.rules.forget(services);
+    const mixed = services === 'all' ? [] : services.filter((key) => this.isMixed(key));
+    return { ...NO_CHANGE, destinations: mixed.flatMap((key) => this.recompute(key)) };
+  }
+
+  /** Whether policies decide about instances that may take plaintext. */
+  mixesAccess(): boolean {
+    return [...this.rules.meshes()].some((mesh) => this.access.mayBePlaintext(mesh));
+  }
+
+  /** Whether instances of a service may take plaintext, so that clients go by what they take. */
+  private isMixed(key: string): boolean {
+    return this.access.mayBePlaintext(this.index.byIdentityKey(key)?.id.mesh ?? '');
+  }
+
+  /** What decides about access besides the index has changed. */
+  accessChanged(): ModelChange {
+    const access = this.access.refresh();
+    const services = access.length > 0 ? [...this.servicesOf(access)] : [];
+    return { ...NO_CHANGE, access, destinations: services.flatMap((key) => this.recompute(key)) };
+  }
+
+  /** Proxies of these Dataplanes, by identity key, may have begun or ceased to take TLS. */
+  tlsChanged(dataplanes: Iterable<string>): ModelChange {
+    const services = new Set<string>();
+    for (const key of dataplanes) {
+      const dataplane = asDataplane(this.index.byIdentityKey(key));
+      if (dataplane?.id.zone !== this.zone || !this.access.isMixed(dataplane.id.mesh)) continue;
+      for (const each of this.withGroups(this.matcher.setItem(key, dataplane, dataplane))) services.add(each);
+    }
+    return { ...NO_CHANGE, destinations: [...services].flatMap((key) => this.recompute(key)) };
+  }
+
+  /** The services whose endpoints depend on the access to these meshes: all, for without TLS they have none in other zones. */
+  private *servicesOf(meshes: readonly string[]): Iterable<string> {
+    for (const kind of SERVICE_KINDS)
+      for (const { id } of this.index.ofKind(kind)) if (meshes.includes(id.mesh)) yield identityKey(id);
+  }
+
+  private hasNames(key: string): boolean {
+    return (this.namesOf.get(key) ?? []).some((name) => {
+      const destination = this.byName.get(name);
+      return destination !== undefined && hasNames(destination);
+    });
+  }
+
+  /** Services whose destinations may differ after a change. */
+  private staleServices({ id, key, before, after }: IndexChange): readonly string[] {
+    if (id.kind === 'Dataplane') {
+      if (id.zone !== this.zone || (before && after && isSameEndpoint(before, after))) return [];
+      const [was, is] = [asDataplane(before), asDataplane(after)];
+      const services = this.matcher.setItem(key, was, is);
+      const inbounds = InboundChange.of(was, is);
+      return this.withGroups(inbounds ? services.filter((each) => this.isConcerned(each, inbounds)) : services);
+    }
+    if (id.kind === 'Secret') return this.secrets.usersOf(id, 'MeshExternalService');
+    if (!SERVICE_KINDS.includes(id.kind)) return [];
+    this.setSelector(key, after);
+    return this.withGroups([key]);
+  }
+
+  private isConcerned(key: string, inbounds: InboundChange): boolean {
+    const service = asService(this.index.byIdentityKey(key));
+    return !service || inbounds.concerns(service);
+  }
+
+  private withGroups(keys: readonly string[]): readonly string[] {
+    return keys.flatMap((key) => [key, ...(this.groupsOf.get(key) ?? [])]);
+  }
+
+  /** Only services of this zone have Dataplanes here. */
+  private setSelector(key: string, resource: Resource | undefined): void {
+    if (resource && asService(resource)?.id.zone !== this.zone) return;
+    this.matcher.setSelector(key, this.termsOf(resource), () => this.dataplanes());
+  }
+
+  private termsOf(resource: Resource | undefined): readonly SelectorTerm[] {
+    const service = asService(resource);
+    return service?.id.zone === this.zone ? (selectorOf(service)?.terms ?? []) : [];
+  }
+
+  *dataplanes(): Iterable<readonly [string, DataplaneResource]> {
+    for (const resource of this.index.ofKind('Dataplane')) {
+      const dataplane = resource.id.zone === this.zone ? asDataplane(resource) : undefined;
+      if (dataplane) yield [identityKey(dataplane.id), dataplane];
+    }
+  }
+
+  /** The Dataplanes of this zone that a service selects. */
+  *dataplanesOf(resource: Resource): Iterable<DataplaneResource> {
+    const service = asService(resource);
+    const selector = service && selectorOf(service);
+    for (const key of selector ? this.matcher.candidates(selector.terms) : []) {
+      const dataplane = asDataplane(this.index.byIdentityKey(key));
+      if (dataplane && selector?.matches(dataplane)) yield dataplane;
+    }
+  }
+
+  /** Computes the destinations of one service anew. */
+  private recompute(key: string): readonly DestinationChange[] {
+    const service = this.index.byIdentityKey(key);
+    this.setMembers(key, service);
+    const entered = new Set<string>();
+    const found = service
+      ? destinationsOf(service, {
+          zone: this.zone,
+          dataplanesOf: (each) => this.dataplanesOf(each),
+          membersOf: () => this.members(key),
+          access: this.access,
+          hosts: this.hosts,
+          external: this.secrets.of(service),
+          egressOf: (mesh, name) => this.egress.wayOf(mesh, name),
+          entranceOf: (mesh, zone) => {
+            entered.add(zone);
+            return this.zones.entrance(mesh, zone);
+          },
+        })
+      : [];
+    this.computed += found.length;
+    this.zones.setDependencies(key, service?.id.mesh ?? '', entered);
+    this.hostDependents.replace(key, found);
+    const before = new Map((this.namesOf.get(key) ?? []).map((name) => [name, this.byName.get(name)]));
+    const after = new Map(found.map((destination) => [destination.name, destination]));
+    if (after.size > 0) this.namesOf.set(key, [...after.keys()]);
+    else this.namesOf.delete(key);
+    if (!isDeepStrictEqual([...before.keys()], [...after.keys()])) this.reads.changed(`ports ${key}`);
+    return [...new Set([...before.keys(), ...after.keys()])].flatMap((name) =>
+      this.replace({ name, before: before.get(name), after: after.get(name) }),
+    );
+  }
+
+  private replace(change: DestinationChange): readonly DestinationChange[] {
+    const { name, before, after } = change;
+    if (before && after && isDeepStrictEqual(before, after)) return [];
+    if (after) this.byName.set(name, after);
+    else this.byName.delete(name);
+    this.reads.changed(`destination ${name}`, !after);
+    if (hasOtherConfig(change)) this.reads.changed(`config ${name}`, !after);
+    return [change];
+  }
+
+  private members(key: string): readonly Resource[] {
+    return (this.membersOf.get(key) ?? []).flatMap((member) => this.index.byIdentityKey(member) ?? []);
+  }
+
+  private setMembers(key: string, service: Resource | undefined): void {
+    if (!isGroup(key)) return;
+    for (const member of this.membersOf.get(key) ?? []) {
+      const groups = this.groupsOf.get(member);
+      groups?.delete(key);
+      if (groups?.size === 0) this.groupsOf.delete(member);
+    }
+    const members = service ? listedMembers(service) : [];
+    if (members.length > 0) this.membersOf.set(key, members);
+    else this.membersOf.delete(key);
+    for (const member of members) this.groupsOf.set(member, (this.groupsOf.get(member) ?? new Set()).add(key));
+  }
+}

@@ -1,0 +1,134 @@
+import { isDeepStrictEqual } from 'node:util';
+import { bindingOf } from '@causeway/appmesh';
+import type { FollowedRoutes } from '@causeway/meshes';
+import { identityKey, type Identity, type Resource, type StorePoint } from '@causeway/resources';
+import type { Affected } from '@causeway/routing';
+import type { Derivation, IndexEvent, IndexReader } from '@causeway/store';
+import type { AccessSource } from '../access/inbound-access';
+import { reselected } from '../access/inbound-services';
+import type { DestinationChange, ModelChange } from '../model/model-change';
+import { TrafficModel } from './traffic-model';
+import { BackendPolicies } from '../policies/backend-policies';
+import { effectiveIn, type PolicySource } from './policy-source';
+import { RecordedReads } from '../reads/recorded-reads';
+import type { HostSource } from '../resolution/dialled-hosts';
+import { DestinationTable } from './destination-table';
+import { ExplicitOutbounds } from '../dataplane/explicit-outbounds';
+import { ReachableBackends } from '../dataplane/reachable-backends';
+import type { BuildTarget } from '../views/build-targets';
+import { ServiceRoutes } from './service-routes';
+
+/** What a change did to the tables; `point`: where the index was after it, where it was one of the index. */
+export interface TrafficChange {
+  readonly destinations: readonly DestinationChange[];
+  readonly point?: StorePoint;
+}
+
+/** What tables are derived from besides the index. */
+export interface TrafficSources {
+  /** What is bound to services of the zone's meshes. */
+  readonly routes: Pick<FollowedRoutes, 'table'>;
+  readonly policies: Pick<PolicySource, 'table' | 'isCurrent'>;
+  readonly hosts: Pick<HostSource, 'resolve'>;
+}
+
+/** What is derived from one load of the index: the model, the tables of its destinations, and the routes to them. */
+export class TrafficTables {
+  /** What was made of these tables, by what of them it was made of. */
+  readonly reads = new RecordedReads<BuildTarget>();
+  readonly model: TrafficModel;
+  readonly table = new DestinationTable(this.reads);
+  readonly backends = new ReachableBackends(this.reads);
+  readonly explicit: ExplicitOutbounds;
+  readonly backendPolicies: BackendPolicies;
+  readonly routes: ServiceRoutes;
+
+  constructor(
+    readonly index: IndexReader,
+    zone: string,
+    access: AccessSource,
+    { routes, policies: source, hosts }: TrafficSources,
+  ) {
+    const { reads } = this;
+    const policies = effectiveIn(source, reads);
+    this.model = new TrafficModel(index, zone, access, { policies, hosts, reads });
+    this.routes = new ServiceRoutes(routes.table, this.model, policies, reads);
+    this.backendPolicies = new BackendPolicies(policies);
+    this.explicit = new ExplicitOutbounds(this.backends, zone, reads);
+  }
+
+  /** Derives everything, one service a step. Events between two steps are applied as later ones are. */
+  *load(): Generator<undefined> {
+    for (const changes of this.model.load()) {
+      changes.forEach((change) => this.replace(change));
+      yield;
+    }
+    this.finish();
+  }
+
+  /** After the last step, and before anything is asked: what Dataplanes declare, as it is then. */
+  private finish(): void {
+    for (const after of this.index.ofKind('Dataplane'))
+      if (after.id.zone === this.model.zone) this.explicit.replace({ before: undefined, after });
+  }
+
+  /** Applies an event of the index that is no new load, and what it changed of the routes. */
+  apply(event: IndexEvent, routes: readonly Affected[]): TrafficChange {
+    const change = this.model.apply(event);
+    this.took(change);
+    for (const each of routes) this.routes.changed(each);
+    for (const each of [...reselected(event.changes, this.model), ...change.restricted])
+      this.reads.changed(`selecting ${identityKey(each.id)}`);
+    return { destinations: change.destinations, point: event.point };
+  }
+
+  /** Takes what the model says that has changed. */
+  took({ destinations, dataplanes }: ModelChange): void {
+    for (const each of destinations) {
+      this.replace(each);
+      this.explicit.destinationChanged(each);
+    }
+    for (const { key, before, after } of dataplanes) {
+      this.explicit.replace({ before, after });
+      if (!before || !after || !isSameToProxies(before, after)) this.reads.changed(`dataplane ${key}`);
+    }
+  }
+
+  /** A Dataplane, for its own proxies. */
+  dataplane(id: Identity | undefined): Resource | undefined {
+    if (!id) return undefined;
+    const key = identityKey(id);
+    this.reads.readOwn(`dataplane ${key}`);
+    return this.index.byIdentityKey(key);
+  }
+
+  private replace(change: DestinationChange): void {
+    this.table.replace(change);
+    this.backends.replace(change);
+  }
+}
+
+/** Whether two states of a Dataplane are the same to its proxies: of its status they know its VirtualNode alone. */
+function isSameToProxies(a: Resource, b: Resource): boolean {
+  return isDeepStrictEqual([a.spec, a.labels, bindingOf(a)], [b.spec, b.labels, bindingOf(b)]);
+}
+
+/** What the tables of a zone are derived from, beside its index. */
+export interface TrafficDerivationOptions extends TrafficSources {
+  readonly index: IndexReader;
+  readonly zone: string;
+  readonly access: AccessSource;
+}
+
+/** How the tables follow the index, and what is bound to services. */
+export function trafficDerivation(
+  options: TrafficDerivationOptions,
+): Derivation<TrafficTables, TrafficChange, Affected> {
+  const { index, zone, access, ...sources } = options;
+  return {
+    empty: () => new TrafficTables(index, zone, access, sources),
+    fill: (tables) => tables.load(),
+    apply: (tables, event, routes) => tables.apply(event, routes),
+    costOf: (tables, event) => tables.model.affected(event.changes),
+  };
+}

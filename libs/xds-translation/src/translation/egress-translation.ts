@@ -1,0 +1,99 @@
+import { Cluster, Listener, TlsSecret } from '@causeway/proto-gen';
+import type { SocketAddress } from '../model/zone-entrance';
+import type { DestinationConfig } from '../model/destination';
+import { encodeResource, type RefusedResource, RESOURCE_TYPES } from '@causeway/xds-server';
+import { unservedMeshes } from '../dataplane/zone-listeners';
+import type { EnvoyView } from '../views/envoy-view';
+import { leavingCluster } from '../messages/clusters';
+import { egressListener, type LeavingMesh } from '../messages/egress-listener';
+import { problemOf } from '../messages/external-sockets';
+import { identitySecret, trustSecret } from '../messages/tls';
+import * as names from '../names/resource-names';
+import { kept, type Plan, type TranslationOptions } from './plan';
+
+/** The view of proxies that serve as the zone's egress. */
+export type EgressView = EnvoyView & Required<Pick<EnvoyView, 'egress'>>;
+
+const ABSENT = undefined;
+
+/** What an egress of the zone is told, for all meshes (docs/reference/xds-translation.md, The zone egress). */
+export class EgressTranslation {
+  constructor(private readonly options: Pick<TranslationOptions, 'tables'>) {}
+
+  /** As `Translation.plan`. */
+  plan(view: EgressView, type: string, name: string): Plan | 'pending' | undefined {
+    switch (type) {
+      case RESOURCE_TYPES.cluster:
+        return this.cluster(view, name);
+      case RESOURCE_TYPES.listener:
+        return this.listener(view, name);
+      case RESOURCE_TYPES.secret:
+        return this.secret(view, name);
+      default:
+        return ABSENT;
+    }
+  }
+
+  /** The cluster of a destination, where it leads there. */
+  *clusterNames(destination: DestinationConfig): Iterable<string> {
+    if (!destination.egress) return;
+    const isRuled = this.options.tables().model.egressRules.of(destination) !== undefined;
+    yield names.egressClusterName(destination.egress.serverName, isRuled);
+  }
+
+  /** The meshes that it serves: those with something to reach, where it has an identity and access is known. */
+  leavingMeshes(): readonly Omit<LeavingMesh, 'ruled'>[] {
+    return this.options
+      .tables()
+      .table.leavingMeshes()
+      .flatMap((mesh) => this.leavingMesh(mesh) ?? []);
+  }
+
+  /** The meshes that it lets nothing out of, with the reason. */
+  unserved(at: SocketAddress): readonly RefusedResource[] {
+    const { table, model } = this.options.tables();
+    const meshes = table.leavingMeshes().filter((mesh) => model.egress.identityOf(mesh) === '');
+    return unservedMeshes(at, meshes);
+  }
+
+  private leavingMesh(mesh: string): Omit<LeavingMesh, 'ruled'> | undefined {
+    const { table, model } = this.options.tables();
+    if (!table.leaves(mesh) || model.egress.identityOf(mesh) === '') return ABSENT;
+    const access = model.access.ofEgress(mesh);
+    return access && { mesh, ...access };
+  }
+
+  private cluster(view: EgressView, name: string): Plan | undefined {
+    const { table, model } = this.options.tables();
+    const named = names.egressCluster(name);
+    const destination = named && table.throughEgress(named.serverName);
+    if (!destination?.external) return ABSENT;
+    if ((model.egressRules.of(destination) !== undefined) !== named?.isRuled) return ABSENT;
+    const problem = problemOf(destination.external, view.systemAuthorities);
+    const plan = kept('view', (last) => encodeResource(Cluster, leavingCluster(name, destination, view), last));
+    return problem === undefined ? plan : { ...plan, problem };
+  }
+
+  private listener({ egress: { at }, sourceLimits }: EgressView, name: string): Plan | undefined {
+    if (names.egressListenerName(at) !== name) return ABSENT;
+    const { table, model } = this.options.tables();
+    const ruled = model.egressRules.group(table.throughEgresses());
+    const meshes = this.leavingMeshes().map((each) => ({ ...each, ruled: ruled.get(each.mesh) ?? [] }));
+    const fields = egressListener(at, meshes, sourceLimits);
+    return kept('view', (last) => encodeResource(Listener, fields, last));
+  }
+
+  /** The certificate in a mesh that it serves, or the authorities of that mesh. */
+  private secret({ egress: { identity } }: EgressView, name: string): Plan | 'pending' | undefined {
+    const wanted = names.egressSecretOf(name);
+    if (!wanted || !this.leavingMesh(wanted.mesh)) return ABSENT;
+    if (wanted.type === names.TRUST_SECRET) {
+      const domains = this.options.tables().model.trust(wanted.mesh);
+      if (domains.length === 0) return ABSENT;
+      return kept('view', (last) => encodeResource(TlsSecret, trustSecret(domains, name), last));
+    }
+    const certificate = identity(wanted.mesh);
+    if (!certificate) return 'pending';
+    return kept('view', (last) => encodeResource(TlsSecret, identitySecret(certificate, name), last));
+  }
+}

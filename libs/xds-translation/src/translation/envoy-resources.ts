@@ -1,0 +1,394 @@
+import { identityKey, type StorePoint } from '@causeway/resources';
+import type { Affected } from '@causeway/routing';
+import { DerivedTable, type FillRunner, type IndexReader } from '@causeway/store';
+import type { AccessSource } from '../access/inbound-access';
+import { hasOtherConfig, type DestinationConfig } from '../model/destination';
+import type { ModelChange } from '../model/model-change';
+import type { TrafficModel } from '../tables/traffic-model';
+import {
+  type EncodedResource,
+  type Proxy,
+  type RefusedResource,
+  RESOURCE_TYPES,
+  type ResourceSource,
+  type SourceListener,
+} from '@causeway/xds-server';
+import {
+  announcePolicies,
+  NO_POLICIES,
+  servicesOfAccess,
+  type PolicyChange,
+  type PolicySource,
+} from '../tables/policy-source';
+import { KeptHosts, LITERAL_HOSTS } from '../resolution/dialled-hosts';
+import { hasChains, trustedMeshOf, type EnvoyView } from '../views/envoy-view';
+import type { EnvoyResourcesOptions } from './envoy-resources-options';
+import { ListedNames } from './listed-names';
+import { BuildTargets } from '../views/build-targets';
+import * as names from '../names/resource-names';
+import { consumerScope, scopeNameOf, scopesOf } from './scopes';
+import { takeInvalidated, type InvalidatedTargets } from './invalidated-targets';
+import { ServedResources, TrustVersions } from './served-resources';
+import { trafficDerivation, type TrafficChange, type TrafficTables } from '../tables/traffic-tables';
+import { Translation } from './translation';
+import { ViewStates } from './view-states';
+import { WithheldServices } from './withheld';
+
+const { cluster, listener, secret } = RESOURCE_TYPES;
+
+/** Most that is announced without giving the event loop back, where policies change. */
+const MOST_IN_STEP = 64;
+
+/**
+ * Serves Envoy's resources of one zone from the index. A change of the index costs the names that it touches: those that were
+ * served are encoded again and told where their bytes differ. A resource that Envoy's rules refuse keeps its last good content.
+ */
+export class EnvoyResources implements ResourceSource<EnvoyView> {
+  /**
+   * The revision of the index, so that what proxies of all replicas have acked compares. It never falls: after a new incarnation of
+   * the store with lower revisions it is ahead of the index by `shift`.
+   */
+  revision: number;
+  private shift = 0;
+  /** Resources that proxies of several views share. */
+  private readonly shared = new ServedResources<EnvoyView>();
+  private readonly authorities = new TrustVersions();
+  /** What is served from. While the index is being read anew this stays as it was, and so does the revision. */
+  readonly loader: DerivedTable<TrafficTables, TrafficChange, Affected>;
+  private readonly translation: Translation;
+  private readonly withheld: WithheldServices;
+  private readonly lists: ListedNames;
+  private readonly made = new BuildTargets();
+  /** Since which revision changes are announced that are announced in slices. */
+  private announcingSince: number | undefined;
+  private readonly policies: PolicySource;
+  private readonly hosts: KeptHosts;
+  private readonly run: FillRunner;
+  private readonly views = new ViewStates();
+  private readonly listeners = new Set<SourceListener<EnvoyView>>();
+
+  constructor(
+    private readonly index: IndexReader,
+    zone: string,
+    private readonly access: AccessSource,
+    { run, maxAtOnce, routes, policies = NO_POLICIES, hosts = LITERAL_HOSTS }: EnvoyResourcesOptions,
+  ) {
+    this.hosts = new KeptHosts(hosts);
+    this.policies = policies;
+    this.run = run;
+    this.revision = index.point?.revision ?? 0;
+    const derivation = trafficDerivation({ index, zone, access, routes, policies, hosts });
+    this.loader = new DerivedTable({ index, derivation, run, source: routes, maxAtOnce });
+    this.translation = new Translation({ tables: () => this.tables, httpOf: (view) => this.lists.http(view) });
+    this.withheld = new WithheldServices({ tables: () => this.tables });
+    this.lists = new ListedNames({
+      tables: () => this.tables,
+      translation: this.translation,
+      withheld: this.withheld,
+      used: (view) => this.views.of(view).onDemand.used,
+    });
+    this.loader.subscribe((change) => (change === 'reloaded' ? this.filledAnew() : this.changed(change)));
+    if (this.loader.hasLoaded) this.filledAnew();
+  }
+
+  private get tables(): TrafficTables {
+    return this.loader.served;
+  }
+
+  get model(): TrafficModel {
+    return this.tables.model;
+  }
+
+  /** Resolves when the index and the policies were loaded and everything is derived from it: no proxy is to be answered before. */
+  async whenLoaded(): Promise<void> {
+    await Promise.all([this.loader.whenLoaded(), this.policies.whenLoaded()]);
+  }
+
+  /** Follows what besides the index decides, until the returned function is called: then it follows nothing any more. */
+  follow(): () => void {
+    const unsubscribe = [
+      this.access.onReady(() => this.accessChanged()),
+      this.access.onTls((dataplanes) => this.outside((model) => model.tlsChanged(dataplanes))),
+      this.policies.subscribe((change) => this.policiesChanged(change)),
+      this.hosts.source.subscribe((name) => this.outside((model) => model.hostsChanged([name]))),
+      () => this.loader.close(),
+    ];
+    return () => unsubscribe.forEach((each) => each());
+  }
+
+  /** Where in the store's log the source is. */
+  get point(): StorePoint | undefined {
+    const { point } = this.index;
+    return point && { ...point, revision: this.revision - this.shift };
+  }
+
+  /** The authorities, by id, that a trust secret of this version holds; undefined where no such secret was served here. */
+  authoritiesOf(version: string): readonly string[] | undefined {
+    return this.authorities.of(version);
+  }
+
+  /** Grows whenever `refused` or `authoritiesOf` may say something else although the streams of a proxy have not moved. */
+  get generation(): number {
+    return this.shared.refusals + this.authorities.changes + this.tables.explicit.version;
+  }
+
+  /** Resources that proxies share and that break Envoy's rules. */
+  get refusedCount(): number {
+    return this.shared.refusedCount;
+  }
+
+  refused({ view }: Proxy<EnvoyView>): Iterable<RefusedResource> {
+    const unserved = this.translation.unserved(view);
+    const consumers = view.dataplane ? [consumerScope(view, view.dataplane.namespace)] : [];
+    const own = this.views.of(view).served.refused([view.mesh, ...consumers]);
+    return [...own, ...this.shared.refused([...scopesOf(view), ...consumers]), ...unserved];
+  }
+
+  get(view: EnvoyView, type: string, name: string): EncodedResource | 'pending' | undefined {
+    const recording = this.made.recording(view, { type, name, group: this.groupOf(view) });
+    return this.tables.reads.record(recording, () => this.make(view, type, name));
+  }
+
+  private make(view: EnvoyView, type: string, name: string): EncodedResource | 'pending' | undefined {
+    const vip = type === cluster ? names.vipOfCluster(name) : undefined;
+    const state = this.views.of(view);
+    if (this.awaitsChain(view, vip)) return 'pending';
+    const inPlace = this.withheld.inPlaceOf(view, type, name);
+    if (inPlace)
+      return inPlace === 'absent' ? undefined : state.served.serve(inPlace, { scope: view.mesh, type, name, view });
+    const consumers = this.translation.consumersOf(view, type, name);
+    // What the view's namespace decided before, and what was wrong with it, is gone.
+    const left = consumers === undefined && view.dataplane && consumerScope(view, view.dataplane.namespace);
+    if (left && this.shared.hasScope(left)) this.shared.forget(type, [name], [left]);
+    const scopes = consumers === undefined ? scopesOf(view) : [consumerScope(view, consumers)];
+    const known = this.shared.fresh(scopes, type, name);
+    if (known) return known;
+    if (type === secret && name === names.IDENTITY_SECRET && view.identity && !view.identity()) return 'pending';
+    const plan = this.translation.plan(view, type, name);
+    if (plan === 'pending') return plan;
+    if (plan?.isKept !== true) this.made.noteAbsent(type, name);
+    if (!plan) {
+      this.shared.forget(type, [name], scopes);
+      state.served.forget(type, [name]);
+      return undefined;
+    }
+    const scope = consumers === undefined ? scopeNameOf(plan, view) : consumerScope(view, consumers);
+    const resource = (plan.scope === 'view' ? state.served : this.shared).serve(plan, { scope, type, name, view });
+    const trusting = type === secret ? trustedMeshOf(view, name) : undefined;
+    if (resource && trusting !== undefined) this.authorities.served(trusting, resource, this.model.trust(trusting));
+    return resource;
+  }
+
+  names({ view }: Proxy<EnvoyView>, type: string): ReadonlySet<string> {
+    return this.lists.names(view, type);
+  }
+
+  released(type: string, name: string): void {
+    const reader = this.made.release(type, name);
+    if (reader) this.tables.reads.forget(reader);
+  }
+
+  takeRelisted(view: EnvoyView, type: string): ReadonlySet<string> {
+    return this.lists.takeRelisted(view, type);
+  }
+
+  groupOf({ dataplane }: EnvoyView): string | undefined {
+    return dataplane && identityKey(dataplane);
+  }
+
+  listsOwn(view: EnvoyView): boolean {
+    return this.lists.areOwn(view);
+  }
+
+  subscribe(of: SourceListener<EnvoyView>): () => void {
+    this.listeners.add(of);
+    return () => void this.listeners.delete(of);
+  }
+
+  subscribed({ view }: Proxy<EnvoyView>, type: string, asked: readonly string[]): void {
+    this.views.of(view).onDemand.subscribed(type, asked);
+    // All at once, before the first of them is looked up: each makes lists of names stale.
+    if (type === cluster) for (const name of asked) this.awaitsChain(view, names.vipOfCluster(name));
+  }
+
+  unsubscribed({ view }: Proxy<EnvoyView>, type: string, dropped: readonly string[]): void {
+    this.views.of(view).onDemand.unsubscribed(type, dropped);
+  }
+
+  /**
+   * Whether the first connection to an address that a proxy asked for waits for a filter chain. A service may come to the address, go,
+   * or become HTTP, while the proxy goes on asking: from the first look at which it is HTTP the address is listed.
+   */
+  private awaitsChain(view: EnvoyView, vip: string | undefined): boolean {
+    if (vip === undefined || !hasChains(view)) return false;
+    const { onDemand } = this.views.of(view);
+    const destination = this.withheld.atVip(view, vip);
+    const { routes } = this.tables;
+    if (!destination || !this.translation.hasChain(view, destination)) onDemand.forget(vip);
+    else {
+      const asked = routes.carriage(view, destination) === 'requests' ? destination.name : undefined;
+      if (onDemand.has(vip)) onDemand.follow(vip, asked);
+      else if (!this.lists.httpVips(view).has(vip)) this.beginUse(view, vip, destination, asked);
+    }
+    return onDemand.isWaiting(vip);
+  }
+
+  /** The address is listed from now on, with its filter chain and all that this names. */
+  private beginUse(view: EnvoyView, vip: string, destination: DestinationConfig, routes: string | undefined): void {
+    this.views.of(view).onDemand.begin({ vip, chain: `fc:${vip}`, routes });
+    this.relistIn(view);
+    this.tell(listener, [names.OUTBOUND_LISTENER, names.REENTRY_LISTENER], { view });
+  }
+
+  private relistIn(view: EnvoyView, revision = this.revision): void {
+    this.lists.relistedIn(view);
+    for (const each of this.listeners) each.relisted({ revision, view });
+  }
+
+  acked({ view }: Proxy<EnvoyView>, type: string): void {
+    const done = this.views
+      .of(view)
+      .onDemand.acked(type)
+      .map((vip) => `vip:${vip}`);
+    if (done.length === 0) return;
+    this.relistIn(view);
+    this.tell(cluster, done, { view });
+  }
+
+  /** The workload's certificate is another, or that of an egress in `mesh`: it is not of the index. */
+  viewChanged(view: EnvoyView, mesh?: string): void {
+    this.tell(secret, [mesh === undefined ? names.IDENTITY_SECRET : names.egressSecretNames(mesh).identity], { view });
+  }
+
+  /** Everything was derived anew from the index. */
+  private filledAnew(): void {
+    const since = this.revision + 1;
+    this.hosts.keepThoseOf(this.model);
+    this.moveTo(this.index.point?.revision ?? 0);
+    this.tellAll(since);
+    this.run(this.forgettingGone());
+  }
+
+  /** Any resource may be another. */
+  private tellAll(since: number): void {
+    this.lists.relisted();
+    this.shared.touchAll();
+    for (const each of this.listeners) each.allChanged(since);
+  }
+
+  private moveTo(revision: number): void {
+    this.shift = Math.max(this.shift, this.revision - revision);
+    this.revision = revision + this.shift;
+  }
+
+  private changed({ destinations, point }: TrafficChange): void {
+    const since = this.revision + 1;
+    if (point) this.moveTo(point.revision);
+    this.applied(destinations, since);
+  }
+
+  private accessChanged(): void {
+    this.outside((model) => model.accessChanged(), this.model.affected());
+  }
+
+  /** In slices: a policy of a mesh is one of all its services. What nobody has asked for is made when somebody does. */
+  private policiesChanged(change: PolicyChange | 'reloaded'): void {
+    const access = change === 'reloaded' ? 'all' : servicesOfAccess(change, this.index);
+    // Tables that are served while others are made decide by what holds now too.
+    this.model.rules.forget(access);
+    if (change === 'reloaded' && this.model.mixesAccess()) return this.loader.refill();
+    if (access.length > 0) this.outside((model) => model.accessPoliciesChanged(access));
+    const since = Math.max(this.revision, (this.index.point?.revision ?? 0) + this.shift);
+    if (change === 'reloaded') return this.tellAll(since);
+    announcePolicies(change, this.tables.reads);
+    this.announcingSince = Math.min(since, this.announcingSince ?? since);
+    this.run(this.announceLater(since));
+  }
+
+  private *announceLater(since: number): Generator<undefined> {
+    for (const _ of this.announce(since, MOST_IN_STEP)) {
+      this.relist(since);
+      yield;
+    }
+    this.announcingSince = undefined;
+  }
+
+  /** A change that is not of the index; `cost`: how many services it computes. */
+  private outside(change: (model: TrafficModel) => ModelChange, cost = 0): void {
+    this.loader.change((tables) => {
+      const found = change(tables.model);
+      tables.took(found);
+      return found;
+    }, cost);
+  }
+
+  /** `since`: the first revision that holds the change. */
+  private applied(destinations: TrafficChange['destinations'], since: number): void {
+    this.hosts.keepThoseOf(this.model);
+    // Whether a view lists a destination may depend on all of it but its endpoints.
+    const relisted = destinations.filter(hasOtherConfig);
+    for (const { name } of relisted) this.lists.destinationChanged(name);
+    const first = Math.min(since, this.announcingSince ?? since);
+    for (const _ of this.announce(first)) continue;
+    this.relist(first);
+  }
+
+  /** Announces once that lists have other names, where a destination of theirs has changed. */
+  private relist(revision: number): void {
+    if (this.lists.hasChanged()) for (const each of this.listeners) each.relisted({ revision });
+  }
+
+  /** Announces what was made of something that has changed, so much a step; all at once without `mostInStep`. */
+  private *announce(since: number, mostInStep = Infinity): Generator<undefined> {
+    const { reads } = this.tables;
+    for (const changed of takeInvalidated(reads, this.made, mostInStep)) {
+      this.tellStale(changed, since);
+      yield;
+      // All is announced with the tables that came meanwhile.
+      if (this.tables.reads !== reads) return;
+    }
+  }
+
+  private *forgettingGone(): Generator<void> {
+    for (const { type, name } of [...this.shared.kept()]) yield this.forgetGone(type, name);
+  }
+
+  /** Drops what is kept of a resource that is made no more, so that nothing is left where nobody asks for it again. */
+  private forgetGone(type: string, name: string): void {
+    for (const { scope, view } of [...this.shared.keptIn(type, name)]) {
+      const plan = this.translation.plan(view, type, name);
+      if (plan === undefined || (plan !== 'pending' && !plan.isKept)) this.shared.forget(type, [name], [scope]);
+    }
+  }
+
+  private tellStale({ resources, gone, destinations, relisted, views }: InvalidatedTargets, since: number): void {
+    for (const { type, group, names } of resources.values()) this.tell(type, names, { since, group });
+    for (const { type, name } of gone) this.forgetGone(type, name);
+    for (const view of relisted) this.relistIn(view, since);
+    for (const view of views) for (const each of this.listeners) each.allChanged(since, view);
+    for (const name of destinations) this.lists.destinationChanged(name);
+  }
+
+  /**
+   * `since`: the first revision that holds one of the changes; without it they are of no revision of their own. `group`: only the proxies of
+   * this Dataplane are told.
+   */
+  private tell(
+    type: string,
+    changed: readonly string[],
+    {
+      view,
+      group = view && this.groupOf(view),
+      since = this.revision,
+    }: {
+      readonly view?: EnvoyView;
+      readonly group?: string | undefined;
+      readonly since?: number;
+    },
+  ): void {
+    if (!view && group === undefined) this.shared.touch(type, changed);
+    const target = { ...(view && { view }), ...(group !== undefined && { group }) };
+    const change = { revision: since, type, names: changed, ...target };
+    for (const each of this.listeners) each.changed(change);
+  }
+}

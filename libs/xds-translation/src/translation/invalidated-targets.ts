@@ -1,0 +1,54 @@
+import type { EnvoyView } from '../views/envoy-view';
+import type { RecordedReads } from '../reads/recorded-reads';
+import type { BuildTarget, ResourceTarget, BuildTargets } from '../views/build-targets';
+
+interface OfType {
+  readonly type: string;
+  readonly group: string | undefined;
+  readonly names: string[];
+}
+
+/** What was made of something that has changed since, to be announced together. */
+export class InvalidatedTargets {
+  /** By type and group. */
+  readonly resources = new Map<string, OfType>();
+  readonly destinations: string[] = [];
+  /** Views whose lists may have other names, and those of which any resource may be another. */
+  readonly relisted: EnvoyView[] = [];
+  readonly views: EnvoyView[] = [];
+  /** Resources that were made of something that is gone. */
+  readonly gone: ResourceTarget[] = [];
+  size = 0;
+
+  add(made: BuildTarget, isGone: boolean): void {
+    this.size += 1;
+    if (made.of === 'lists') this.relisted.push(made.view);
+    else if (made.of === 'view') this.views.push(made.view);
+    else if (made.of === 'destination in lists') this.destinations.push(made.name);
+    else {
+      if (isGone && made.group === undefined) this.gone.push(made);
+      const { type, name, group } = made;
+      const key = `${type} ${group ?? ''}`;
+      const ofType = this.resources.get(key) ?? { type, group, names: [] };
+      this.resources.set(key, ofType);
+      ofType.names.push(name);
+    }
+  }
+}
+
+/** What was made of something that has changed, so much a step: none of it is known as made any more. */
+export function* takeInvalidated(
+  reads: RecordedReads<BuildTarget>,
+  made: BuildTargets,
+  mostInStep: number,
+): Generator<InvalidatedTargets> {
+  let found = new InvalidatedTargets();
+  for (const { of, isGone } of reads.takeStale()) {
+    found.add(of, isGone);
+    if (of.of === 'resource') made.forget(of);
+    if (found.size < mostInStep) continue;
+    yield found;
+    found = new InvalidatedTargets();
+  }
+  if (found.size > 0) yield found;
+}

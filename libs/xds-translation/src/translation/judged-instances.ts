@@ -1,0 +1,62 @@
+import { MeshService, servicePorts } from '@causeway/kinds';
+import type { JudgedInbound } from '@causeway/policies';
+import { identityKey, type Identity } from '@causeway/resources';
+import type { IndexReader } from '@causeway/store';
+import { isHttp } from '../messages/clusters';
+import { servedInbounds } from '../dataplane/inbound';
+import { isTargeted } from '../model/destination';
+import type { InboundRules, ServicePort } from '../access/inbound-rules';
+import type { AccessTable } from '../access/inbound-access';
+import type { Selecting } from '../access/inbound-services';
+
+/** An inbound behind a port of a service, and what decides who may call it. */
+export interface JudgedInstance extends Omit<JudgedInbound, 'seesRequests'> {
+  readonly dataplane: Identity;
+  /** Whether it is of requests; its proxy may be one that sees connections only. */
+  readonly isHttp: boolean;
+  /** Of each of `rules`: the ports of services whose policies they are. */
+  readonly behind: readonly (readonly ServicePort[])[];
+}
+
+interface JudgedModel extends Selecting {
+  readonly index: Pick<IndexReader, 'byIdentityKey'>;
+  readonly access: Pick<AccessTable, 'ofInbound' | 'isPlaintext'>;
+  readonly rules: Pick<InboundRules, 'behind' | 'callers'>;
+}
+
+/** Most instances of a port that are looked at: they differ by their other services and by modes only. */
+const MOST_INSTANCES = 256;
+
+/**
+ * The instances in this zone behind a port of a service of this zone, as their inbounds are told who may call; `pending` while access to
+ * the mesh is not known. Of more than 256 the first. Linear in them and in the services that select them.
+ */
+export function judgedInstances(
+  model: JudgedModel,
+  { service, port }: ServicePort,
+): readonly JudgedInstance[] | 'pending' {
+  const resource = model.index.byIdentityKey(identityKey(service));
+  if (!resource || !MeshService.is(resource) || service.zone !== model.zone) return [];
+  const target = servicePorts(resource).find(({ number }) => number === port)?.target;
+  const found: JudgedInstance[] = [];
+  for (const dataplane of target === undefined ? [] : model.dataplanesOf(resource)) {
+    for (const inbound of servedInbounds(dataplane).all) {
+      if (target === undefined || !isTargeted(dataplane, target, inbound.at.port)) continue;
+      const access = model.access.ofInbound(dataplane, inbound.at.port);
+      if (access === 'pending') return access;
+      const { rules, callers, revoked } = access;
+      // Clients speak plaintext to what has not acknowledged TLS yet.
+      const mtls = model.access.isPlaintext(dataplane, inbound.at.port) ? 'Off' : access.mtls;
+      const behind = rules.map((each) => model.rules.behind(dataplane, inbound.at.port, each));
+      found.push({ mtls, rules, callers, revoked, behind, dataplane: dataplane.id, isHttp: isHttp(inbound) });
+    }
+    if (found.length >= MOST_INSTANCES) break;
+  }
+  return found;
+}
+
+/** The SPIFFE ids that a Dataplane of this zone shows; none where it has no identity, undefined where it is not there. */
+export function idsOfDataplane({ index, rules }: JudgedModel, id: Identity): readonly string[] | undefined {
+  const dataplane = index.byIdentityKey(identityKey(id));
+  return dataplane && rules.callers.idsOf(dataplane);
+}

@@ -1,0 +1,291 @@
+import { compareText } from '@causeway/resources';
+import type { DestinationConfig } from '../model/destination';
+import type { SocketAddress } from '../model/zone-entrance';
+import { RESOURCE_TYPES } from '@causeway/xds-server';
+import { Reader, type Recording } from '../reads/recorded-reads';
+import { declaredBackends } from '../dataplane/reachable-backends';
+import { vipOf } from '../tables/destination-table';
+import { hasChains, type EnvoyView } from '../views/envoy-view';
+import { GivenNames } from '../reads/given-names';
+import type { BuildTarget } from '../views/build-targets';
+import * as names from '../names/resource-names';
+import type { TrafficTables } from '../tables/traffic-tables';
+import type { Translation } from './translation';
+import type { WithheldServices } from './withheld';
+
+/** What lists are made of. */
+export interface ListedNamesParts {
+  readonly tables: () => TrafficTables;
+  readonly translation: Translation;
+  readonly withheld: WithheldServices;
+  /** The `address:port` of the HTTP services that the view's proxies asked for themselves. */
+  readonly used: (view: EnvoyView) => Iterable<string>;
+}
+
+/** One list of a view. */
+interface KeptList {
+  readonly given: GivenNames;
+  /** The changes that it holds: of everything, of the view, and of destinations. */
+  readonly version: string;
+  position: number;
+}
+
+/** The lists of one view. */
+interface Lists {
+  readonly byType: Map<string, KeptList>;
+  /** Who reads what is the view's own. */
+  readonly reader: Reader<BuildTarget>;
+  /** Grows with every change that concerns this view alone. */
+  changes: number;
+}
+
+/** What a list has of what is the view's own, and of one destination. */
+interface ListedType {
+  own(view: EnvoyView): Iterable<string>;
+  of(view: EnvoyView, destination: DestinationConfig, isListed: boolean): Iterable<string>;
+}
+
+/** Changed destinations that are remembered; who looks more seldom makes its lists anew. */
+const MOST_CHANGED = 16_384;
+const OWN = '';
+/** The list of the addresses that have a filter chain in the redirect listener of a view. */
+const CHAINS = 'chains';
+const NONE: ReadonlySet<string> = new Set();
+
+/**
+ * The clusters and listeners that proxies hold without asking for them by name. Lists are kept: a destination that changes costs a list
+ * what it has of that destination, however many others there are. What a list has of a destination is recorded, as all that is made of the
+ * tables, so that it is looked at again once something that it depends on has changed.
+ */
+export class ListedNames {
+  /** Grows with every change after which any list may be another. */
+  private changes = 0;
+  /** Names of destinations of which lists may have other names, in the order of their changes; the first has the number `forgotten`. */
+  private changed: string[] = [];
+  private forgotten = 0;
+  private announced = 0;
+  private readonly kept = new WeakMap<EnvoyView, Lists>();
+  private readonly readers = new Map<string, Reader<BuildTarget>>();
+  private readonly types: ReadonlyMap<string, ListedType> = new Map<string, ListedType>([
+    [
+      RESOURCE_TYPES.cluster,
+      { own: (view) => this.ownClusters(view), of: (view, each, isListed) => this.clustersOf(view, each, isListed) },
+    ],
+    [
+      RESOURCE_TYPES.listener,
+      { own: (view) => this.ownListeners(view), of: (view, each, isListed) => this.listenersOf(view, each, isListed) },
+    ],
+    [CHAINS, { own: () => [], of: (view, each, isListed) => this.chainsOf(view, each, isListed) }],
+  ]);
+
+  constructor(private readonly parts: ListedNamesParts) {}
+
+  /** Any name may have joined or left any list. */
+  relisted(): void {
+    this.changes += 1;
+    this.readers.clear();
+  }
+
+  /** Names may have joined or left the lists of a view. */
+  relistedIn(view: EnvoyView): void {
+    this.listsOf(view).changes += 1;
+  }
+
+  /** Of a destination other names may be in lists. */
+  destinationChanged(name: string): void {
+    this.readers.delete(name);
+    this.changed.push(name);
+    if (this.changed.length <= MOST_CHANGED) return;
+    const dropped = this.changed.length - MOST_CHANGED / 2;
+    this.changed = this.changed.slice(dropped);
+    this.forgotten += dropped;
+  }
+
+  /** Returns whether destinations have changed since the last call. */
+  hasChanged(): boolean {
+    const position = this.forgotten + this.changed.length;
+    const hasMoved = position !== this.announced;
+    this.announced = position;
+    return hasMoved;
+  }
+
+  names(view: EnvoyView, type: string): ReadonlySet<string> {
+    return this.list(view, type)?.names ?? NONE;
+  }
+
+  /** The names that joined or left a list since the last call; a listener that has another filter chain counts as one. */
+  takeRelisted(view: EnvoyView, type: string): ReadonlySet<string> {
+    const touched = this.list(view, type)?.takeTouched() ?? NONE;
+    const hasOtherChains =
+      type === RESOURCE_TYPES.listener && hasChains(view) && (this.list(view, CHAINS)?.takeTouched().size ?? 0) > 0;
+    return hasOtherChains ? new Set([...touched, names.OUTBOUND_LISTENER, names.REENTRY_LISTENER]) : touched;
+  }
+
+  /** Whether the lists of a view hold what its own Dataplane has, and nothing that services bring or take. */
+  areOwn(view: EnvoyView): boolean {
+    const { reader } = this.listsOf(view);
+    return this.parts.tables().reads.record(recordingFor(reader), () => this.holdOwn(view));
+  }
+
+  /** The `address:port` of the HTTP services that are listed for a view. */
+  httpVips(view: EnvoyView): ReadonlySet<string> {
+    return this.names(view, CHAINS);
+  }
+
+  /** HTTP addresses that have a filter chain in the view's redirect listener: those that are listed or used. */
+  http(view: EnvoyView): readonly SocketAddress[] {
+    if (!hasChains(view)) return [];
+    const { used, withheld, translation } = this.parts;
+    const found = new Set(this.names(view, CHAINS));
+    for (const vip of used(view)) {
+      const destination = withheld.atVip(view, vip);
+      const at = destination && translation.chainAt(view, destination);
+      if (at !== undefined) found.add(at);
+    }
+    return [...found].sort(compareText).map(names.parseHostPort);
+  }
+
+  private list(view: EnvoyView, type: string): GivenNames | undefined {
+    const of = this.types.get(type);
+    if (!of) return undefined;
+    const { byType, changes, reader } = this.listsOf(view);
+    const version = `${this.changes} ${changes}`;
+    const now = this.forgotten + this.changed.length;
+    const known = byType.get(type);
+    if (known?.version === version && known.position === now) return known.given;
+    const isFollowing = known?.version === version && known.position >= this.forgotten;
+    const list = isFollowing ? known : { given: new GivenNames(), version, position: now };
+    const { reads, model } = this.parts.tables();
+    const own = recordingFor(reader);
+    if (!isFollowing) reads.record(own, () => list.given.give(OWN, of.own(view)));
+    const touched = isFollowing
+      ? this.changed.slice(list.position - this.forgotten)
+      : reads.record(own, () => [...this.candidates(view)]);
+    const isListed = reads.record(own, () => this.listing(view));
+    for (const name of new Set(touched))
+      reads.record({ shared: () => this.readerOf(name), own: () => reader }, () => {
+        const destination = model.config(name);
+        list.given.give(name, destination ? of.of(view, destination, isListed(destination)) : []);
+      });
+    if (!isFollowing) list.given.follow(known?.given);
+    list.position = now;
+    byType.set(type, list);
+    return list.given;
+  }
+
+  private readerOf(name: string): Reader<BuildTarget> {
+    const reader = this.readers.get(name) ?? new Reader<BuildTarget>({ of: 'destination in lists', name });
+    this.readers.set(name, reader);
+    return reader;
+  }
+
+  private holdOwn(view: EnvoyView): boolean {
+    const { capture, dataplane, egress, listed } = view;
+    const { translation, used, tables } = this.parts;
+    // Without a Dataplane nothing is its own.
+    if (!dataplane || egress || translation.own.ingresses(view).length > 0) return false;
+    const { served, problems } = translation.own.explicitOutbounds(view);
+    if (served.size + problems.length > 0) return false;
+    if (!capture) return true;
+    for (const _ of used(view)) return false;
+    if (listed !== 'declared') return listed !== 'all' && listed.size === 0;
+    return capture.type === 'redirect' && !declaredBackends(tables().dataplane(dataplane));
+  }
+
+  /** The names of all destinations of a mesh. */
+  private *destinationsIn(mesh: string): Iterable<string> {
+    for (const { name, service } of this.parts.tables().model.destinations()) if (service.mesh === mesh) yield name;
+  }
+
+  private *ownClusters(view: EnvoyView): Iterable<string> {
+    yield* this.parts.translation.own.inbounds(view).byCluster.keys();
+    for (const { destination } of this.parts.translation.own.explicitOutbounds(view).served.values())
+      yield* this.withBackends(view, destination);
+    if (!view.capture) return;
+    for (const vip of this.parts.used(view)) {
+      const destination = this.parts.withheld.atVip(view, vip);
+      if (destination && this.parts.translation.hasChain(view, destination))
+        yield* this.withBackends(view, destination.name);
+    }
+  }
+
+  private *clustersOf(view: EnvoyView, destination: DestinationConfig, isListed: boolean): Iterable<string> {
+    const { translation } = this.parts;
+    for (const sni of translation.own.serverNames(view, destination)) yield names.ingressClusterName(sni);
+    if (view.egress) yield* translation.egress.clusterNames(destination);
+    if (!view.capture || !isListed) return;
+    const isByAddress = view.capture.type !== 'bind' && !translation.hasChain(view, destination);
+    if (!isByAddress) yield* this.withBackends(view, destination.name);
+    else if (destination.vip !== '') yield `vip:${vipOf(destination)}`;
+  }
+
+  /** The cluster of a destination and those that its routes lead to. */
+  private *withBackends(view: EnvoyView, name: string): Iterable<string> {
+    yield name;
+    const destination = this.parts.translation.config(view, name);
+    if (destination) yield* this.parts.tables().routes.backends(view, destination);
+  }
+
+  private *ownListeners(view: EnvoyView): Iterable<string> {
+    for (const at of this.parts.translation.own.ingresses(view)) yield names.ingressListenerName(at);
+    if (view.egress) yield names.egressListenerName(view.egress.at);
+    yield* this.parts.translation.own.inbounds(view).byListener.keys();
+    yield* this.parts.translation.own.explicitOutbounds(view).served.keys();
+    if (view.capture?.type === 'redirect') yield* [names.OUTBOUND_LISTENER, names.REENTRY_LISTENER];
+  }
+
+  private *listenersOf(view: EnvoyView, destination: DestinationConfig, isListed: boolean): Iterable<string> {
+    if (view.capture?.type !== 'bind' || !isListed || destination.vip === '') return;
+    const vip = vipOf(destination);
+    if (!this.parts.translation.own.isTaken(view, vip)) yield `outbound:${vip}`;
+  }
+
+  private *chainsOf(view: EnvoyView, destination: DestinationConfig, isListed: boolean): Iterable<string> {
+    const at = isListed && hasChains(view) ? this.parts.translation.chainAt(view, destination) : undefined;
+    if (at !== undefined) yield at;
+  }
+
+  /** The destinations of which a list that is made anew may have something. */
+  private candidates(view: EnvoyView): Iterable<string> {
+    const { tables, translation } = this.parts;
+    if (!view.egress && translation.own.ingresses(view).length === 0) return view.capture ? this.listedNames(view) : [];
+    return [...tables().model.destinations()].map(({ name }) => name);
+  }
+
+  /** Says of a destination whether its clients are told of it without asking. */
+  private listing(view: EnvoyView): (destination: DestinationConfig) => boolean {
+    const listed = this.listedIn(view);
+    const { withheld } = this.parts;
+    return (each) =>
+      each.service.mesh === view.mesh && (listed === 'all' || listed.has(each.name)) && !withheld.has(view, each);
+  }
+
+  private listedNames(view: EnvoyView): Iterable<string> {
+    const listed = this.listedIn(view);
+    return listed === 'all' ? this.destinationsIn(view.mesh) : listed;
+  }
+
+  private listedIn(view: EnvoyView): ReadonlySet<string> | 'all' {
+    return view.listed === 'declared' ? this.declared(view) : view.listed;
+  }
+
+  private declared({ dataplane, mesh, capture }: EnvoyView): ReadonlySet<string> | 'all' {
+    const declared = declaredBackends(this.parts.tables().dataplane(dataplane));
+    // With `redirect` services are told when they are used.
+    const isAll = !declared?.isOwn && capture !== undefined && capture.type !== 'redirect';
+    return isAll ? 'all' : this.parts.tables().backends.names(mesh, declared?.refs ?? []);
+  }
+
+  private listsOf(view: EnvoyView): Lists {
+    const known = this.kept.get(view);
+    if (known) return known;
+    const reader = new Reader<BuildTarget>({ of: 'lists', view });
+    const lists: Lists = { byType: new Map(), reader, changes: 0 };
+    this.kept.set(view, lists);
+    return lists;
+  }
+}
+
+function recordingFor(reader: Reader<BuildTarget>): Recording<BuildTarget> {
+  return { shared: () => reader, own: () => reader };
+}

@@ -1,0 +1,89 @@
+import { RESOURCE_TYPES } from '@causeway/xds-server';
+
+const { filterChain, routes: routeConfiguration } = RESOURCE_TYPES;
+
+/** What the first connection to an HTTP service waits for, in this order. */
+type Step = 'chain asked' | 'chain acked' | 'routes asked' | 'done';
+
+interface Use {
+  readonly chain: string;
+  /** The routes that the chain names; undefined where it names none. */
+  readonly routes: string | undefined;
+  step: Step | 'listed';
+}
+
+/**
+ * HTTP addresses that the proxies of one view use without having listed them. The first connection is let through when a proxy
+ * has acked the filter chain and the routes of the address, so no request escapes its routes (docs/reference/xds-translation.md, On demand).
+ */
+export class OnDemandAddresses {
+  private readonly byVip = new Map<string, Use>();
+  /** Filter chains and routes that proxies have asked for and not dropped. */
+  private readonly asked = { [filterChain]: new Set<string>(), [routeConfiguration]: new Set<string>() };
+
+  /** Addresses used so far, `address:port`: they stay listed. */
+  get used(): Iterable<string> {
+    return this.byVip.keys();
+  }
+
+  has(vip: string): boolean {
+    return this.byVip.has(vip);
+  }
+
+  isWaiting(vip: string): boolean {
+    const use = this.byVip.get(vip);
+    return use !== undefined && use.step !== 'done';
+  }
+
+  /** Notes the use of an address. What its proxies hold of it already is not waited for: it is asked for once. */
+  begin({ vip, chain, routes }: Pick<Use, 'chain' | 'routes'> & { readonly vip: string }): void {
+    this.byVip.set(vip, { chain, routes, step: this.stepOf(chain, routes) });
+  }
+
+  /** The routes of an address are those of another service now. */
+  follow(vip: string, routes: string | undefined): void {
+    const use = this.byVip.get(vip);
+    if (!use || use.routes === routes) return;
+    const step = use.step === 'done' ? use.step : this.stepOf(use.chain, routes);
+    this.byVip.set(vip, { ...use, routes, step });
+  }
+
+  /** No HTTP service has the address. */
+  forget(vip: string): void {
+    this.byVip.delete(vip);
+  }
+
+  /** A proxy asks for these names. */
+  subscribed(type: string, names: readonly string[]): void {
+    for (const name of names) this.asked[type]?.add(name);
+    const asked = new Set(names);
+    for (const use of this.byVip.values()) {
+      if (use.step === 'done') continue;
+      if (type === filterChain && asked.has(use.chain)) use.step = 'chain asked';
+      if (type === routeConfiguration && use.routes !== undefined && asked.has(use.routes)) use.step = 'routes asked';
+    }
+  }
+
+  /** A proxy asks for these names no longer. */
+  unsubscribed(type: string, names: readonly string[]): void {
+    for (const name of names) this.asked[type]?.delete(name);
+  }
+
+  /** A proxy has acked all that it asked for of a type; returns the addresses that wait no longer. */
+  acked(type: string): readonly string[] {
+    const done: string[] = [];
+    for (const [vip, use] of this.byVip) {
+      if (use.step === 'done') continue;
+      if (type === filterChain && use.step === 'chain asked') use.step = this.stepOf(use.chain, use.routes);
+      else if (type === routeConfiguration && use.step === 'routes asked') use.step = 'done';
+      if (use.step === 'done') done.push(vip);
+    }
+    return done;
+  }
+
+  private stepOf(chain: string, routes: string | undefined): Use['step'] {
+    if (this.asked[filterChain]?.has(chain) !== true) return 'listed';
+    if (routes === undefined) return 'done';
+    return this.asked[routeConfiguration]?.has(routes) === true ? 'done' : 'chain acked';
+  }
+}

@@ -1,0 +1,34 @@
+import type { Violation } from '@causeway/resources';
+import type { SocketAddress } from '../model/zone-entrance';
+import type { EncodedResource, EncodeResult } from '@causeway/xds-server';
+import type { EnvoyView } from '../views/envoy-view';
+import type { TrafficTables } from '../tables/traffic-tables';
+
+/**
+ * How one resource is made. `scope`: resources of one type and name are one object for all Envoys of a mesh, for all its gRPC
+ * clients, for all of its proxies to which every service is bytes (`bytes`), for all ingresses, or are made for one view. Where routes
+ * of consumers decide, `mesh` and `bytes` mean the proxies of their namespace. A scope never holds what another may not see.
+ */
+export interface Plan {
+  readonly scope: 'mesh' | 'bytes' | 'ingress' | 'view' | 'grpc';
+  /** False for what is asked for and does not exist: it is answered, and not kept. */
+  readonly isKept: boolean;
+  /** Whether proxies that resolve host names themselves get another one than those that get addresses. */
+  readonly isByNames?: boolean;
+  /** What of the configuration cannot be done; the resource is served without it. */
+  readonly problem?: Violation;
+  encode(previous: EncodedResource | undefined): EncodeResult;
+}
+
+/** What a translation reads. */
+export interface TranslationOptions {
+  /** What is served from now. */
+  readonly tables: () => TrafficTables;
+  /** HTTP addresses that have a filter chain in the view's redirect listener. */
+  readonly httpOf: (view: EnvoyView) => readonly SocketAddress[];
+}
+
+/** A plan whose resource is kept until a change touches it. */
+export function kept(scope: Plan['scope'], encode: Plan['encode']): Plan {
+  return { scope, isKept: true, encode };
+}

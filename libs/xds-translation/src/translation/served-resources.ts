@@ -1,0 +1,188 @@
+import { isDeepStrictEqual } from 'node:util';
+import { authorityIdsOf } from '@causeway/identity';
+import type { Violation } from '@causeway/resources';
+import type { TrustDomain } from '../model/trust-domains';
+import type { EncodedResource, RefusedResource } from '@causeway/xds-server';
+import type { Plan } from './plan';
+
+/** Most refused resources that are remembered of one scope. */
+const MOST_REFUSED = 1_000;
+const NONE: readonly RefusedResource[] = [];
+
+/** Until a change touches it, a resource is served again without a look at the model. */
+interface Kept<V> {
+  readonly of: ServedName;
+  readonly resource: EncodedResource;
+  /** The view that it was made for last. */
+  readonly view: V;
+  readonly isFresh: boolean;
+  readonly touches: number;
+}
+
+/** What resources are told apart by: those of a scope are the same for all proxies that are served from it. */
+export interface ServedName {
+  readonly scope: string;
+  readonly type: string;
+  readonly name: string;
+}
+
+/**
+ * The resources that were served, by scope, and those that break Envoy's rules: they keep their last good content. What is gone is
+ * kept no longer.
+ */
+export class ServedResources<V> {
+  private readonly byKey = new Map<string, Kept<V>>();
+  private readonly refusedIn = new Map<string, Map<string, RefusedResource>>();
+  private readonly scopes = new Set<string>();
+  /** Grows whenever what breaks Envoy's rules is something else. */
+  refusals = 0;
+  /** How often everything was touched. */
+  private touches = 0;
+
+  /** The resource as it was served, where nothing has touched it since. */
+  fresh(scopes: readonly string[], type: string, name: string): EncodedResource | undefined {
+    for (const scope of scopes) {
+      const found = this.byKey.get(keyOf({ scope, type, name }));
+      if (found?.isFresh && found.touches === this.touches) return found.resource;
+    }
+    return undefined;
+  }
+
+  /** Encodes a resource by its plan; the last good content where it breaks Envoy's rules, undefined where there is none. */
+  serve(plan: Plan, of: ServedName & { readonly view: V }): EncodedResource | undefined {
+    const key = keyOf(of);
+    this.scopes.add(of.scope);
+    const previous = this.byKey.get(key)?.resource;
+    const result = plan.encode(previous);
+    if (!result.ok) {
+      this.refuse(of, result.violations);
+      return previous;
+    }
+    if (plan.problem) this.refuse(of, [plan.problem]);
+    else this.accept(of);
+    if (plan.isKept)
+      this.byKey.set(key, { of, resource: result.resource, view: of.view, isFresh: true, touches: this.touches });
+    else this.byKey.delete(key);
+    return result.resource;
+  }
+
+  /** What is kept; a name once for each of its scopes. */
+  *kept(): Generator<ServedName> {
+    for (const { of } of this.byKey.values()) yield of;
+  }
+
+  /** Where a resource is kept, with a view that it was made for. */
+  *keptIn(type: string, name: string): Generator<{ readonly scope: string; readonly view: V }> {
+    for (const scope of this.scopes) {
+      const kept = this.byKey.get(keyOf({ scope, type, name }));
+      if (kept) yield { scope, view: kept.view };
+    }
+  }
+
+  /** Whether a resource of this scope was ever served. */
+  hasScope(scope: string): boolean {
+    return this.scopes.has(scope);
+  }
+
+  /** A change may have touched everything. */
+  touchAll(): void {
+    this.touches += 1;
+  }
+
+  /** A change has touched these names: in these scopes, or in all. */
+  touch(type: string, names: readonly string[], scopes: Iterable<string> = this.scopes): void {
+    for (const scope of scopes)
+      for (const name of names) {
+        const key = keyOf({ scope, type, name });
+        const kept = this.byKey.get(key);
+        if (kept) this.byKey.set(key, { ...kept, isFresh: false });
+      }
+  }
+
+  /** These resources are gone: in these scopes, or in all. */
+  forget(type: string, names: readonly string[], scopes: Iterable<string> = this.scopes): void {
+    for (const scope of scopes)
+      for (const name of names) {
+        this.byKey.delete(keyOf({ scope, type, name }));
+        this.accept({ scope, type, name });
+      }
+  }
+
+  /** Those that break Envoy's rules, of these scopes. Costs nothing where nothing does. */
+  refused(scopes: readonly string[]): readonly RefusedResource[] {
+    if (this.refusedIn.size === 0) return NONE;
+    return scopes.flatMap((scope) => [...(this.refusedIn.get(scope)?.values() ?? [])]);
+  }
+
+  /** How many break Envoy's rules. */
+  get refusedCount(): number {
+    return [...this.refusedIn.values()].reduce((sum, { size }) => sum + size, 0);
+  }
+
+  private refuse({ scope, type, name }: ServedName, violations: readonly Violation[]): void {
+    const known = this.refusedIn.get(scope) ?? new Map<string, RefusedResource>();
+    this.refusedIn.set(scope, known);
+    const key = `${type} ${name}`;
+    const before = known.get(key);
+    if (isDeepStrictEqual(before?.violations, violations) || (known.size >= MOST_REFUSED && !before)) return;
+    known.set(key, { type, name, violations });
+    this.refusals += 1;
+  }
+
+  private accept({ scope, type, name }: ServedName): void {
+    const known = this.refusedIn.get(scope);
+    if (known?.delete(`${type} ${name}`) !== true) return;
+    this.refusals += 1;
+    if (known.size === 0) this.refusedIn.delete(scope);
+  }
+}
+
+function keyOf({ scope, type, name }: ServedName): string {
+  return `${type} ${scope} ${name}`;
+}
+
+/** Trust secrets that are remembered of each mesh: a proxy that lags further behind has its authorities with its next ack. */
+const MOST_VERSIONS = 16;
+
+/** Which authorities the trust secrets hold that were served lately, by version: proxies ack versions. */
+export class TrustVersions {
+  /** Grows whenever a version comes or goes. */
+  changes = 0;
+  /** Meshes may have secrets of the same content. */
+  private readonly byVersion = new Map<string, { readonly authorities: readonly string[]; meshes: number }>();
+  /** By mesh: its latest versions, the newest last. */
+  private readonly latest = new Map<string, string[]>();
+
+  /** A secret with these domains was served to a proxy of a mesh. */
+  served(mesh: string, { version }: Pick<EncodedResource, 'version'>, domains: readonly TrustDomain[]): void {
+    const latest = this.latest.get(mesh) ?? [];
+    if (latest.at(-1) === version) return;
+    this.latest.set(mesh, latest);
+    const place = latest.indexOf(version);
+    if (place >= 0) latest.splice(place, 1);
+    else this.hold(version, domains);
+    latest.push(version);
+    const oldest = latest.length > MOST_VERSIONS ? latest.shift() : undefined;
+    if (oldest !== undefined) this.release(oldest);
+  }
+
+  /** The ids of authorities, sorted; undefined for a version that was not served lately. */
+  of(version: string): readonly string[] | undefined {
+    return this.byVersion.get(version)?.authorities;
+  }
+
+  private hold(version: string, domains: readonly TrustDomain[]): void {
+    const known = this.byVersion.get(version);
+    if (known) known.meshes += 1;
+    else {
+      const authorities = [...new Set(domains.flatMap(({ pem }) => authorityIdsOf(pem)))].sort();
+      this.byVersion.set(version, { authorities, meshes: 1 });
+      this.changes += 1;
+    }
+  }
+
+  private release(version: string): void {
+    const known = this.byVersion.get(version);
+    if (known && --known.meshes === 0 && this.byVersion.delete(version)) this.changes += 1;
+  }
+}

@@ -1,0 +1,288 @@
+import {
+  Cluster,
+  ClusterLoadAssignment,
+  FilterChain,
+  HostName,
+  Listener,
+  RouteConfiguration,
+  TlsSecret,
+} from '@causeway/proto-gen';
+import { identityKey } from '@causeway/resources';
+import { hasNames, type Destination, type DestinationConfig, type LocalEndpoint } from '../model/destination';
+import { GrpcTranslation } from './grpc-translation';
+import { encodeResource, type RefusedResource, RESOURCE_TYPES } from '@causeway/xds-server';
+import { destinationCluster, emptyCluster, reentryCluster } from '../messages/clusters';
+import { vipOf } from '../tables/destination-table';
+import { destinationEndpoints, egressEndpoints, entranceEndpoints, noEndpoints } from '../messages/endpoints';
+import { EgressTranslation } from './egress-translation';
+import { hasChains, type EnvoyView } from '../views/envoy-view';
+import { hostNameOf } from '../messages/host-name';
+import { type ingressListener } from '../messages/ingress-listener';
+import * as names from '../names/resource-names';
+import { DataplaneTranslation } from './dataplane-translation';
+import { externalEndpoints, needsSystemAuthorities, problemOf } from '../messages/external-sockets';
+import { kept, type Plan, type TranslationOptions } from './plan';
+import * as outbound from '../messages/outbound-listeners';
+import { identitySecret, trustSecret } from '../messages/tls';
+import { firstProblem, type Carriage } from '../tables/service-routes';
+
+const ABSENT = undefined;
+
+/** Envoy's resources by type and name: pure functions of the model and the view (docs/reference/xds-translation.md, Names). */
+export class Translation {
+  private readonly grpc: GrpcTranslation;
+  readonly egress: EgressTranslation;
+  readonly own: DataplaneTranslation;
+
+  constructor(private readonly options: TranslationOptions) {
+    this.grpc = new GrpcTranslation(options);
+    this.egress = new EgressTranslation(options);
+    this.own = new DataplaneTranslation({
+      tables: options.tables,
+      filterTo: (view, name) => this.filterToName(view, name),
+    });
+  }
+
+  /** How a resource is made; undefined where there is none of this name, `pending` until a later change. Costs what it holds. */
+  plan(view: EnvoyView, type: string, name: string): Plan | 'pending' | undefined {
+    if (type === RESOURCE_TYPES.hostName) return this.hostName(view, name);
+    // An agent writes them into the files of its programs.
+    if (view.wire === 'grpc' && type !== RESOURCE_TYPES.secret) return this.grpc.plan(view, type, name);
+    if (view.egress) return this.egress.plan({ ...view, egress: view.egress }, type, name);
+    switch (type) {
+      case RESOURCE_TYPES.cluster:
+        return this.cluster(view, name);
+      case RESOURCE_TYPES.endpoints:
+        return this.endpoints(view, name);
+      case RESOURCE_TYPES.listener:
+        return this.listener(view, name);
+      case RESOURCE_TYPES.filterChain:
+        return this.chain(view, name);
+      case RESOURCE_TYPES.routes:
+        return this.routes(view, name);
+      case RESOURCE_TYPES.secret:
+        return this.secret(view, name);
+      default:
+        return ABSENT;
+    }
+  }
+
+  /** What a view's own Dataplane, or its egress, is to have and has not, with the reason. */
+  unserved(view: EnvoyView): readonly RefusedResource[] {
+    return view.egress ? this.egress.unserved(view.egress.at) : this.own.unserved(view);
+  }
+
+  /** A destination of the view's mesh. */
+  destination({ mesh }: EnvoyView, name: string): Destination | undefined {
+    const found = this.options.tables().model.destination(name);
+    return found?.service.mesh === mesh ? found : undefined;
+  }
+
+  /** The same without its endpoints. */
+  config({ mesh }: EnvoyView, name: string): DestinationConfig | undefined {
+    const found = this.options.tables().model.config(name);
+    return found?.service.mesh === mesh ? found : undefined;
+  }
+
+  /** A kernel that leads connections itself has no identity: it is led in plaintext wherever that is taken, and nowhere else. */
+  private asSeenBy({ capture }: EnvoyView, destination: Destination): Destination {
+    if (capture?.type !== 'translate') return destination;
+    const seen = (each: LocalEndpoint): LocalEndpoint => ({ ...each, plaintext: each.takesPlaintext });
+    const { local, localNames } = destination;
+    return { ...destination, local: local.map(seen), localNames: localNames.map(seen) };
+  }
+
+  private cluster(view: EnvoyView, name: string): Plan | undefined {
+    const vip = names.vipOfCluster(name);
+    if (vip !== undefined) return this.vipCluster(view, name, vip);
+    const sni = names.sniOfCluster(name);
+    if (sni !== undefined) return this.alone(() => this.own.ingressCluster(view, name, sni));
+    if (names.isProcessCluster(name)) return this.alone(() => this.own.processCluster(view, name));
+    const destination = this.destination(view, name);
+    return destination && this.towards(view, name, destination, 'mesh');
+  }
+
+  /** What a Dataplane's proxies alone have, whatever it is made of. */
+  private alone<R>(make: () => R): R {
+    return this.options.tables().reads.recordOwn(make);
+  }
+
+  /** Never absent: Envoy would let connections hang. An HTTP address leads back to its filter chain, so that routes hold. */
+  private vipCluster(view: EnvoyView, name: string, vip: string): Plan {
+    const destination = this.options.tables().table.atVip(view.mesh, vip);
+    if (!destination)
+      return { ...kept('mesh', (last) => encodeResource(Cluster, emptyCluster(name), last)), isKept: false };
+    const { capture } = view;
+    if (this.hasChain(view, destination) && capture?.type === 'redirect')
+      return kept('view', (last) => encodeResource(Cluster, reentryCluster(name, capture.reentry), last));
+    const scope = this.carriage(view, destination) === 'bytes' ? 'mesh' : 'bytes';
+    return this.towards(view, name, destination, scope);
+  }
+
+  /** The cluster of a destination; what of it cannot be done is shown at the Dataplanes that use it. */
+  private towards(view: EnvoyView, name: string, destination: Destination, scope: Plan['scope']): Plan {
+    const { systemAuthorities } = view;
+    const { model, backendPolicies } = this.options.tables();
+    const rules = backendPolicies.rulesOf(destination);
+    const options = { zone: model.zone, systemAuthorities, rules, withNames: view.resolvesNames === true };
+    const isDirect = destination.external !== undefined && !destination.egress;
+    const problem = isDirect && destination.external ? problemOf(destination.external, systemAuthorities) : undefined;
+    const isOwn = isDirect && needsSystemAuthorities(destination);
+    const plan = kept(isOwn ? 'view' : scope, (last) =>
+      encodeResource(Cluster, destinationCluster(name, this.asSeenBy(view, destination), options), last),
+    );
+    return { ...plan, isByNames: isDirect || hasNames(destination), ...(problem && { problem }) };
+  }
+
+  /** Never absent: a cluster would wait for its endpoints. */
+  private endpoints(view: EnvoyView, name: string): Plan {
+    const { model, backendPolicies } = this.options.tables();
+    const none: Plan = {
+      ...kept('mesh', (previous) => encodeResource(ClusterLoadAssignment, noEndpoints(name), previous)),
+      isKept: false,
+    };
+    if (name === names.EGRESS_ENDPOINTS)
+      return kept('mesh', (last) =>
+        encodeResource(ClusterLoadAssignment, egressEndpoints(model.egress.addresses), last),
+      );
+    const entered = names.entranceOfEndpoints(name);
+    if (entered) {
+      const { mesh, zone } = entered;
+      const entrance = mesh === view.mesh ? model.entrance(mesh, zone) : undefined;
+      if (!entrance) return none;
+      return kept('mesh', (last) =>
+        encodeResource(ClusterLoadAssignment, entranceEndpoints(mesh, zone, entrance), last),
+      );
+    }
+    const local = names.destinationOfLocalEndpoints(name);
+    if (local !== undefined) return this.alone(() => this.own.localEndpoints(view, name, local)) ?? none;
+    const destination = this.destination(view, name);
+    // Where a service is outside the mesh is for the egress to know, not for its clients.
+    if (!destination || destination.egress) return none;
+    if (destination.external)
+      return kept('mesh', (last) => encodeResource(ClusterLoadAssignment, externalEndpoints(name, destination), last));
+    const entranceOf = (mesh: string, zone: string) => model.entrance(mesh, zone);
+    return kept('mesh', (last) =>
+      encodeResource(
+        ClusterLoadAssignment,
+        destinationEndpoints(
+          this.asSeenBy(view, destination),
+          model.zone,
+          entranceOf,
+          backendPolicies.rulesOf(destination).balancing?.locality,
+        ),
+        last,
+      ),
+    );
+  }
+
+  private listener(view: EnvoyView, name: string): Plan | 'pending' | undefined {
+    const { capture } = view;
+    const made = (fields: ReturnType<typeof ingressListener>): Plan =>
+      kept('view', (previous) => encodeResource(Listener, fields, previous));
+    if (/^(ingress|inbound|explicit):/.test(name)) return this.alone(() => this.own.listener(view, name));
+    if (capture?.type === 'redirect') {
+      const http = this.options.httpOf(view);
+      if (name === names.OUTBOUND_LISTENER) return made(outbound.redirectListener(capture, http));
+      return name === names.REENTRY_LISTENER ? made(outbound.reentryListener(capture.reentry, http)) : ABSENT;
+    }
+    const vip = name.startsWith('outbound:') ? name.slice('outbound:'.length) : undefined;
+    const isBound = vip !== undefined && capture?.type === 'bind';
+    const destination = isBound ? this.options.tables().table.atVip(view.mesh, vip) : ABSENT;
+    if (!destination) return ABSENT;
+    const filter = this.filterTo(view, destination);
+    return kept('mesh', (last) => encodeResource(Listener, outbound.boundListener(destination, filter), last));
+  }
+
+  /** Never absent once it is asked for: the listener names it, and would not get ready. */
+  private chain(view: EnvoyView, name: string): Plan {
+    const destination = name.startsWith('fc:') ? this.options.tables().table.atVip(view.mesh, name.slice(3)) : ABSENT;
+    if (!destination || this.carriage(view, destination) === 'bytes') {
+      const closed = outbound.closedChain(name);
+      return { ...kept('mesh', (previous) => encodeResource(FilterChain, closed, previous)), isKept: false };
+    }
+    const fields = outbound.destinationChain(name, this.filterTo(view, destination));
+    return kept('mesh', (last) => encodeResource(FilterChain, fields, last));
+  }
+
+  private routes(view: EnvoyView, name: string): Plan | undefined {
+    const destination = this.destination(view, name);
+    if (!destination || this.carriage(view, destination) !== 'requests') return ABSENT;
+    const { routes } = this.options.tables();
+    const { routes: made, problems } = routes.requests(view, destination);
+    const fields = outbound.routesOf(destination, made);
+    return { ...kept('mesh', (last) => encodeResource(RouteConfiguration, fields, last)), ...firstProblem(problems) };
+  }
+
+  private carriage(view: EnvoyView, destination: DestinationConfig): Carriage {
+    return this.options.tables().routes.carriage(view, destination);
+  }
+
+  /** Whether a destination has a filter chain of its own in the view's redirect listener: where it is more than bytes. */
+  hasChain(view: EnvoyView, destination: DestinationConfig): boolean {
+    return hasChains(view) && this.carriage(view, destination) !== 'bytes';
+  }
+
+  private filterToName(view: EnvoyView, name: string): ReturnType<Translation['filterTo']> | undefined {
+    const destination = this.destination(view, name);
+    return destination && this.filterTo(view, destination);
+  }
+
+  /** What takes connections to a destination. */
+  private filterTo(view: EnvoyView, destination: Destination) {
+    const { routes } = this.options.tables();
+    const binding = routes.bindingOf(view, destination);
+    switch (this.carriage(view, destination)) {
+      case 'requests':
+        return outbound.httpFilter(destination);
+      case 'shares':
+        return outbound.sharingProxy(destination, binding ? routes.shares(binding) : []);
+      case 'bytes':
+        return outbound.tcpProxy(destination.name);
+    }
+  }
+
+  /** The namespace whose routes, or policies, decide about a resource for a view, where they are its consumers' own. */
+  consumersOf(view: EnvoyView, type: string, name: string): string | undefined {
+    if (!view.dataplane || view.capture?.type === 'translate') return ABSENT;
+    const of = this.routed(view, type, name);
+    const rules = type === RESOURCE_TYPES.routes || view.wire === 'grpc';
+    return of && this.options.tables().routes.consumersOf(view, { of, rules });
+  }
+
+  /** The destination whose routes decide about a resource. */
+  private routed(view: EnvoyView, type: string, name: string): DestinationConfig | undefined {
+    const { table } = this.options.tables();
+    if (view.wire === 'grpc') return type === RESOURCE_TYPES.listener ? table.configOfTarget(view.mesh, name) : ABSENT;
+    if (type === RESOURCE_TYPES.routes) return this.config(view, name);
+    const vip = names.vipIn(type, name);
+    return vip === undefined ? ABSENT : table.configAtVip(view.mesh, vip);
+  }
+
+  private secret(view: EnvoyView, name: string): Plan | 'pending' | undefined {
+    if (name === names.TRUST_SECRET) {
+      const domains = this.options.tables().model.trust(view.mesh);
+      return domains.length === 0
+        ? ABSENT
+        : kept('mesh', (last) => encodeResource(TlsSecret, trustSecret(domains), last));
+    }
+    const certificate = name === names.IDENTITY_SECRET ? view.identity?.() : ABSENT;
+    return certificate && kept('view', (last) => encodeResource(TlsSecret, identitySecret(certificate), last));
+  }
+
+  private hostName({ mesh, ingress, egress }: EnvoyView, name: string): Plan | undefined {
+    const { table, model } = this.options.tables();
+    const found = ingress || egress ? ABSENT : table.withHostname(mesh, name);
+    if (!found) return ABSENT;
+    const ports = model.namesOfService(identityKey(found.service)).flatMap((each) => model.config(each) ?? []);
+    return kept('mesh', (last) => encodeResource(HostName, hostNameOf(name, found, ports), last));
+  }
+
+  /** The address of a destination, where what is there is more than bytes to a view. */
+  chainAt(view: EnvoyView, { vip, port }: DestinationConfig): string | undefined {
+    if (vip === '') return undefined;
+    const at = vipOf({ vip, port });
+    const holder = this.options.tables().table.configAtVip(view.mesh, at);
+    return holder && this.hasChain(view, holder) ? at : undefined;
+  }
+}

@@ -1,0 +1,24 @@
+import type { EnvoyView } from '../views/envoy-view';
+import { OnDemandAddresses } from './on-demand-addresses';
+import { ServedResources } from './served-resources';
+
+/** What is kept for one view as long as the view is. */
+export interface ViewState {
+  /** Resources that are made for this view. */
+  readonly served: ServedResources<EnvoyView>;
+  readonly onDemand: OnDemandAddresses;
+}
+
+/** The states of views; a view that nobody holds any more takes its state with it. */
+export class ViewStates {
+  private readonly states = new WeakMap<EnvoyView, ViewState>();
+
+  /** Returns the state of a view, made at its first use. */
+  of(view: EnvoyView): ViewState {
+    const known = this.states.get(view);
+    if (known) return known;
+    const state: ViewState = { served: new ServedResources<EnvoyView>(), onDemand: new OnDemandAddresses() };
+    this.states.set(view, state);
+    return state;
+  }
+}

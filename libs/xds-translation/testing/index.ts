@@ -1,0 +1,2 @@
+export { IDENTITY_SECRET } from '../src/names/resource-names';
+export type { EnvoyResourcesOptions } from '../src/translation/envoy-resources-options';
