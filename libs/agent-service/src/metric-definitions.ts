@@ -1,5 +1,6 @@
 import type { Enrolments } from '@causeway/identity';
 import type { EnvoyResources } from '@causeway/xds-translation';
+import type { CertificateSigner } from './proxies/certificate-signer';
 import type { ProxyCertificates } from './proxies/proxy-certificates';
 import type { XdsServer } from '@causeway/xds-server';
 
@@ -15,7 +16,8 @@ export interface XdsMetric {
 export interface XdsMetricSources {
   readonly server: Pick<XdsServer<never>, 'counters' | 'load'>;
   readonly resources: Pick<EnvoyResources, 'refusedCount'>;
-  readonly certificates: ProxyCertificates['counters'];
+  readonly signer: Pick<CertificateSigner, 'signed'>;
+  readonly certificates: Pick<ProxyCertificates, 'failed'>;
   readonly agents: { readonly open: number };
   readonly enrolments: Pick<Enrolments, 'counts'>;
 }
@@ -24,6 +26,7 @@ export interface XdsMetricSources {
 export function xdsMetrics({
   server,
   resources,
+  signer,
   certificates,
   agents,
   enrolments,
@@ -46,7 +49,7 @@ export function xdsMetrics({
     single('xds_rejections_total', 'Responses that proxies rejected', () => counters.rejections),
     single('xds_stale_nonces_total', 'Requests with a nonce that acks nothing', () => counters.staleNonces),
     single('xds_refused_resources', "Resources not sent since they break Envoy's rules", () => resources.refusedCount),
-    single('xds_certificates_signed_total', 'Certificates signed for proxies', () => certificates.signed),
+    single('xds_certificates_signed_total', 'Certificates signed for proxies', () => signer.signed),
     single('xds_certificates_failed_total', 'Attempts to sign one that failed', () => certificates.failed),
   ];
 }

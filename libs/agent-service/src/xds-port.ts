@@ -28,7 +28,8 @@ import { xdsMetrics, type XdsMetric } from './metric-definitions';
 import { DataplaneRegistrar, type DataplaneRegistrarOptions } from './proxies/dataplane-registrar';
 import { PeerCertificates } from './proxies/peer-certificates';
 import { dataplaneProxyId } from './proxies/proxy-views';
-import { ProxyCertificates, type CertificateOwner, type CertificateStatus } from './proxies/proxy-certificates';
+import { CertificateSigner, type CertificateOwner } from './proxies/certificate-signer';
+import { ProxyCertificates, type CertificateStatus } from './proxies/proxy-certificates';
 import { WorkloadCertificateServer } from './proxies/workload-certificate-service';
 import { ZoneProxyAuthenticator } from './proxies/zone-proxy-authenticator';
 import {
@@ -95,6 +96,7 @@ export class XdsPort implements ObservedProxies {
   private readonly auth: ZoneProxyAuthenticator;
   private readonly registrar: DataplaneRegistrar;
   private readonly agents: AgentServer;
+  private readonly signer: CertificateSigner;
   private readonly proxyCertificates: ProxyCertificates;
   private readonly unfollow: () => void;
   private readonly reporter: ProxyReporter;
@@ -105,65 +107,18 @@ export class XdsPort implements ObservedProxies {
   private readonly certified = new Set<(proxy: string) => void>();
 
   constructor(private readonly options: XdsPortOptions) {
-    const { zone, index, access, clock, logger, limits, scope, dataplaneTokens, zoneTokens } = options;
-    const { routes, policies, hosts } = options;
+    const { zone, index, access, clock, logger, routes, policies, hosts, enrolments, admission } = options;
     const failure = 'what proxies are told cannot be read';
     const run = fillInSlices({ clock, logger, failure, signal: this.ending.signal });
     this.resources = new EnvoyResources(index, zone, access, { run, routes, policies, hosts });
     this.unfollow = this.resources.follow();
-    this.proxyCertificates = new ProxyCertificates({
-      clock,
-      logger,
-      issuer: options.workloadCertificates,
-      authority: options.authority,
-      meshAuthority: (mesh) => meshAuthorityOf(index, mesh)?.certificate,
-      idsOf: (owner) => spiffeIdsIn(index, owner),
-    });
-    const { enrolments, admission } = options;
+    this.signer = new CertificateSigner({ clock, issuer: options.workloadCertificates });
+    this.proxyCertificates = this.createCertificates();
     this.registrar = new DataplaneRegistrar({ zone, index, clock, logger, admission, enrolments });
     const peers = this.createPeers();
-    this.auth = new ZoneProxyAuthenticator({
-      zone,
-      index,
-      dataplaneTokens,
-      zoneTokens,
-      scope,
-      enrolments,
-      clock,
-      certificates: this.proxyCertificates,
-      registrar: this.registrar,
-      idsOf: (dataplane) => spiffeIdsIn(index, { type: 'dataplane', dataplane }),
-      peers,
-      renewed: (view, mesh) => this.renewed(view, mesh),
-      destinations: (mesh) => countOf(this.resources.model.destinations(), mesh),
-    });
-    const auth: ProxyAuthenticator<EnvoyView> = {
-      admit: async (caller) => {
-        await this.resources.whenLoaded();
-        return this.auth.admit(caller);
-      },
-      onChange: (changed) => this.auth.onChange(changed),
-    };
-    const certificates = new WorkloadCertificateServer({
-      clock,
-      logger,
-      issuer: options.workloadCertificates,
-      authorise: (caller) => this.auth.authoriseWorkload(caller),
-      trust: (mesh) => this.resources.model.trust(mesh),
-    });
+    this.auth = this.createAuthenticator(peers);
     this.agents = this.createAgents(peers);
-    const addServices: XdsServerOptions<EnvoyView>['addServices'] = (server, streams) => {
-      certificates.addTo(server, streams);
-      this.agents.addTo(server, streams);
-    };
-    this.server = new XdsServer({
-      source: this.resources,
-      auth,
-      clock,
-      logger,
-      addServices,
-      ...(limits && { limits }),
-    });
+    this.server = this.createServer();
     this.reporter = new ProxyReporter({
       observed: this,
       store: options.proxies,
@@ -249,9 +204,9 @@ export class XdsPort implements ObservedProxies {
 
   /** The values at the moment of the scrape. */
   metrics(): readonly XdsMetric[] {
-    const { server, resources, proxyCertificates, agents } = this;
+    const { server, resources, signer, proxyCertificates: certificates, agents } = this;
     const { enrolments } = this.options;
-    return xdsMetrics({ server, resources, certificates: proxyCertificates.counters, agents, enrolments });
+    return xdsMetrics({ server, resources, signer, certificates, agents, enrolments });
   }
 
   /** Ends all streams, so that proxies turn to another replica. */
@@ -270,6 +225,68 @@ export class XdsPort implements ObservedProxies {
   private renewed(view: EnvoyView, mesh: string | undefined): void {
     this.resources.viewChanged(view, mesh);
     if (view.dataplane) for (const listener of this.certified) listener(dataplaneProxyId(view.dataplane));
+  }
+
+  private createCertificates(): ProxyCertificates {
+    const { index, clock, logger, authority } = this.options;
+    return new ProxyCertificates({
+      clock,
+      logger,
+      signer: this.signer,
+      authority,
+      meshAuthority: (mesh) => meshAuthorityOf(index, mesh)?.certificate,
+      idsOf: (owner) => spiffeIdsIn(index, owner),
+    });
+  }
+
+  private createAuthenticator(peers: PeerCertificates): ZoneProxyAuthenticator {
+    const { zone, index, clock, scope, dataplaneTokens, zoneTokens, enrolments } = this.options;
+    return new ZoneProxyAuthenticator({
+      zone,
+      index,
+      dataplaneTokens,
+      zoneTokens,
+      scope,
+      enrolments,
+      clock,
+      certificates: this.proxyCertificates,
+      registrar: this.registrar,
+      idsOf: (dataplane) => spiffeIdsIn(index, { type: 'dataplane', dataplane }),
+      peers,
+      renewed: (view, mesh) => this.renewed(view, mesh),
+      destinations: (mesh) => countOf(this.resources.model.destinations(), mesh),
+    });
+  }
+
+  private createServer(): XdsServer<EnvoyView> {
+    const { clock, logger, limits } = this.options;
+    const { auth, resources, agents, signer } = this;
+    const certificates = new WorkloadCertificateServer({
+      clock,
+      logger,
+      signer,
+      authorise: (caller) => auth.dataplanes.authoriseWorkload(caller),
+      trust: (mesh) => resources.model.trust(mesh),
+    });
+    const admitting: ProxyAuthenticator<EnvoyView> = {
+      admit: async (caller) => {
+        await resources.whenLoaded();
+        return auth.admit(caller);
+      },
+      onChange: (changed) => auth.onChange(changed),
+    };
+    const addServices: XdsServerOptions<EnvoyView>['addServices'] = (server, streams) => {
+      certificates.addTo(server, streams);
+      agents.addTo(server, streams);
+    };
+    return new XdsServer({
+      source: resources,
+      auth: admitting,
+      clock,
+      logger,
+      addServices,
+      ...(limits && { limits }),
+    });
   }
 
   private createPeers(): PeerCertificates {

@@ -4,6 +4,7 @@ import { Unavailable, type Identity } from '@causeway/resources';
 import { silentLogger, yieldToEventLoop } from '@causeway/runtime';
 import { FakeClock } from '@causeway/runtime/testing';
 import { TestAuthority } from '../../../../test/support/test-authority';
+import { CertificateSigner } from './certificate-signer';
 import { ProxyCertificates } from './proxy-certificates';
 
 const HOUR = 3_600_000;
@@ -17,9 +18,8 @@ function setUp(random = () => 0.5) {
   const clock = new FakeClock(1_000_000);
   const former: string[] = [];
   const state = { authority: 'A', uri: 'spiffe://a/', former, fails: false, signed: 0, underWay: 0, most: 0, looks: 0 };
-  const certificates = new ProxyCertificates({
+  const signer = new CertificateSigner({
     clock,
-    logger: silentLogger,
     random,
     issuer: {
       issueToEgress: () => Promise.reject(new Unavailable('of Dataplanes only')),
@@ -33,6 +33,12 @@ function setUp(random = () => 0.5) {
         return { chain: `${state.signed} ${state.authority}`, uri, notAfter: clock.now() + 24 * HOUR };
       },
     },
+  });
+  const certificates = new ProxyCertificates({
+    clock,
+    logger: silentLogger,
+    random,
+    signer,
     authority: () => Promise.resolve(state.authority),
     meshAuthority: () => undefined,
     idsOf: () => {
@@ -54,7 +60,7 @@ function setUp(random = () => 0.5) {
     clock.advance(ms);
     await settle();
   };
-  return { clock, state, certificates, renewed, enrol, settle, pass };
+  return { clock, state, signer, certificates, renewed, enrol, settle, pass };
 }
 
 describe('the certificates of proxies', () => {
@@ -85,7 +91,7 @@ describe('the certificates of proxies', () => {
     expect(certificate.current()).toBeUndefined();
     expect(certificate.status()).toEqual({ failure: 'no authority yet' });
     for (let i = 0; i < 10; i++) await pass(1_000);
-    const { failed } = certificates.counters;
+    const { failed } = certificates;
     expect(failed).toBeGreaterThanOrEqual(3);
     expect(failed).toBeLessThanOrEqual(6);
     state.fails = false;
@@ -114,7 +120,7 @@ describe('the certificates of proxies', () => {
   });
 
   it('are of the new id where it changes while they are signed', async () => {
-    const { enrol, settle, pass, state, certificates } = setUp();
+    const { enrol, settle, pass, state, signer, certificates } = setUp();
     const certificate = enrol('redis-1');
     state.uri = 'spiffe://b/';
     certificates.reviewIds();
@@ -123,7 +129,7 @@ describe('the certificates of proxies', () => {
     await pass(1_000);
     expect(certificate.status().uri).toBe('spiffe://b/');
     await pass(10_000);
-    expect(certificates.counters.signed).toBe(2);
+    expect(signer.signed).toBe(2);
     certificates.close();
   });
 
@@ -161,7 +167,7 @@ describe('the certificates of proxies', () => {
     /** A proxy that shows a certificate of an authority, at a zone whose authority signs. */
     async function shown({ by, of = uri, validFor = DAY, isOwnKey = true }: Shown) {
       const [signing, other] = [await TestAuthority.create('signing'), await TestAuthority.create('other')];
-      const { clock, state, certificates, settle, pass } = setUp();
+      const { clock, state, signer, certificates, settle, pass } = setUp();
       clock.advance(Date.now() - clock.now());
       Object.assign(state, { authority: signing.certificate, uri });
       const { chain, key } = await (by === 'other' ? other : signing).issue({ uri: of }, validFor);
@@ -173,7 +179,7 @@ describe('the certificates of proxies', () => {
         renewed: () => undefined,
       });
       await settle();
-      return { state, certificate, chain: chain + signing.certificate, pass, certificates };
+      return { state, certificate, chain: chain + signing.certificate, pass, signer };
     }
     interface Shown {
       readonly by?: 'signing' | 'other';
@@ -183,10 +189,10 @@ describe('the certificates of proxies', () => {
     }
 
     it('is served again as it was signed, and renewed when its time comes', async () => {
-      const { state, certificate, chain, pass, certificates } = await shown({});
-      expect([certificate.current()?.chain, state.signed, certificates.counters.signed]).toEqual([chain, 0, 0]);
+      const { state, certificate, chain, pass, signer } = await shown({});
+      expect([certificate.current()?.chain, state.signed, signer.signed]).toEqual([chain, 0, 0]);
       await pass(DAY / 2);
-      expect([state.signed, certificates.counters.signed]).toEqual([1, 1]);
+      expect([state.signed, signer.signed]).toEqual([1, 1]);
     });
 
     it.each<[string, Shown]>([

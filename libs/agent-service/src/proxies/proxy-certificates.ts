@@ -1,19 +1,14 @@
 import { X509Certificate, type KeyObject } from 'node:crypto';
-import {
-  BACKDATED,
-  createWorkloadKey,
-  type WorkloadBinding,
-  type WorkloadCertificate,
-  type WorkloadCertificates,
-} from '@causeway/identity';
+import { BACKDATED, createWorkloadKey, type WorkloadCertificate } from '@causeway/identity';
 import { identityKey, type Identity } from '@causeway/resources';
 import { Backoff, CallerLog, errorText, type Clock, type Logger, type Timer } from '@causeway/runtime';
 import type { IdentityCertificate } from '@causeway/xds-translation';
+import type { CertificateOwner, CertificateSigner } from './certificate-signer';
 import type { ProxyKey } from './proxy-node';
 
 /** What `ProxyCertificates` stands on. */
 export interface ProxyCertificatesOptions {
-  readonly issuer: Pick<WorkloadCertificates, 'issue' | 'issueToEgress'>;
+  readonly signer: CertificateSigner;
   /** The certificate in PEM of the authority that signs now. */
   readonly authority: () => Promise<string | undefined>;
   /** The certificate of the authority of a mesh (`Mesh.mtls`); undefined where there is none. */
@@ -27,16 +22,6 @@ export interface ProxyCertificatesOptions {
   readonly logger: Logger;
   readonly random?: () => number;
 }
-
-/** Whose certificate: a Dataplane's, or that of the zone's egress in one mesh. */
-export type CertificateOwner =
-  | {
-      readonly type: 'dataplane';
-      readonly dataplane: Identity;
-      /** What the proxy's token was verified to be bound to. */
-      readonly binding: WorkloadBinding;
-    }
-  | { readonly type: 'egress'; readonly mesh: string; readonly zone: string };
 
 /** Whose certificate, for which key. */
 export interface CertificateSubject {
@@ -71,10 +56,7 @@ const PERIOD = 1_000;
 /** How often it is asked which authority signs, ms. */
 const AUTHORITY_PERIOD = 5_000;
 /** Most signatures under way: each reads the store. */
-const AT_ONCE = 8;
-/** Renewal in this part of the validity, so that certificates signed together are not renewed together. */
-const RENEW_FROM = 0.4;
-const RENEW_TO = 0.6;
+const MAX_CONCURRENT = 8;
 const RETRY = { base: 1_000, cap: 60_000 };
 
 /** What signs now. */
@@ -98,14 +80,20 @@ interface Entry extends Omit<CertificateSubject, 'shown'> {
 /** What is signed, or was signed before, for a key. */
 type HeldCertificate = IdentityCertificate & Pick<WorkloadCertificate, 'uri' | 'notAfter' | 'meshAuthority'>;
 
+/** A certificate, and when the next one is to be signed, ms since 1970. */
+interface DueCertificate {
+  readonly certificate: HeldCertificate;
+  readonly due: number;
+}
+
 /**
  * The certificates of all connected proxies of this replica: signed when a proxy comes without one, again at 50 % ± 10 % of their validity,
  * and when the authority or the SPIFFE id is another. Failures are repeated with backoff; the certificate held is served
  * meanwhile. One timer for all; at most 8 signatures at one time.
  */
 export class ProxyCertificates {
-  /** Certificates signed since the start, and attempts that failed. */
-  readonly counters = { signed: 0, failed: 0 };
+  /** Attempts to have one signed that failed since the start. */
+  failed = 0;
   private readonly entries = new Set<Entry>();
   private readonly queue: Entry[] = [];
   private readonly log: CallerLog;
@@ -212,7 +200,7 @@ export class ProxyCertificates {
   }
 
   private work(): void {
-    while (this.underWay < AT_ONCE && !this.isClosed) {
+    while (this.underWay < MAX_CONCURRENT && !this.isClosed) {
       const entry = this.queue.shift();
       if (!entry) return;
       if (entry.isClosed) continue;
@@ -226,21 +214,19 @@ export class ProxyCertificates {
   }
 
   private async sign(entry: Entry): Promise<void> {
-    const { clock, random = Math.random } = this.options;
-    const now = clock.now();
+    const now = this.options.clock.now();
     try {
       const held = entry.shown && (await this.shownAgain(entry, entry.shown, now));
-      const certificate = held?.certificate ?? (await this.issue(entry));
+      const { certificate, due } = held ?? (await this.issue(entry));
       entry.certificate = certificate;
       delete entry.failure;
       entry.retry.reset();
-      const due = held?.due ?? renewalTime({ now, notAfter: certificate.notAfter }, random);
       // The id may have changed while this one was signed.
       entry.due = this.hasOtherId(entry) ? now : due;
     } catch (error) {
       entry.failure = errorText(error);
       entry.due = now + entry.retry.next();
-      this.counters.failed += 1;
+      this.failed += 1;
       const { owner } = entry;
       const proxy =
         owner.type === 'egress' ? `egress in ${owner.mesh}` : `${owner.dataplane.mesh}/${owner.dataplane.name}`;
@@ -250,25 +236,17 @@ export class ProxyCertificates {
     if (!entry.isClosed) entry.renewed();
   }
 
-  private async issue({ owner, key }: Entry): Promise<HeldCertificate> {
-    const { issuer } = this.options;
+  private async issue({ owner, key }: Entry): Promise<DueCertificate> {
     const made = key.type === 'file' ? { csr: key.csr, key: { path: key.path } } : await deliveredKey();
-    const issued = await (owner.type === 'egress'
-      ? issuer.issueToEgress({ ...owner, csr: made.csr })
-      : issuer.issue({ ...owner, csr: made.csr }));
-    this.counters.signed += 1;
-    return { ...issued, key: made.key };
+    const { renewAt, ...issued } = await this.options.signer.sign(owner, made.csr);
+    return { certificate: { ...issued, key: made.key }, due: renewAt };
   }
 
   /**
    * What the proxy has shown, where it is what would be signed now but for its end, which is not near: a proxy that comes back from
    * another replica is told nothing new, and a storm of them costs no signatures.
    */
-  private async shownAgain(
-    entry: Entry,
-    shown: X509Certificate,
-    now: number,
-  ): Promise<{ readonly certificate: HeldCertificate; readonly due: number } | undefined> {
+  private async shownAgain(entry: Entry, shown: X509Certificate, now: number): Promise<DueCertificate | undefined> {
     const { key, owner } = entry;
     entry.shown = undefined;
     if (key.type !== 'file') return undefined;
@@ -277,7 +255,7 @@ export class ProxyCertificates {
     if (uri === undefined || authority === undefined) return undefined;
     if (!isForKey(shown, key.csr) || !shown.verify(authority.publicKey)) return undefined;
     const [from, notAfter] = [Date.parse(shown.validFrom) + BACKDATED, Date.parse(shown.validTo)];
-    const due = renewalTime({ now: from, notAfter }, this.options.random);
+    const due = this.options.signer.renewalTime(from, notAfter);
     if (due <= now) return undefined;
     return { certificate: { chain: shown.toString() + authority.pem, uri, notAfter, key: { path: key.path } }, due };
   }
@@ -303,14 +281,6 @@ function meshOf(owner: CertificateOwner): string {
 async function deliveredKey(): Promise<{ readonly csr: string; readonly key: { readonly pem: string } }> {
   const { csr, privateKey } = await createWorkloadKey();
   return { csr, key: { pem: privateKey } };
-}
-
-/** When a certificate of `now` that ends at `notAfter` is to be renewed: at 50 % ± 10 % of its validity. */
-export function renewalTime(
-  { now, notAfter }: { readonly now: number; readonly notAfter: number },
-  random: () => number = Math.random,
-): number {
-  return now + (notAfter - now) * (RENEW_FROM + (RENEW_TO - RENEW_FROM) * random());
 }
 
 /** The certificates of an egress as one: what is shown is the one that ends first, and any failure. */

@@ -1,13 +1,13 @@
 import type { X509Certificate } from 'node:crypto';
 import { Unauthenticated } from '@causeway/access';
-import type { WorkloadBinding, WorkloadCertificates } from '@causeway/identity';
+import type { WorkloadBinding } from '@causeway/identity';
 import { WorkloadCertificateServiceService, type SignRequest, type SignResponse } from '@causeway/proto-gen';
 import { DomainError, FieldPath, Invalid, shortened, type Identity, type Violation } from '@causeway/resources';
 import { errorText, TokenBuckets, type Clock, type Logger } from '@causeway/runtime';
 import { status, type sendUnaryData, type Server, type ServerUnaryCall } from '@grpc/grpc-js';
 import type { ConnectionCredentials } from '@causeway/xds-server';
 import type { TrustDomain } from '@causeway/xds-translation';
-import { renewalTime } from './proxy-certificates';
+import type { CertificateSigner } from './certificate-signer';
 import { dataplaneProxyId } from './proxy-views';
 
 /** Who asks, and for which Dataplane. */
@@ -28,7 +28,7 @@ export interface AuthorisedWorkload {
 }
 
 export interface WorkloadCertificateServiceOptions {
-  readonly issuer: Pick<WorkloadCertificates, 'issue'>;
+  readonly signer: CertificateSigner;
   /** Rejects with Unauthenticated, Forbidden, NotFound, Unavailable. */
   readonly authorise: (caller: WorkloadCaller) => Promise<AuthorisedWorkload>;
   /** The authorities that workloads of a mesh believe. */
@@ -40,8 +40,8 @@ export interface WorkloadCertificateServiceOptions {
 /** Certificates for one Dataplane: of a replica, in the long run and at once. A fleet behind one Dataplane shares them. */
 const RATE = { perSecond: 0.5, burst: 20 };
 /** Most calls under way at a replica: each verifies two signatures and makes one. */
-const AT_ONCE = 32;
-const LONGEST_NAME = 512;
+const MAX_CONCURRENT = 32;
+const MAX_NAME_LENGTH = 512;
 /** Longest text of an error: it travels in a header. */
 const MAX_TEXT = 1_000;
 
@@ -80,7 +80,8 @@ export class WorkloadCertificateServer {
     { request, metadata }: ServerUnaryCall<SignRequest, SignResponse>,
     connections: ConnectionCredentials,
   ): Promise<SignResponse> {
-    if (this.underWay >= AT_ONCE) throw new Exhausted(`this control plane signs ${AT_ONCE} certificates already`);
+    if (this.underWay >= MAX_CONCURRENT)
+      throw new Exhausted(`this control plane signs ${MAX_CONCURRENT} certificates already`);
     this.underWay += 1;
     try {
       const certificate = connections.certificateOf(metadata);
@@ -98,7 +99,7 @@ export class WorkloadCertificateServer {
     shown: Pick<WorkloadCaller, 'token' | 'certificate'>,
     authenticated: () => void,
   ): Promise<SignResponse> {
-    const { issuer, authorise, trust, clock } = this.options;
+    const { signer, authorise, trust } = this.options;
     const violations = [...nameProblems('mesh', mesh), ...nameProblems('dataplane', name)];
     if (csr === '') violations.push(FieldPath.at('csr').violation('must not be empty', 'required'));
     if (violations.length > 0) throw new Invalid(violations);
@@ -109,14 +110,13 @@ export class WorkloadCertificateServer {
     const wait = this.rates.take(dataplaneProxyId(dataplane));
     if (wait !== undefined)
       throw new Exhausted(`too many certificates for Dataplane ${name}: one more in ${Math.ceil(wait / 1_000)} s`);
-    const now = clock.now();
-    const { chain, uri, notAfter } = await issuer.issue({ dataplane, binding, csr });
+    const { chain, uri, notAfter, renewAt } = await signer.sign({ type: 'dataplane', dataplane, binding }, csr);
     return {
       certificateChain: chain,
       spiffeId: uri,
       trustBundles: trust(mesh).map((domain) => ({ trustDomain: domain.name, certificates: domain.pem })),
       notAfter,
-      renewAt: Math.floor(renewalTime({ now, notAfter })),
+      renewAt: Math.floor(renewAt),
     };
   }
 
@@ -138,8 +138,8 @@ export class WorkloadCertificateServer {
 function nameProblems(field: string, value: string): Violation[] {
   const at = FieldPath.at(field);
   if (value === '') return [at.violation('must not be empty', 'required')];
-  if (value.length <= LONGEST_NAME) return [];
-  return [at.violation(`must have at most ${LONGEST_NAME} characters, has ${value.length}`, 'too-long')];
+  if (value.length <= MAX_NAME_LENGTH) return [];
+  return [at.violation(`must have at most ${MAX_NAME_LENGTH} characters, has ${value.length}`, 'too-long')];
 }
 
 function tokenIn(authorization: string | Buffer | undefined): string {

@@ -2,6 +2,7 @@ import { Unavailable, NotFound } from '@causeway/resources';
 import { silentLogger } from '@causeway/runtime';
 import { FakeClock } from '@causeway/runtime/testing';
 import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';
+import { CertificateSigner } from './certificate-signer';
 import { ProxyCertificates } from './proxy-certificates';
 import { ZoneProxyAuthenticator } from './zone-proxy-authenticator';
 
@@ -38,7 +39,7 @@ function setUp() {
     certificates: new ProxyCertificates({
       clock,
       logger: silentLogger,
-      issuer: { issue: nobody, issueToEgress: nobody },
+      signer: new CertificateSigner({ clock, issuer: { issue: nobody, issueToEgress: nobody } }),
       authority: () => Promise.resolve(undefined),
       meshAuthority: () => undefined,
       idsOf: () => [],

@@ -1,26 +1,8 @@
-import type { X509Certificate } from 'node:crypto';
-import { Unauthenticated, type DataplaneClaims, type DataplaneTokens, type ZoneProxyTokens } from '@causeway/access';
-import {
-  bindingProblem,
-  isMeshAuthorityKey,
-  workloadOf,
-  type Enrolments,
-  type JoiningCredential,
-  type WorkloadBinding,
-} from '@causeway/identity';
+import { Unauthenticated, type DataplaneTokens, type ZoneProxyTokens } from '@causeway/access';
+import { isMeshAuthorityKey } from '@causeway/identity';
 import { Enrolment, WorkloadRevocation } from '@causeway/kinds';
-import { LEASED_BY, movesWorkloadIds, REGISTERED_BY, type DataplaneResource } from '@causeway/controllers';
-import {
-  Conflict,
-  Forbidden,
-  isJsonObject,
-  NotFound,
-  Unavailable,
-  type Identity,
-  type JsonObject,
-  type Resource,
-} from '@causeway/resources';
-import type { Clock } from '@causeway/runtime';
+import { movesWorkloadIds, type DataplaneResource } from '@causeway/controllers';
+import { Forbidden, isJsonObject, NotFound, type Identity, type JsonObject, type Resource } from '@causeway/resources';
 import { followIndex, type IndexChange, type IndexReader } from '@causeway/store';
 import {
   bytesOnly,
@@ -31,33 +13,30 @@ import {
 } from '@causeway/xds-translation';
 import type { AdmittedProxy, ProxyAuthenticator, ProxyCaller } from '@causeway/xds-server';
 import type { BootstrapRequest } from '../bootstrap/bootstrap-request';
+import {
+  DataplaneAuthenticator,
+  type DataplaneAuthenticatorOptions,
+  type ShownCredentials,
+  type VerifiedClaims,
+} from './dataplane-authenticator';
 import { readDocument, type DataplaneRegistrar } from './dataplane-registrar';
-import { dataplaneNamed, proxyOf, quoted, tokenName, tokenOf } from './proxy-callers';
+import { proxyOf, quoted, tokenName, tokenOf } from './proxy-callers';
 import {
   joinedCertificates,
   type CertificateStatus,
   type ProxyCertificate,
   type ProxyCertificates,
 } from './proxy-certificates';
-import type { PeerCertificates } from './peer-certificates';
 import { readProxyNode, type ProxyNode } from './proxy-node';
-import type { AuthorisedWorkload, WorkloadCaller } from './workload-certificate-service';
 import { bindingFacts, dataplaneProxyId, DEFAULT_NAMESPACE, ProxyViews, zoneProxyId } from './proxy-views';
 
 /** What proxies are admitted by. */
-export interface ZoneProxyAuthenticatorOptions {
-  readonly zone: string;
+export interface ZoneProxyAuthenticatorOptions extends DataplaneAuthenticatorOptions {
   readonly index: IndexReader;
   readonly dataplaneTokens: Pick<DataplaneTokens, 'verify' | 'onChange'>;
   readonly zoneTokens: Pick<ZoneProxyTokens, 'verify' | 'onChange'>;
   readonly certificates: ProxyCertificates;
-  /** For callers that show the certificate of their workload. */
-  readonly peers: Pick<PeerCertificates, 'verify'>;
-  /** The SPIFFE ids by which a stored Dataplane is known, that of its next certificate first; none where it has none. */
-  readonly idsOf: (dataplane: Identity) => readonly string[];
   readonly registrar: Pick<DataplaneRegistrar, 'register' | 'left'>;
-  readonly clock: Pick<Clock, 'sleep'>;
-  readonly enrolments: Pick<Enrolments, 'join' | 'certified'>;
   /** The view's certificate is another; of an egress, the one in `mesh`. */
   readonly renewed: (view: EnvoyView, mesh?: string) => void;
   /** `all`: every proxy that catches connections is told of every service of its mesh (CAUSEWAY_XDS_SCOPE). */
@@ -68,9 +47,6 @@ export interface ZoneProxyAuthenticatorOptions {
 
 /** Most addresses that a proxy binds without having declared which: each is a listener of about 30 kB. */
 const MOST_BOUND = 2_000;
-
-/** How long a proxy waits for its enrolment before it is served, ms. */
-const LONGEST_ENROLMENT = 1_000;
 
 const NOTHING: ReadonlySet<string> = new Set();
 /** Kinds of which a change may end the belief in a certificate. */
@@ -85,17 +61,7 @@ export const TRUST_SOURCES: ReadonlySet<string> = new Set([
 const ZONE_PROXY_KINDS = { ingress: 'ZoneIngress', egress: 'ZoneEgress' } as const;
 
 type DataplaneNode = ProxyNode & { readonly type: 'dataplane' };
-type DataplaneOf = Pick<DataplaneNode, 'mesh' | 'name' | 'namespace'>;
 type ZoneProxyNode = Exclude<ProxyNode, DataplaneNode>;
-/** What a caller shows. */
-interface Shown {
-  /** Empty where there is none. */
-  readonly token: string;
-  readonly certificate?: X509Certificate | undefined;
-}
-/** Whose claims they are, and the certificate or the token that they come from. */
-type VerifiedClaims = Pick<DataplaneClaims, 'id' | 'binding' | 'expiresAt'> &
-  Pick<Shown, 'certificate'> & { readonly token?: JoiningCredential };
 type EgressNode = ProxyNode & { readonly type: 'egress' };
 type IngressNode = ProxyNode & { readonly type: 'ingress' };
 
@@ -111,7 +77,12 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
   /** Proxies that were admitted by a certificate. */
   private readonly certified = new Set<string>();
 
-  constructor(private readonly options: ZoneProxyAuthenticatorOptions) {}
+  /** Proves that callers are of a Dataplane of this zone. */
+  readonly dataplanes: DataplaneAuthenticator;
+
+  constructor(private readonly options: ZoneProxyAuthenticatorOptions) {
+    this.dataplanes = new DataplaneAuthenticator(options);
+  }
 
   /**
    * Rejects with Unauthenticated (no token, or none that is valid), Forbidden (of somebody else), NotFound (no such Dataplane),
@@ -136,19 +107,11 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
       await this.options.zoneTokens.verify(token, type);
       return this.zoneProxyOf(type, name).spec;
     }
-    const { binding } = await this.verifiedToken({ mesh }, token);
+    const { binding } = await this.dataplanes.verifyToken({ mesh }, token);
     if (document !== undefined) return readDocument({ document, mesh, name }).spec;
-    const { spec } = this.bound({ mesh, name }, binding);
+    const { spec } = this.dataplanes.bound({ mesh, name }, binding);
     const value: unknown = JSON.parse(JSON.stringify(spec));
     return isJsonObject(value) ? value : {};
-  }
-
-  /** The stored Dataplane that a certificate or a token holds for. Rejects with Unauthenticated, Forbidden, NotFound, Unavailable. */
-  async authoriseWorkload({ mesh, name, token, certificate }: WorkloadCaller): Promise<AuthorisedWorkload> {
-    const { binding, token: joining } = await this.verified({ mesh, name }, { token, certificate });
-    const dataplane = this.bound({ mesh, name }, binding);
-    await this.enrol(dataplane, joining);
-    return { dataplane: dataplane.id, binding };
   }
 
   onChange(listener: (proxies?: Iterable<string>) => void): () => void {
@@ -207,10 +170,10 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
 
   private async admitDataplane(
     node: DataplaneNode,
-    shown: Shown,
+    shown: ShownCredentials,
     { address }: ProxyCaller,
   ): Promise<AdmittedProxy<EnvoyView>> {
-    const { token, binding, expiresAt: until, certificate } = await this.verified(node, shown);
+    const { token, binding, expiresAt: until, certificate } = await this.dataplanes.verify(node, shown);
     const { mesh, name, document } = node;
     const known = dataplaneProxyId({ mesh, namespace: DEFAULT_NAMESPACE, name });
     // A proxy that is connected has registered: that its Dataplane is gone ends its streams.
@@ -218,8 +181,8 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
       if (!token) throw new Forbidden('a Dataplane is brought along with a dataplane token only');
       await this.options.registrar.register(known, { mesh, name, document, credential: token, until, address });
     }
-    const dataplane = this.bound(node, binding);
-    await this.enrolSoon(dataplane, token);
+    const dataplane = this.dataplanes.bound(node, binding);
+    await this.dataplanes.enrolSoon(dataplane, token);
     const proxy = dataplaneProxyId(dataplane.id);
     if (shown.certificate) this.certified.add(proxy);
     const listed = this.listed(node, dataplane);
@@ -241,69 +204,6 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     const bytes = bytesOnly(view);
     const owner = { owner: dataplane.id, ...(bytes !== undefined && { bytesOnly: bytes }) };
     return { proxy: { id: proxy, view, ...owner }, until, release };
-  }
-
-  /** By the certificate; by the token where there is none, or where it is not believed. */
-  private async verified(node: DataplaneOf, { token, certificate }: Shown): Promise<VerifiedClaims> {
-    if (!certificate) return this.verifiedToken(node, token);
-    try {
-      return { ...(await this.verifiedCertificate(node, certificate)), certificate };
-    } catch (error) {
-      if (token === '') throw error;
-      return this.verifiedToken(node, token);
-    }
-  }
-
-  /** A certificate holds for the Dataplanes whose id it has. */
-  private async verifiedCertificate(node: DataplaneOf, certificate: X509Certificate): Promise<VerifiedClaims> {
-    const { peers, idsOf, enrolments } = this.options;
-    const { uri, enrolment, expiresAt } = peers.verify(certificate, node.mesh);
-    const dataplane = this.stored(node);
-    const ids = idsOf(dataplane.id);
-    const [id = 'nobody: no MeshIdentity selects it'] = ids;
-    if (!ids.includes(uri)) throw new Forbidden(`the client certificate is of ${uri}, the Dataplane is ${id}`);
-    const services = (await enrolments.certified(dataplane.id, enrolment))?.spec.services;
-    const binding = { mesh: node.mesh, workload: workloadOf(dataplane), ...(services && { services }) };
-    return { id: '', binding, expiresAt };
-  }
-
-  /** Enrols the machine of a Dataplane that showed a token. A Dataplane that no machine registered was written by a user. */
-  private async enrol({ id, labels }: DataplaneResource, token: JoiningCredential | undefined): Promise<void> {
-    const isOfUser = labels[LEASED_BY] === undefined && labels[REGISTERED_BY] === undefined;
-    if (token) await this.options.enrolments.join(id, token, isOfUser);
-  }
-
-  /** The same before its proxy is served: one that cannot be enrolled for want of the store is served all the same, without a certificate. */
-  private async enrolSoon(dataplane: DataplaneResource, token: JoiningCredential | undefined): Promise<void> {
-    const isDone = this.enrol(dataplane, token).catch((error: unknown) => {
-      if (!(error instanceof Unavailable || error instanceof Conflict)) throw error;
-    });
-    // Where the store does not answer at all, nobody waits for it.
-    const waiting = new AbortController();
-    await Promise.race([isDone, this.options.clock.sleep(LONGEST_ENROLMENT, waiting.signal)]).finally(() =>
-      waiting.abort(),
-    );
-  }
-
-  private async verifiedToken({ mesh }: Pick<DataplaneNode, 'mesh'>, token: string): Promise<VerifiedClaims> {
-    if (token === '') throw new Unauthenticated('metadata "authorization": must have a dataplane token');
-    const claims = await this.options.dataplaneTokens.verify(token);
-    if (claims.binding.mesh === mesh) return { ...claims, token: claims };
-    throw new Forbidden(`the dataplane token is of mesh ${quoted(claims.binding.mesh)}, the proxy of ${quoted(mesh)}`);
-  }
-
-  /** The stored Dataplane, if the token holds for it. */
-  private bound(node: DataplaneOf, binding: WorkloadBinding): DataplaneResource {
-    const dataplane = this.stored(node);
-    const problem = bindingProblem(binding, dataplane);
-    if (problem !== undefined) throw new Forbidden(`the dataplane token ${problem}`);
-    return dataplane;
-  }
-
-  private stored(node: DataplaneOf): DataplaneResource {
-    const dataplane = dataplaneNamed(this.options, node);
-    if (dataplane) return dataplane;
-    throw new NotFound(`there is no Dataplane ${quoted(node.name)} in mesh ${quoted(node.mesh)} of this zone`);
   }
 
   private dataplaneView(

@@ -70,12 +70,6 @@ function isOwn({ at, process }: Inbound): boolean {
   return isOwnServiceAddress(process.address, at.address);
 }
 
-/** What of a Dataplane's inbounds services and their ports select by. */
-function selectedBy(dataplane: DataplaneResource | undefined): readonly unknown[] {
-  if (!dataplane) return [];
-  return inboundsOf(dataplane).map(({ port, name, tags, state }) => [port, name, tags, state === 'Ignored']);
-}
-
 /** Of inbounds with one listener the last. */
 function servedBy(inbounds: readonly Inbound[]): ServedInbounds {
   const byListener = new Map(inbounds.map((each) => [inboundListenerName(each.at), each]));

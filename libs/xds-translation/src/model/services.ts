@@ -7,11 +7,6 @@ export function isGroup(key: string): boolean {
   return key.startsWith('MeshMultiZoneService/');
 }
 
-/** Whether an identity key is that of a MeshExternalService. */
-function isExternal(key: string): boolean {
-  return key.startsWith('MeshExternalService/');
-}
-
 /** Whether the endpoints that a Dataplane is are the same before and after a change. */
 export function isSameEndpoint(before: Resource, after: Resource): boolean {
   return before.spec === after.spec && before.labels === after.labels;

@@ -127,11 +127,6 @@ export function egressClusterName(serverName: string, isRuled: boolean): string 
   return (isRuled ? RULED_EGRESS : EGRESS) + serverName;
 }
 
-/** Both names. */
-function egressClusterNames(serverName: string): readonly string[] {
-  return [false, true].map((isRuled) => egressClusterName(serverName, isRuled));
-}
-
 /** What a cluster named by `egressClusterName` is of; undefined for other clusters. */
 export function egressCluster(name: string): { readonly serverName: string; readonly isRuled: boolean } | undefined {
   for (const [prefix, isRuled] of [

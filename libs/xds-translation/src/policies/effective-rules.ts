@@ -19,11 +19,6 @@ export interface EffectiveRules {
   consumersOf(frontend: Identity): readonly string[];
 }
 
-/** The kinds whose effective specs are part of routes. */
-const ruleKinds: ReadonlySet<string> = new Set(
-  [TimeoutPolicy, RetryPolicy, FaultPolicy, HeaderPolicy].map(({ kind }) => kind),
-);
-
 /** What policies say of a rule. A spec that its kind does not know, of an older or newer zone, says nothing. */
 export function policiesAt(effective: EffectiveRules, at: RulePlace): RulePolicies {
   const specOf = <T>({ kind, read }: { kind: string; read: (spec: JsonObject) => T | undefined }): T | undefined => {

@@ -14,12 +14,6 @@ const [NAMES, ADDRESSES] = ['/names', '/addresses'];
 /** After the name of a mesh: the scope of what those of its proxies share that translate addresses in the kernel. */
 const DIRECT = '/direct';
 
-/** The scope of what gRPC clients of a mesh share. */
-const grpcScope = (mesh: string): string => mesh + GRPC;
-
-/** The scope of what proxies of a mesh share that translate addresses in the kernel. */
-const directScope = (mesh: string): string => mesh + DIRECT;
-
 /** The scopes in which a view's shared resources are kept. */
 export function scopesOf(view: EnvoyView): readonly string[] {
   return sharedScopes(view).flatMap((scope) => [scope, scope + hostScope(view)]);
