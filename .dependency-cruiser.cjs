@@ -6,7 +6,7 @@ const { existsSync, readdirSync, readFileSync } = require('node:fs');
 const { join } = require('node:path');
 
 const DOMAIN = 'resources|naming|ipam|sync|routing|policies|appmesh|kinds';
-const ENGINE = 'runtime|store|identity|meshes|controllers|admission|queries|access';
+const ENGINE = 'runtime|store|loops|identity|meshes|access|admission|controllers|queries';
 const ADAPTERS = 'store-postgres|leader-redis|kds|agent-service|dns|rest|grpc-api|api-client|telemetry';
 
 const TESTS = '\\.(e2e-)?spec\\.ts$|^test/|^bench/|^(libs|apps)/[^/]+/testing/';
@@ -103,19 +103,31 @@ module.exports = {
       'runtime-first',
       'libs/runtime knows no store.',
       { path: libs('runtime') },
-      { path: libs('store|identity|meshes|controllers|admission|queries|access') },
+      { path: libs('store|loops|identity|meshes|access|admission|controllers|queries') },
     ),
     rule(
       'store-below',
       'libs/store knows none of its users.',
       { path: libs('store') },
-      { path: libs('identity|meshes|controllers|admission|queries|access') },
+      { path: libs('loops|identity|meshes|access|admission|controllers|queries') },
+    ),
+    rule(
+      'loops-above-store',
+      'libs/loops runs any loop: it knows resources, runtime and store, no kind and no loop.',
+      { path: libs('loops'), pathNot: TESTS },
+      { path: '^libs/', pathNot: libs('resources|runtime|store|loops') },
+    ),
+    rule(
+      'controllers-above',
+      'libs/controllers is what a leader does with all the rest of the engine; only queries read it.',
+      { path: libs('loops|identity|meshes|access|admission|grpc-server'), pathNot: TESTS },
+      { path: libs('controllers|queries') },
     ),
     rule(
       'meshes-below',
       'libs/meshes reads the index; control loops, admission and queries read libs/meshes.',
       { path: libs('meshes') },
-      { path: libs('controllers|admission|queries|access') },
+      { path: libs('access|admission|controllers|queries') },
     ),
     rule(
       'adapters-apart',

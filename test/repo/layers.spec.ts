@@ -6,7 +6,7 @@ import { TrialTree } from './trial-tree';
 const REPO = resolve(__dirname, '..', '..');
 
 const LIBS =
-  'resources naming ipam sync routing policies kinds runtime store identity controllers admission queries access store-postgres leader-redis proto-gen grpc-server kds xds-server xds-translation agent-service dns rest grpc-api api-client agent telemetry'.split(
+  'resources naming ipam sync routing policies kinds runtime store loops identity controllers admission queries access store-postgres leader-redis proto-gen grpc-server kds xds-server xds-translation agent-service dns rest grpc-api api-client agent telemetry'.split(
     ' ',
   );
 const index = (lib: string): string => `libs/${lib}/src/index.ts`;
@@ -27,6 +27,9 @@ const OFFENDERS: readonly (readonly [rule: string, file: string, source: string]
   ['identity-without-adapters', 'libs/identity/src/uses-loops.ts', `import '@causeway/controllers';`],
   ['runtime-first', 'libs/runtime/src/uses-store.ts', `import type { x } from '@causeway/store';`],
   ['store-below', 'libs/store/src/uses-controllers.ts', `import '@causeway/controllers';`],
+  ['loops-above-store', 'libs/loops/src/uses-kinds.ts', `import '@causeway/kinds';`],
+  ['loops-above-store', 'libs/loops/src/uses-controllers.ts', `import '@causeway/controllers';`],
+  ['controllers-above', 'libs/access/src/uses-controllers.ts', `import '@causeway/controllers';`],
   ['meshes-below', 'libs/meshes/src/uses-admission.ts', `import '@causeway/admission';`],
   ['adapters-apart', 'libs/dns/src/uses-rest.ts', `import type { x } from '@causeway/rest';`],
   ['generated-code-apart', 'libs/rest/src/uses-protobuf.ts', `import '@causeway/proto-gen';`],
@@ -63,6 +66,8 @@ const CLEAN: Readonly<Record<string, string>> = {
   'libs/store/testing/index.ts': `import './rows'; import '../src/inner'; export const suite = 1;`,
   'libs/store/testing/rows.ts': `export const rows = 1;`,
   'libs/store/src/inner.ts': `import '@causeway/runtime';`,
+  'libs/loops/src/inner.ts': `import '@causeway/store';`,
+  'libs/access/src/publisher.ts': `import '@causeway/loops';`,
   'libs/kinds/src/zone.ts': `import '@causeway/naming'; defineKind({});`,
   'libs/kinds/src/core-kinds.ts': `import './mesh'; import './zone';`,
   'libs/dns/src/there.ts': `import { here } from './here'; export const there = here;`,

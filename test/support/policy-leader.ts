@@ -5,8 +5,8 @@ import {
   policyCounts,
   reportedPolicies,
   reportedRoutes,
-  type ControlLoop,
 } from '@causeway/controllers';
+import { type ControlLoop } from '@causeway/loops';
 import type { ProgressSource } from '@causeway/controllers/testing';
 import { FollowedPolicies, kindsOf, type FollowedRoutes } from '@causeway/meshes';
 import {

@@ -1,4 +1,5 @@
-import { createKumaRouteLoop, createRouteStatusLoop, LoopRunner, type ControlLoop } from '@causeway/controllers';
+import { createKumaRouteLoop, createRouteStatusLoop } from '@causeway/controllers';
+import { LoopRunner, type ControlLoop } from '@causeway/loops';
 import type { ProgressSource } from '@causeway/controllers/testing';
 import { FollowedRoutes } from '@causeway/meshes';
 import { isJsonArray, isJsonObject, ownZone, type Identity } from '@causeway/resources';

@@ -23,8 +23,8 @@ import {
   createTrustLoop,
   createZoneTrustLoop,
   GlobalProgress,
-  LoopRunner,
 } from '@causeway/controllers';
+import { LoopRunner } from '@causeway/loops';
 import { createZoneLifecycleLoop, unsupportedByKuma, type KumaOptions } from '@causeway/kds';
 import type { FollowedPolicies, FollowedRoutes, Meshes } from '@causeway/meshes';
 import type { Kind } from '@causeway/resources';

@@ -1,7 +1,4 @@
-/** Control loops of a leader, and what runs them (libs/controllers/README.md). */
-export { type ControlLoop, type LoopPlan } from './runner/control-loop';
-export { LoopRunner } from './runner/loop-runner';
-export { type LoopStats, type RunnerStats } from './runner/loop-state';
+/** Control loops of a leader (libs/controllers/README.md). */
 export { createZoneReconcilers, poolReports } from './zone-reconcilers';
 export { createMeshLoops } from './mesh/mesh-reconciler';
 export { meshesOfAuthority, TrustPublisher, unspreadDomains } from './trust/trust-publisher';

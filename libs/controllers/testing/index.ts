@@ -1,5 +1,4 @@
 /** Test support of this lib: what tests and benchmarks elsewhere import of its inside. Nothing that ships imports it. */
-export { runLoops } from '../src/runner/loop-runner';
 export { poolMetrics } from './pool-metrics';
 export type { ZoneReconcilersConfig } from '../src/zone-reconcilers';
 export { HostnameReconciler } from '../src/hostname/hostname-reconciler';

@@ -12,7 +12,7 @@ import {
 import { InboundChange } from '../matching/inbound-change';
 import { movesWorkloadIds } from '../matching/mesh-identities';
 import { SelectorMatcher, type SelectorTerm } from '../matching/selector-matcher';
-import { NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '../reconcile/keyed-reconciler';
+import { NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
 import type { ProxyDirectory } from '../proxies/proxy-directory';
 import { planAvailability, type AvailabilityFacts } from './plan-availability';
 import { movesMeshAuthority, WorkloadIds } from './workload-ids';

@@ -30,8 +30,8 @@ import {
   type KeyedReconciler,
   type Keys,
   type ReconcileResult,
-} from '../reconcile/keyed-reconciler';
-import type { ControlLoop } from '../runner/control-loop';
+  type ControlLoop,
+} from '@causeway/loops';
 import { UntoldCondition } from './kuma/untold-condition';
 import type { ToldPolicies } from './kuma/told-policies';
 import { planPolicyStatus } from './plan-policy-status';

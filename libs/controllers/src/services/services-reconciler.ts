@@ -10,7 +10,7 @@ import {
 import type { IndexChange, IndexReader } from '@causeway/store';
 import type { WorkloadIds } from '../availability/workload-ids';
 import { asDataplane, type DataplaneResource } from '../matching/dataplane-selector';
-import { NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '../reconcile/keyed-reconciler';
+import { NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
 import { isGenerated, planService, type BackingDataplane } from './plan-service';
 import { servicesOf, type GeneratedSpec } from './service-candidates';
 

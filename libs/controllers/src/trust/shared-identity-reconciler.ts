@@ -11,14 +11,7 @@ import { conditionOf, identityKey, withCondition, withoutConditions, type Resour
 import type { IndexChange, IndexReader } from '@causeway/store';
 import type { DataplaneResource } from '../matching/dataplane-selector';
 import { identitiesByMesh, movesWorkloadIds } from '../matching/mesh-identities';
-import {
-  KeyedLoop,
-  NO_KEYS,
-  RESCAN,
-  type KeyedReconciler,
-  type Keys,
-  type ReconcileResult,
-} from '../reconcile/keyed-reconciler';
+import { KeyedLoop, NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
 
 /** The condition of a Dataplane whose SPIFFE id another workload has too: to everybody they are one caller. */
 export const SHARED_IDENTITY = 'SharedIdentity';

@@ -6,14 +6,7 @@ import { identityKey, jsonEqual, type Identity, type JsonValue, type Resource } 
 import { onAbort } from '@causeway/runtime';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import { isKeptFromSync } from '@causeway/sync';
-import {
-  KeyedLoop,
-  NO_KEYS,
-  RESCAN,
-  type KeyedReconciler,
-  type Keys,
-  type ReconcileResult,
-} from '../../reconcile/keyed-reconciler';
+import { KeyedLoop, NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
 import { kumaService, protocolOf } from '../../routes/kuma/kuma-services';
 import { effectiveOfGlobal, type PoliciesSource } from './effective-of-global';
 import { KumaServerTable } from './kuma-servers';

@@ -1,6 +1,6 @@
 import { identityKey, type Condition, type Resource } from '@causeway/resources';
 import { namesOf, type ProgressSource } from '../../progress/progress';
-import { RESCAN } from '../../reconcile/keyed-reconciler';
+import { RESCAN } from '@causeway/loops';
 import { UNSUPPORTED_BY_KUMA } from '../../routes/programmed';
 import type { ToldPolicies } from './told-policies';
 

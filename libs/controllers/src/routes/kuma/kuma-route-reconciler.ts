@@ -4,14 +4,7 @@ import { routeKinds } from '@causeway/routing';
 import { onAbort } from '@causeway/runtime';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import { isKeptFromSync, MeshView, type ExportDefault } from '@causeway/sync';
-import {
-  KeyedLoop,
-  NO_KEYS,
-  RESCAN,
-  type KeyedReconciler,
-  type Keys,
-  type ReconcileResult,
-} from '../../reconcile/keyed-reconciler';
+import { KeyedLoop, NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
 import { kumaServices, nameKey, serviceKey } from './kuma-services';
 import { meshHttpRoute, type KumaRoute, type KumaServices } from './mesh-http-route';
 import { isMadeOfRoute, MESH_HTTP_ROUTE, meshHttpRouteId, planMeshHttpRoute } from './plan-mesh-http-route';
