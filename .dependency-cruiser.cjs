@@ -6,7 +6,7 @@ const { existsSync, readdirSync, readFileSync } = require('node:fs');
 const { join } = require('node:path');
 
 const DOMAIN = 'resources|naming|ipam|sync|routing|policies|appmesh|kinds';
-const ENGINE = 'runtime|store|loops|identity|meshes|access|admission|controllers|queries';
+const ENGINE = 'runtime|store|loops|dataplanes|identity|meshes|access|admission|controllers|queries';
 const ADAPTERS = 'store-postgres|leader-redis|kds|agent-service|dns|rest|grpc-api|api-client|telemetry';
 
 const TESTS = '\\.(e2e-)?spec\\.ts$|^test/|^bench/|^(libs|apps)/[^/]+/testing/';
@@ -90,7 +90,7 @@ module.exports = {
       'libs/identity is engine above the store: it may use the library of certificates, but no adapter and no framework.',
       { path: libs('identity'), pathNot: TESTS },
       {
-        pathNot: `${libs(`${DOMAIN}|runtime|store|identity`)}|${packages('typebox|@peculiar/x509|reflect-metadata')}|^(node:)?crypto$`,
+        pathNot: `${libs(`${DOMAIN}|runtime|store|dataplanes|identity`)}|${packages('typebox|@peculiar/x509|reflect-metadata')}|^(node:)?crypto$`,
       },
     ),
     rule(
@@ -103,13 +103,13 @@ module.exports = {
       'runtime-first',
       'libs/runtime knows no store.',
       { path: libs('runtime') },
-      { path: libs('store|loops|identity|meshes|access|admission|controllers|queries') },
+      { path: libs('store|loops|dataplanes|identity|meshes|access|admission|controllers|queries') },
     ),
     rule(
       'store-below',
       'libs/store knows none of its users.',
       { path: libs('store') },
-      { path: libs('loops|identity|meshes|access|admission|controllers|queries') },
+      { path: libs('loops|dataplanes|identity|meshes|access|admission|controllers|queries') },
     ),
     rule(
       'loops-above-store',
@@ -118,9 +118,15 @@ module.exports = {
       { path: '^libs/', pathNot: libs('resources|runtime|store|loops') },
     ),
     rule(
+      'dataplanes-low',
+      'libs/dataplanes is built of the domain: identity, meshes and adapters read it.',
+      { path: libs('dataplanes'), pathNot: TESTS },
+      { path: '^libs/', pathNot: libs(`${DOMAIN}|dataplanes`) },
+    ),
+    rule(
       'controllers-above',
       'libs/controllers is what a leader does with all the rest of the engine; only queries read it.',
-      { path: libs('loops|identity|meshes|access|admission|grpc-server'), pathNot: TESTS },
+      { path: libs('loops|dataplanes|identity|meshes|access|admission|grpc-server'), pathNot: TESTS },
       { path: libs('controllers|queries') },
     ),
     rule(

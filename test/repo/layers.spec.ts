@@ -6,7 +6,7 @@ import { TrialTree } from './trial-tree';
 const REPO = resolve(__dirname, '..', '..');
 
 const LIBS =
-  'resources naming ipam sync routing policies kinds runtime store loops identity controllers admission queries access store-postgres leader-redis proto-gen grpc-server kds xds-server xds-translation agent-service dns rest grpc-api api-client agent telemetry'.split(
+  'resources naming ipam sync routing policies kinds runtime store loops dataplanes identity controllers admission queries access store-postgres leader-redis proto-gen grpc-server kds xds-server xds-translation agent-service dns rest grpc-api api-client agent telemetry'.split(
     ' ',
   );
 const index = (lib: string): string => `libs/${lib}/src/index.ts`;
@@ -29,6 +29,7 @@ const OFFENDERS: readonly (readonly [rule: string, file: string, source: string]
   ['store-below', 'libs/store/src/uses-controllers.ts', `import '@causeway/controllers';`],
   ['loops-above-store', 'libs/loops/src/uses-kinds.ts', `import '@causeway/kinds';`],
   ['loops-above-store', 'libs/loops/src/uses-controllers.ts', `import '@causeway/controllers';`],
+  ['dataplanes-low', 'libs/dataplanes/src/uses-store.ts', `import '@causeway/store';`],
   ['controllers-above', 'libs/access/src/uses-controllers.ts', `import '@causeway/controllers';`],
   ['meshes-below', 'libs/meshes/src/uses-admission.ts', `import '@causeway/admission';`],
   ['adapters-apart', 'libs/dns/src/uses-rest.ts', `import type { x } from '@causeway/rest';`],
@@ -62,7 +63,8 @@ const CLEAN: Readonly<Record<string, string>> = {
   ...Object.fromEntries(LIBS.map((lib) => [index(lib), 'export const x = 1;'])),
   'libs/resources/src/inner.ts': `import 'typebox'; import 'node:crypto';`,
   'libs/access/src/inner.ts': `import 'jose'; import '@peculiar/x509'; import '@causeway/store';`,
-  'libs/identity/src/inner.ts': `import '@peculiar/x509'; import '@causeway/store'; import 'node:crypto';`,
+  'libs/dataplanes/src/inner.ts': `import '@causeway/kinds';`,
+  'libs/identity/src/inner.ts': `import '@causeway/dataplanes'; import '@peculiar/x509'; import '@causeway/store'; import 'node:crypto';`,
   'libs/store/testing/index.ts': `import './rows'; import '../src/inner'; export const suite = 1;`,
   'libs/store/testing/rows.ts': `export const rows = 1;`,
   'libs/store/src/inner.ts': `import '@causeway/runtime';`,

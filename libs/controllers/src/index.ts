@@ -16,20 +16,7 @@ export { createZoneTrustLoop, TrustAcceptanceReporter } from './trust/trust-acce
 export { createTrustLoop } from './trust/trust-reconciler';
 export { createMeshAuthorityLoop } from './trust/mesh-authority-loop';
 export { createConditionsReconciler } from './conditions/conditions-reconciler';
-export {
-  asDataplane,
-  dataplaneValues,
-  inboundsOf,
-  selectedDataplanes,
-  selectorOf,
-  type DataplaneInbound,
-  type DataplaneResource,
-  type ServiceResource,
-} from './matching/dataplane-selector';
-export { movesWorkloadIds } from './matching/mesh-identities';
 export { movesMeshAuthority, WorkloadIds } from './availability/workload-ids';
-export { InboundChange } from './matching/inbound-change';
-export { SelectorMatcher, type SelectorTerm } from './matching/selector-matcher';
 export { tombstoneRetention } from './vip/tombstone-retention';
 export { type HostnameEntry, type HostnamePage } from './explain/explain-hostname';
 export { HostnameExplainer, type ZonedHostnameRef } from './explain/hostname-explainer';

@@ -1,4 +1,5 @@
 /** Test support of this lib: what tests and benchmarks elsewhere import of its inside. Nothing that ships imports it. */
+export { planAvailability } from '../src/availability/plan-availability';
 export { poolMetrics } from './pool-metrics';
 export type { ZoneReconcilersConfig } from '../src/zone-reconcilers';
 export { HostnameReconciler } from '../src/hostname/hostname-reconciler';

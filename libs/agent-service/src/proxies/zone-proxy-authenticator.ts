@@ -7,9 +7,11 @@ import {
   type Enrolments,
   type JoiningCredential,
   type WorkloadBinding,
+  movesWorkloadIds,
 } from '@causeway/identity';
 import { Enrolment, WorkloadRevocation } from '@causeway/kinds';
-import { LEASED_BY, movesWorkloadIds, REGISTERED_BY, type DataplaneResource } from '@causeway/controllers';
+import { LEASED_BY, REGISTERED_BY } from '@causeway/controllers';
+import { type DataplaneResource } from '@causeway/dataplanes';
 import {
   Conflict,
   Forbidden,

@@ -20,7 +20,7 @@ import { MeshService } from '@causeway/kinds';
 import type { PutChange } from '@causeway/store';
 import { countProxies, instancesPart, stateOf } from '../availability/plan-availability';
 import { identitiesPart, serviceIdentities } from '../availability/workload-ids';
-import type { DataplaneResource } from '../matching/dataplane-selector';
+import type { DataplaneResource } from '@causeway/dataplanes';
 import type { ReconcileResult } from '@causeway/loops';
 import type { GeneratedSpec } from './service-candidates';
 

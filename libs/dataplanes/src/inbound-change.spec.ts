@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { JsonObject, Resource } from '@causeway/resources';
-import { planAvailability } from '../availability/plan-availability';
+import { planAvailability } from '@causeway/controllers/testing';
 import { asDataplane, selectorOf, type DataplaneResource, type ServiceResource } from './dataplane-selector';
 import { InboundChange } from './inbound-change';
 

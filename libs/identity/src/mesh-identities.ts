@@ -1,4 +1,5 @@
-import { presetPath, type MeshIdentityResource } from '@causeway/identity';
+import { presetPath } from './identity-paths';
+import { type MeshIdentityResource } from './workload-id';
 import { IdentityPathState, MeshIdentity, type IdentityPathStateSpec } from '@causeway/kinds';
 import { jsonEqual, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
