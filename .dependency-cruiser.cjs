@@ -143,12 +143,24 @@ module.exports = {
     ),
     rule(
       'generated-code-apart',
-      'Only the adapters of gRPC and the agent read the generated protobuf code: apps use api-client.',
+      'Only the adapters of gRPC, libs/kuma and the agent read the generated protobuf code: apps use api-client.',
       {
         path: '^(libs|apps)/',
-        pathNot: `^libs/(proto-gen|kds|xds-server|xds-translation|agent-service|grpc-api|api-client|agent)/src/|${TESTS}`,
+        pathNot: `^libs/(proto-gen|kuma|kds|xds-server|xds-translation|agent-service|grpc-api|api-client|agent)/src/|${TESTS}`,
       },
       { path: libs('proto-gen') },
+    ),
+    rule(
+      'kuma-below',
+      'libs/kuma translates: it knows the engine and the generated messages, and no adapter and no listener.',
+      { path: libs('kuma'), pathNot: TESTS },
+      { path: libs(`${ADAPTERS}|grpc-server|xds-server|xds-translation|agent|access|admission|queries`) },
+    ),
+    rule(
+      'kuma-for-sync',
+      'Only sync and the program of the global know how Kuma says things.',
+      { path: '^(libs|apps)/', pathNot: `^libs/(kuma|kds)/src/|^apps/global/|${TESTS}` },
+      { path: libs('kuma') },
     ),
     rule(
       'grpc-server-below',

@@ -1,5 +1,5 @@
 import { GlobalProgress } from '@causeway/controllers';
-import { meshHttpRouteId } from '@causeway/controllers/testing';
+import { meshHttpRouteId } from '@causeway/kuma/testing';
 import { isJsonArray, isJsonObject, type JsonObject, type Resource } from '@causeway/resources';
 import { KumaZone } from '../support/kuma-zone';
 import { parentsOf, RouteLeader } from '../support/route-leader';

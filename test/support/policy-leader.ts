@@ -1,5 +1,5 @@
+import { createKumaPolicyLoop } from '@causeway/kuma';
 import {
-  createKumaPolicyLoop,
   createPolicyStatusLoop,
   createProgressReporter,
   policyCounts,

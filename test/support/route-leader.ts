@@ -1,4 +1,5 @@
-import { createKumaRouteLoop, createRouteStatusLoop } from '@causeway/controllers';
+import { createKumaRouteLoop } from '@causeway/kuma';
+import { createRouteStatusLoop } from '@causeway/controllers';
 import { LoopRunner, type ControlLoop } from '@causeway/loops';
 import type { ProgressSource } from '@causeway/controllers/testing';
 import { FollowedRoutes } from '@causeway/meshes';

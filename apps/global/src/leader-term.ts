@@ -12,8 +12,6 @@ import {
   createDefinitionsLoop,
   createExternalTrustLoop,
   createKeptSecretsLoop,
-  createKumaPolicyLoop,
-  createKumaRouteLoop,
   createMeshAuthorityLoop,
   createPolicyStatusLoop,
   policyCounts,
@@ -24,8 +22,9 @@ import {
   createZoneTrustLoop,
   GlobalProgress,
 } from '@causeway/controllers';
+import { createKumaPolicyLoop, createKumaRouteLoop, type KumaOptions } from '@causeway/kuma';
 import { LoopRunner } from '@causeway/loops';
-import { createZoneLifecycleLoop, unsupportedByKuma, type KumaOptions } from '@causeway/kds';
+import { createZoneLifecycleLoop, unsupportedByKuma } from '@causeway/kds';
 import type { FollowedPolicies, FollowedRoutes, Meshes } from '@causeway/meshes';
 import type { Kind } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';

@@ -32,9 +32,8 @@ export { WorkloadRevoker, type RevocationPlan } from './enrolments/workload-revo
 export { REGISTERED_BY } from './proxies/abandoned-dataplanes';
 export { ProxyDirectory } from './proxies/proxy-directory';
 export { proxiesWithoutAuthority, type KnownProxy } from './proxies/known-proxies';
-export { createKumaRouteLoop } from './routes/kuma/kuma-route-reconciler';
-export { createKumaPolicyLoop } from './policies/kuma/kuma-policy-reconciler';
 export { createPolicyStatusLoop, policyCounts } from './policies/policy-status-reconciler';
+export { type KumaPolicies } from './policies/kuma-policies';
 export { reportedPolicies } from './policies/reported-policies';
 export { planeOf } from './progress/planes';
 export { GlobalProgress } from './progress/global-progress';
