@@ -95,7 +95,7 @@ interface Attached extends Pick<ControlPlaneCore<GlobalSettings>, 'cp' | 'regist
   readonly exportDefault: GlobalSettings['CAUSEWAY_EXPORT_DEFAULT'];
 }
 
-/** What becomes of routes and policies: what zones of Kuma are told of them, and their status. */
+/** What becomes of routes and policies: their translation for zones of Kuma, and their status. */
 function attachedLoops(
   options: Attached,
   zones: () => readonly string[] | undefined,
@@ -110,7 +110,7 @@ function attachedLoops(
     kumaRoutes.loop,
     kumaPolicies.loop,
     ...createAppMeshLoops({ cp, routes }, term),
-    createRouteStatusLoop({ ...known, routes, kuma: kumaRoutes.told }, term),
-    createPolicyStatusLoop({ ...known, policies, kindOf, kuma: kumaPolicies.told }, term),
+    createRouteStatusLoop({ ...known, routes, kuma: kumaRoutes.translations }, term),
+    createPolicyStatusLoop({ ...known, policies, kindOf, kuma: kumaPolicies.translations }, term),
   ];
 }

@@ -1,10 +1,10 @@
-/** Knows of which policies zones of Kuma are told (docs/reference/kuma-interop.md, Policies in zones of Kuma). */
+/** Knows which policies are sent to zones of Kuma in full (docs/reference/kuma-interop.md, Policies in zones of Kuma). */
 export interface KumaPolicies {
   /**
-   * Why they are not told of all that a policy says: empty where they are, or where it takes effect nowhere there; undefined where that
-   * is not known yet. `key`: of the policy, by `identityKey`.
+   * Returns why a policy is not sent in full: empty if it is, or if it takes effect nowhere there; undefined if that is not known yet.
+   * `key`: of the policy, by `identityKey`.
    */
   reasonOf(key: string): string | undefined;
-  /** Keys of the policies of which `reasonOf` says something else since the call before. */
+  /** Returns the keys of the policies whose `reasonOf` has changed since the call before. */
   takeSaid(): readonly string[];
 }

@@ -75,15 +75,15 @@ export function ownerKind(insight: string): string {
   return OWNER_OF.get(insight) ?? '';
 }
 
-/** What a zone told of the proxy of this resource; undefined where it told nothing. */
+/** Returns the insight that a zone sent of this resource's proxy; undefined if it sent none. */
 export function storedInsight(index: Pick<IndexReader, 'byIdentityKey'>, { id }: Resource): JsonObject | undefined {
   const key = insightKey(id);
   return key === undefined ? undefined : index.byIdentityKey(key)?.spec;
 }
 
 /**
- * Whether two insights say the same but for counters, which change with everything that a proxy is told and are not worth a write:
- * `before` then stays.
+ * Returns `before` if two insights differ in counters only, which change with every response to a proxy and are not worth a write; else
+ * `spec`.
  */
 export function withoutCounters(spec: JsonObject, before: JsonObject | undefined): JsonObject {
   return before && JSON.stringify(essence(before)) === JSON.stringify(essence(spec)) ? before : spec;

@@ -10,7 +10,8 @@ import { retryConf, type RuleSpecs, type TranslatedConf } from './mesh-retry';
 import { timeoutConf } from './mesh-timeout';
 import { permissionConf } from './mesh-traffic-permission';
 
-const said = (told: TranslatedConf): unknown => (told.ok ? (told.conf ?? 'nothing') : told.reason);
+const outcome = (translated: TranslatedConf): unknown =>
+  translated.ok ? (translated.conf ?? 'nothing') : translated.reason;
 
 describe('a TimeoutPolicy as a MeshTimeout of Kuma', () => {
   it.each<[string, RuleSpecs, unknown]>([
@@ -18,7 +19,7 @@ describe('a TimeoutPolicy as a MeshTimeout of Kuma', () => {
     ['a policy that says nothing', { timeout: {} }, 'nothing'],
     ['a request; without a byte 30m, as here', { timeout: { request: '10s' } }, ['10s', '1800s']],
     ['parts of a second', { timeout: { request: '1s500ms', idle: '250ms' } }, ['1500ms', '250ms']],
-    ['no limit of the request, where only idle is said: Kuma has 15s', { timeout: { idle: '1h' } }, ['0s', '3600s']],
+    ['no limit of the request, where only idle is set: Kuma has 15s', { timeout: { idle: '1h' } }, ['0s', '3600s']],
     ['no limits', { timeout: { request: '0s', idle: '0s' } }, ['0s', '0s']],
     [
       'an attempt that is as long as the request',
@@ -34,7 +35,7 @@ describe('a TimeoutPolicy as a MeshTimeout of Kuma', () => {
   ])('%s', (_, specs, want) => {
     if (specs.timeout) expect(TimeoutPolicy.read(specs.timeout)).toBe(specs.timeout);
     const [requestTimeout, streamIdleTimeout] = Array.isArray(want) ? (want as string[]) : [];
-    expect(said(timeoutConf(specs, false))).toEqual(
+    expect(outcome(timeoutConf(specs, false))).toEqual(
       want === 'nothing' ? want : { http: { requestTimeout, streamIdleTimeout } },
     );
   });
@@ -43,7 +44,7 @@ describe('a TimeoutPolicy as a MeshTimeout of Kuma', () => {
     [{ timeout: { request: '5s', backendRequest: '1s' } }],
     [{ timeout: { backendRequest: '1s' } }],
   ])('is not made of %j, but where a MeshRetry limits attempts', (specs) => {
-    expect(said(timeoutConf(specs, false))).toContain('backendRequest limits one attempt');
+    expect(outcome(timeoutConf(specs, false))).toContain('backendRequest limits one attempt');
     expect(timeoutConf(specs, true)).toMatchObject({ ok: true });
   });
 });
@@ -51,7 +52,7 @@ describe('a TimeoutPolicy as a MeshTimeout of Kuma', () => {
 describe('a RetryPolicy as a MeshRetry of Kuma', () => {
   const http = (retry: RetrySpec, protocol = 'http', more: RuleSpecs = {}): unknown => {
     expect(RetryPolicy.read(retry)).toBe(retry);
-    return said(retryConf({ ...more, retry }, protocol));
+    return outcome(retryConf({ ...more, retry }, protocol));
   };
   const usual = {
     numRetries: 4,
@@ -91,8 +92,8 @@ describe('a RetryPolicy as a MeshRetry of Kuma', () => {
     expect(http({ on: ['reset'] }, 'http', { timeout })).toMatchObject({ http: { perTryTimeout: want } });
   });
 
-  it('nothing is said without a policy, or of one that says nothing', () => {
-    expect(said(retryConf({}, 'http'))).toBe('nothing');
+  it('nothing is sent without a policy, or for an empty one', () => {
+    expect(outcome(retryConf({}, 'http'))).toBe('nothing');
     expect(http({})).toBe('nothing');
   });
 
@@ -130,7 +131,7 @@ describe('an AccessPolicy as a MeshTrafficPermission of Kuma', () => {
   const match = (name: string) => ({ spiffeID: { type: 'Exact', value: id(name) } });
   const access = (spec: AccessSpec, defaultAccess: 'Allow' | 'Deny' = 'Allow'): unknown => {
     expect(AccessPolicy.read(spec)).toBe(spec);
-    return said(permissionConf(spec, defaultAccess, []));
+    return outcome(permissionConf(spec, defaultAccess, []));
   };
 
   it('lets in whom it allows, each id once, in order', () => {
@@ -154,7 +155,7 @@ describe('an AccessPolicy as a MeshTrafficPermission of Kuma', () => {
       deny: { b: { from: [{ spiffeId: { type: 'Exact', value: inShop('job') } }] } },
     };
     const named = (value: string) => ({ spiffeID: { type: 'Exact', value } });
-    expect(said(permissionConf(spec, 'Deny', changing))).toEqual({
+    expect(outcome(permissionConf(spec, 'Deny', changing))).toEqual({
       deny: [named(inShop('job')), match('job')],
       allow: [named(inShop('api')), named(inShop('web')), match('web')],
     });
@@ -162,7 +163,7 @@ describe('an AccessPolicy as a MeshTrafficPermission of Kuma', () => {
 
   it.each<[string, AccessSpec, 'Allow' | 'Deny']>([
     ['says nothing', {}, 'Allow'],
-    ['allows nobody: Kuma lets nobody in unless told', { allow: {} }, 'Allow'],
+    ['allows nobody: Kuma lets nobody in by default', { allow: {} }, 'Allow'],
     ['denies some where nobody else may call', { deny: { a: exact('web') } }, 'Deny'],
   ])('tells nothing where a policy %s', (_, spec, defaultAccess) => {
     expect(access(spec, defaultAccess)).toBe('nothing');

@@ -12,8 +12,8 @@ function service(name: string, zone: string, more: { readonly labels?: Record<st
   return storedResource({ ...idOf('MeshService', name), zone }, { spec, labels });
 }
 
-/** The keys of all that is told of services. */
-const toldOf = (...services: readonly Resource[]): readonly string[] =>
+/** The keys of all that is made for services. */
+const keysFor = (...services: readonly Resource[]): readonly string[] =>
   services
     .flatMap(({ id }) =>
       (Object.keys(kumaPolicyKinds) as (keyof typeof kumaPolicyKinds)[]).map((kind) => kumaPolicyId(kind, id)),
@@ -21,7 +21,7 @@ const toldOf = (...services: readonly Resource[]): readonly string[] =>
     .map(identityKey)
     .sort();
 
-describe('of which services zones of Kuma may be told something else once one has changed', () => {
+describe('which services are translated again once one has changed', () => {
   const east = service('web', 'east');
   const west = service('web', 'west');
   const other = service('api', 'east');
@@ -48,25 +48,25 @@ describe('of which services zones of Kuma may be told something else once one ha
     return [...reconciler.keysOf({ key: identityKey(id), id, before, after }, index)].sort();
   }
 
-  it('a namesake in another zone comes: each zone takes its own first, so nothing is told of both', () => {
-    expect(stale([east, other], { after: west })).toEqual(toldOf(east, west));
+  it('one of the same name comes in another zone: each zone takes its own first, so neither is sent', () => {
+    expect(stale([east, other], { after: west })).toEqual(keysFor(east, west));
   });
 
-  it('a namesake goes, or is called otherwise', () => {
-    expect(stale([east, west, other], { before: west })).toEqual(toldOf(east, west));
+  it('one of the same name goes, or gets another name', () => {
+    expect(stale([east, west, other], { before: west })).toEqual(keysFor(east, west));
     const renamed = service('web', 'west', { labels: { [Label.displayName]: 'shop' } });
-    expect(stale([east, west, other], { before: west, after: renamed })).toEqual(toldOf(east, west));
+    expect(stale([east, west, other], { before: west, after: renamed })).toEqual(keysFor(east, west));
   });
 
-  it('one of three namesakes goes: nothing is told of the other two, as before', () => {
-    expect(stale([east, west, service('web', 'north')], { before: west })).toEqual(toldOf(west));
+  it('one of three of the same name goes: the other two are not sent, as before', () => {
+    expect(stale([east, west, service('web', 'north')], { before: west })).toEqual(keysFor(west));
   });
 
-  it('no zone is of Kuma: nothing is told of any', () => {
-    expect(stale([east, other], { after: west }, [])).toEqual(toldOf(west));
+  it('no zone is of Kuma: none is sent', () => {
+    expect(stale([east, other], { after: west }, [])).toEqual(keysFor(west));
   });
 
-  it('its counts alone change: nothing else is told', () => {
+  it('its counts alone change: nothing is translated again', () => {
     const counted = { ...east, status: { dataplaneProxies: { total: 1 } } };
     expect(stale([east, west], { before: east, after: counted })).toEqual([]);
   });

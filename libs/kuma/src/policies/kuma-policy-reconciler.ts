@@ -20,10 +20,10 @@ import {
 } from './plan-kuma-policy';
 import type { KumaPolicies } from '@causeway/controllers';
 import { SameNamedServices } from './same-named-services';
-import { translateService, type ServiceTranslation } from './service-translation';
+import { NOTHING, translateService, type ServiceTranslation } from './service-translation';
 import { NotTranslatedPolicies } from './not-translated-policies';
 
-/** What is made for zones of Kuma of the global's policies. */
+/** Sources of the policies that are made for zones of Kuma. */
 export interface KumaPoliciesOptions {
   readonly meshes: Pick<Meshes, 'served' | 'version'>;
   /** They follow the index since before the loop did. */
@@ -37,9 +37,9 @@ const SERVICES: readonly string[] = ['MeshService', 'MeshMultiZoneService'];
 const KINDS = Object.keys(kumaPolicyKinds).filter(isKumaPolicyKind);
 const OF_REQUESTS: readonly string[] = [TimeoutPolicy.kind, RetryPolicy.kind];
 const KEPT = 'its label keeps it from sync';
-const NAMESAKES = 'several services may have its name: each zone takes its own first';
+const SAME_NAMES = 'several services may have its name: each zone takes its own first';
 
-/** Servers of Kuma end requests after 15 s by themselves, whatever their clients may wait: that is for clients to say. */
+/** Servers of Kuma end requests after 15 s by themselves, however long their clients would wait: here only clients set a limit. */
 const SERVERS = {
   targetRef: { kind: 'Mesh', proxyTypes: ['Sidecar'] },
   rules: [{ default: { http: { requestTimeout: '0s', streamIdleTimeout: '0s' } } }],
@@ -52,8 +52,8 @@ interface Made {
 }
 
 /**
- * Keeps, while there are zones of Kuma, what those are told of the global's TimeoutPolicies, RetryPolicies and AccessPolicies: one
- * MeshTimeout, MeshRetry and MeshTrafficPermission for each service where it is exact (docs/reference/kuma-interop.md, Policies in zones of
+ * Translates the global's TimeoutPolicies, RetryPolicies and AccessPolicies while there are zones of Kuma: keeps one MeshTimeout,
+ * MeshRetry and MeshTrafficPermission for each service whose policies Kuma can express exactly (docs/reference/kuma-interop.md, Policies in zones of
  * Kuma). A change costs the services that it touches; another set of zones of Kuma, or another default of a mesh, costs all.
  */
 export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
@@ -61,10 +61,10 @@ export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
   readonly looksOutside = true;
   private readonly made = new Map<string, Made>();
   private readonly servers = new KumaServerTable();
-  /** Empty without zones of Kuma: nothing is told then, and the first of them costs all. */
-  private readonly namesakes = new SameNamedServices();
-  private readonly untold = new NotTranslatedPolicies();
-  /** By mesh: keys of the MeshTimeouts that are told. */
+  /** Empty without zones of Kuma: nothing is sent then, and the first of them costs all. */
+  private readonly sameNames = new SameNamedServices();
+  private readonly notTranslated = new NotTranslatedPolicies();
+  /** By mesh: keys of the MeshTimeouts that are kept. */
   private readonly timeouts = new Map<string, Set<string>>();
   /** What was not looked at since the loop began; undefined before that. */
   private pending: Set<string> | undefined;
@@ -95,31 +95,31 @@ export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
     if (policy && isKeptFromSync(policy)) return KEPT;
     if (kind !== AccessPolicy.kind && !OF_REQUESTS.includes(kind))
       return `a ${kind || 'policy of this kind'} is not translated`;
-    if (this.pending?.size === 0) return this.untold.reasonOf(key);
+    if (this.pending?.size === 0) return this.notTranslated.reasonOf(key);
     this.asked.add(key);
     return undefined;
   }
 
   takeSaid(): readonly string[] {
-    const said = new Set(this.untold.takeChanged());
-    if (this.pending?.size !== 0) return [...said];
-    for (const key of this.asked) said.add(key);
+    const changed = new Set(this.notTranslated.takeChanged());
+    if (this.pending?.size !== 0) return [...changed];
+    for (const key of this.asked) changed.add(key);
     this.asked.clear();
-    return [...said];
+    return [...changed];
   }
 
   *seed(index: IndexReader, reason: 'reset' | 'rescan'): Iterable<Keys> {
     this.index = index;
     if (reason === 'reset') {
-      for (const known of [this.made, this.servers, this.untold, this.timeouts]) known.clear();
+      for (const known of [this.made, this.servers, this.notTranslated, this.timeouts]) known.clear();
       this.pending = new Set();
     }
-    this.namesakes.clear();
+    this.sameNames.clear();
     for (const kind of SERVICES) {
       for (const service of index.ofKind(kind)) {
         const key = identityKey(service.id);
         this.servers.put(key, service);
-        if (this.isTold) this.namesakes.put(key, { before: undefined, after: service }, index);
+        if (this.hasZones) this.sameNames.put(key, { before: undefined, after: service }, index);
         yield this.wait(this.keysFor(service.id));
       }
     }
@@ -138,7 +138,7 @@ export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
     }
     if (!SERVICES.includes(id.kind)) return NO_KEYS;
     const isUnchanged = before !== undefined && after !== undefined && isSame(before, after);
-    const others = isUnchanged || !this.isTold ? [] : this.namesakes.put(key, { before, after }, index);
+    const others = isUnchanged || !this.hasZones ? [] : this.sameNames.put(key, { before, after }, index);
     if (this.servers.put(key, after)) return [RESCAN];
     if (isUnchanged) return NO_KEYS;
     const found = others.flatMap((other) => index.byIdentityKey(other)?.id ?? []);
@@ -170,7 +170,7 @@ export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
     const of = index.byIdentityKey(made?.of ?? '');
     if (!made || !of) {
       this.made.delete(key);
-      this.keep(key, '', { told: [], untold: [] });
+      this.keep(key, '', NOTHING);
       return held && { change: planKumaPolicy(held.id, held, undefined) };
     }
     const id = kumaPolicyId(made.kind, of.id);
@@ -178,7 +178,7 @@ export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
       const isWanted = zones.length > 0 && this.timeouts.has(of.id.name);
       return { change: planKumaPolicy(id, held, isWanted ? { of, spec: SERVERS } : undefined) };
     }
-    const found = zones.length > 0 ? this.translate(made.kind, of, index) : { told: [], untold: [] };
+    const found = zones.length > 0 ? this.translate(made.kind, of, index) : NOTHING;
     const isTaken = found.spec !== undefined && held !== undefined && !isMadeOfPolicies(held);
     this.keep(key, `${of.id.kind} ${of.id.name}`, isTaken ? taken(found, id) : found);
     return { change: planKumaPolicy(id, held, found.spec && { of, spec: found.spec }) };
@@ -187,13 +187,13 @@ export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
   private translate(kind: KumaPolicyKind, service: Resource, index: IndexReader): ServiceTranslation {
     const { table } = this.options.routes;
     const frontend = table.frontend(service.id);
-    if (!frontend) return { told: [], untold: [] };
+    if (!frontend) return NOTHING;
     return translateService(kind, frontend, {
       table,
       policies: effectiveOfGlobal(this.options.policies.table, index),
       protocolOf: (port) => protocolOf(service, port),
       service: (port) =>
-        this.meansOthers(service) ? { ok: false, reason: NAMESAKES } : kumaService(index, service.id, port),
+        this.meansOthers(service) ? { ok: false, reason: SAME_NAMES } : kumaService(index, service.id, port),
       servers: () => this.servers.of(identityKey(service.id), service, this.zones ?? []),
       defaultAccess: this.defaults.get(service.id.mesh) ?? 'Allow',
       changing: () => changingIdsIn(index, service.id.mesh, ''),
@@ -202,24 +202,24 @@ export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
 
   /** Whether its name may mean another service in another zone. */
   private meansOthers({ id }: Resource): boolean {
-    return (id.kind === 'MeshService' && id.zone === '') || this.namesakes.hasOthers(identityKey(id));
+    return (id.kind === 'MeshService' && id.zone === '') || this.sameNames.hasOthers(identityKey(id));
   }
 
-  /** Whether zones of Kuma may be told of anything. */
-  private get isTold(): boolean {
+  /** Whether there may be zones of Kuma. */
+  private get hasZones(): boolean {
     return this.zones?.length !== 0;
   }
 
-  /** Remembers what a key leaves out, and whether servers of its mesh are told for its sake. */
-  private keep(key: string, where: string, { spec, untold }: ServiceTranslation): void {
-    this.untold.set(key, where, untold);
+  /** Remembers what a key leaves out, and whether it needs the MeshTimeout for the servers of its mesh. */
+  private keep(key: string, where: string, { spec, notTranslated }: ServiceTranslation): void {
+    this.notTranslated.set(key, where, notTranslated);
     const [kind, mesh = ''] = key.split('/');
     if (kind !== 'MeshTimeout') return;
-    const told = this.timeouts.get(mesh) ?? new Set();
-    const before = told.size;
-    if (spec) this.timeouts.set(mesh, told.add(key));
-    else if (told.delete(key) && told.size === 0) this.timeouts.delete(mesh);
-    if (before === 0 || told.size === 0) this.moveMesh(mesh);
+    const keys = this.timeouts.get(mesh) ?? new Set();
+    const before = keys.size;
+    if (spec) this.timeouts.set(mesh, keys.add(key));
+    else if (keys.delete(key) && keys.size === 0) this.timeouts.delete(mesh);
+    if (before === 0 || keys.size === 0) this.moveMesh(mesh);
   }
 
   private moveMesh(mesh: string): void {
@@ -284,7 +284,7 @@ export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
   }
 }
 
-/** Whether a change of a service tells zones of Kuma nothing else: its addresses and counts do not matter. */
+/** Whether a change of a service leaves its translation as it was: its addresses and counts do not matter. */
 function isSame(before: Resource, after: Resource): boolean {
   const fields = ['ports', 'selector'];
   return (
@@ -294,24 +294,24 @@ function isSame(before: Resource, after: Resource): boolean {
   );
 }
 
-/** The part of what a zone says of its ids that decides which ids a caller may show. */
+/** The part of a zone's IdentityPathState that decides which ids a caller may show. */
 function changeOf(state: Resource | undefined): readonly JsonValue[] {
   const { step, namespaces } = state?.spec ?? {};
   return [step === undefined, namespaces ?? null];
 }
 
-/** Nothing is told, because somebody else made what has the name. */
-function taken({ told, untold }: ServiceTranslation, { kind, name }: Identity): ServiceTranslation {
+/** The translation if somebody else made the resource of its name: nothing is sent. */
+function taken({ translated, notTranslated }: ServiceTranslation, { kind, name }: Identity): ServiceTranslation {
   const reason = `a ${kind} that somebody else made has the name ${name}`;
-  return { told: [], untold: [...untold, ...told.map((each) => ({ ...each, reason }))] };
+  return { translated: [], notTranslated: [...notTranslated, ...translated.map((each) => ({ ...each, reason }))] };
 }
 
-/** The policies of zones of Kuma as a control loop of the global's leader for one term, which ends with `signal`. */
+/** Creates the control loop of the policies of zones of Kuma of the global's leader for one term, which ends with `signal`. */
 export function createKumaPolicyLoop(
   options: KumaPoliciesOptions,
   { signal }: { readonly signal: AbortSignal },
-): { readonly loop: KeyedLoop; readonly told: KumaPolicies } {
-  const told = new KumaPolicyReconciler(options);
-  onAbort(signal, told.follow());
-  return { loop: new KeyedLoop(told), told };
+): { readonly loop: KeyedLoop; readonly translations: KumaPolicies } {
+  const translations = new KumaPolicyReconciler(options);
+  onAbort(signal, translations.follow());
+  return { loop: new KeyedLoop(translations), translations };
 }

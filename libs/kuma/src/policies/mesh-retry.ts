@@ -2,11 +2,11 @@ import { backoffTimes, type RetrySpec, type TimeoutSpec } from '@causeway/polici
 import { goDurationMs, type JsonObject } from '@causeway/resources';
 import { kumaDuration } from './kuma-duration';
 
-/** What zones of Kuma are told of the policies at one place: nothing, where nothing holds there, or why it cannot be said. */
+/** The policies at one place in Kuma's form: without `conf` where none holds there; or why Kuma cannot express them. */
 export type TranslatedConf =
   { readonly ok: true; readonly conf?: JsonObject } | { readonly ok: false; readonly reason: string };
 
-/** What the effective policies of one rule say. */
+/** The effective policies of one rule. */
 export interface RuleSpecs {
   readonly timeout?: TimeoutSpec | undefined;
   readonly retry?: RetrySpec | undefined;
@@ -24,7 +24,7 @@ const NAMES: Partial<Readonly<Record<Condition, string>>> = {
 };
 /** Each of them repeats what a server has not begun when its connection ends, as is done here of every request. */
 const OF_LOST: readonly Condition[] = ['5xx', 'gateway-error', 'reset'];
-/** What is repeated here of every request, and can be said to Kuma. */
+/** Conditions on which proxies here retry every request, of those that Kuma knows. */
 const ALWAYS: readonly Condition[] = ['connect-failure', 'refused-stream'];
 const USUAL_ATTEMPTS = 4;
 /** How often another instance is looked for before the same is taken again, as here. */

@@ -7,7 +7,7 @@ const USUAL_IDLE = '30m';
 
 /**
  * `default` of a MeshTimeout of Kuma 2.14 that limits the requests of a rule as its policies do (docs/reference/kuma-interop.md, Policies
- * in zones of Kuma). `isRetrySent`: a MeshRetry says how long an attempt may take.
+ * in zones of Kuma). `isRetrySent`: a MeshRetry limits each attempt.
  */
 export function timeoutConf({ timeout, retry }: RuleSpecs, isRetrySent: boolean): TranslatedConf {
   if (!timeout || Object.keys(timeout).length === 0) return { ok: true };
@@ -19,7 +19,7 @@ export function timeoutConf({ timeout, retry }: RuleSpecs, isRetrySent: boolean)
   if (isLimited && !isRetrySent) {
     return {
       ok: false,
-      reason: 'backendRequest limits one attempt, which Kuma does with a MeshRetry only, and none is told here',
+      reason: 'backendRequest limits one attempt, which Kuma does with a MeshRetry only, and none is sent here',
     };
   }
   const http = {

@@ -3,12 +3,12 @@ import type { JsonObject, JsonValue } from '@causeway/resources';
 import type { TranslatedConf } from './mesh-retry';
 
 /** Most ids in one resource. */
-const MOST_IDS = 1_024;
+const MAX_IDS = 1_024;
 
 /**
  * `default` of the rule of a MeshTrafficPermission of Kuma 2.14 that lets the same callers in (docs/reference/kuma-interop.md, Policies in
- * zones of Kuma). Kuma refuses whom it is not told to let in, so where nobody may call it is told nothing. While the form of ids changes
- * it is told both ids of a caller; of an id with a namespace the one without in `deny` only, which others may have too. Linear in the ids.
+ * zones of Kuma). Kuma denies by default, so if no caller is allowed no rule is made. While the form of ids changes, the rule
+ * has both ids of a caller; for an id with a namespace, the id without it is in `deny` only: others may have that one too. Linear in the ids.
  */
 export function permissionConf(
   spec: AccessSpec,
@@ -27,7 +27,7 @@ export function permissionConf(
     return refused('without allow all others may call (defaultAccess of MeshParameters), whom Kuma refuses');
   }
   if (allow.ids.length === 0) return { ok: true };
-  if (allow.ids.length + deny.ids.length > MOST_IDS) return refused(`it names more than ${MOST_IDS} ids`);
+  if (allow.ids.length + deny.ids.length > MAX_IDS) return refused(`it names more than ${MAX_IDS} ids`);
   return {
     ok: true,
     conf: { ...(deny.ids.length > 0 && { deny: matches(deny.ids) }), allow: matches(allow.ids) },

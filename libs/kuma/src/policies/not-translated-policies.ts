@@ -1,14 +1,14 @@
 import { compareText } from '@causeway/resources';
 import type { NotTranslated } from './service-translation';
 
-/** What is not told of one policy: by the key of what would be told. */
+/** What of one policy is not translated, by the key of the resource that would have it. */
 interface Reasons {
   readonly texts: Map<string, string>;
   /** The first of the keys, which is named. */
   first: string;
 }
 
-/** What zones of Kuma are not told of policies, by policy. A change costs the policies that it names. */
+/** Which policies are not sent to zones of Kuma in full, and why. A change costs the policies that it names. */
 export class NotTranslatedPolicies {
   private readonly byPolicy = new Map<string, Reasons>();
   private readonly byKey = new Map<string, readonly string[]>();
@@ -20,10 +20,10 @@ export class NotTranslatedPolicies {
     this.byKey.clear();
   }
 
-  /** What is left out of what is told under a key. `where`: the service in words. */
-  set(key: string, where: string, untold: readonly NotTranslated[]): void {
+  /** Sets what the resource under a key leaves out. `where`: the service in words. */
+  set(key: string, where: string, notTranslated: readonly NotTranslated[]): void {
     const texts = new Map<string, string>();
-    for (const { port, policies, reason } of untold)
+    for (const { port, policies, reason } of notTranslated)
       for (const policy of policies) if (!texts.has(policy)) texts.set(policy, `at ${where} port ${port} ${reason}`);
     for (const policy of this.byKey.get(key) ?? []) if (!texts.has(policy)) this.change(policy, key, undefined);
     for (const [policy, text] of texts) this.change(policy, key, text);
@@ -39,7 +39,7 @@ export class NotTranslatedPolicies {
     return reasons.texts.size > 1 ? `${text}; also at other services` : text;
   }
 
-  /** The policies of which something else is said since the call before. */
+  /** The policies whose reason has changed since the call before. */
   takeChanged(): ReadonlySet<string> {
     const { changed } = this;
     this.changed = new Set();

@@ -20,7 +20,7 @@ export interface RulePlace {
   readonly rule?: string;
 }
 
-/** The effective policies that zones of Kuma are told of: a PolicyTable. */
+/** The effective policies that are translated for zones of Kuma: a PolicyTable. */
 export interface EffectivePolicies {
   effectiveOfRule(kind: string, at: RulePlace): EffectivePolicy | undefined;
   effectiveOfBackend(
@@ -31,15 +31,15 @@ export interface EffectivePolicies {
   consumersOf(frontend: Identity): readonly string[];
 }
 
-/** What a port is told, and the policies that it comes from; why not, where it cannot be said. */
+/** The policies at one port, translated, or why they cannot be. */
 export interface TranslatedPort {
   readonly port: number;
   /** The keys of the policies whose values hold there. */
   readonly policies: readonly string[];
-  readonly told: TranslatedConf;
+  readonly conf: TranslatedConf;
 }
 
-/** What a frontend's ports are told by each kind of Kuma. Ports at which no policy holds are left out. */
+/** The translation of a frontend's ports to each kind of Kuma. Ports at which no policy holds are left out. */
 export interface TranslatedRequests {
   readonly MeshTimeout: readonly TranslatedPort[];
   readonly MeshRetry: readonly TranslatedPort[];
@@ -55,8 +55,8 @@ export interface RequestSources {
 const HTTP: readonly unknown[] = ['http', 'http2', 'grpc'];
 
 /**
- * What the policies on requests come to at each port of a service, in words of Kuma 2.14. Kuma has them by port, and for all callers: where
- * rules or namespaces of callers differ nothing is told. Linear in ports × rules.
+ * Translates the policies on requests at each port of a service to Kuma 2.14. Kuma has them by port, and for all callers: where
+ * rules or namespaces of callers differ, nothing is sent. Linear in ports × rules.
  */
 export function translateRequests(frontend: Frontend, sources: RequestSources): TranslatedRequests {
   const timeouts: TranslatedPort[] = [];
@@ -68,14 +68,14 @@ export function translateRequests(frontend: Frontend, sources: RequestSources): 
     const retry = agreed(places, (place) => own(place) ?? retryConf(place.specs, sources.protocolOf(port)));
     const isRetrySent = retry.ok && retry.conf !== undefined;
     const timeout = agreed(places, (place) => own(place) ?? timeoutConf(place.specs, isRetrySent));
-    keep(retries, { port, policies: sourcesOf(places, 'retry'), told: retry });
-    keep(timeouts, { port, policies: sourcesOf(places, 'timeout'), told: timeout });
+    keep(retries, { port, policies: sourcesOf(places, 'retry'), conf: retry });
+    keep(timeouts, { port, policies: sourcesOf(places, 'timeout'), conf: timeout });
   }
   return { MeshTimeout: timeouts, MeshRetry: retries };
 }
 
-function keep(ports: TranslatedPort[], told: TranslatedPort): void {
-  if (told.policies.length > 0) ports.push(told);
+function keep(ports: TranslatedPort[], port: TranslatedPort): void {
+  if (port.policies.length > 0) ports.push(port);
 }
 
 /** One rule at a port, or the service without routes, for the callers of a group. */
@@ -137,7 +137,7 @@ function placeOf(policies: EffectivePolicies, at: RulePlace): PlaceOfRule {
   };
 }
 
-/** A spec that its kind does not know, of a newer zone, says nothing, as in proxies. */
+/** A spec that its kind does not know, of a newer zone, has no effect, as in proxies. */
 function read<S extends TSchema>(
   policies: EffectivePolicies,
   kind: ShippedPolicy<S>,
@@ -151,14 +151,14 @@ function read<S extends TSchema>(
   };
 }
 
-/** A rule that says itself how long requests may take wins over policies, and Kuma keeps both in one place. */
+/** A rule with timeouts of its own wins over policies, and Kuma keeps both in one place. */
 function own({ rule }: PlaceOfRule): TranslatedConf | undefined {
   const { name, timeouts } = rule ?? {};
   if (timeouts?.request === undefined && timeouts?.backendRequest === undefined) return undefined;
   return { ok: false, reason: `rule ${name} has timeouts of its own` };
 }
 
-/** What is told of all places, where all are told the same. */
+/** The translation of all places, if all have the same one. */
 function agreed(places: readonly PlaceOfRule[], translate: (place: PlaceOfRule) => TranslatedConf): TranslatedConf {
   const all = places.map(translate);
   const refused = all.find((one) => !one.ok);
@@ -169,7 +169,7 @@ function agreed(places: readonly PlaceOfRule[], translate: (place: PlaceOfRule) 
     : { ok: false, reason: 'its rules, or callers of some namespaces, have others, and Kuma has one for all' };
 }
 
-const confOf = (told: TranslatedConf): JsonObject => (told.ok && told.conf) || {};
+const confOf = (translated: TranslatedConf): JsonObject => (translated.ok && translated.conf) || {};
 
 function sourcesOf(places: readonly PlaceOfRule[], of: 'timeout' | 'retry'): readonly string[] {
   return [...new Set(places.flatMap(({ sources }) => sources[of]))].sort();

@@ -36,7 +36,7 @@ function service({ name, zone, namespace, displayName, kubernetes, mesh, hasZone
   return storedResource({ ...idOf('MeshService', name), zone, namespace, mesh }, { labels });
 }
 
-/** What is told of each service, by a look at all others. */
+/** How zones of Kuma would find each service, by a look at all others. */
 function verdicts(all: ReadonlyMap<string, Resource>): ReadonlyMap<string, 'several' | 'mistaken' | 'alone'> {
   const verdictOf = (one: Resource): 'several' | 'mistaken' | 'alone' => {
     const name = one.labels[Label.displayName];
@@ -55,7 +55,7 @@ function verdicts(all: ReadonlyMap<string, Resource>): ReadonlyMap<string, 'seve
   return new Map([...all].map(([key, one]) => [key, verdictOf(one)]));
 }
 
-it('names whoever is told of in another way since a change, and knows who has namesakes', () => {
+it('names each service that is found in another way since a change, and knows who shares its name', () => {
   fc.assert(
     fc.property(steps, (changes) => {
       const table = new SameNamedServices();

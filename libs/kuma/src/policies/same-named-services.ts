@@ -2,14 +2,14 @@ import { Label, labelsMatch, type Resource } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import { kumaLabels, serviceKey } from '../routes/kuma-services';
 
-/** What of one name zones of Kuma may take for another: the services of a name and namespace. */
+/** A name in a namespace: zones of Kuma may take services that share it for each other. */
 interface Place {
   readonly name: string;
   readonly namespace: string;
 }
 
 /**
- * Services by name and namespace. It is told of every service, one change after the other; a change costs the namespaces that have the name,
+ * Services by name and namespace. It gets every service, one change after the other; a change costs the namespaces that have the name,
  * not the zones.
  */
 export class SameNamedServices {
@@ -28,8 +28,8 @@ export class SameNamedServices {
   }
 
   /**
-   * Takes a service as it was and is. Returns the keys of others for which the answer of `hasOthers` is another one since, and of those without a
-   * namesake that the labels for zones of Kuma would find this service by, before or after.
+   * Takes a service as it was and is. Returns the keys of others for which the answer of `hasOthers` is another one since, and of those alone in their
+   * namespace that the labels for zones of Kuma would find this service by, before or after.
    */
   put(
     key: string,

@@ -49,7 +49,7 @@ function echo(routes: readonly RouteRule[] = [], at: Partial<Identity> = {}): Ro
   return mesh;
 }
 
-function told(kind: Parameters<typeof translateService>[0], given: Given) {
+function translate(kind: Parameters<typeof translateService>[0], given: Given) {
   const { mesh = echo(), protocols = { 80: 'http' }, more } = given;
   return translateService(
     kind,
@@ -76,19 +76,19 @@ const entry = (sectionName: string, http: JsonObject) => ({
 const TEN = { requestTimeout: '10s', streamIdleTimeout: '1800s' };
 const V1 = { backendRefs: [{ name: 'echo' }] };
 
-describe('what zones of Kuma are told of the policies on requests to a service', () => {
+describe('the policies on requests to a service, translated for zones of Kuma', () => {
   it('is for all proxies, each port by its name; ports of bytes are left out', () => {
-    expect(told('MeshTimeout', all)).toEqual({
-      told: [{ port: 80, policies: ['top'] }],
+    expect(translate('MeshTimeout', all)).toEqual({
+      translated: [{ port: 80, policies: ['top'] }],
       spec: { targetRef: { kind: 'Mesh' }, to: [entry('http', TEN)] },
-      untold: [],
+      notTranslated: [],
     });
     const protocols = { 80: 'http', 7070: 'grpc', 8080: 'http2', 443: 'tcp' };
-    const { spec } = told('MeshTimeout', { ...all, protocols });
+    const { spec } = translate('MeshTimeout', { ...all, protocols });
     expect(spec?.['to']).toEqual([entry('http', TEN), entry('http-alt', TEN), entry('grpc', TEN)]);
   });
 
-  it('is for the service where all its ports say the same, whatever outbounds call them', () => {
+  it('is for the service where all its ports have the same, whatever outbounds call them', () => {
     const mesh = new RoutingMesh();
     const ports = [
       { port: 80, name: 'http' },
@@ -96,21 +96,26 @@ describe('what zones of Kuma are told of the policies on requests to a service',
     ];
     mesh.service('echo', { zone: 'east', ports });
     const given = { ...all, mesh, protocols: { 80: 'http', 8080: 'http2' } };
-    const { spec, told: said } = told('MeshTimeout', given);
+    const { spec, translated } = translate('MeshTimeout', given);
     const targetRef = { kind: 'MeshService', labels: LABELS };
     expect(spec?.['to']).toEqual([{ targetRef, default: { http: TEN } }]);
-    expect(said.map(({ port }) => port)).toEqual([80, 8080]);
+    expect(translated.map(({ port }) => port)).toEqual([80, 8080]);
     const rules = (kind: string, _: string, port: number): Said =>
       kind === 'TimeoutPolicy' ? timeout(port === 80 ? '10s' : '1s') : undefined;
     const one = { ...TEN, requestTimeout: '1s' };
-    expect(told('MeshTimeout', { ...given, rules }).spec?.['to']).toEqual([entry('http', TEN), entry('http-alt', one)]);
-    expect(told('MeshTimeout', { ...given, protocols: { 80: 'http' } }).spec?.['to']).toEqual([entry('http', TEN)]);
+    expect(translate('MeshTimeout', { ...given, rules }).spec?.['to']).toEqual([
+      entry('http', TEN),
+      entry('http-alt', one),
+    ]);
+    expect(translate('MeshTimeout', { ...given, protocols: { 80: 'http' } }).spec?.['to']).toEqual([
+      entry('http', TEN),
+    ]);
   });
 
   it('is nothing where no policy holds, or one says nothing', () => {
-    expect(told('MeshTimeout', {})).toEqual({ told: [], untold: [] });
-    expect(told('MeshRetry', all)).toEqual({ told: [], untold: [] });
-    expect(told('MeshTimeout', { rules: () => ['top', {}] })).toEqual({ told: [], untold: [] });
+    expect(translate('MeshTimeout', {})).toEqual({ translated: [], notTranslated: [] });
+    expect(translate('MeshRetry', all)).toEqual({ translated: [], notTranslated: [] });
+    expect(translate('MeshTimeout', { rules: () => ['top', {}] })).toEqual({ translated: [], notTranslated: [] });
   });
 
   it('is what the rules of a route agree on', () => {
@@ -118,7 +123,7 @@ describe('what zones of Kuma are told of the policies on requests to a service',
       { ...V1, name: 'a' },
       { ...V1, name: 'b' },
     ]);
-    expect(told('MeshTimeout', { ...all, mesh }).spec?.['to']).toEqual([entry('http', TEN)]);
+    expect(translate('MeshTimeout', { ...all, mesh }).spec?.['to']).toEqual([entry('http', TEN)]);
   });
 
   it.each<[string, Given, string]>([
@@ -165,42 +170,44 @@ describe('what zones of Kuma are told of the policies on requests to a service',
       { ...all, mesh: echo([{ ...V1, name: 'a', timeouts: { request: '1s' } }]) },
       'rule a has timeouts of its own',
     ],
-    ['a policy cannot be said', { rules: () => ['top', { backendRequest: '1s' }] }, 'backendRequest'],
+    ['a policy has no form in Kuma', { rules: () => ['top', { backendRequest: '1s' }] }, 'backendRequest'],
     [
       'zones of Kuma do not find the service',
       { ...all, more: { service: () => ({ ok: false, reason: 'not alone' }) } },
       'not alone',
     ],
-  ])('is not told where %s; the port and the policies are named', (_, given, why) => {
-    const { spec, untold } = told('MeshTimeout', given);
+  ])('is not translated where %s; the port and the policies are named', (_, given, why) => {
+    const { spec, notTranslated } = translate('MeshTimeout', given);
     expect(spec).toBeUndefined();
-    expect(untold).toEqual([{ port: 80, policies: ['top'], reason: expect.stringContaining(why) as unknown }]);
+    expect(notTranslated).toEqual([{ port: 80, policies: ['top'], reason: expect.stringContaining(why) as unknown }]);
   });
 
-  it('is told to a consumer that borrows the routes of the producer and has the same', () => {
+  it('is sent for a consumer that borrows the routes of the producer and has the same', () => {
     const mesh = echo([{ ...V1, name: 'a' }]);
-    expect(told('MeshTimeout', { ...all, mesh, consumers: ['shop'] }).untold).toEqual([]);
+    expect(translate('MeshTimeout', { ...all, mesh, consumers: ['shop'] }).notTranslated).toEqual([]);
   });
 
   it('is nothing where the port is taken by a TCPRoute: policies on requests do nothing to bytes', () => {
     const mesh = echo();
     mesh.route('TCPRoute', 't', { parentRefs: [PARENT], rules: [V1] });
-    expect(told('MeshTimeout', { mesh, rules: (_, at) => (at === 'producer' ? timeout('1s') : undefined) })).toEqual({
-      told: [],
-      untold: [],
+    expect(
+      translate('MeshTimeout', { mesh, rules: (_, at) => (at === 'producer' ? timeout('1s') : undefined) }),
+    ).toEqual({
+      translated: [],
+      notTranslated: [],
     });
   });
 
   it('does not read routes of other zones, which hold there alone', () => {
     const mesh = echo([{ ...V1, name: 'a', timeouts: { request: '1s' } }], { zone: 'east' });
-    expect(told('MeshTimeout', { ...all, mesh }).spec).toBeDefined();
+    expect(translate('MeshTimeout', { ...all, mesh }).spec).toBeDefined();
   });
 
-  it('limits an attempt where a MeshRetry is told, of both policies', () => {
+  it('limits an attempt where a MeshRetry is sent, of both policies', () => {
     const rules: Effective['rules'] = (kind) =>
       kind === 'TimeoutPolicy' ? ['top', { request: '5s', backendRequest: '1s' }] : ['rtp', { on: ['5xx'] }];
-    expect(told('MeshTimeout', { rules }).spec?.['to']).toEqual([entry('http', { ...TEN, requestTimeout: '5s' })]);
-    expect(JSON.stringify(told('MeshRetry', { rules }).spec)).toContain('"perTryTimeout":"1s"');
+    expect(translate('MeshTimeout', { rules }).spec?.['to']).toEqual([entry('http', { ...TEN, requestTimeout: '5s' })]);
+    expect(JSON.stringify(translate('MeshRetry', { rules }).spec)).toContain('"perTryTimeout":"1s"');
   });
 
   it('has 64 ports at most', () => {
@@ -208,35 +215,38 @@ describe('what zones of Kuma are told of the policies on requests to a service',
     const ports = Array.from({ length: 65 }, (_, i) => ({ port: i + 1 }));
     mesh.service('echo', { zone: 'east', ports });
     const protocols = Object.fromEntries(ports.map(({ port }) => [port, 'http']));
-    const { spec, untold } = told('MeshTimeout', { ...all, mesh, protocols });
+    const { spec, notTranslated } = translate('MeshTimeout', { ...all, mesh, protocols });
     expect((spec?.['to'] as JsonObject[]).length).toBe(64);
-    expect(untold).toEqual([{ port: 65, policies: ['top'], reason: 'it has more than 64 ports' }]);
+    expect(notTranslated).toEqual([{ port: 65, policies: ['top'], reason: 'it has more than 64 ports' }]);
   });
 });
 
-describe('what zones of Kuma are told of who may call a service', () => {
+describe('who may call a service, translated for zones of Kuma', () => {
   const exact = (id: string): JsonObject => ({
     allow: { a: { from: [{ spiffeId: { type: 'Exact', value: `spiffe://td/${id}` } }] } },
   });
   const access = (backends: Effective['backends'], more: Partial<ServiceSources> = {}) =>
-    told('MeshTrafficPermission', { ...(backends && { backends }), more });
+    translate('MeshTrafficPermission', { ...(backends && { backends }), more });
 
   it('holds for the proxies of its servers', () => {
     expect(access(() => ['acp', exact('web')])).toEqual({
-      told: [80, 8080, 443, 9090, 7070].map((port) => ({ port, policies: ['acp'] })),
+      translated: [80, 8080, 443, 9090, 7070].map((port) => ({ port, policies: ['acp'] })),
       spec: {
         targetRef: SERVERS.ok ? SERVERS.targetRef : {},
         rules: [{ default: { allow: [{ spiffeID: { type: 'Exact', value: 'spiffe://td/web' } }] } }],
       },
-      untold: [],
+      notTranslated: [],
     });
   });
 
   it('is nothing where no policy holds, no server has a proxy of Kuma, or nobody may call', () => {
-    expect(access(undefined)).toEqual({ told: [], untold: [] });
-    expect(access(() => ['acp', exact('web')], { servers: () => undefined })).toEqual({ told: [], untold: [] });
-    expect(access(() => ['acp', { allow: {} }])).toEqual({ told: [], untold: [] });
-    expect(access(() => ['acp', { allow: 7 }])).toEqual({ told: [], untold: [] });
+    expect(access(undefined)).toEqual({ translated: [], notTranslated: [] });
+    expect(access(() => ['acp', exact('web')], { servers: () => undefined })).toEqual({
+      translated: [],
+      notTranslated: [],
+    });
+    expect(access(() => ['acp', { allow: {} }])).toEqual({ translated: [], notTranslated: [] });
+    expect(access(() => ['acp', { allow: 7 }])).toEqual({ translated: [], notTranslated: [] });
   });
 
   it.each<[string, Effective['backends'], Partial<ServiceSources>, string]>([
@@ -248,16 +258,20 @@ describe('what zones of Kuma are told of who may call a service', () => {
       {},
       'its ports have others',
     ],
-    ['it cannot be said', () => ['acp', { deny: exact('web')['allow'] ?? {} }], {}, 'without allow'],
+    ['it has no form in Kuma', () => ['acp', { deny: exact('web')['allow'] ?? {} }], {}, 'without allow'],
     [
       'the servers are not found',
       () => ['acp', exact('web')],
       { servers: () => ({ ok: false, reason: 'shared' }) },
       'shared',
     ],
-  ])('is not told where %s', (_, backends, more, why) => {
-    const { spec, untold } = access(backends, more);
+  ])('is not translated where %s', (_, backends, more, why) => {
+    const { spec, notTranslated } = access(backends, more);
     expect(spec).toBeUndefined();
-    expect(untold[0]).toMatchObject({ port: 80, policies: ['acp'], reason: expect.stringContaining(why) as unknown });
+    expect(notTranslated[0]).toMatchObject({
+      port: 80,
+      policies: ['acp'],
+      reason: expect.stringContaining(why) as unknown,
+    });
   });
 });

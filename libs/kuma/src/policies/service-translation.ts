@@ -12,19 +12,19 @@ import {
   type TranslatedPort,
 } from './request-policies';
 
-/** What zones of Kuma are not told of policies at a port, and why. */
+/** Policies at a port that are not sent to zones of Kuma, and why. */
 export interface NotTranslated {
   readonly port: number;
   readonly policies: readonly string[];
   readonly reason: string;
 }
 
-/** What one kind of Kuma says of a service: a spec, where there is something to say, and what it leaves out. */
+/** One resource of Kuma for the policies at a service: its spec, unless it would be empty, and what it leaves out. */
 export interface ServiceTranslation {
   readonly spec?: JsonObject;
-  /** The ports of which the spec speaks, and the policies that it comes from. */
-  readonly told: readonly Omit<NotTranslated, 'reason'>[];
-  readonly untold: readonly NotTranslated[];
+  /** The ports in the spec, and the policies that it is made of. */
+  readonly translated: readonly Omit<NotTranslated, 'reason'>[];
+  readonly notTranslated: readonly NotTranslated[];
 }
 
 /** How proxies of Kuma that serve a service are found. */
@@ -41,11 +41,12 @@ export interface ServiceSources extends RequestSources {
   readonly changing: () => readonly ChangingIds[];
 }
 
-const NOTHING: ServiceTranslation = { told: [], untold: [] };
+/** Without a resource of Kuma. */
+export const NOTHING: ServiceTranslation = { translated: [], notTranslated: [] };
 /** Most ports in one resource. */
-const MOST_PORTS = 64;
+const MAX_PORTS = 64;
 
-/** What zones of Kuma are told of the policies at a service, by one kind of Kuma. Linear in ports × rules. */
+/** Translates the policies at a service to one kind of Kuma. Linear in ports × rules. */
 export function translateService(
   kind: KumaPolicyKind,
   frontend: Frontend,
@@ -61,20 +62,21 @@ function translateOutbound(
   { service }: ServiceSources,
 ): ServiceTranslation {
   const to: PortConf[] = [];
-  const untold: NotTranslated[] = [];
-  const said: Omit<NotTranslated, 'reason'>[] = [];
-  for (const { port, policies, told } of ports) {
-    const found = told.ok && told.conf ? service(port) : undefined;
-    if (!told.ok) untold.push({ port, policies, reason: told.reason });
-    else if (found?.ok === false) untold.push({ port, policies, reason: found.reason });
-    else if (to.length === MOST_PORTS) untold.push({ port, policies, reason: `it has more than ${MOST_PORTS} ports` });
-    else if (found?.ok && told.conf) {
-      to.push({ port, labels: found.labels, conf: told.conf });
-      said.push({ port, policies });
+  const notTranslated: NotTranslated[] = [];
+  const translated: Omit<NotTranslated, 'reason'>[] = [];
+  for (const { port, policies, conf } of ports) {
+    const found = conf.ok && conf.conf ? service(port) : undefined;
+    if (!conf.ok) notTranslated.push({ port, policies, reason: conf.reason });
+    else if (found?.ok === false) notTranslated.push({ port, policies, reason: found.reason });
+    else if (to.length === MAX_PORTS)
+      notTranslated.push({ port, policies, reason: `it has more than ${MAX_PORTS} ports` });
+    else if (found?.ok && conf.conf) {
+      to.push({ port, labels: found.labels, conf: conf.conf });
+      translated.push({ port, policies });
     }
   }
   const entries = toEntries(frontend, to);
-  return { ...(to.length > 0 && { spec: { targetRef: { kind: 'Mesh' }, to: entries } }), told: said, untold };
+  return { ...(to.length > 0 && { spec: { targetRef: { kind: 'Mesh' }, to: entries } }), translated, notTranslated };
 }
 
 interface PortConf {
@@ -84,8 +86,8 @@ interface PortConf {
 }
 
 /**
- * One a port, but of the whole service where all its ports say the same: an outbound that names a port by number, as
- * `networking.outbound` of Kuma 2.14 does, does not find what is said of a port with a name.
+ * One a port, but of the whole service where all its ports have the same: an outbound that names a port by number, as
+ * `networking.outbound` of Kuma 2.14 does, does not find the entry of a port with a name.
  */
 function toEntries({ id: { kind }, ports }: Frontend, to: readonly PortConf[]): readonly JsonObject[] {
   const [first] = to;
@@ -97,7 +99,7 @@ function toEntries({ id: { kind }, ports }: Frontend, to: readonly PortConf[]): 
   });
 }
 
-/** Kuma lets callers in by proxies, not by ports of services: all ports have to say the same. */
+/** Kuma lets callers in by proxies, not by ports of services: all ports must have the same. */
 function translateAccess(
   frontend: Frontend,
   { policies, servers, defaultAccess, changing }: ServiceSources,
@@ -109,22 +111,22 @@ function translateAccess(
   const at = servers();
   if (!at) return NOTHING;
   const [first] = ports;
-  const isSame = ports.every(({ told }) => jsonEqual(confOf(told), confOf(first?.told)));
+  const isSame = ports.every(({ conf }) => jsonEqual(confOf(conf), confOf(first?.conf)));
   const isEverywhere = ports.every(({ keys }) => keys.length > 0);
-  const refused = ports.map(({ told }) => told).find((told) => !told.ok);
+  const refused = ports.map(({ conf }) => conf).find((conf) => !conf.ok);
   const reason =
     refused?.reason ??
     (isSame && isEverywhere ? undefined : 'its ports have others, and Kuma has one for all ports of a proxy') ??
     (at.ok ? undefined : at.reason);
   if (reason !== undefined) {
-    return { told: [], untold: ports.map(({ port, keys }) => ({ port, policies: keys, reason })) };
+    return { translated: [], notTranslated: ports.map(({ port, keys }) => ({ port, policies: keys, reason })) };
   }
-  const conf = confOf(first?.told);
+  const conf = confOf(first?.conf);
   if (!at.ok || Object.keys(conf).length === 0) return NOTHING;
   return {
     spec: { targetRef: at.targetRef, rules: [{ default: conf }] },
-    told: ports.map(({ port, keys }) => ({ port, policies: keys })),
-    untold: [],
+    translated: ports.map(({ port, keys }) => ({ port, policies: keys })),
+    notTranslated: [],
   };
 }
 
@@ -132,14 +134,14 @@ function accessAt(
   policies: EffectivePolicies,
   at: { readonly service: Identity; readonly port: number },
   { defaultAccess, changing }: { defaultAccess: ServiceSources['defaultAccess']; changing: readonly ChangingIds[] },
-): { readonly port: number; readonly keys: readonly string[]; readonly told: TranslatedConf } {
+): { readonly port: number; readonly keys: readonly string[]; readonly conf: TranslatedConf } {
   const found = policies.effectiveOfBackend(AccessPolicy.kind, at);
   const { port } = at;
-  if (!found) return { port, keys: [], told: { ok: true } };
+  if (!found) return { port, keys: [], conf: { ok: true } };
   const keys = [...new Set([...found.sources.values()].map(({ policy }) => policy))].sort();
   const spec = AccessPolicy.read(found.spec);
   // Proxies refuse everybody where a policy cannot be read, as Kuma does without one.
-  return { port, keys, told: spec ? permissionConf(spec, defaultAccess, changing) : { ok: true } };
+  return { port, keys, conf: spec ? permissionConf(spec, defaultAccess, changing) : { ok: true } };
 }
 
-const confOf = (told: TranslatedConf | undefined): JsonObject => (told?.ok && told.conf) || {};
+const confOf = (translated: TranslatedConf | undefined): JsonObject => (translated?.ok && translated.conf) || {};

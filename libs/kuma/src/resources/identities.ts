@@ -13,7 +13,7 @@ export const meshIdentityTranslation: KumaTranslation = {
   },
 };
 
-/** What proxies have accepted is said among Causeway's zones only. */
+/** Which trust proxies have accepted is sent between zones of Causeway only. */
 export const meshTrustTranslation: KumaTranslation = {
   toKumaStatus: ({ proxies: _, ...status }) => status,
 };

@@ -9,7 +9,7 @@ import { kumaServices, nameKey, serviceKey } from './kuma-services';
 import { meshHttpRoute, type KumaRoute, type KumaServices } from './mesh-http-route';
 import { isMadeOfRoute, MESH_HTTP_ROUTE, meshHttpRouteId, planMeshHttpRoute } from './plan-mesh-http-route';
 
-/** What is made for zones of Kuma of the global's routes. */
+/** Sources of the routes that are made for zones of Kuma. */
 export interface KumaRoutesOptions {
   readonly meshes: Pick<Meshes, 'served' | 'version'>;
   /** The routes of this replica, of the same index; it follows the index since before the loop did. */
@@ -25,16 +25,16 @@ const SERVICES: readonly string[] = ['MeshService', 'MeshMultiZoneService'];
 const TAKEN = 'a MeshHTTPRoute that somebody else made has the name';
 const KEPT = 'its label keeps it from sync';
 
-/** The verdict on one route of the global. */
-interface Told {
-  /** By `serviceKey`: what the verdict was read from. */
+/** The translation of one route of the global. */
+interface RouteTranslation {
+  /** By `serviceKey`: the services that it depends on. */
   readonly services: ReadonlySet<string>;
-  /** Why zones of Kuma are not told of it; empty where they are. */
+  /** Why it is not sent to zones of Kuma; empty if it is. */
   readonly reason: string;
 }
 
 /**
- * Keeps one MeshHTTPRoute for each HTTPRoute of the global of which zones of Kuma can be told exactly, while there are such zones
+ * Keeps one MeshHTTPRoute for each HTTPRoute of the global that Kuma can express exactly, while there are such zones
  * (docs/reference/route-status.md). A change costs the routes whose binding or services it touches; another set of zones of Kuma, or
  * what a Zone or Mesh says of exports, costs all routes.
  */
@@ -43,11 +43,11 @@ export class KumaRouteReconciler implements KeyedReconciler {
   readonly looksOutside = true;
   /** By the key of the MeshHTTPRoute: the key of its route. */
   private readonly routeOf = new Map<string, string>();
-  private readonly told = new Map<string, Told>();
-  /** By `serviceKey`: keys of routes whose verdict was read from it. */
+  private readonly translations = new Map<string, RouteTranslation>();
+  /** By `serviceKey`: keys of the routes whose translation depends on it. */
   private readonly users = new Map<string, Set<string>>();
   private moved = new Set<string>();
-  private said = new Set<string>();
+  private changed = new Set<string>();
   private isReloaded = false;
   private zones: readonly string[] | undefined;
   private index: IndexReader | undefined;
@@ -61,21 +61,21 @@ export class KumaRouteReconciler implements KeyedReconciler {
     return this.options.routes.subscribe((change) => this.note(change));
   }
 
-  /** Why zones of Kuma are not told of a route: empty where they are, undefined where that is not known yet. */
+  /** Why a route is not sent to zones of Kuma: empty if it is, undefined if that is not known yet. */
   reasonOf(routeKey: string): string | undefined {
-    return this.told.get(routeKey)?.reason;
+    return this.translations.get(routeKey)?.reason;
   }
 
-  /** Keys of the routes of which `reasonOf` says something else since the call before. */
+  /** Keys of the routes whose `reasonOf` has changed since the call before. */
   takeSaid(): readonly string[] {
-    const { said } = this;
-    this.said = new Set();
-    return [...said];
+    const { changed } = this;
+    this.changed = new Set();
+    return [...changed];
   }
 
   *seed(index: IndexReader, reason: 'reset' | 'rescan'): Iterable<Keys> {
     this.index = index;
-    if (reason === 'reset') for (const known of [this.routeOf, this.told, this.users]) known.clear();
+    if (reason === 'reset') for (const known of [this.routeOf, this.translations, this.users]) known.clear();
     for (const kind of routeKinds)
       for (const { id } of index.ofKind(kind)) yield id.zone === '' ? [this.file(identityKey(id), id)] : NO_KEYS;
     for (const resource of index.ofKind(MESH_HTTP_ROUTE))
@@ -119,7 +119,7 @@ export class KumaRouteReconciler implements KeyedReconciler {
     const id = meshHttpRouteId(route.id);
     const found = zones.length > 0 ? this.translate(route, index, zones) : undefined;
     const isTaken = found?.ok === true && held !== undefined && !isMadeOfRoute(held);
-    if (isTaken) this.say(routeKey, `${TAKEN} ${id.name}`);
+    if (isTaken) this.setReason(routeKey, `${TAKEN} ${id.name}`);
     const wanted = found?.ok === true ? { route, spec: found.spec } : undefined;
     return { change: planMeshHttpRoute(id, held, wanted) };
   }
@@ -139,31 +139,31 @@ export class KumaRouteReconciler implements KeyedReconciler {
     const found = bound && meshHttpRoute(table, bound, services);
     const result = found && isKeptFromSync(route) ? { ok: false as const, reason: KEPT } : found;
     this.use(key, read);
-    this.say(key, result?.ok === false ? result.reason : '');
+    this.setReason(key, result?.ok === false ? result.reason : '');
     return result;
   }
 
-  private say(routeKey: string, reason: string): void {
-    const known = this.told.get(routeKey);
-    if (known?.reason !== reason) this.said.add(routeKey);
-    this.told.set(routeKey, { reason, services: known?.services ?? new Set() });
+  private setReason(routeKey: string, reason: string): void {
+    const known = this.translations.get(routeKey);
+    if (known?.reason !== reason) this.changed.add(routeKey);
+    this.translations.set(routeKey, { reason, services: known?.services ?? new Set() });
   }
 
   private use(routeKey: string, services: ReadonlySet<string>): void {
-    const known = this.told.get(routeKey);
+    const known = this.translations.get(routeKey);
     for (const name of known?.services ?? []) {
       const users = this.users.get(name);
       users?.delete(routeKey);
       if (users?.size === 0) this.users.delete(name);
     }
     for (const name of services) this.users.set(name, (this.users.get(name) ?? new Set()).add(routeKey));
-    this.told.set(routeKey, { services, reason: known?.reason ?? '' });
-    if (!known) this.said.add(routeKey);
+    this.translations.set(routeKey, { services, reason: known?.reason ?? '' });
+    if (!known) this.changed.add(routeKey);
   }
 
   private forget(key: string, routeKey: string): void {
     this.use(routeKey, new Set());
-    this.told.delete(routeKey);
+    this.translations.delete(routeKey);
     this.routeOf.delete(key);
   }
 
@@ -220,7 +220,7 @@ export class KumaRouteReconciler implements KeyedReconciler {
   }
 }
 
-/** Whether a change of a service tells zones of Kuma nothing else: its addresses and counts do not matter. */
+/** Whether a change of a service leaves translations as they were: its addresses and counts do not matter. */
 function isSame(before: Resource, after: Resource): boolean {
   const fields = ['ports', 'export'];
   return (
@@ -228,12 +228,12 @@ function isSame(before: Resource, after: Resource): boolean {
   );
 }
 
-/** The routes of zones of Kuma as a control loop of the global's leader for one term, which ends with `signal`. */
+/** Creates the control loop of the routes of zones of Kuma of the global's leader for one term, which ends with `signal`. */
 export function createKumaRouteLoop(
   options: KumaRoutesOptions,
   { signal }: { readonly signal: AbortSignal },
-): { readonly loop: KeyedLoop; readonly told: Pick<KumaRouteReconciler, 'reasonOf' | 'takeSaid'> } {
-  const told = new KumaRouteReconciler(options);
-  onAbort(signal, told.follow());
-  return { loop: new KeyedLoop(told), told };
+): { readonly loop: KeyedLoop; readonly translations: Pick<KumaRouteReconciler, 'reasonOf' | 'takeSaid'> } {
+  const translations = new KumaRouteReconciler(options);
+  onAbort(signal, translations.follow());
+  return { loop: new KeyedLoop(translations), translations };
 }

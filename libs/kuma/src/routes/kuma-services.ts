@@ -35,13 +35,11 @@ export function kumaServices({ index, view, zones }: KumaServicesOptions): KumaS
     if (!known.ok || role !== 'backend' || !found) return known;
     const kind = id.kind === MeshService.name ? MeshService : MeshMultiZoneService;
     const without = zones.find((zone) => zone !== id.zone && !isSentDown(kind, found, { zone, causeway: false }, view));
-    return without === undefined
-      ? known
-      : { ok: false, reason: `zone ${without} is not told of ${id.kind} ${id.name}` };
+    return without === undefined ? known : { ok: false, reason: `zone ${without} does not get ${id.kind} ${id.name}` };
   };
 }
 
-/** How zones of Kuma find a port of requests of a service, where they are told of it. Linear in the services of its name. */
+/** How zones of Kuma find a port of requests of a service that they have. Linear in the services of its name. */
 export function kumaService(index: KumaServicesOptions['index'], id: Identity, port: number): KumaService {
   const found = index.get(id);
   const what = `${id.kind} ${id.name}`;
@@ -71,7 +69,7 @@ export const nameKey = ({ id, labels }: Pick<Resource, 'id' | 'labels'>): string
 export const serviceKey = ({ kind, mesh }: Pick<Identity, 'kind' | 'mesh'>, name: string): string =>
   `${kind}/${mesh}/${name}`;
 
-/** By which labels zones of Kuma are told of a service. */
+/** The labels of a service by which zones of Kuma find it. */
 export function kumaLabels({ id, labels }: Resource): Labels {
   const { [Label.zone]: zone, [Label.namespace]: namespace } = labels;
   return {

@@ -198,8 +198,8 @@ describe('a route as a MeshHTTPRoute of Kuma', () => {
 
   it('is not made where a zone of Kuma does not find a service', () => {
     const services: KumaServices = (id, _, role) =>
-      id.name === 'echo-v1' && role === 'backend' ? { ok: false, reason: 'not told' } : found(id, 80, role);
-    expect(reasonFor({ rules: [ALL] }, { services })).toBe('not told');
+      id.name === 'echo-v1' && role === 'backend' ? { ok: false, reason: 'not sent' } : found(id, 80, role);
+    expect(reasonFor({ rules: [ALL] }, { services })).toBe('not sent');
     expect(reasonFor({ rules: [ALL], parentRefs: [{ ...ECHO, name: 'none' }] }, { services })).toBe('bound nowhere');
   });
 

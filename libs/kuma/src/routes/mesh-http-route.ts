@@ -12,7 +12,7 @@ import {
 } from '@causeway/routing';
 import { kumaFilters, kumaMatches, matchesAll } from './mesh-http-rule';
 
-/** What all zones of Kuma are told of one route, or why it cannot be said. */
+/** One route in Kuma's form, or why Kuma cannot express it. */
 export type KumaRoute =
   { readonly ok: true; readonly spec: JsonObject } | { readonly ok: false; readonly reason: string };
 
@@ -24,9 +24,9 @@ export type KumaService =
 export type KumaServices = (id: Identity, port: number, role: 'parent' | 'backend') => KumaService;
 
 /** Most ports of parents in one resource: each repeats all rules. */
-const MOST_PLACES = 64;
+const MAX_PLACES = 64;
 /** Largest spec, in characters of JSON: a zone of Kuma gets all of a kind in one message. */
-const LARGEST_SPEC = 256 * 1024;
+const MAX_SPEC_LENGTH = 256 * 1024;
 
 class Inexact extends Error {}
 
@@ -43,10 +43,10 @@ export function meshHttpRoute(table: RouteTable, route: CompiledRoute, services:
     if (route.kind !== 'HTTPRoute') throw new Inexact(`a ${route.kind} is not translated`);
     const [taken] = lost;
     if (taken) throw new Inexact(`port ${taken.port} is taken by a ${taken.winner}`);
-    if (places.length > MOST_PLACES) throw new Inexact(`it is bound to more than ${MOST_PLACES} ports`);
+    if (places.length > MAX_PLACES) throw new Inexact(`it is bound to more than ${MAX_PLACES} ports`);
     const spec = { targetRef: { kind: 'Mesh' }, to: places.map((place) => toEntry(table, route, place, services)) };
     const size = JSON.stringify(spec).length;
-    if (size > LARGEST_SPEC) throw new Inexact(`it would have ${size} characters, ${LARGEST_SPEC} at most`);
+    if (size > MAX_SPEC_LENGTH) throw new Inexact(`it would have ${size} characters, ${MAX_SPEC_LENGTH} at most`);
     return { ok: true, spec };
   } catch (error) {
     if (error instanceof Inexact) return { ok: false, reason: error.message };
