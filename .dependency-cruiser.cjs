@@ -6,7 +6,7 @@ const { existsSync, readdirSync, readFileSync } = require('node:fs');
 const { join } = require('node:path');
 
 const DOMAIN = 'resources|naming|ipam|sync|routing|policies|appmesh|kinds';
-const ENGINE = 'runtime|store|identity|meshes|controllers|admission|queries|access';
+const ENGINE = 'runtime|store|loops|dataplanes|identity|meshes|access|admission|controllers|queries';
 const ADAPTERS = 'store-postgres|leader-redis|kds|agent-service|dns|rest|grpc-api|api-client|telemetry';
 
 const TESTS = '\\.(e2e-)?spec\\.ts$|^test/|^bench/|^(libs|apps)/[^/]+/testing/';
@@ -90,7 +90,7 @@ module.exports = {
       'libs/identity is engine above the store: it may use the library of certificates, but no adapter and no framework.',
       { path: libs('identity'), pathNot: TESTS },
       {
-        pathNot: `${libs(`${DOMAIN}|runtime|store|identity`)}|${packages('typebox|@peculiar/x509|reflect-metadata')}|^(node:)?crypto$`,
+        pathNot: `${libs(`${DOMAIN}|runtime|store|dataplanes|identity`)}|${packages('typebox|@peculiar/x509|reflect-metadata')}|^(node:)?crypto$`,
       },
     ),
     rule(
@@ -103,19 +103,37 @@ module.exports = {
       'runtime-first',
       'libs/runtime knows no store.',
       { path: libs('runtime') },
-      { path: libs('store|identity|meshes|controllers|admission|queries|access') },
+      { path: libs('store|loops|dataplanes|identity|meshes|access|admission|controllers|queries') },
     ),
     rule(
       'store-below',
       'libs/store knows none of its users.',
       { path: libs('store') },
-      { path: libs('identity|meshes|controllers|admission|queries|access') },
+      { path: libs('loops|dataplanes|identity|meshes|access|admission|controllers|queries') },
+    ),
+    rule(
+      'loops-above-store',
+      'libs/loops runs any loop: it knows resources, runtime and store, no kind and no loop.',
+      { path: libs('loops'), pathNot: TESTS },
+      { path: '^libs/', pathNot: libs('resources|runtime|store|loops') },
+    ),
+    rule(
+      'dataplanes-low',
+      'libs/dataplanes is built of the domain: identity, meshes and adapters read it.',
+      { path: libs('dataplanes'), pathNot: TESTS },
+      { path: '^libs/', pathNot: libs(`${DOMAIN}|dataplanes`) },
+    ),
+    rule(
+      'controllers-above',
+      'libs/controllers is what a leader does with all the rest of the engine; only queries read it.',
+      { path: libs('loops|dataplanes|identity|meshes|access|admission|grpc-server'), pathNot: TESTS },
+      { path: libs('controllers|queries') },
     ),
     rule(
       'meshes-below',
       'libs/meshes reads the index; control loops, admission and queries read libs/meshes.',
       { path: libs('meshes') },
-      { path: libs('controllers|admission|queries|access') },
+      { path: libs('access|admission|controllers|queries') },
     ),
     rule(
       'adapters-apart',
@@ -125,12 +143,24 @@ module.exports = {
     ),
     rule(
       'generated-code-apart',
-      'Only the adapters of gRPC and the agent read the generated protobuf code: apps use api-client.',
+      'Only the adapters of gRPC, libs/kuma and the agent read the generated protobuf code: apps use api-client.',
       {
         path: '^(libs|apps)/',
-        pathNot: `^libs/(proto-gen|kds|xds-server|xds-translation|agent-service|grpc-api|api-client|agent)/src/|${TESTS}`,
+        pathNot: `^libs/(proto-gen|kuma|kds|xds-server|xds-translation|agent-service|grpc-api|api-client|agent)/src/|${TESTS}`,
       },
       { path: libs('proto-gen') },
+    ),
+    rule(
+      'kuma-below',
+      'libs/kuma translates: it knows the engine and the generated messages, and no adapter and no listener.',
+      { path: libs('kuma'), pathNot: TESTS },
+      { path: libs(`${ADAPTERS}|grpc-server|xds-server|xds-translation|agent|access|admission|queries`) },
+    ),
+    rule(
+      'kuma-for-sync',
+      'Only sync and the program of the global know how Kuma says things.',
+      { path: '^(libs|apps)/', pathNot: `^libs/(kuma|kds)/src/|^apps/global/|${TESTS}` },
+      { path: libs('kuma') },
     ),
     rule(
       'grpc-server-below',

@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
-import { createZoneReconcilers, LoopRunner, type ControlLoop } from '@causeway/controllers';
+import { createZoneReconcilers } from '@causeway/controllers';
+import { LoopRunner, type ControlLoop } from '@causeway/loops';
 import { poolMetrics } from '@causeway/controllers/testing';
 import { isJsonObject, type Identity } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';

@@ -8,7 +8,7 @@ describe('the recipes of CONTRIBUTING.md', () => {
   it('show code that a test runs', () => {
     const blocks = [...read('CONTRIBUTING.md').matchAll(/```ts\n([^]*?)\n```/g)].map(([, code]) => code);
     expect(blocks).toHaveLength(2);
-    const specs = ['controllers/src/reconcile/keyed-reconciler.spec.ts', 'store/src/derived/recipe.spec.ts'];
+    const specs = ['loops/src/reconcile/keyed-reconciler.spec.ts', 'store/src/derived/recipe.spec.ts'];
     const tested = specs.map((spec) => read(`libs/${spec}`)).join('\n');
     expect(blocks.filter((code) => code === undefined || !tested.includes(code))).toEqual([]);
   });

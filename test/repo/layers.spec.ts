@@ -6,7 +6,7 @@ import { TrialTree } from './trial-tree';
 const REPO = resolve(__dirname, '..', '..');
 
 const LIBS =
-  'resources naming ipam sync routing policies kinds runtime store identity controllers admission queries access store-postgres leader-redis proto-gen grpc-server kds xds-server xds-translation agent-service dns rest grpc-api api-client agent telemetry'.split(
+  'resources naming ipam sync routing policies kinds runtime store loops dataplanes identity controllers admission queries access store-postgres leader-redis proto-gen kuma grpc-server kds xds-server xds-translation agent-service dns rest grpc-api api-client agent telemetry'.split(
     ' ',
   );
 const index = (lib: string): string => `libs/${lib}/src/index.ts`;
@@ -27,9 +27,15 @@ const OFFENDERS: readonly (readonly [rule: string, file: string, source: string]
   ['identity-without-adapters', 'libs/identity/src/uses-loops.ts', `import '@causeway/controllers';`],
   ['runtime-first', 'libs/runtime/src/uses-store.ts', `import type { x } from '@causeway/store';`],
   ['store-below', 'libs/store/src/uses-controllers.ts', `import '@causeway/controllers';`],
+  ['loops-above-store', 'libs/loops/src/uses-kinds.ts', `import '@causeway/kinds';`],
+  ['loops-above-store', 'libs/loops/src/uses-controllers.ts', `import '@causeway/controllers';`],
+  ['dataplanes-low', 'libs/dataplanes/src/uses-store.ts', `import '@causeway/store';`],
+  ['controllers-above', 'libs/access/src/uses-controllers.ts', `import '@causeway/controllers';`],
   ['meshes-below', 'libs/meshes/src/uses-admission.ts', `import '@causeway/admission';`],
   ['adapters-apart', 'libs/dns/src/uses-rest.ts', `import type { x } from '@causeway/rest';`],
   ['generated-code-apart', 'libs/rest/src/uses-protobuf.ts', `import '@causeway/proto-gen';`],
+  ['kuma-below', 'libs/kuma/src/uses-kds.ts', `import '@causeway/kds';`],
+  ['kuma-for-sync', 'libs/xds-translation/src/uses-kuma.ts', `import '@causeway/kuma';`],
   ['grpc-server-below', 'libs/grpc-server/src/uses-kds.ts', `import '@causeway/kds';`],
   ['grpc-server-for-servers', 'libs/dns/src/uses-grpc-server.ts', `import '@causeway/grpc-server';`],
   ['agent-on-top', 'libs/agent/src/uses-rest.ts', `import '@causeway/rest';`],
@@ -59,15 +65,19 @@ const CLEAN: Readonly<Record<string, string>> = {
   ...Object.fromEntries(LIBS.map((lib) => [index(lib), 'export const x = 1;'])),
   'libs/resources/src/inner.ts': `import 'typebox'; import 'node:crypto';`,
   'libs/access/src/inner.ts': `import 'jose'; import '@peculiar/x509'; import '@causeway/store';`,
-  'libs/identity/src/inner.ts': `import '@peculiar/x509'; import '@causeway/store'; import 'node:crypto';`,
+  'libs/dataplanes/src/inner.ts': `import '@causeway/kinds';`,
+  'libs/identity/src/inner.ts': `import '@causeway/dataplanes'; import '@peculiar/x509'; import '@causeway/store'; import 'node:crypto';`,
   'libs/store/testing/index.ts': `import './rows'; import '../src/inner'; export const suite = 1;`,
   'libs/store/testing/rows.ts': `export const rows = 1;`,
   'libs/store/src/inner.ts': `import '@causeway/runtime';`,
+  'libs/loops/src/inner.ts': `import '@causeway/store';`,
+  'libs/access/src/publisher.ts': `import '@causeway/loops';`,
   'libs/kinds/src/zone.ts': `import '@causeway/naming'; defineKind({});`,
   'libs/kinds/src/core-kinds.ts': `import './mesh'; import './zone';`,
   'libs/dns/src/there.ts': `import { here } from './here'; export const there = here;`,
   'libs/dns/src/inner.ts': `import '@causeway/controllers'; import 'dns-packet';`,
-  'libs/kds/src/inner.ts': `import '@causeway/proto-gen'; import '@grpc/grpc-js';`,
+  'libs/kuma/src/inner.ts': `import '@causeway/proto-gen'; import '@causeway/controllers';`,
+  'libs/kds/src/inner.ts': `import '@causeway/kuma'; import '@causeway/proto-gen'; import '@grpc/grpc-js';`,
   'libs/store-postgres/src/inner.ts': `import '@causeway/migrations'; import 'pg';`,
   'libs/store-postgres/src/store.spec.ts': `import '@causeway/store/testing'; import '../../../test/support/clock';`,
   'libs/agent/src/inner.ts': `import '@causeway/xds-translation'; import '@causeway/dns'; import '@grpc/grpc-js';`,

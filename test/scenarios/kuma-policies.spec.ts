@@ -1,5 +1,5 @@
 import { GlobalProgress } from '@causeway/controllers';
-import { kumaPolicyId } from '@causeway/controllers/testing';
+import { kumaPolicyId } from '@causeway/kuma/testing';
 import { shippedDefinition, shippedDefinitionName, shippedPolicies } from '@causeway/policies';
 import { isJsonArray, isJsonObject, type Identity, type JsonObject, type Resource } from '@causeway/resources';
 import { KumaZone } from '../support/kuma-zone';

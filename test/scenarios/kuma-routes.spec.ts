@@ -1,5 +1,5 @@
 import { GlobalProgress } from '@causeway/controllers';
-import { meshHttpRouteId } from '@causeway/controllers/testing';
+import { meshHttpRouteId } from '@causeway/kuma/testing';
 import { isJsonArray, isJsonObject, type JsonObject, type Resource } from '@causeway/resources';
 import { KumaZone } from '../support/kuma-zone';
 import { parentsOf, RouteLeader } from '../support/route-leader';
@@ -113,7 +113,7 @@ describe('routes in zones of Kuma', () => {
     await east.put('MeshService', 'foo-v2', { ...HTTP, ports: [{ port: 80, name: 'http' }] });
     await explains('split', 'port 80 of MeshService foo-v2 is not of http');
     await east.put('MeshService', 'foo-v2', { ...HTTP, export: { mode: 'Subset', zones: ['west'] } });
-    await explains('split', 'zone kz is not told of MeshService foo-v2');
+    await explains('split', 'zone kz does not get MeshService foo-v2');
     await east.put('MeshService', 'foo-v2', HTTP);
     await says('split', spec(20));
     await global.put('HTTPRoute', 'other', route(1));
@@ -136,7 +136,7 @@ describe('routes in zones of Kuma', () => {
     const selected = { mode: 'Subset', zones: { matchLabels: { site: 'a' } } };
     await east.put('MeshService', 'foo-v2', { ...HTTP, export: selected });
     await global.put('HTTPRoute', 'split', route(10));
-    await explains('split', 'zone kz is not told of MeshService foo-v2');
+    await explains('split', 'zone kz does not get MeshService foo-v2');
     await global.put('Zone', 'kz', {}, { site: 'a' });
     await says('split', spec(10));
   });

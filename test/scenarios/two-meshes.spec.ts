@@ -1,6 +1,6 @@
 import { AccessPolicy, type Caller } from '@causeway/access';
 import { createConditionsReconciler, createZoneReconcilers, HostnameExplainer } from '@causeway/controllers';
-import { runLoops } from '@causeway/controllers/testing';
+import { runLoops } from '@causeway/loops/testing';
 import type { DnsServer } from '@causeway/dns';
 import { createDnsServer } from '@causeway/dns/testing';
 import { createZoneLifecycleLoop } from '@causeway/kds';

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { createTrustLoop, LoopRunner } from '@causeway/controllers';
+import { createTrustLoop } from '@causeway/controllers';
+import { LoopRunner } from '@causeway/loops';
 import { SealingKeys, ZoneAuthority } from '@causeway/identity';
 import { silentLogger, systemClock } from '@causeway/runtime';
 import { PostgresHomes } from '../support/postgres-homes';

@@ -4,7 +4,7 @@ import { computedLabels, type Identity, type JsonObject, type Labels, type Resou
 import { coreKinds } from '@causeway/kinds';
 import { followStore, ResourceIndex, type Change, type ResourceStore } from '@causeway/store';
 import { MemoryDisk, MemoryLease, MemoryStore } from '@causeway/store/testing';
-import { LoopRunner, type ControlLoop } from '@causeway/controllers';
+import { LoopRunner, type ControlLoop } from '@causeway/loops';
 
 /** The control plane of the zone that a harness is. */
 export const EAST = { role: 'zone', zone: 'east', federated: true } as const;

@@ -1,12 +1,12 @@
+import { createKumaPolicyLoop } from '@causeway/kuma';
 import {
-  createKumaPolicyLoop,
   createPolicyStatusLoop,
   createProgressReporter,
   policyCounts,
   reportedPolicies,
   reportedRoutes,
-  type ControlLoop,
 } from '@causeway/controllers';
+import { type ControlLoop } from '@causeway/loops';
 import type { ProgressSource } from '@causeway/controllers/testing';
 import { FollowedPolicies, kindsOf, type FollowedRoutes } from '@causeway/meshes';
 import {
@@ -56,7 +56,7 @@ export class PolicyLeader {
       followed = policies;
       const kindOf = registry.kind.bind(registry);
       const kuma = zones && createKumaPolicyLoop({ meshes, routes, policies, zones }, ended);
-      const known = { ...(progress && { progress }), ...(kuma && { kuma: kuma.told }) };
+      const known = { ...(progress && { progress }), ...(kuma && { kuma: kuma.translations }) };
       const status = { cp, meshes, policies, kindOf, patience, ...known };
       const reported = [reportedRoutes(routes), reportedPolicies(policies, index)];
       const reporter = reports ? [createProgressReporter({ ...reports, reported }, ended)] : [];

@@ -1,4 +1,6 @@
-import { createKumaRouteLoop, createRouteStatusLoop, LoopRunner, type ControlLoop } from '@causeway/controllers';
+import { createKumaRouteLoop } from '@causeway/kuma';
+import { createRouteStatusLoop } from '@causeway/controllers';
+import { LoopRunner, type ControlLoop } from '@causeway/loops';
 import type { ProgressSource } from '@causeway/controllers/testing';
 import { FollowedRoutes } from '@causeway/meshes';
 import { isJsonArray, isJsonObject, ownZone, type Identity } from '@causeway/resources';
@@ -45,7 +47,7 @@ export class RouteLeader {
     const routes = followed(plane, meshes);
     const kuma =
       options.kuma && createKumaRouteLoop({ meshes, routes, zones: options.kuma, exportDefault: 'All' }, ended);
-    const known = { ...(progress && { progress }), ...(kuma && { kuma: kuma.told }) };
+    const known = { ...(progress && { progress }), ...(kuma && { kuma: kuma.translations }) };
     const status = createRouteStatusLoop({ cp, meshes, routes, patience, ...known }, ended);
     const all = [...(loops?.(routes, ended) ?? []), ...(kuma ? [kuma.loop] : []), status];
     return new RouteLeader(

@@ -1,4 +1,5 @@
-import { createZoneReconcilers, type ControlLoop, type LoopRunner } from '@causeway/controllers';
+import { createZoneReconcilers } from '@causeway/controllers';
+import { type ControlLoop, type LoopRunner } from '@causeway/loops';
 import { poolMetrics, type ZoneReconcilersConfig } from '@causeway/controllers/testing';
 import type { Identity, JsonObject } from '@causeway/resources';
 import type { Change } from '@causeway/store';

@@ -8,7 +8,7 @@ import {
   type OnModuleDestroy,
   type OnModuleInit,
 } from '@nestjs/common';
-import type { RunnerStats } from '@causeway/controllers';
+import type { RunnerStats } from '@causeway/loops';
 import { createRedisLock } from '@causeway/leader-redis';
 import type { LeadershipInsight } from '@causeway/queries';
 import { createElection, type LeaderElection, type LeaderStatus, type LeaderTerm } from '@causeway/runtime';

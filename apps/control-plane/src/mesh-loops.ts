@@ -1,4 +1,5 @@
-import { createMeshLoops, type ControlLoop } from '@causeway/controllers';
+import { createMeshLoops } from '@causeway/controllers';
+import { type ControlLoop } from '@causeway/loops';
 import { supportedFeatures, type Meshes } from '@causeway/meshes';
 import type { ControlPlaneCore } from './core.module';
 import type { StoreBinding } from './index.module';

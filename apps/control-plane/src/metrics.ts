@@ -1,5 +1,5 @@
 import type { AuditRecorder, Authentication } from '@causeway/access';
-import type { LoopStats } from '@causeway/controllers';
+import type { LoopStats } from '@causeway/loops';
 import type { Metric, MetricValue, ProgramTracer } from '@causeway/telemetry';
 import type { WatchMetrics } from '@causeway/queries';
 import type { Registry } from '@causeway/resources';

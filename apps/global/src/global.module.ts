@@ -26,7 +26,8 @@ import {
   type ControlPlaneCore,
 } from '@causeway/control-plane';
 import type { SealingKeys } from '@causeway/identity';
-import { GLOBAL_SYNC, KdsGlobalModule, withRelayedKinds, type KumaOptions } from '@causeway/kds';
+import { GLOBAL_SYNC, KdsGlobalModule, withRelayedKinds } from '@causeway/kds';
+import { type KumaOptions } from '@causeway/kuma';
 import { POSTGRES_BACKEND, StoreModule } from '@causeway/store-postgres';
 import { TelemetryModule } from '@causeway/telemetry';
 import type { GlobalSettings } from './config';

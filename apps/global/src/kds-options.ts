@@ -1,6 +1,7 @@
 import type { AccessPolicy } from '@causeway/access';
 import { streamRates, VERSION, type ControlPlaneCore } from '@causeway/control-plane';
-import type { InboundSettings, KdsGlobalOptions, KumaOptions } from '@causeway/kds';
+import type { InboundSettings, KdsGlobalOptions } from '@causeway/kds';
+import type { KumaOptions } from '@causeway/kuma';
 import type { Meshes } from '@causeway/meshes';
 import type { IndexReader } from '@causeway/store';
 import type { PostgresBackend } from '@causeway/store-postgres';

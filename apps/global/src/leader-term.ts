@@ -12,8 +12,6 @@ import {
   createDefinitionsLoop,
   createExternalTrustLoop,
   createKeptSecretsLoop,
-  createKumaPolicyLoop,
-  createKumaRouteLoop,
   createMeshAuthorityLoop,
   createPolicyStatusLoop,
   policyCounts,
@@ -23,9 +21,10 @@ import {
   createTrustLoop,
   createZoneTrustLoop,
   GlobalProgress,
-  LoopRunner,
 } from '@causeway/controllers';
-import { createZoneLifecycleLoop, unsupportedByKuma, type KumaOptions } from '@causeway/kds';
+import { createKumaPolicyLoop, createKumaRouteLoop, type KumaOptions } from '@causeway/kuma';
+import { LoopRunner } from '@causeway/loops';
+import { createZoneLifecycleLoop, unsupportedByKuma } from '@causeway/kds';
 import type { FollowedPolicies, FollowedRoutes, Meshes } from '@causeway/meshes';
 import type { Kind } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
@@ -96,7 +95,7 @@ interface Attached extends Pick<ControlPlaneCore<GlobalSettings>, 'cp' | 'regist
   readonly exportDefault: GlobalSettings['CAUSEWAY_EXPORT_DEFAULT'];
 }
 
-/** What becomes of routes and policies: what zones of Kuma are told of them, and their status. */
+/** What becomes of routes and policies: their translation for zones of Kuma, and their status. */
 function attachedLoops(
   options: Attached,
   zones: () => readonly string[] | undefined,
@@ -111,7 +110,7 @@ function attachedLoops(
     kumaRoutes.loop,
     kumaPolicies.loop,
     ...createAppMeshLoops({ cp, routes }, term),
-    createRouteStatusLoop({ ...known, routes, kuma: kumaRoutes.told }, term),
-    createPolicyStatusLoop({ ...known, policies, kindOf, kuma: kumaPolicies.told }, term),
+    createRouteStatusLoop({ ...known, routes, kuma: kumaRoutes.translations }, term),
+    createPolicyStatusLoop({ ...known, policies, kindOf, kuma: kumaPolicies.translations }, term),
   ];
 }

@@ -21,14 +21,12 @@ import {
   IdentityPathReplicas,
   LeaseEnder,
   LeaseHealth,
-  LoopRunner,
-  type RunnerStats,
   ProxyDirectory,
   policyCounts,
   poolReports,
   tombstoneRetention,
-  type ControlLoop,
 } from '@causeway/controllers';
+import { LoopRunner, type RunnerStats, type ControlLoop } from '@causeway/loops';
 import { AuthorityLifecycle, ZoneAuthority, type TrustEvidence } from '@causeway/identity';
 import {
   confirmPeerIncarnation,

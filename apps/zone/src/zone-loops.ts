@@ -19,12 +19,12 @@ import {
   TrustAcceptanceReporter,
   TrustPublisher,
   ZoneProgress,
-  type ControlLoop,
   type ExternalHosts,
   type IdentityPathReplicas,
   type LeaseHealth,
   type ProxyDirectory,
 } from '@causeway/controllers';
+import { type ControlLoop } from '@causeway/loops';
 import type { AuthorityLifecycle } from '@causeway/identity';
 import type { ZoneSync } from '@causeway/kds';
 import type { FollowedPolicies, FollowedRoutes, Meshes } from '@causeway/meshes';

@@ -1,5 +1,5 @@
 import type { DataplaneTokens, ServerCertificates, ZoneProxyTokens } from '@causeway/access';
-import type { DataplaneResource } from '@causeway/controllers';
+import type { DataplaneResource } from '@causeway/dataplanes';
 import {
   egressIdentityOf,
   type Enrolments,

@@ -1,7 +1,4 @@
-/** Control loops of a leader, and what runs them (libs/controllers/README.md). */
-export { type ControlLoop, type LoopPlan } from './runner/control-loop';
-export { LoopRunner } from './runner/loop-runner';
-export { type LoopStats, type RunnerStats } from './runner/loop-state';
+/** Control loops of a leader (libs/controllers/README.md). */
 export { createZoneReconcilers, poolReports } from './zone-reconcilers';
 export { createMeshLoops } from './mesh/mesh-reconciler';
 export { meshesOfAuthority, TrustPublisher, unspreadDomains } from './trust/trust-publisher';
@@ -19,20 +16,7 @@ export { createZoneTrustLoop, TrustAcceptanceReporter } from './trust/trust-acce
 export { createTrustLoop } from './trust/trust-reconciler';
 export { createMeshAuthorityLoop } from './trust/mesh-authority-loop';
 export { createConditionsReconciler } from './conditions/conditions-reconciler';
-export {
-  asDataplane,
-  dataplaneValues,
-  inboundsOf,
-  selectedDataplanes,
-  selectorOf,
-  type DataplaneInbound,
-  type DataplaneResource,
-  type ServiceResource,
-} from './matching/dataplane-selector';
-export { movesWorkloadIds } from './matching/mesh-identities';
 export { movesMeshAuthority, WorkloadIds } from './availability/workload-ids';
-export { InboundChange } from './matching/inbound-change';
-export { SelectorMatcher, type SelectorTerm } from './matching/selector-matcher';
 export { tombstoneRetention } from './vip/tombstone-retention';
 export { type HostnameEntry, type HostnamePage } from './explain/explain-hostname';
 export { HostnameExplainer, type ZonedHostnameRef } from './explain/hostname-explainer';
@@ -48,9 +32,8 @@ export { WorkloadRevoker, type RevocationPlan } from './enrolments/workload-revo
 export { REGISTERED_BY } from './proxies/abandoned-dataplanes';
 export { ProxyDirectory } from './proxies/proxy-directory';
 export { proxiesWithoutAuthority, type KnownProxy } from './proxies/known-proxies';
-export { createKumaRouteLoop } from './routes/kuma/kuma-route-reconciler';
-export { createKumaPolicyLoop } from './policies/kuma/kuma-policy-reconciler';
 export { createPolicyStatusLoop, policyCounts } from './policies/policy-status-reconciler';
+export { type KumaPolicies } from './policies/kuma-policies';
 export { reportedPolicies } from './policies/reported-policies';
 export { planeOf } from './progress/planes';
 export { GlobalProgress } from './progress/global-progress';

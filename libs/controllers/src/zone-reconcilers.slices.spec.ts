@@ -6,7 +6,7 @@ import { ResourceIndex, type Change } from '@causeway/store';
 import { MemoryDisk, MemoryStore } from '@causeway/store/testing';
 import { dataplane, EAST, idOf, LoopHarness, put, remove, tagged } from '../../../test/support/loop-harness';
 import { createConditionsReconciler } from './conditions/conditions-reconciler';
-import type { ControlLoop } from './runner/control-loop';
+import type { ControlLoop } from '@causeway/loops';
 import { ROWS_PER_SLICE } from './vip/vip-reconciler';
 import { createZoneReconcilers } from './zone-reconcilers';
 import { meshesOf } from '../../../test/support/meshes';

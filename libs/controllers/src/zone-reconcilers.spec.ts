@@ -10,7 +10,7 @@ import {
   tagged,
   type Replica,
 } from '../../../test/support/loop-harness';
-import type { LoopRunner } from './runner/loop-runner';
+import type { LoopRunner } from '@causeway/loops';
 import { poolMetrics } from '../testing/pool-metrics';
 import { createZoneReconcilers } from './zone-reconcilers';
 

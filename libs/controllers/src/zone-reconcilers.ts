@@ -9,8 +9,7 @@ import { AbandonedDataplanesReconciler, type AbandonedDataplanesOptions } from '
 import { EntranceHealthReconciler } from './proxies/entrance-health';
 import { ProxyConditionsReconciler } from './proxies/proxy-conditions';
 import type { ProxyDirectory } from './proxies/proxy-directory';
-import { KeyedLoop } from './reconcile/keyed-reconciler';
-import type { ControlLoop } from './runner/control-loop';
+import { KeyedLoop, type ControlLoop } from '@causeway/loops';
 import { ServicesReconciler } from './services/services-reconciler';
 import type { PoolReport } from './vip/vip-allocator';
 import { VipReconciler, type VipConfig } from './vip/vip-reconciler';

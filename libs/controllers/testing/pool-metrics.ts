@@ -1,5 +1,5 @@
 import type { PoolMetrics } from '@causeway/ipam';
-import type { ControlLoop } from '../src/runner/control-loop';
+import type { ControlLoop } from '@causeway/loops';
 import { poolReports } from '../src/zone-reconcilers';
 
 /** How full the address ranges of the zone are at `now` (ms of the store's clock), by kind. Empty without a vip loop. */

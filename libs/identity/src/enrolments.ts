@@ -1,3 +1,4 @@
+import type { DataplaneResource } from '@causeway/dataplanes';
 import {
   Dataplane,
   Enrolment,
@@ -17,7 +18,6 @@ import {
   type Identity,
   type JsonObject,
   type Resource,
-  type SpecOf,
 } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
 import {
@@ -32,8 +32,6 @@ import { servicesOf, servicesProblem, type WorkloadBinding } from './workload-bi
 
 /** An enrolment as it is stored. */
 export type EnrolmentResource = Resource<EnrolmentSpec>;
-
-type DataplaneResource = Resource<SpecOf<typeof Dataplane>>;
 
 /** A verified credential, as an enrolment is made by it. */
 export interface JoiningCredential {

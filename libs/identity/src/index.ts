@@ -9,16 +9,9 @@ export {
   workloadOf,
   type MeshIdentityResource,
 } from './workload-id';
-export {
-  changingIds,
-  identityPathStateId,
-  nextStep,
-  presetPath,
-  presetPathOf,
-  wantedForm,
-  type PathStep,
-} from './identity-paths';
+export { changingIds, identityPathStateId, nextStep, presetPathOf, wantedForm, type PathStep } from './identity-paths';
 export { changingIdsIn, revokedIdsIn, zoneDomains, type ZoneDomains } from './zone-domains';
+export { identitiesByMesh, movesIdentities, movesWorkloadIds } from './mesh-identities';
 export { egressIdentityOf } from './egress-identity';
 export { bindingProblem, servicesOf, servicesProblem, type WorkloadBinding } from './workload-binding';
 export {

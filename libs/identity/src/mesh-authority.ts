@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import type { Dataplane } from '@causeway/kinds';
+import type { DataplaneResource } from '@causeway/dataplanes';
 import {
   Forbidden,
   globalIdentity,
@@ -10,8 +10,6 @@ import {
   Unavailable,
   type Identity,
   type JsonObject,
-  type Resource,
-  type SpecOf,
 } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
@@ -21,7 +19,6 @@ import { servicesOf, servicesProblem, type WorkloadBinding } from './workload-bi
 import { signCertificate, type CertificateOrder } from './x509';
 import type { SignedCertificate } from './zone-authority';
 
-type DataplaneResource = Resource<SpecOf<typeof Dataplane>>;
 type Index = Pick<IndexReader, 'get'>;
 
 /** The certificate of the authority of a whole mesh (`Mesh.mtls` of Kuma 2.14). */

@@ -1,8 +1,6 @@
-import type { Dataplane } from '@causeway/kinds';
-import { Label, shortened, type Resource, type SpecOf } from '@causeway/resources';
+import type { DataplaneResource } from '@causeway/dataplanes';
+import { Label, shortened } from '@causeway/resources';
 import { isWorkloadLabelled, workloadOf } from './workload-id';
-
-type DataplaneResource = Resource<SpecOf<typeof Dataplane>>;
 
 /** For which Dataplanes a credential holds; what is absent restricts nothing (docs/reference/kuma-rest.md §5.5). */
 export interface WorkloadBinding {

@@ -1,10 +1,9 @@
+import type { DataplaneResource } from '@causeway/dataplanes';
 import { Dataplane, MeshIdentity } from '@causeway/kinds';
-import type { JsonObject, Labels, Resource, SpecOf } from '@causeway/resources';
+import type { JsonObject, Labels } from '@causeway/resources';
 import { idOf, storedResource } from '../../../test/support/loop-harness';
 import { bindingProblem, workloadProblem, type WorkloadBinding } from './workload-binding';
 import { identityFor, sharedIdentities, spiffeIdOf, trustDomainOf, type MeshIdentityResource } from './workload-id';
-
-type DataplaneResource = Resource<SpecOf<typeof Dataplane>>;
 
 function dataplane(
   name: string,

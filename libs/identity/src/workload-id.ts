@@ -1,4 +1,5 @@
-import type { Dataplane, MeshIdentity } from '@causeway/kinds';
+import type { DataplaneResource } from '@causeway/dataplanes';
+import type { MeshIdentity } from '@causeway/kinds';
 import {
   DEFAULT_TRUST_DOMAIN,
   hasOwnPath,
@@ -26,7 +27,6 @@ import {
 /** A MeshIdentity as its kind describes it. */
 export type MeshIdentityResource = Resource<SpecOf<typeof MeshIdentity>>;
 /** A Dataplane as its kind describes it. */
-type DataplaneResource = Resource<SpecOf<typeof Dataplane>>;
 /** What a SPIFFE id is made of. */
 type Workload = Pick<DataplaneResource, 'id' | 'labels'>;
 

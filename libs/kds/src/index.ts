@@ -1,14 +1,13 @@
 /** Sync between control planes over Kuma's KDS (libs/kds/README.md). */
-export { type KumaOptions } from './kuma/translation';
 export { CredentialsMissing, globalCredentials, type GlobalTrust } from './auth/credentials';
 export { type GlobalSync, type ZoneMetrics } from './global/global-sync';
 export { noAuthentication, type ZoneAuthenticator } from './auth/zone-authenticator';
 export { createZoneLifecycleLoop } from './global/zones/zone-lifecycle-loop';
 export { GLOBAL_SYNC, KdsGlobalModule, type KdsGlobalOptions } from './kds-global.module';
 export { KdsZoneModule, ZONE_SYNC_FACTORY, type KdsZoneOptions, type ZoneSyncFactory } from './kds-zone.module';
-export { storedInsight } from './kuma/proxy-insights';
-export { withRelayedKinds } from './kuma/relayed-kinds';
-export { unsupportedByKuma } from './kuma/unsupported';
+export { storedInsight } from './session/proxy-insights';
+export { withRelayedKinds } from './session/relayed-kinds';
+export { unsupportedByKuma } from './wire/unsupported';
 export type { InboundSettings } from './session/inbound/inbound-capacity';
 export { lagOf, type KindReport } from './session/kind-report';
 export { confirmPeerIncarnation, GLOBAL_PEER } from './session/peer-state';

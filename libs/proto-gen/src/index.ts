@@ -4,6 +4,7 @@ export {
   DeltaDiscoveryResponse,
   Resource as DiscoveryResource,
 } from './gen/envoy/service/discovery/v3/discovery';
+export { mentionsReservedKey, refuseReservedText, RESERVED_KEY, reservedKeyError } from './reserved-key';
 export { Node } from './gen/envoy/config/core/v3/base';
 export { Any } from './gen/google/protobuf/any';
 export { StringValue } from './gen/google/protobuf/wrappers';

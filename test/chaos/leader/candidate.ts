@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import { createZoneReconcilers } from '@causeway/controllers';
-import { runLoops } from '@causeway/controllers/testing';
+import { runLoops } from '@causeway/loops/testing';
 import { createRedisLock } from '@causeway/leader-redis';
 import { createElection, silentLogger, systemClock, type LeaderTerm } from '@causeway/runtime';
 import { Fenced, followStore, ResourceIndex, type ResourceStore } from '@causeway/store';

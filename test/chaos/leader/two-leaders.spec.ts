@@ -1,4 +1,5 @@
-import { createAppMeshLoops, createZoneReconcilers, LoopRunner, type ControlLoop } from '@causeway/controllers';
+import { createAppMeshLoops, createZoneReconcilers } from '@causeway/controllers';
+import { LoopRunner, type ControlLoop } from '@causeway/loops';
 import { FollowedRoutes } from '@causeway/meshes';
 import { globalIdentity, isJsonArray, isJsonObject } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';

@@ -1,5 +1,6 @@
 import { ChannelCredentials } from '@grpc/grpc-js';
-import { createConditionsReconciler, createZoneReconcilers, LoopRunner } from '@causeway/controllers';
+import { createConditionsReconciler, createZoneReconcilers } from '@causeway/controllers';
+import { LoopRunner } from '@causeway/loops';
 import { createElection, silentLogger, type LeaderTerm } from '@causeway/runtime';
 import { Forbidden, type ControlPlane, type Registry } from '@causeway/resources';
 import { DEFAULT_MESH_OWNER, type Meshes } from '@causeway/meshes';

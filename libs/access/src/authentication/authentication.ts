@@ -1,4 +1,4 @@
-import type { ControlLoop } from '@causeway/controllers';
+import type { ControlLoop } from '@causeway/loops';
 import { ownZone, type Identity } from '@causeway/resources';
 import { isOwnGlobalSecret } from '../global-secrets';
 import { signingKeySerial } from '../tokens/signing-keys';

@@ -1,4 +1,4 @@
-import type { ControlLoop, LoopPlan } from '@causeway/controllers';
+import type { ControlLoop, LoopPlan } from '@causeway/loops';
 import { MOST_REVOKED } from '@causeway/kinds';
 import { computedLabels, jsonEqual, type Registry, type Resource } from '@causeway/resources';
 import type { Logger } from '@causeway/runtime';

@@ -1,6 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { Unauthenticated, type DataplaneClaims, type DataplaneTokens } from '@causeway/access';
-import { LEASED_BY, REGISTERED_BY, type DataplaneResource } from '@causeway/controllers';
+import { LEASED_BY, REGISTERED_BY } from '@causeway/controllers';
+import type { DataplaneResource } from '@causeway/dataplanes';
 import {
   bindingProblem,
   workloadOf,

@@ -1,4 +1,4 @@
-import type { DataplaneResource } from '@causeway/controllers';
+import type { DataplaneResource } from '@causeway/dataplanes';
 import { Dataplane } from '@causeway/kinds';
 import { shortened, type Identity } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';

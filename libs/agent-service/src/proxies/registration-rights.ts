@@ -1,5 +1,5 @@
 import type { AccessPolicy, Caller } from '@causeway/access';
-import type { DataplaneResource } from '@causeway/controllers';
+import type { DataplaneResource } from '@causeway/dataplanes';
 import { Dataplane } from '@causeway/kinds';
 import { Forbidden, Invalid, type FieldPath, type Identity, type JsonObject, type Labels } from '@causeway/resources';
 import { dataplaneProxyId } from './proxy-views';

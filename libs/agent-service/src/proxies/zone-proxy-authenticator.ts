@@ -1,7 +1,7 @@
 import { Unauthenticated, type DataplaneTokens, type ZoneProxyTokens } from '@causeway/access';
-import { isMeshAuthorityKey } from '@causeway/identity';
+import { isMeshAuthorityKey, movesWorkloadIds } from '@causeway/identity';
 import { Enrolment, WorkloadRevocation } from '@causeway/kinds';
-import { movesWorkloadIds, type DataplaneResource } from '@causeway/controllers';
+import type { DataplaneResource } from '@causeway/dataplanes';
 import { Forbidden, isJsonObject, NotFound, type Identity, type JsonObject, type Resource } from '@causeway/resources';
 import { followIndex, type IndexChange, type IndexReader } from '@causeway/store';
 import {

@@ -4,7 +4,7 @@ import { type Change, type ResourceStore } from '@causeway/store';
 import { fillAtOnce } from '@causeway/store/testing';
 import { dataplane, EAST, idOf, LoopHarness, put, remove, type Replica } from '../../../../test/support/loop-harness';
 import { meshesOf } from '../../../../test/support/meshes';
-import type { ControlLoop } from '../runner/control-loop';
+import type { ControlLoop } from '@causeway/loops';
 import { createZoneReconcilers } from '../zone-reconcilers';
 import { createAppMeshLoops } from './app-mesh-reconciler';
 

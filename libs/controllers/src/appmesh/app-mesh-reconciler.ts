@@ -28,8 +28,8 @@ import {
   type KeyedReconciler,
   type Keys,
   type ReconcileResult,
-} from '../reconcile/keyed-reconciler';
-import type { ControlLoop } from '../runner/control-loop';
+  type ControlLoop,
+} from '@causeway/loops';
 import { GeneratedObjects } from './generated-objects';
 import { frontendsOf, sourcesNamed, unnamedCondition } from './hostname-condition';
 import { KeptSuffixesLoop } from './kept-suffixes-loop';

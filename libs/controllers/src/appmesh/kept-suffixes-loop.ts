@@ -14,7 +14,7 @@ import {
 } from '@causeway/resources';
 import { SlicedWork } from '@causeway/runtime';
 import type { Change, IndexEvent, IndexReader, Note, PutChange, WriteResult } from '@causeway/store';
-import type { ControlLoop, LoopPlan } from '../runner/control-loop';
+import type { ControlLoop, LoopPlan } from '@causeway/loops';
 
 /** The note that says that names of App Mesh are under the suffixes of their mesh here. */
 const NOTE_AREA = 'app-mesh-suffixes';

@@ -11,7 +11,7 @@ import {
   type Replica,
   type TestInbound,
 } from '../../../../test/support/loop-harness';
-import { KeyedLoop } from '../reconcile/keyed-reconciler';
+import { KeyedLoop } from '@causeway/loops';
 import { AvailabilityReconciler } from './availability-reconciler';
 
 const backend = idOf('MeshService', 'backend');

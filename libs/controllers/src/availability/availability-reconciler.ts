@@ -8,11 +8,12 @@ import {
   type DataplaneResource,
   type DataplaneSelector,
   type ServiceResource,
-} from '../matching/dataplane-selector';
-import { InboundChange } from '../matching/inbound-change';
-import { movesWorkloadIds } from '../matching/mesh-identities';
-import { SelectorMatcher, type SelectorTerm } from '../matching/selector-matcher';
-import { NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '../reconcile/keyed-reconciler';
+  InboundChange,
+  SelectorMatcher,
+  type SelectorTerm,
+} from '@causeway/dataplanes';
+import { movesWorkloadIds } from '@causeway/identity';
+import { NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
 import type { ProxyDirectory } from '../proxies/proxy-directory';
 import { planAvailability, type AvailabilityFacts } from './plan-availability';
 import { movesMeshAuthority, WorkloadIds } from './workload-ids';

@@ -1,7 +1,7 @@
 import { Dataplane, MeshService } from '@causeway/kinds';
 import type { JsonObject } from '@causeway/resources';
 import { idOf, storedResource } from '../../../../test/support/loop-harness';
-import type { DataplaneResource, ServiceResource } from '../matching/dataplane-selector';
+import type { DataplaneResource, ServiceResource } from '@causeway/dataplanes';
 import { planAvailability } from './plan-availability';
 
 const PORTS = [{ port: 80 }];

@@ -1,12 +1,7 @@
 import type { PatchChange } from '@causeway/store';
 import { isJsonObject, jsonEqual, type JsonObject, type JsonValue } from '@causeway/resources';
 import { toldInstances } from '@causeway/sync';
-import {
-  inboundsOf,
-  type DataplaneInbound,
-  type DataplaneResource,
-  type ServiceResource,
-} from '../matching/dataplane-selector';
+import { inboundsOf, type DataplaneInbound, type DataplaneResource, type ServiceResource } from '@causeway/dataplanes';
 import { identitiesPart, serviceIdentities } from './workload-ids';
 
 /** `status.dataplaneProxies` of a MeshService. */

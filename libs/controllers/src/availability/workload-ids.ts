@@ -7,11 +7,11 @@ import {
   presetPathOf,
   spiffeIdsOf,
   type MeshIdentityResource,
+  identitiesByMesh,
 } from '@causeway/identity';
 import { compareText, type JsonObject } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
-import type { DataplaneResource, ServiceResource } from '../matching/dataplane-selector';
-import { identitiesByMesh } from '../matching/mesh-identities';
+import type { DataplaneResource, ServiceResource } from '@causeway/dataplanes';
 
 /** Ids of one service; the kind has this bound. */
 const MOST_IDENTITIES = 1_024;

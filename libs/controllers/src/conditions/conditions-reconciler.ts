@@ -13,13 +13,7 @@ import { Enrolment } from '@causeway/kinds';
 import { designate, type Meshes } from '@causeway/meshes';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import { lostStateOf } from '@causeway/sync';
-import {
-  KeyedLoop,
-  RESCAN,
-  type KeyedReconciler,
-  type Keys,
-  type ReconcileResult,
-} from '../reconcile/keyed-reconciler';
+import { KeyedLoop, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
 import { planConditions, type ConditionInputs, type MeshFault } from './plan-conditions';
 
 /** Settings of the conditions reconciler. */

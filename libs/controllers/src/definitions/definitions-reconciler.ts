@@ -2,13 +2,7 @@ import { MetaresourceDefinition, type JudgedDefinition } from '@causeway/kinds';
 import { DeclaredKinds } from '@causeway/meshes';
 import { identityKey, withCondition, type Condition } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
-import {
-  KeyedLoop,
-  NO_KEYS,
-  type KeyedReconciler,
-  type Keys,
-  type ReconcileResult,
-} from '../reconcile/keyed-reconciler';
+import { KeyedLoop, NO_KEYS, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
 
 const KIND = MetaresourceDefinition.name;
 

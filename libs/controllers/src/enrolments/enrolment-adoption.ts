@@ -4,7 +4,7 @@ import { computedLabels, Label, type ControlPlane, type SpecOf } from '@causeway
 import { batchesOf, inTimedSlices, type Clock, type LeaderTerm, type Logger } from '@causeway/runtime';
 import { reachedSoon, type IndexReader, type PutChange, type ResourceStore } from '@causeway/store';
 import { LEASED_BY } from '../leases/plan-lease-ends';
-import { asDataplane, selectorOf, type DataplaneResource, type ServiceResource } from '../matching/dataplane-selector';
+import { asDataplane, selectorOf, type DataplaneResource, type ServiceResource } from '@causeway/dataplanes';
 import { REGISTERED_BY } from '../proxies/abandoned-dataplanes';
 import type { ProxyDirectory } from '../proxies/proxy-directory';
 

@@ -11,8 +11,7 @@ import {
   type Resource,
 } from '@causeway/resources';
 import { DoubleBuffer, type Change, type IndexEvent, type IndexReader, type WriteResult } from '@causeway/store';
-import { WorkQueue } from '../reconcile/work-queue';
-import type { ControlLoop, LoopPlan } from '../runner/control-loop';
+import { WorkQueue, type ControlLoop, type LoopPlan } from '@causeway/loops';
 import { PendingReleases } from './pending-releases';
 import {
   applyToClaims,

@@ -8,6 +8,8 @@ import {
   wantedForm,
   type MeshIdentityResource,
   type PathStep,
+  identitiesByMesh,
+  movesWorkloadIds,
 } from '@causeway/identity';
 import {
   Dataplane,
@@ -29,15 +31,7 @@ import {
   type Resource,
 } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
-import { identitiesByMesh, movesWorkloadIds } from '../matching/mesh-identities';
-import {
-  KeyedLoop,
-  NO_KEYS,
-  RESCAN,
-  type KeyedReconciler,
-  type Keys,
-  type ReconcileResult,
-} from '../reconcile/keyed-reconciler';
+import { KeyedLoop, NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
 import type { IdentityPathReplicas } from './identity-path-replicas';
 import { IdsOfMesh, type IdBearer } from './ids-of-mesh';
 

@@ -17,16 +17,16 @@ import type {
   SharedClients,
   UnobeyedPart,
 } from '@causeway/store';
-import type { ControlLoop } from '../runner/control-loop';
-import { SAME_ID, SHARED_IDENTITY } from '../trust/shared-identity-reconciler';
 import {
+  type ControlLoop,
   KeyedLoop,
   NO_KEYS,
   RESCAN,
   type KeyedReconciler,
   type Keys,
   type ReconcileResult,
-} from '../reconcile/keyed-reconciler';
+} from '@causeway/loops';
+import { SAME_ID, SHARED_IDENTITY } from '../trust/shared-identity-reconciler';
 
 /** The condition of a Dataplane whose agent checks its inbounds; absent where nothing is checked. */
 const HEALTHY = 'Healthy';

@@ -9,7 +9,7 @@ import {
   type JsonObject,
 } from '@causeway/resources';
 import type { Change, IndexEvent, IndexReader, Note, PutChange, WriteResult } from '@causeway/store';
-import type { ControlLoop, LoopPlan } from '../runner/control-loop';
+import type { ControlLoop, LoopPlan } from '@causeway/loops';
 
 /** Of both kinds that are made with a Mesh. */
 const MADE = [MeshIdentity, IdentityPath];

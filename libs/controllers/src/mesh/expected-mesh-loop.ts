@@ -2,7 +2,7 @@ import type { MeshMismatch, Meshes } from '@causeway/meshes';
 import { Mesh } from '@causeway/kinds';
 import { computedLabels, globalIdentity, type ControlPlane } from '@causeway/resources';
 import type { Change, IndexReader, PutChange, WriteResult } from '@causeway/store';
-import type { ControlLoop, LoopPlan } from '../runner/control-loop';
+import type { ControlLoop, LoopPlan } from '@causeway/loops';
 
 /** Tries of one term to make the expected Mesh. */
 const TRIES = 3;

@@ -8,8 +8,8 @@ import {
   type KeyedReconciler,
   type Keys,
   type ReconcileResult,
-} from '../reconcile/keyed-reconciler';
-import type { ControlLoop } from '../runner/control-loop';
+  type ControlLoop,
+} from '@causeway/loops';
 import { DefaultIdentityLoop } from './default-identity-loop';
 import { ExpectedMeshLoop, type ExpectedMeshConfig } from './expected-mesh-loop';
 import { believedDomains, isTrustedHere } from '../trust/believed-domains';

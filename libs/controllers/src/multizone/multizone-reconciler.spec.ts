@@ -1,7 +1,7 @@
 import type { Identity, JsonObject, Labels } from '@causeway/resources';
 import type { Change } from '@causeway/store';
 import { idOf, LoopHarness, put, remove, type Replica } from '../../../../test/support/loop-harness';
-import { KeyedLoop } from '../reconcile/keyed-reconciler';
+import { KeyedLoop } from '@causeway/loops';
 import { MultizoneReconciler } from './multizone-reconciler';
 
 const everywhere: Identity = {

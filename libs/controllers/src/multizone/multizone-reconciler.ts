@@ -1,7 +1,7 @@
 import { effectiveLabel, identityKey, jsonEqual, type Labels, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
-import { SelectorMatcher, type SelectorTerm } from '../matching/selector-matcher';
-import { NO_KEYS, type KeyedReconciler, type Keys, type ReconcileResult } from '../reconcile/keyed-reconciler';
+import { SelectorMatcher, type SelectorTerm } from '@causeway/dataplanes';
+import { NO_KEYS, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
 import { isMatched, planMultizone, requiredLabels } from './plan-multizone';
 
 const MULTIZONE = 'MeshMultiZoneService';

@@ -9,7 +9,7 @@ import {
 } from '@causeway/policies';
 import { identityKey, type Identity, type Resource } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
-import { asDataplane, selectorOf, type DataplaneResource } from '../matching/dataplane-selector';
+import { asDataplane, selectorOf, type DataplaneResource } from '@causeway/dataplanes';
 import { MeshExternalService, MeshService, TCPRoute, TLSRoute, UDPRoute } from '@causeway/kinds';
 import { looksIntoRequests, portKey } from '@causeway/routing';
 import { planeLabels, type ProxyPlane } from '../progress/planes';

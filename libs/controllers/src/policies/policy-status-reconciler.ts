@@ -30,10 +30,10 @@ import {
   type KeyedReconciler,
   type Keys,
   type ReconcileResult,
-} from '../reconcile/keyed-reconciler';
-import type { ControlLoop } from '../runner/control-loop';
-import { UntoldCondition } from './kuma/untold-condition';
-import type { ToldPolicies } from './kuma/told-policies';
+  type ControlLoop,
+} from '@causeway/loops';
+import { NotTranslatedCondition } from './not-translated-condition';
+import type { KumaPolicies } from './kuma-policies';
 import { planPolicyStatus } from './plan-policy-status';
 import { PolicyCounts } from './policy-counts';
 import { policyConditions, rankOf, writtenRank, type Enforcement, type Judged } from './policy-conditions';
@@ -66,7 +66,7 @@ export interface PolicyStatusOptions {
   /** Without it nothing is known of who has applied policies. */
   readonly progress?: ProgressSource;
   /** Which policies zones of Kuma are told. Without it nothing is said of them. */
-  readonly kuma?: ToldPolicies;
+  readonly kuma?: KumaPolicies;
   /** How long nobody is said to be waited for, how often it is said then, and how long zones take to learn what changed, ms. */
   readonly patience?: { readonly first: number; readonly then: number; readonly zones?: number };
 }
@@ -99,12 +99,12 @@ class PolicyStatusReconciler implements KeyedReconciler {
   private readonly waiting = new Set<string>();
   private readonly messages = new StatusMessageLimit();
   private readonly movement: Movement;
-  private readonly untold: UntoldCondition;
+  private readonly untold: NotTranslatedCondition;
   private index: IndexReader | undefined;
 
   constructor(private readonly options: PolicyStatusOptions) {
     this.movement = new Movement(options.progress);
-    this.untold = new UntoldCondition(options.progress, options.kuma);
+    this.untold = new NotTranslatedCondition(options.progress, options.kuma);
   }
 
   /** Takes note of what changes touch until the returned function is called. */

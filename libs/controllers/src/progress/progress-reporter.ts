@@ -12,7 +12,7 @@ import {
 import { onAbort } from '@causeway/runtime';
 import type { Change, IndexEvent, IndexReader } from '@causeway/store';
 import type { ProxyDirectory } from '../proxies/proxy-directory';
-import type { ControlLoop, LoopPlan } from '../runner/control-loop';
+import type { ControlLoop, LoopPlan } from '@causeway/loops';
 import type { Asked, ResourceProgress } from './progress';
 import { ProxyProgress } from './proxy-progress';
 import { Refusals } from './refusals';

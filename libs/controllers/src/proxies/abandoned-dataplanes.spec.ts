@@ -3,7 +3,7 @@ import { FakeClock } from '@causeway/runtime/testing';
 import type { ProxySession } from '@causeway/store';
 import { MemoryDisk, MemoryProxySessions } from '@causeway/store/testing';
 import { dataplane, idOf, LoopHarness, type Replica } from '../../../../test/support/loop-harness';
-import { KeyedLoop } from '../reconcile/keyed-reconciler';
+import { KeyedLoop } from '@causeway/loops';
 import { AbandonedDataplanesReconciler, REGISTERED_BY } from './abandoned-dataplanes';
 import { ProxyDirectory } from './proxy-directory';
 

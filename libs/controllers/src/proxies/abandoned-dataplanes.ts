@@ -1,6 +1,6 @@
 import { identityKey } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
-import { NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '../reconcile/keyed-reconciler';
+import { NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
 import type { ProxyDirectory } from './proxy-directory';
 
 /** The label of a Dataplane that its proxy brought along: which registration wrote it. One that somebody else wrote has none. */

@@ -10,7 +10,7 @@ import {
   type Resource,
 } from '@causeway/resources';
 import type { IndexChange, IndexReader, PatchChange } from '@causeway/store';
-import { NO_KEYS, type KeyedReconciler, type Keys, type ReconcileResult } from '../reconcile/keyed-reconciler';
+import { NO_KEYS, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
 import { isWrittenGone } from './proxy-conditions';
 
 /** Kinds with a proxy of their own through which zones or services outside are reached. */

@@ -8,7 +8,7 @@ import {
   type Resource,
 } from '@causeway/resources';
 import { xdsTypeName, type IndexChange, type IndexReader, type PatchChange, type ProxyFault } from '@causeway/store';
-import { NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '../reconcile/keyed-reconciler';
+import { NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
 import { isProxyGone, type KnownProxy } from './known-proxies';
 import type { ProxyDirectory } from './proxy-directory';
 

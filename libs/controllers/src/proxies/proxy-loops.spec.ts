@@ -5,7 +5,7 @@ import type { ProxyFacts, ProxySession } from '@causeway/store';
 import { MemoryDisk, MemoryProxySessions } from '@causeway/store/testing';
 import { dataplane, idOf, LoopHarness, put, type Replica } from '../../../../test/support/loop-harness';
 import { AvailabilityReconciler } from '../availability/availability-reconciler';
-import { KeyedLoop } from '../reconcile/keyed-reconciler';
+import { KeyedLoop } from '@causeway/loops';
 import { EntranceHealthReconciler } from './entrance-health';
 import { ProxyConditionsReconciler } from './proxy-conditions';
 import { ProxyDirectory } from './proxy-directory';

@@ -11,14 +11,7 @@ import {
 import { parentStatuses, routeKinds, type ParentStatus } from '@causeway/routing';
 import { onAbort } from '@causeway/runtime';
 import type { IndexChange, IndexReader } from '@causeway/store';
-import {
-  KeyedLoop,
-  NO_KEYS,
-  RESCAN,
-  type KeyedReconciler,
-  type Keys,
-  type ReconcileResult,
-} from '../reconcile/keyed-reconciler';
+import { KeyedLoop, NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
 import { Movement, type ProgressSource } from '../progress/progress';
 import { planRouteStatus, storedConditions } from './plan-route-status';
 import {

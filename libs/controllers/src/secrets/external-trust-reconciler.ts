@@ -10,14 +10,7 @@ import {
   type Resource,
 } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
-import {
-  KeyedLoop,
-  NO_KEYS,
-  RESCAN,
-  type KeyedReconciler,
-  type Keys,
-  type ReconcileResult,
-} from '../reconcile/keyed-reconciler';
+import { KeyedLoop, NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
 import { CERTIFICATES_DROPPED } from '../trust/trust-certificates-reconciler';
 import { KEPT_CLIENT_KEY, SecretAccess } from './secret-access';
 

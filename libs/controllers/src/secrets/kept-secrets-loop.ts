@@ -17,7 +17,7 @@ import {
 } from '@causeway/resources';
 import type { Logger } from '@causeway/runtime';
 import type { Change, IndexEvent, IndexReader, Note, PatchChange, WriteResult } from '@causeway/store';
-import type { ControlLoop, LoopPlan } from '../runner/control-loop';
+import type { ControlLoop, LoopPlan } from '@causeway/loops';
 import { keptUsers } from './kept-references';
 import { KEPT_CLIENT_KEY } from './secret-access';
 

@@ -8,13 +8,7 @@ import {
   type Resource,
 } from '@causeway/resources';
 import type { IndexChange, IndexReader, PatchChange } from '@causeway/store';
-import {
-  KeyedLoop,
-  NO_KEYS,
-  type KeyedReconciler,
-  type Keys,
-  type ReconcileResult,
-} from '../reconcile/keyed-reconciler';
+import { KeyedLoop, NO_KEYS, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
 
 /** The condition of a MeshExternalService whose every known address may not be dialled; absent where one may. */
 const ADDRESSES_REFUSED = 'AddressesRefused';

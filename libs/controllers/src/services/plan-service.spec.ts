@@ -1,7 +1,7 @@
 import { Dataplane } from '@causeway/kinds';
 import type { Labels, Resource } from '@causeway/resources';
 import { idOf, storedResource } from '../../../../test/support/loop-harness';
-import type { ReconcileResult } from '../reconcile/keyed-reconciler';
+import type { ReconcileResult } from '@causeway/loops';
 import { carriedLabels, GENERATOR, planService, type BackingDataplane, type LabelSource } from './plan-service';
 import type { GeneratedSpec } from './service-candidates';
 

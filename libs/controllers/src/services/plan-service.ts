@@ -20,8 +20,8 @@ import { MeshService } from '@causeway/kinds';
 import type { PutChange } from '@causeway/store';
 import { countProxies, instancesPart, stateOf } from '../availability/plan-availability';
 import { identitiesPart, serviceIdentities } from '../availability/workload-ids';
-import type { DataplaneResource } from '../matching/dataplane-selector';
-import type { ReconcileResult } from '../reconcile/keyed-reconciler';
+import type { DataplaneResource } from '@causeway/dataplanes';
+import type { ReconcileResult } from '@causeway/loops';
 import type { GeneratedSpec } from './service-candidates';
 
 /** The value of the label `kuma.io/managed-by` on generated MeshServices; one without it was written by hand. */

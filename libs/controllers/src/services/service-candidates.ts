@@ -1,6 +1,6 @@
 import { isDnsLabel, Label, type Identity, type SpecOf } from '@causeway/resources';
 import type { MeshService } from '@causeway/kinds';
-import { inboundsOf, type DataplaneResource, type DataplaneInbound } from '../matching/dataplane-selector';
+import { inboundsOf, type DataplaneResource, type DataplaneInbound } from '@causeway/dataplanes';
 
 /** The part of a MeshService's spec that Dataplanes decide. */
 export type GeneratedSpec = Required<Pick<SpecOf<typeof MeshService>, 'selector' | 'ports'>>;

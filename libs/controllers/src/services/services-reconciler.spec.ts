@@ -11,7 +11,7 @@ import {
   type Replica,
 } from '../../../../test/support/loop-harness';
 import { meshesOf } from '../../../../test/support/meshes';
-import { KeyedLoop } from '../reconcile/keyed-reconciler';
+import { KeyedLoop } from '@causeway/loops';
 import { ServicesReconciler } from './services-reconciler';
 
 const GRACE = 500;

@@ -9,8 +9,8 @@ import {
 } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import type { WorkloadIds } from '../availability/workload-ids';
-import { asDataplane, type DataplaneResource } from '../matching/dataplane-selector';
-import { NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '../reconcile/keyed-reconciler';
+import { asDataplane, type DataplaneResource } from '@causeway/dataplanes';
+import { NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
 import { isGenerated, planService, type BackingDataplane } from './plan-service';
 import { servicesOf, type GeneratedSpec } from './service-candidates';
 

@@ -22,7 +22,7 @@ import {
 } from '@causeway/resources';
 import { errorText, type Logger } from '@causeway/runtime';
 import type { Change, IndexEvent, IndexReader, PatchChange, WriteResult } from '@causeway/store';
-import type { ControlLoop, LoopPlan } from '../runner/control-loop';
+import type { ControlLoop, LoopPlan } from '@causeway/loops';
 
 /** What the loop works with. */
 export interface MeshAuthorityConfig {

@@ -1,7 +1,7 @@
 import { conditionOf, type JsonObject, type Labels } from '@causeway/resources';
 import type { Change } from '@causeway/store';
 import { idOf, LoopHarness, put, remove, type Replica } from '../../../../test/support/loop-harness';
-import { RESCAN } from '../reconcile/keyed-reconciler';
+import { RESCAN } from '@causeway/loops';
 import { createSharedIdentityLoop, SHARED_IDENTITY, SharedIdentityReconciler } from './shared-identity-reconciler';
 
 const dataplane = (name: string, labels: Labels = {}, zone = 'east'): Change =>

@@ -5,20 +5,14 @@ import {
   spiffeIdOf,
   workloadOf,
   type MeshIdentityResource,
+  identitiesByMesh,
+  movesWorkloadIds,
 } from '@causeway/identity';
 import { Dataplane } from '@causeway/kinds';
 import { conditionOf, identityKey, withCondition, withoutConditions, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
-import type { DataplaneResource } from '../matching/dataplane-selector';
-import { identitiesByMesh, movesWorkloadIds } from '../matching/mesh-identities';
-import {
-  KeyedLoop,
-  NO_KEYS,
-  RESCAN,
-  type KeyedReconciler,
-  type Keys,
-  type ReconcileResult,
-} from '../reconcile/keyed-reconciler';
+import type { DataplaneResource } from '@causeway/dataplanes';
+import { KeyedLoop, NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
 
 /** The condition of a Dataplane whose SPIFFE id another workload has too: to everybody they are one caller. */
 export const SHARED_IDENTITY = 'SharedIdentity';

@@ -8,8 +8,9 @@ import {
   type KeyedReconciler,
   type Keys,
   type ReconcileResult,
-} from '../reconcile/keyed-reconciler';
-import type { ControlLoop, LoopPlan } from '../runner/control-loop';
+  type ControlLoop,
+  type LoopPlan,
+} from '@causeway/loops';
 import {
   acceptanceOf,
   isUnheard,

@@ -1,13 +1,7 @@
 import { MeshTrust } from '@causeway/kinds';
 import { identityKey, withCondition, withoutConditions, type Condition, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
-import {
-  KeyedLoop,
-  NO_KEYS,
-  type KeyedReconciler,
-  type Keys,
-  type ReconcileResult,
-} from '../reconcile/keyed-reconciler';
+import { KeyedLoop, NO_KEYS, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
 import { certificatesOfTrust } from './bundle-certificates';
 
 /** The condition of a MeshTrust of which certificates are not believed. */

@@ -10,7 +10,7 @@ import {
   type Resource,
 } from '@causeway/resources';
 import type { Change, IndexEvent, IndexReader, PutChange, WriteResult } from '@causeway/store';
-import type { ControlLoop, LoopPlan } from '../runner/control-loop';
+import type { ControlLoop, LoopPlan } from '@causeway/loops';
 import { trustName, type TrustResource } from './plan-trust';
 
 /** The value of the label `kuma.io/managed-by` on the MeshTrusts that a zone publishes. */

@@ -1,16 +1,8 @@
-import type { MeshIdentityResource } from '@causeway/identity';
+import { type MeshIdentityResource, movesIdentities } from '@causeway/identity';
 import { MeshIdentity, MeshTrust } from '@causeway/kinds';
 import { globalIdentity, identityKey, Label, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexReader } from '@causeway/store';
-import { movesIdentities } from '../matching/mesh-identities';
-import {
-  KeyedLoop,
-  NO_KEYS,
-  RESCAN,
-  type KeyedReconciler,
-  type Keys,
-  type ReconcileResult,
-} from '../reconcile/keyed-reconciler';
+import { KeyedLoop, NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
 import {
   derivedTrustId,
   isDerivedTrust,

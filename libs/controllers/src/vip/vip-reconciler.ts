@@ -16,9 +16,7 @@ import {
   type Note,
   type WriteResult,
 } from '@causeway/store';
-import type { ControlLoop, LoopPlan } from '../runner/control-loop';
-import { DelayQueue } from '../reconcile/delay-queue';
-import { planBatch, refusedKeys, WorkQueue } from '../reconcile/work-queue';
+import { type ControlLoop, type LoopPlan, DelayQueue, planBatch, refusedKeys, WorkQueue } from '@causeway/loops';
 import type { WaitedFor } from '../proxies/known-proxies';
 import { VipAllocator, type PoolReport, type VipOwner } from './vip-allocator';
 import { VipSettings, type RaisedCooldown, type VipSettingsConfig } from './vip-settings';

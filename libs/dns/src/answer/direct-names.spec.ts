@@ -1,5 +1,4 @@
-import type { EndpointSource } from '@causeway/dns';
-import type { DirectEndpoint, DirectPort } from './direct-names';
+import type { EndpointSource, DirectEndpoint, DirectPort } from './direct-names';
 import type { Identity } from '@causeway/resources';
 import { ask, type Reply } from '../../../../test/dns/ask';
 import { DnsZone, service } from '../../../../test/dns/dns-zone';

@@ -3,7 +3,7 @@ import type { Meshes } from '@causeway/meshes';
 import type { Registry } from '@causeway/resources';
 import type { IndexReader, ResourceStore, SessionStore, StoreMaintenance } from '@causeway/store';
 import type { ExportDefault } from '@causeway/sync';
-import type { KumaOptions } from '../kuma/translation';
+import type { KumaOptions } from '@causeway/kuma';
 import type { ConnectionLimits } from '@causeway/grpc-server';
 import type { AttemptRates } from './attempt-limits';
 import type { ZoneAuthenticator } from '../auth/zone-authenticator';

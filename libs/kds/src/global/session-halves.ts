@@ -1,6 +1,6 @@
 import { crossesZones } from '@causeway/resources';
 import { isKindSentUp, QUARANTINED } from '@causeway/sync';
-import type { KumaIncarnations } from '../kuma/kuma-incarnation';
+import type { KumaIncarnations } from '../session/kuma-incarnation';
 import type { InboundChannel } from '../session/inbound/inbound-capacity';
 import { InboundHalf } from '../session/inbound/inbound-half';
 import { OutboundHalf } from '../session/outbound/outbound-half';

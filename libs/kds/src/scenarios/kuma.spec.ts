@@ -7,7 +7,7 @@ import { hashedName } from '@causeway/naming/testing';
 import { KumaGlobal } from '../../../../test/support/kuma-global';
 import { kumaResponse } from '../../../../test/support/kuma-zone';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
-import { clusterConfig } from '../kuma/kuma-incarnation';
+import { clusterConfig } from '../session/kuma-incarnation';
 import { KUMA_DIALECT } from '../wire/dialect';
 import { encodeZoneHeaders } from '../wire/headers';
 import { NODE_FEATURES } from '../wire/node';

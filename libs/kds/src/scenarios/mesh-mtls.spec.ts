@@ -4,7 +4,7 @@ import { FakeClock } from '@causeway/runtime/testing';
 import { KumaGlobal } from '../../../../test/support/kuma-global';
 import { KumaZone } from '../../../../test/support/kuma-zone';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
-import { clusterConfig } from '../kuma/kuma-incarnation';
+import { clusterConfig } from '../session/kuma-incarnation';
 import type { WireResource } from '../wire/wire-resource';
 
 const MTLS: JsonObject = { mtls: { enabledBackend: 'ca-1', backends: [{ name: 'ca-1', type: 'builtin' }] } };

@@ -3,7 +3,7 @@ import { KumaGlobal } from '../../../../test/support/kuma-global';
 import { KumaZone } from '../../../../test/support/kuma-zone';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import { until } from '../../../../test/support/until';
-import { storedInsight } from '../kuma/proxy-insights';
+import { storedInsight } from '../session/proxy-insights';
 import type { InsightSource } from '../zone/insight-view';
 
 const INGRESS = { networking: { address: '10.0.0.1', port: 10001 } };

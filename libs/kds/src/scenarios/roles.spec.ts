@@ -9,7 +9,7 @@ import { meshesOf } from '../../../../test/support/meshes';
 import { TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import { until } from '../../../../test/support/until';
 import { createZoneLifecycleLoop, type ZoneLifecycleLoop } from '../global/zones/zone-lifecycle-loop';
-import { withRelayedKinds } from '../kuma/relayed-kinds';
+import { withRelayedKinds } from '../session/relayed-kinds';
 import type { GlobalSyncOptions } from '../global/global-sync-options';
 
 const SPEC = { ports: [{ port: 6379, appProtocol: 'tcp' }], state: 'Available' };

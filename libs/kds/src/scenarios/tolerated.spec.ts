@@ -1,5 +1,6 @@
 import { hashedName } from '@causeway/naming/testing';
-import { createConditionsReconciler, LoopRunner } from '@causeway/controllers';
+import { createConditionsReconciler } from '@causeway/controllers';
+import { LoopRunner } from '@causeway/loops';
 import { coreKinds } from '@causeway/kinds';
 import { conditionOf, type Identity } from '@causeway/resources';
 import { silentLogger, systemClock } from '@causeway/runtime';

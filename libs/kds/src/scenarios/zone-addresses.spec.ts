@@ -10,7 +10,7 @@ import { KumaZone } from '../../../../test/support/kuma-zone';
 import { meshesOf } from '../../../../test/support/meshes';
 import { joinedMesh, type JoinedMesh, TestGlobal, TestZone } from '../../../../test/support/sync-mesh';
 import { createZoneLifecycleLoop, type ZoneLifecycleLoop } from '../global/zones/zone-lifecycle-loop';
-import { clusterConfig } from '../kuma/kuma-incarnation';
+import { clusterConfig } from '../session/kuma-incarnation';
 import type { WireResource } from '../wire/wire-resource';
 
 const ADDRESS = { address: '192.0.2.10', port: 10001 };

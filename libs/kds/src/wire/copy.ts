@@ -10,7 +10,7 @@ import {
   type Labels,
 } from '@causeway/resources';
 import type { CopyFacts } from '@causeway/store';
-import { kumaTranslation } from '../kuma/translations';
+import { kumaTranslation } from '@causeway/kuma';
 import { CREATION_ORDER_LABEL, type WireResource } from './wire-resource';
 
 /** The properties of a kind that decide the identity of a copy. */

@@ -2,8 +2,8 @@ import { KumaResource, type DiscoveryResource, type ResourceMeta } from '@causew
 import { parseTraceparent, shortened } from '@causeway/resources';
 import { checkBytes, fieldsOf, MAX_META_FIELDS } from './bounds';
 import type { Dialect } from './dialect';
-import { refuseReservedKey } from '../kuma/reserved-keys';
-import { decodeSpec, decodeStatus } from '../kuma/payload';
+import { refuseReservedKey } from './reserved-keys';
+import { decodeSpec, decodeStatus } from './payload';
 import { KUMA_RESOURCE_URL } from './resource-encoder';
 import { parseWireKey, type WireFault, type WireMeta, type WireResource } from './wire-resource';
 

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { ResourceMeta } from '@causeway/proto-gen';
 import type { ControlPlane, OriginRevision, Resource } from '@causeway/resources';
-import { encodeSpec, encodeStatus, type Payload } from '../kuma/payload';
-import { isWithheldSecret, withOpenedKey, withPublicKeyOnly } from '../kuma/secrets';
-import type { KumaOptions } from '../kuma/translation';
+import { encodeSpec, encodeStatus, type Payload } from './payload';
+import { isWithheldSecret, withOpenedKey, withPublicKeyOnly } from './secrets';
+import type { KumaOptions } from '@causeway/kuma';
 import type { Dialect } from './dialect';
 import { ReverseWriter } from './reverse-writer';
 import { formatWireKey, toWireResource, type WireKey, type WireMeta, type WireResource } from './wire-resource';

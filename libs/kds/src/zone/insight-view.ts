@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { identityKey, parseIdentityKey, type JsonObject, type Resource } from '@causeway/resources';
 import type { Clock, Timer } from '@causeway/runtime';
 import type { IndexEvent } from '@causeway/store';
-import { hasInsight, insightKey, isInsightKind, ownerKey, ownerKind, withoutCounters } from '../kuma/proxy-insights';
+import { hasInsight, insightKey, isInsightKind, ownerKey, ownerKind, withoutCounters } from '../session/proxy-insights';
 import type { OutboundHalf } from '../session/outbound/outbound-half';
 import {
   outboundItem,

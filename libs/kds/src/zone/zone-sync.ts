@@ -1,4 +1,4 @@
-import { withInsightKinds, withRevocations } from '../kuma/proxy-insights';
+import { withInsightKinds, withRevocations } from '../session/proxy-insights';
 import { Backoff, errorText } from '@causeway/runtime';
 import type { StoredPosition } from '../session/inbound/inbound-half';
 import type { PendingIncarnation } from '@causeway/sync';

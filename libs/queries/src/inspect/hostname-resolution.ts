@@ -1,5 +1,6 @@
 import { targetOf, type CallerRights } from '@causeway/access';
-import { selectedDataplanes, type ZonedHostnameRef } from '@causeway/controllers';
+import { selectedDataplanes } from '@causeway/dataplanes';
+import { type ZonedHostnameRef } from '@causeway/controllers';
 import { Dataplane, MeshExternalService, MeshService } from '@causeway/kinds';
 import {
   compareText,

@@ -1,6 +1,6 @@
 import type { CallerRights } from '@causeway/access';
 import { toDocument, type NameQuery } from '@causeway/admission';
-import { selectedDataplanes } from '@causeway/controllers';
+import { selectedDataplanes } from '@causeway/dataplanes';
 import { compareText, type Identity, type JsonObject, type Kind, type Resource } from '@causeway/resources';
 import { sortedPage, type PageRange, type SortedPage } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';

@@ -1,4 +1,4 @@
-import { asDataplane, inboundsOf, selectedDataplanes } from '@causeway/controllers';
+import { asDataplane, inboundsOf, selectedDataplanes } from '@causeway/dataplanes';
 import { Dataplane, MeshService, servicePorts } from '@causeway/kinds';
 import { identityKey, isJsonArray, isJsonObject, type Identity, type Resource } from '@causeway/resources';
 import type { IsReady } from '@causeway/routing';

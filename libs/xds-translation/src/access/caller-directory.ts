@@ -1,5 +1,6 @@
-import { asDataplane, movesMeshAuthority, movesWorkloadIds, WorkloadIds } from '@causeway/controllers';
-import { changingIds, zoneDomains, type ZoneDomains } from '@causeway/identity';
+import { asDataplane } from '@causeway/dataplanes';
+import { movesMeshAuthority, WorkloadIds } from '@causeway/controllers';
+import { movesWorkloadIds, changingIds, zoneDomains, type ZoneDomains } from '@causeway/identity';
 import { IdentityPathState, MeshService } from '@causeway/kinds';
 import type { CallerFacts, ChangingIds, IdBearer } from '@causeway/policies';
 import { identityKey, jsonEqual, type JsonObject, type Resource } from '@causeway/resources';

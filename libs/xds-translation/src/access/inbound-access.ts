@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { DataplaneResource } from '@causeway/controllers';
+import type { DataplaneResource } from '@causeway/dataplanes';
 import { revokedIdsIn } from '@causeway/identity';
 import { IdentityPathState, WorkloadRevocation } from '@causeway/kinds';
 import { mtlsModeOf, type MeshAccess, type Meshes, type MtlsMode } from '@causeway/meshes';

@@ -1,4 +1,4 @@
-import type { DataplaneResource, ServiceResource } from '@causeway/controllers';
+import type { DataplaneResource, ServiceResource } from '@causeway/dataplanes';
 import { MeshExternalService, MeshService } from '@causeway/kinds';
 import { AccessPolicy, compileAccess, namespacesAsked, type AccessRules } from '@causeway/policies';
 import { identityKey, type Identity, type JsonObject } from '@causeway/resources';

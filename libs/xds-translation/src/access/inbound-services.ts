@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { DataplaneResource, ServiceResource } from '@causeway/controllers';
+import type { DataplaneResource, ServiceResource } from '@causeway/dataplanes';
 import { servicePorts } from '@causeway/kinds';
 import { compareIdentities, type Identity, type Resource } from '@causeway/resources';
 import type { IndexChange } from '@causeway/store';

@@ -1,4 +1,4 @@
-import { asDataplane, type DataplaneResource } from '@causeway/controllers';
+import { asDataplane, type DataplaneResource } from '@causeway/dataplanes';
 import type { IndexChange, IndexReader } from '@causeway/store';
 import type { InboundRules, RulesChange } from './inbound-rules';
 import type { Selecting } from './inbound-services';

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 import { bindingOf } from '@causeway/appmesh';
-import { asDataplane, type DataplaneResource } from '@causeway/controllers';
+import { asDataplane, type DataplaneResource } from '@causeway/dataplanes';
 import {
   compareText,
   FieldPath,

@@ -1,4 +1,4 @@
-import { inboundsOf, type DataplaneResource } from '@causeway/controllers';
+import { inboundsOf, type DataplaneResource } from '@causeway/dataplanes';
 import { foreignServiceAddress, isOwnServiceAddress, protocols } from '@causeway/kinds';
 import { FieldPath, labelValue } from '@causeway/resources';
 import type { Destination } from '../model/destination';

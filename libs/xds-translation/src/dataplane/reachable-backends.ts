@@ -1,5 +1,5 @@
 import { bindingOf } from '@causeway/appmesh';
-import { asDataplane } from '@causeway/controllers';
+import { asDataplane } from '@causeway/dataplanes';
 import type { Dataplane } from '@causeway/kinds';
 import { hasEffectiveLabels, isGeneratedFrom, type Resource, type SpecOf } from '@causeway/resources';
 import type { Destination } from '../model/destination';

@@ -1,4 +1,4 @@
-import type { DataplaneResource } from '@causeway/controllers';
+import type { DataplaneResource } from '@causeway/dataplanes';
 import { FieldPath, shortened } from '@causeway/resources';
 import { socketAddress, type SocketAddress } from '../model/zone-entrance';
 import { type RefusedResource, RESOURCE_TYPES } from '@causeway/xds-server';

@@ -1,4 +1,4 @@
-import { inboundsOf, type DataplaneInbound, type DataplaneResource } from '@causeway/controllers';
+import { inboundsOf, type DataplaneInbound, type DataplaneResource } from '@causeway/dataplanes';
 import { servicePorts, type ServicePort } from '@causeway/kinds';
 import { isIP } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';

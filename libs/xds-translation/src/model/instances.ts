@@ -1,5 +1,5 @@
 import { servicePorts } from '@causeway/kinds';
-import { type DataplaneResource } from '@causeway/controllers';
+import { type DataplaneResource } from '@causeway/dataplanes';
 import type { Resource } from '@causeway/resources';
 import { endpointsAt, type ServiceFacts } from './destination';
 import { readEndpoints } from './external-target';

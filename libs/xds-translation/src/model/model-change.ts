@@ -1,4 +1,4 @@
-import type { DataplaneResource } from '@causeway/controllers';
+import type { DataplaneResource } from '@causeway/dataplanes';
 import type { IndexChange } from '@causeway/store';
 import type { Destination } from './destination';
 

@@ -1,4 +1,4 @@
-import type { ServiceResource } from '@causeway/controllers';
+import type { ServiceResource } from '@causeway/dataplanes';
 import { MeshService } from '@causeway/kinds';
 import type { Resource } from '@causeway/resources';
 

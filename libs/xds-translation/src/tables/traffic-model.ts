@@ -3,14 +3,13 @@ import {
   asDataplane,
   dataplaneValues,
   InboundChange,
-  isTrustedHere,
-  SecretAccess,
   SelectorMatcher,
   type SelectorTerm,
   selectorOf,
   type DataplaneResource,
   type ServiceResource,
-} from '@causeway/controllers';
+} from '@causeway/dataplanes';
+import { isTrustedHere, SecretAccess } from '@causeway/controllers';
 import { meshAuthorityOf } from '@causeway/identity';
 import { globalIdentity, identityKey, type Resource } from '@causeway/resources';
 import type { IndexChange, IndexEvent, IndexReader } from '@causeway/store';

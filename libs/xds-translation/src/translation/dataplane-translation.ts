@@ -1,5 +1,5 @@
 import { Cluster, ClusterLoadAssignment, Listener } from '@causeway/proto-gen';
-import { asDataplane, type DataplaneResource } from '@causeway/controllers';
+import { asDataplane, type DataplaneResource } from '@causeway/dataplanes';
 import type { Identity } from '@causeway/resources';
 import type { Destination, DestinationConfig } from '../model/destination';
 import type { InboundAccess } from '../access/inbound-access';

@@ -1,5 +1,5 @@
 import { Cluster, ClusterLoadAssignment, Listener } from '@causeway/proto-gen';
-import { asDataplane, inboundsOf, type DataplaneResource } from '@causeway/controllers';
+import { asDataplane, inboundsOf, type DataplaneResource } from '@causeway/dataplanes';
 import { FieldPath } from '@causeway/resources';
 import { destinationOfLocalEndpoints, hostPort } from '../names/resource-names';
 import type { EnvoyView } from '../views/envoy-view';

@@ -1,4 +1,4 @@
-import { selectedDataplanes } from '@causeway/controllers';
+import { selectedDataplanes } from '@causeway/dataplanes';
 import type { JsonObject } from '@causeway/resources';
 import { kindOf, type CommandContext } from '../../context';
 import { resourceOf, selectionOf } from '../../refs';

@@ -21,7 +21,7 @@ import {
 } from '@causeway/store';
 import { lostRulesOf, reportedLoss, type LostRule } from '@causeway/sync';
 import { forgottenPoint, peerArea } from '../../session/peer-state';
-import { withRelayedKinds } from '../../kuma/relayed-kinds';
+import { withRelayedKinds } from '../../session/relayed-kinds';
 import { DOUBTFUL_CLAIMS_AREA, REFUSED_STORES_AREA } from './zone-incidents';
 import { INSIGHT_AREA } from './zone-insights';
 import { reportedNote } from '../kuma-gate';

@@ -2,7 +2,7 @@ import { identityKey, type Identity } from '@causeway/resources';
 import { errorText, type Timer } from '@causeway/runtime';
 import { Fenced, type Note } from '@causeway/store';
 import { confirmIncarnation, judgeIncarnation, rolledBackIncarnation, type InboundChanges } from '@causeway/sync';
-import type { KumaIncarnation } from '../../kuma/kuma-incarnation';
+import type { KumaIncarnation } from '../kuma-incarnation';
 import type { ConfirmationListener, PeerState, ResumePoint } from '../peer-state';
 import { deletion, type BatchWriter } from './batch-writer';
 import type { CopyPut } from './decode-message';

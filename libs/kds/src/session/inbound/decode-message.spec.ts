@@ -2,7 +2,7 @@ import { coreKinds } from '@causeway/kinds';
 import { hashedName } from '@causeway/naming/testing';
 import { ResourceIndex } from '@causeway/store';
 import type { InboundMessage } from '@causeway/sync';
-import { withRelayedKinds } from '../../kuma/relayed-kinds';
+import { withRelayedKinds } from '../relayed-kinds';
 import { UNBOUNDED } from '../../wire/bounds';
 import { KUMA_DIALECT, type Dialect } from '../../wire/dialect';
 import { CAUSEWAY_DIALECT } from '../../../testing/dialects';

@@ -13,9 +13,9 @@ import {
 } from '@causeway/sync';
 import type { ResponseBounds } from '../../wire/bounds';
 import { copyOf, type Copy, type Sender } from '../../wire/copy';
-import { isInsightKind, withoutCounters } from '../../kuma/proxy-insights';
-import { withToldInstances } from '../../kuma/services';
-import { withSealedKey } from '../../kuma/secrets';
+import { isInsightKind, withoutCounters } from '../proxy-insights';
+import { withReportedInstances } from '@causeway/kuma';
+import { withSealedKey } from '../../wire/secrets';
 import type { Dialect } from '../../wire/dialect';
 import { formatWireKey, isStatusSentDown, type WireResource } from '../../wire/wire-resource';
 import type { DecodedResource } from '../../wire/resource-decoder';
@@ -140,7 +140,7 @@ function putOf({ id, labels, spec: sent, status, facts }: Copy, context: Message
   const key = identityKey(id);
   const held = context.index.byIdentityKey(key);
   const isOfKuma = !context.dialect.json && context.receiver.role === 'global' && id.kind === 'MeshService';
-  const counted = isOfKuma ? withToldInstances(sent, status ?? {}, held?.spec) : sent;
+  const counted = isOfKuma ? withReportedInstances(sent, status ?? {}, held?.spec) : sent;
   const spec = isInsightKind(id.kind) ? withoutCounters(counted, held?.spec) : counted;
   const put = { type: 'put', id, expect: 'any', labels, spec } as const;
   // Status is sent up, not down: a zone computes its own (docs/reference/kds-wire.md §4.2). The exception is a Zone, whose

@@ -2,7 +2,7 @@ import type { SealingKeys } from '@causeway/identity';
 import type { Identity } from '@causeway/resources';
 import { RateLimitedLogger, type Logger } from '@causeway/runtime';
 import { Inbox, isOwnedByStream, type InboundMessage, type Receiver } from '@causeway/sync';
-import type { KumaIncarnation } from '../../kuma/kuma-incarnation';
+import type { KumaIncarnation } from '../kuma-incarnation';
 import { BoundsExceeded, CHUNKED_BOUNDS, KUMA_BOUNDS, type ResponseBounds } from '../../wire/bounds';
 import { dialectOf, Extension } from '../../wire/dialect';
 import { NODE_FEATURES, type NodeMetadata } from '../../wire/node';

@@ -5,7 +5,7 @@ import { type Dialect, KUMA_DIALECT } from '../../wire/dialect';
 import type { EncodedResource, ResourceEncoder } from '../../wire/resource-encoder';
 import { formatWireKey } from '../../wire/wire-resource';
 import { syncedKind } from '../synced-kinds';
-import { clusterConfig, CONFIG } from '../../kuma/kuma-incarnation';
+import { clusterConfig, CONFIG } from '../kuma-incarnation';
 
 /** An encoded resource as an outbox handles it. */
 export interface OutboundItem extends OutboundResource {

@@ -1,0 +1,10 @@
+/** Knows which policies are sent to zones of Kuma in full (docs/reference/kuma-interop.md, Policies in zones of Kuma). */
+export interface KumaPolicies {
+  /**
+   * Returns why a policy is not sent in full: empty if it is, or if it takes effect nowhere there; undefined if that is not known yet.
+   * `key`: of the policy, by `identityKey`.
+   */
+  reasonOf(key: string): string | undefined;
+  /** Returns the keys of the policies whose `reasonOf` has changed since the call before. */
+  takeSaid(): readonly string[];
+}

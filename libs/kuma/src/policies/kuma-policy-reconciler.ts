@@ -1,0 +1,317 @@
+import { changingIdsIn } from '@causeway/identity';
+import { IdentityPathState } from '@causeway/kinds';
+import type { FollowedRoutes, Meshes, RoutesChange } from '@causeway/meshes';
+import { AccessPolicy, RetryPolicy, TimeoutPolicy, type PoliciesAffected } from '@causeway/policies';
+import { identityKey, jsonEqual, type Identity, type JsonValue, type Resource } from '@causeway/resources';
+import { onAbort } from '@causeway/runtime';
+import type { IndexChange, IndexReader } from '@causeway/store';
+import { isKeptFromSync } from '@causeway/sync';
+import { KeyedLoop, NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
+import { kumaService, protocolOf } from '../routes/kuma-services';
+import { effectiveOfGlobal, type PoliciesSource } from './effective-of-global';
+import { KumaServerTable } from './kuma-servers';
+import {
+  isKumaPolicyKind,
+  isMadeOfPolicies,
+  kumaPolicyId,
+  kumaPolicyKinds,
+  planKumaPolicy,
+  type KumaPolicyKind,
+} from './plan-kuma-policy';
+import type { KumaPolicies } from '@causeway/controllers';
+import { SameNamedServices } from './same-named-services';
+import { NOTHING, translateService, type ServiceTranslation } from './service-translation';
+import { NotTranslatedPolicies } from './not-translated-policies';
+
+/** Sources of the policies that are made for zones of Kuma. */
+export interface KumaPoliciesOptions {
+  readonly meshes: Pick<Meshes, 'served' | 'version'>;
+  /** They follow the index since before the loop did. */
+  readonly routes: Pick<FollowedRoutes, 'table' | 'hasLoaded' | 'subscribe'>;
+  readonly policies: PoliciesSource;
+  /** Names of the zones of Kuma, sorted; undefined while they are not known. */
+  readonly zones: () => readonly string[] | undefined;
+}
+
+const SERVICES: readonly string[] = ['MeshService', 'MeshMultiZoneService'];
+const KINDS = Object.keys(kumaPolicyKinds).filter(isKumaPolicyKind);
+const OF_REQUESTS: readonly string[] = [TimeoutPolicy.kind, RetryPolicy.kind];
+const KEPT = 'its label keeps it from sync';
+const SAME_NAMES = 'several services may have its name: each zone takes its own first';
+
+/** Servers of Kuma end requests after 15 s by themselves, however long their clients would wait: here only clients set a limit. */
+const SERVERS = {
+  targetRef: { kind: 'Mesh', proxyTypes: ['Sidecar'] },
+  rules: [{ default: { http: { requestTimeout: '0s', streamIdleTimeout: '0s' } } }],
+};
+
+/** What is made under a key: of a service, or for the servers of a Mesh. */
+interface Made {
+  readonly kind: KumaPolicyKind;
+  readonly of: string;
+}
+
+/**
+ * Translates the global's TimeoutPolicies, RetryPolicies and AccessPolicies while there are zones of Kuma: keeps one MeshTimeout,
+ * MeshRetry and MeshTrafficPermission for each service whose policies Kuma can express exactly (docs/reference/kuma-interop.md, Policies in zones of
+ * Kuma). A change costs the services that it touches; another set of zones of Kuma, or another default of a mesh, costs all.
+ */
+export class KumaPolicyReconciler implements KeyedReconciler, KumaPolicies {
+  readonly name = 'kuma-policies';
+  readonly looksOutside = true;
+  private readonly made = new Map<string, Made>();
+  private readonly servers = new KumaServerTable();
+  /** Empty without zones of Kuma: nothing is sent then, and the first of them costs all. */
+  private readonly sameNames = new SameNamedServices();
+  private readonly notTranslated = new NotTranslatedPolicies();
+  /** By mesh: keys of the MeshTimeouts that are kept. */
+  private readonly timeouts = new Map<string, Set<string>>();
+  /** What was not looked at since the loop began; undefined before that. */
+  private pending: Set<string> | undefined;
+  /** Of which policies it was asked while that was not known. */
+  private readonly asked = new Set<string>();
+  private moved = new Set<string>();
+  private isReloaded = false;
+  private zones: readonly string[] | undefined;
+  private defaults: ReadonlyMap<string, 'Allow' | 'Deny'> = new Map();
+  private lookedAt = '';
+  private index: IndexReader | undefined;
+
+  constructor(private readonly options: KumaPoliciesOptions) {}
+
+  /** Takes note of changed policies and routes until the returned function is called. */
+  follow(): () => void {
+    const { routes, policies } = this.options;
+    const ends = [
+      routes.subscribe((change) => this.noteRoutes(change)),
+      policies.subscribe((change) => this.note(change)),
+    ];
+    return () => ends.forEach((end) => end());
+  }
+
+  reasonOf(key: string): string | undefined {
+    const policy = this.index?.byIdentityKey(key);
+    const kind = policy?.id.kind ?? '';
+    if (policy && isKeptFromSync(policy)) return KEPT;
+    if (kind !== AccessPolicy.kind && !OF_REQUESTS.includes(kind))
+      return `a ${kind || 'policy of this kind'} is not translated`;
+    if (this.pending?.size === 0) return this.notTranslated.reasonOf(key);
+    this.asked.add(key);
+    return undefined;
+  }
+
+  takeSaid(): readonly string[] {
+    const changed = new Set(this.notTranslated.takeChanged());
+    if (this.pending?.size !== 0) return [...changed];
+    for (const key of this.asked) changed.add(key);
+    this.asked.clear();
+    return [...changed];
+  }
+
+  *seed(index: IndexReader, reason: 'reset' | 'rescan'): Iterable<Keys> {
+    this.index = index;
+    if (reason === 'reset') {
+      for (const known of [this.made, this.servers, this.notTranslated, this.timeouts]) known.clear();
+      this.pending = new Set();
+    }
+    this.sameNames.clear();
+    for (const kind of SERVICES) {
+      for (const service of index.ofKind(kind)) {
+        const key = identityKey(service.id);
+        this.servers.put(key, service);
+        if (this.hasZones) this.sameNames.put(key, { before: undefined, after: service }, index);
+        yield this.wait(this.keysFor(service.id));
+      }
+    }
+    for (const { id } of index.ofKind('Mesh')) yield this.wait([this.file('MeshTimeout', id)]);
+    for (const kind of KINDS)
+      for (const resource of index.ofKind(kind))
+        yield isMadeOfPolicies(resource) ? this.wait([identityKey(resource.id)]) : NO_KEYS;
+  }
+
+  keysOf({ id, key, before, after }: IndexChange, index: IndexReader): readonly (string | typeof RESCAN)[] {
+    if (isKumaPolicyKind(id.kind)) return id.zone === '' ? [key] : NO_KEYS;
+    if (id.kind === 'Mesh') return [this.file('MeshTimeout', id)];
+    if (id.kind === IdentityPathState.name) {
+      if (!jsonEqual(changeOf(before), changeOf(after))) this.moveServices(id.mesh, ['MeshTrafficPermission']);
+      return NO_KEYS;
+    }
+    if (!SERVICES.includes(id.kind)) return NO_KEYS;
+    const isUnchanged = before !== undefined && after !== undefined && isSame(before, after);
+    const others = isUnchanged || !this.hasZones ? [] : this.sameNames.put(key, { before, after }, index);
+    if (this.servers.put(key, after)) return [RESCAN];
+    if (isUnchanged) return NO_KEYS;
+    const found = others.flatMap((other) => index.byIdentityKey(other)?.id ?? []);
+    return [id, ...found].flatMap((one) => this.keysFor(one));
+  }
+
+  derivedKeys(): Keys {
+    const { moved } = this;
+    if (moved.size === 0) return NO_KEYS;
+    this.moved = new Set();
+    return [...moved];
+  }
+
+  outsideKeys(): readonly (typeof RESCAN)[] {
+    const zones = this.options.zones();
+    const isMoved = this.isReloaded || (zones !== undefined && this.zones?.join(' ') !== zones.join(' '));
+    this.isReloaded = false;
+    if (zones) this.zones = zones;
+    return this.haveDefaultsMoved() || isMoved ? [RESCAN] : [];
+  }
+
+  reconcile(key: string, index: IndexReader): ReconcileResult | undefined {
+    const { routes, policies } = this.options;
+    const { zones } = this;
+    if (!zones || !routes.hasLoaded || !policies.hasLoaded) return undefined;
+    this.pending?.delete(key);
+    const held = index.byIdentityKey(key);
+    const made = this.made.get(key);
+    const of = index.byIdentityKey(made?.of ?? '');
+    if (!made || !of) {
+      this.made.delete(key);
+      this.keep(key, '', NOTHING);
+      return held && { change: planKumaPolicy(held.id, held, undefined) };
+    }
+    const id = kumaPolicyId(made.kind, of.id);
+    if (of.id.kind === 'Mesh') {
+      const isWanted = zones.length > 0 && this.timeouts.has(of.id.name);
+      return { change: planKumaPolicy(id, held, isWanted ? { of, spec: SERVERS } : undefined) };
+    }
+    const found = zones.length > 0 ? this.translate(made.kind, of, index) : NOTHING;
+    const isTaken = found.spec !== undefined && held !== undefined && !isMadeOfPolicies(held);
+    this.keep(key, `${of.id.kind} ${of.id.name}`, isTaken ? taken(found, id) : found);
+    return { change: planKumaPolicy(id, held, found.spec && { of, spec: found.spec }) };
+  }
+
+  private translate(kind: KumaPolicyKind, service: Resource, index: IndexReader): ServiceTranslation {
+    const { table } = this.options.routes;
+    const frontend = table.frontend(service.id);
+    if (!frontend) return NOTHING;
+    return translateService(kind, frontend, {
+      table,
+      policies: effectiveOfGlobal(this.options.policies.table, index),
+      protocolOf: (port) => protocolOf(service, port),
+      service: (port) =>
+        this.meansOthers(service) ? { ok: false, reason: SAME_NAMES } : kumaService(index, service.id, port),
+      servers: () => this.servers.of(identityKey(service.id), service, this.zones ?? []),
+      defaultAccess: this.defaults.get(service.id.mesh) ?? 'Allow',
+      changing: () => changingIdsIn(index, service.id.mesh, ''),
+    });
+  }
+
+  /** Whether its name may mean another service in another zone. */
+  private meansOthers({ id }: Resource): boolean {
+    return (id.kind === 'MeshService' && id.zone === '') || this.sameNames.hasOthers(identityKey(id));
+  }
+
+  /** Whether there may be zones of Kuma. */
+  private get hasZones(): boolean {
+    return this.zones?.length !== 0;
+  }
+
+  /** Remembers what a key leaves out, and whether it needs the MeshTimeout for the servers of its mesh. */
+  private keep(key: string, where: string, { spec, notTranslated }: ServiceTranslation): void {
+    this.notTranslated.set(key, where, notTranslated);
+    const [kind, mesh = ''] = key.split('/');
+    if (kind !== 'MeshTimeout') return;
+    const keys = this.timeouts.get(mesh) ?? new Set();
+    const before = keys.size;
+    if (spec) this.timeouts.set(mesh, keys.add(key));
+    else if (keys.delete(key) && keys.size === 0) this.timeouts.delete(mesh);
+    if (before === 0 || keys.size === 0) this.moveMesh(mesh);
+  }
+
+  private moveMesh(mesh: string): void {
+    const resource = this.options.meshes.served().find(({ name }) => name === mesh)?.resource;
+    if (resource) this.moved.add(this.file('MeshTimeout', resource.id));
+  }
+
+  private note(change: PoliciesAffected | 'reloaded'): void {
+    if (change === 'reloaded') {
+      this.isReloaded = true;
+      return;
+    }
+    for (const { kind, frontend } of change.rules)
+      if (OF_REQUESTS.includes(kind)) this.move(frontend, ['MeshTimeout', 'MeshRetry']);
+    for (const { kind, service } of change.backends)
+      if (kind === AccessPolicy.kind) this.move(service, ['MeshTrafficPermission']);
+    for (const { kind, mesh } of change.meshes) {
+      if (OF_REQUESTS.includes(kind)) this.moveServices(mesh, ['MeshTimeout', 'MeshRetry']);
+      if (kind === AccessPolicy.kind) this.moveServices(mesh, ['MeshTrafficPermission']);
+    }
+  }
+
+  private noteRoutes(change: RoutesChange): void {
+    if (change === 'reloaded') this.isReloaded = true;
+    else for (const { frontend } of change.groups) this.move(frontend, ['MeshTimeout', 'MeshRetry']);
+  }
+
+  private moveServices(mesh: string, kinds: readonly KumaPolicyKind[]): void {
+    for (const service of SERVICES)
+      for (const { id } of this.index?.ofKind(service) ?? [])
+        if (id.mesh === mesh) for (const kind of kinds) this.moved.add(this.file(kind, id));
+  }
+
+  private move(service: string, kinds: readonly KumaPolicyKind[]): void {
+    const id = this.index?.byIdentityKey(service)?.id;
+    if (id && SERVICES.includes(id.kind)) for (const kind of kinds) this.moved.add(this.file(kind, id));
+  }
+
+  private wait(keys: Keys): Keys {
+    for (const key of keys) this.pending?.add(key);
+    return keys;
+  }
+
+  private keysFor(service: Identity): Keys {
+    return KINDS.map((kind) => this.file(kind, service));
+  }
+
+  private file(kind: KumaPolicyKind, of: Identity): string {
+    const key = identityKey(kumaPolicyId(kind, of));
+    this.made.set(key, { kind, of: identityKey(of) });
+    return key;
+  }
+
+  /** Whether who may call where no policy says so has changed in a mesh. */
+  private haveDefaultsMoved(): boolean {
+    const { meshes } = this.options;
+    if (meshes.version === this.lookedAt) return false;
+    this.lookedAt = meshes.version;
+    const before = this.defaults;
+    this.defaults = new Map(meshes.served().map(({ name, access }) => [name, access?.defaultAccess ?? 'Allow']));
+    return before.size !== this.defaults.size || [...before].some(([name, value]) => this.defaults.get(name) !== value);
+  }
+}
+
+/** Whether a change of a service leaves its translation as it was: its addresses and counts do not matter. */
+function isSame(before: Resource, after: Resource): boolean {
+  const fields = ['ports', 'selector'];
+  return (
+    before.uid === after.uid &&
+    jsonEqual(before.labels, after.labels) &&
+    fields.every((field) => jsonEqual(before.spec[field], after.spec[field]))
+  );
+}
+
+/** The part of a zone's IdentityPathState that decides which ids a caller may show. */
+function changeOf(state: Resource | undefined): readonly JsonValue[] {
+  const { step, namespaces } = state?.spec ?? {};
+  return [step === undefined, namespaces ?? null];
+}
+
+/** The translation if somebody else made the resource of its name: nothing is sent. */
+function taken({ translated, notTranslated }: ServiceTranslation, { kind, name }: Identity): ServiceTranslation {
+  const reason = `a ${kind} that somebody else made has the name ${name}`;
+  return { translated: [], notTranslated: [...notTranslated, ...translated.map((each) => ({ ...each, reason }))] };
+}
+
+/** Creates the control loop of the policies of zones of Kuma of the global's leader for one term, which ends with `signal`. */
+export function createKumaPolicyLoop(
+  options: KumaPoliciesOptions,
+  { signal }: { readonly signal: AbortSignal },
+): { readonly loop: KeyedLoop; readonly translations: KumaPolicies } {
+  const translations = new KumaPolicyReconciler(options);
+  onAbort(signal, translations.follow());
+  return { loop: new KeyedLoop(translations), translations };
+}

@@ -1,0 +1,67 @@
+import { formerId, namespacedIds, type AccessRule, type AccessSpec, type ChangingIds } from '@causeway/policies';
+import type { JsonObject, JsonValue } from '@causeway/resources';
+import type { TranslatedConf } from './mesh-retry';
+
+/** Most ids in one resource. */
+const MAX_IDS = 1_024;
+
+/**
+ * `default` of the rule of a MeshTrafficPermission of Kuma 2.14 that lets the same callers in (docs/reference/kuma-interop.md, Policies in
+ * zones of Kuma). Kuma denies by default, so if no caller is allowed no rule is made. While the form of ids changes, the rule
+ * has both ids of a caller; for an id with a namespace, the id without it is in `deny` only: others may have that one too. Linear in the ids.
+ */
+export function permissionConf(
+  spec: AccessSpec,
+  defaultAccess: 'Allow' | 'Deny',
+  changing: readonly ChangingIds[],
+): TranslatedConf {
+  if (!spec.allow && !spec.deny) return { ok: true };
+  const allow = idsOf('allow', spec.allow, (id) => namespacedIds(id, changing));
+  const deny = idsOf('deny', spec.deny, (id) => [
+    ...namespacedIds(id, changing),
+    ...[formerId(id, changing)?.uri].filter((uri) => uri !== undefined),
+  ]);
+  if (!allow.ok) return allow;
+  if (!deny.ok) return deny;
+  if (!spec.allow && defaultAccess === 'Allow') {
+    return refused('without allow all others may call (defaultAccess of MeshParameters), whom Kuma refuses');
+  }
+  if (allow.ids.length === 0) return { ok: true };
+  if (allow.ids.length + deny.ids.length > MAX_IDS) return refused(`it names more than ${MAX_IDS} ids`);
+  return {
+    ok: true,
+    conf: { ...(deny.ids.length > 0 && { deny: matches(deny.ids) }), allow: matches(allow.ids) },
+  };
+}
+
+type Ids = { readonly ok: true; readonly ids: readonly string[] } | { readonly ok: false; readonly reason: string };
+
+/** The ids that rules name, and the others of the same callers, each once, in order. */
+function idsOf(
+  field: string,
+  rules: Readonly<Record<string, AccessRule>> | undefined,
+  othersOf: (id: string) => readonly string[],
+): Ids {
+  const ids = new Set<string>();
+  for (const name of Object.keys(rules ?? {}).sort()) {
+    const { from, to } = rules?.[name] ?? {};
+    const where = `${field}.${name}`;
+    if (to) return refused(`${where} names methods or paths`);
+    if (!from) return refused(`${where} is for all callers, of whom Kuma knows no name`);
+    for (const { spiffeId, ...others } of from) {
+      const [other] = Object.keys(others);
+      if (other !== undefined) return refused(`${where} names a ${other}: Kuma knows callers by their SPIFFE ids`);
+      if (!spiffeId) continue;
+      // It takes no slash at the end of a prefix, so it would take names that begin alike too.
+      if (spiffeId.type !== 'Exact') return refused(`${where} names a prefix, which Kuma does not end at a slash`);
+      if (spiffeId.value.endsWith('/')) return refused(`${where} names ${spiffeId.value}, which is no SPIFFE id`);
+      for (const id of [spiffeId.value, ...othersOf(spiffeId.value)]) ids.add(id);
+    }
+  }
+  return { ok: true, ids: [...ids].sort() };
+}
+
+const matches = (ids: readonly string[]): readonly JsonValue[] =>
+  ids.map((value): JsonObject => ({ spiffeID: { type: 'Exact', value } }));
+
+const refused = (reason: string): { readonly ok: false; readonly reason: string } => ({ ok: false, reason });

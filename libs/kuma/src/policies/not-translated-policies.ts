@@ -1,0 +1,61 @@
+import { compareText } from '@causeway/resources';
+import type { NotTranslated } from './service-translation';
+
+/** What of one policy is not translated, by the key of the resource that would have it. */
+interface Reasons {
+  readonly texts: Map<string, string>;
+  /** The first of the keys, which is named. */
+  first: string;
+}
+
+/** Which policies are not sent to zones of Kuma in full, and why. A change costs the policies that it names. */
+export class NotTranslatedPolicies {
+  private readonly byPolicy = new Map<string, Reasons>();
+  private readonly byKey = new Map<string, readonly string[]>();
+  private changed = new Set<string>();
+
+  clear(): void {
+    for (const policy of this.byPolicy.keys()) this.changed.add(policy);
+    this.byPolicy.clear();
+    this.byKey.clear();
+  }
+
+  /** Sets what the resource under a key leaves out. `where`: the service in words. */
+  set(key: string, where: string, notTranslated: readonly NotTranslated[]): void {
+    const texts = new Map<string, string>();
+    for (const { port, policies, reason } of notTranslated)
+      for (const policy of policies) if (!texts.has(policy)) texts.set(policy, `at ${where} port ${port} ${reason}`);
+    for (const policy of this.byKey.get(key) ?? []) if (!texts.has(policy)) this.change(policy, key, undefined);
+    for (const [policy, text] of texts) this.change(policy, key, text);
+    if (texts.size > 0) this.byKey.set(key, [...texts.keys()]);
+    else this.byKey.delete(key);
+  }
+
+  /** Empty where nothing is left out. */
+  reasonOf(policy: string): string {
+    const reasons = this.byPolicy.get(policy);
+    if (!reasons) return '';
+    const text = reasons.texts.get(reasons.first) ?? '';
+    return reasons.texts.size > 1 ? `${text}; also at other services` : text;
+  }
+
+  /** The policies whose reason has changed since the call before. */
+  takeChanged(): ReadonlySet<string> {
+    const { changed } = this;
+    this.changed = new Set();
+    return changed;
+  }
+
+  private change(policy: string, key: string, text: string | undefined): void {
+    const before = this.reasonOf(policy);
+    const reasons = this.byPolicy.get(policy) ?? { texts: new Map<string, string>(), first: key };
+    if (text === undefined) reasons.texts.delete(key);
+    else reasons.texts.set(key, text);
+    const isGone = !reasons.texts.has(reasons.first);
+    if (isGone) reasons.first = [...reasons.texts.keys()].sort(compareText)[0] ?? '';
+    else if (text !== undefined && compareText(key, reasons.first) < 0) reasons.first = key;
+    if (reasons.texts.size > 0) this.byPolicy.set(policy, reasons);
+    else this.byPolicy.delete(policy);
+    if (this.reasonOf(policy) !== before) this.changed.add(policy);
+  }
+}

@@ -1,0 +1,176 @@
+import { RetryPolicy, TimeoutPolicy, type ShippedPolicy } from '@causeway/policies';
+import { jsonEqual, type Identity, type JsonObject } from '@causeway/resources';
+import { PRODUCER, type Frontend, type RouteRule, type RouteTable } from '@causeway/routing';
+import type { Static, TSchema } from 'typebox';
+import { retryConf, type RuleSpecs, type TranslatedConf } from './mesh-retry';
+import { timeoutConf } from './mesh-timeout';
+
+/** An effective policy: its spec proper, and by JSON pointer the key of the policy that set each value. */
+export interface EffectivePolicy {
+  readonly spec: JsonObject;
+  readonly sources: ReadonlyMap<string, { readonly policy: string }>;
+}
+
+/** Where a client's request is: at a rule of a route, or at a service without routes. */
+export interface RulePlace {
+  readonly frontend: Identity;
+  readonly port: number;
+  readonly group: string;
+  readonly route?: Identity;
+  readonly rule?: string;
+}
+
+/** The effective policies that are translated for zones of Kuma: a PolicyTable. */
+export interface EffectivePolicies {
+  effectiveOfRule(kind: string, at: RulePlace): EffectivePolicy | undefined;
+  effectiveOfBackend(
+    kind: string,
+    at: { readonly service: Identity; readonly port: number },
+  ): EffectivePolicy | undefined;
+  /** The namespaces whose clients see a frontend in a way of their own because of policies. */
+  consumersOf(frontend: Identity): readonly string[];
+}
+
+/** The policies at one port, translated, or why they cannot be. */
+export interface TranslatedPort {
+  readonly port: number;
+  /** The keys of the policies whose values hold there. */
+  readonly policies: readonly string[];
+  readonly conf: TranslatedConf;
+}
+
+/** The translation of a frontend's ports to each kind of Kuma. Ports at which no policy holds are left out. */
+export interface TranslatedRequests {
+  readonly MeshTimeout: readonly TranslatedPort[];
+  readonly MeshRetry: readonly TranslatedPort[];
+}
+
+export interface RequestSources {
+  readonly table: RouteTable;
+  readonly policies: EffectivePolicies;
+  /** `appProtocol` of a port. */
+  readonly protocolOf: (port: number) => unknown;
+}
+
+const HTTP: readonly unknown[] = ['http', 'http2', 'grpc'];
+
+/**
+ * Translates the policies on requests at each port of a service to Kuma 2.14. Kuma has them by port, and for all callers: where
+ * rules or namespaces of callers differ, nothing is sent. Linear in ports × rules.
+ */
+export function translateRequests(frontend: Frontend, sources: RequestSources): TranslatedRequests {
+  const timeouts: TranslatedPort[] = [];
+  const retries: TranslatedPort[] = [];
+  for (const { port } of frontend.ports) {
+    // Policies on requests do nothing to bytes, here and there.
+    if (!HTTP.includes(sources.protocolOf(port))) continue;
+    const places = [...placesAt(frontend, port, sources)];
+    const retry = agreed(places, (place) => own(place) ?? retryConf(place.specs, sources.protocolOf(port)));
+    const isRetrySent = retry.ok && retry.conf !== undefined;
+    const timeout = agreed(places, (place) => own(place) ?? timeoutConf(place.specs, isRetrySent));
+    keep(retries, { port, policies: sourcesOf(places, 'retry'), conf: retry });
+    keep(timeouts, { port, policies: sourcesOf(places, 'timeout'), conf: timeout });
+  }
+  return { MeshTimeout: timeouts, MeshRetry: retries };
+}
+
+function keep(ports: TranslatedPort[], port: TranslatedPort): void {
+  if (port.policies.length > 0) ports.push(port);
+}
+
+/** One rule at a port, or the service without routes, for the callers of a group. */
+interface PlaceOfRule {
+  readonly specs: RuleSpecs;
+  readonly sources: { readonly timeout: readonly string[]; readonly retry: readonly string[] };
+  readonly rule?: { readonly name: string; readonly timeouts: RouteRule['timeouts'] };
+}
+
+const NOTHING: PlaceOfRule = { specs: {}, sources: { timeout: [], retry: [] } };
+
+function* placesAt(frontend: Frontend, port: number, { table, policies }: RequestSources): Generator<PlaceOfRule> {
+  const { id } = frontend;
+  const borrowing = policies.consumersOf(id).map((namespace) => `consumer:${namespace}`);
+  const own = table.groupsOf(frontend).filter((group) => group.startsWith('consumer:'));
+  for (const group of new Set([PRODUCER, ...borrowing, ...own])) {
+    const isBorrowing = borrowing.includes(group);
+    const lent = isBorrowing ? rulesOf(table, frontend, port, PRODUCER) : undefined;
+    const rules = rulesOf(table, frontend, port, group) ?? lent;
+    if (!rules && (isBorrowing || group === PRODUCER)) yield placeOf(policies, { frontend: id, port, group });
+    for (const each of rules ?? []) {
+      if (each === 'bytes') yield NOTHING;
+      else {
+        const at = { frontend: id, port, group, route: each.route, rule: each.name };
+        yield { ...placeOf(policies, at), rule: { name: each.name, timeouts: each.timeouts } };
+      }
+    }
+  }
+}
+
+interface Rule {
+  readonly route: Identity;
+  readonly name: string;
+  readonly timeouts: RouteRule['timeouts'];
+}
+
+/** The rules of the global's routes; those of other zones hold there alone. Undefined where there are none. */
+function rulesOf(
+  table: RouteTable,
+  frontend: Frontend,
+  port: number,
+  group: string,
+): readonly (Rule | 'bytes')[] | undefined {
+  const all = [...table.group(frontend, group).bindings.values()];
+  const binding = all.find((one) => one.port === port && one.kind !== 'UDPRoute');
+  const routes = binding?.routes.filter(({ id }) => id.zone === '') ?? [];
+  if (!binding || routes.length === 0) return undefined;
+  if (binding.kind !== 'HTTPRoute' && binding.kind !== 'GRPCRoute') return ['bytes'];
+  return routes.flatMap(({ id, rules }) =>
+    rules.map(({ name, rule }) => ({ route: id, name, timeouts: rule.timeouts })),
+  );
+}
+
+function placeOf(policies: EffectivePolicies, at: RulePlace): PlaceOfRule {
+  const [timeout, retry] = [read(policies, TimeoutPolicy, at), read(policies, RetryPolicy, at)];
+  return {
+    specs: { timeout: timeout.spec, retry: retry.spec },
+    sources: { timeout: timeout.sources, retry: retry.sources },
+  };
+}
+
+/** A spec that its kind does not know, of a newer zone, has no effect, as in proxies. */
+function read<S extends TSchema>(
+  policies: EffectivePolicies,
+  kind: ShippedPolicy<S>,
+  at: RulePlace,
+): { readonly spec?: Static<S> | undefined; readonly sources: readonly string[] } {
+  const found = policies.effectiveOfRule(kind.kind, at);
+  if (!found) return { sources: [] };
+  return {
+    spec: kind.read(found.spec),
+    sources: [...new Set([...found.sources.values()].map(({ policy }) => policy))],
+  };
+}
+
+/** A rule with timeouts of its own wins over policies, and Kuma keeps both in one place. */
+function own({ rule }: PlaceOfRule): TranslatedConf | undefined {
+  const { name, timeouts } = rule ?? {};
+  if (timeouts?.request === undefined && timeouts?.backendRequest === undefined) return undefined;
+  return { ok: false, reason: `rule ${name} has timeouts of its own` };
+}
+
+/** The translation of all places, if all have the same one. */
+function agreed(places: readonly PlaceOfRule[], translate: (place: PlaceOfRule) => TranslatedConf): TranslatedConf {
+  const all = places.map(translate);
+  const refused = all.find((one) => !one.ok);
+  const [first = { ok: true } as const] = all;
+  if (refused) return refused;
+  return all.every((one) => jsonEqual(confOf(one), confOf(first)))
+    ? first
+    : { ok: false, reason: 'its rules, or callers of some namespaces, have others, and Kuma has one for all' };
+}
+
+const confOf = (translated: TranslatedConf): JsonObject => (translated.ok && translated.conf) || {};
+
+function sourcesOf(places: readonly PlaceOfRule[], of: 'timeout' | 'retry'): readonly string[] {
+  return [...new Set(places.flatMap(({ sources }) => sources[of]))].sort();
+}

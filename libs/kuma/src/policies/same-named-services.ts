@@ -1,0 +1,90 @@
+import { Label, labelsMatch, type Resource } from '@causeway/resources';
+import type { IndexReader } from '@causeway/store';
+import { kumaLabels, serviceKey } from '../routes/kuma-services';
+
+/** A name in a namespace: zones of Kuma may take services that share it for each other. */
+interface Place {
+  readonly name: string;
+  readonly namespace: string;
+}
+
+/**
+ * Services by name and namespace. It gets every service, one change after the other; a change costs the namespaces that have the name,
+ * not the zones.
+ */
+export class SameNamedServices {
+  private readonly names = new Map<string, Map<string, Set<string>>>();
+  private readonly places = new Map<string, Place>();
+
+  clear(): void {
+    this.names.clear();
+    this.places.clear();
+  }
+
+  /** Whether the name of the service of this key may mean another service in another zone. */
+  hasOthers(key: string): boolean {
+    const place = this.places.get(key);
+    return place !== undefined && (this.groupOf(place)?.size ?? 0) > 1;
+  }
+
+  /**
+   * Takes a service as it was and is. Returns the keys of others for which the answer of `hasOthers` is another one since, and of those alone in their
+   * namespace that the labels for zones of Kuma would find this service by, before or after.
+   */
+  put(
+    key: string,
+    { before, after }: { readonly before: Resource | undefined; readonly after: Resource | undefined },
+    index: Pick<IndexReader, 'byIdentityKey'>,
+  ): readonly string[] {
+    const from = this.places.get(key);
+    const to = after && placeOf(after);
+    const found = new Set<string>();
+    if (from?.name !== to?.name || from?.namespace !== to?.namespace) {
+      if (from) this.leave(key, from, found);
+      if (to) this.join(key, to, found);
+    }
+    for (const name of new Set([from?.name, to?.name]))
+      for (const alone of this.lonely(name)) {
+        const other = alone === key ? undefined : index.byIdentityKey(alone);
+        if (other && [before, after].some((one) => one && labelsMatch(kumaLabels(other), one.labels))) found.add(alone);
+      }
+    return [...found];
+  }
+
+  private groupOf({ name, namespace }: Place): Set<string> | undefined {
+    return this.names.get(name)?.get(namespace);
+  }
+
+  private leave(key: string, place: Place, found: Set<string>): void {
+    this.places.delete(key);
+    const group = this.groupOf(place);
+    if (!group?.delete(key)) return;
+    if (group.size === 1) for (const left of group) found.add(left);
+    if (group.size > 0) return;
+    const namespaces = this.names.get(place.name);
+    namespaces?.delete(place.namespace);
+    if (namespaces?.size === 0) this.names.delete(place.name);
+  }
+
+  private join(key: string, place: Place, found: Set<string>): void {
+    this.places.set(key, place);
+    const namespaces = this.names.get(place.name) ?? new Map<string, Set<string>>();
+    this.names.set(place.name, namespaces);
+    const group = namespaces.get(place.namespace) ?? new Set();
+    namespaces.set(place.namespace, group);
+    if (group.size === 1) for (const other of group) found.add(other);
+    group.add(key);
+  }
+
+  /** Those that are alone in their namespace. */
+  private *lonely(name: string | undefined): Generator<string> {
+    for (const group of this.names.get(name ?? '')?.values() ?? []) if (group.size === 1) yield* group;
+  }
+}
+
+/** Undefined for a service that labels cannot find by its name. */
+function placeOf({ id, labels }: Resource): Place | undefined {
+  const name = labels[Label.displayName];
+  const namespace = JSON.stringify([id.namespace, labels[Label.namespace] ?? null]);
+  return name === undefined ? undefined : { name: serviceKey(id, name), namespace };
+}

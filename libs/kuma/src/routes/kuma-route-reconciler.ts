@@ -1,0 +1,239 @@
+import type { FollowedRoutes, Meshes, RoutesChange } from '@causeway/meshes';
+import { identityKey, isMadeHere, jsonEqual, type Resource } from '@causeway/resources';
+import { routeKinds } from '@causeway/routing';
+import { onAbort } from '@causeway/runtime';
+import type { IndexChange, IndexReader } from '@causeway/store';
+import { isKeptFromSync, MeshView, type ExportDefault } from '@causeway/sync';
+import { KeyedLoop, NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
+import { kumaServices, nameKey, serviceKey } from './kuma-services';
+import { meshHttpRoute, type KumaRoute, type KumaServices } from './mesh-http-route';
+import { isMadeOfRoute, MESH_HTTP_ROUTE, meshHttpRouteId, planMeshHttpRoute } from './plan-mesh-http-route';
+
+/** Sources of the routes that are made for zones of Kuma. */
+export interface KumaRoutesOptions {
+  readonly meshes: Pick<Meshes, 'served' | 'version'>;
+  /** The routes of this replica, of the same index; it follows the index since before the loop did. */
+  readonly routes: Pick<FollowedRoutes, 'table' | 'hasLoaded' | 'subscribe'>;
+  /** Names of the zones of Kuma, sorted; undefined while they are not known. */
+  readonly zones: () => readonly string[] | undefined;
+  /** For services of meshes without a default of their own. */
+  readonly exportDefault: ExportDefault;
+}
+
+const GLOBAL = { role: 'global' } as const;
+const SERVICES: readonly string[] = ['MeshService', 'MeshMultiZoneService'];
+const TAKEN = 'a MeshHTTPRoute that somebody else made has the name';
+const KEPT = 'its label keeps it from sync';
+
+/** The translation of one route of the global. */
+interface RouteTranslation {
+  /** By `serviceKey`: the services that it depends on. */
+  readonly services: ReadonlySet<string>;
+  /** Why it is not sent to zones of Kuma; empty if it is. */
+  readonly reason: string;
+}
+
+/**
+ * Keeps one MeshHTTPRoute for each HTTPRoute of the global that Kuma can express exactly, while there are such zones
+ * (docs/reference/route-status.md). A change costs the routes whose binding or services it touches; another set of zones of Kuma, or
+ * what a Zone or Mesh says of exports, costs all routes.
+ */
+export class KumaRouteReconciler implements KeyedReconciler {
+  readonly name = 'kuma-routes';
+  readonly looksOutside = true;
+  /** By the key of the MeshHTTPRoute: the key of its route. */
+  private readonly routeOf = new Map<string, string>();
+  private readonly translations = new Map<string, RouteTranslation>();
+  /** By `serviceKey`: keys of the routes whose translation depends on it. */
+  private readonly users = new Map<string, Set<string>>();
+  private moved = new Set<string>();
+  private changed = new Set<string>();
+  private isReloaded = false;
+  private zones: readonly string[] | undefined;
+  private index: IndexReader | undefined;
+  private view: MeshView | undefined;
+  private lookedAt = '';
+
+  constructor(private readonly options: KumaRoutesOptions) {}
+
+  /** Takes note of changed bindings until the returned function is called. */
+  follow(): () => void {
+    return this.options.routes.subscribe((change) => this.note(change));
+  }
+
+  /** Why a route is not sent to zones of Kuma: empty if it is, undefined if that is not known yet. */
+  reasonOf(routeKey: string): string | undefined {
+    return this.translations.get(routeKey)?.reason;
+  }
+
+  /** Keys of the routes whose `reasonOf` has changed since the call before. */
+  takeSaid(): readonly string[] {
+    const { changed } = this;
+    this.changed = new Set();
+    return [...changed];
+  }
+
+  *seed(index: IndexReader, reason: 'reset' | 'rescan'): Iterable<Keys> {
+    this.index = index;
+    if (reason === 'reset') for (const known of [this.routeOf, this.translations, this.users]) known.clear();
+    for (const kind of routeKinds)
+      for (const { id } of index.ofKind(kind)) yield id.zone === '' ? [this.file(identityKey(id), id)] : NO_KEYS;
+    for (const resource of index.ofKind(MESH_HTTP_ROUTE))
+      yield isMadeOfRoute(resource) ? [identityKey(resource.id)] : NO_KEYS;
+  }
+
+  keysOf({ id, key, before, after }: IndexChange): readonly (string | typeof RESCAN)[] {
+    if (id.kind === MESH_HTTP_ROUTE) return id.zone === '' ? [key] : NO_KEYS;
+    if (routeKinds.some((kind) => kind === id.kind)) return id.zone === '' ? [this.file(key, id)] : NO_KEYS;
+    if (!SERVICES.includes(id.kind) || (before && after && isSame(before, after))) return NO_KEYS;
+    const names = [before, after].flatMap((one) => (one ? [nameKey(one)] : []));
+    return names.flatMap((name) => [...(this.users.get(name) ?? [])].map((route) => this.keyOf(route)));
+  }
+
+  derivedKeys(): Keys {
+    const { moved } = this;
+    if (moved.size === 0) return NO_KEYS;
+    this.moved = new Set();
+    return [...moved].map((route) => this.keyOf(route)).filter((key) => key !== '');
+  }
+
+  outsideKeys(): readonly (typeof RESCAN)[] {
+    const zones = this.options.zones();
+    const isMoved = this.isReloaded || (zones !== undefined && this.zones?.join(' ') !== zones.join(' '));
+    this.isReloaded = false;
+    if (zones) this.zones = zones;
+    return this.hasMovedView() || isMoved ? [RESCAN] : [];
+  }
+
+  reconcile(key: string, index: IndexReader): ReconcileResult | undefined {
+    const { routes } = this.options;
+    const { zones } = this;
+    if (!zones || !routes.hasLoaded) return undefined;
+    const held = index.byIdentityKey(key);
+    const routeKey = this.routeOf.get(key) ?? '';
+    const route = index.byIdentityKey(routeKey);
+    if (!route || !isMadeHere(route, GLOBAL)) {
+      this.forget(key, routeKey);
+      return held && { change: planMeshHttpRoute(held.id, held, undefined) };
+    }
+    const id = meshHttpRouteId(route.id);
+    const found = zones.length > 0 ? this.translate(route, index, zones) : undefined;
+    const isTaken = found?.ok === true && held !== undefined && !isMadeOfRoute(held);
+    if (isTaken) this.setReason(routeKey, `${TAKEN} ${id.name}`);
+    const wanted = found?.ok === true ? { route, spec: found.spec } : undefined;
+    return { change: planMeshHttpRoute(id, held, wanted) };
+  }
+
+  /** Remembers from which services it was read, so that their changes are seen. */
+  private translate(route: Resource, index: IndexReader, zones: readonly string[]): KumaRoute | undefined {
+    const key = identityKey(route.id);
+    const { table } = this.options.routes;
+    const bound = table.route(key);
+    const read = new Set<string>();
+    const lookUp = kumaServices({ index, zones, view: this.currentView(index) });
+    const services: KumaServices = (id, ...rest) => {
+      const service = index.get(id);
+      read.add(service ? nameKey(service) : serviceKey(id, id.name));
+      return lookUp(id, ...rest);
+    };
+    const found = bound && meshHttpRoute(table, bound, services);
+    const result = found && isKeptFromSync(route) ? { ok: false as const, reason: KEPT } : found;
+    this.use(key, read);
+    this.setReason(key, result?.ok === false ? result.reason : '');
+    return result;
+  }
+
+  private setReason(routeKey: string, reason: string): void {
+    const known = this.translations.get(routeKey);
+    if (known?.reason !== reason) this.changed.add(routeKey);
+    this.translations.set(routeKey, { reason, services: known?.services ?? new Set() });
+  }
+
+  private use(routeKey: string, services: ReadonlySet<string>): void {
+    const known = this.translations.get(routeKey);
+    for (const name of known?.services ?? []) {
+      const users = this.users.get(name);
+      users?.delete(routeKey);
+      if (users?.size === 0) this.users.delete(name);
+    }
+    for (const name of services) this.users.set(name, (this.users.get(name) ?? new Set()).add(routeKey));
+    this.translations.set(routeKey, { services, reason: known?.reason ?? '' });
+    if (!known) this.changed.add(routeKey);
+  }
+
+  private forget(key: string, routeKey: string): void {
+    this.use(routeKey, new Set());
+    this.translations.delete(routeKey);
+    this.routeOf.delete(key);
+  }
+
+  private note(change: RoutesChange): void {
+    if (change === 'reloaded') {
+      this.isReloaded = true;
+      return;
+    }
+    for (const route of change.routes) this.moved.add(route);
+    // Whether a route is exact depends on the others of all groups of its parents.
+    const { table } = this.options.routes;
+    for (const { frontend: key } of change.groups) {
+      const id = this.index?.byIdentityKey(key)?.id;
+      const frontend = id && table.frontend(id);
+      if (!frontend) continue;
+      for (const group of table.groupsOf(frontend))
+        for (const { routes } of table.group(frontend, group).bindings.values())
+          for (const route of routes) this.moved.add(route.key);
+    }
+  }
+
+  private file(routeKey: string, id: Resource['id']): string {
+    const key = identityKey(meshHttpRouteId(id));
+    this.routeOf.set(key, routeKey);
+    return key;
+  }
+
+  private keyOf(routeKey: string): string {
+    const id = this.index?.byIdentityKey(routeKey)?.id;
+    return id && id.zone === '' ? this.file(routeKey, id) : '';
+  }
+
+  private currentView(index: IndexReader): MeshView {
+    const { meshes, exportDefault } = this.options;
+    this.view ??= MeshView.of(meshes.served(), index.ofKind('Zone'), exportDefault);
+    return this.view;
+  }
+
+  /** Whether what zones get may have changed with a Zone or a Mesh; the view is then made anew. */
+  private hasMovedView(): boolean {
+    const { index } = this;
+    if (!index) return false;
+    const version = `${this.options.meshes.version} ${index.versionOf('Zone')}`;
+    if (version === this.lookedAt) return false;
+    this.lookedAt = version;
+    const before = this.view;
+    this.view = undefined;
+    const now = this.currentView(index);
+    if (!before) return true;
+    const isSameView =
+      now.zonesChangedSince(before).length + now.meshesChangedSince(before).length === 0 &&
+      !now.isRelabelledSince(before);
+    return !isSameView;
+  }
+}
+
+/** Whether a change of a service leaves translations as they were: its addresses and counts do not matter. */
+function isSame(before: Resource, after: Resource): boolean {
+  const fields = ['ports', 'export'];
+  return (
+    jsonEqual(before.labels, after.labels) && fields.every((field) => jsonEqual(before.spec[field], after.spec[field]))
+  );
+}
+
+/** Creates the control loop of the routes of zones of Kuma of the global's leader for one term, which ends with `signal`. */
+export function createKumaRouteLoop(
+  options: KumaRoutesOptions,
+  { signal }: { readonly signal: AbortSignal },
+): { readonly loop: KeyedLoop; readonly translations: Pick<KumaRouteReconciler, 'reasonOf' | 'takeSaid'> } {
+  const translations = new KumaRouteReconciler(options);
+  onAbort(signal, translations.follow());
+  return { loop: new KeyedLoop(translations), translations };
+}

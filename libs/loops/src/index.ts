@@ -1,0 +1,14 @@
+/** Control loops: what a loop is, what runs the loops of a leader, and the kit for loops that work by keys (libs/loops/README.md). */
+export { type ControlLoop, type LoopPlan } from './runner/control-loop';
+export { LoopRunner } from './runner/loop-runner';
+export { type LoopStats, type RunnerStats } from './runner/loop-state';
+export {
+  KeyedLoop,
+  NO_KEYS,
+  RESCAN,
+  type KeyedReconciler,
+  type Keys,
+  type ReconcileResult,
+} from './reconcile/keyed-reconciler';
+export { DelayQueue } from './reconcile/delay-queue';
+export { planBatch, refusedKeys, WorkQueue } from './reconcile/work-queue';
