@@ -1,7 +1,6 @@
 import { ApiError, connectApi, type ApiClient } from '@causeway/api-client';
 import { namingInsights } from '@causeway/control-plane/testing';
-import { HostnameExplainer } from '@causeway/controllers';
-import type { Insights } from '@causeway/queries';
+import { HostnameExplainer, type Insights } from '@causeway/queries';
 import { BadRequest, ErrorInfo, ResourceServiceClient, RetryInfo, RpcStatus } from '@causeway/proto-gen';
 import type { JsonObject } from '@causeway/resources';
 import type { AuditLog } from '@causeway/store';

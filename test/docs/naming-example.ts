@@ -1,6 +1,7 @@
 import { AccessPolicy, localAdmin } from '@causeway/access';
 import { Admission, parseYaml } from '@causeway/admission';
-import { createZoneReconcilers, HostnameExplainer } from '@causeway/controllers';
+import { createZoneReconcilers } from '@causeway/controllers';
+import { HostnameExplainer } from '@causeway/queries';
 import { coreKinds } from '@causeway/kinds';
 import { describeIdentity, type ControlPlane, type Resource } from '@causeway/resources';
 import { EAST, LoopHarness, remove, type Replica } from '../support/loop-harness';

@@ -2,11 +2,10 @@ import { AccessPolicy, AuditRecorder, Authenticator, CallerRates, type ServerCer
 import type { CallerRateSettings, TokenVerifier } from '@causeway/access/testing';
 import { Admission } from '@causeway/admission';
 import { namingInsights } from '@causeway/control-plane/testing';
-import { HostnameExplainer } from '@causeway/controllers';
+import { HostnameExplainer, createQueries, type Queries } from '@causeway/queries';
 import type { GrpcApiOptions } from '@causeway/grpc-api';
 import { GrpcApiServer } from '@causeway/grpc-api/testing';
 import { FollowedPolicies, FollowedRoutes, kindsOf } from '@causeway/meshes';
-import { createQueries, type Queries } from '@causeway/queries';
 import type { QueryLimits } from '@causeway/queries/testing';
 import { globalIdentity, ownZone, type ControlPlane } from '@causeway/resources';
 import { silentLogger, systemClock, type Clock } from '@causeway/runtime';

@@ -1,7 +1,6 @@
 import { namingInsights } from '@causeway/control-plane/testing';
-import { HostnameExplainer } from '@causeway/controllers';
+import { HostnameExplainer, type Insights } from '@causeway/queries';
 import type { ControlPlane } from '@causeway/resources';
-import type { Insights } from '@causeway/queries';
 import { restFixture, ZONE_EAST, type FixtureOptions, type RestFixture } from './rest-fixture';
 
 /** A fixture that explains and lists hostnames, those of a dry run too, as a control plane does. */

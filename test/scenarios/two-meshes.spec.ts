@@ -1,5 +1,6 @@
 import { AccessPolicy, type Caller } from '@causeway/access';
-import { createConditionsReconciler, createZoneReconcilers, HostnameExplainer } from '@causeway/controllers';
+import { createConditionsReconciler, createZoneReconcilers } from '@causeway/controllers';
+import { HostnameExplainer } from '@causeway/queries';
 import { runLoops } from '@causeway/loops/testing';
 import type { DnsServer } from '@causeway/dns';
 import { createDnsServer } from '@causeway/dns/testing';

@@ -1,6 +1,5 @@
-import type { HostnameExplainer } from '@causeway/controllers';
+import type { HostnameExplainer, DraftedResource, Insights } from '@causeway/queries';
 import { HostnameGenerator } from '@causeway/kinds';
-import type { DraftedResource, Insights } from '@causeway/queries';
 import type { ControlPlaneCore } from './core.module';
 
 /** The part of what REST shows that is about hostnames. */

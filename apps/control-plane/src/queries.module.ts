@@ -1,8 +1,7 @@
 import { Inject, Module, type DynamicModule, type FactoryProvider, type OnApplicationShutdown } from '@nestjs/common';
 import type { Authentication } from '@causeway/access';
-import { HostnameExplainer } from '@causeway/controllers';
+import { HostnameExplainer, createQueries, type Queries, type QuerySources } from '@causeway/queries';
 import type { FollowedPolicies, FollowedRoutes, Meshes } from '@causeway/meshes';
-import { createQueries, type Queries, type QuerySources } from '@causeway/queries';
 import type { JsonObject } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend } from '@causeway/store-postgres';

@@ -18,8 +18,15 @@ export { createMeshAuthorityLoop } from './trust/mesh-authority-loop';
 export { createConditionsReconciler } from './conditions/conditions-reconciler';
 export { movesMeshAuthority, WorkloadIds } from './availability/workload-ids';
 export { tombstoneRetention } from './vip/tombstone-retention';
-export { type HostnameEntry, type HostnamePage } from './explain/explain-hostname';
-export { HostnameExplainer, type ZonedHostnameRef } from './explain/hostname-explainer';
+export {
+  applyToClaims,
+  fillClaims,
+  fillMeshes,
+  NAMED_KINDS,
+  type ClaimsOf,
+  type ServedMeshes,
+  type ZoneControlPlane,
+} from './hostname/zone-claims';
 export { createLeaseConditionsLoop, LeaseHealth } from './leases/lease-conditions';
 export { LeaseEnder, leaseHold, releaseLeases, type LeaseHold } from './leases/lease-ender';
 export { createExternalAddressesLoop, type ExternalHosts } from './services/external-addresses';

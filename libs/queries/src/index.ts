@@ -10,6 +10,7 @@ export { decodeCursor, encodeCursor, PAGE_SIZE, type PageRequest } from './list/
 export { type DiscoveryDocument } from './discovery/discovery';
 export { type TargetSelection } from './discovery/prometheus-targets';
 export { type DoctorReport } from './inspect/doctor';
+export { HostnameExplainer } from './explain/hostname-explainer';
 export { KINDS_WITH_HOSTNAMES, type HostnameTableRequest } from './inspect/hostname-queries';
 export { type ResolvedEndpoint, type ResolvedHostname } from './inspect/hostname-resolution';
 export { decodeRequestQuestion, RequestQuestionSchema, type RequestQuestion } from './request-question';

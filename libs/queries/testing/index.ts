@@ -6,3 +6,4 @@ export { MOST_TOPOLOGY_NODES, MOST_VALUES } from '../src/policies/policy-queries
 export type { SyncDecisions } from '../src/zones/operator-decisions';
 export type { UserAccess } from '../src/tokens/user-tokens';
 export type { ProxySource } from '../src/inspect/proxies';
+export { ClaimsView } from '../src/explain/claims-view';

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { identityKey, type Identity } from '@causeway/resources';
 import type { Change } from '@causeway/store';
 import { east, generator, mesh, NamingZone, put, service } from '../../../../test/support/naming-zone';
-import { ClaimsView } from '../explain/claims-view';
+import { ClaimsView } from '@causeway/queries/testing';
 import { NAMED_KINDS } from './zone-claims';
 
 /** One thing that happens to a zone. */

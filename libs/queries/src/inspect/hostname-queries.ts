@@ -1,6 +1,7 @@
 import type { CallerRights } from '@causeway/access';
 import type { NameQuery } from '@causeway/admission';
-import type { HostnameEntry, HostnamePage, ZonedHostnameRef } from '@causeway/controllers';
+import type { HostnameEntry, HostnamePage } from '../explain/explain-hostname';
+import type { ZonedHostnameRef } from '../explain/hostname-explainer';
 import type { Meshes } from '@causeway/meshes';
 import {
   compareText,

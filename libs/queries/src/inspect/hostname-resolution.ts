@@ -1,6 +1,6 @@
 import { targetOf, type CallerRights } from '@causeway/access';
 import { selectedDataplanes } from '@causeway/dataplanes';
-import { type ZonedHostnameRef } from '@causeway/controllers';
+import { type ZonedHostnameRef } from '../explain/hostname-explainer';
 import { Dataplane, MeshExternalService, MeshService } from '@causeway/kinds';
 import {
   compareText,

@@ -1,4 +1,5 @@
-import type { HostnameEntry, HostnamePage, ZonedHostnameRef } from '@causeway/controllers';
+import type { HostnameEntry, HostnamePage } from '../explain/explain-hostname';
+import type { ZonedHostnameRef } from '../explain/hostname-explainer';
 import type { Identity, JsonObject, Resource } from '@causeway/resources';
 import { batchesOf, type SortedPage } from '@causeway/runtime';
 import type { LeadershipInsight } from './leader-checks';

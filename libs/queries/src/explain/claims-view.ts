@@ -10,7 +10,7 @@ import {
   type ClaimsOf,
   type ServedMeshes,
   type ZoneControlPlane,
-} from '../hostname/zone-claims';
+} from '@causeway/controllers';
 
 /**
  * The claim table of this zone for readers (explain, lists, dry runs), on any replica. It costs nothing until the first

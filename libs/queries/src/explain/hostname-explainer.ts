@@ -1,7 +1,7 @@
 import { FieldPath, globalIdentity, Invalid, NotFound, type ControlPlane } from '@causeway/resources';
 import type { SortedPage } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
-import type { ServedMeshes } from '../hostname/zone-claims';
+import type { ServedMeshes } from '@causeway/controllers';
 import { ClaimsView, claimsOfZone, type HeldByGlobal } from './claims-view';
 import { dryRunGenerator, type DryRunSource, type GeneratorDryRun } from './dry-run-generator';
 import {

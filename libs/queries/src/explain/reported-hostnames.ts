@@ -8,7 +8,7 @@ import {
 } from '@causeway/resources';
 import { inSlices, sortedPage, type SortedPage } from '@causeway/runtime';
 import type { IndexReader } from '@causeway/store';
-import { NAMED_KINDS } from '../hostname/zone-claims';
+import { NAMED_KINDS } from '@causeway/controllers';
 import type { ExplainedClaim } from './explained-claim';
 import type { HostnameEntry, HostnameExplanation, HostnamePage } from './explain-hostname';
 
