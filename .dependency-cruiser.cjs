@@ -6,7 +6,7 @@ const { existsSync, readdirSync, readFileSync } = require('node:fs');
 const { join } = require('node:path');
 
 const DOMAIN = 'resources|naming|ipam|sync|routing|policies|appmesh|kinds';
-const ENGINE = 'runtime|store|loops|dataplanes|identity|meshes|access|admission|controllers|queries';
+const ENGINE = 'yaml|runtime|store|loops|dataplanes|identity|meshes|access|admission|controllers|queries';
 const ADAPTERS = 'store-postgres|leader-redis|kds|agent-service|dns|rest|grpc-api|api-client|telemetry';
 
 const TESTS = '\\.(e2e-)?spec\\.ts$|^test/|^bench/|^(libs|apps)/[^/]+/testing/';
@@ -71,10 +71,10 @@ module.exports = {
       'The engine speaks through interfaces it owns: no adapter, no framework.',
       {
         path: libs(ENGINE.replace('|access', '').replace('|identity', '')),
-        pathNot: `${TESTS}|^libs/runtime/src/worker-thread\\.ts$|-worker\\.ts$`,
+        pathNot: `${TESTS}|^libs/yaml/|^libs/runtime/src/worker-thread\\.ts$|-worker\\.ts$`,
       },
       {
-        pathNot: `${libs(`${DOMAIN}|${ENGINE}`)}|${packages('typebox|yaml')}|^(node:)?(crypto|events|timers|timers/promises|util|perf_hooks)$`,
+        pathNot: `${libs(`${DOMAIN}|${ENGINE}`)}|${packages('typebox')}|^(node:)?(crypto|events|timers|timers/promises|util|perf_hooks)$`,
       },
     ),
     rule(
@@ -98,6 +98,12 @@ module.exports = {
       'Only libs/runtime starts threads; their modules speak through parentPort.',
       { path: '^(libs|apps)/', pathNot: `^libs/runtime/src/worker-thread\\.ts$|-worker\\.ts$|${TESTS}` },
       { path: '^(node:)?worker_threads$' },
+    ),
+    rule(
+      'yaml-is-a-leaf',
+      'libs/yaml reads texts: it knows resources and the parser, so that whoever reads one loads nothing else.',
+      { path: libs('yaml'), pathNot: TESTS },
+      { pathNot: `${libs('resources|yaml')}|${packages('yaml')}` },
     ),
     rule(
       'runtime-first',

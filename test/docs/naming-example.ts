@@ -1,5 +1,6 @@
 import { AccessPolicy, localAdmin } from '@causeway/access';
-import { Admission, parseYaml } from '@causeway/admission';
+import { Admission } from '@causeway/admission';
+import { parseYaml } from '@causeway/yaml';
 import { createZoneReconcilers } from '@causeway/controllers';
 import { HostnameExplainer } from '@causeway/queries';
 import { coreKinds } from '@causeway/kinds';

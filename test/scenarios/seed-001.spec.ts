@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AccessPolicy, localAdmin } from '@causeway/access';
-import { Admission, parseYaml, Unparsable } from '@causeway/admission';
+import { Admission } from '@causeway/admission';
+import { parseYaml, Unparsable } from '@causeway/yaml';
 import { coreKinds } from '@causeway/kinds';
 import { FakeClock } from '@causeway/runtime/testing';
 import { east, mesh, NamingZone, service } from '../support/naming-zone';

@@ -1,5 +1,5 @@
 import { Inject, Module, type DynamicModule, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { parseYaml } from '@causeway/admission';
+import { parseYaml } from '@causeway/yaml';
 import { Meshes, type MeshOwner, type ZoneRanges } from '@causeway/meshes';
 import { followStore, type IndexReader, type ResourceIndex } from '@causeway/store';
 import { POSTGRES_BACKEND, type PostgresBackend, type PostgresOptions } from '@causeway/store-postgres';

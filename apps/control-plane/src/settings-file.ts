@@ -1,4 +1,4 @@
-import { parseYaml, type YamlDocument } from '@causeway/admission';
+import { parseYaml, type YamlDocument } from '@causeway/yaml';
 import { isJsonObject } from '@causeway/resources';
 import { errorText } from '@causeway/runtime';
 import { boundedText } from './bounded-text';

@@ -1,6 +1,6 @@
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { JsonDocuments, parseYaml, Unparsable, type TextPosition, type YamlDocument } from '@causeway/admission';
+import { JsonDocuments, parseYaml, Unparsable, type TextPosition, type YamlDocument } from '@causeway/yaml';
 
 /** Longest file that is read, in characters. */
 const LONGEST_FILE = 64 * 1024 * 1024;

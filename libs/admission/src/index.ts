@@ -17,5 +17,3 @@ export { InUse } from './mesh-rules';
 export { etagOf, PreconditionFailed, type WriteOptions, type WriteOutcome } from './requests';
 export { resolveName, type NameQuery } from './resolve-name';
 export { isWritable, quarantineCommand } from './rights';
-export { JsonDocuments, type JsonDocument } from './batch/json-documents';
-export { parseYaml, Unparsable, type TextPosition, type YamlDocument } from './yaml/parse-yaml';

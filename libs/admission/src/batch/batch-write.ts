@@ -24,7 +24,7 @@ import { etagOf, type WriteOutcome } from '../requests';
 import { auditOf } from '../rights';
 import { tracedWrite } from '../traced-write';
 import { validateDraft, type ValidatedDraft } from '../validate-draft';
-import { Unparsable } from '../yaml/parse-yaml';
+import { Unparsable } from '@causeway/yaml';
 import { MAX_BATCH, type BatchOutcome, type BatchRequest } from './batch';
 import { BatchResults } from './batch-results';
 import { documentDiff } from './document-diff';

@@ -1,6 +1,6 @@
 import type { DomainError, Identity, JsonObject } from '@causeway/resources';
 import type { WriteContext } from '../rights';
-import type { TextPosition } from '../yaml/parse-yaml';
+import type { TextPosition } from '@causeway/yaml';
 
 /** Most documents of one batch. */
 export const MAX_BATCH = 10_000;

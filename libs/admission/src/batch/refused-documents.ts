@@ -1,7 +1,7 @@
 import { refusalReason, type AuditRecorder } from '@causeway/access';
 import { Forbidden, Unavailable, type Registry } from '@causeway/resources';
 import { auditOf } from '../rights';
-import { Unparsable } from '../yaml/parse-yaml';
+import { Unparsable } from '@causeway/yaml';
 import type { BatchRequest, BatchResult } from './batch';
 
 /** What the refusals of a batch are recorded with. */

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { parseYaml, Unparsable, type TextPosition } from '@causeway/admission';
+import { parseYaml, Unparsable, type TextPosition } from '@causeway/yaml';
 import {
   checkName,
   checkNamespace,

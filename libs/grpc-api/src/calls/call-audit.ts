@@ -1,6 +1,12 @@
-import { auditSourceOf, refusalReason, RateLimited, type AuditRecorder } from '@causeway/access';
-import type { Caller, CallerOrigin } from '@causeway/access';
-import { Unparsable } from '@causeway/admission';
+import {
+  auditSourceOf,
+  refusalReason,
+  RateLimited,
+  type AuditRecorder,
+  type Caller,
+  type CallerOrigin,
+} from '@causeway/access';
+import { Unparsable } from '@causeway/yaml';
 import { InvalidQuery, type Queries } from '@causeway/queries';
 import { DomainError, Forbidden, isJsonObject, Unavailable, type Registry } from '@causeway/resources';
 import type { AuditSubject } from '@causeway/store';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { AccessDenied, RateLimited, Unauthenticated } from '@causeway/access';
-import { InUse, PreconditionFailed, Unparsable } from '@causeway/admission';
+import { InUse, PreconditionFailed } from '@causeway/admission';
+import { Unparsable } from '@causeway/yaml';
 import {
   Any,
   BadRequest,

@@ -2,12 +2,12 @@ import type { AuditRecorder } from '@causeway/access';
 import {
   MAX_BATCH_VALUES,
   recordRefusedDocuments,
-  Unparsable,
   type Admission,
   type BatchDocument,
   type BatchOutcome,
   type BatchProgress,
 } from '@causeway/admission';
+import { Unparsable } from '@causeway/yaml';
 import { ApplyResponse, type ApplyRequest, type DeleteRequest, type DeleteResponse } from '@causeway/proto-gen';
 import type { Queries } from '@causeway/queries';
 import { countJsonValues, DomainError, type Registry } from '@causeway/resources';

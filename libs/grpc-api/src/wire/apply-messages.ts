@@ -1,4 +1,5 @@
-import { Unparsable, type BatchResult } from '@causeway/admission';
+import { Unparsable } from '@causeway/yaml';
+import { type BatchResult } from '@causeway/admission';
 import { ApplyOutcome, ApplyResult, type RpcStatus } from '@causeway/proto-gen';
 import { jsonShapeViolation } from '@causeway/resources';
 import { identityMessage } from './messages';

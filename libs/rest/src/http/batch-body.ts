@@ -1,13 +1,5 @@
-import {
-  JsonDocuments,
-  MAX_BATCH,
-  MAX_BATCH_VALUES,
-  parseYaml,
-  Unparsable,
-  type BatchDocument,
-  type JsonDocument,
-  type TextPosition,
-} from '@causeway/admission';
+import { JsonDocuments, parseYaml, Unparsable, type JsonDocument, type TextPosition } from '@causeway/yaml';
+import { MAX_BATCH, MAX_BATCH_VALUES, type BatchDocument } from '@causeway/admission';
 import { countJsonValues, jsonShapeViolation } from '@causeway/resources';
 import { inTimedSlices, type Clock } from '@causeway/runtime';
 import type { RestLimits } from '../rest-dependencies';

@@ -1,4 +1,4 @@
-import { parseYaml, Unparsable, type TextPosition } from '@causeway/admission';
+import { parseYaml, Unparsable, type TextPosition } from '@causeway/yaml';
 import { isJsonObject } from '@causeway/resources';
 import type { RestLimits } from '../rest-dependencies';
 import { HttpError, truncated, unparsableDetail } from './http-error';

@@ -1,4 +1,5 @@
-import { InUse, PreconditionFailed, Unparsable } from '@causeway/admission';
+import { InUse, PreconditionFailed } from '@causeway/admission';
+import { Unparsable } from '@causeway/yaml';
 import { Conflict, FieldPath, Forbidden, Invalid, NotFound, Unavailable } from '@causeway/resources';
 import { HttpError } from './http-error';
 import { problemOf } from './problem.filter';

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import { AccessDenied, RateLimited, Unauthenticated } from '@causeway/access';
-import { PreconditionFailed, Unparsable } from '@causeway/admission';
+import { PreconditionFailed } from '@causeway/admission';
+import { Unparsable } from '@causeway/yaml';
 import { InvalidQuery, Overloaded, WatchExpired } from '@causeway/queries';
 import { DomainError, Invalid, type Violation } from '@causeway/resources';
 import type { Logger } from '@causeway/runtime';

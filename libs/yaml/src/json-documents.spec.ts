@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { Unparsable } from '../yaml/parse-yaml';
+import { Unparsable } from './parse-yaml';
 import { JsonDocuments } from './json-documents';
 
 const limits = { documents: 4, bytes: 1_000 };

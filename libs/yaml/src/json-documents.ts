@@ -1,4 +1,4 @@
-import { Unparsable, type TextPosition } from '../yaml/parse-yaml';
+import { Unparsable, type TextPosition } from './parse-yaml';
 
 /** One JSON object of a text. */
 export interface JsonDocument {
