@@ -11,6 +11,8 @@ import type {
   WriteResult,
   ResourceIndex,
 } from '@causeway/store';
+import { RESOURCE_TYPES, type SourceListener } from '@causeway/xds-server';
+import type { EnvoyView } from '@causeway/xds-translation';
 import type { NetworkFaults } from '../engine/network';
 import type { WatchedDisk } from '../engine/watched-disk';
 import type { Faults } from '../mesh/world';
@@ -91,6 +93,12 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
     what: 'the time after which a zone counts as lost is measured by a clock that runs too fast',
     seed: 1,
     faults: { keeper: (options) => ({ ...options, clock: twiceAsFast(options.clock) }) },
+  },
+  {
+    name: 'unannounced-endpoints',
+    what: 'proxies are not told that the endpoints of a service are others',
+    seed: 2,
+    faults: { proxies: withoutEndpoints },
   },
 ];
 
@@ -189,5 +197,14 @@ function freedByDeletion({ revision, changes }: ChangeBatch): ChangeBatch {
     changes: changes.map((change) =>
       change.type === 'put' ? { ...change, resource: { ...change.resource, freed: [] } } : change,
     ),
+  };
+}
+
+function withoutEndpoints(listener: SourceListener<EnvoyView>): SourceListener<EnvoyView> {
+  return {
+    ...listener,
+    changed: (change) => {
+      if (change.type !== RESOURCE_TYPES.endpoints) listener.changed(change);
+    },
   };
 }

@@ -50,6 +50,8 @@ export interface Surroundings {
   readonly lost: LostRule;
   /** What a leader does besides, until its term ends. */
   readonly chores?: (process: SimProcess, store: SimStore, term: LeaderTerm) => Promise<void>;
+  /** Checks what proxies of a replica of a zone are sent. */
+  readonly watchProxies?: (zone: string, index: IndexReader, meshes: Meshes) => void;
   /** Told of each term of a leader of the global as it begins. */
   readonly leads: (term: LeaderTerm) => void;
 }
@@ -127,6 +129,7 @@ export class SimReplica {
 
   private async startZone(cp: ZonePlane): Promise<void> {
     this.follow();
+    this.around.watchProxies?.(cp.zone, this.index, rowsOnly(this.index));
     await this.elect((term) => this.leadZone(term, cp));
   }
 

@@ -11,6 +11,7 @@ import { Registry, type ControlPlane } from '@causeway/resources';
 import type { Change } from '@causeway/store';
 import { MemoryStore, type MemoryBackup } from '@causeway/store/testing';
 import { Checker } from '../check/checker';
+import { ProxyCheck, type ProxyFault } from '../check/proxies';
 import type { Violation } from '../check/violation';
 import type { StoreFaults } from '../engine/database';
 import { KEEPALIVE, SimNetwork, type NetworkFaults, type Served } from '../engine/network';
@@ -38,6 +39,7 @@ export interface Faults {
   readonly store?: StoreFaults;
   readonly network?: NetworkFaults;
   readonly keeper?: KeeperFault;
+  readonly proxies?: ProxyFault;
 }
 
 /** What came of a run. */
@@ -62,6 +64,8 @@ const SLICE = 5_000;
 /** Slices without a change after which a mesh is at rest: longer than any rest or grace. */
 const QUIET_SLICES = 4;
 const PATIENCE = 300_000;
+/** Proxies are in one schedule of so many. */
+const PROXIES_EACH = 20;
 
 /** A mesh that runs through a schedule. */
 export class World {
@@ -70,6 +74,7 @@ export class World {
   private readonly network: SimNetwork;
   private readonly checker: Checker;
   private readonly planes = new Map<string, Plane>();
+  private readonly proxies: ProxyCheck[] = [];
   private readonly around: Surroundings;
   /** When leaders of the global began to lead, by epoch. */
   private readonly termsBegan = new Map<number, number>();
@@ -96,6 +101,13 @@ export class World {
       keeperFault: faults.keeper ?? ((options) => options),
       times: TIMES,
       lost: LOST,
+      watchProxies: (zone, index, meshes) => {
+        if (!this.hasProxies(faults)) return;
+        const report = (difference: string): void => this.checker.report('proxies', difference);
+        this.proxies.push(
+          new ProxyCheck({ index, zone, meshes, report, ...(faults.proxies && { fault: faults.proxies }) }),
+        );
+      },
       leads: ({ epoch }) => this.termsBegan.set(epoch, this.timeline.now),
     };
     const global = this.addPlane('global', { role: 'global' }, schedule.globals);
@@ -153,6 +165,12 @@ export class World {
       else this.checker.report('I10', `it never comes to rest: ${now}`);
     }
     this.checker.checkElections();
+    for (const proxies of this.proxies) proxies.check();
+  }
+
+  /** A build from nothing for each proxy is dear: a part of the schedules is enough. */
+  private hasProxies({ proxies }: Faults): boolean {
+    return proxies !== undefined || this.schedule.seed % PROXIES_EACH === 0;
   }
 
   /** I2 and I10: nothing changed while nobody was there, so nothing is written. */
