@@ -112,6 +112,27 @@ describe('Enforced of policies', () => {
     );
   });
 
+  it('counts every proxy that lacks something by its dataplane mode, also those that no message names', async () => {
+    await east.report({ a: LATE, b: LATE, c: LATE }, BUILTIN);
+    await east.report({ d: LATE }, GRPC);
+    const spec = { targetRefs: [{ kind: 'Mesh', name: 'default' }], request: '1s', idle: '1s' };
+    for (const [plane, name, at] of [
+      [east.plane, 'own', ''],
+      [global, 'all', 'east: '],
+    ] as const) {
+      const id = policyId(plane, 'TimeoutPolicy', name);
+      await plane.write([putOf(plane, 'TimeoutPolicy', name, spec)]);
+      // Three apply nothing of it; the fourth, which no message names, applies a part.
+      await says(plane, id, 'PartiallyEnforced', { status: 'True', reason: 'NotSupported' });
+      const message = of(plane, id, 'PartiallyEnforced')?.['message'];
+      const names = ['a', 'b', 'c'].map((proxy) => `${at}default/${proxy} (builtin)`).join(', ');
+      expect(message).toContain(`${names} and 1 more cannot obey all of it: gRPC: /idle`);
+      expect(message).toContain('; builtin: the builtin proxy passes');
+      expect(of(plane, id, 'Enforced')).toMatchObject({ status: 'False', reason: 'NotSupported' });
+      await plane.write([{ type: 'delete', id, expect: 'any' }]);
+    }
+  });
+
   it("T004-46: of the global's policy waits for the proxies of every zone, for each generation anew", async () => {
     await east.report({ a: LATE, b: LATE });
     await west.report({ c: 0 });

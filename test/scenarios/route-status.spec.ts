@@ -316,13 +316,17 @@ describe('the status of routes on Postgres', () => {
     await east.write([putMesh()]);
     const progress = {
       of: () => ({
-        proxies: { acked: 0, total: 1, waitingFor: ['default/a'] },
-        unable: { acked: 0, total: unable, waitingFor: ['default/b (builtin)'].slice(0, unable) },
+        proxies: { acked: 0, total: 1, waiting: [{ proxy: 'default/a' }] },
+        unsupported: {
+          total: unsupported,
+          counts: [{ mode: 'builtin' as const, isTcpPassthrough: false, count: unsupported }].slice(0, unsupported),
+          first: [{ type: 'proxy' as const, proxy: 'default/b', mode: 'builtin' as const }].slice(0, unsupported),
+        },
       }),
       version: '',
-      refusals: { watch: () => undefined, forget: () => undefined, take: () => [] },
+      unsupported: { watch: () => undefined, forget: () => undefined, takeChanged: () => [] },
     };
-    let unable = 0;
+    let unsupported = 0;
     const ever = Number.MAX_SAFE_INTEGER;
     const leader = await lead(east, 'one', { progress, patience: { first: ever, then: ever } });
     await east.put('MeshService', 'foo', { ...SERVICE, state: 'Available' });
@@ -331,7 +335,7 @@ describe('the status of routes on Postgres', () => {
     const said = (name: string): string =>
       JSON.stringify(east.index.get(east.id('HTTPRoute', name))?.status?.['parents']);
     expect(said('all')).not.toContain('Programmed');
-    unable = 1;
+    unsupported = 1;
     await east.put('HTTPRoute', 'other', routeTo('foo'));
     await leader.settle();
     expect(said('other')).toContain('NotSupported');

@@ -1,4 +1,4 @@
-import { planeOf, type ProxyDirectory } from '@causeway/controllers';
+import { readProxyMode, type ProxyDirectory } from '@causeway/controllers';
 import type { AccessFacts } from '@causeway/queries';
 import { identityKey } from '@causeway/resources';
 import { idsOfDataplane, judgedInstances } from '@causeway/xds-translation';
@@ -18,9 +18,9 @@ export function accessFacts(
       if (instances === 'pending') return instances;
       return instances.map(({ dataplane, isHttp, ...instance }) => {
         const proxy = proxies.ofOwner(identityKey(dataplane));
-        const plane = proxy ? planeOf(proxy.facts) : 'envoy';
-        const unjudged = plane === 'direct' ? { unjudged: KERNEL } : {};
-        return { ...instance, seesRequests: isHttp && plane !== 'builtin', ...unjudged };
+        const mode = proxy ? readProxyMode(proxy.facts) : 'envoy';
+        const unjudged = mode === 'direct' ? { unjudged: KERNEL } : {};
+        return { ...instance, seesRequests: isHttp && mode !== 'builtin', ...unjudged };
       });
     },
   };

@@ -39,13 +39,13 @@ export { WorkloadRevoker, type RevocationPlan } from './enrolments/workload-revo
 export { REGISTERED_BY } from './proxies/abandoned-dataplanes';
 export { ProxyDirectory } from './proxies/proxy-directory';
 export { proxiesWithoutAuthority, type KnownProxy } from './proxies/known-proxies';
-export { createPolicyStatusLoop, policyCounts } from './policies/policy-status-reconciler';
+export { createPolicyStatusLoop, policyCounts } from './policies/policy-status-loop';
 export { type KumaPolicies } from './policies/kuma-policies';
 export { reportedPolicies } from './policies/reported-policies';
-export { planeOf } from './progress/planes';
+export { readProxyMode } from './progress/proxy-modes';
 export { GlobalProgress } from './progress/global-progress';
 export { createProgressReporter } from './progress/progress-reporter';
 export { ZoneProgress } from './progress/zone-progress';
-export { reportedRoutes } from './routes/route-progress';
+export { reportedRoutes } from './routes/route-requirement';
 export { createAppMeshLoops } from './appmesh/app-mesh-reconciler';
-export { createRouteStatusLoop } from './routes/route-status-reconciler';
+export { createRouteStatusLoop } from './routes/route-status-loop';

@@ -7,7 +7,7 @@ import { HostnameReconciler } from './hostname/hostname-reconciler';
 import { MultizoneReconciler } from './multizone/multizone-reconciler';
 import { AbandonedDataplanesReconciler, type AbandonedDataplanesOptions } from './proxies/abandoned-dataplanes';
 import { EntranceHealthReconciler } from './proxies/entrance-health';
-import { ProxyConditionsReconciler } from './proxies/proxy-conditions';
+import { createProxyConditionsLoop } from './proxies/proxy-conditions';
 import type { ProxyDirectory } from './proxies/proxy-directory';
 import { KeyedLoop, type ControlLoop } from '@causeway/loops';
 import { ServicesReconciler } from './services/services-reconciler';
@@ -69,7 +69,7 @@ export function createZoneReconcilers(config: ZoneReconcilersConfig): ControlLoo
     ),
     new KeyedLoop(new AvailabilityReconciler(cp.zone, proxies, ids)),
     new VipReconciler({ ...config, ...(floor ? { floor } : {}), ranges: plan.owned, cooldown }),
-    ...(proxies ? [new KeyedLoop(new ProxyConditionsReconciler(cp.zone, proxies))] : []),
+    ...(proxies ? [createProxyConditionsLoop(cp.zone, proxies)] : []),
     ...(proxies ? [new KeyedLoop(new EntranceHealthReconciler(cp.zone))] : []),
     ...(proxies
       ? [new KeyedLoop(new AbandonedDataplanesReconciler({ ...config, zone: cp.zone, proxies, after }))]

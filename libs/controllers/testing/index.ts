@@ -3,4 +3,4 @@ export { planAvailability } from '../src/availability/plan-availability';
 export { poolMetrics } from './pool-metrics';
 export type { ZoneReconcilersConfig } from '../src/zone-reconcilers';
 export { HostnameReconciler } from '../src/hostname/hostname-reconciler';
-export type { ProgressSource } from '../src/progress/progress';
+export type { ProgressSource } from '../src/progress/apply-progress';

@@ -48,7 +48,7 @@ export {
   MetaresourceDefinition,
 } from './metaresource-definition';
 export { builtInRoles, verbs } from './role';
-export { MOST_COUNTED_ROUTES, RouteInsight, type RouteInsightSpec } from './route-insight';
+export { MAX_COUNTED_ROUTES, RouteInsight, type RouteInsightSpec } from './route-insight';
 export { Secret } from './secret';
 export { KINDS_WITH_SECRETS, secretReferences, type SecretReference } from './secret-references';
 export { certificateBlocks, privateKeyBlocks } from './schema/certificate-rules';

@@ -31,7 +31,7 @@ export interface ProxyFacts {
   readonly node: string;
   readonly address: string;
   readonly userAgent: string;
-  /** Why it passes on everything as bytes, so that it obeys no route; absent where it does not. */
+  /** Why it passes all traffic through as TCP, so that it applies no route; absent where it does not. */
   readonly bytesOnly?: string;
   readonly form: 'delta' | 'sotw';
   /** When its oldest stream began, ms since 1970 by the clock of the replica. */

@@ -28,5 +28,5 @@ export { SystemLookup } from './resolution/system-lookup';
 export type { PolicySource } from './tables/policy-source';
 export { EnvoyResources } from './translation/envoy-resources';
 export { idsOfDataplane, judgedInstances } from './translation/judged-instances';
-export { type Capture, type EnvoyView, bytesOnly } from './views/envoy-view';
+export { type Capture, type EnvoyView, tcpPassthroughReason } from './views/envoy-view';
 export { NODE_NAMESPACE, RESOLVES_NAMES } from './views/node-metadata';

@@ -5,7 +5,7 @@ import type { DataplaneResource } from '@causeway/dataplanes';
 import { Forbidden, isJsonObject, NotFound, type Identity, type JsonObject, type Resource } from '@causeway/resources';
 import { followIndex, type IndexChange, type IndexReader } from '@causeway/store';
 import {
-  bytesOnly,
+  tcpPassthroughReason,
   type EnvoyView,
   meshOfAuthority,
   socketAddress,
@@ -201,8 +201,8 @@ export class ZoneProxyAuthenticator implements ProxyAuthenticator<EnvoyView> {
     const { view, release } = this.views.hold({ proxy, facts }, () =>
       this.dataplaneView(node, { dataplane: dataplane.id, listed, binding, certificate }),
     );
-    const bytes = bytesOnly(view);
-    const owner = { owner: dataplane.id, ...(bytes !== undefined && { bytesOnly: bytes }) };
+    const reason = tcpPassthroughReason(view);
+    const owner = { owner: dataplane.id, ...(reason !== undefined && { tcpPassthroughReason: reason }) };
     return { proxy: { id: proxy, view, ...owner }, until, release };
   }
 

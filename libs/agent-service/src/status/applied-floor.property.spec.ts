@@ -7,7 +7,7 @@ import { MemoryDisk, MemoryProxySessions } from '@causeway/store/testing';
 import fc from 'fast-check';
 import { RESOURCE_TYPES } from '@causeway/xds-server';
 import type { ObservedStream } from './proxy-facts';
-import { HEARTBEAT, ProxyReporter } from './proxy-reporter';
+import { HEARTBEAT_INTERVAL, ProxyReporter } from './proxy-reporter';
 
 const HOUR = 3_600_000;
 /** A stream whose proxy is gone without a word ends by then. */
@@ -190,9 +190,9 @@ class World {
         this.replicas[i % 2] = this.replica();
         return replica.reporter.end();
       case 'wait':
-        return this.pass(j < 3 ? 1_000 : HEARTBEAT);
+        return this.pass(j < 3 ? 1_000 : HEARTBEAT_INTERVAL);
       case 'wait long':
-        for (let passed = 0; passed < 30_000; passed += HEARTBEAT) await this.pass(HEARTBEAT);
+        for (let passed = 0; passed < 30_000; passed += HEARTBEAT_INTERVAL) await this.pass(HEARTBEAT_INTERVAL);
         return;
       default:
         for (let passed = 0; passed < 5; passed++) await this.pass(HOUR);

@@ -8,12 +8,12 @@ export interface ObservedStream extends ProxyStatus {
   readonly certificate?: { readonly uri?: string; readonly notAfter?: number };
 }
 
-/** The numbers by which streams are read. */
+/** The revisions against which streams are observed. */
 export interface ObservationFrame {
-  /** Where the source is, and by how much it is ahead of the log. */
+  /** The revision of the source, and by how much it is ahead of the log. */
   readonly revision: number;
   readonly shift: number;
-  /** The authorities in a trust secret of this version. */
+  /** Returns the authorities in a trust secret of this version. */
   readonly authoritiesOf: (version: string) => readonly string[] | undefined;
 }
 
@@ -28,17 +28,17 @@ export interface ProxyObservation {
   readonly newest: number;
 }
 
-/** Most faults of a proxy that are reported, and the longest reason. */
-const MOST_FAULTS = 20;
-const LONGEST_REASON = 500;
+/** Faults of a proxy that are reported. */
+const MAX_FAULTS = 20;
+const MAX_REASON_LENGTH = 500;
 
-/** `streams`: of one proxy, at least one. */
+/** Joins the streams of one proxy. */
 export function observeProxy(
   streams: readonly [ObservedStream, ...ObservedStream[]],
   frame: ObservationFrame,
 ): ProxyObservation {
   const latest = streams.reduce((a, b) => (b.since > a.since ? b : a));
-  const { owner, bytesOnly, node, address, userAgent, form, certificate } = latest;
+  const { owner, tcpPassthroughReason: bytesOnly, node, address, userAgent, form, certificate } = latest;
   const types = [...new Set(streams.flatMap((stream) => stream.types.map(({ type }) => type)))].sort();
   const statuses = streams.flatMap((stream) => stream.types);
   const traffic = statuses.filter(({ type }) => type !== RESOURCE_TYPES.secret);
@@ -91,7 +91,7 @@ function typeFacts(type: string, statuses: readonly ProxyTypeStatus[], frame: Ob
   };
 }
 
-/** The authorities that each stream accepted, by the name of the secret; undefined for a version that was not served lately. */
+/** The authorities that a stream accepted, by the name of the secret; undefined for a version that was not served lately. */
 type TrustOfStream = ReadonlyMap<string, readonly string[] | undefined>;
 
 function trustOf(streams: readonly ObservedStream[], { authoritiesOf }: ObservationFrame): readonly TrustOfStream[] {
@@ -102,7 +102,7 @@ function trustOf(streams: readonly ObservedStream[], { authoritiesOf }: Observat
   });
 }
 
-/** Of a proxy with several streams only what all of them have accepted counts. */
+/** Returns the authorities that all streams of a proxy have accepted. */
 function acceptedTrust(
   kind: ProxyFacts['kind'],
   streams: readonly TrustOfStream[],
@@ -132,25 +132,25 @@ function rejectedOf({ type, rejected }: ProxyTypeStatus): readonly ProxyFault[] 
     type,
     name,
     version,
-    reason: printableText(text, LONGEST_REASON),
+    reason: printableText(text, MAX_REASON_LENGTH),
     at,
   }));
 }
 
 function refusedFault({ type, name, violations }: ProxyStatus['refused'][number]): ProxyFault {
   const reason = violations.map(({ field, reason: why }: Violation) => `${field}: ${why}`).join('; ');
-  return { type, name, reason: printableText(reason, LONGEST_REASON) };
+  return { type, name, reason: printableText(reason, MAX_REASON_LENGTH) };
 }
 
 function faults(found: readonly ProxyFault[]): readonly ProxyFault[] {
   const byName = new Map(found.map((fault) => [`${fault.type} ${fault.name}`, fault]));
   return [...byName]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .slice(0, MOST_FAULTS)
+    .slice(0, MAX_FAULTS)
     .map(([, fault]) => fault);
 }
 
-/** A revision of the source as one of the log. */
+/** Converts a revision of the source to one of the log. */
 function inLog(revision: number, { shift }: ObservationFrame): number {
   return Math.max(-1, revision - shift);
 }

@@ -8,7 +8,7 @@ import { sketch, TrafficZone } from '../../../../test/support/traffic-zone';
 import { until } from '../../../../test/support/until';
 import type { EnvoyView } from '@causeway/xds-translation';
 import { RESOURCE_TYPES, XdsServer } from '@causeway/xds-server';
-import { ProxyReporter, REPORT_EVERY, type ObservedProxies } from './proxy-reporter';
+import { ProxyReporter, REPORT_INTERVAL, type ObservedProxies } from './proxy-reporter';
 import { zoneResources } from '../../../../test/support/zone-resources';
 
 const { cluster, endpoints, listener, secret } = RESOURCE_TYPES;
@@ -96,7 +96,7 @@ class World {
         this.notAfter.set(`p${i % 3}`, j);
         return this.certified.forEach((listens) => listens(`p${i % 3}`));
       default:
-        return this.clock.advance([REPORT_EVERY, 5_000, 20_000, MOST_COUNTED_LATER][j % 4] ?? 0);
+        return this.clock.advance([REPORT_INTERVAL, 5_000, 20_000, MOST_COUNTED_LATER][j % 4] ?? 0);
     }
   }
 
@@ -244,7 +244,7 @@ describe('a reporter of proxies', () => {
       world.looks = 0;
       world.zone.put(sketch('MeshService', 'elsewhere', {}, { mesh: 'other' }));
       for (let look = 0; look < 3; look++) {
-        world.clock.advance(REPORT_EVERY);
+        world.clock.advance(REPORT_INTERVAL);
         await world.look();
       }
       expect(world.looks).toBe(0);

@@ -3,19 +3,19 @@ import { batchesOf, errorText, type Clock, type Logger } from '@causeway/runtime
 import type { ProxyFacts, ProxySession, ProxySessionStore } from '@causeway/store';
 import { observeProxy, type ObservationFrame, type ObservedStream, type ProxyObservation } from './proxy-facts';
 
-/** What a reporter looks at. */
+/** The proxies of a replica, as a reporter observes them. */
 export interface ObservedProxies {
-  /** Every admitted proxy of this replica. */
+  /** Returns every admitted proxy of this replica. */
   ids(): Iterable<string>;
-  /** The streams of one of them; none of others. */
+  /** Returns the streams of one of them; none of others. */
   streamsOf(proxy: string): readonly ObservedStream[];
-  /** Calls `listener` with each Dataplane's proxy of which `streamsOf` may say something else now; that the revision grows is not told. */
+  /** Calls `listener` with each Dataplane's proxy whose `streamsOf` may have changed; a revision that grows is no change. */
   onMoved(listener: (proxy: string) => void): () => void;
-  /** Grows whenever what is seen of a proxy may differ although it has not moved. */
+  /** Grows whenever a proxy may be observed differently although none of its streams moved. */
   readonly generation: number;
   /** Calls `listener` with the last state of each stream that ends. */
   onLeaving(listener: (stream: ObservedStream) => void): () => void;
-  /** Where the source of the streams is, by its own numbers and by the log; undefined before the index was loaded. */
+  /** The revision of the source of the streams, and the one of the log; undefined before the index was loaded. */
   readonly position: { readonly revision: number; readonly point: StorePoint } | undefined;
   authoritiesOf(version: string): readonly string[] | undefined;
 }
@@ -29,16 +29,16 @@ export interface ProxyReporterOptions {
   readonly logger: Logger;
 }
 
-/** How often it is looked what has changed, ms: a replica writes at most so often. */
-export const REPORT_EVERY = 1_000;
-/** A replica whose proxies do not change reports that it lives, ms. */
-export const HEARTBEAT = 5_000;
+/** How often changes are collected, ms: a replica writes at most so often. */
+export const REPORT_INTERVAL = 1_000;
+/** A replica whose proxies do not change reports so often that it lives, ms. */
+export const HEARTBEAT_INTERVAL = 5_000;
 /** Counters alone are reported so often, ms. */
-const COUNTS_EVERY = 30_000;
+const COUNTERS_INTERVAL = 30_000;
 /** Sessions of one statement. */
-const MOST_SESSIONS = 1_000;
-/** What a proxy that is gone had applied is remembered so long, ms: longer than certificates live. */
-const REMEMBERED = 48 * 3_600_000;
+const MAX_SESSIONS = 1_000;
+/** The revision that a proxy had applied when it left is kept so long, ms: longer than certificates live. */
+const RETENTION = 48 * 3_600_000;
 
 /** A proxy as it was reported last. */
 interface Known {
@@ -47,36 +47,36 @@ interface Known {
   counts: string;
   countsAt: number;
   session: ProxySession | undefined;
-  /** It applies all changes up to here; known since one of its streams was looked at twice. */
+  /** It applies all changes up to here; known since one of its streams was observed twice. */
   applied: number | undefined;
-  /** It applies all changes up to the latest look, although that look left it out. */
+  /** It applies all changes up to the latest observation, although that left it out. */
   isAtRest: boolean;
-  /** The least revision of what it was told since. */
-  toldSince: number;
+  /** The least revision of the resources that it was sent since. */
+  sentSince: number;
   newest: number;
-  /** How often its newest stream was looked at. */
-  looks: number;
+  /** How often its newest stream was observed. */
+  observations: number;
 }
 
 /**
- * Tells the store what this replica knows of its proxies: at most once a second, in one statement for 1,000 proxies, only those
- * that have changed, and every 5 s that the replica lives. What cannot be told is told with the next report. A proxy at rest that
- * has not moved is not looked at again.
+ * Reports to the store what this replica knows of its proxies: at most once a second, in one statement for 1,000 proxies, only those
+ * that have changed, and every 5 s that the replica lives. A report that fails is sent with the next one. A proxy at rest is not
+ * observed again until one of its streams moves.
  */
 export class ProxyReporter {
   private readonly known = new Map<string, Known>();
-  /** When proxies that are known left, by `Clock.elapsed`, the first one first. */
+  /** When known proxies left, by `Clock.elapsed`, the first one first. */
   private readonly gone = new Map<string, number>();
-  /** What is to be looked at. */
+  /** The proxies to observe. */
   private readonly moved = new Set<string>();
-  /** What all that was seen of proxies at rest was seen by. */
-  private seenBy = '';
+  /** The incarnation, shift and generation by which proxies at rest were observed. */
+  private observedBy = '';
   private readonly left: ObservedStream[] = [];
-  /** What the store has not been told, the newest of each proxy. */
+  /** Sessions that are not reported yet, the newest of each proxy. */
   private readonly pending = new Map<string, ProxySession>();
   private readonly stops: readonly (() => void)[];
-  /** Where the log was at the look before: what proxies were told since is not older. */
-  private lookedAt: number;
+  /** The revision of the log at the observation before: resources that proxies were sent since are not older. */
+  private observedAt: number;
   private version = 0;
   private reported: StorePoint | undefined;
   private reportedAt = -Infinity;
@@ -84,7 +84,7 @@ export class ProxyReporter {
 
   constructor(private readonly options: ProxyReporterOptions) {
     const { observed } = options;
-    this.lookedAt = observed.position?.point.revision ?? 0;
+    this.observedAt = observed.position?.point.revision ?? 0;
     this.stops = [
       observed.onLeaving((stream) => void this.left.push(stream)),
       observed.onMoved((proxy) => void this.moved.add(proxy)),
@@ -96,11 +96,11 @@ export class ProxyReporter {
     const { clock } = this.options;
     while (!signal.aborted) {
       await this.report();
-      await clock.sleep(REPORT_EVERY, signal);
+      await clock.sleep(REPORT_INTERVAL, signal);
     }
   }
 
-  /** Says that this replica serves no proxy any more; called when the server is closed and `run` has returned. */
+  /** Reports that this replica serves no proxy any more; called when the server is closed and `run` has returned. */
   async end(): Promise<void> {
     await this.report(true);
     this.stops.forEach((stop) => stop());
@@ -111,9 +111,9 @@ export class ProxyReporter {
     const { observed, clock, logger } = this.options;
     const { position } = observed;
     if (!position) return;
-    this.look(position);
+    this.observe(position);
     const now = clock.elapsed();
-    if (this.pending.size === 0 && !isEnd && now - this.reportedAt < HEARTBEAT) return;
+    if (this.pending.size === 0 && !isEnd && now - this.reportedAt < HEARTBEAT_INTERVAL) return;
     try {
       await this.write(position.point, isEnd);
       this.reportedAt = now;
@@ -125,8 +125,8 @@ export class ProxyReporter {
     }
   }
 
-  /** Finds what differs from what was reported. All is of one moment: numbers that are left out are those of `point`. */
-  private look({ revision, point }: NonNullable<ObservedProxies['position']>): void {
+  /** Collects what differs from the report before. All is of one moment: revisions that are left out are those of `point`. */
+  private observe({ revision, point }: NonNullable<ObservedProxies['position']>): void {
     const { observed, clock } = this.options;
     const frame: ObservationFrame = {
       revision,
@@ -140,8 +140,8 @@ export class ProxyReporter {
     }
     for (const [proxy, own] of byProxy(this.left.splice(0)))
       if (observed.streamsOf(proxy).length === 0) this.leave(proxy, observeProxy(own, frame));
-    this.lookedAt = point.revision;
-    const longAgo = clock.elapsed() - REMEMBERED;
+    this.observedAt = point.revision;
+    const longAgo = clock.elapsed() - RETENTION;
     for (const [proxy, goneAt] of this.gone) {
       if (goneAt >= longAgo) break;
       this.gone.delete(proxy);
@@ -149,46 +149,46 @@ export class ProxyReporter {
     }
   }
 
-  /** The proxies that have moved or are not at rest; all of them where what they are seen by is something else. */
+  /** Returns the proxies that have moved or are not at rest; all of them where they are to be observed by other numbers. */
   private takeDue({ shift }: ObservationFrame, { incarnation }: StorePoint): readonly string[] {
     const { observed } = this.options;
-    const seenBy = JSON.stringify([incarnation, shift, observed.generation]);
-    const due = seenBy === this.seenBy ? [...this.moved] : [...observed.ids()];
-    this.seenBy = seenBy;
+    const observedBy = JSON.stringify([incarnation, shift, observed.generation]);
+    const due = observedBy === this.observedBy ? [...this.moved] : [...observed.ids()];
+    this.observedBy = observedBy;
     this.moved.clear();
     return due;
   }
 
   /**
-   * A stream that was looked at twice has told all that its proxy brought along. Until then the proxy holds what it held before, or
-   * what it was told since the look before. Returns whether it stays as it is until it moves.
+   * A stream that was observed twice has shown all that its proxy brought along. Until then the proxy holds what it held before, or
+   * what it was sent since the observation before. Returns whether it stays as it is until it moves.
    */
   private settle(proxy: string, { facts, applied, newest, isAtRest }: ProxyObservation, point: StorePoint): boolean {
     const known = this.knownOf(proxy);
     this.gone.delete(proxy);
-    known.looks = known.newest === newest ? known.looks + 1 : 1;
+    known.observations = known.newest === newest ? known.observations + 1 : 1;
     known.newest = newest;
-    if (known.looks === 1) known.toldSince = Math.min(known.toldSince, this.lookedAt);
-    else if (applied >= 0) Object.assign(known, { applied, toldSince: Infinity });
-    const least = Math.min(known.applied ?? Infinity, known.toldSince);
+    if (known.observations === 1) known.sentSince = Math.min(known.sentSince, this.observedAt);
+    else if (applied >= 0) Object.assign(known, { applied, sentSince: Infinity });
+    const least = Math.min(known.applied ?? Infinity, known.sentSince);
     const isSettled = known.applied !== undefined;
     const isCurrent = isSettled && least >= point.revision;
     this.compare(proxy, true, { ...facts, isSettled, ...(isCurrent ? {} : { applied: least }) });
     // A proxy without traffic resources falls behind by itself.
-    const keepsUp = known.looks > 1 && applied === point.revision;
+    const keepsUp = known.observations > 1 && applied === point.revision;
     if (!isAtRest || !keepsUp || known.counts !== countsOf(facts)) return false;
     return (known.isAtRest = true);
   }
 
   private leave(proxy: string, { facts, applied, newest }: ProxyObservation): void {
     const known = this.knownOf(proxy);
-    if (known.newest !== newest) known.toldSince = Math.min(known.toldSince, this.lookedAt);
-    if (known.newest === newest && known.looks > 1 && applied >= 0)
-      Object.assign(known, { applied, toldSince: Infinity });
-    const least = Math.min(known.applied ?? Infinity, known.toldSince, applied >= 0 ? applied : Infinity);
+    if (known.newest !== newest) known.sentSince = Math.min(known.sentSince, this.observedAt);
+    if (known.newest === newest && known.observations > 1 && applied >= 0)
+      Object.assign(known, { applied, sentSince: Infinity });
+    const least = Math.min(known.applied ?? Infinity, known.sentSince, applied >= 0 ? applied : Infinity);
     const isSettled = known.applied !== undefined;
-    Object.assign(known, isSettled ? { applied: least, toldSince: Infinity } : { toldSince: least });
-    Object.assign(known, { looks: 0, newest: -1 });
+    Object.assign(known, isSettled ? { applied: least, sentSince: Infinity } : { sentSince: least });
+    Object.assign(known, { observations: 0, newest: -1 });
     this.gone.delete(proxy);
     this.gone.set(proxy, this.options.clock.elapsed());
     this.compare(proxy, false, { ...facts, isSettled, applied: least });
@@ -200,7 +200,7 @@ export class ProxyReporter {
     const counts = countsOf(facts);
     const types = facts.types.map(({ responses: _, ...rest }) => rest);
     const text = JSON.stringify([connected, { ...facts, types }]);
-    if (known.text === text && (known.counts === counts || now - known.countsAt < COUNTS_EVERY)) return;
+    if (known.text === text && (known.counts === counts || now - known.countsAt < COUNTERS_INTERVAL)) return;
     const session = { proxy, connected, facts };
     Object.assign(known, { text, counts, countsAt: now, session });
     this.pending.set(proxy, session);
@@ -208,8 +208,8 @@ export class ProxyReporter {
 
   private async write(point: StorePoint, isEnd: boolean): Promise<void> {
     const { store, instance } = this.options;
-    const batches = [...batchesOf([...this.pending.values()], MOST_SESSIONS)];
-    // Before its last batch a report says nothing new of the proxies that it leaves out.
+    const batches = [...batchesOf([...this.pending.values()], MAX_SESSIONS)];
+    // Before its last batch a report shows nothing new of the proxies that it leaves out.
     const before = this.reported?.incarnation === point.incarnation ? this.reported : { ...point, revision: -1 };
     for (const [i, sessions] of (batches.length > 0 ? batches : [[]]).entries()) {
       const isLast = i >= batches.length - 1;
@@ -218,12 +218,12 @@ export class ProxyReporter {
       const report = { instance, version, incarnation, revision, isEnd: isEnd && isLast, sessions };
       const isKnown = await store.report(report);
       for (const { proxy } of sessions) this.pending.delete(proxy);
-      if (!isKnown && version > 1) for (const { session } of this.known.values()) this.tellAgain(session);
+      if (!isKnown && version > 1) for (const { session } of this.known.values()) this.reportAgain(session);
     }
     this.reported = point;
   }
 
-  private tellAgain(session: ProxySession | undefined): void {
+  private reportAgain(session: ProxySession | undefined): void {
     if (session) this.pending.set(session.proxy, session);
   }
 
@@ -235,11 +235,11 @@ export class ProxyReporter {
       session: undefined,
       applied: undefined,
       isAtRest: false,
-      toldSince: Infinity,
+      sentSince: Infinity,
       newest: -1,
-      looks: 0,
+      observations: 0,
     };
-    if (known.isAtRest) Object.assign(known, { applied: this.lookedAt, isAtRest: false });
+    if (known.isAtRest) Object.assign(known, { applied: this.observedAt, isAtRest: false });
     this.known.set(proxy, known);
     return known;
   }

@@ -12,38 +12,30 @@ import type {
   AgentLease,
   CheckedInbound,
   IndexChange,
-  IndexReader,
   PatchChange,
   SharedClients,
   UnobeyedPart,
 } from '@causeway/store';
-import {
-  type ControlLoop,
-  KeyedLoop,
-  NO_KEYS,
-  RESCAN,
-  type KeyedReconciler,
-  type Keys,
-  type ReconcileResult,
-} from '@causeway/loops';
 import { SAME_ID, SHARED_IDENTITY } from '../trust/shared-identity-reconciler';
+import { KeyedLoop, NO_KEYS, RESCAN, type ControlLoop, type Keys } from '@causeway/loops';
+import { StatusReconciler, type StatusMoment, type StatusPlan, type StatusPlanner } from '../status/status-reconciler';
 
 /** The condition of a Dataplane whose agent checks its inbounds; absent where nothing is checked. */
 const HEALTHY = 'Healthy';
 /** Its reason where a process can be reached without its proxy; it stands over a check that fails. */
 const PLAINTEXT = 'PlaintextReachable';
 
-/** The condition of a Dataplane whose proxy is told what it cannot do; absent where it does all. */
+/** The condition of a Dataplane whose proxy was sent what it does not support; absent where it supports all. */
 const OBEYED = 'Obeyed';
 
 /** The reason of `SharedIdentity` where the programs of a machine call as another Dataplane of its agent. */
 const SAME_MACHINE = 'SameMachine';
 
 /** Inbounds, or parts, that a condition spells out; the others are counted. */
-const MOST_SHOWN = 8;
-const LONGEST_REASON = 200;
+const MAX_SHOWN = 8;
+const MAX_REASON_LENGTH = 200;
 
-/** What agents have said of the health of their Dataplanes, by identity key; what a leader has read so far. */
+/** The health of Dataplanes as their agents report it, by identity key; what a leader has read so far. */
 export class LeaseHealth {
   private byKey = new Map<string, readonly AgentFinding[]>();
   private stale = new Set<string>();
@@ -82,25 +74,25 @@ export class LeaseHealth {
   }
 }
 
-/** The patch that brings the conditions up to date; undefined where they are. */
+/** Returns the patch that brings the conditions up to date; undefined where they are. */
 export function planLeaseCondition(
   { id, revision, generation, status: before = {} }: Resource,
   findings: readonly AgentFinding[],
   now: number,
 ): PatchChange | undefined {
   const health = findings.filter((one) => 'inbound' in one);
-  const unobeyed = findings.filter((one) => 'what' in one);
+  const unsupported = findings.filter((one) => 'what' in one);
   const client = findings.find((one) => 'clientDataplane' in one);
   // The id that another workload has too stands over the clients (SharedIdentityReconciler).
   const reason = conditionOf(before, SHARED_IDENTITY)?.['reason'];
   const gone = [
     ...(health.length === 0 ? [HEALTHY] : []),
-    ...(unobeyed.length === 0 ? [OBEYED] : []),
+    ...(unsupported.length === 0 ? [OBEYED] : []),
     ...(!client && reason === SAME_MACHINE ? [SHARED_IDENTITY] : []),
   ];
   const conditions = [
     ...(health.length === 0 ? [] : [healthyCondition(health, generation)]),
-    ...(unobeyed.length === 0 ? [] : [obeyedCondition(unobeyed, generation)]),
+    ...(unsupported.length === 0 ? [] : [unsupportedCondition(unsupported, generation)]),
     ...(client && reason !== SAME_ID ? [sharedCondition(client, generation)] : []),
   ];
   const status = conditions.reduce((all, one) => withCondition(all, one, now), withoutConditions(before, gone));
@@ -110,8 +102,8 @@ export function planLeaseCondition(
 function healthyCondition(health: readonly CheckedInbound[], observedGeneration: number): Condition {
   const down = health.filter(({ ready }) => !ready);
   const shown = (down.length > 0 ? down : health).map(({ inbound, check, reason, ready }) => {
-    const what = `inbound ${inbound}: ${shortened(check === '' ? 'not checked' : check, LONGEST_REASON, '…')}`;
-    return ready ? what : `${what}: ${shortened(reason === '' ? 'not ready' : reason, LONGEST_REASON, '…')}`;
+    const what = `inbound ${inbound}: ${shortened(check === '' ? 'not checked' : check, MAX_REASON_LENGTH, '…')}`;
+    return ready ? what : `${what}: ${shortened(reason === '' ? 'not ready' : reason, MAX_REASON_LENGTH, '…')}`;
   });
   const message = listed(shown);
   const failure = down.some(({ plaintextReachable }) => plaintextReachable === true) ? PLAINTEXT : 'CheckFails';
@@ -125,60 +117,60 @@ function healthyCondition(health: readonly CheckedInbound[], observedGeneration:
   };
 }
 
-function obeyedCondition(parts: readonly UnobeyedPart[], observedGeneration: number): Condition {
-  const message = listed(parts.map(({ name, what }) => `${name}: ${shortened(what, LONGEST_REASON, '…')}`));
+function unsupportedCondition(parts: readonly UnobeyedPart[], observedGeneration: number): Condition {
+  const message = listed(parts.map(({ name, what }) => `${name}: ${shortened(what, MAX_REASON_LENGTH, '…')}`));
   return { type: OBEYED, status: 'False', reason: 'PlaneCannot', message, observedGeneration };
 }
 
 function sharedCondition({ clientDataplane }: SharedClients, observedGeneration: number): Condition {
-  const message = `programs of this machine call as Dataplane ${shortened(clientDataplane, LONGEST_REASON, '…')}: callees cannot tell its workloads apart`;
+  const message = `programs of this machine call as Dataplane ${shortened(clientDataplane, MAX_REASON_LENGTH, '…')}: callees cannot tell its workloads apart`;
   return { type: SHARED_IDENTITY, status: 'True', reason: SAME_MACHINE, message, observedGeneration };
 }
 
 function listed(all: readonly string[]): string {
-  const more = all.length > MOST_SHOWN ? [`and ${all.length - MOST_SHOWN} more`] : [];
-  return [...all.slice(0, MOST_SHOWN), ...more].join('; ');
+  const more = all.length > MAX_SHOWN ? [`and ${all.length - MAX_SHOWN} more`] : [];
+  return [...all.slice(0, MAX_SHOWN), ...more].join('; ');
 }
 
-/** The loop that says at each Dataplane of an agent what is checked. */
+/** Returns the conditions of the Dataplanes of agents as a control loop. */
 export function createLeaseConditionsLoop(zone: string, health: LeaseHealth): ControlLoop {
-  return new KeyedLoop(new LeaseConditionsReconciler(zone, health));
+  let wholeReads = 0;
+  const takeOutside = (): readonly (string | typeof RESCAN)[] => {
+    const stale = health.takeStale();
+    if (wholeReads === health.wholeReads) return stale;
+    wholeReads = health.wholeReads;
+    return [RESCAN];
+  };
+  return new KeyedLoop(new StatusReconciler({ planner: new LeaseConditionsPlanner(zone, health), takeOutside }));
 }
 
 /**
- * Says at each Dataplane of an agent what is checked, why it is not ready, what its proxy
- * cannot do, and as whom its machine calls where not as it (docs/reference/leases.md).
+ * Plans the conditions of each Dataplane of an agent: what is checked, why it is not ready, what its proxy cannot do, and as whom its
+ * host calls where not as it (docs/reference/leases.md).
  */
-class LeaseConditionsReconciler implements KeyedReconciler {
+class LeaseConditionsPlanner implements StatusPlanner {
   readonly name = 'lease-conditions';
-  readonly looksOutside = true;
-  private wholeReads = 0;
+  readonly kinds = ['Dataplane'];
 
   constructor(
     private readonly zone: string,
     private readonly health: LeaseHealth,
   ) {}
 
-  *seed(index: IndexReader): Iterable<Keys> {
-    for (const { id } of index.ofKind('Dataplane')) yield id.zone === this.zone ? [identityKey(id)] : NO_KEYS;
+  /** Until this leader has read the leases, the conditions that the one before has written stay. */
+  get isReady(): boolean {
+    return this.health.wholeReads > 0;
+  }
+
+  writes({ id }: Pick<Resource, 'id'>): boolean {
+    return id.kind === 'Dataplane' && id.zone === this.zone;
   }
 
   keysOf({ id, key, after }: IndexChange): Keys {
-    return id.kind === 'Dataplane' && id.zone === this.zone && after ? [key] : NO_KEYS;
+    return after && this.writes({ id }) ? [key] : NO_KEYS;
   }
 
-  outsideKeys(): readonly (string | typeof RESCAN)[] {
-    const stale = this.health.takeStale();
-    if (this.wholeReads === this.health.wholeReads) return stale;
-    this.wholeReads = this.health.wholeReads;
-    return [RESCAN];
-  }
-
-  reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
-    const dataplane = index.byIdentityKey(key);
-    const health = this.health.of(key);
-    // Until this leader has read the lease, what the one before has written stays.
-    if (!dataplane || this.health.wholeReads === 0) return undefined;
-    return { change: planLeaseCondition(dataplane, health, now) };
+  plan(dataplane: Resource, { now }: StatusMoment): StatusPlan {
+    return { change: planLeaseCondition(dataplane, this.health.of(identityKey(dataplane.id)), now) };
   }
 }

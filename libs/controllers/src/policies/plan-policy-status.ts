@@ -7,18 +7,18 @@ import { withEntries, withShortMessage, type EntryList, type StatusWriter } from
 /** One entry for each targetRef, of all controllers together at most 16 (T004-44). */
 const ANCESTORS: EntryList = { field: 'ancestors', refField: 'ancestorRef', most: 16 };
 
-/** What the status of a policy is to say; conditions of other types stay as they are. */
+/** The parts of the status of a policy; conditions of other types stay as they are. */
 export interface WantedStatus {
   readonly verdict: PolicyVerdict;
   readonly conditions: readonly Condition[];
-  /** What zones of Kuma are not told; `absent` where there is nothing to say, undefined where what was said stays. */
-  readonly untold?: Condition | 'absent' | undefined;
+  /** The condition about zones of Kuma; `absent` where there is none, undefined where the written one stays. */
+  readonly unsupportedByKuma?: Condition | 'absent' | undefined;
 }
 
-/** The patch that brings the status of a policy up to date; undefined where it is. */
+/** Returns the patch that brings the status of a policy up to date; undefined where it is. */
 export function planPolicyStatus(
   { id, revision, generation, status: before = {} }: Resource,
-  { verdict, conditions, untold }: WantedStatus,
+  { verdict, conditions, unsupportedByKuma }: WantedStatus,
   writer: StatusWriter,
 ): PatchChange | undefined {
   const entries = verdict.ancestors.map(({ ref, refused }) => ({
@@ -26,8 +26,9 @@ export function planPolicyStatus(
     conditions: [ancestorCondition(verdict, refused, generation)],
   }));
   const listed = withEntries(before, ANCESTORS, entries, writer);
-  const known = untold === 'absent' ? withoutConditions(listed, [UNSUPPORTED_BY_KUMA]) : listed;
-  const all = untold && untold !== 'absent' ? [...conditions, untold] : conditions;
+  const isAbsent = unsupportedByKuma === 'absent';
+  const known = isAbsent ? withoutConditions(listed, [UNSUPPORTED_BY_KUMA]) : listed;
+  const all = unsupportedByKuma && !isAbsent ? [...conditions, unsupportedByKuma] : conditions;
   const status = all.reduce((next, one) => withCondition(next, withShortMessage(one), writer.now), known);
   return status === before ? undefined : { type: 'patch', id, expect: revision, status };
 }
@@ -50,7 +51,7 @@ function ancestorCondition(
     : { ...of, status: 'True', reason: 'Accepted', message: 'the policy is attached' };
 }
 
-/** A reference as the status names it, with all that a user may leave out. */
+/** Returns a reference as the status names it, with all fields that a user may leave out. */
 function refJson({ group, kind, namespace, name, selector, sectionName }: TargetRef): JsonObject {
   return {
     group,

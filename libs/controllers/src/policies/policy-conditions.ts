@@ -1,24 +1,17 @@
 import { MOST_SCOPES, type PolicyVerdict, type ScopeVerdict } from '@causeway/policies';
 import { isJsonArray, isJsonObject, type Condition, type JsonObject } from '@causeway/resources';
-import { namesOf, type ResourceProgress } from '../progress/progress';
-import type { BytesTargets } from './policy-progress';
+import type { ApplyProgress } from '../progress/apply-progress';
+import { formatAllUnsupported, formatApplied } from '../progress/progress-text';
+import type { PolicyRequirement, TcpTargets } from './policy-requirement';
 
-/** What of a policy proxies cannot do, in words, of those that are named. */
-type WhyUnable = (progress: ResourceProgress) => string;
-
-/** Who has applied what is left of a policy; `nobody` for kinds that no proxy is told of, undefined while nothing is known. */
+/** Who has applied a policy; `nobody` for kinds that no proxy is sent, undefined while nothing is known. */
 export type Enforcement =
   | 'nobody'
   | undefined
-  | {
-      readonly progress: ResourceProgress;
-      readonly why: WhyUnable;
-      readonly isNothing: (of: ResourceProgress) => boolean;
-      readonly bytes?: BytesTargets;
-    };
+  | ({ readonly progress: ApplyProgress } & Pick<PolicyRequirement, 'describeLack' | 'appliesNothing' | 'tcpTargets'>);
 
-/** The conditions of a policy, and whether they stay as they are until something else changes. */
-export interface Judged {
+/** The conditions of a policy, and whether they may change by themselves. */
+export interface PolicyConditions {
   readonly conditions: readonly Condition[];
   /** Some have still to apply it, or it is not known who has. */
   readonly isPending: boolean;
@@ -28,48 +21,45 @@ export interface Judged {
 const policyConditionTypes = ['Accepted', 'Enforced', 'PartiallyEnforced', 'Overridden'] as const;
 type Type = (typeof policyConditionTypes)[number];
 
+/** The reason and the message of a condition. */
+type Reason = Readonly<Record<'reason' | 'message', string>>;
+
 const DECIDED = 'decided by the policies alone: no proxy is told of this kind';
 
-/** What the status of a policy says (T004-44 to -50). */
-export function policyConditions(verdict: PolicyVerdict, enforcement: Enforcement, generation: number): Judged {
-  const { policy, ancestors, scopes } = verdict;
-  const { violation, strategy } = policy;
-  const refused = ancestors.find((each) => each.refused)?.refused;
-  const isAccepted = violation === undefined && ancestors.some((each) => !each.refused);
-  if (!isAccepted) {
-    const why = violation
-      ? { reason: 'Invalid', message: `${violation.field} ${violation.reason} (${violation.rule})` }
-      : refused;
-    return done(
-      all({ reason: why?.reason ?? 'TargetNotFound', message: why?.message ?? 'it has no targets' }, generation),
-    );
-  }
-  const held = ancestors.filter((each) => !each.refused).length;
-  const taken = `attached to ${held} of ${ancestors.length} targets`;
-  const accepted = { reason: 'Accepted', message: refused ? `${taken}; ${refused.message}` : taken };
+/** Returns the conditions of a policy (T004-44 to -50). */
+export function policyConditions(
+  verdict: PolicyVerdict,
+  enforcement: Enforcement,
+  generation: number,
+): PolicyConditions {
+  const { policy, scopes } = verdict;
+  const refusal = refusalOf(verdict);
+  if (refusal) return done(all(refusal, generation));
+  const accepted = { reason: 'Accepted', message: describeTargets(verdict) };
   const of = (type: Type | 'Unknown' | undefined, reason: string, message: string): Condition[] =>
     conditions({ accepted, type, reason, message, generation });
   const rank = rankOf(verdict);
   const said = describe(verdict);
-  if (scopes.total === 0) return done(of(undefined, 'NoEffectiveTargets', `${strategy}: nothing is below its targets`));
+  if (scopes.total === 0)
+    return done(of(undefined, 'NoEffectiveTargets', `${policy.strategy}: nothing is below its targets`));
   if (rank === 0) return done(of('Overridden', 'Overridden', said));
   const final = rank === 2 ? 'Enforced' : 'PartiallyEnforced';
   if (enforcement === 'nobody') return done(of(final, final, `${said}; ${DECIDED}`));
-  const pending = (type: Type | 'Unknown' | undefined, reason: string, message: string): Judged => ({
+  const pending = (type: Type | 'Unknown' | undefined, reason: string, message: string): PolicyConditions => ({
     conditions: of(type, reason, `${said}; ${message}`),
     isPending: true,
   });
   if (!enforcement) return pending('Unknown', 'Pending', 'it is not known yet who has applied it');
-  const { progress, why, isNothing, bytes } = enforcement;
-  if (bytes) return done(of(bytes.isAll ? undefined : 'PartiallyEnforced', 'NotSupported', passedOn(said, bytes)));
-  const { proxies, unable, zones, silent = [], isPartial = false } = progress;
-  const applied = appliedBy(progress);
+  const { progress, describeLack, appliesNothing, tcpTargets: tcp } = enforcement;
+  if (tcp) return done(of(tcp.isAll ? undefined : 'PartiallyEnforced', 'NotSupported', describeTcp(said, tcp)));
+  const { proxies, unsupported, zones, silentZones: silent = [], isPartial = false } = progress;
+  const applied = formatApplied(progress);
   const lacks = proxies.acked < proxies.total || (zones !== undefined && zones.acked < zones.total);
-  if (unable.total > 0) {
-    const message = `${applied}; ${namesOf(unable, unable.total)} cannot obey all of it: ${why(progress)}`;
-    const isNone = proxies.acked === 0 && !isPartial && isNothing(progress);
-    const judged = pending(isNone ? undefined : 'PartiallyEnforced', 'NotSupported', message);
-    return { ...judged, isPending: lacks };
+  if (unsupported.total > 0) {
+    const { counts } = unsupported;
+    const message = `${applied}; ${formatAllUnsupported(unsupported)} cannot obey all of it: ${describeLack(counts)}`;
+    const isNone = proxies.acked === 0 && !isPartial && appliesNothing(counts);
+    return { ...pending(isNone ? undefined : 'PartiallyEnforced', 'NotSupported', message), isPending: lacks };
   }
   if (silent.length > 0)
     return pending('Unknown', 'NotReported', `${applied}; not known until it is reported by ${listed(silent)}`);
@@ -79,16 +69,30 @@ export function policyConditions(verdict: PolicyVerdict, enforcement: Enforcemen
   return done(of(final, final, `${said}; ${applied}`));
 }
 
-const passedOn = (said: string, { names }: BytesTargets): string =>
+/** Returns why no target takes a policy; undefined where some target does. */
+function refusalOf({ policy: { violation }, ancestors }: PolicyVerdict): Reason | undefined {
+  if (violation) return { reason: 'Invalid', message: `${violation.field} ${violation.reason} (${violation.rule})` };
+  if (ancestors.some((each) => !each.refused)) return undefined;
+  return ancestors[0]?.refused ?? { reason: 'TargetNotFound', message: 'it has no targets' };
+}
+
+function describeTargets({ ancestors }: PolicyVerdict): string {
+  const refused = ancestors.flatMap((each) => each.refused ?? []);
+  const taken = `attached to ${ancestors.length - refused.length} of ${ancestors.length} targets`;
+  const [first] = refused;
+  return first ? `${taken}; ${first.message}` : taken;
+}
+
+const describeTcp = (said: string, { names }: TcpTargets): string =>
   `${said}; nobody looks into requests at ${listed(names)}: connections are passed on as bytes`;
 
-/** How much of a policy the others leave: 2 is all of it everywhere, 1 some of it, 0 nothing. */
+/** Returns how much of a policy the others leave: 2 is all of it everywhere, 1 some of it, 0 nothing. */
 export function rankOf({ scopes: { total, enforced, partial } }: PolicyVerdict): 0 | 1 | 2 {
   if (enforced + partial === 0) return 0;
   return enforced === total ? 2 : 1;
 }
 
-/** How much is written of a policy: 2 is Enforced, 1 PartiallyEnforced, 0 neither; undefined where nothing is. */
+/** Returns how much of a policy the written status claims: 2 is Enforced, 1 PartiallyEnforced, 0 neither; undefined where nothing is. */
 export function writtenRank(status: JsonObject | undefined): number | undefined {
   const conditions = status?.['conditions'];
   const all = isJsonArray(conditions) ? conditions.filter(isJsonObject) : [];
@@ -97,15 +101,15 @@ export function writtenRank(status: JsonObject | undefined): number | undefined 
   return isTrue('Enforced') ? 2 : isTrue('PartiallyEnforced') ? 1 : 0;
 }
 
-const done = (conditions: readonly Condition[]): Judged => ({ conditions, isPending: false });
+const done = (conditions: readonly Condition[]): PolicyConditions => ({ conditions, isPending: false });
 
-function all(why: { readonly reason: string; readonly message: string }, observedGeneration: number): Condition[] {
+function all(why: Reason, observedGeneration: number): Condition[] {
   return policyConditionTypes.map((type) => ({ type, status: 'False', ...why, observedGeneration }));
 }
 
 /** `type` is the one that is True; `Unknown` that it is not known whether it is Enforced; undefined that none is. */
 function conditions(given: {
-  readonly accepted: { readonly reason: string; readonly message: string };
+  readonly accepted: Reason;
   readonly type: Type | 'Unknown' | undefined;
   readonly reason: string;
   readonly message: string;
@@ -153,22 +157,10 @@ function noteOf({ state, enforced, superseded, by, count }: ScopeVerdict, names:
     : `enforced ${listed(enforced)}; superseded ${listed(superseded)} by ${whom} in ${where}`;
 }
 
-/** Most names in one list of a message. */
-const MOST_LISTED = 8;
+/** Names in one list of a message. */
+const MAX_LISTED = 8;
 
 function listed(names: readonly string[]): string {
-  const shown = names.slice(0, MOST_LISTED).join(', ');
-  return names.length > MOST_LISTED ? `${shown} and ${names.length - MOST_LISTED} more` : shown;
-}
-
-function appliedBy({ proxies, zones, isPartial = false }: ResourceProgress): string {
-  const counts = [
-    ...(isPartial ? [] : [`${proxies.acked} of ${proxies.total} proxies`]),
-    ...(zones ? [`${zones.acked} of ${zones.total} zones`] : []),
-  ].join(', ');
-  return [
-    `applied by ${counts}`,
-    ...(proxies.acked < proxies.total ? [`waiting for ${namesOf(proxies)}`] : []),
-    ...(zones && zones.acked < zones.total ? [`waiting for ${namesOf(zones)}`] : []),
-  ].join('; ');
+  const shown = names.slice(0, MAX_LISTED).join(', ');
+  return names.length > MAX_LISTED ? `${shown} and ${names.length - MAX_LISTED} more` : shown;
 }

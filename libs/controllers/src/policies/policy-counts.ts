@@ -1,4 +1,4 @@
-/** How many policies stand how, by a reason each; counted as it changes. */
+/** Counts policies by a reason each, as it changes. */
 export class PolicyCounts {
   private readonly reasons = new Map<string, string>();
   private readonly counts = new Map<string, number>();
@@ -8,7 +8,7 @@ export class PolicyCounts {
     return this.counts;
   }
 
-  /** The reason of the policy of a key now; undefined: it is not to be counted. Idempotent. */
+  /** Sets the reason of a policy; undefined where it is not counted. Idempotent. */
   set(key: string, reason: string | undefined): void {
     const before = this.reasons.get(key);
     if (before === reason) return;

@@ -1,36 +1,25 @@
 import { policyVerdict } from '@causeway/policies';
 import { identityKey } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
-import type { Reported } from '../progress/progress-reporter';
+import type { ReportedResources } from '../progress/progress-reporter';
 import { rankOf } from './policy-conditions';
-import { policyDemand, shippedKind } from './policy-progress';
-import type { PolicySource } from './policy-status-reconciler';
+import { policyRequirement, shippedKind } from './policy-requirement';
+import { keysOfPolicies, type PolicySource } from './policy-source';
 
-/** What a zone reports of the global's policies: of the kinds that proxies enforce. */
-export function reportedPolicies(policies: PolicySource, index: IndexReader): Reported {
-  const isReported = (kind: string): boolean => {
-    const table = policies.table.kind(kind);
-    return table !== undefined && shippedKind(table.definition) !== undefined;
-  };
+/** Returns the global's policies as a zone reports them: those of the kinds that proxies enforce. */
+export function reportedPolicies(policies: PolicySource, index: IndexReader): ReportedResources {
   return {
     get kinds() {
       return [...policies.table.definitions].filter(shippedKind).map(({ kind }) => kind);
     },
-    get hasLoaded() {
-      return policies.hasLoaded;
-    },
-    mayBeRefusedLater: true,
-    subscribe: (listener) =>
-      policies.subscribe((change) => {
-        if (change === 'reloaded') listener('all');
-        else listener(change.policies.filter((key) => isReported(key.slice(0, key.indexOf('/')))));
-      }),
-    asked: ({ id }) => {
+    changes: keysOfPolicies(policies),
+    mayBecomeUnsupported: true,
+    requirementOf: ({ id }) => {
       const kind = policies.table.kind(id.kind);
       const key = identityKey(id);
       const verdict = kind && policyVerdict(kind, key);
-      // What is beaten everywhere here is nothing that a proxy of this zone could obey or not.
-      return kind && verdict && rankOf(verdict) > 0 ? policyDemand(kind, key, index) : undefined;
+      // No proxy of this zone applies a policy that others beat everywhere here.
+      return kind && verdict && rankOf(verdict) > 0 ? policyRequirement(kind, key, index) : undefined;
     },
   };
 }

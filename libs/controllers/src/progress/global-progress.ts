@@ -1,23 +1,34 @@
-import { RouteInsight } from '@causeway/kinds';
+import { RouteInsight, type RouteInsightSpec } from '@causeway/kinds';
 import { identityKey, type Resource } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
-import type { Asked, Progress, ProgressSource, RefusalSource, ResourceProgress } from './progress';
+import type { AckCount, ApplyProgress, ProgressQuery, ProgressSource, UnsupportedChanges } from './apply-progress';
+import { proxyModes } from './proxy-modes';
 import { routeInsightId } from './progress-reporter';
+import {
+  MAX_NAMES,
+  mergeUnsupported,
+  sumUnsupported,
+  type UnsupportedCount,
+  type UnsupportedProxies,
+} from './unsupported-proxies';
+import { fingerprintUnsupported } from './unsupported-watch';
 
-/** Most names that are collected; a message shows fewer. */
-const MOST_NAMES = 3;
+/** The counts of one resource in the report of a zone. */
+interface ReportedCounts extends Pick<ApplyProgress, 'proxies' | 'unsupported'> {
+  readonly generation: number;
+  readonly fingerprint: string;
+}
 
-/** What one zone reports, for look-ups. */
+/** The report of one zone, for look-ups. */
 interface ZoneReport {
   /** By kind and incarnation: the revision up to which all its proxies have applied the global's resources. */
   readonly applied: ReadonlyMap<string, number>;
   /** The kinds of which it reports anything. */
   readonly kinds: ReadonlySet<string>;
   /** By the key of a resource. */
-  readonly counted: ReadonlyMap<string, { readonly generation: number } & Pick<ResourceProgress, 'proxies' | 'unable'>>;
+  readonly counted: ReadonlyMap<string, ReportedCounts>;
 }
 
-/** What progress on the global is read from. */
 export interface GlobalProgressOptions {
   readonly index: Pick<IndexReader, 'get' | 'versionOf'>;
   /** Names of zones: of ours those that have a session, of Kuma all; undefined while that is not known. */
@@ -25,45 +36,42 @@ export interface GlobalProgressOptions {
 }
 
 /**
- * Who has applied the global's routes and policies, as the connected zones report it. Zones of Kuma report nothing and do not count. A
- * zone's proxies are counted where the zone still counts them for this resource.
+ * Counts who has applied the global's routes and policies, from the reports of the connected zones. Zones of Kuma report nothing and do
+ * not count. A zone's proxies are counted where the zone still counts them for this resource.
  */
 export class GlobalProgress implements ProgressSource {
-  /** As the zones count them: what no zone counts any more is told of too. */
-  readonly refusals: RefusalSource;
+  /** Zones report without being asked, and what no zone counts any more is noticed too. */
+  readonly unsupported: UnsupportedChanges;
   private readonly reports = new WeakMap<Resource, ZoneReport>();
 
   constructor(private readonly options: GlobalProgressOptions) {
-    this.refusals = new ReportedRefusals(() => this.counted());
+    this.unsupported = new ReportedChanges(() => this.fingerprints());
   }
 
-  of({ resource }: Asked): ResourceProgress | undefined {
+  of({ resource }: Pick<ProgressQuery, 'resource'>): ApplyProgress | undefined {
     const zones = this.options.zones();
     if (!zones) return undefined;
-    const key = identityKey(resource.id);
     const { incarnation, revision } = resource.origin;
-    const sums = { proxies: new Sum(), unable: new Sum(), zones: new Sum() };
-    const silent: string[] = [];
-    let isPartial = false;
-    for (const zone of zones.connected) {
+    const kind = `${resource.id.kind} ${incarnation}`;
+    const key = identityKey(resource.id);
+    const reports = zones.connected.map((zone) => {
       const report = this.reportOf(zone);
-      if (report?.kinds.has(resource.id.kind) !== true) silent.push(zone);
       const counted = report?.counted.get(key);
-      const isApplied = (report?.applied.get(`${resource.id.kind} ${incarnation}`) ?? -1) >= revision;
-      sums.zones.add({ acked: isApplied ? 1 : 0, total: 1, waitingFor: isApplied ? [] : [zone] });
-      if (counted?.generation !== resource.generation) {
-        isPartial ||= isApplied;
-        continue;
-      }
-      sums.proxies.add(counted.proxies, zone);
-      sums.unable.add(counted.unable, zone);
-    }
+      return {
+        zone,
+        reports: report?.kinds.has(resource.id.kind) === true,
+        isApplied: (report?.applied.get(kind) ?? -1) >= revision,
+        counts: counted?.generation === resource.generation ? counted : undefined,
+      };
+    });
+    const counted = reports.flatMap(({ zone, counts }) => (counts ? [{ zone, ...counts }] : []));
+    const waiting = reports.filter(({ isApplied }) => !isApplied).map(({ zone }) => zone);
     return {
-      proxies: sums.proxies.progress,
-      unable: sums.unable.progress,
-      zones: sums.zones.progress,
-      isPartial,
-      silent,
+      proxies: sumAcked(counted.map(({ zone, proxies }) => inZone(zone, proxies))),
+      unsupported: mergeUnsupported(counted.map(({ zone, unsupported }) => unsupportedIn(zone, unsupported))),
+      zones: { acked: reports.length - waiting.length, total: reports.length, waiting: waiting.slice(0, MAX_NAMES) },
+      isPartial: reports.some(({ isApplied, counts }) => isApplied && !counts),
+      silentZones: reports.filter((report) => !report.reports).map(({ zone }) => zone),
     };
   }
 
@@ -72,20 +80,17 @@ export class GlobalProgress implements ProgressSource {
     return [index.versionOf(RouteInsight.name), ...(zones()?.connected ?? [])].join(' ');
   }
 
-  untold(): readonly string[] | undefined {
+  kumaZones(): readonly string[] | undefined {
     return this.options.zones()?.kuma;
   }
 
-  /** What zones count, by the key of the resource; linear in what they report. */
-  private counted(): ReadonlyMap<string, string> {
-    const said = new Map<string, string>();
-    for (const zone of this.options.zones()?.connected ?? []) {
-      for (const [key, { unable, proxies }] of this.reportOf(zone)?.counted ?? []) {
-        const more = `${zone} ${unable.total} ${proxies.total > 0} ${unable.waitingFor.join(' ')}`;
-        said.set(key, `${said.get(key) ?? ''} ${more}`);
-      }
-    }
-    return said;
+  /** By the key of a resource: the fingerprints of what zones report of it. Linear in the reports. */
+  private fingerprints(): ReadonlyMap<string, string> {
+    const all = new Map<string, string>();
+    for (const zone of this.options.zones()?.connected ?? [])
+      for (const [key, { fingerprint }] of this.reportOf(zone)?.counted ?? [])
+        all.set(key, `${all.get(key) ?? ''} ${zone} ${fingerprint}`);
+    return all;
   }
 
   private reportOf(zone: string): ZoneReport | undefined {
@@ -97,62 +102,89 @@ export class GlobalProgress implements ProgressSource {
   }
 }
 
-class ReportedRefusals implements RefusalSource {
+class ReportedChanges implements UnsupportedChanges {
   private before: ReadonlyMap<string, string> = new Map();
 
   constructor(private readonly read: () => ReadonlyMap<string, string>) {}
 
   watch(): void {
-    // Zones report what they know, whether it is asked for or not.
+    // Zones report all that they count.
   }
 
   forget(): void {
-    // What is gone here goes there too.
+    // A resource that is gone here is gone in the zones too.
   }
 
-  take(): readonly string[] {
+  takeChanged(): readonly string[] {
     const now = this.read();
     const keys = new Set([...now.keys(), ...this.before.keys()]);
-    const moved = [...keys].filter((key) => now.get(key) !== this.before.get(key));
+    const changed = [...keys].filter((key) => now.get(key) !== this.before.get(key));
     this.before = now;
-    return moved;
+    return changed;
   }
 }
 
-/** A zone is believed what it says of itself; sync has bounded it. What does not fit the schema says nothing. */
+/** Reads what a zone says of itself; sync has bounded it. A report that does not fit the schema says nothing. */
 function readReport(stored: Resource): ZoneReport {
   if (!RouteInsight.is(stored)) return { applied: new Map(), kinds: new Set(), counted: new Map() };
-  const { applied = [], routes = [] } = stored.spec;
+  const applied = listOf(stored.spec.applied);
+  const routes = listOf(stored.spec.routes);
   return {
     applied: new Map(applied.map(({ kind, incarnation, revision }) => [`${kind} ${incarnation}`, revision])),
     kinds: new Set(applied.map(({ kind }) => kind)),
-    counted: new Map(
-      routes.map(({ route, generation, proxies, unable }) => [
-        route,
-        { generation, proxies: progressOf(proxies), unable: progressOf(unable) },
-      ]),
-    ),
+    counted: new Map(routes.map((reported) => [reported.route, readCounts(reported)])),
   };
 }
 
-function progressOf({ acked = 0, total = 0, waitingFor = [] }: Partial<Progress>): Progress {
-  return { acked, total, waitingFor };
+/** The counts of one resource as a zone sends them: every field may be missing or null. */
+type Received = {
+  readonly [Field in keyof ReportedRoute]?: ReportedRoute[Field] | null;
+};
+type ReportedRoute = NonNullable<RouteInsightSpec['routes']>[number];
+
+/** A list from a peer may be missing or null, and so may what is in it. */
+function listOf<Item>(list: readonly (Item | null)[] | null | undefined): readonly Item[] {
+  return (list ?? []).filter((item) => item !== null);
 }
 
-/** Progress of several zones together; names get the zone before them. */
-class Sum {
-  private acked = 0;
-  private total = 0;
-  private readonly waitingFor: string[] = [];
+function readCounts(received: Received): ReportedCounts {
+  const { proxies, generation } = received;
+  const waiting = listOf(proxies?.waitingFor).map((proxy) => ({ proxy }));
+  const counts = {
+    proxies: { acked: proxies?.acked ?? 0, total: proxies?.total ?? 0, waiting },
+    unsupported: readUnsupported(received),
+  };
+  return { ...counts, generation: generation ?? 0, fingerprint: fingerprintUnsupported(counts) };
+}
 
-  add({ acked, total, waitingFor }: Progress, zone?: string): void {
-    this.acked += acked;
-    this.total += total;
-    for (const name of waitingFor)
-      if (this.waitingFor.length < MOST_NAMES) this.waitingFor.push(zone === undefined ? name : `${zone}: ${name}`);
-  }
+/** A zone of an older version reports names and a number: those proxies are of an unknown mode. */
+function readUnsupported({ unable, unsupported }: Received): UnsupportedProxies {
+  const total = unable?.total ?? 0;
+  const typed = listOf(unsupported).map(({ mode, tcpPassthrough = false, count }): UnsupportedCount => {
+    const known = mode === 'noEgress' ? mode : proxyModes.find((one) => one === mode);
+    return { mode: known ?? 'unknown', isTcpPassthrough: tcpPassthrough, count };
+  });
+  const missing = total - typed.reduce((sum, { count }) => sum + count, 0);
+  const unknown: UnsupportedCount = { mode: 'unknown', isTcpPassthrough: false, count: missing };
+  return {
+    total,
+    counts: sumUnsupported(missing > 0 ? [...typed, unknown] : typed),
+    first: listOf(unable?.waitingFor).map((text) => ({ type: 'reported', text })),
+  };
+}
 
-  get progress(): Progress {
-    return { acked: this.acked, total: this.total, waitingFor: this.waitingFor };
-  }
+function inZone(zone: string, { waiting, ...counts }: ApplyProgress['proxies']): ApplyProgress['proxies'] {
+  return { ...counts, waiting: waiting.map((proxy) => ({ ...proxy, zone })) };
+}
+
+function unsupportedIn(zone: string, { first, ...counts }: UnsupportedProxies): UnsupportedProxies {
+  return { ...counts, first: first.map((one) => ({ ...one, zone })) };
+}
+
+function sumAcked<Waiting>(parts: readonly AckCount<Waiting>[]): AckCount<Waiting> {
+  return {
+    acked: parts.reduce((sum, { acked }) => sum + acked, 0),
+    total: parts.reduce((sum, { total }) => sum + total, 0),
+    waiting: parts.flatMap(({ waiting }) => waiting).slice(0, MAX_NAMES),
+  };
 }

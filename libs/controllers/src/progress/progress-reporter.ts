@@ -1,4 +1,4 @@
-import { MOST_COUNTED_ROUTES, RouteInsight, type RouteInsightSpec } from '@causeway/kinds';
+import { MAX_COUNTED_ROUTES, RouteInsight, type RouteInsightSpec } from '@causeway/kinds';
 import {
   computedLabels,
   identityKey,
@@ -13,20 +13,25 @@ import { onAbort } from '@causeway/runtime';
 import type { Change, IndexEvent, IndexReader } from '@causeway/store';
 import type { ProxyDirectory } from '../proxies/proxy-directory';
 import type { ControlLoop, LoopPlan } from '@causeway/loops';
-import type { Asked, ResourceProgress } from './progress';
+import type { ApplyProgress, ApplyRequirement } from './apply-progress';
+import { FollowedKeys, type KeySource } from './followed-keys';
+import { formatUnsupported, formatWaiting } from './progress-text';
 import { ProxyProgress } from './proxy-progress';
-import { Refusals } from './refusals';
+import { NONE_UNSUPPORTED } from './unsupported-proxies';
+import { UnsupportedWatch } from './unsupported-watch';
 
-/** How often it is looked what proxies have applied, ms. */
-const LOOK_EVERY = 1_000;
-/** Most kinds and incarnations in a report: one of each kind, but after restores of the global. */
-const MOST_APPLIED = 64;
+/** How often proxies are asked what they have applied, ms. */
+const POLL_INTERVAL = 1_000;
+/** Kinds and incarnations in a report: one of each kind, but after restores of the global. */
+const MAX_APPLIED = 64;
+const MAX_NAME_LENGTH = 256;
 
+/** The counts of one resource in the report. */
 interface Counted {
   readonly generation: number;
-  readonly isWhole: boolean;
-  /** Somebody cannot obey it, which no revision says. */
-  readonly isRefused: boolean;
+  readonly isApplied: boolean;
+  /** Some proxies do not support it, which no revision shows. */
+  readonly isUnsupported: boolean;
   readonly document: JsonObject;
 }
 
@@ -39,27 +44,25 @@ interface ReceivedPosition {
 }
 
 /** Resources of the global of which a zone reports what its proxies have applied: routes, policies. */
-export interface Reported {
+export interface ReportedResources {
   readonly kinds: readonly string[];
-  /** What they come to is derived from the index. */
-  readonly hasLoaded: boolean;
-  /** Calls `listener` with the keys of those that came to something else, or where all did, until the returned function is called. */
-  subscribe(listener: (keys: readonly string[] | 'all') => void): () => void;
-  /** Whose proxies a resource concerns; undefined where nobody's. */
-  asked(resource: Resource): Pick<Asked, 'concerned' | 'needs'> | undefined;
-  /** It matters also when proxies that cannot obey one come after all others have applied it. */
-  readonly mayBeRefusedLater?: boolean;
+  /** Announces those that came into force differently. */
+  readonly changes: KeySource;
+  /** Undefined where no proxy of the zone has to apply a resource. */
+  requirementOf(resource: Resource): ApplyRequirement | undefined;
+  /** It matters also when proxies that do not support a resource connect after all others have applied it. */
+  readonly mayBecomeUnsupported?: boolean;
 }
 
 export interface ProgressReporterOptions {
   readonly cp: ControlPlane & { readonly role: 'zone' };
-  readonly reported: readonly Reported[];
+  readonly reported: readonly ReportedResources[];
   readonly proxies: Pick<ProxyDirectory, 'isLoaded' | 'all' | 'storeNow'>;
   /** Undefined while that is not known. */
   readonly positionOf: (kind: string) => ReceivedPosition | undefined;
 }
 
-/** The identity of what a zone reports. */
+/** Returns the identity of the report of a zone. */
 export function routeInsightId(zone: string): Identity {
   return { kind: RouteInsight.name, mesh: '', zone, namespace: '', name: zone };
 }
@@ -71,36 +74,30 @@ export function routeInsightId(zone: string): Identity {
 export class ProgressReporter implements ControlLoop {
   readonly name = 'route-progress';
   private index: IndexReader | undefined;
+  private readonly followed: FollowedKeys;
   /** Copies of the global's resources that some proxy may lack, with the revision of this log that it must have applied. */
   private readonly pending = new Map<string, number>();
   /** By kind and incarnation of the global: the newest change of a resource that came here. */
   private readonly newest = new Map<string, number>();
   /** By the key of a resource: the counts that were taken last, in the order in which they were begun. */
   private readonly counted = new Map<string, Counted>();
-  /** Keys of those that cannot be counted although somebody refuses them. */
+  /** Keys of those for which the report has no room although some proxies do not support them. */
   private readonly uncounted = new Set<string>();
   private readonly stale = new Set<string>();
   private readonly progress: ProxyProgress;
-  private readonly refusals: Refusals;
-  private lookedAt: number | undefined;
-  private nextLook = 0;
+  private readonly unsupported: UnsupportedWatch;
+  private readAt: number | undefined;
+  private nextPoll = 0;
 
   constructor(private readonly options: ProgressReporterOptions) {
     this.progress = new ProxyProgress(options.proxies);
-    this.refusals = new Refusals(this.progress);
+    this.unsupported = new UnsupportedWatch(this.progress);
+    this.followed = new FollowedKeys(options.reported.map(({ changes }) => changes));
   }
 
-  /** Takes note of what has changed until the returned function is called. */
+  /** Follows what changes until the returned function is called. */
   follow(): () => void {
-    const ends = this.options.reported.map((each) =>
-      each.subscribe((keys) => {
-        if (keys === 'all') this.expectAll(each.kinds);
-        else for (const key of keys) this.expect(key);
-      }),
-    );
-    return () => {
-      for (const end of ends) end();
-    };
+    return this.followed.follow();
   }
 
   reset(index: IndexReader): void {
@@ -110,120 +107,126 @@ export class ProgressReporter implements ControlLoop {
     this.counted.clear();
     this.uncounted.clear();
     this.stale.clear();
-    for (const document of this.reported(index)?.routes ?? []) {
+    for (const document of this.stored(index)?.routes ?? []) {
       const { route, generation, proxies, unable } = document;
-      const isWhole = (proxies.acked ?? 0) >= (proxies.total ?? 0);
-      const isRefused =
-        this.reportedOf(parseIdentityKey(route).kind)?.mayBeRefusedLater === true && (unable.total ?? 0) > 0;
-      this.counted.set(route, { generation, isWhole, isRefused, document });
+      const isApplied = (proxies.acked ?? 0) >= (proxies.total ?? 0);
+      const mayBecomeUnsupported = this.reportedOf(parseIdentityKey(route).kind)?.mayBecomeUnsupported === true;
+      const isUnsupported = mayBecomeUnsupported && (unable.total ?? 0) > 0;
+      this.counted.set(route, { generation, isApplied, isUnsupported, document });
     }
-    for (const { kinds } of this.options.reported) this.expectAll(kinds);
+    this.expectAll();
   }
 
   observe({ changes }: IndexEvent): void {
     for (const { id, key, after } of changes) {
       if (!this.reportedOf(id.kind)) continue;
-      if (after) this.note(after);
+      if (after) this.expect(after);
       else this.forget(key);
     }
   }
 
   plan(now: number): LoopPlan {
     const { index } = this;
-    if (now < this.nextLook || !index) return { changes: [], wakeAt: this.nextLook };
-    this.nextLook = now + LOOK_EVERY;
-    const idle = { changes: [], wakeAt: this.nextLook };
-    if (!this.progress.isLoaded || !this.options.reported.every(({ hasLoaded }) => hasLoaded)) return idle;
-    this.lookAgain();
-    for (const key of this.stale) if (!this.pending.has(key)) this.look(index, key, 0);
+    if (now < this.nextPoll || !index) return { changes: [], wakeAt: this.nextPoll };
+    this.nextPoll = now + POLL_INTERVAL;
+    const idle = { changes: [], wakeAt: this.nextPoll };
+    if (!this.progress.isLoaded || !this.followed.hasLoaded) return idle;
+    this.takeFollowed(index);
+    this.takeUnsupported();
+    for (const key of this.stale) if (!this.pending.has(key)) this.count(index, key, 0);
     this.stale.clear();
-    for (const [key, since] of this.pending) this.look(index, key, since);
+    for (const [key, since] of this.pending) this.count(index, key, since);
     return { ...idle, changes: this.report(index) };
   }
 
   onWritten(): void {
-    // The next look compares the report with what is stored.
+    // The next plan compares the report with what is stored.
   }
 
-  private expectAll(kinds: readonly string[]): void {
-    for (const kind of kinds) for (const resource of this.index?.ofKind(kind) ?? []) this.note(resource);
+  private takeFollowed(index: IndexReader): void {
+    if (this.followed.takeReload()) this.expectAll();
+    for (const key of this.followed.takeKeys()) {
+      const resource = index.byIdentityKey(key);
+      if (resource && this.reportedOf(resource.id.kind)) this.expect(resource);
+    }
   }
 
-  private reportedOf(kind: string): Reported | undefined {
+  private expectAll(): void {
+    for (const { kinds } of this.options.reported)
+      for (const kind of kinds) for (const resource of this.index?.ofKind(kind) ?? []) this.expect(resource);
+  }
+
+  /** Expects proxies to apply a copy that came, changed, or came into force differently. */
+  private expect({ id, origin }: Resource): void {
+    if (id.zone !== '') return;
+    const of = `${id.kind} ${origin.incarnation}`;
+    this.newest.set(of, Math.max(this.newest.get(of) ?? 0, origin.revision));
+    this.pending.set(identityKey(id), this.index?.point?.revision ?? 0);
+  }
+
+  private reportedOf(kind: string): ReportedResources | undefined {
     return this.options.reported.find(({ kinds }) => kinds.includes(kind));
   }
 
-  /** Other proxies cannot obey it than before. */
-  private lookAgain(): void {
+  private takeUnsupported(): void {
     const { storeNow } = this.options.proxies;
-    if (storeNow === this.lookedAt) return;
-    this.lookedAt = storeNow;
-    for (const key of this.refusals.take()) this.stale.add(key);
+    if (storeNow === this.readAt) return;
+    this.readAt = storeNow;
+    for (const key of this.unsupported.takeChanged()) this.stale.add(key);
   }
 
   private forget(key: string): void {
     for (const held of [this.pending, this.counted, this.stale, this.uncounted]) held.delete(key);
-    this.refusals.forget(key);
+    this.unsupported.forget(key);
   }
 
-  /** A copy that came, changed, or came to something else. */
-  private expect(key: string): void {
-    const route = this.index?.byIdentityKey(key);
-    if (route) this.note(route);
-  }
-
-  private note(route: Resource): void {
-    if (route.id.zone !== '') return;
-    const { incarnation, revision } = route.origin;
-    const of = `${route.id.kind} ${incarnation}`;
-    this.newest.set(of, Math.max(this.newest.get(of) ?? 0, revision));
-    this.pending.set(identityKey(route.id), this.index?.point?.revision ?? 0);
-  }
-
-  private look(index: IndexReader, key: string, since: number): void {
+  private count(index: IndexReader, key: string, since: number): void {
     const resource = index.byIdentityKey(key);
     const reported = resource && this.reportedOf(resource.id.kind);
     if (!resource || !reported) return this.forget(key);
-    const asked = reported.asked(resource);
-    if (asked && reported.mayBeRefusedLater === true) this.refusals.watch({ resource, ...asked });
-    else this.refusals.forget(key);
-    const progress = asked ? this.progress.of(asked.concerned, asked.needs, since) : NOBODY;
+    const { mayBecomeUnsupported = false } = reported;
+    const requirement = reported.requirementOf(resource);
+    if (requirement && mayBecomeUnsupported) this.unsupported.watch(resource, requirement);
+    else this.unsupported.forget(key);
+    const progress = requirement ? this.progress.of(requirement, since) : NOBODY;
     const { acked, total } = progress.proxies;
     if (acked >= total) this.pending.delete(key);
     this.uncounted.delete(key);
-    // What is reported as applied needs no counts, but where they were begun, or where somebody cannot obey it.
+    const { generation } = resource;
+    const isUnsupported = mayBecomeUnsupported && progress.unsupported.total > 0;
+    // A resource that is reported as applied needs no counts, unless they were begun or some proxies do not support it.
     const known = this.counted.get(key);
-    const isRefused = reported.mayBeRefusedLater === true && progress.unable.total > 0;
-    const isTold = known
-      ? known.isWhole && known.generation === resource.generation && reported.mayBeRefusedLater !== true
-      : this.isReported(index, resource) && !isRefused;
-    if (isTold) return;
-    const document = counted(key, resource.generation, progress);
-    this.counted.set(key, { generation: resource.generation, isWhole: acked >= total, isRefused, document });
+    const isReported = known
+      ? known.isApplied && known.generation === generation && !mayBecomeUnsupported
+      : this.isReported(index, resource) && !isUnsupported;
+    if (isReported) return;
+    const document = documentOf(key, generation, progress);
+    this.counted.set(key, { generation, isApplied: acked >= total, isUnsupported, document });
     this.evict();
   }
 
-  /** Counts that say least go first. What cannot be said is held back instead: nobody takes it for applied. */
+  /** Counts of supported resources go first. A resource whose counts have no room is held back: the global does not take it for applied. */
   private evict(): void {
-    if (this.counted.size <= MOST_COUNTED_ROUTES) return;
+    if (this.counted.size <= MAX_COUNTED_ROUTES) return;
     const all = [...this.counted];
-    const [key, { isRefused }] = all.find((each) => !each[1].isRefused) ?? all[0] ?? ['', { isRefused: false }];
+    const [key, { isUnsupported }] = all.find((each) => !each[1].isUnsupported) ??
+      all[0] ?? ['', { isUnsupported: false }];
     this.counted.delete(key);
-    if (isRefused) this.uncounted.add(key);
+    if (isUnsupported) this.uncounted.add(key);
   }
 
   private isReported(index: IndexReader, { id, origin }: Resource): boolean {
-    return this.said(index).some(
+    return this.storedRevisions(index).some(
       ({ kind, incarnation, revision }) =>
         kind === id.kind && incarnation === origin.incarnation && revision >= origin.revision,
     );
   }
 
-  private said(index: IndexReader): NonNullable<RouteInsightSpec['applied']> {
-    return this.reported(index)?.applied ?? [];
+  private storedRevisions(index: IndexReader): NonNullable<RouteInsightSpec['applied']> {
+    return this.stored(index)?.applied ?? [];
   }
 
-  private reported(index: IndexReader): RouteInsightSpec | undefined {
+  private stored(index: IndexReader): RouteInsightSpec | undefined {
     const held = index.get(routeInsightId(this.options.cp.zone));
     return held && RouteInsight.is(held) ? held.spec : undefined;
   }
@@ -239,20 +242,20 @@ export class ProgressReporter implements ControlLoop {
     return [{ type: 'put', id, expect: held?.revision ?? 'absent', labels, spec }];
   }
 
-  /** Where nothing is known of what has come, what was reported stays. */
+  /** Where it is not known what has come, the stored revision stays. */
   private applied(index: IndexReader): JsonObject[] {
     const lacking = this.oldestPending(index);
-    const said = this.said(index);
-    return [...this.newest].slice(-MOST_APPLIED).flatMap(([of, newest]) => {
+    const stored = this.storedRevisions(index);
+    return [...this.newest].slice(-MAX_APPLIED).flatMap(([of, newest]) => {
       const [kind = '', incarnation = ''] = of.split(' ');
-      const before = said.find((one) => one.kind === kind && one.incarnation === incarnation)?.revision;
+      const before = stored.find((one) => one.kind === kind && one.incarnation === incarnation)?.revision;
       const come = this.received(kind, incarnation, index) ?? before;
       if (come === undefined) return [];
       return [{ kind, incarnation, revision: Math.max(0, Math.min(newest, come, (lacking.get(of) ?? Infinity) - 1)) }];
     });
   }
 
-  /** The revision of the global up to which all resources of a kind are in the index. */
+  /** Returns the revision of the global up to which all resources of a kind are in the index. */
   private received(kind: string, incarnation: string, index: IndexReader): number | undefined {
     const position = this.options.positionOf(kind);
     if (!position || (index.point?.revision ?? -1) < position.stored) return undefined;
@@ -263,29 +266,40 @@ export class ProgressReporter implements ControlLoop {
   private oldestPending(index: IndexReader): ReadonlyMap<string, number> {
     const oldest = new Map<string, number>();
     for (const key of [...this.pending.keys(), ...this.uncounted]) {
-      const route = index.byIdentityKey(key);
-      if (!route) continue;
-      const { incarnation, revision } = route.origin;
-      const of = `${route.id.kind} ${incarnation}`;
+      const resource = index.byIdentityKey(key);
+      if (!resource) continue;
+      const { incarnation, revision } = resource.origin;
+      const of = `${resource.id.kind} ${incarnation}`;
       oldest.set(of, Math.min(oldest.get(of) ?? Infinity, revision));
     }
     return oldest;
   }
 }
 
-const NOTHING = { acked: 0, total: 0, waitingFor: [] };
-const NOBODY: ResourceProgress = { proxies: NOTHING, unable: NOTHING };
+const NOBODY: ApplyProgress = { proxies: { acked: 0, total: 0, waiting: [] }, unsupported: NONE_UNSUPPORTED };
 
-function counted(route: string, generation: number, { proxies, unable }: ResourceProgress): JsonObject {
-  const form = ({ acked, total, waitingFor }: ResourceProgress['proxies']): JsonObject => ({
-    acked,
-    total,
-    ...(waitingFor.length > 0 ? { waitingFor: waitingFor.map((name) => name.slice(0, 256)) } : {}),
-  });
-  return { route, generation, proxies: form(proxies), unable: form(unable) };
+/** `unable` is for globals of older versions, which read names; newer ones decide by `unsupported`. */
+function documentOf(route: string, generation: number, { proxies, unsupported }: ApplyProgress): JsonObject {
+  const { counts, first, total } = unsupported;
+  const typed = counts.map(({ mode, isTcpPassthrough, count }) => ({
+    mode,
+    count,
+    ...(isTcpPassthrough && { tcpPassthrough: true }),
+  }));
+  return {
+    route,
+    generation,
+    proxies: { acked: proxies.acked, total: proxies.total, ...namesField(proxies.waiting.map(formatWaiting)) },
+    unable: { acked: 0, total, ...namesField(first.map(formatUnsupported)) },
+    ...(typed.length > 0 && { unsupported: typed }),
+  };
 }
 
-/** What a zone with a global reports, as a control loop for one term, which ends with `signal`. */
+function namesField(names: readonly string[]): JsonObject {
+  return names.length > 0 ? { waitingFor: names.map((name) => name.slice(0, MAX_NAME_LENGTH)) } : {};
+}
+
+/** Returns the report of a zone with a global as a control loop for one term, which ends with `signal`. */
 export function createProgressReporter(
   options: ProgressReporterOptions,
   { signal }: { readonly signal: AbortSignal },

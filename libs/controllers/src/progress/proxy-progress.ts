@@ -1,32 +1,35 @@
+import { identityKey } from '@causeway/resources';
 import type { KnownProxy } from '../proxies/known-proxies';
 import type { ProxyDirectory } from '../proxies/proxy-directory';
-import { identityKey } from '@causeway/resources';
-import { planeOf } from './planes';
-import { unableName, type Concerned, type Needs, type Progress, type ResourceProgress } from './progress';
+import type { ApplyProgress, ApplyRequirement, WaitingProxy } from './apply-progress';
+import { formatUnsupported } from './progress-text';
+import { readProxyMode } from './proxy-modes';
+import {
+  MAX_NAMES,
+  sumUnsupported,
+  type UnsupportedCount,
+  type UnsupportedProxies,
+  type UnsupportedProxy,
+} from './unsupported-proxies';
 
 /** A proxy and the revision of the log up to which it has applied everything; -1 where that is not known. */
-interface Applied {
-  readonly name: string;
+interface AppliedProxy extends WaitingProxy {
   readonly revision: number;
 }
 
-/** The connected proxies that something concerns, split by whether they can obey it. */
-interface View {
+/** The connected proxies of a selection, split by whether they support the required features. */
+interface ProxyView {
   /** The one that lags furthest first. */
-  readonly able: readonly Applied[];
-  readonly unable: Progress;
+  readonly supporting: readonly AppliedProxy[];
+  readonly unsupported: UnsupportedProxies;
 }
 
-const MOST_WAITING = 3;
-/** Who is named where nothing stands between callers and what is outside the mesh. */
-const NO_EGRESS = 'MeshExternalServices (no zone egress is connected)';
-
 /**
- * Who in a zone has applied something, by what replicas report of its proxies. A view, of those that something concerns and what it
- * needs, is made once for each read of the directory.
+ * Counts who in a zone has applied something, from what replicas report of its proxies. One view for each selection and set of features
+ * is made after each read of the directory.
  */
 export class ProxyProgress {
-  private readonly views = new Map<string, View>();
+  private readonly views = new Map<string, ProxyView>();
   private byMesh = new Map<string, KnownProxy[]>();
   private egresses: KnownProxy[] = [];
   private readAt: number | undefined;
@@ -38,26 +41,26 @@ export class ProxyProgress {
     return this.proxies.isLoaded;
   }
 
-  /** Who has applied what the log held at `revision`. After the first question, logarithmic in the proxies of the view. */
-  of(concerned: Concerned, needs: Needs, revision: number): ResourceProgress {
-    const { able, unable } = this.view(concerned, needs);
-    const lacking = firstAtLeast(able, revision);
-    const waitingFor = able.slice(0, Math.min(lacking, MOST_WAITING)).map(({ name }) => name);
-    return { proxies: { acked: able.length - lacking, total: able.length, waitingFor }, unable };
+  /** Returns who has applied what the log held at `revision`. After the first call, logarithmic in the proxies of the view. */
+  of(requirement: ApplyRequirement, revision: number): ApplyProgress {
+    const { supporting, unsupported } = this.view(requirement);
+    const lacking = countBelow(supporting, revision);
+    const waiting = supporting.slice(0, Math.min(lacking, MAX_NAMES)).map(({ proxy }) => ({ proxy }));
+    return { proxies: { acked: supporting.length - lacking, total: supporting.length, waiting }, unsupported };
   }
 
-  private view(concerned: Concerned, needs: Needs): View {
+  private view(requirement: ApplyRequirement): ProxyView {
     this.refresh();
-    const key = viewKey(concerned, needs);
+    const key = viewKey(requirement);
     const known = this.views.get(key);
     if (known) return known;
-    const { mesh, namespace, some, leaves = false } = concerned;
-    const inView = (this.byMesh.get(mesh) ?? []).filter(({ facts: { owner } }) => {
+    const { mesh, namespace, some, includesEgresses = false } = requirement.selection;
+    const dataplanes = (this.byMesh.get(mesh) ?? []).filter(({ facts: { owner } }) => {
       if (!owner || (namespace !== undefined && owner.namespace !== namespace)) return false;
       return some === undefined || some.has(identityKey(owner));
     });
-    const isUnguarded = leaves && this.egresses.length === 0;
-    const view = viewOf([...inView, ...(leaves ? this.egresses : [])], needs, isUnguarded ? [NO_EGRESS] : []);
+    const selected = includesEgresses ? [...dataplanes, ...this.egresses] : dataplanes;
+    const view = viewOf(selected, requirement, includesEgresses && this.egresses.length === 0);
     this.views.set(key, view);
     return view;
   }
@@ -80,26 +83,50 @@ export class ProxyProgress {
   }
 }
 
-/** What names a view. */
-export function viewKey({ mesh, namespace = '', some, leaves = false }: Concerned, { key }: Needs): string {
-  return `${mesh} ${namespace} ${some?.key ?? ''} ${leaves} ${key}`;
+/** Returns the key of a view: equal for requirements that select the same proxies and need the same features. */
+export function viewKey({ selection, features }: ApplyRequirement): string {
+  const { mesh, namespace = '', some, includesEgresses = false } = selection;
+  return `${mesh} ${namespace} ${some?.key ?? ''} ${includesEgresses} ${features.key}`;
 }
 
-/** `lacking`: the names of what cannot obey although it is no proxy. */
-function viewOf(proxies: readonly KnownProxy[], { isAble }: Needs, lacking: readonly string[]): View {
-  const able: Applied[] = [];
-  const unable: string[] = [...lacking];
+function viewOf(
+  proxies: readonly KnownProxy[],
+  { features }: Pick<ApplyRequirement, 'features'>,
+  lacksEgress: boolean,
+): ProxyView {
+  const supporting: AppliedProxy[] = [];
+  const unsupported: UnsupportedProxy[] = lacksEgress ? [{ type: 'noEgress' }] : [];
   for (const { proxy, facts, revision } of proxies) {
-    if (!isAble(planeOf(facts), facts)) unable.push(unableName(proxy, facts));
-    else able.push({ name: proxy, revision: facts.isSettled ? (facts.applied ?? revision) : -1 });
+    const mode = readProxyMode(facts);
+    const reason = facts.bytesOnly;
+    if (features.isSupported(mode, reason !== undefined))
+      supporting.push({ proxy, revision: facts.isSettled ? (facts.applied ?? revision) : -1 });
+    else
+      unsupported.push({ type: 'proxy', proxy, mode, ...(reason !== undefined && { tcpPassthroughReason: reason }) });
   }
-  const waitingFor = unable.sort().slice(0, MOST_WAITING);
-  able.sort((a, b) => a.revision - b.revision || (a.name < b.name ? -1 : 1));
-  return { able, unable: { acked: 0, total: unable.length, waitingFor } };
+  supporting.sort((a, b) => a.revision - b.revision || (a.proxy < b.proxy ? -1 : 1));
+  return { supporting, unsupported: summarise(unsupported) };
 }
 
-/** How many of the sorted proxies lack the revision. */
-function firstAtLeast(sorted: readonly Applied[], revision: number): number {
+function summarise(unsupported: readonly UnsupportedProxy[]): UnsupportedProxies {
+  const named = unsupported.map((one) => ({ one, name: formatUnsupported(one) }));
+  named.sort((a, b) => (a.name < b.name ? -1 : 1));
+  return {
+    total: unsupported.length,
+    counts: sumUnsupported(unsupported.map(countOf)),
+    first: named.slice(0, MAX_NAMES).map(({ one }) => one),
+  };
+}
+
+function countOf(unsupported: UnsupportedProxy): UnsupportedCount {
+  if (unsupported.type !== 'proxy')
+    return { mode: unsupported.type === 'noEgress' ? 'noEgress' : 'unknown', isTcpPassthrough: false, count: 1 };
+  const { mode, tcpPassthroughReason } = unsupported;
+  return { mode, isTcpPassthrough: tcpPassthroughReason !== undefined, count: 1 };
+}
+
+/** Returns how many of the sorted proxies are below the revision. */
+function countBelow(sorted: readonly AppliedProxy[], revision: number): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {
     const middle = (low + high) >>> 1;

@@ -1,20 +1,20 @@
 import type { ProxyDirectory } from '../proxies/proxy-directory';
-import type { Asked, ProgressSource, ResourceProgress } from './progress';
+import type { ApplyProgress, ProgressQuery, ProgressSource } from './apply-progress';
 import { ProxyProgress } from './proxy-progress';
-import { Refusals } from './refusals';
+import { UnsupportedWatch } from './unsupported-watch';
 
-/** Who has applied what a zone made: the zone's own proxies. */
+/** Counts who has applied what a zone made: the zone's own proxies. */
 export class ZoneProgress implements ProgressSource {
-  readonly refusals: Refusals;
+  readonly unsupported: UnsupportedWatch;
   private readonly counts: ProxyProgress;
 
   constructor(private readonly proxies: Pick<ProxyDirectory, 'isLoaded' | 'all' | 'storeNow' | 'changesSince'>) {
     this.counts = new ProxyProgress(proxies);
-    this.refusals = new Refusals(this.counts);
+    this.unsupported = new UnsupportedWatch(this.counts);
   }
 
-  of({ concerned, needs, since }: Asked): ResourceProgress | undefined {
-    return this.counts.isLoaded ? this.counts.of(concerned, needs, since) : undefined;
+  of(query: ProgressQuery): ApplyProgress | undefined {
+    return this.counts.isLoaded ? this.counts.of(query, query.since) : undefined;
   }
 
   get version(): string {

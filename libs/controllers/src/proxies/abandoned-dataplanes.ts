@@ -20,13 +20,13 @@ const HELD_FROM = 10;
 const HELD_PART = 0.3;
 /** A held Dataplane goes after so long, ms (as Kuma 2.14 removes proxies that are offline). */
 const HELD_FOR = 72 * 3_600_000;
-/** How often a held Dataplane is looked at, ms. */
-const LOOK_AGAIN = 60_000;
+/** How often a held Dataplane is examined, ms. */
+const POLL_INTERVAL = 60_000;
 
 /**
  * Removes Dataplanes that proxies registered and whose proxy has no stream at any replica: the replica that would have removed
  * such a Dataplane ended before its proxy did (docs/reference/proxies.md, Registered Dataplanes). The time counts from when this
- * leader looked first, so a control plane that was away removes nobody; a proxy that comes back writes its Dataplane anew.
+ * leader examined it first, so a control plane that was away removes nobody; a proxy that comes back writes its Dataplane anew.
  */
 export class AbandonedDataplanesReconciler implements KeyedReconciler {
   readonly name = 'abandoned-dataplanes';
@@ -85,7 +85,7 @@ export class AbandonedDataplanesReconciler implements KeyedReconciler {
     const since = this.absentSince.get(key) ?? now;
     this.absentSince.set(key, since);
     if (now < since + after) return { dueAt: since + after };
-    if (this.holds() && now < since + HELD_FOR) return { dueAt: now + LOOK_AGAIN };
+    if (this.holds() && now < since + HELD_FOR) return { dueAt: now + POLL_INTERVAL };
     return { change: { type: 'delete', id: dataplane.id, expect: dataplane.revision } };
   }
 

@@ -12,7 +12,7 @@ export interface ProxyReplica extends Omit<ReplicaSessions, 'sessions' | 'now'> 
   readonly isLive: boolean;
 }
 
-/** What one replica stored of a proxy. */
+/** A session of a proxy as one replica stored it. */
 export interface SessionAtReplica {
   readonly replica: ProxyReplica;
   readonly session: StoredProxySession;
@@ -38,7 +38,7 @@ export function isLiveReplica({ isEnd, seenAt, now }: Pick<ReplicaSessions, 'isE
   return !isEnd && now - seenAt <= REPLICA_EXPIRY;
 }
 
-/** The session that stands for a proxy: of the connected ones the newest, else the one that was seen last. */
+/** Returns the session that stands for a proxy: of the connected ones the newest, else the one that was seen last. */
 function standingSession(
   sessions: readonly [SessionAtReplica, ...SessionAtReplica[]],
 ): SessionAtReplica & { readonly connected: boolean } {
@@ -50,7 +50,7 @@ function standingSession(
   return { ...standing, connected: connected.length > 0 };
 }
 
-/** The proxy of these sessions. */
+/** Returns the proxy of these sessions. */
 export function knownProxy(sessions: readonly [SessionAtReplica, ...SessionAtReplica[]]): KnownProxy {
   const standing = standingSession(sessions);
   const { session, replica, connected } = standing;
@@ -88,12 +88,12 @@ function isConnected({ replica, session }: SessionAtReplica): boolean {
   return session.connected && replica.isLive;
 }
 
-/** When a replica saw the proxy last: now, or when it left, or when the replica reported last. */
+/** Returns when a replica saw the proxy last: now, or when it left, or when the replica reported last. */
 function lastSeenOf({ replica, session }: SessionAtReplica): number {
   return session.connected ? replica.seenAt : session.changedAt;
 }
 
-/** Until when a proxy that is gone may still use what it held, ms by the store's clock. */
+/** Returns until when a proxy that is gone may still use what it held, ms by the store's clock. */
 function heldUntil(at: SessionAtReplica): number {
   const { certificate } = at.session.facts;
   return certificate ? certificate.end + CLOCK_SLACK : lastSeenOf(at) + HELD_WITHOUT_CERTIFICATE;
@@ -103,17 +103,17 @@ function heldUntil(at: SessionAtReplica): number {
 const HALF_OPEN = 2 * 60_000;
 /**
  * A replica that is gone without a word may still serve proxies, cut off from the store, and may have served some between two
- * reports. It is believed to end within a day, and what it told to be in use for another, ms.
+ * reports. It is believed to end within a day, and the resources that it sent to be in use for another, ms.
  */
 const REPLICA_HELD = 2 * HELD_WITHOUT_CERTIFICATE;
 
-/** Whether what a replica told its proxies may still be in use though nothing is known of them. */
+/** Whether resources that a replica sent to its proxies may still be in use though nothing is known of the proxies. */
 export function mayBeInUse({ isLive, isEnd, seenAt }: ProxyReplica, now: number): boolean {
   return isLive || (!isEnd && seenAt + REPLICA_HELD > now);
 }
 
 /**
- * The revision up to which every proxy of a zone applies all changes: connected, or gone for less than its certificate lives (24 h
+ * Returns the revision up to which every proxy of a zone applies all changes: connected, or gone for less than its certificate lives (24 h
  * without one). A replica counts as a proxy of its own: some may have come and gone between two reports. Infinity where there is
  * nobody; -1 where what somebody holds is unknown (docs/design.md §9, I11). `incarnation`: that of the log; what was reported of
  * another one does not compare.
@@ -135,16 +135,16 @@ export function appliedFloor(
   return floor;
 }
 
-/** Who may still use what was changed up to a revision of the log: how many, and the first of them by name. */
+/** The proxies and replicas that may still use resources which were changed up to a revision of the log: how many, and the first by name. */
 export interface WaitedFor {
   readonly count: number;
   readonly names: readonly string[];
 }
 
-/** Most that are named. */
-const MOST_NAMED = 5;
+/** Names in a list. */
+const MAX_NAMED = 5;
 
-/** The proxies because of which `appliedFloor` is below a revision, and replicas that are gone without a word. */
+/** Returns the proxies because of which `appliedFloor` is below a revision, and replicas that are gone without a word. */
 export function waitedFor(
   zone: Parameters<typeof appliedFloor>[0],
   at: Parameters<typeof appliedFloor>[1],
@@ -160,12 +160,12 @@ export function waitedFor(
     isBehind({ replicas: [replica], proxies: [] }) ? [`control plane ${replica.instance}`] : [],
   );
   const all = [...proxies.sort(), ...replicas.sort()];
-  return { count: all.length, names: all.slice(0, MOST_NAMED) };
+  return { count: all.length, names: all.slice(0, MAX_NAMED) };
 }
 
 /**
- * The sessions of a proxy that may tell what it holds: those that are connected; those that ended lately, for another one may only
- * seem to be connected; and, where none is connected that is known to hold what it was told, those that were there last.
+ * Returns the sessions of a proxy that may show what it holds: those that are connected; those that ended lately, for another one may only
+ * seem to be connected; and, where none is connected that is known to hold what it was sent, those that were there last.
  */
 function sessionsInUse(sessions: readonly SessionAtReplica[], now: number): readonly SessionAtReplica[] {
   const settled = sessions.filter(({ session }) => session.facts.isSettled);
@@ -181,7 +181,7 @@ function sessionsInUse(sessions: readonly SessionAtReplica[], now: number): read
   });
 }
 
-/** Whether what a session says can be forgotten. */
+/** Whether a session can be forgotten. */
 export function isSessionOver(at: SessionAtReplica, all: readonly SessionAtReplica[], now: number): boolean {
   if (isConnected(at) || sessionsInUse(all, now).includes(at)) return false;
   return heldUntil(at) < now || all.some(isConnected);
@@ -191,7 +191,7 @@ export function isSessionOver(at: SessionAtReplica, all: readonly SessionAtRepli
 const SECRETS = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret';
 
 /**
- * What a connected proxy has accepted of the trust that it needs, by mesh: of its own, an egress of each that leaves through it. Empty
+ * Returns the authorities that a connected proxy has accepted of the trust that it needs, by mesh: of its own, an egress of each that leaves through it. Empty
  * for a proxy that asks for none, as ingresses do: they read no certificate.
  */
 export function acceptedTrustOf({ connected, facts }: KnownProxy): ReadonlyMap<string, readonly string[]> {
@@ -202,7 +202,7 @@ export function acceptedTrustOf({ connected, facts }: KnownProxy): ReadonlyMap<s
 }
 
 /**
- * The connected proxies, of all replicas, that have not accepted a trust with this authority; sorted. Proxies that ask for no trust
+ * Returns the connected proxies, of all replicas, that have not accepted a trust with this authority; sorted. Proxies that ask for no trust
  * need none. `isConcerned` says of which meshes the trust is to hold it; of all without it.
  */
 export function proxiesWithoutAuthority(

@@ -7,8 +7,9 @@ import {
   type Condition,
   type Resource,
 } from '@causeway/resources';
-import { xdsTypeName, type IndexChange, type IndexReader, type PatchChange, type ProxyFault } from '@causeway/store';
-import { NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
+import { xdsTypeName, type IndexChange, type PatchChange, type ProxyFault } from '@causeway/store';
+import { KeyedLoop, NO_KEYS, RESCAN, type Keys } from '@causeway/loops';
+import { StatusReconciler, type StatusMoment, type StatusPlan, type StatusPlanner } from '../status/status-reconciler';
 import { isProxyGone, type KnownProxy } from './known-proxies';
 import type { ProxyDirectory } from './proxy-directory';
 
@@ -18,7 +19,7 @@ const REJECTED_BY_PROXY = 'RejectedByProxy';
 const BREAKS_ENVOY_RULES = 'BreaksEnvoyRules';
 
 /**
- * The condition that the proxy of a Dataplane, ingress or egress has been told and has acked everything, up to the generation in
+ * The condition that the proxy of a Dataplane, ingress or egress was sent everything and has acked it, up to the generation in
  * `observedGeneration`. Absent where no proxy was seen.
  */
 const PROGRAMMED = 'Programmed';
@@ -26,22 +27,20 @@ const PROGRAMMED = 'Programmed';
 const PROXY_GONE = 'ProxyGone';
 
 const FAULTS: readonly string[] = [REJECTED_BY_PROXY, BREAKS_ENVOY_RULES];
-/** Whose proxies have conditions. */
+/** The kinds that have a proxy. */
 const PROXY_KINDS: readonly string[] = ['Dataplane', 'ZoneIngress', 'ZoneEgress'];
-/** How often it is looked again whether a proxy has acked, or has come back, ms. */
-const LOOK_AGAIN = 1_000;
 /** Faults that a condition spells out; the others are counted. */
-const MOST_SHOWN = 3;
-const LONGEST_REASON = 300;
+const MAX_SHOWN = 3;
+const MAX_REASON_LENGTH = 300;
 
-/** What the conditions of a proxy's resource are made of. */
+/** The proxy of a resource at one moment. */
 interface ProxyView {
   /** Undefined where no proxy was seen, or none for long. */
   readonly proxy: KnownProxy | undefined;
   readonly isGone: boolean;
 }
 
-/** The patch that brings the conditions of a proxy's resource up to date; undefined when they are. */
+/** Returns the patch that brings the conditions of a proxy's resource up to date; undefined when they are. */
 function planProxyConditions(resource: Resource, view: ProxyView, now: number): PatchChange | undefined {
   const { id, revision, generation, status: before = {} } = resource;
   const facts = view.proxy?.facts;
@@ -60,7 +59,7 @@ function planProxyConditions(resource: Resource, view: ProxyView, now: number): 
   return status === before ? undefined : { type: 'patch', id, expect: revision, status };
 }
 
-/** Undefined where what is written stays: nothing more is known. */
+/** Undefined where nothing more is known: the written condition stays. */
 function programmedCondition({ generation, revision }: Resource, { proxy, isGone }: ProxyView): Condition | undefined {
   if (!proxy) return undefined;
   const of = { type: PROGRAMMED, observedGeneration: generation };
@@ -80,12 +79,12 @@ function programmedCondition({ generation, revision }: Resource, { proxy, isGone
   return { ...of, status: 'True', reason: 'Programmed', message: 'its proxy has acked everything' };
 }
 
-/** The revision up to which a connected proxy has applied all changes; -1 where that is not known. */
+/** Returns the revision up to which a connected proxy has applied all changes; -1 where that is not known. */
 function appliedBy({ facts, revision }: KnownProxy): number {
   return facts.isSettled ? (facts.applied ?? revision) : -1;
 }
 
-/** Whether what is to be written may change although nothing is told of the proxy. */
+/** Whether the conditions may change although no replica reports anything new of the proxy. */
 function isPending({ generation, status }: Resource, { proxy, isGone }: ProxyView): boolean {
   if (!proxy || isGone) return false;
   if (!proxy.connected) return true;
@@ -94,7 +93,7 @@ function isPending({ generation, status }: Resource, { proxy, isGone }: ProxyVie
   return written?.['status'] !== 'True' || written['observedGeneration'] !== generation;
 }
 
-/** Whether it is written that the proxy of a Dataplane, ingress or egress is gone. */
+/** Whether the written status says that the proxy of a Dataplane, ingress or egress is gone. */
 export function isWrittenGone({ status }: Pick<Resource, 'status'>): boolean {
   return conditionOf(status, PROGRAMMED)?.['reason'] === PROXY_GONE;
 }
@@ -106,56 +105,63 @@ function conditions(
   observedGeneration: number,
 ): readonly Condition[] {
   if (faults.length === 0) return [];
-  const lines = faults.slice(0, MOST_SHOWN).map(describeFault);
+  const lines = faults.slice(0, MAX_SHOWN).map(describeFault);
   const more = faults.length > lines.length ? [`and ${faults.length - lines.length} more`] : [];
   return [{ type, status: 'True', reason, message: [...lines, ...more].join('; '), observedGeneration }];
 }
 
 function describeFault({ type, name, version, reason }: ProxyFault): string {
   const at = version === undefined ? '' : ` (version ${version})`;
-  return `${xdsTypeName(type)} ${name}${at}: ${shortened(reason, LONGEST_REASON, '…')}`;
+  return `${xdsTypeName(type)} ${name}${at}: ${shortened(reason, MAX_REASON_LENGTH, '…')}`;
 }
 
 /**
- * Says at each Dataplane and ingress of the zone which resources its proxy rejected, and which were not sent to it because they
- * break Envoy's rules, until it accepts them (docs/reference/proxies.md). A resource whose proxy is served without faults is never
- * written.
+ * Plans the conditions of the Dataplanes, ingresses and egresses of a zone: which resources the proxy rejected, and which were not sent
+ * because they break Envoy's rules, until it accepts them (docs/reference/proxies.md). A resource whose proxy is served without faults is
+ * never written.
  */
-export class ProxyConditionsReconciler implements KeyedReconciler {
+class ProxyConditionsPlanner implements StatusPlanner {
   readonly name = 'proxies';
-  readonly looksOutside = true;
-  private lookedAt: number | undefined;
+  readonly kinds = PROXY_KINDS;
   private ledSince: number | undefined;
 
   constructor(
     private readonly zone: string,
-    private readonly proxies: Pick<ProxyDirectory, 'isLoaded' | 'ofOwner' | 'changesSince' | 'storeNow'>,
+    private readonly proxies: Pick<ProxyDirectory, 'isLoaded' | 'ofOwner' | 'storeNow'>,
   ) {}
 
-  *seed(index: IndexReader): Iterable<Keys> {
-    for (const kind of PROXY_KINDS)
-      for (const { id } of index.ofKind(kind)) yield id.zone === this.zone ? [identityKey(id)] : NO_KEYS;
+  get isReady(): boolean {
+    return this.proxies.isLoaded;
+  }
+
+  writes({ id }: Pick<Resource, 'id'>): boolean {
+    return PROXY_KINDS.includes(id.kind) && id.zone === this.zone;
   }
 
   keysOf({ id, key, after }: IndexChange): Keys {
-    return PROXY_KINDS.includes(id.kind) && id.zone === this.zone && after ? [key] : NO_KEYS;
+    return after && this.writes({ id }) ? [key] : NO_KEYS;
   }
 
-  outsideKeys(): readonly (string | typeof RESCAN)[] {
-    if (!this.proxies.isLoaded) return NO_KEYS;
-    const { next, owners } = this.proxies.changesSince(this.lookedAt);
-    this.lookedAt = next;
-    return owners === 'all' ? [RESCAN] : owners;
-  }
-
-  reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
-    const resource = index.byIdentityKey(key);
+  plan(resource: Resource, { now }: StatusMoment): StatusPlan {
     this.ledSince ??= now;
-    if (!resource || !this.proxies.isLoaded) return undefined;
-    const proxy = this.proxies.ofOwner(key);
+    const proxy = this.proxies.ofOwner(identityKey(resource.id));
     const at = { storeNow: this.proxies.storeNow, ledFor: now - this.ledSince };
     const view = { proxy, isGone: proxy !== undefined && isProxyGone(proxy, at) };
-    const dueAt = isPending(resource, view) ? now + LOOK_AGAIN : undefined;
-    return { change: planProxyConditions(resource, view, now), dueAt };
+    return { change: planProxyConditions(resource, view, now), isPending: isPending(resource, view) };
   }
+}
+
+/** Returns the conditions of the proxies of a zone as a control loop. */
+export function createProxyConditionsLoop(
+  zone: string,
+  proxies: Pick<ProxyDirectory, 'isLoaded' | 'ofOwner' | 'changesSince' | 'storeNow'>,
+): KeyedLoop {
+  let readUpTo: number | undefined;
+  const takeOutside = (): readonly (string | typeof RESCAN)[] => {
+    if (!proxies.isLoaded) return NO_KEYS;
+    const { next, owners } = proxies.changesSince(readUpTo);
+    readUpTo = next;
+    return owners === 'all' ? [RESCAN] : owners;
+  };
+  return new KeyedLoop(new StatusReconciler({ planner: new ProxyConditionsPlanner(zone, proxies), takeOutside }));
 }

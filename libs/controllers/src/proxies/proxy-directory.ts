@@ -21,24 +21,24 @@ export interface ProxyDirectoryOptions {
 }
 
 /** How often the sessions are read, ms. */
-const READ_EVERY = 1_000;
-/** Each so many reads are of everything: what was forgotten is in no other. */
-const WHOLE_EVERY = 600;
-/** Most sessions that one statement forgets. */
-const MOST_FORGOTTEN = 1_000;
+const READ_INTERVAL = 1_000;
+/** One of so many reads is of everything: only that shows what was forgotten. */
+const READS_PER_WHOLE = 600;
+/** Sessions that one statement forgets. */
+const MAX_FORGOTTEN = 1_000;
 
 interface Replica {
   state: ProxyReplica;
   readonly sessions: Map<string, StoredProxySession>;
 }
 
-/** Is called with the identity keys of Dataplanes and ingresses of whose proxies something is known anew. */
+/** Is called with the identity keys of the Dataplanes and ingresses whose proxies have changed. */
 export type ProxyListener = (owners: ReadonlySet<string>) => void;
 
-/** Most changes that are remembered; who lags behind looks at everything. */
-const MOST_CHANGES = 10_000;
+/** Changes that are remembered; a reader that lags further behind reads everything. */
+const MAX_CHANGES = 10_000;
 
-/** Of whose proxies something is known anew: identity keys of Dataplanes and ingresses; `all` where that is too much to tell. */
+/** The owners of changed proxies: identity keys of Dataplanes and ingresses; `all` where they are too many. */
 export interface ProxyChanges {
   /** Where to ask from next. */
   readonly next: number;
@@ -75,26 +75,26 @@ export class ProxyDirectory {
         if (!this.isFailing) logger.warn('sessions of proxies could not be read', { error: errorText(error) });
         this.isFailing = true;
       }
-      await clock.sleep(READ_EVERY, signal);
+      await clock.sleep(READ_INTERVAL, signal);
     }
   }
 
   /** Reads what has changed. Throws Unavailable. */
   async refresh(): Promise<void> {
-    const isWhole = this.reads % WHOLE_EVERY === 0;
+    const isWhole = this.reads % READS_PER_WHOLE === 0;
     const known = isWhole ? [] : [...this.replicas].map(([instance, { state }]) => [instance, state.version] as const);
     const read = await this.options.store.read(new Map(known));
     this.reads += 1;
     this.floors = undefined;
-    const touched = new Set<string>();
+    const changed = new Set<string>();
     const found = new Set(read.map(({ instance }) => instance));
     for (const [instance, { sessions }] of this.replicas)
       if (!found.has(instance)) {
-        for (const proxy of sessions.keys()) touched.add(proxy);
+        for (const proxy of sessions.keys()) changed.add(proxy);
         this.replicas.delete(instance);
       }
-    for (const replica of read) this.take(replica, isWhole, touched);
-    this.tell(touched);
+    for (const replica of read) this.take(replica, isWhole, changed);
+    this.announce(changed);
   }
 
   /** False before the first read: nobody is known, and nothing is to be concluded from that. */
@@ -139,8 +139,8 @@ export class ProxyDirectory {
   }
 
   /**
-   * The revision up to which every replica that lives has told of all its proxies: one that connected before a change up to here is known.
-   * -1 where a replica tells nothing yet or none lives; Infinity where there never was one.
+   * Returns the revision up to which every replica that lives has reported all its proxies: one that connected before a change up to here is known.
+   * -1 where a replica reports nothing yet or none lives; Infinity where there never was one.
    */
   heardUpTo(incarnation: string): number {
     if (!this.isLoaded) return -1;
@@ -150,31 +150,31 @@ export class ProxyDirectory {
     return Math.min(...live.map((each) => (each.incarnation === incarnation ? each.revision : -1)));
   }
 
-  /** Because of whom `floor` is below a revision; linear in all proxies. */
+  /** Returns the proxies because of which `floor` is below a revision; linear in all proxies. */
   waitedFor(incarnation: string, revision: number): WaitedFor {
     return waitedFor(this.everything(), { now: this.now, incarnation }, revision);
   }
 
-  /** What has changed since a former answer; everything for who asks for the first time. */
+  /** Returns the changes since a former answer; everything at the first call. */
   changesSince(before: number | undefined): ProxyChanges {
     const next = this.forgotten + this.changes.length;
     if (before === undefined || before < this.forgotten) return { next, owners: 'all' };
     return { next, owners: this.changes.slice(before - this.forgotten) };
   }
 
-  /** Forgets sessions and replicas that mean nothing any more; a leader's chore. Throws Unavailable. */
+  /** Forgets sessions and replicas that are over; a periodic task of the leader. Throws Unavailable. */
   async sweep(): Promise<void> {
     const { store } = this.options;
     const over = [...this.merged.keys()].flatMap((proxy) => this.overSessions(proxy));
-    for (let from = 0; from < over.length; from += MOST_FORGOTTEN)
-      await store.forget(over.slice(from, from + MOST_FORGOTTEN));
-    const touched = new Set<string>();
+    for (let from = 0; from < over.length; from += MAX_FORGOTTEN)
+      await store.forget(over.slice(from, from + MAX_FORGOTTEN));
+    const changed = new Set<string>();
     for (const { instance, proxy, version } of over) {
       const sessions = this.replicas.get(instance)?.sessions;
       if (sessions?.get(proxy)?.version === version) sessions.delete(proxy);
-      touched.add(proxy);
+      changed.add(proxy);
     }
-    this.tell(touched);
+    this.announce(changed);
     const gone = [...this.replicas.values()].filter(
       ({ state, sessions }) => !mayBeInUse(state, this.now) && sessions.size === 0,
     );
@@ -187,23 +187,23 @@ export class ProxyDirectory {
     return { replicas, proxies: [...this.merged.keys()].map((proxy) => this.sessionsOf(proxy)) };
   }
 
-  private take({ sessions: written, now, ...replica }: ReplicaSessions, isWhole: boolean, touched: Set<string>): void {
+  private take({ sessions: written, now, ...replica }: ReplicaSessions, isWhole: boolean, changed: Set<string>): void {
     this.now = now;
     const before = this.replicas.get(replica.instance);
     const state = { ...replica, isLive: isLiveReplica({ ...replica, now }) };
     const sessions = before?.sessions ?? new Map<string, StoredProxySession>();
-    if (isWhole || state.isLive !== before?.state.isLive) for (const proxy of sessions.keys()) touched.add(proxy);
+    if (isWhole || state.isLive !== before?.state.isLive) for (const proxy of sessions.keys()) changed.add(proxy);
     if (isWhole) sessions.clear();
     for (const session of written) {
       sessions.set(session.proxy, session);
-      touched.add(session.proxy);
+      changed.add(session.proxy);
     }
     this.replicas.set(replica.instance, { state, sessions });
   }
 
-  private tell(touched: Iterable<string>): void {
+  private announce(changed: Iterable<string>): void {
     const owners = new Set<string>();
-    for (const proxy of touched) {
+    for (const proxy of changed) {
       const [first, ...others] = this.sessionsOf(proxy);
       const before = this.merged.get(proxy);
       const after = first && knownProxy([first, ...others]);
@@ -223,7 +223,7 @@ export class ProxyDirectory {
     if (owners.size === 0) return;
     for (const listener of this.listeners) listener(owners);
     this.changes.push(...owners);
-    const tooMany = this.changes.length - MOST_CHANGES;
+    const tooMany = this.changes.length - MAX_CHANGES;
     if (tooMany <= 0) return;
     this.changes = this.changes.slice(tooMany);
     this.forgotten += tooMany;

@@ -7,7 +7,7 @@ import { dataplane, idOf, LoopHarness, put, type Replica } from '../../../../tes
 import { AvailabilityReconciler } from '../availability/availability-reconciler';
 import { KeyedLoop } from '@causeway/loops';
 import { EntranceHealthReconciler } from './entrance-health';
-import { ProxyConditionsReconciler } from './proxy-conditions';
+import { createProxyConditionsLoop } from './proxy-conditions';
 import { ProxyDirectory } from './proxy-directory';
 import { proxiesWithoutAuthority } from './known-proxies';
 
@@ -45,12 +45,11 @@ describe('what loops make of the proxies of a zone', () => {
     replica = harness.replica();
     sessions = new MemoryProxySessions(new MemoryDisk({ clock }));
     directory = new ProxyDirectory({ store: sessions, clock, logger: silentLogger });
-    const loops = [
-      new AvailabilityReconciler('east', directory),
-      new ProxyConditionsReconciler('east', directory),
-      new EntranceHealthReconciler('east'),
-    ];
-    await replica.lead(loops.map((loop) => new KeyedLoop(loop)));
+    await replica.lead([
+      new KeyedLoop(new AvailabilityReconciler('east', directory)),
+      createProxyConditionsLoop('east', directory),
+      new KeyedLoop(new EntranceHealthReconciler('east')),
+    ]);
     const inbound = [{ port: 80, tags: { app: 'web' } }];
     await harness.write(
       ...['web-1', 'web-2'].map((name) => dataplane(name, inbound)),

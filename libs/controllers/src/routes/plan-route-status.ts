@@ -7,7 +7,7 @@ import { conditionsOfEntry, withEntries, type EntryList, type StatusWriter } fro
 const PARENTS: EntryList = { field: 'parents', refField: 'parentRef', most: 32 };
 
 /**
- * The patch that brings the entries of one controller in `status.parents` of a route up to date (T002-04, T002-48); undefined where
+ * Returns the patch that brings the entries of one controller in `status.parents` of a route up to date (T002-04, T002-48); undefined where
  * they are.
  */
 export function planRouteStatus(
@@ -20,7 +20,7 @@ export function planRouteStatus(
   return status === before ? undefined : { type: 'patch', id, expect: revision, status };
 }
 
-/** The conditions that a controller wrote for a parentRef in the form of `parentStatuses`; empty where it wrote none. */
+/** Returns the conditions that a controller wrote for a parentRef in the form of `parentStatuses`; empty where it wrote none. */
 export function storedConditions(
   { status = {} }: Pick<Resource, 'status'>,
   parentRef: ParentStatus['parentRef'],

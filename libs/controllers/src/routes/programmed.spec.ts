@@ -1,9 +1,10 @@
 import type { KnownProxy } from '../proxies/known-proxies';
 import { idOf } from '../../../../test/support/loop-harness';
-import type { ResourceProgress } from '../progress/progress';
+import type { AckCount, ApplyProgress } from '../progress/apply-progress';
 import { ProxyProgress } from '../progress/proxy-progress';
+import { NONE_UNSUPPORTED } from '../progress/unsupported-proxies';
 import { programmedCondition } from './programmed';
-import { routeNeeds } from './route-progress';
+import { routeFeatures } from './route-requirement';
 
 const proxy = (name: string, more: Partial<KnownProxy['facts']> = {}, connected = true, revision = 10): KnownProxy => ({
   proxy: `default/${name}`,
@@ -35,9 +36,10 @@ function said(
   kind: 'HTTPRoute' | 'TCPRoute' = 'HTTPRoute',
 ): string {
   const progress = new ProxyProgress({ isLoaded: true, storeNow: 1, all: () => proxies });
-  const needs = routeNeeds(kind);
-  if (!needs) throw new Error('no kind of routes');
-  const { status, reason, message } = programmedCondition(progress.of({ mesh: 'default', namespace }, needs, 10), 3);
+  const features = routeFeatures(kind);
+  if (!features) throw new Error('no kind of routes');
+  const found = progress.of({ selection: { mesh: 'default', namespace }, features }, 10);
+  const { status, reason, message } = programmedCondition(found, 3);
   return `${status}/${reason} ${message}`;
 }
 
@@ -106,22 +108,21 @@ describe('Programmed of a route', () => {
   ])('where %s', (_, found, wanted) => expect(found).toBe(wanted));
 
   it('of a route of the global counts zones, and is True only when all have applied it', () => {
-    const count = (acked: number, total: number, ...waitingFor: string[]) => ({ acked, total, waitingFor });
-    const text = (progress: ResourceProgress): string => {
-      const { status, message } = programmedCondition(progress, 1);
+    const count = <Waiting>(acked: number, total: number, ...waiting: Waiting[]): AckCount<Waiting> => ({
+      acked,
+      total,
+      waiting,
+    });
+    const text = (progress: Omit<ApplyProgress, 'unsupported'>): string => {
+      const { status, message } = programmedCondition({ ...progress, unsupported: NONE_UNSUPPORTED }, 1);
       return `${status} ${message}`;
     };
-    const unable = count(0, 0);
-    expect(text({ proxies: count(3, 4, 'east: default/a'), unable, zones: count(1, 2, 'east') })).toBe(
+    expect(text({ proxies: count(3, 4, { zone: 'east', proxy: 'default/a' }), zones: count(1, 2, 'east') })).toBe(
       'False applied by 3 of 4 proxies, 1 of 2 zones; waiting for east: default/a; waiting for east',
     );
-    expect(text({ proxies: count(4, 4), unable, zones: count(1, 2, 'west') })).toMatch(/^False/);
-    expect(text({ proxies: count(4, 4), unable, zones: count(2, 2) })).toBe(
-      'True applied by 4 of 4 proxies, 2 of 2 zones',
-    );
-    expect(text({ proxies: count(0, 0), unable, zones: count(2, 2) })).toMatch(/^Unknown/);
-    expect(text({ proxies: count(0, 0), unable, zones: count(2, 2), isPartial: true })).toBe(
-      'True applied by 2 of 2 zones',
-    );
+    expect(text({ proxies: count(4, 4), zones: count(1, 2, 'west') })).toMatch(/^False/);
+    expect(text({ proxies: count(4, 4), zones: count(2, 2) })).toBe('True applied by 4 of 4 proxies, 2 of 2 zones');
+    expect(text({ proxies: count(0, 0), zones: count(2, 2) })).toMatch(/^Unknown/);
+    expect(text({ proxies: count(0, 0), zones: count(2, 2), isPartial: true })).toBe('True applied by 2 of 2 zones');
   });
 });

@@ -60,9 +60,9 @@ export class AdsSession<V> {
     return this.proxy.owner;
   }
 
-  /** Why it obeys no route; undefined where it may. */
-  get bytesOnly(): string | undefined {
-    return this.proxy.bytesOnly;
+  /** Why it passes all traffic through as TCP and applies no route; undefined where it does not. */
+  get tcpPassthroughReason(): string | undefined {
+    return this.proxy.tcpPassthroughReason;
   }
 
   /** Resources that this proxy would have and that break Envoy's rules: it keeps their last good content, or has none. */

@@ -34,8 +34,8 @@ export interface ProxyStatus {
   readonly id: string;
   /** The Dataplane, or the ingress, that it is the proxy of. */
   readonly owner?: Identity;
-  /** Why it passes on everything as bytes, where it does. */
-  readonly bytesOnly?: string;
+  /** Why it passes all traffic through as TCP; absent where it does not. */
+  readonly tcpPassthroughReason?: string;
   readonly node: string;
   readonly address: string;
   readonly userAgent: string;
@@ -51,9 +51,9 @@ export interface ProxyStatus {
 export function statusOfProxy<V>(stream: AdsStream<V>, revision: number): ProxyStatus | undefined {
   const { session, node, address, userAgent, form, since } = stream;
   if (!session) return undefined;
-  const { proxyId: id, owner, bytesOnly } = session;
+  const { proxyId: id, owner, tcpPassthroughReason } = session;
   const types = [...session.subscriptions.values()].map((subscription) => statusOfType(subscription, revision));
-  const own = { ...(owner && { owner }), ...(bytesOnly !== undefined && { bytesOnly }) };
+  const own = { ...(owner && { owner }), ...(tcpPassthroughReason !== undefined && { tcpPassthroughReason }) };
   return { id, ...own, node, address, userAgent, form, since, types, refused: session.refused() };
 }
 

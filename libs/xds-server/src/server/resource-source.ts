@@ -9,8 +9,8 @@ export interface Proxy<V> {
   readonly view: V;
   /** The Dataplane, or the ingress, that it is the proxy of. */
   readonly owner?: Identity;
-  /** Why it passes on everything as bytes, where it does: it obeys no route. */
-  readonly bytesOnly?: string;
+  /** Why it passes all traffic through as TCP and applies no route; absent where it does not. */
+  readonly tcpPassthroughReason?: string;
 }
 
 /** A resource that breaks Envoy's rules and is not sent. */

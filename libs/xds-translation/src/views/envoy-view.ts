@@ -62,8 +62,8 @@ export function hasChains({ capture }: Pick<EnvoyView, 'capture'>): boolean {
   return capture?.type === 'redirect' && capture.withoutChains !== true;
 }
 
-/** Why the proxies of a view pass on everything as bytes, so that they obey no route; undefined where they do not. */
-export function bytesOnly({ capture }: Pick<EnvoyView, 'capture'>): string | undefined {
+/** Returns why the proxies of a view pass all traffic through as TCP, so that they apply no route; undefined where they do not. */
+export function tcpPassthroughReason({ capture }: Pick<EnvoyView, 'capture'>): string | undefined {
   if (capture?.type === 'translate') return 'capture translate';
   return capture?.type === 'redirect' && !hasChains({ capture }) ? 'before 1.40, capture redirect' : undefined;
 }

@@ -1,0 +1,194 @@
+import {
+  callersOf,
+  SHIPPED_GROUP,
+  shippedPolicies,
+  type KindTable,
+  type Policy,
+  type ShippedPolicy,
+  type Unable,
+} from '@causeway/policies';
+import { identityKey, type Identity, type Resource } from '@causeway/resources';
+import type { IndexReader } from '@causeway/store';
+import { asDataplane, selectorOf, type DataplaneResource } from '@causeway/dataplanes';
+import { MeshExternalService, MeshService, TCPRoute, TLSRoute, UDPRoute } from '@causeway/kinds';
+import { looksIntoRequests, portKey } from '@causeway/routing';
+import type { ApplyRequirement, ProxySelection } from '../progress/apply-progress';
+import { proxyModeLabels, proxyModes, type ProxyMode } from '../progress/proxy-modes';
+import type { UnsupportedCount } from '../progress/unsupported-proxies';
+
+/** The proxies that a policy selects, the features that it takes, and which of those the proxies of each mode lack. */
+export interface PolicyRequirement extends ApplyRequirement {
+  /** Describes what proxies do not support, by their modes. */
+  readonly describeLack: (counts: readonly UnsupportedCount[]) => string;
+  /** Whether none of these proxies applies any part of the policy. Proxies of an unknown mode are taken to apply none. */
+  readonly appliesNothing: (counts: readonly UnsupportedCount[]) => boolean;
+  /** Targets at which proxies see no requests although the policy is about requests; undefined where there are none. */
+  readonly tcpTargets?: TcpTargets;
+}
+
+/** Targets whose connections pass through as TCP. */
+export interface TcpTargets {
+  /** `port 6379 of redis`, `TCPRoute a`. */
+  readonly names: readonly string[];
+  /** Whether the policy has no others. */
+  readonly isAll: boolean;
+}
+
+/**
+ * Returns what a policy requires of proxies; undefined for kinds that no proxy is sent. Only the policy's own spec counts, not what others
+ * merge into it. Linear in the policy, and in the routes that it names.
+ */
+export function policyRequirement(kind: KindTable, key: string, index: IndexReader): PolicyRequirement | undefined {
+  const policy = kind.policies.attachments.get(key)?.policy;
+  const shipped = shippedKind(kind.definition);
+  if (!policy || !shipped) return undefined;
+  const tcpTargets = shipped.effectiveTarget.level === 'Rule' ? tcpTargetsOf(kind, policy, index) : undefined;
+  return {
+    selection: selectedBy(kind, policy, shipped, index),
+    ...requiredBy(shipped, policy),
+    ...(tcpTargets && { tcpTargets }),
+  };
+}
+
+function selectedBy(kind: KindTable, policy: Policy, shipped: ShippedPolicy, index: IndexReader): ProxySelection {
+  if (shipped.at === 'server') {
+    return { ...serversOf(kind, policy, index), includesEgresses: leavesMesh(kind, policy, shipped, index) };
+  }
+  const { mesh, namespace } = policy.id;
+  return callersOf(kind, policy) === 'own' ? { mesh, namespace } : { mesh };
+}
+
+/** Returns the shipped kind of a definition; undefined for those that users declare. */
+export function shippedKind({
+  group,
+  kind,
+}: {
+  readonly group: string;
+  readonly kind: string;
+}): ShippedPolicy | undefined {
+  return group === SHIPPED_GROUP ? shippedPolicies.find((shipped) => shipped.kind === kind) : undefined;
+}
+
+/** The namespace of policies whose Namespace or Mesh contains resources without a namespace. */
+const DEFAULT_NAMESPACE = 'default';
+
+/** Returns the features that a policy takes, and which of them each dataplane mode lacks. */
+export function requiredBy(
+  shipped: ShippedPolicy,
+  { spec }: Pick<Policy, 'spec'>,
+): Pick<PolicyRequirement, 'features' | 'describeLack' | 'appliesNothing'> {
+  const lacked = new Map(proxyModes.map((mode) => [mode, lackedBy(shipped, mode, spec)]));
+  const lackOf = (mode: UnsupportedCount['mode']): readonly Unable[] =>
+    (mode === 'noEgress' || mode === 'unknown' ? undefined : lacked.get(mode)) ?? [];
+  const lacking = proxyModes.filter((mode) => lackOf(mode).length > 0);
+  const needsRequests = shipped.effectiveTarget.level === 'Rule';
+  return {
+    features: {
+      key: `${needsRequests} ${lacking.join(',')}`,
+      isSupported: (mode, isTcpPassthrough) => !lacking.includes(mode) && !(needsRequests && isTcpPassthrough),
+    },
+    describeLack: (counts) => {
+      const modes = proxyModes.filter((mode) => counts.some((one) => one.mode === mode));
+      const texts = modes.flatMap((mode) => describeMode(mode, lackOf(mode), needsRequests));
+      return texts.length > 0 ? texts.join('; ') : 'it is not supported there';
+    },
+    appliesNothing: (counts) =>
+      counts.every(
+        ({ mode, isTcpPassthrough }) =>
+          (needsRequests && isTcpPassthrough) || lackOf(mode).every(({ field }) => field === ''),
+      ),
+  };
+}
+
+/** `gRPC: /idle gRPC clients have no such timeout, and 1 more`. */
+function describeMode(mode: ProxyMode, [first, ...more]: readonly Unable[], needsRequests: boolean): readonly string[] {
+  const label = proxyModeLabels[mode];
+  if (!first) return needsRequests ? [`${label}: passes requests on as bytes`] : [];
+  const field = first.field === '' ? '' : `${first.field} `;
+  return [`${label}: ${field}${first.reason}${more.length > 0 ? `, and ${more.length} more` : ''}`];
+}
+
+/**
+ * Returns the services, ports and routes that a policy names and where connections pass through as TCP: the port is of no HTTP and no
+ * route that looks into requests is bound there. Meshes and Namespaces have some of both in general, so they are left out.
+ */
+function tcpTargetsOf(kind: KindTable, policy: Policy, index: IndexReader): TcpTargets | undefined {
+  const nodes = kind.policies.attachments.nodesOf(policy.key);
+  const parts = nodes.map(({ level, id, section }) => {
+    if (!id || level === 'Mesh' || level === 'Namespace') return { names: [], hasOthers: true };
+    if (level === 'Route' || level === 'Rule') {
+      const isTcp = TCP_ROUTES.includes(id.kind);
+      return { names: isTcp ? [`${id.kind} ${id.name}`] : [], hasOthers: !isTcp };
+    }
+    return tcpPortsOf(kind, id, section, index);
+  });
+  const names = [...new Set(parts.flatMap((part) => part.names))].sort();
+  return names.length === 0 ? undefined : { names, isAll: parts.every(({ hasOthers }) => !hasOthers) };
+}
+
+/** Protocols of ports whose requests proxies see. */
+const REQUEST_PROTOCOLS: readonly string[] = ['http', 'http2', 'grpc'];
+const TCP_ROUTES: readonly string[] = [TCPRoute.name, TLSRoute.name, UDPRoute.name];
+
+function tcpPortsOf(
+  kind: KindTable,
+  id: Identity,
+  section: string | undefined,
+  index: IndexReader,
+): { readonly names: readonly string[]; readonly hasOthers: boolean } {
+  const { routes } = kind.policies.world;
+  const frontend = kind.policies.world.frontend(id);
+  const service = index.byIdentityKey(identityKey(id));
+  if (!frontend || !service || !MeshService.is(service)) return { names: [], hasOthers: true };
+  const groups = routes.groupsOf(frontend);
+  const ports = (service.spec.ports ?? []).filter(({ port }) => section === undefined || String(port) === section);
+  const tcp = ports.filter(({ port, appProtocol }) => {
+    if (appProtocol !== undefined && REQUEST_PROTOCOLS.includes(appProtocol)) return false;
+    const bound = groups.map((group) => routes.group(frontend, group).bindings.get(portKey('tcp', port)));
+    return !bound.some((binding) => binding && looksIntoRequests(binding.kind));
+  });
+  return { names: tcp.map(({ port }) => `port ${port} of ${id.name}`), hasOthers: tcp.length < ports.length };
+}
+
+/** No proxy applies a spec that does not fit. */
+function lackedBy(shipped: ShippedPolicy, mode: ProxyMode, spec: Policy['spec']): readonly Unable[] {
+  const read = shipped.read(spec);
+  return read === undefined ? [{ field: '', reason: 'the spec cannot be read' }] : shipped.unable(mode, read);
+}
+
+/** Selects the proxies of the instances that a policy names: of services, of a namespace, or of the mesh. */
+function serversOf(kind: KindTable, policy: Policy, index: IndexReader): ProxySelection {
+  const nodes = kind.policies.attachments.nodesOf(policy.key);
+  const { mesh, namespace } = policy.id;
+  if (nodes.some(({ level }) => level === 'Mesh')) return { mesh };
+  if (nodes.some(({ level }) => level === 'Namespace')) return { mesh, namespace };
+  const services = new Map(nodes.flatMap(({ id }): [string, Identity][] => (id ? [[identityKey(id), id]] : [])));
+  const has = (owner: string): boolean => {
+    const dataplane = asDataplane(index.byIdentityKey(owner));
+    return (
+      dataplane !== undefined && [...services.keys()].some((key) => isSelected(index.byIdentityKey(key), dataplane))
+    );
+  };
+  return { mesh, namespace, some: { key: [...services.keys()].sort().join(' '), has } };
+}
+
+/** Whether a policy names MeshExternalServices, or something above them, so that the egress is to apply it there. */
+function leavesMesh(kind: KindTable, policy: Policy, { declaredTargets }: ShippedPolicy, index: IndexReader): boolean {
+  if (!declaredTargets.some((target) => target.kind === MeshExternalService.name)) return false;
+  const { mesh, namespace } = policy.id;
+  return kind.policies.attachments.nodesOf(policy.key).some(({ level, id }) => {
+    if (level !== 'Mesh' && level !== 'Namespace') return id?.kind === MeshExternalService.name;
+    if (level === 'Namespace' && namespace !== DEFAULT_NAMESPACE) return false;
+    for (const external of index.ofKind(MeshExternalService.name)) if (external.id.mesh === mesh) return true;
+    return false;
+  });
+}
+
+const selectors = new WeakMap<Resource, ReturnType<typeof selectorOf> | 'none'>();
+
+function isSelected(service: Resource | undefined, dataplane: DataplaneResource): boolean {
+  if (!service || !MeshService.is(service)) return false;
+  const selector = selectors.get(service) ?? selectorOf(service) ?? 'none';
+  selectors.set(service, selector);
+  return selector !== 'none' && selector.matches(dataplane);
+}

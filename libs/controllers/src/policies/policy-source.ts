@@ -1,0 +1,14 @@
+import type { PoliciesAffected, PolicyTable } from '@causeway/policies';
+import { keysOfTable, type KeySource } from '../progress/followed-keys';
+
+/** The policies of a process: the table, and what a change affects. */
+export interface PolicySource {
+  readonly table: PolicyTable;
+  readonly hasLoaded: boolean;
+  subscribe(listener: (change: PoliciesAffected | 'reloaded') => void): () => void;
+}
+
+/** Announces the policies whose scopes, or what holds there, may have changed. */
+export function keysOfPolicies(policies: Pick<PolicySource, 'hasLoaded' | 'subscribe'>): KeySource {
+  return keysOfTable(policies, (change) => change.policies);
+}

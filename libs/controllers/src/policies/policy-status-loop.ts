@@ -1,0 +1,233 @@
+import { MeshService } from '@causeway/kinds';
+import type { Meshes } from '@causeway/meshes';
+import { policyKeysOn, policyVerdict, type PolicyVerdict } from '@causeway/policies';
+import {
+  conditionOf,
+  FieldPath,
+  identityKey,
+  isMadeHere,
+  jsonEqual,
+  type Condition,
+  type ControlPlane,
+  type Kind,
+  type Resource,
+  type Violation,
+} from '@causeway/resources';
+import { onAbort } from '@causeway/runtime';
+import type { IndexChange, IndexReader } from '@causeway/store';
+import type { ApplyProgress, ProgressSource } from '../progress/apply-progress';
+import { KeyedLoop, NO_KEYS, type ControlLoop, type Keys } from '@causeway/loops';
+import {
+  StatusReconciler,
+  type ReportTimes,
+  type StatusMoment,
+  type StatusPlan,
+  type StatusPlanner,
+} from '../status/status-reconciler';
+import type { KumaPolicies } from './kuma-policies';
+import { notTranslatedCondition } from './not-translated-condition';
+import { planPolicyStatus } from './plan-policy-status';
+import { PolicyCounts } from './policy-counts';
+import { policyConditions, rankOf, writtenRank, type Enforcement, type PolicyConditions } from './policy-conditions';
+import { policyRequirement, type PolicyRequirement } from './policy-requirement';
+import { keysOfPolicies, type PolicySource } from './policy-source';
+import { StatusMessageLimit } from './status-message-limit';
+
+/** Zones learn in this time of a change of another resource that brought a policy into force, ms: the policy's own revision does not show it. */
+const ZONE_DELAY = 10_000;
+
+export interface PolicyStatusOptions {
+  readonly cp: ControlPlane;
+  readonly meshes: Pick<Meshes, 'owner'>;
+  /** It follows the index since before the loop did. */
+  readonly policies: PolicySource;
+  /** The kinds that are known now: a policy that its kind refuses since that was changed is not accepted. */
+  readonly kindOf: (name: string) => Kind | undefined;
+  /** Without it nothing is known of who has applied policies. */
+  readonly progress?: ProgressSource;
+  /** Knows which policies zones of Kuma are sent. Without it policies have no such condition. */
+  readonly kuma?: KumaPolicies;
+  /** `zones`: how long zones take to learn of a change, ms. */
+  readonly patience?: ReportTimes & { readonly zones?: number };
+}
+
+/** What is derived of a policy until a change affects it. */
+interface Evaluated {
+  readonly verdict: PolicyVerdict;
+  /** Undefined for kinds that no proxy is sent. */
+  readonly requirement: PolicyRequirement | undefined;
+}
+
+/**
+ * Plans the status of the policies that were made on this control plane: which targets took them, how much of them holds where, and
+ * whether proxies apply them (docs/reference/policy-status.md).
+ */
+class PolicyStatusPlanner implements StatusPlanner {
+  readonly name = 'policies';
+  /** By the reason of the condition `Enforced` as it is now; the written one may be older. */
+  readonly counts = new PolicyCounts();
+  private readonly evaluated = new Map<string, Evaluated>();
+  private readonly messages = new StatusMessageLimit();
+
+  constructor(private readonly options: PolicyStatusOptions) {}
+
+  get kinds(): readonly string[] {
+    return [...this.options.policies.table.definitions].map(({ kind }) => kind);
+  }
+
+  writes(resource: Resource): boolean {
+    const { policies, cp } = this.options;
+    return policies.table.kind(resource.id.kind) !== undefined && isMadeHere(resource, cp);
+  }
+
+  /** Status that another writer changed. */
+  keysOf({ id, key, before, after }: IndexChange): Keys {
+    if (!this.options.policies.table.kind(id.kind)) return NO_KEYS;
+    return jsonEqual(before?.status, after?.status) ? NO_KEYS : [key];
+  }
+
+  /** Policies on a service whose ports may carry another protocol. */
+  affectedBy({ id, before, after }: IndexChange): Iterable<string> {
+    if (MeshService.name !== id.kind || jsonEqual(before?.spec['ports'], after?.spec['ports'])) return NO_KEYS;
+    return policyKeysOn(this.options.policies.table, id);
+  }
+
+  forget(key: string): void {
+    this.evaluated.delete(key);
+  }
+
+  remove(key: string): void {
+    this.counts.set(key, undefined);
+    this.options.progress?.unsupported.forget(key);
+  }
+
+  clear(): void {
+    this.evaluated.clear();
+    this.counts.clear();
+  }
+
+  plan(resource: Resource, moment: StatusMoment): StatusPlan {
+    const { now, index } = moment;
+    const key = identityKey(resource.id);
+    const evaluated = this.evaluated.get(key) ?? this.evaluate(key, resource, index);
+    if (!evaluated) return { change: undefined };
+    this.evaluated.set(key, evaluated);
+    const { conditions, ...rest } = this.conditionsOf(evaluated, resource, moment);
+    const { meshes, progress, kuma } = this.options;
+    const { controllerName } = meshes.owner;
+    const unsupportedByKuma = notTranslatedCondition(resource, progress, kuma);
+    const wanted = { verdict: evaluated.verdict, conditions, unsupportedByKuma };
+    const change = planPolicyStatus(resource, wanted, { controllerName, now });
+    const dueAt = change && this.messages.dueAt(key, resource.status, change.status, now);
+    return dueAt === undefined ? { ...rest, change } : { ...rest, change: undefined, dueAt };
+  }
+
+  private evaluate(key: string, { id, spec }: Resource, index: IndexReader): Evaluated | undefined {
+    const { policies, kindOf } = this.options;
+    const kind = policies.table.kind(id.kind);
+    const verdict = kind && policyVerdict(kind, key);
+    if (!verdict) return undefined;
+    // The definition of its kind may have changed since the policy was written.
+    const [first]: readonly (Violation | undefined)[] = kindOf(id.kind)?.check(spec, FieldPath.at('spec')).first ?? [];
+    const violation = verdict.policy.violation ?? first;
+    return {
+      verdict: violation ? { ...verdict, policy: { ...verdict.policy, violation } } : verdict,
+      requirement: policyRequirement(kind, key, index),
+    };
+  }
+
+  /** Returns the conditions to write, without those that stay. */
+  private conditionsOf(
+    { verdict, requirement }: Evaluated,
+    resource: Resource,
+    moment: StatusMoment,
+  ): Pick<StatusPlan, 'isPending' | 'isReport'> & { readonly conditions: readonly Condition[] } {
+    const { generation } = resource;
+    const { progress: source } = this.options;
+    const wait = moment.wait();
+    if (!requirement) return this.counted(resource, policyConditions(verdict, 'nobody', generation));
+    source?.unsupported.watch(resource, requirement);
+    const progress = source?.of({ resource, ...requirement, since: wait.since });
+    const isEarly = this.isEarly(progress, verdict, resource, moment.now - wait.from);
+    const enforcement: Enforcement = progress && !isEarly ? { progress, ...requirement } : undefined;
+    const found = this.counted(resource, policyConditions(verdict, enforcement, generation));
+    if (!found.isPending) return found;
+    const isKept = !wait.mayReport && this.mayStay(verdict, resource, progress);
+    return { conditions: isKept ? found.conditions.slice(0, 1) : found.conditions, isPending: true, isReport: !isKept };
+  }
+
+  /** The written status may stay as long as it claims no more than what the policies leave, and no proxy is newly known to lack features. */
+  private mayStay(
+    verdict: PolicyVerdict,
+    { status, generation }: Resource,
+    progress: ApplyProgress | undefined,
+  ): boolean {
+    const written = writtenRank(status);
+    const isNewlyUnsupported = (progress?.unsupported.total ?? 0) > 0 && !isUnsupportedWritten(status, generation);
+    return written !== undefined && written <= rankOf(verdict) && !isNewlyUnsupported;
+  }
+
+  private counted({ id }: Resource, found: PolicyConditions): PolicyConditions {
+    const reason = found.conditions.find(({ type }) => type === 'Enforced')?.['reason'];
+    this.counts.set(identityKey(id), typeof reason === 'string' ? reason : undefined);
+    return found;
+  }
+
+  /** Zones report the policy's own revision only: they have to learn first of another change that brought it into force. */
+  private isEarly(
+    progress: ApplyProgress | undefined,
+    verdict: PolicyVerdict,
+    { generation, status }: Resource,
+    waited: number,
+  ): boolean {
+    if (progress?.zones === undefined || waited >= (this.options.patience?.zones ?? ZONE_DELAY)) return false;
+    const written = writtenRank(status);
+    return written !== undefined && written < rankOf(verdict) && isWrittenOf(status, generation);
+  }
+}
+
+/** Whether the status says already of this generation that some proxy does not support it. */
+function isUnsupportedWritten(status: Resource['status'], generation: number): boolean {
+  const written = conditionOf(status, 'Enforced');
+  return written?.['reason'] === 'NotSupported' && written['observedGeneration'] === generation;
+}
+
+function isWrittenOf(status: Resource['status'], generation: number): boolean {
+  return conditionOf(status, 'Enforced')?.['observedGeneration'] === generation;
+}
+
+/** The status loop of policies, which counts them. */
+class PolicyStatusLoop extends KeyedLoop {
+  constructor(
+    reconciler: StatusReconciler,
+    private readonly planner: PolicyStatusPlanner,
+  ) {
+    super(reconciler);
+  }
+
+  get counts(): ReadonlyMap<string, number> {
+    return this.planner.counts.byReason;
+  }
+}
+
+/**
+ * Returns the status of policies as a control loop for one term, which ends with `signal`. A change costs the policies whose scopes it
+ * changes; nothing is written to the targets.
+ */
+export function createPolicyStatusLoop(
+  options: PolicyStatusOptions,
+  { signal }: { readonly signal: AbortSignal },
+): KeyedLoop {
+  const { policies, progress, kuma, patience: reportTimes } = options;
+  const planner = new PolicyStatusPlanner(options);
+  const unsupported = progress?.unsupported;
+  const sources = [keysOfPolicies(policies)];
+  const reconciler = new StatusReconciler({ planner, sources, progress, unsupported, kuma, reportTimes });
+  onAbort(signal, reconciler.follow());
+  return new PolicyStatusLoop(reconciler, planner);
+}
+
+/** Returns the number of policies made on this control plane, by the reason of their condition `Enforced`. */
+export function policyCounts(loops: readonly ControlLoop[]): ReadonlyMap<string, number> {
+  return loops.find((loop) => loop instanceof PolicyStatusLoop)?.counts ?? new Map();
+}

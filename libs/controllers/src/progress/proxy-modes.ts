@@ -1,0 +1,33 @@
+import type { Plane } from '@causeway/policies';
+import type { ProxyFacts } from '@causeway/store';
+
+/** How a proxy that connects to a control plane of ours carries traffic. */
+export type ProxyMode = Exclude<Plane, 'kuma-dp'>;
+
+/** The names of the modes in messages. */
+export const proxyModeLabels: Readonly<Record<ProxyMode, string>> = {
+  grpc: 'gRPC',
+  builtin: 'builtin',
+  direct: 'direct',
+  envoy: 'Envoy',
+  egress: 'zone egress',
+};
+
+/** The modes in the order in which messages list them. */
+export const proxyModes: readonly ProxyMode[] = ['grpc', 'builtin', 'direct', 'envoy', 'egress'];
+
+/** An agent names its dataplane mode behind its version. */
+const USER_AGENTS: readonly (readonly [agent: RegExp, mode: ProxyMode])[] = [
+  [/^grpc/i, 'grpc'],
+  [/^causeway-agent \S*\+builtin$/, 'builtin'],
+  [/^causeway-agent \S*\+direct$/, 'direct'],
+];
+
+/** Returns the mode of a proxy by its kind and user agent; a dataplane proxy of no other mode is an Envoy. */
+export function readProxyMode({
+  userAgent,
+  kind,
+}: Pick<ProxyFacts, 'userAgent'> & Partial<Pick<ProxyFacts, 'kind'>>): ProxyMode {
+  if (kind === 'egress') return 'egress';
+  return USER_AGENTS.find(([agent]) => agent.test(userAgent))?.[1] ?? 'envoy';
+}

@@ -1,0 +1,208 @@
+import { identityKey, type Resource } from '@causeway/resources';
+import { onAbort } from '@causeway/runtime';
+import type { IndexChange, IndexReader, PatchChange } from '@causeway/store';
+import type { ProgressSource, UnsupportedChanges } from '../progress/apply-progress';
+import { KeyedLoop, NO_KEYS, RESCAN, type KeyedReconciler, type Keys, type ReconcileResult } from '@causeway/loops';
+import { FollowedKeys, type KeySource } from '../progress/followed-keys';
+
+/** A pending status is planned again after so long, ms: more and more seldom while it stays pending. */
+const POLL_INTERVAL = 1_000;
+const MAX_POLL_INTERVAL = 30_000;
+/**
+ * Which proxies are waited for is reported after so long, and then so often, ms: each report is a write. A replica whose proxies need
+ * nothing new reports that within 5 s.
+ */
+const REPORT_DELAY = 10_000;
+const REPORT_INTERVAL = 10_000;
+
+/** After which time who is waited for is reported first, and how often then, ms. */
+export interface ReportTimes {
+  readonly first: number;
+  readonly then: number;
+}
+
+/** The time since which a resource is in force as it is. */
+export interface StatusWait {
+  /** The revision of the log here with which it came into force, at the latest. */
+  readonly since: number;
+  /** When that was seen, ms since 1970. */
+  readonly from: number;
+  /** Whether it may be reported now who is waited for. */
+  readonly mayReport: boolean;
+}
+
+/** The moment for which a status is planned. */
+export interface StatusMoment {
+  readonly index: IndexReader;
+  /** ms since 1970. */
+  readonly now: number;
+  /** Begins the wait unless it has begun. */
+  readonly wait: () => StatusWait;
+}
+
+/** The status of one resource as it is to be. */
+export interface StatusPlan {
+  readonly change: PatchChange | undefined;
+  /** It may change although nothing is announced: it is planned again in time. */
+  readonly isPending?: boolean;
+  /** It reports who is waited for. */
+  readonly isReport?: boolean;
+  /** When it is to be planned again, ms since 1970. */
+  readonly dueAt?: number | undefined;
+}
+
+/** Plans the status of the resources of some kinds: the one part in which status loops differ. */
+export interface StatusPlanner {
+  readonly name: string;
+  readonly kinds: Iterable<string>;
+  /** False while what `plan` reads is not known: nothing is written then. */
+  readonly isReady?: boolean;
+  /** Whether this control plane writes the status of a resource. */
+  writes(resource: Resource): boolean;
+  /** The keys whose status a change of the index makes stale by itself. Does no I/O. */
+  keysOf(change: IndexChange): readonly (string | typeof RESCAN)[];
+  /** The keys of resources that a change of the index brings into force differently: they are waited for anew. */
+  affectedBy?(change: IndexChange): Iterable<string>;
+  /** Plans one status; without a change where it is up to date. */
+  plan(resource: Resource, moment: StatusMoment): StatusPlan;
+  /** Forgets what was derived of a resource, which came into force differently. */
+  forget?(key: string): void;
+  /** A resource is gone, or not written here. */
+  remove?(key: string): void;
+  /** Forgets what was derived of all. */
+  clear?(): void;
+}
+
+export interface StatusLoopOptions {
+  readonly planner: StatusPlanner;
+  /** They announce which resources come into force differently, and follow the index since before the loop did. */
+  readonly sources?: readonly KeySource[];
+  /** Asked once a second: the keys of which something outside the index has changed. */
+  readonly takeOutside?: () => readonly (string | typeof RESCAN)[];
+  /** Pending statuses are planned again when its version changes. */
+  readonly progress?: Pick<ProgressSource, 'version' | 'kumaZones'> | undefined;
+  /** Resources that other proxies than before do not support are planned again. */
+  readonly unsupported?: Pick<UnsupportedChanges, 'takeChanged'> | undefined;
+  /** Announces what the translation for zones of Kuma decides. */
+  readonly kuma?: { takeSaid(): Keys } | undefined;
+  readonly reportTimes?: ReportTimes | undefined;
+}
+
+interface Wait {
+  readonly since: number;
+  readonly from: number;
+  reportedAt: number;
+}
+
+/**
+ * Keeps statuses as a planner wants them: it follows the tables that they are derived from, polls what is outside the index, and plans
+ * pending statuses again. Writes go through the queue, batches and fence of `KeyedLoop` and the runner.
+ */
+export class StatusReconciler implements KeyedReconciler {
+  readonly name: string;
+  readonly looksOutside = true;
+  private readonly followed: FollowedKeys;
+  private readonly waits = new Map<string, Wait>();
+  private readonly pending = new Set<string>();
+  private index: IndexReader | undefined;
+  private version: string | undefined;
+  private kumaZones: string | undefined;
+
+  constructor(private readonly options: StatusLoopOptions) {
+    this.name = options.planner.name;
+    this.followed = new FollowedKeys(options.sources ?? []);
+  }
+
+  follow(): () => void {
+    return this.followed.follow();
+  }
+
+  *seed(index: IndexReader): Iterable<Keys> {
+    const { planner } = this.options;
+    this.index = index;
+    this.waits.clear();
+    this.pending.clear();
+    planner.clear?.();
+    for (const kind of [...planner.kinds])
+      for (const resource of index.ofKind(kind)) yield planner.writes(resource) ? [identityKey(resource.id)] : NO_KEYS;
+  }
+
+  keysOf(change: IndexChange): readonly (string | typeof RESCAN)[] {
+    const { planner } = this.options;
+    this.followed.add(planner.affectedBy?.(change) ?? NO_KEYS);
+    return planner.keysOf(change);
+  }
+
+  derivedKeys(): Keys {
+    const announced = this.followed.takeKeys();
+    for (const key of announced) this.forget(key);
+    return [...announced, ...(this.options.kuma?.takeSaid() ?? NO_KEYS)];
+  }
+
+  outsideKeys(): readonly (string | typeof RESCAN)[] {
+    const { takeOutside, unsupported } = this.options;
+    const outside = takeOutside?.() ?? NO_KEYS;
+    const isReloaded = this.followed.takeReload();
+    if (this.haveKumaZonesChanged() || isReloaded) return [RESCAN];
+    if (!this.hasProgressed()) return outside;
+    return [...outside, ...this.pending, ...(unsupported?.takeChanged() ?? NO_KEYS)];
+  }
+
+  reconcile(key: string, index: IndexReader, now: number): ReconcileResult | undefined {
+    const { planner } = this.options;
+    const resource = index.byIdentityKey(key);
+    if (!resource || !planner.writes(resource)) {
+      this.forget(key);
+      planner.remove?.(key);
+      return undefined;
+    }
+    // It is planned once everything is known.
+    if (planner.isReady === false || !this.followed.hasLoaded) return undefined;
+    const plan = planner.plan(resource, { index, now, wait: () => this.waitOf(key, now) });
+    const wait = this.waits.get(key);
+    if (wait && plan.isReport === true) wait.reportedAt = now;
+    if (plan.isPending !== true) {
+      this.pending.delete(key);
+      return { change: plan.change, dueAt: plan.dueAt };
+    }
+    this.pending.add(key);
+    const pause = Math.min(Math.max(POLL_INTERVAL, (now - (wait?.from ?? now)) / 4), MAX_POLL_INTERVAL);
+    return { change: plan.change, dueAt: Math.min(now + pause, plan.dueAt ?? Infinity) };
+  }
+
+  private forget(key: string): void {
+    this.waits.delete(key);
+    this.pending.delete(key);
+    this.options.planner.forget?.(key);
+  }
+
+  /** Begins when the resource is seen first: it came into force at that revision at the latest. */
+  private waitOf(key: string, now: number): StatusWait {
+    const since = this.index?.point?.revision ?? 0;
+    const wait = this.waits.get(key) ?? { since, from: now, reportedAt: -Infinity };
+    this.waits.set(key, wait);
+    const { first, then } = this.options.reportTimes ?? { first: REPORT_DELAY, then: REPORT_INTERVAL };
+    return { ...wait, mayReport: now - wait.from >= first && now - wait.reportedAt >= then };
+  }
+
+  private hasProgressed(): boolean {
+    const version = this.options.progress?.version;
+    if (version === this.version) return false;
+    this.version = version;
+    return true;
+  }
+
+  private haveKumaZonesChanged(): boolean {
+    const zones = this.options.progress?.kumaZones?.()?.join(' ');
+    if (zones === undefined || zones === this.kumaZones) return false;
+    this.kumaZones = zones;
+    return true;
+  }
+}
+
+/** Returns the status loop of a planner for one term, which ends with `signal`. */
+export function createStatusLoop(options: StatusLoopOptions, { signal }: { readonly signal: AbortSignal }): KeyedLoop {
+  const reconciler = new StatusReconciler(options);
+  onAbort(signal, reconciler.follow());
+  return new KeyedLoop(reconciler);
+}
