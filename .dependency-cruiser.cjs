@@ -207,6 +207,12 @@ module.exports = {
       { path: '^(libs|apps)/', pathNot: `${libs('agent')}|^apps/agent/|${TESTS}` },
       { path: libs('agent') },
     ),
+    rule(
+      'plane-on-the-ground',
+      'plane.ts of libs/agent says what a plane is: planes know it, and it knows none.',
+      { path: '^libs/agent/src/plane\\.ts$' },
+      { path: '^libs/agent/src/(builtin|direct|envoy|grpc)/' },
+    ),
     rule('libs-below-apps', 'Libs never import apps.', { path: '^libs/' }, { path: '^apps/' }),
     rule(
       'apps-apart',

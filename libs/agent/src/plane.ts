@@ -1,5 +1,3 @@
-import type { PlaneProcessesState } from './builtin/processes/plane-processes';
-import type { Unobeyed } from './builtin/plane-engine';
 import type { CacheChange } from './resources/resource-cache';
 
 /** Where a plane stands, for status and metrics. */
@@ -12,6 +10,19 @@ export interface PlaneState {
   readonly since: number;
   /** Of the program that carries the traffic. */
   readonly version?: string;
+}
+
+/** Something that a plane is told and does not do. */
+export interface Unobeyed {
+  /** The listener. */
+  readonly name: string;
+  readonly what: string;
+}
+
+/** The processes that run now, by their ids, and how often one that ended was started again. */
+export interface PlaneProcessesState {
+  readonly pids: readonly number[];
+  readonly restarts: number;
 }
 
 /** What a plane has put into the kernel. */

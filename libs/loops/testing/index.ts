@@ -1,2 +1,2 @@
 /** Test support of this lib: what tests and benchmarks elsewhere import of its inside. Nothing that ships imports it. */
-export { runLoops } from '../src/runner/loop-runner';
+export { runLoops } from './run-loops';

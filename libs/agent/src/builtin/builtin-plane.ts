@@ -1,11 +1,11 @@
 import type { Clock, Timer } from '@causeway/runtime';
 import { RESOURCE_TYPES } from '@causeway/xds-server';
-import type { Plane, PlaneState } from '../plane';
+import type { Plane, PlaneProcessesState, PlaneState, Unobeyed } from '../plane';
 import type { CacheChange } from '../resources/resource-cache';
 import type { PlaneResources } from './decoded-resources';
 import { PlaneCore } from './plane-core';
-import type { PlaneEngine, PlaneLimits, Unobeyed } from './plane-engine';
-import type { PlaneProcesses, PlaneProcessesState } from './processes/plane-processes';
+import type { PlaneEngine, PlaneLimits } from './plane-engine';
+import type { PlaneProcesses } from './processes/plane-processes';
 import type { StatSnapshot } from './stats';
 
 export interface BuiltinPlaneOptions {

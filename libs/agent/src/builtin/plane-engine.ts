@@ -1,3 +1,4 @@
+import type { Unobeyed } from '../plane';
 import type { CacheChange } from '../resources/resource-cache';
 import type { StatSnapshot } from './stats';
 
@@ -9,13 +10,6 @@ export interface PlaneLimits {
   readonly drain: number;
   /** How much of each limit this is responsible for, of 1: several processes share them. */
   readonly share: number;
-}
-
-/** Something that a plane without HTTP is told and does not do. */
-export interface Unobeyed {
-  /** The listener. */
-  readonly name: string;
-  readonly what: string;
 }
 
 /** What carries the connections of a plane: this process, or several. */

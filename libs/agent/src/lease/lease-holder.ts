@@ -11,7 +11,7 @@ import {
 import { isJsonArray, isJsonObject, shortened, type JsonObject, type Labels } from '@causeway/resources';
 import type { Clock, Logger } from '@causeway/runtime';
 import { ClientConnections, CONNECT_DEADLINE, ConnectRounds } from '@causeway/xds-server';
-import type { Unobeyed } from '../builtin/plane-engine';
+import type { Unobeyed } from '../plane';
 import { DEFAULT_NAMESPACE, qualifiedName } from '../config/qualified-name';
 import { Attachment, type LeaseEndpoint } from './attachment';
 

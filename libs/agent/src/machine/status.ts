@@ -1,10 +1,8 @@
 import { escapedLine } from '@causeway/resources';
 import type { Clock } from '@causeway/runtime';
-import type { PlaneProcessesState } from '../builtin/processes/plane-processes';
-import type { Unobeyed } from '../builtin/plane-engine';
 import type { NetworkStatus } from '../capture/machine-network';
 import { qualifiedName } from '../config/qualified-name';
-import type { Plane, PlaneRules, PlaneState } from '../plane';
+import type { Plane, PlaneProcessesState, PlaneRules, PlaneState, Unobeyed } from '../plane';
 import type { MachineProxy } from './machine-proxy';
 
 /** What `causeway-agent status` shows; times in ms since 1970. */

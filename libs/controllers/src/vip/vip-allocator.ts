@@ -54,7 +54,9 @@ export class VipAllocator {
   /** `cooldown` in ms: of addresses of which nobody knows who freed them. */
   constructor(plan: readonly PoolRanges[], cooldown: number) {
     this.pools = plan.map(({ owner: kind, mesh, ranges }) => ({
-      ...{ kind, mesh, key: mesh === undefined ? kind : `${kind}@${mesh}` },
+      kind,
+      mesh,
+      key: mesh === undefined ? kind : `${kind}@${mesh}`,
       pool: new AddressPool(ranges, cooldown),
       ranges: ranges.map(describeRange).join(', '),
     }));

@@ -32,8 +32,18 @@ describe('an address that was freed while proxies may use it for the service tha
     });
   const proxy = (name: string, more: Partial<ProxyFacts> = {}, connected = true): ProxySession => {
     const facts: ProxyFacts = {
-      ...{ kind: 'dataplane', owner: idOf('Dataplane', name), node: name, address: '', userAgent: '', form: 'delta' },
-      ...{ since: 1, streams: 1, isSettled: true, rejected: [], refused: [], ...more },
+      kind: 'dataplane',
+      owner: idOf('Dataplane', name),
+      node: name,
+      address: '',
+      userAgent: '',
+      form: 'delta',
+      since: 1,
+      streams: 1,
+      isSettled: true,
+      rejected: [],
+      refused: [],
+      ...more,
       types: [{ type: LISTENER, subscribed: 1, held: 1, responses: { sent: 1, acked: 1, rejected: 0 } }],
     };
     return { proxy: `default/${name}`, connected, facts };

@@ -14,7 +14,7 @@ export interface JointWrite {
 }
 
 /** The results of one plan of a joint write. */
-export interface PlanResult extends WriteResult {
+interface PlanResult extends WriteResult {
   /** How many of its changes were deferred because of another loop's. */
   readonly deferred: number;
 }

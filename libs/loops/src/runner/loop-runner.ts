@@ -339,8 +339,3 @@ export class LoopRunner {
 function isEmpty({ changes, notes = [] }: LoopPlan): boolean {
   return changes.length + notes.length === 0;
 }
-
-/** Runs `loops`, in the order of the list, for one term; resolves when the term has ended. */
-export async function runLoops(loops: readonly ControlLoop[], options: RunnerOptions): Promise<void> {
-  await new LoopRunner(loops, options).run();
-}

@@ -23,7 +23,7 @@ export interface RunnerStats {
 }
 
 /** All counters at zero. */
-export function newLoopStats(): LoopStats {
+function newLoopStats(): LoopStats {
   return { plans: 0, writes: 0, written: 0, unchanged: 0, refused: 0, errors: 0, differences: 0 };
 }
 

@@ -1,5 +1,6 @@
 import type { EncodedResource } from '@causeway/xds-server';
-import type { PlaneLimits, Unobeyed } from '../plane-engine';
+import type { Unobeyed } from '../../plane';
+import type { PlaneLimits } from '../plane-engine';
 import type { StatSnapshot } from '../stats';
 
 /** What the process of the agent tells one that carries connections. `plane` tells several planes of one machine apart. */

@@ -2,17 +2,12 @@ import cluster, { type Worker } from 'node:cluster';
 import { extname, join } from 'node:path';
 import { Backoff, type Clock, type Logger } from '@causeway/runtime';
 import { RESOURCE_TYPES, type EncodedResource } from '@causeway/xds-server';
+import type { PlaneProcessesState, Unobeyed } from '../../plane';
 import type { CacheChange } from '../../resources/resource-cache';
 import type { PlaneResources } from '../decoded-resources';
-import type { PlaneEngine, PlaneLimits, Unobeyed } from '../plane-engine';
+import type { PlaneEngine, PlaneLimits } from '../plane-engine';
 import { sumOf, type StatSnapshot } from '../stats';
 import { isPlaneReport, type PlaneAnswer, type PlaneOrder, type PlaneReport } from './plane-messages';
-
-/** The processes that run now, by their ids, and how often one that ended was started again. */
-export interface PlaneProcessesState {
-  readonly pids: readonly number[];
-  readonly restarts: number;
-}
 
 /** Resources of one message. */
 const BATCH = 500;
