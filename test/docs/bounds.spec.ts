@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { coreKinds } from '@causeway/kinds';
-import { MOST_FOUND, MOST_TOPOLOGY_NODES, MOST_VALUES } from '@causeway/queries/testing';
+import { MAX_FOUND, MAX_TOPOLOGY_NODES, MAX_VALUES } from '@causeway/queries/testing';
 import { DEFAULT_LIMITS } from '@causeway/rest/testing';
 
 const FILE = join(__dirname, '..', '..', 'docs', 'reference', 'bounds.md');
@@ -49,13 +49,9 @@ function restTable(): string {
 
 function policiesTable(): string {
   const rows = [
-    ['nodes of one topology', MOST_TOPOLOGY_NODES, 'the graph says `truncated`; ask with `root`'],
-    [
-      'values of effective specs of one page',
-      MOST_VALUES,
-      'the page ends early, at one path at least; `next` leads on',
-    ],
-    ['objects that one reference is shown to find', MOST_FOUND, '`foundTotal` counts all'],
+    ['nodes of one topology', MAX_TOPOLOGY_NODES, 'the graph says `truncated`; ask with `root`'],
+    ['values of effective specs of one page', MAX_VALUES, 'the page ends early, at one path at least; `next` leads on'],
+    ['objects that one reference is shown to find', MAX_FOUND, '`foundTotal` counts all'],
   ] as const;
   return [
     '| answer about policies | most | above it |',

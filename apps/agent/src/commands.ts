@@ -22,7 +22,7 @@ export interface StateFlags {
 }
 
 /** How often it is looked whether an agent has ended, ms. */
-const LOOK = 100;
+const POLL_INTERVAL = 100;
 
 /** `run` and `ingress`: resolves with the exit code when the agent has ended. */
 export async function runAgent(context: AgentContext, flags: RunFlags, kind: 'dataplane' | 'ingress'): Promise<number> {
@@ -81,7 +81,7 @@ export async function showStatus(
 export async function drainAgent(context: AgentContext, { state }: StateFlags): Promise<number> {
   if ((await ask(context, state, 'POST', '/drain')) === undefined) return 1;
   const path = agentSocketPath(state ?? context.environment.state);
-  while (!context.signal.aborted && (await isAnswered(path))) await pause(LOOK);
+  while (!context.signal.aborted && (await isAnswered(path))) await pause(POLL_INTERVAL);
   if (context.signal.aborted) return 130;
   context.print('the agent has ended');
   return 0;
@@ -95,7 +95,7 @@ export async function uninstallAgent(context: AgentContext, flags: StateFlags): 
     if (code !== 0) return code;
   }
   // Timers of the clock hold no program: without this one it would end while it waits for a proxy to end.
-  const waiting = setInterval(() => undefined, LOOK);
+  const waiting = setInterval(() => undefined, POLL_INTERVAL);
   try {
     await removeState(folder, { clock: systemClock, logger: silentLogger });
   } finally {

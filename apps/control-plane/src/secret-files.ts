@@ -2,7 +2,7 @@ import { errorText, fileKey, type Settings, type SettingSources } from '@causewa
 import { boundedText } from './bounded-text';
 
 /** Largest file of a secret. */
-const MOST_KIB = 64;
+const MAX_KIB = 64;
 
 /** The sources with what files of secrets say in place of their names; what is wrong with them, a line each. */
 export interface ReadSecrets {
@@ -51,7 +51,7 @@ function takeFiles(settings: Settings, { values, nameOf, shownAs }: SecretSource
     else if (values[own]) problems.push(`${shownAs(own)} and ${ofFile}: give one of them`);
     else
       try {
-        values[own] = boundedText(path, MOST_KIB).trim();
+        values[own] = boundedText(path, MAX_KIB).trim();
       } catch (error) {
         problems.push(`${shownAs(ofFile)}: "${path}" cannot be read: ${errorText(error)}`);
       }

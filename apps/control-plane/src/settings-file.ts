@@ -4,7 +4,7 @@ import { errorText } from '@causeway/runtime';
 import { boundedText } from './bounded-text';
 
 /** Largest file of settings. */
-const MOST_KIB = 256;
+const MAX_KIB = 256;
 
 /** A file of settings. */
 export interface SettingsFile {
@@ -23,7 +23,7 @@ export function readSettingsFile(path: string): SettingsFile {
 
 function documentsIn(path: string): readonly YamlDocument[] {
   try {
-    return parseYaml(boundedText(path, MOST_KIB));
+    return parseYaml(boundedText(path, MAX_KIB));
   } catch (error) {
     throw new Error(`${path} cannot be read as YAML: ${errorText(error)}`, { cause: error });
   }

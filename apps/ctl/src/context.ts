@@ -43,7 +43,7 @@ export function kindOf(registry: Registry, noun: string): Kind {
 }
 
 /** Most kinds that a hint names. */
-const MOST_GUESSES = 3;
+const MAX_GUESSES = 3;
 
 /** Nouns that somebody may have meant: by the capitals of the kind as in `ms`, by the beginning, or by one near in spelling. */
 function nearKinds(registry: Registry, word: string): readonly string[] {
@@ -52,7 +52,7 @@ function nearKinds(registry: Registry, word: string): readonly string[] {
   const initialsOf = ({ name }: Kind): string => name.replace(/[^A-Z]/g, '').toLowerCase();
   const abbreviated = kinds.filter((kind) => initialsOf(kind) === word);
   const begun = kinds.filter(({ plural, shortName }) => plural.startsWith(word) || shortName.startsWith(word));
-  const meant = [...new Set([...abbreviated, ...begun])].slice(0, MOST_GUESSES);
+  const meant = [...new Set([...abbreviated, ...begun])].slice(0, MAX_GUESSES);
   if (meant.length > 0) return meant.map(({ plural, shortName }) => `${plural} (${shortName})`);
   const near = registry.suggestNoun(word);
   return near === undefined ? [] : [near];

@@ -7,7 +7,7 @@ type DiffLine = readonly [sign: ' ' | '-' | '+', text: string];
 /** Lines around a change that are shown. */
 const CONTEXT = 3;
 /** Above this number of pairs of lines, what differs is shown as removed and added as a whole. */
-const MOST_PAIRS = 4_000_000;
+const MAX_PAIRS = 4_000_000;
 
 /** What changes from one document to another, as a unified diff of their YAML in red and green; undefined stands for no document. */
 export function unifiedDiff(before: unknown, after: unknown, paint: Paint): readonly string[] {
@@ -76,7 +76,7 @@ function diffLines(before: readonly string[], after: readonly string[]): readonl
 function changedLines(before: readonly string[], after: readonly string[]): readonly DiffLine[] {
   const removed = before.map((text): DiffLine => ['-', text]);
   const added = after.map((text): DiffLine => ['+', text]);
-  if (before.length * after.length > MOST_PAIRS) return [...removed, ...added];
+  if (before.length * after.length > MAX_PAIRS) return [...removed, ...added];
   const width = after.length + 1;
   const common = new Uint32Array((before.length + 1) * width);
   const at = (i: number, j: number): number => common[i * width + j] ?? 0;

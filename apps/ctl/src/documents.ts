@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { JsonDocuments, parseYaml, Unparsable, type TextPosition, type YamlDocument } from '@causeway/yaml';
 
 /** Longest file that is read, in characters. */
-const LONGEST_FILE = 64 * 1024 * 1024;
+const MAX_FILE_LENGTH = 64 * 1024 * 1024;
 
 /** One YAML or JSON document and its place. */
 export interface SourceDocument {
@@ -62,7 +62,7 @@ export function parseDocuments(file: string, text: string): SourceDocument[] {
 /** Reads JSON, JSON lines among it, in a hundredth of the time of YAML. Undefined if it is neither: YAML says what is wrong. */
 function readJson(text: string): readonly YamlDocument[] | undefined {
   if (!/^[\s\ufeff]*[[{]/.test(text)) return undefined;
-  const splitter = new JsonDocuments({ documents: Infinity, bytes: LONGEST_FILE });
+  const splitter = new JsonDocuments({ documents: Infinity, bytes: MAX_FILE_LENGTH });
   try {
     const found = splitter.push(Buffer.from(text));
     splitter.finish();
@@ -85,7 +85,7 @@ function locateIn(text: string, start: TextPosition, field: string): TextPositio
 
 function readYaml(file: string, text: string): readonly YamlDocument[] {
   try {
-    return parseYaml(text, { length: LONGEST_FILE });
+    return parseYaml(text, { length: MAX_FILE_LENGTH });
   } catch (error) {
     if (!(error instanceof Unparsable)) throw error;
     throw new DocumentError(`${file}: ${error.violations.map(({ reason }) => reason).join('; ')}`, { cause: error });

@@ -16,7 +16,7 @@ export type SecretsSource =
   | { readonly type: 'file'; readonly file: string };
 
 /** Longest file with keys, characters. */
-const MOST_CHARACTERS = 8_192;
+const MAX_CHARACTERS = 8_192;
 
 /**
  * Reads `CAUSEWAY_SECRETS_KEY`. Without it a zone that listens on loopback only uses a file of its own; one that listens
@@ -67,7 +67,7 @@ export async function openSecrets(source: SecretsSource, logger: Logger): Promis
 async function readIfThere(file: string): Promise<string | undefined> {
   try {
     const text = await readFile(file, { encoding: 'utf8' });
-    if (text.length > MOST_CHARACTERS) throw new Error(`it has more than ${MOST_CHARACTERS} characters`);
+    if (text.length > MAX_CHARACTERS) throw new Error(`it has more than ${MAX_CHARACTERS} characters`);
     return text;
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;

@@ -5,7 +5,7 @@ import { errorText, type Logger } from '@causeway/runtime';
 import { zoneTokenFault, type ZoneSettings } from './config';
 
 /** Largest file of a token. */
-const MOST_KIB = 64;
+const MAX_KIB = 64;
 
 /** Of whom a token must be, and where it is. */
 type ZoneTokenSettings = Pick<ZoneSettings, 'CAUSEWAY_ZONE_NAME' | 'CAUSEWAY_ZONE_TOKEN' | 'CAUSEWAY_ZONE_TOKEN_FILE'>;
@@ -136,7 +136,7 @@ export class ZoneToken implements ZoneTokenSource {
 /** Throws `CredentialsMissing` where there is no file: the token is to come. */
 function tokenIn(file: string): string {
   try {
-    return boundedText(file, MOST_KIB).trim();
+    return boundedText(file, MAX_KIB).trim();
   } catch (cause) {
     const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
     throw isMissing ? new CredentialsMissing(errorText(cause), { cause }) : cause;

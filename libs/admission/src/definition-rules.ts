@@ -21,7 +21,7 @@ import type { IndexReader } from '@causeway/store';
 import type { ValidatedDraft } from './validate-draft';
 
 /** Most stored policies that one write of a definition is checked against: it bounds the time of the write. */
-const MOST_CHECKED = 2_000;
+const MAX_CHECKED = 2_000;
 
 /** Throws Forbidden for a definition that control planes bring: it changes with their version. */
 export function checkNotShipped(stored: Resource | undefined): void {
@@ -122,7 +122,7 @@ export function definitionWarnings(
   let checked = 0;
   let invalid = 0;
   for (const policy of index.ofKind(before)) {
-    if (checked === MOST_CHECKED) break;
+    if (checked === MAX_CHECKED) break;
     checked += 1;
     if (after.checkAt(policy.id, policy.spec, FieldPath.at('spec')).total > 0) invalid += 1;
   }

@@ -80,7 +80,7 @@ export class RequestSecrets {
 
   private zonesWithout(egresses: readonly string[]): readonly string[] {
     const zones = [...this.parts.index.ofKind('Zone')].map(({ id }) => id.name).sort();
-    return zones.filter((zone) => !egresses.includes(zone)).slice(0, MOST_NAMED);
+    return zones.filter((zone) => !egresses.includes(zone)).slice(0, MAX_NAMED);
   }
 
   private named(mesh: string, name: string): readonly Stored[] {
@@ -98,7 +98,7 @@ export class RequestSecrets {
 }
 
 /** Zones that a warning names. */
-const MOST_NAMED = 10;
+const MAX_NAMED = 10;
 
 /** The entry of `usedBy` that names a resource. */
 function entryFor({ kind, zone, name }: Identity): string {

@@ -18,7 +18,7 @@ const STREAMS = 4_200;
 /** What a connection and an address may begin at once, by the presets, without credentials. */
 const OWN = DEFAULT_STREAM_RATES.connection / 10;
 const OF_ADDRESS = DEFAULT_STREAM_RATES.address * 2;
-const PATIENCE = 60_000;
+const TIMEOUT = 60_000;
 const asIs = (bytes: Buffer): Buffer => bytes;
 const echo = {
   path: PATH,
@@ -97,21 +97,21 @@ describe('streams that are begun and reset at once', () => {
 
   it('end their connection before gRPC sees one', async () => {
     await bind();
-    const end = await sendRaw(target, rapidResets(PATH, STREAMS), PATIENCE);
+    const end = await sendRaw(target, rapidResets(PATH, STREAMS), TIMEOUT);
     expect(end).toEqual({ closed: true, code: constants.NGHTTP2_ENHANCE_YOUR_CALM });
     expect(seen).toBe(0);
   });
 
   it('do so where they are not reset', async () => {
     await bind();
-    const end = await sendRaw(target, begunStreams(PATH, STREAMS), PATIENCE);
+    const end = await sendRaw(target, begunStreams(PATH, STREAMS), TIMEOUT);
     expect(end).toEqual({ closed: true, code: constants.NGHTTP2_ENHANCE_YOUR_CALM });
     expect(seen).toBeLessThanOrEqual(OWN);
   });
 
   it('do so by TLS', async () => {
     const port = await listener.bind('127.0.0.1', 0, tlsServerCredentials(await certificates()));
-    const end = await sendRaw({ host: '127.0.0.1', port, tls: true }, rapidResets(PATH, STREAMS), PATIENCE);
+    const end = await sendRaw({ host: '127.0.0.1', port, tls: true }, rapidResets(PATH, STREAMS), TIMEOUT);
     expect(end.closed).toBe(true);
     expect(seen).toBe(0);
   });
@@ -123,7 +123,7 @@ describe('streams that are begun and reset at once', () => {
       clock,
       log: new CallerLog(silentLogger, clock),
     });
-    const end = await sendRaw({ host: '127.0.0.1', port, tls }, rapidResets(PATH, STREAMS), PATIENCE);
+    const end = await sendRaw({ host: '127.0.0.1', port, tls }, rapidResets(PATH, STREAMS), TIMEOUT);
     expect(end.closed).toBe(true);
     expect(seen).toBe(0);
   });
@@ -132,14 +132,14 @@ describe('streams that are begun and reset at once', () => {
     await bind();
     const known = clientOf();
     expect(await known('valid')).toBeUndefined();
-    for (let n = 0; n < OF_ADDRESS / OWN; n++) void sendRaw(target, begunStreams(PATH, OWN), PATIENCE);
+    for (let n = 0; n < OF_ADDRESS / OWN; n++) void sendRaw(target, begunStreams(PATH, OWN), TIMEOUT);
     const next = (): Promise<RawEnd> => sendRaw(target, begunStreams(PATH, 1), 1_000);
     await until('the end of its bucket', async () => (await next()).closed);
     expect(await next()).toEqual({ closed: true, code: undefined });
     expect(seen).toBeLessThanOrEqual(OF_ADDRESS);
     expect(await known()).toBeUndefined();
     const before = seen;
-    void sendRaw({ ...target, localAddress: '127.0.0.2' }, begunStreams(PATH, 1), PATIENCE);
+    void sendRaw({ ...target, localAddress: '127.0.0.2' }, begunStreams(PATH, 1), TIMEOUT);
     await until('the stream of another address', () => seen === before + 1);
     clock.advance(1_000);
     expect(await clientOf()()).toBeUndefined();
@@ -161,7 +161,7 @@ describe('streams that are begun and reset at once', () => {
   it('are not bounded where the settings say so', async () => {
     listen({ streams: { connection: 0, address: 0 } });
     await bind();
-    void sendRaw(target, begunStreams(PATH, 500), PATIENCE);
+    void sendRaw(target, begunStreams(PATH, 500), TIMEOUT);
     await until('all streams', () => seen === 500);
   });
 

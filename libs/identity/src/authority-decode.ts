@@ -10,7 +10,7 @@ export interface StoredAuthority extends RotatedAuthority {
 }
 
 /** Authorities of one state: the one that signs and one that comes or goes. */
-const MOST_AUTHORITIES = 2;
+const MAX_AUTHORITIES = 2;
 
 /** The state in a note; undefined where it is none, in whole or in part: half a state decides nothing. */
 export function decodeAuthorityState(note: JsonObject): AuthorityState<StoredAuthority> | undefined {
@@ -18,7 +18,7 @@ export function decodeAuthorityState(note: JsonObject): AuthorityState<StoredAut
   if (version !== 1 || typeof signing !== 'string' || !isJsonArray(authorities)) return undefined;
   const decoded = authorities.flatMap(decodeAuthority);
   const rotation = decodeStep(step);
-  const isWhole = decoded.length === authorities.length && decoded.length <= MOST_AUTHORITIES;
+  const isWhole = decoded.length === authorities.length && decoded.length <= MAX_AUTHORITIES;
   if (!isWhole || !rotation || !decoded.some(({ id }) => id === signing)) return undefined;
   return { signing, authorities: decoded, step: rotation };
 }

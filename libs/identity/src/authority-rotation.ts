@@ -54,7 +54,7 @@ export interface RotationEvidence {
 }
 
 /** Proxies that a state names as missing. */
-const MOST_MISSING = 100;
+const MAX_MISSING = 100;
 /** Between the read of a state and the end of a signature made by it, and between two clocks, ms; where nothing else is set. */
 export const SIGNING_SLACK = 10 * 60_000;
 
@@ -95,7 +95,7 @@ export function advanceRotation<A extends RotatedAuthority>(
     case 'trusting': {
       const usedBy = missing.length === 0 ? 'acks' : force ? 'force' : now >= step.deadline ? 'deadline' : undefined;
       if (usedBy === undefined) return state;
-      const named = missing.slice(0, MOST_MISSING).map((name) => shortened(name, 300));
+      const named = missing.slice(0, MAX_MISSING).map((name) => shortened(name, 300));
       const dropAt = now + validityOf(state, state.signing) + slack;
       const retiring = {
         type: 'retiring',

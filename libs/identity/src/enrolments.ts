@@ -4,7 +4,7 @@ import {
   Enrolment,
   ENROLMENT_EPOCH,
   EnrolmentEpoch,
-  MOST_ENROLMENT_TOKENS,
+  MAX_ENROLMENT_TOKENS,
   WorkloadRevocation,
   type EnrolmentSpec,
 } from '@causeway/kinds';
@@ -203,7 +203,7 @@ export class Enrolments {
       by: isOfUser ? 'dataplane' : 'token',
       ...(services !== undefined && !isOfUser && { services: [...services] }),
       ...(workload !== undefined && { workload }),
-      tokens: [...(before?.spec.tokens ?? []), id].slice(-MOST_ENROLMENT_TOKENS),
+      tokens: [...(before?.spec.tokens ?? []), id].slice(-MAX_ENROLMENT_TOKENS),
       issuedAt,
       ...(machines !== undefined && { group: id }),
     };

@@ -48,6 +48,6 @@ export {
   type TrustGaps,
 } from './authority-lifecycle';
 export { checkOrder, RotationRequests, type RotationOrder } from './rotation-requests';
-export { joinBundleText, LONGEST_BUNDLE, readJoinBundle, type JoinBundle } from './join-bundle';
+export { joinBundleText, MAX_BUNDLE_LENGTH, readJoinBundle, type JoinBundle } from './join-bundle';
 export { createCsr, createWorkloadKey } from './workload-key';
 export { WorkloadCertificates, type WorkloadCertificate } from './workload-certificates';

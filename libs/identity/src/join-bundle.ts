@@ -18,8 +18,8 @@ export type ReadBundle =
 /** A later form gets another number: an older agent then says that it is too old. */
 const PREFIX = 'causeway-join-1.';
 /** Longest text of a bundle, characters. */
-export const LONGEST_BUNDLE = 256 * 1024;
-const MOST_CONTROL_PLANES = 16;
+export const MAX_BUNDLE_LENGTH = 256 * 1024;
+const MAX_CONTROL_PLANES = 16;
 
 /** The bundle as one line that survives copying: letters, digits, `-`, `_` and `.` only. */
 export function joinBundleText(bundle: JoinBundle): string {
@@ -32,7 +32,8 @@ export function readJoinBundle(text: string): ReadBundle {
     ok: false,
     violation: FieldPath.at('bundle').violation(reason, 'wrong-form'),
   });
-  if (text.length > LONGEST_BUNDLE) return refuse(`must have at most ${LONGEST_BUNDLE} characters, has ${text.length}`);
+  if (text.length > MAX_BUNDLE_LENGTH)
+    return refuse(`must have at most ${MAX_BUNDLE_LENGTH} characters, has ${text.length}`);
   const line = text.replace(/\s+/g, '');
   if (!line.startsWith(PREFIX))
     return refuse(
@@ -44,8 +45,8 @@ export function readJoinBundle(text: string): ReadBundle {
   if (!isJsonObject(value)) return refuse('is damaged: copy the whole line');
   const { controlPlanes, authority, zone, mesh, token } = value;
   const isList = Array.isArray(controlPlanes) && controlPlanes.every((one) => typeof one === 'string');
-  if (!isList || controlPlanes.length === 0 || controlPlanes.length > MOST_CONTROL_PLANES)
-    return refuse(`must name 1 to ${MOST_CONTROL_PLANES} control planes`);
+  if (!isList || controlPlanes.length === 0 || controlPlanes.length > MAX_CONTROL_PLANES)
+    return refuse(`must name 1 to ${MAX_CONTROL_PLANES} control planes`);
   if (typeof zone !== 'string' || typeof mesh !== 'string' || typeof token !== 'string' || token === '')
     return refuse('must have zone, mesh and token');
   if (authority !== undefined && typeof authority !== 'string') return refuse('must have its authorities as a text');

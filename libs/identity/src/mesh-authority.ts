@@ -59,7 +59,7 @@ export interface MeshAuthoritySecrets {
 }
 
 /** Services, and tags, of one Dataplane that become names of its certificate; more than a Dataplane may have. */
-const MOST_NAMES = 1_024;
+const MAX_NAMES = 1_024;
 
 /** The Secrets in which a backend's certificate and key stand. */
 export function meshAuthoritySecrets(mesh: string, backend: string): MeshAuthoritySecrets {
@@ -142,7 +142,7 @@ export class MeshAuthorities {
     order: MeshOrder,
   ): Promise<MeshSignedCertificate> {
     const tagged = [...tags].flatMap(([tag, values]) => [...values].sort().map((value) => `kuma://${tag}/${value}`));
-    const otherUris = [...others, ...tagged].slice(0, MOST_NAMES);
+    const otherUris = [...others, ...tagged].slice(0, MAX_NAMES);
     try {
       const pair = { certificate, privateKey: this.privateKey(mesh, backend) };
       const signed = await signCertificate(pair, { ...order, uri, otherUris });

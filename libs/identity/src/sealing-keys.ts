@@ -17,9 +17,9 @@ export type ParsedSealingKeys =
 
 const [CIPHER, KEY_BYTES, NONCE_BYTES, TAG_BYTES] = ['aes-256-gcm', 32, 12, 16] as const;
 /** The most keys: the one that seals, and those before it that still open. */
-const MOST_KEYS = 16;
+const MAX_KEYS = 16;
 /** Longest sealed text, bytes. */
-const MOST_BYTES = 65_536;
+const MAX_BYTES = 65_536;
 
 /** The keys that seal secrets of a store (`CAUSEWAY_SECRETS_KEY`): the first seals, all open. */
 export class SealingKeys {
@@ -30,8 +30,8 @@ export class SealingKeys {
    * repeats a key.
    */
   static parse(text: string): ParsedSealingKeys {
-    const entries = text.split(',', MOST_KEYS + 1).map((entry) => entry.trim());
-    if (entries.length > MOST_KEYS) return { ok: false, reason: `must have at most ${MOST_KEYS} keys` };
+    const entries = text.split(',', MAX_KEYS + 1).map((entry) => entry.trim());
+    if (entries.length > MAX_KEYS) return { ok: false, reason: `must have at most ${MAX_KEYS} keys` };
     const keys = new Map<string, Buffer>();
     for (const [i, entry] of entries.entries()) {
       const [, id, key = ''] = /^([a-z0-9-]{1,63}):([A-Za-z0-9+/]{43}=)$/.exec(entry) ?? [];
@@ -70,8 +70,7 @@ export class SealingKeys {
 
   private sealWith(text: string, purpose: string, nonceOf: (key: Buffer) => Buffer): SealedText {
     const plain = Buffer.from(text, 'utf8');
-    if (plain.length > MOST_BYTES)
-      throw new RangeError(`at most ${MOST_BYTES} bytes can be sealed, got ${plain.length}`);
+    if (plain.length > MAX_BYTES) throw new RangeError(`at most ${MAX_BYTES} bytes can be sealed, got ${plain.length}`);
     const keyId = this.current;
     const key = this.keys.get(keyId);
     if (!key) throw new RangeError('there is no key that seals');
@@ -88,8 +87,7 @@ export class SealingKeys {
       return { ok: false, reason: `it is sealed with key "${keyId.slice(0, 63)}", which CAUSEWAY_SECRETS_KEY has not` };
     const [bytes, iv] = [Buffer.from(sealed, 'base64'), Buffer.from(nonce, 'base64')];
     const end = bytes.length - TAG_BYTES;
-    if (end < 0 || end > MOST_BYTES || iv.length !== NONCE_BYTES)
-      return { ok: false, reason: 'its sealed form is cut' };
+    if (end < 0 || end > MAX_BYTES || iv.length !== NONCE_BYTES) return { ok: false, reason: 'its sealed form is cut' };
     const decipher = createDecipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES });
     decipher.setAAD(associated(purpose, keyId)).setAuthTag(bytes.subarray(end));
     try {

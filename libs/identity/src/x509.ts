@@ -12,7 +12,7 @@ export const BACKDATED = 5 * 60_000;
 /** Of an id of a key, characters of hexadecimal: 160 bits. */
 const KEY_ID_LENGTH = 40;
 /** Longest CSR, characters of PEM. */
-const MOST_CSR = 8_192;
+const MAX_CSR_LENGTH = 8_192;
 
 /** A certificate and its private key, both in PEM. */
 export interface AuthorityPair {
@@ -187,7 +187,8 @@ export async function checkCsr(pem: string): Promise<CheckedCsr> {
     ok: false,
     violation: FieldPath.at('csr').violation(reason, rule),
   });
-  if (pem.length > MOST_CSR) return refuse(`must have at most ${MOST_CSR} characters, has ${pem.length}`, 'too-long');
+  if (pem.length > MAX_CSR_LENGTH)
+    return refuse(`must have at most ${MAX_CSR_LENGTH} characters, has ${pem.length}`, 'too-long');
   const block =
     /^\s*-----BEGIN (?:NEW )?CERTIFICATE REQUEST-----([A-Za-z0-9+/=\s]+)-----END (?:NEW )?CERTIFICATE REQUEST-----\s*$/;
   const body = block.exec(pem)?.[1];

@@ -1,9 +1,9 @@
 import { Type, type Static } from 'typebox';
 import { defineKind, Sync, type FieldPath, type Violation } from '@causeway/resources';
-import { Duration, LONGEST_NAME, NonEmpty, strict } from './schema/schema-parts';
+import { Duration, MAX_NAME_LENGTH, NonEmpty, strict } from './schema/schema-parts';
 
 /** Most revoked tokens that zones are told of; a token leaves the list a week after its end. */
-export const MOST_REVOKED = 16_000;
+export const MAX_REVOKED = 16_000;
 
 const Url = Type.String({ minLength: 1, maxLength: 1_024 });
 
@@ -22,7 +22,7 @@ const Issuer = Type.Object(
      * Put before names, so that they are not taken for those of user tokens or of another issuer; absent means `oidc:`, and
      * only an empty text leaves names as they are.
      */
-    usernamePrefix: Type.Optional(Type.String({ maxLength: LONGEST_NAME })),
+    usernamePrefix: Type.Optional(Type.String({ maxLength: MAX_NAME_LENGTH })),
     /** Put before groups; absent means that they stay as they are. */
     groupsPrefix: Type.Optional(NonEmpty),
     /** How long keys of the issuer are trusted that cannot be fetched again; absent means 24h. */
@@ -42,7 +42,7 @@ const Spec = Type.Object(
     /** Written by the global's leader: by these keys zones verify the global's user tokens. */
     tokenKeys: Type.Optional(Type.Array(TokenKey, { maxItems: 64 })),
     /** Written by the global's leader: the ids of user tokens that it revoked. */
-    revokedTokens: Type.Optional(Type.Array(NonEmpty, { maxItems: MOST_REVOKED })),
+    revokedTokens: Type.Optional(Type.Array(NonEmpty, { maxItems: MAX_REVOKED })),
     oidc: Type.Optional(Type.Object({ issuers: Type.Array(Issuer, { maxItems: 16 }) }, strict)),
   },
   {

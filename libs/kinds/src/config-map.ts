@@ -6,7 +6,7 @@ import { mapBounds, strict } from './schema/schema-parts';
 export const PARAMETERS_KEY = 'parameters.yaml';
 
 /** Longest value: YAML beyond it would hold the control loops up that read it. */
-const LONGEST_VALUE = 8 * 1024;
+const MAX_VALUE_LENGTH = 8 * 1024;
 
 /**
  * Texts by name; only the target of a Mesh's `parametersRef`, whose settings are the YAML at the key `parameters.yaml`
@@ -23,7 +23,7 @@ export const ConfigMap = defineKind({
   writer: 'operator',
   bounds: { bytes: 64 * 1024 },
   spec: Type.Object(
-    { data: Type.Record(Type.String(), Type.String({ maxLength: LONGEST_VALUE }), mapBounds) },
+    { data: Type.Record(Type.String(), Type.String({ maxLength: MAX_VALUE_LENGTH }), mapBounds) },
     { ...strict, examples: [{ data: { [PARAMETERS_KEY]: 'exportDefault: None' } }] },
   ),
   warn: ({ spec }) =>

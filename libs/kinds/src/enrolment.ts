@@ -1,11 +1,11 @@
 import { Type, type Static } from 'typebox';
 import { defineKind, Sync } from '@causeway/resources';
-import { LONGEST_NAME, MANY, strict } from './schema/schema-parts';
+import { MAX_NAME_LENGTH, MANY, strict } from './schema/schema-parts';
 
 /** Most tokens that one enrolment remembers; older ones have long been replaced. */
-export const MOST_ENROLMENT_TOKENS = 16;
+export const MAX_ENROLMENT_TOKENS = 16;
 
-const Name = Type.String({ minLength: 1, maxLength: LONGEST_NAME });
+const Name = Type.String({ minLength: 1, maxLength: MAX_NAME_LENGTH });
 const Id = Type.String({ minLength: 1, maxLength: 64 });
 const Instant = Type.Integer({ minimum: 0 });
 
@@ -18,7 +18,7 @@ const Spec = Type.Object(
     /** The workload that it may be; absent: its own name. */
     workload: Type.Optional(Name),
     /** The tokens that it joined with, the newest last. */
-    tokens: Type.Array(Id, { maxItems: MOST_ENROLMENT_TOKENS }),
+    tokens: Type.Array(Id, { maxItems: MAX_ENROLMENT_TOKENS }),
     /** When the newest of them was issued, ms since 1970. */
     issuedAt: Instant,
     /** The token of a group of machines that it is one of. */
@@ -81,7 +81,7 @@ export const EnrolmentEpoch = defineKind({
 export const ENROLMENT_EPOCH = 'zone';
 
 /** Most enrolments of one Dataplane that may end while certificates of the first are valid. */
-export const MOST_ENDED_ENROLMENTS = 32;
+export const MAX_ENDED_ENROLMENTS = 32;
 
 const Ended = Type.Object(
   {
@@ -97,7 +97,7 @@ const RevocationSpec = Type.Object(
   {
     /** When the newest of them was revoked, ms since 1970: tokens of before enrol the Dataplane no more. */
     revokedAt: Instant,
-    ended: Type.Array(Ended, { maxItems: MOST_ENDED_ENROLMENTS }),
+    ended: Type.Array(Ended, { maxItems: MAX_ENDED_ENROLMENTS }),
   },
   strict,
 );

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { defineKind, Sync } from '@causeway/resources';
-import { LONGEST_NAME, strict } from './schema/schema-parts';
+import { MAX_NAME_LENGTH, strict } from './schema/schema-parts';
 
 const Spec = Type.Object(
   {
@@ -27,19 +27,19 @@ export const IdentityPath = defineKind({
 });
 
 /** Most namespaces, and most shared ids, that the state of a zone names. */
-export const MOST_STATE_NAMESPACES = 1_000;
-export const MOST_SHARED_IDS = 100;
-const MOST_SHARING = 16;
+export const MAX_STATE_NAMESPACES = 1_000;
+export const MAX_SHARED_IDS = 100;
+const MAX_SHARING = 16;
 
-const Namespaces = Type.Array(Type.String({ minLength: 1, maxLength: LONGEST_NAME }), {
-  maxItems: MOST_STATE_NAMESPACES,
+const Namespaces = Type.Array(Type.String({ minLength: 1, maxLength: MAX_NAME_LENGTH }), {
+  maxItems: MAX_STATE_NAMESPACES,
 });
 
 const Shared = Type.Object(
   {
     id: Type.String({ minLength: 1, maxLength: 2_048 }),
     /** Of more than 16 the first. */
-    namespaces: Type.Array(Type.String({ minLength: 1, maxLength: LONGEST_NAME }), { maxItems: MOST_SHARING }),
+    namespaces: Type.Array(Type.String({ minLength: 1, maxLength: MAX_NAME_LENGTH }), { maxItems: MAX_SHARING }),
   },
   strict,
 );
@@ -58,7 +58,7 @@ const StateSpec = Type.Object(
     /** While the form changes: the namespaces with Dataplanes whose ids change, sorted. */
     namespaces: Type.Optional(Namespaces),
     /** SPIFFE ids that workloads of several namespaces have, sorted. */
-    shared: Type.Optional(Type.Array(Shared, { maxItems: MOST_SHARED_IDS })),
+    shared: Type.Optional(Type.Array(Shared, { maxItems: MAX_SHARED_IDS })),
   },
   strict,
 );
@@ -84,4 +84,4 @@ export const IdentityPathState = defineKind({
 
 /** The name of the one IdentityPathState of a mesh in a zone. */
 export const IDENTITY_PATH_STATE = 'zone';
-export const MOST_NAMESPACES_SHARING = MOST_SHARING;
+export const MAX_NAMESPACES_SHARING = MAX_SHARING;

@@ -1,13 +1,13 @@
 /** The vocabulary: one file for each kind (libs/kinds/README.md). */
-export { MeshNaming, MOST_SUFFIXES } from './mesh-naming';
-export { MOST_REVOKED } from './authentication-configuration';
+export { MeshNaming, MAX_SUFFIXES } from './mesh-naming';
+export { MAX_REVOKED } from './authentication-configuration';
 export { PARAMETERS_KEY } from './config-map';
 export { coreKinds } from './core-kinds';
 export { Dataplane } from './dataplane';
 export { declaredKind, undeclaredKind } from './declared/declared-kind';
 export {
   DefinitionJudge,
-  MOST_DECLARED_KINDS,
+  MAX_DECLARED_KINDS,
   type DefinitionParts,
   type JudgedDefinition,
 } from './declared/judge-definitions';
@@ -16,8 +16,8 @@ export {
   Enrolment,
   ENROLMENT_EPOCH,
   EnrolmentEpoch,
-  MOST_ENDED_ENROLMENTS,
-  MOST_ENROLMENT_TOKENS,
+  MAX_ENDED_ENROLMENTS,
+  MAX_ENROLMENT_TOKENS,
   WorkloadRevocation,
   type EnrolmentSpec,
 } from './enrolment';
@@ -27,9 +27,9 @@ export {
   IDENTITY_PATH_STATE,
   IdentityPath,
   IdentityPathState,
-  MOST_NAMESPACES_SHARING,
-  MOST_SHARED_IDS,
-  MOST_STATE_NAMESPACES,
+  MAX_NAMESPACES_SHARING,
+  MAX_SHARED_IDS,
+  MAX_STATE_NAMESPACES,
   type IdentityPathStateSpec,
 } from './identity-path';
 export { Mesh } from './mesh';

@@ -4,13 +4,13 @@ import { defineKind, Sync } from '@causeway/resources';
 import { strict } from './schema/schema-parts';
 
 /** Most suffixes of one MeshNaming. */
-export const MOST_SUFFIXES = 1_000;
+export const MAX_SUFFIXES = 1_000;
 
 const Spec = Type.Object(
   {
     /** Names at App Mesh become hostnames under these; one of a single label names the services of the namespace called so. */
     suffixes: Type.Array(Type.String({ title: 'a DNS suffix such as colors.svc.cluster.local', maxLength: 253 }), {
-      maxItems: MOST_SUFFIXES,
+      maxItems: MAX_SUFFIXES,
     }),
   },
   { ...strict, examples: [{ suffixes: ['colors.svc.cluster.local'] }] },

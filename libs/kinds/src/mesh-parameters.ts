@@ -66,7 +66,7 @@ const Spec = Type.Object(
 
 /** Bounds of `maxConnectionAge`, ms. */
 const LEAST_AGE = 1_000;
-const MOST_AGE = 86_400_000;
+const MAX_AGE = 86_400_000;
 
 /** The settings of a mesh, as a MeshParameters or a ConfigMap holds them. */
 export type MeshParametersSpec = Static<typeof Spec>;
@@ -121,7 +121,7 @@ function idViolations(id: string, at: FieldPath): Violation[] {
 
 function ageViolations(age: string | undefined, at: FieldPath): Violation[] {
   const ms = age === undefined ? LEAST_AGE : durationMs(age);
-  if (ms !== undefined && ms >= LEAST_AGE && ms <= MOST_AGE) return [];
+  if (ms !== undefined && ms >= LEAST_AGE && ms <= MAX_AGE) return [];
   return [at.violation(`must be from 1s to 24h; got ${age ?? ''}`, 'out-of-range')];
 }
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { MAX_TRUST_DOMAIN_LENGTH, trustDomainProblem } from '@causeway/naming';
 import { defineKind, Sync, type FieldPath, type Violation } from '@causeway/resources';
-import { authorityProblem, certificatesIn, MOST_CERTIFICATES } from './schema/certificate-rules';
+import { authorityProblem, certificatesIn, MAX_CERTIFICATES } from './schema/certificate-rules';
 import { Optionals, Pem, strict, Text } from './schema/schema-parts';
 
 const Bundle = Type.Object(
@@ -64,8 +64,8 @@ export const MeshTrust = defineKind({
       ...(problem === undefined
         ? []
         : [at.field('trustDomain').violation(`is not a trust domain: ${problem}; got "${trustDomain}"`, 'wrong-form')]),
-      ...(total > MOST_CERTIFICATES
-        ? [bundles.violation(`must have at most ${MOST_CERTIFICATES} certificates, have ${total}`, 'too-many')]
+      ...(total > MAX_CERTIFICATES
+        ? [bundles.violation(`must have at most ${MAX_CERTIFICATES} certificates, have ${total}`, 'too-many')]
         : caBundles.flatMap((bundle, i) => checkBundle(bundle.pem, bundles.index(i).field('pem')))),
     ];
   },

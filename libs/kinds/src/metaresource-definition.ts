@@ -141,12 +141,12 @@ export function declaredName({ group, kind, plural, shortName, qualified }: Json
 }
 
 /** Longest name of a second kind: peers, quarantines and resume points take no longer ones. */
-const LONGEST_QUALIFIED = 100;
+const MAX_QUALIFIED_LENGTH = 100;
 
 /** Whether the names of a second kind are short enough to be sent and stored everywhere. */
 export const canBeQualified = (spec: NamedSpec): boolean => {
   const { name, plural } = declaredNames({ ...spec, qualified: true });
-  return Math.max(name.length, plural.length) <= LONGEST_QUALIFIED;
+  return Math.max(name.length, plural.length) <= MAX_QUALIFIED_LENGTH;
 };
 
 /** Whether a kind is called by its name and group: a second one of its name. */
@@ -165,7 +165,7 @@ function derivedStatus(spec: JsonObject): JsonObject {
 /** Names that belong to others. Whether another definition has them is no rule of a write, but a condition (`judgeDefinitions`). */
 function nameViolations(spec: MetaresourceDefinitionSpec, at: FieldPath): readonly Violation[] {
   const isTooLong = isQualifiedName(declaredNames(spec).name) && !canBeQualified(spec);
-  const long = `makes the name of the kind longer than ${LONGEST_QUALIFIED} characters: ${spec.kind}.${spec.group}`;
+  const long = `makes the name of the kind longer than ${MAX_QUALIFIED_LENGTH} characters: ${spec.kind}.${spec.group}`;
   if (isTooLong) return [at.field('group').violation(long, 'too-long')];
   return (['kind', 'plural', 'shortName'] as const).flatMap((field) => {
     const word = spec[field];

@@ -25,7 +25,7 @@ const Spec = Type.Partial(Type.Object({ awsName: AwsName, provider: Provider, me
 });
 
 /** Longest value of the label by which a VirtualService gets a hostname. */
-const LONGEST_LABEL = 63;
+const MAX_LABEL_LENGTH = 63;
 
 /** What clients ask: a node, or the routes of a router; without a provider it answers 503 (seed App Mesh v1beta2, T003-01, T003-15). */
 export const VirtualService = defineKind({
@@ -40,8 +40,8 @@ export const VirtualService = defineKind({
     ...(Object.keys(provider ?? {}).length === 0
       ? ['spec.provider: there is none, so the ports of the last one answer 503, and without such nothing answers']
       : []),
-    ...(awsName.length > LONGEST_LABEL
-      ? [`spec.awsName: has more than ${LONGEST_LABEL} characters, so no hostname is made of it`]
+    ...(awsName.length > MAX_LABEL_LENGTH
+      ? [`spec.awsName: has more than ${MAX_LABEL_LENGTH} characters, so no hostname is made of it`]
       : []),
   ],
 });

@@ -2,7 +2,7 @@ import { Backoff, errorText, systemClock, within, type Logger } from '@causeway/
 import { ANSWER_TIMEOUT, connectTo, findLockServer, type RedisConnection } from './lock-server';
 import type { RedisServers } from './redis-url';
 
-const LONGEST_PAUSE = 1_000;
+const MAX_PAUSE = 1_000;
 /** What a server answers that has the lock no longer: it became a replica, or the slot of the lock is elsewhere or nowhere. */
 const MOVED = /^(READONLY|MOVED|ASK|TRYAGAIN|CLUSTERDOWN|MASTERDOWN|LOADING)\b|-READONLY\b/;
 
@@ -50,7 +50,7 @@ export class LockConnection {
   /** Never rejects. */
   private async run(): Promise<void> {
     const { signal } = this.closing;
-    const backoff = new Backoff({ base: 50, cap: LONGEST_PAUSE });
+    const backoff = new Backoff({ base: 50, cap: MAX_PAUSE });
     while (!signal.aborted) {
       try {
         await this.serveOnce(() => backoff.reset());

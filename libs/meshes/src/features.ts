@@ -12,7 +12,7 @@ export interface Feature {
 }
 
 /** Most features of a status (row T000-37). */
-const MOST_FEATURES = 64;
+const MAX_FEATURES = 64;
 
 /**
  * What a mesh may support: the features of the Gateway API that concern a mesh, and off-cluster gateways. The Mesh resource is
@@ -48,7 +48,7 @@ export function supportedFeatures(features: readonly Feature[] = FEATURES): read
   const names = new Set(features.filter(({ tests }) => tests.length > 0).map(({ name }) => name));
   return [...names]
     .sort(compareText)
-    .slice(0, MOST_FEATURES)
+    .slice(0, MAX_FEATURES)
     .map((name) => ({ name }));
 }
 

@@ -1,4 +1,4 @@
-import { DefinitionJudge, MetaresourceDefinition, MOST_DECLARED_KINDS, type DefinitionParts } from '@causeway/kinds';
+import { DefinitionJudge, MetaresourceDefinition, MAX_DECLARED_KINDS, type DefinitionParts } from '@causeway/kinds';
 import { jsonEqual, type Kind, type KindSource, type Registry, type Resource } from '@causeway/resources';
 import type { IndexReader } from '@causeway/store';
 
@@ -45,7 +45,7 @@ export class PendingKinds implements KindSource {
 
   /** Takes what a document is going to be stored as; other kinds than MetaresourceDefinition mean nothing here. */
   take({ id, labels, spec }: Pick<Resource, 'id' | 'labels' | 'spec'>): void {
-    if (id.kind !== MetaresourceDefinition.name || this.pending.size === MOST_DECLARED_KINDS) return;
+    if (id.kind !== MetaresourceDefinition.name || this.pending.size === MAX_DECLARED_KINDS) return;
     const stored = this.index.get(id);
     if (stored && jsonEqual(stored.spec, spec)) return;
     this.pending.set(id.name, { id, labels, spec, creationOrder: stored?.creationOrder ?? 0 });

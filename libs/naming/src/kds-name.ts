@@ -5,7 +5,7 @@ const SAFE_DIGITS: readonly string[] = Array.from('0123456789abcdef', (digit) =>
   SAFE.charAt(digit.charCodeAt(0) % SAFE.length),
 );
 const HASH_LENGTH = 17;
-const LONGEST_PREFIX = 253 - HASH_LENGTH;
+const MAX_PREFIX_LENGTH = 253 - HASH_LENGTH;
 const TWO_32 = 0x1_0000_0000;
 
 /** Kinds whose name is sent without a hash (docs/reference/kds-wire.md §3.1 skipHash). */
@@ -26,8 +26,8 @@ export interface WireNamed {
  */
 export function hashedName(mesh: string, name: string, ...extra: readonly string[]): string {
   const prefix =
-    Buffer.byteLength(name, 'utf8') > LONGEST_PREFIX
-      ? Buffer.from(name, 'utf8').toString('utf8', 0, LONGEST_PREFIX)
+    Buffer.byteLength(name, 'utf8') > MAX_PREFIX_LENGTH
+      ? Buffer.from(name, 'utf8').toString('utf8', 0, MAX_PREFIX_LENGTH)
       : name;
   return `${prefix}-${safeHash(mesh + name + extra.join(''))}`;
 }

@@ -49,10 +49,10 @@ export {
 } from './model/levels';
 export { RESERVED_FIELDS, type Policy, type StoredPolicy, type TargetRef } from './model/policy';
 export { normalPolicySpec, policyViolations, readPolicy } from './model/read-policy';
-export { MOST_TARGET_REFS } from './model/target-refs';
+export { MAX_TARGET_REFS } from './model/target-refs';
 export {
   callersOf,
-  MOST_SCOPES,
+  MAX_SCOPES,
   policyVerdict,
   type AncestorVerdict,
   type PolicyVerdict,

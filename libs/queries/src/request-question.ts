@@ -11,8 +11,8 @@ const Name = Type.String({
 });
 
 /** Longest URL of a question, and most characters of all its headers. */
-const LONGEST_URL = 2_048;
-const MOST_HEADER_CHARACTERS = 16_384;
+const MAX_URL_LENGTH = 2_048;
+const MAX_HEADER_CHARACTERS = 16_384;
 
 /** What `_explain` is asked: who sends which request where. The OpenAPI document shows this schema. */
 export const RequestQuestionSchema = Type.Object(
@@ -36,7 +36,7 @@ export const RequestQuestionSchema = Type.Object(
     ),
     to: Type.String({
       minLength: 1,
-      maxLength: LONGEST_URL,
+      maxLength: MAX_URL_LENGTH,
       description:
         'A URL: scheme http, grpc, tcp, tls or udp; a hostname of the mesh, a virtual IP or the address of a Dataplane; port 80 where none is named.',
     }),
@@ -113,8 +113,8 @@ export function decodeRequestQuestion(body: unknown): RequestQuestion {
     violations.push(FieldPath.at('from').field('spiffeId').violation(reason, 'invalid'));
   }
   const characters = headers.reduce((sum, { name, value }) => sum + name.length + value.length, 0);
-  if (characters > MOST_HEADER_CHARACTERS) {
-    const reason = `must have at most ${MOST_HEADER_CHARACTERS} characters in all; have ${characters}`;
+  if (characters > MAX_HEADER_CHARACTERS) {
+    const reason = `must have at most ${MAX_HEADER_CHARACTERS} characters in all; have ${characters}`;
     violations.push(FieldPath.at('headers').violation(reason, 'too-large'));
   }
   const url = urlOf(to);

@@ -1,8 +1,8 @@
 /** Test support of this lib: what tests and benchmarks elsewhere import of its inside. Nothing that ships imports it. */
 export type { QueryLimits } from '../src/queries';
 export type { InstanceSource } from '../src/discovery/prometheus-targets';
-export { MOST_FOUND } from '../src/policies/declared-targets';
-export { MOST_TOPOLOGY_NODES, MOST_VALUES } from '../src/policies/policy-queries';
+export { MAX_FOUND } from '../src/policies/declared-targets';
+export { MAX_TOPOLOGY_NODES, MAX_VALUES } from '../src/policies/policy-queries';
 export type { SyncDecisions } from '../src/zones/operator-decisions';
 export type { UserAccess } from '../src/tokens/user-tokens';
 export type { ProxySource } from '../src/inspect/proxies';

@@ -3,7 +3,7 @@ import type { Kind } from './kind/kind';
 import type { Resource } from './resource';
 
 /** Most conditions of one resource (row T000-36). */
-const MOST_CONDITIONS = 8;
+const MAX_CONDITIONS = 8;
 
 /** One statement of one writer about a resource, in its status (docs/design.md §1, Conditions). */
 export type Condition = {
@@ -33,7 +33,7 @@ export function withCondition(status: JsonObject, next: Condition, now: number):
   const condition: JsonObject = { ...next, lastTransitionTime: since };
   if (jsonEqual(stored, condition)) return status;
   const conditions = keyedByType([...conditionsOf(status), condition]);
-  if (!stored && conditions.length > MOST_CONDITIONS) return status;
+  if (!stored && conditions.length > MAX_CONDITIONS) return status;
   return { ...status, conditions };
 }
 
@@ -62,7 +62,7 @@ export function withConditionsOf(status: JsonObject, types: readonly string[], s
   const taken = keyedByType(conditionsOf(source).filter((condition) => isOfType(condition, types)));
   const rest = withoutConditions(status, types);
   if (taken.length === 0) return rest;
-  const kept = keyedByType(conditionsOf(rest)).slice(0, Math.max(0, MOST_CONDITIONS - taken.length));
+  const kept = keyedByType(conditionsOf(rest)).slice(0, Math.max(0, MAX_CONDITIONS - taken.length));
   return { ...rest, conditions: [...kept, ...taken] };
 }
 

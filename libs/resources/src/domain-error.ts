@@ -1,14 +1,14 @@
-import { MOST_VIOLATIONS, shortened, type Violation, type Violations } from './violation';
+import { MAX_VIOLATIONS, shortened, type Violation, type Violations } from './violation';
 
 /** Longest message of one error, in characters: it may be part of a log line or of a gRPC status. */
-const LONGEST_MESSAGE = 4_000;
+const MAX_MESSAGE_LENGTH = 4_000;
 
 /** The expected failures. Each adapter maps them to its own status in one place. Any other error is a bug. */
 export abstract class DomainError extends Error {
   abstract readonly type: 'NotFound' | 'Conflict' | 'Invalid' | 'Forbidden' | 'Unavailable';
 
   constructor(message: string, options?: ErrorOptions) {
-    super(shortened(message, LONGEST_MESSAGE), options);
+    super(shortened(message, MAX_MESSAGE_LENGTH), options);
     this.name = new.target.name;
   }
 }
@@ -33,7 +33,7 @@ export class Invalid extends DomainError {
     const list = 'first' in found ? found.first : found;
     const total = 'first' in found ? found.total : found.length;
     super(messageOf(list, total), options);
-    this.violations = list.slice(0, MOST_VIOLATIONS);
+    this.violations = list.slice(0, MAX_VIOLATIONS);
     this.total = total;
   }
 }
@@ -44,8 +44,8 @@ function messageOf(violations: readonly Violation[], total: number): string {
   let length = 0;
   for (const { field, reason } of violations) {
     const part = field === '' ? reason : `${field}: ${reason}`;
-    if (parts.length > 0 && length + part.length > LONGEST_MESSAGE) break;
-    parts.push(shortened(part, LONGEST_MESSAGE));
+    if (parts.length > 0 && length + part.length > MAX_MESSAGE_LENGTH) break;
+    parts.push(shortened(part, MAX_MESSAGE_LENGTH));
     length += part.length + 2;
   }
   return total > parts.length ? [...parts, `and ${total - parts.length} more`].join('; ') : parts.join('; ');

@@ -1,12 +1,12 @@
 /** Longer words are no typing errors; the distance of two words costs the product of their lengths. */
-const LONGEST_WORD = 64;
+const MAX_WORD_LENGTH = 64;
 
 /**
  * The candidate nearest to `word` if `word` is likely a typing error of it, or a candidate that contains `word`
  * (`protocol` in `appProtocol`); otherwise undefined.
  */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
-  if (word.length > LONGEST_WORD) return undefined;
+  if (word.length > MAX_WORD_LENGTH) return undefined;
   let best: string | undefined;
   let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1;
   for (const candidate of candidates) {

@@ -32,11 +32,11 @@ export interface Violation {
 }
 
 /** Longest name of one field in a path. */
-const LONGEST_NAME = 80;
+const MAX_NAME_LENGTH = 80;
 /** Longest path in a violation. */
-const LONGEST_PATH = 512;
+const MAX_PATH_LENGTH = 512;
 /** Longest reason. It bounds a report of many violations whatever values they repeat. */
-const LONGEST_REASON = 640;
+const MAX_REASON_LENGTH = 640;
 
 /** The path of a field in a document. Immutable and cheap to make: its text is built on demand. */
 export class FieldPath {
@@ -62,7 +62,7 @@ export class FieldPath {
 
   /** A violation of this field. A long reason is cut, so that no violation repeats a huge value. */
   violation(reason: string, rule: ViolationRule = 'invalid'): Violation {
-    return { field: this.toString(), reason: shortened(reason, LONGEST_REASON), rule };
+    return { field: this.toString(), reason: shortened(reason, MAX_REASON_LENGTH), rule };
   }
 
   private static textOf({ parent, step }: FieldPath): string {
@@ -72,13 +72,13 @@ export class FieldPath {
   }
 
   toString(): string {
-    return shortened(FieldPath.textOf(this), LONGEST_PATH);
+    return shortened(FieldPath.textOf(this), MAX_PATH_LENGTH);
   }
 }
 
 function stepText(step: string | number, first: boolean): string {
   if (typeof step === 'number') return `[${step}]`;
-  const name = shortened(step, LONGEST_NAME);
+  const name = shortened(step, MAX_NAME_LENGTH);
   if (!/^[A-Za-z_][A-Za-z0-9_-]*$/.test(name)) return `["${name}"]`;
   return first ? name : `.${name}`;
 }
@@ -89,7 +89,7 @@ export function shortened(text: string, most: number, mark = '...'): string {
 }
 
 /** Most violations that are kept; further ones are only counted. */
-export const MOST_VIOLATIONS = 100;
+export const MAX_VIOLATIONS = 100;
 
 /**
  * Collects violations: the first hundred are kept, all are counted. A violation after the first hundred costs one addition:
@@ -100,7 +100,7 @@ export class Violations {
   private count = 0;
 
   /** `most` violations are kept; 0 only counts. */
-  constructor(private readonly most = MOST_VIOLATIONS) {}
+  constructor(private readonly most = MAX_VIOLATIONS) {}
 
   /** The first violations, in the order in which they were found. */
   get first(): readonly Violation[] {

@@ -31,7 +31,7 @@ export {
   type ValueMatch,
 } from './model';
 export { evaluate, type Decision, type IsReady, type Outcome, type Question, type Share } from './requests/evaluate';
-export { explain, MOST_EXPLAINED, type Explanation } from './requests/explain';
+export { explain, MAX_EXPLAINED, type Explanation } from './requests/explain';
 export { TooCostly, type HttpRequest, type Request } from './requests/request';
 export { methods, pathMatchTypes, valueMatchTypes } from './rules/compiled-match';
 export { looksIntoRequests, ruleViolations, type CompiledRoute, type CompiledRule } from './rules/compiled-route';

@@ -2,12 +2,12 @@ import { setMaxListeners } from 'node:events';
 import type { Clock } from './clock';
 
 /** More than a program has parts that listen to one signal; Node warns of a leak from so many listeners on. */
-const MOST_PARTS = 100;
+const MAX_PARTS = 100;
 
 /** A controller whose signal all parts of a program listen to, for as long as each of them works. */
 export function sharedAbortController(): AbortController {
   const controller = new AbortController();
-  setMaxListeners(MOST_PARTS, controller.signal);
+  setMaxListeners(MAX_PARTS, controller.signal);
   return controller;
 }
 

@@ -8,7 +8,7 @@ export interface Rate {
 }
 
 /** Most keys that are kept; an evicted key starts with a full bucket. */
-const MOST_KEYS = 10_000;
+const MAX_KEYS = 10_000;
 
 /** A token bucket: holds at most `burst` tokens and gains `perSecond`. */
 export class TokenBucket {
@@ -58,7 +58,7 @@ export class TokenBucket {
 
 /** One token bucket a key. */
 export class TokenBuckets {
-  private readonly buckets = new BoundedMap<TokenBucket>(MOST_KEYS);
+  private readonly buckets = new BoundedMap<TokenBucket>(MAX_KEYS);
 
   constructor(
     private readonly rate: Rate,

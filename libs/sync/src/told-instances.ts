@@ -1,5 +1,5 @@
 /** The number of instances that a service is told to have, at most. */
-const MOST_INSTANCES = 100_000;
+const MAX_INSTANCES = 100_000;
 /** The part by which the number that other zones know may differ from the true one: an eighth. */
 const TOLERANCE = 8;
 
@@ -9,7 +9,7 @@ const TOLERANCE = 8;
  * (`before`) while it is right to an eighth: of 100 instances 12 may come and go.
  */
 export function toldInstances(before: unknown, healthy: number): number | undefined {
-  const now = Math.min(healthy, MOST_INSTANCES);
+  const now = Math.min(healthy, MAX_INSTANCES);
   if (!(now > 1)) return undefined;
   const isRight = typeof before === 'number' && Math.abs(now - before) * TOLERANCE <= before;
   return isRight ? before : now;

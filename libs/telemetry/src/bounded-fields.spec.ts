@@ -1,4 +1,4 @@
-import { boundedFields, boundedText, LONGEST_LINE, MOST_ITEMS } from './bounded-fields';
+import { boundedFields, boundedText, MAX_LINE_LENGTH, MAX_ITEMS } from './bounded-fields';
 
 const LONG = 'x'.repeat(5_000_000);
 
@@ -26,7 +26,7 @@ describe('the fields of a line', () => {
     ['a set', { set: new Set(Array.from({ length: 50_000 }, (_, i) => i)) }],
     ['a big number', { n: 10n ** 100_000n }],
   ])('are bounded: %s', (_, fields) => {
-    expect(JSON.stringify(boundedFields(fields)).length).toBeLessThan(2 * LONGEST_LINE);
+    expect(JSON.stringify(boundedFields(fields)).length).toBeLessThan(2 * MAX_LINE_LENGTH);
   });
 
   it('are bounded however deep they are, also where they hold themselves', () => {
@@ -38,7 +38,7 @@ describe('the fields of a line', () => {
   it('say how much was left out', () => {
     expect(boundedText(LONG)).toMatch(/^x{2000}… \(5000000 characters\)$/);
     expect(boundedFields({ list: Array.from({ length: 30 }, (_, i) => i) })).toEqual({
-      list: [...Array.from({ length: MOST_ITEMS }, (_, i) => i), '… (30 items)'],
+      list: [...Array.from({ length: MAX_ITEMS }, (_, i) => i), '… (30 items)'],
     });
   });
 

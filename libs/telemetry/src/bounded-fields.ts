@@ -1,19 +1,19 @@
 import { errorText, type LogFields } from '@causeway/runtime';
 
 /** Longest text of one field, in characters. */
-const LONGEST_TEXT = 2_000;
+const MAX_TEXT_LENGTH = 2_000;
 /** Most items of a list in a line. */
-export const MOST_ITEMS = 20;
+export const MAX_ITEMS = 20;
 /** Most fields of an object in a line; more than a program has settings. */
-const MOST_FIELDS = 100;
+const MAX_FIELDS = 100;
 /** Most characters of all values of a line. A value counts as `LEAST_COST` at least. */
-export const LONGEST_LINE = 20_000;
+export const MAX_LINE_LENGTH = 20_000;
 const LEAST_COST = 10;
 /** Deepest nesting of objects in a line. */
 const DEEPEST = 4;
 
 /** The beginning of a text and its length, or the whole text if it is at most `longest` characters. */
-export function boundedText(text: string, longest = LONGEST_TEXT): string {
+export function boundedText(text: string, longest = MAX_TEXT_LENGTH): string {
   return text.length <= longest ? text : `${text.slice(0, longest)}… (${text.length} characters)`;
 }
 
@@ -27,12 +27,12 @@ export function boundedFields(fields: LogFields): LogFields {
 
 /** The characters that are left for one line. */
 class LineBudget {
-  private left = LONGEST_LINE;
+  private left = MAX_LINE_LENGTH;
 
   object(value: object, depth: number): LogFields {
     const result: Record<string, unknown> = {};
     const entries = Object.entries(value);
-    for (const [key, held] of entries.slice(0, MOST_FIELDS)) {
+    for (const [key, held] of entries.slice(0, MAX_FIELDS)) {
       if (this.left <= 0) break;
       result[this.text(key)] = this.value(held, depth);
     }
@@ -56,12 +56,12 @@ class LineBudget {
 
   private list(list: readonly unknown[], depth: number): unknown[] {
     const items: unknown[] = [];
-    for (const item of list.slice(0, MOST_ITEMS)) if (this.left > 0) items.push(this.value(item, depth));
+    for (const item of list.slice(0, MAX_ITEMS)) if (this.left > 0) items.push(this.value(item, depth));
     return list.length > items.length ? [...items, `… (${list.length} items)`] : items;
   }
 
   private text(text: string): string {
-    const short = boundedText(text, Math.max(0, Math.min(LONGEST_TEXT, this.left)));
+    const short = boundedText(text, Math.max(0, Math.min(MAX_TEXT_LENGTH, this.left)));
     this.left -= short.length;
     return short;
   }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
-import { boundedText, MOST_ITEMS } from './bounded-fields';
+import { boundedText, MAX_ITEMS } from './bounded-fields';
 
 /** What the diagnostics port reads. */
 export interface DiagnosticsSources {
@@ -73,6 +73,6 @@ async function answer(sources: DiagnosticsSources, url: string): Promise<ProbeRe
 
 function warningLines({ warnings }: DiagnosticsSources): readonly string[] {
   const all = warnings?.() ?? [];
-  const shown = all.slice(0, MOST_ITEMS).map((warning) => boundedText(`warning: ${warning}`));
+  const shown = all.slice(0, MAX_ITEMS).map((warning) => boundedText(`warning: ${warning}`));
   return all.length > shown.length ? [...shown, `and ${all.length - shown.length} more`] : shown;
 }

@@ -1,4 +1,4 @@
-import { createHistogram, createMetrics, MOST_SERIES } from './metrics';
+import { createHistogram, createMetrics, MAX_SERIES } from './metrics';
 
 describe('createMetrics', () => {
   it('reads metrics when they are scraped', async () => {
@@ -47,9 +47,9 @@ describe('createMetrics', () => {
 
   it('shows a bounded number of series of one metric', async () => {
     const read = (): { labels: { mesh: string }; value: number }[] =>
-      Array.from({ length: MOST_SERIES + 5 }, (_one, i) => ({ labels: { mesh: `m${i}` }, value: 1 }));
+      Array.from({ length: MAX_SERIES + 5 }, (_one, i) => ({ labels: { mesh: `m${i}` }, value: 1 }));
     const metrics = createMetrics([{ name: 'pool', help: 'h', labels: ['mesh'], read }]);
     const lines = (await metrics.getSingleMetricAsString('causeway_pool')).split('\n');
-    expect(lines.filter((line) => line.startsWith('causeway_pool{'))).toHaveLength(MOST_SERIES);
+    expect(lines.filter((line) => line.startsWith('causeway_pool{'))).toHaveLength(MAX_SERIES);
   });
 });

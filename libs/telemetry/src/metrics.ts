@@ -49,7 +49,7 @@ export const METRIC_PREFIX = 'causeway_';
  * Most series of one metric that a scrape shows. Metrics that grow with what operators make fold what is beyond it
  * themselves, or are cut here: whoever scrapes us keeps every series for weeks.
  */
-export const MOST_SERIES = 2_100;
+export const MAX_SERIES = 2_100;
 
 /** Gauges whose names end as those of counters must (`promtool check metrics`); their parts by type have other names. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
@@ -78,6 +78,6 @@ function readWhenScraped(metric: Metric): Gauge {
 }
 
 function valuesOf(name: string, metric: Metric): readonly object[] {
-  const all = [...metric.read()].slice(0, MOST_SERIES);
+  const all = [...metric.read()].slice(0, MAX_SERIES);
   return all.map(({ suffix = '', labels = {}, value }) => ({ value, labels, metricName: name + suffix }));
 }

@@ -24,7 +24,7 @@ const STDOUT = 1;
 const ORDER: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
 const PRETTY = { ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l' };
 /** Most bytes of lines that wait to be written. */
-const MOST_UNWRITTEN = 1_000_000;
+const MAX_UNWRITTEN = 1_000_000;
 
 /** The product's logger on pino. Errors among the fields are written with message and stack; texts and lists are bounded. */
 export function createLogger(options: LogOptions): ProgramLogger {
@@ -60,7 +60,7 @@ function wrap(log: Pino, shared: { readonly level: LogLevel }): Logger {
  * A full disk loses lines and costs neither the program nor its memory.
  */
 function stdout(): ReturnType<typeof destination> {
-  const stream = destination({ dest: STDOUT, sync: true, maxLength: MOST_UNWRITTEN });
+  const stream = destination({ dest: STDOUT, sync: true, maxLength: MAX_UNWRITTEN });
   stream.on('error', () => undefined);
   return stream;
 }

@@ -38,7 +38,7 @@ function innerTokens({ token, depth }: TokenAtDepth): TokenAtDepth[] {
 }
 
 /** Most errors of a text that are kept. */
-const MOST_ERRORS = 20;
+const MAX_ERRORS = 20;
 
 /** A text has more than `MOST_ERRORS` errors; message and offset are those of the first error. */
 export class TooManyErrors extends Error {
@@ -63,7 +63,7 @@ export function composeDocuments(tokens: Iterable<CST.Token>): readonly Document
   Reflect.set(composer, 'onError', (source: unknown, code: unknown, message: unknown, warning: unknown) => {
     if (warning === true) return;
     first ??= { message: String(message), offset: offsetOf(source) };
-    if (++errors > MOST_ERRORS) throw new TooManyErrors(first.message, first.offset);
+    if (++errors > MAX_ERRORS) throw new TooManyErrors(first.message, first.offset);
     if (typeof report === 'function') Reflect.apply(report, composer, [source, code, message, warning]);
   });
   return [...composer.compose(tokens)];

@@ -41,7 +41,7 @@ function keyText(value: unknown): string | undefined {
 }
 
 /** Longest line that a hint repeats with quotes. */
-const LONGEST_HINT = 400;
+const MAX_HINT_LENGTH = 400;
 
 /**
  * The first template (`{{ … }}`) without quotes. YAML reads it as a map in a map, which is a syntax error or, as in
@@ -60,7 +60,7 @@ export function templateBefore(error: number, text: string): DocumentFault | und
 }
 
 function quoteHint(offset: number, text: string): DocumentFault {
-  const line = shortened(lineFrom(offset, text).trim(), LONGEST_HINT);
+  const line = shortened(lineFrom(offset, text).trim(), MAX_HINT_LENGTH);
   const quoted = line.includes("'") ? JSON.stringify(line) : `'${line}'`;
   return { offset, reason: `a template must be in quotes, YAML takes "{{" for a map; write ${quoted}` };
 }

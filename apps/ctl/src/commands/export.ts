@@ -13,7 +13,7 @@ interface ExportOptions {
 }
 
 /** Problems that are printed. */
-const MOST_SHOWN = 5;
+const MAX_SHOWN = 5;
 /** Characters that are written at once. */
 const PIECE = 256 * 1024;
 
@@ -53,7 +53,7 @@ export async function exportStore(context: CommandContext, options: ExportOption
   const { header } = reader;
   if (reader.whole && header) return tell(context, header, output);
   await target.discard();
-  for (const { line, reason } of reader.problems.slice(0, MOST_SHOWN)) context.printError(`line ${line}: ${reason}`);
+  for (const { line, reason } of reader.problems.slice(0, MAX_SHOWN)) context.printError(`line ${line}: ${reason}`);
   context.printError('the backup that the control plane sent is not whole: nothing was kept; run the command again');
   return 1;
 }

@@ -13,7 +13,7 @@ import type { AuditInterface, AuditSource, AuditSubject } from '@causeway/store'
 import type { Caller } from '../authorization/caller';
 
 /** Most refusals that wait, and most of one statement. */
-const MOST_WAITING = 1_000;
+const MAX_WAITING = 1_000;
 const BATCH = 500;
 /** From the first refusal that waits to the statement, ms. With BATCH it bounds what refusals cost the database. */
 const GATHER = 500;
@@ -22,7 +22,7 @@ const GATHER = 500;
 const RATE_PER_ADDRESS: Rate = { perSecond: 20, burst: 100 };
 
 /** Fields of a refused document that its reason names. */
-const MOST_FIELDS = 5;
+const MAX_FIELDS = 5;
 
 /** From where a caller speaks, as its connection shows it. */
 export interface CallerOrigin {
@@ -67,7 +67,7 @@ export function auditSourceOf({ user, groups, by, tokenId }: Caller, origin: Cal
  */
 export function refusalReason(error: DomainError, confidential: boolean): string {
   if (!(error instanceof Invalid)) return auditText(`${error.type}: ${error.message}`);
-  const fields = error.violations.slice(0, MOST_FIELDS).map(({ field }) => field);
+  const fields = error.violations.slice(0, MAX_FIELDS).map(({ field }) => field);
   const more = error.total > fields.length ? ', …' : '';
   const named = confidential || fields.length === 0 ? '' : `: ${fields.join(', ')}${more}`;
   return auditText(`Invalid: ${error.total} field${error.total === 1 ? '' : 's'}${named}`);
@@ -91,7 +91,7 @@ export class AuditRecorder {
 
   /** Records a refusal soon; drops and counts it where too many wait or come from one address. */
   refused(source: AuditSource, subject: AuditSubject, reason: string): void {
-    if (this.waiting.length >= MOST_WAITING || this.rates.take(source.address) !== undefined) {
+    if (this.waiting.length >= MAX_WAITING || this.rates.take(source.address) !== undefined) {
       this.dropped += 1;
       return;
     }

@@ -4,10 +4,10 @@ import { anonymous, operator, type Caller } from '../authorization/caller';
 import { Unauthenticated } from '../unauthenticated';
 
 /** Longest bearer token that is looked at, in characters. Tokens with many groups have a few thousand. */
-const LONGEST_TOKEN = 16_384;
+const MAX_TOKEN_LENGTH = 16_384;
 
 /** Verified tokens that are remembered. */
-const MOST_REMEMBERED = 10_000;
+const MAX_REMEMBERED = 10_000;
 
 /** How long at most a token counts as verified, ms: what a verifier learns by time alone is asked again. */
 const REMEMBERED_FOR = 60_000;
@@ -43,7 +43,7 @@ interface Remembered {
  * verified token is remembered by its hash until it expires, for a minute at most, and until a verifier reports a change.
  */
 export class Authenticator {
-  private remembered = new BoundedMap<Remembered>(MOST_REMEMBERED);
+  private remembered = new BoundedMap<Remembered>(MAX_REMEMBERED);
   private readonly listeners = new Set<() => void>();
   private operatorDigest: Buffer | undefined;
 
@@ -62,9 +62,9 @@ export class Authenticator {
   /** The caller of a token; `anonymous` without one. Throws Unauthenticated, which says which check failed. */
   async authenticate(token: string | undefined): Promise<Caller> {
     if (token === undefined) return anonymous;
-    if (token.length > LONGEST_TOKEN)
+    if (token.length > MAX_TOKEN_LENGTH)
       throw new Unauthenticated(
-        `the bearer token must not be longer than ${LONGEST_TOKEN} characters, has ${token.length}`,
+        `the bearer token must not be longer than ${MAX_TOKEN_LENGTH} characters, has ${token.length}`,
       );
     const digest = digestOf(token);
     // Digests, so that the time of the comparison does not depend on the content.
@@ -82,7 +82,7 @@ export class Authenticator {
 
   /** Has every token verified anew. */
   private forget(): void {
-    this.remembered = new BoundedMap(MOST_REMEMBERED);
+    this.remembered = new BoundedMap(MAX_REMEMBERED);
   }
 
   private async verify(token: string): Promise<Caller> {

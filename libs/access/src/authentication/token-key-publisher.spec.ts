@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { coreKinds, MOST_REVOKED } from '@causeway/kinds';
+import { coreKinds, MAX_REVOKED } from '@causeway/kinds';
 import type { JsonObject } from '@causeway/resources';
 import { TestPlane } from '../../../../test/support/test-plane';
 import { AUTHENTICATION_ID } from './authentication-settings';
@@ -43,16 +43,16 @@ describe('revocations that zones are not told of', () => {
   const ids = (count: number): string[] => Array.from({ length: count }, (_, i) => `id-${i}`);
 
   it('are none while all fit', () => {
-    expect(unpublishedRevocations(trusted([1], ids(MOST_REVOKED)))).toEqual([]);
+    expect(unpublishedRevocations(trusted([1], ids(MAX_REVOKED)))).toEqual([]);
   });
 
   it('are named, and the last ones are published', () => {
-    const list = trusted([1], ids(MOST_REVOKED + 2));
+    const list = trusted([1], ids(MAX_REVOKED + 2));
     expect(unpublishedRevocations(list)).toEqual([
       'user-token-revocations: zones are told of its last 16000 ids and accept the tokens of the 2 before',
     ]);
     const change = planTokenKeys(coreKinds, list, undefined);
     const spec = change && 'spec' in change ? change.spec : {};
-    expect(spec['revokedTokens']).toEqual(ids(MOST_REVOKED + 2).slice(2));
+    expect(spec['revokedTokens']).toEqual(ids(MAX_REVOKED + 2).slice(2));
   });
 });

@@ -1,5 +1,5 @@
 import type { ControlLoop, LoopPlan } from '@causeway/loops';
-import { MOST_REVOKED } from '@causeway/kinds';
+import { MAX_REVOKED } from '@causeway/kinds';
 import { computedLabels, jsonEqual, type Registry, type Resource } from '@causeway/resources';
 import type { Logger } from '@causeway/runtime';
 import type { Change, IndexEvent, IndexReader, WriteResult } from '@causeway/store';
@@ -9,7 +9,7 @@ import { USER_TOKEN } from '../tokens/token-use';
 import { AUTHENTICATION_ID } from './authentication-settings';
 
 /** Most keys that zones are told of; the kind has this bound. */
-const MOST_KEYS = 64;
+const MAX_KEYS = 64;
 
 /**
  * The change after which the AuthenticationConfiguration has the public keys and revocations of the global's user tokens;
@@ -20,12 +20,12 @@ export function planTokenKeys(
   { keys, revoked }: TrustedKeys,
   held: Resource | undefined,
 ): Change | undefined {
-  const newestFirst = [...keys.values()].sort((a, b) => b.serial - a.serial).slice(0, MOST_KEYS);
+  const newestFirst = [...keys.values()].sort((a, b) => b.serial - a.serial).slice(0, MAX_KEYS);
   const tokenKeys = newestFirst.map(({ serial, publicKey }) => ({
     serial,
     key: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
   }));
-  const revokedTokens = [...revoked].slice(-MOST_REVOKED);
+  const revokedTokens = [...revoked].slice(-MAX_REVOKED);
   const spec = { ...held?.spec, tokenKeys, revokedTokens };
   if (held) {
     const isSame = jsonEqual(held.spec, spec);
@@ -39,11 +39,11 @@ export function planTokenKeys(
 
 /** What zones are not told of, because a list of revocations that was edited by hand is too long. */
 export function unpublishedRevocations({ revoked }: TrustedKeys): readonly string[] {
-  const dropped = revoked.size - MOST_REVOKED;
+  const dropped = revoked.size - MAX_REVOKED;
   const { revocations } = USER_TOKEN;
   return dropped <= 0
     ? []
-    : [`${revocations}: zones are told of its last ${MOST_REVOKED} ids and accept the tokens of the ${dropped} before`];
+    : [`${revocations}: zones are told of its last ${MAX_REVOKED} ids and accept the tokens of the ${dropped} before`];
 }
 
 /** Keeps public keys and revocations in the AuthenticationConfiguration, by which zones verify the global's user tokens. */

@@ -26,8 +26,8 @@ export interface IssuedUserToken extends IssuedToken {
 }
 
 /** Most groups of a token, and the longest name of a user or group. */
-const MOST_GROUPS = 64;
-const LONGEST_NAME = 128;
+const MAX_GROUPS = 64;
+const MAX_NAME_LENGTH = 128;
 
 /**
  * The user tokens of a control plane (docs/guides/access.md). Those of the global hold everywhere, those of a zone in that
@@ -65,8 +65,8 @@ export function userTokenViolations({ name, groups, validFor }: Partial<UserToke
 
 function nameViolations(name: string, at: FieldPath): Violation[] {
   if (name === '') return [at.violation('must not be empty', 'required')];
-  if (name.length > LONGEST_NAME)
-    return [at.violation(`must not be longer than ${LONGEST_NAME} characters, has ${name.length}`, 'too-long')];
+  if (name.length > MAX_NAME_LENGTH)
+    return [at.violation(`must not be longer than ${MAX_NAME_LENGTH} characters, has ${name.length}`, 'too-long')];
   // Control characters and white space at the ends would make two users look like one.
   return /^[^\s\p{C}](?:[^\p{C}]*[^\s\p{C}])?$/u.test(name)
     ? []
@@ -75,8 +75,8 @@ function nameViolations(name: string, at: FieldPath): Violation[] {
 
 function groupViolations(groups: readonly string[]): Violation[] {
   const at = FieldPath.at('groups');
-  if (groups.length > MOST_GROUPS)
-    return [at.violation(`must not have more than ${MOST_GROUPS} items, has ${groups.length}`, 'too-many')];
+  if (groups.length > MAX_GROUPS)
+    return [at.violation(`must not have more than ${MAX_GROUPS} items, has ${groups.length}`, 'too-many')];
   return groups.flatMap((group, i) => [
     ...nameViolations(group, at.index(i)),
     ...(group === ADMINS ? [] : reservedViolations(group, at.index(i))),

@@ -7,12 +7,12 @@ import { DATAPLANE_TOKEN } from '../tokens/token-use';
 /** The type of proxies that are Dataplanes; Kuma's `ingress` and `egress` show zone tokens. */
 const TYPE = 'dataplane';
 /** Tags of one token, and values of one tag. */
-export const MOST_TAGS = 32;
-export const MOST_TAG_VALUES = 64;
+export const MAX_TAGS = 32;
+export const MAX_TAG_VALUES = 64;
 /** Services of one token. */
-export const MOST_TOKEN_SERVICES = 64;
+export const MAX_TOKEN_SERVICES = 64;
 /** Machines of one group. */
-export const MOST_MACHINES = 10_000;
+export const MAX_MACHINES = 10_000;
 
 /** The claims of a dataplane token: for which Dataplanes it holds. */
 export interface DataplaneClaims extends TokenFacts {
@@ -87,10 +87,10 @@ function tagsOf(value: unknown): NonNullable<WorkloadBinding['tags']> | undefine
   if (value === undefined || value === null) return undefined;
   if (!isJsonObject(value)) throw refusal('Tags', 'must be lists of texts by tag');
   const entries = Object.entries(value);
-  if (entries.length > MOST_TAGS) throw refusal('Tags', `must have at most ${MOST_TAGS} tags`);
+  if (entries.length > MAX_TAGS) throw refusal('Tags', `must have at most ${MAX_TAGS} tags`);
   const tags = entries.map(([tag, values]) => {
-    if (!isTextList(values) || values.length > MOST_TAG_VALUES)
-      throw refusal('Tags', `must be lists of at most ${MOST_TAG_VALUES} texts by tag`);
+    if (!isTextList(values) || values.length > MAX_TAG_VALUES)
+      throw refusal('Tags', `must be lists of at most ${MAX_TAG_VALUES} texts by tag`);
     return [tag, values] as const;
   });
   return tags.length === 0 ? undefined : Object.fromEntries(tags);
@@ -98,14 +98,14 @@ function tagsOf(value: unknown): NonNullable<WorkloadBinding['tags']> | undefine
 
 function servicesIn(value: unknown): readonly string[] | undefined {
   if (value === undefined) return undefined;
-  if (isTextList(value) && value.length <= MOST_TOKEN_SERVICES) return value;
-  throw refusal('Services', `must be a list of at most ${MOST_TOKEN_SERVICES} texts`);
+  if (isTextList(value) && value.length <= MAX_TOKEN_SERVICES) return value;
+  throw refusal('Services', `must be a list of at most ${MAX_TOKEN_SERVICES} texts`);
 }
 
 function machinesIn(value: unknown): number | undefined {
   if (value === undefined) return undefined;
-  if (typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= MOST_MACHINES) return value;
-  throw refusal('Machines', `must be a number from 1 to ${MOST_MACHINES}`);
+  if (typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= MAX_MACHINES) return value;
+  throw refusal('Machines', `must be a number from 1 to ${MAX_MACHINES}`);
 }
 
 function refusal(claim: string, rule: string): Unauthenticated {

@@ -20,10 +20,10 @@ import { DATAPLANE_TOKEN } from '../tokens/token-use';
 import { parseValidity, validityViolations } from '../tokens/validity';
 import {
   dataplanePayload,
-  MOST_MACHINES,
-  MOST_TAG_VALUES,
-  MOST_TAGS,
-  MOST_TOKEN_SERVICES,
+  MAX_MACHINES,
+  MAX_TAG_VALUES,
+  MAX_TAGS,
+  MAX_TOKEN_SERVICES,
   verifyDataplaneToken,
   type DataplaneClaims,
 } from './dataplane-token';
@@ -154,9 +154,9 @@ export function dataplaneTokenViolations(given: Partial<DataplaneTokenRequest>):
     ...tagViolations(tags),
     ...(namespace === undefined ? [] : checkName(namespace, FieldPath.at('namespace'))),
     ...serviceViolations(services),
-    ...(machines === undefined || (Number.isInteger(machines) && machines > 0 && machines <= MOST_MACHINES)
+    ...(machines === undefined || (Number.isInteger(machines) && machines > 0 && machines <= MAX_MACHINES)
       ? []
-      : [FieldPath.at('machines').violation(`must be from 1 to ${MOST_MACHINES}; got ${machines}`, 'out-of-range')]),
+      : [FieldPath.at('machines').violation(`must be from 1 to ${MAX_MACHINES}; got ${machines}`, 'out-of-range')]),
     ...(validFor === undefined ? [] : validityViolations(parseValidity(validFor))),
   ];
 }
@@ -176,8 +176,8 @@ function factsOf({ Mesh, Name, Tags, Workload, Namespace, Services, Machines }: 
 
 function serviceViolations(services: readonly string[]): readonly Violation[] {
   const at = FieldPath.at('services');
-  if (services.length > MOST_TOKEN_SERVICES)
-    return [at.violation(`must not be more than ${MOST_TOKEN_SERVICES}, are ${services.length}`, 'too-many')];
+  if (services.length > MAX_TOKEN_SERVICES)
+    return [at.violation(`must not be more than ${MAX_TOKEN_SERVICES}, are ${services.length}`, 'too-many')];
   return services.flatMap((service, i) => checkName(service, at.index(i)));
 }
 
@@ -191,13 +191,11 @@ function workloadViolations(workload: string): readonly Violation[] {
 function tagViolations(tags: NonNullable<WorkloadBinding['tags']>): readonly Violation[] {
   const at = FieldPath.at('tags');
   const entries = Object.entries(tags);
-  if (entries.length > MOST_TAGS)
-    return [at.violation(`must not have more than ${MOST_TAGS} tags, has ${entries.length}`, 'too-many')];
+  if (entries.length > MAX_TAGS)
+    return [at.violation(`must not have more than ${MAX_TAGS} tags, has ${entries.length}`, 'too-many')];
   return entries.flatMap(([tag, values]) => {
-    if (values.length === 0 || values.length > MOST_TAG_VALUES)
-      return [
-        at.field(tag).violation(`must have 1 to ${MOST_TAG_VALUES} values, has ${values.length}`, 'out-of-range'),
-      ];
+    if (values.length === 0 || values.length > MAX_TAG_VALUES)
+      return [at.field(tag).violation(`must have 1 to ${MAX_TAG_VALUES} values, has ${values.length}`, 'out-of-range')];
     return values.flatMap((value) => checkLabels({ [tag]: value }, at));
   });
 }

@@ -10,7 +10,7 @@ const REMEMBERED = DAY;
 const SHORTEST = 7 * DAY;
 
 /** Tokens that are remembered at most; then the one that was presented longest ago is forgotten. */
-const MOST = 10_000;
+const MAX_TOKENS = 10_000;
 
 /** The tokens of one use that were presented to this replica within a day, to know which of those in use expire soon. */
 export class PresentedTokens {
@@ -26,7 +26,7 @@ export class PresentedTokens {
     this.presented.delete(id);
     this.presented.set(id, { start: iat * 1_000, end: exp * 1_000, at: this.clock.now() });
     const [oldest = id] = this.presented.keys();
-    if (this.presented.size > MOST) this.presented.delete(oldest);
+    if (this.presented.size > MAX_TOKENS) this.presented.delete(oldest);
   }
 
   /** How many expire soon: a tenth of their time is left, 7 days at most, and they were made for a week at least. Linear in those that are remembered. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { MOST_REVOKED } from '@causeway/kinds';
+import { MAX_REVOKED } from '@causeway/kinds';
 import {
   Conflict,
   FieldPath,
@@ -110,10 +110,10 @@ export abstract class TokenIssuer {
 
   /** Throws Conflict instead of forgetting an older revocation: its token would be accepted again. */
   private withRevoked(revoked: ReadonlySet<string>, id: string): ReadonlySet<string> {
-    if (revoked.size < MOST_REVOKED || revoked.has(id)) return new Set([...revoked, id]);
+    if (revoked.size < MAX_REVOKED || revoked.has(id)) return new Set([...revoked, id]);
     const { name, signingKey } = this.use;
     throw new Conflict(
-      `${revoked.size} ${name}s are revoked, the most is ${MOST_REVOKED}; end all tokens of an older key instead: causeway tokens rotate, then delete the GlobalSecret ${signingKey}-N of that key and remove the ids of its tokens from the GlobalSecret ${this.use.revocations}`,
+      `${revoked.size} ${name}s are revoked, the most is ${MAX_REVOKED}; end all tokens of an older key instead: causeway tokens rotate, then delete the GlobalSecret ${signingKey}-N of that key and remove the ids of its tokens from the GlobalSecret ${this.use.revocations}`,
     );
   }
 

@@ -15,7 +15,7 @@ export interface TokenRecord {
 }
 
 /** Tokens of one use that are remembered at most. */
-const MOST = 10_000;
+const MAX_RECORDS = 10_000;
 
 /** How long a token that expired is still listed, ms: so that its owner sees why it is refused. */
 const KEPT = 7 * 24 * 3_600_000;
@@ -37,8 +37,10 @@ export class TokenRecords {
   /** Remembers a token. Throws Conflict if too many are valid. */
   async add({ id, ...record }: TokenRecord): Promise<void> {
     const held = await this.list();
-    if (held.length >= MOST)
-      throw new Conflict(`${MOST} ${this.use.name}s are remembered, the most; each is forgotten a week after its end`);
+    if (held.length >= MAX_RECORDS)
+      throw new Conflict(
+        `${MAX_RECORDS} ${this.use.name}s are remembered, the most; each is forgotten a week after its end`,
+      );
     await this.write([{ area: this.use.records, key: id, value: { ...record } }]);
   }
 

@@ -3,7 +3,7 @@ import type { WriteOutcome } from '../requests';
 import type { AppliedResult, BatchRequest, BatchResult } from './batch';
 
 /** Most violations that the results of a batch list; after that each refused document has its first one. */
-const MOST_VIOLATIONS_LISTED = 5_000;
+const MAX_VIOLATIONS_LISTED = 5_000;
 
 /** The results of a batch while they are found. */
 export class BatchResults {
@@ -76,7 +76,7 @@ export class BatchResults {
   private withinBudget(error: DomainError): DomainError {
     if (!(error instanceof Invalid) || error.total === 1) return error;
     this.listed += error.violations.length;
-    if (this.listed <= MOST_VIOLATIONS_LISTED) return error;
+    if (this.listed <= MAX_VIOLATIONS_LISTED) return error;
     const first = new Violations(1);
     first.addAll(error.violations);
     return new Invalid(first);

@@ -10,7 +10,7 @@ import {
 import type { Envelope } from './document-forms';
 
 /** Most warnings that an answer lists. */
-const MOST_WARNINGS = 100;
+const MAX_WARNINGS = 100;
 
 /** The violations and warnings of a document, collected while it is decoded. */
 export class DocumentReport {
@@ -28,7 +28,7 @@ export class DocumentReport {
 
   /** Adds warnings: what is legal but most likely not meant. */
   warn(...warnings: readonly string[]): void {
-    for (const warning of warnings) if (this.noted.length < MOST_WARNINGS) this.noted.push(warning);
+    for (const warning of warnings) if (this.noted.length < MAX_WARNINGS) this.noted.push(warning);
   }
 }
 

@@ -20,7 +20,7 @@ export interface BuiltinPlaneOptions {
 
 /** Changes of these may be such that it cannot do what they say; how long later it is looked, ms. */
 const LOSING: ReadonlySet<string> = new Set([RESOURCE_TYPES.listener, RESOURCE_TYPES.routes]);
-const LOOK = 200;
+const POLL_INTERVAL = 200;
 const PRESET: PlaneLimits = { mostConnections: 20_000, drain: 500, share: 1 };
 
 /**
@@ -60,7 +60,7 @@ export class BuiltinPlane implements Plane {
 
   async take(change: CacheChange): Promise<string | undefined> {
     const refusal = await this.engine.take(change);
-    if (LOSING.has(change.type)) this.looking ??= this.options.clock.after(LOOK, () => void this.look());
+    if (LOSING.has(change.type)) this.looking ??= this.options.clock.after(POLL_INTERVAL, () => void this.look());
     return refusal;
   }
 

@@ -44,9 +44,9 @@ interface InstalledText {
 const MARK = 'network-rules';
 const TABLES = [DIRECT_TABLE, CAPTURE_TABLE];
 /** How often it is looked whether rules and routes are there, ms. */
-const LOOK_EVERY = 2_000;
+const POLL_INTERVAL = 2_000;
 /** The same while they cannot be put back. */
-const RETRY_EVERY = 15_000;
+const RETRY_INTERVAL = 15_000;
 const OWNER = /comment "causeway-agent ([^"\s]+)"/;
 
 /**
@@ -104,7 +104,7 @@ export class MachineNetwork {
    */
   async watch(clock: Clock, logger: Logger, changed: () => void, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await clock.sleep(this.problem === undefined ? LOOK_EVERY : RETRY_EVERY, signal);
+      await clock.sleep(this.problem === undefined ? POLL_INTERVAL : RETRY_INTERVAL, signal);
       if (signal.aborted) return;
       const before = this.problem;
       const isRestored = await this.next(() => this.look()).catch(() => false);

@@ -17,9 +17,9 @@ export interface NetworkTools {
 const PACKAGES = { nft: 'nftables', ip: 'iproute2' };
 const ENVIRONMENT = { PATH: '/usr/sbin:/sbin:/usr/bin:/bin:/usr/local/sbin:/usr/local/bin', LANG: 'C' };
 /** 10,000 services take a third of a second, ms. */
-const PATIENCE = 20_000;
+const TIMEOUT = 20_000;
 /** Most output that is kept, characters. */
-const MOST_OUTPUT = 64 * 1024;
+const MAX_OUTPUT = 64 * 1024;
 const FORBIDDEN = /operation not permitted|permission denied|you must be root/i;
 
 /** A change of the network that could not be made. */
@@ -40,7 +40,7 @@ export const systemTools: NetworkTools = {
     if (code === 0) return stdout;
     const said = stderr.trim();
     const first = said.split('\n')[0] ?? '';
-    if (code === null) throw new NetworkFailure(`${program} did not end within ${PATIENCE} ms`, said);
+    if (code === null) throw new NetworkFailure(`${program} did not end within ${TIMEOUT} ms`, said);
     if (FORBIDDEN.test(said))
       throw new NetworkFailure(`${program} is refused: the agent must be root or have CAP_NET_ADMIN`, said);
     throw new NetworkFailure(`${program} ${args.join(' ')} failed: ${first.slice(0, 500)}`, said);
@@ -49,11 +49,11 @@ export const systemTools: NetworkTools = {
 
 function answerOf(program: 'nft' | 'ip', args: readonly string[], input: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { env: ENVIRONMENT, stdio: 'pipe', timeout: PATIENCE, killSignal: 'SIGKILL' });
+    const child = spawn(program, args, { env: ENVIRONMENT, stdio: 'pipe', timeout: TIMEOUT, killSignal: 'SIGKILL' });
     const output = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'] as const)
       child[name].setEncoding('utf8').on('data', (text: string) => {
-        output[name] += text.slice(0, Math.max(0, MOST_OUTPUT - output[name].length));
+        output[name] += text.slice(0, Math.max(0, MAX_OUTPUT - output[name].length));
       });
     child.once('error', (cause) => {
       const isMissing = 'code' in cause && cause.code === 'ENOENT';

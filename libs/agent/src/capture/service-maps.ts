@@ -17,7 +17,7 @@ export interface DirectService {
 }
 
 /** Most slots of a service whose endpoints have different weights: shares are exact to one of so many. */
-const MOST_SLOTS = 1_024;
+const MAX_SLOTS = 1_024;
 
 /** A family of IP as nft names it, and its maps. */
 type Family = '4' | '6';
@@ -170,8 +170,8 @@ function slotsOf({ at, endpoints }: DirectService): readonly string[] {
   const divisor = reachable.reduce((found, { weight }) => greatestDivisor(found, weight), 0);
   const sum = reachable.reduce((total, { weight }) => total + weight, 0) / divisor;
   // Those of one weight have one slot each, however many they are.
-  const isScaled = sum > MOST_SLOTS && sum > reachable.length;
-  const scale = isScaled ? MOST_SLOTS / sum : 1;
+  const isScaled = sum > MAX_SLOTS && sum > reachable.length;
+  const scale = isScaled ? MAX_SLOTS / sum : 1;
   return reachable.flatMap(({ address, port, weight }) =>
     new Array<string>(Math.max(1, Math.round((weight / divisor) * scale))).fill(serviceKey({ address, port })),
   );

@@ -4,9 +4,9 @@ import { problemLines, readConfig } from './read-config';
 import type { AgentConfig } from './schema';
 
 /** How often it is looked whether the file is another, ms. */
-const LOOK_PERIOD = 1_000;
+const POLL_INTERVAL = 1_000;
 /** Largest file that is read, bytes. */
-const MOST_BYTES = 1_048_576;
+const MAX_BYTES = 1_048_576;
 
 /** Flags stand over the file; without a file they are all. */
 export interface ConfigSource {
@@ -55,7 +55,7 @@ export class ConfigFile {
     const { file } = this.source;
     while (file !== undefined && !signal.aborted) {
       this.pause = new AbortController();
-      await underSignals([signal, this.pause.signal], (either) => clock.sleep(LOOK_PERIOD, either));
+      await underSignals([signal, this.pause.signal], (either) => clock.sleep(POLL_INTERVAL, either));
       const stamp = stampOf(file);
       if (stamp === this.stamp || signal.aborted) continue;
       this.stamp = stamp;
@@ -86,6 +86,6 @@ function stampOf(file: string | undefined): string {
 
 function textOf(file: string): string {
   const stat = statSync(file);
-  if (!stat.isFile() || stat.size > MOST_BYTES) throw new Error(`must be a file of at most ${MOST_BYTES} bytes`);
+  if (!stat.isFile() || stat.size > MAX_BYTES) throw new Error(`must be a file of at most ${MAX_BYTES} bytes`);
   return readFileSync(file, 'utf8');
 }

@@ -17,9 +17,9 @@ import { qualifiedName } from './qualified-name';
 import { AgentSchema, type AgentConfig, type HealthCheckConfig } from './schema';
 
 /** Longest file, in characters. */
-const LONGEST = 1_048_576;
+const MAX_FILE_LENGTH = 1_048_576;
 /** Most keys and values of a file. */
-const MOST_VALUES = 100_000;
+const MAX_VALUES = 100_000;
 
 const schema = compileSchema(AgentSchema);
 const TOP = FieldPath.at();
@@ -39,7 +39,7 @@ export type ConfigResult =
  */
 export function readConfig(text: string, flags: Readonly<Record<string, unknown>> = {}): ConfigResult {
   try {
-    const [document, ...more] = parseYaml(text, { length: LONGEST, nodes: MOST_VALUES });
+    const [document, ...more] = parseYaml(text, { length: MAX_FILE_LENGTH, nodes: MAX_VALUES });
     if (more.length > 0) return refused([TOP.violation('must be one document', 'too-many')]);
     const value = document?.value ?? {};
     if (!isJsonObject(value)) return refused([TOP.violation('must be an object', 'wrong-type')]);

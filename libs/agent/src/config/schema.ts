@@ -3,10 +3,10 @@ import { Type, type Static } from 'typebox';
 const strict = { additionalProperties: false } as const;
 
 /** Most Dataplanes of one machine: each has a stream, a cache and, with Envoy, a process of its own. */
-const MOST_DATAPLANES = 64;
-const MOST_SERVICES = 256;
-const MOST_OUTBOUNDS = 1_024;
-const MOST_CONTROL_PLANES = 16;
+const MAX_DATAPLANES = 64;
+const MAX_SERVICES = 256;
+const MAX_OUTBOUNDS = 1_024;
+const MAX_CONTROL_PLANES = 16;
 
 const NAME = { minLength: 1, maxLength: 253 } as const;
 const Name = Type.String(NAME);
@@ -169,11 +169,11 @@ const AgentDataplane = Type.Object(
     }),
     address: Type.String({ ...NAME, description: 'The IP address at which other machines reach this one.' }),
     labels: Type.Optional(Labels),
-    services: Type.Array(Service, { maxItems: MOST_SERVICES, default: [] }),
-    outbounds: Type.Array(Outbound, { maxItems: MOST_OUTBOUNDS, default: [] }),
+    services: Type.Array(Service, { maxItems: MAX_SERVICES, default: [] }),
+    outbounds: Type.Array(Outbound, { maxItems: MAX_OUTBOUNDS, default: [] }),
     backends: Type.Optional(
       Type.Array(Backend, {
-        maxItems: MOST_OUTBOUNDS,
+        maxItems: MAX_OUTBOUNDS,
         description: 'What it calls, told to its proxy beforehand; with `bind` only these addresses are listened at.',
       }),
     ),
@@ -200,7 +200,7 @@ export const AgentSchema = Type.Object(
     controlPlanes: Type.Optional(
       Type.Array(HostPort, {
         minItems: 1,
-        maxItems: MOST_CONTROL_PLANES,
+        maxItems: MAX_CONTROL_PLANES,
         description: "xDS ports of the zone's replicas, the preferred one first; else those of the bundle.",
       }),
     ),
@@ -283,7 +283,7 @@ export const AgentSchema = Type.Object(
         strict,
       ),
     ),
-    dataplanes: Type.Array(AgentDataplane, { maxItems: MOST_DATAPLANES, default: [] }),
+    dataplanes: Type.Array(AgentDataplane, { maxItems: MAX_DATAPLANES, default: [] }),
     ingress: Type.Optional(Ingress),
     dns: Type.Optional(
       Type.Object(

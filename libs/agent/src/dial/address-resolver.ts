@@ -4,7 +4,7 @@ import type { Clock, Timer } from '@causeway/runtime';
 
 /** How often a name is asked for again, and how long an answer may take, ms. */
 const REFRESH = 5_000;
-const MOST_WAIT = 5_000;
+const MAX_WAIT = 5_000;
 
 interface Name {
   addresses: readonly string[];
@@ -46,7 +46,7 @@ export class AddressResolver {
   private of(host: string): Name {
     const known = this.names.get(host);
     if (known) return known;
-    const asked: Name = { addresses: [], first: Promise.race([this.ask(host), this.clock.sleep(MOST_WAIT)]) };
+    const asked: Name = { addresses: [], first: Promise.race([this.ask(host), this.clock.sleep(MAX_WAIT)]) };
     this.names.set(host, asked);
     return asked;
   }

@@ -37,11 +37,11 @@ interface Known {
 }
 
 /** Hosts of one resource that are named; the others are counted. */
-const MOST_HOSTS = 8;
+const MAX_HOSTS = 8;
 /** Longest reason of a refused resource, in characters. */
-const LONGEST = 400;
+const MAX_REASON_LENGTH = 400;
 /** Most refused resources, and resources with hosts that are left out, that are remembered. */
-const MOST_REFUSED = 1_000;
+const MAX_REFUSED = 1_000;
 
 /**
  * What a zone told one Dataplane of this machine, as far as the machine lets its proxy do it: the door between the cache and every plane.
@@ -203,9 +203,9 @@ export class PermittedResources implements ResourceReader {
       this.refusals.delete(key);
       return undefined;
     }
-    const what = shortened(reason, LONGEST, '…');
+    const what = shortened(reason, MAX_REASON_LENGTH, '…');
     const before = this.refusals.get(key);
-    if (before || this.refusals.size < MOST_REFUSED) this.refusals.set(key, { name, what });
+    if (before || this.refusals.size < MAX_REFUSED) this.refusals.set(key, { name, what });
     if (before?.what !== what)
       this.options.logger.warn('what the zone tells is refused', { resource: name, reason: what });
     return what;
@@ -261,12 +261,12 @@ export class PermittedResources implements ResourceReader {
   private noteDropped(type: string, name: string, hosts: readonly string[]): void {
     const key = keyOf(type, name);
     if (hosts.length === 0) return void this.dropped.delete(key);
-    const shown = [...hosts].sort().slice(0, MOST_HOSTS);
+    const shown = [...hosts].sort().slice(0, MAX_HOSTS);
     const more = hosts.length > shown.length ? ` and ${hosts.length - shown.length} more` : '';
     const what = `${shown.join(', ')}${more} not dialled: mayDial of agent.yaml does not allow it`;
     const before = this.dropped.get(key);
     if (before?.what === what) return;
-    if (before || this.dropped.size < MOST_REFUSED) this.dropped.set(key, { name, what });
+    if (before || this.dropped.size < MAX_REFUSED) this.dropped.set(key, { name, what });
     this.options.logger.warn('hosts are left out', { resource: name, reason: what });
   }
 

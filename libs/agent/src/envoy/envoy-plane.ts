@@ -30,10 +30,10 @@ const RESTART = { base: 200, cap: 30_000 };
 /** An Envoy that has lived so long has started: the next one comes at once, ms. */
 const SETTLED = 60_000;
 /** How long Envoy may take to end when it is told to, and to answer, ms. */
-const PATIENCE = 5_000;
+const TIMEOUT = 5_000;
 const ADMIN_DEADLINE = 2_000;
-const DRAIN_LOOK = 100;
-const READY_LOOK = 250;
+const DRAIN_POLL_INTERVAL = 100;
+const READY_POLL_INTERVAL = 250;
 
 /** An Envoy that is told everything by the local xDS server: started, watched, started again, drained. */
 export class EnvoyPlane implements Plane {
@@ -75,7 +75,7 @@ export class EnvoyPlane implements Plane {
     this.ending.abort();
     if (this.process?.isAlive === true) {
       await this.drain(drainMs);
-      await this.process.end(PATIENCE);
+      await this.process.end(TIMEOUT);
     }
     await this.supervision;
     this.options.xds.forget(this.options.id);
@@ -125,7 +125,7 @@ export class EnvoyPlane implements Plane {
     const place = { command: program.path, args, file: join(folder, 'envoy.pid'), log: join(folder, 'envoy.log') };
     const kept = await KeptProcess.start({ ...place, fingerprint, clock, logger });
     this.process = kept;
-    if (this.ending.signal.aborted) await kept.end(PATIENCE);
+    if (this.ending.signal.aborted) await kept.end(TIMEOUT);
     logger.info(kept.isFound ? 'the proxy of an earlier run is kept' : 'the proxy is started', {
       proxy: id,
       pid: kept.pid,
@@ -141,7 +141,7 @@ export class EnvoyPlane implements Plane {
     while (process.isAlive && !this.ending.signal.aborted) {
       const answer = await this.ask('GET', '/ready').catch(() => '');
       if (answer.startsWith('LIVE')) return this.become('serving');
-      await clock.sleep(READY_LOOK, this.ending.signal);
+      await clock.sleep(READY_POLL_INTERVAL, this.ending.signal);
     }
   }
 
@@ -152,7 +152,7 @@ export class EnvoyPlane implements Plane {
     try {
       await this.ask('POST', '/healthcheck/fail');
       await this.ask('POST', '/drain_listeners?graceful');
-      while (clock.elapsed() < end && (await this.connections()) > 0) await clock.sleep(DRAIN_LOOK);
+      while (clock.elapsed() < end && (await this.connections()) > 0) await clock.sleep(DRAIN_POLL_INTERVAL);
     } catch (error) {
       logger.warn('the proxy cannot be drained', { proxy: id, reason: errorText(error) });
     }

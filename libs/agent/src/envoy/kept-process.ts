@@ -18,7 +18,7 @@ export interface KeptProcessOptions {
 }
 
 /** A log that has grown larger is begun anew, bytes. */
-const MOST_LOG = 4 * 1024 * 1024;
+const MAX_LOG_BYTES = 4 * 1024 * 1024;
 const LOG_PERIOD = 10_000;
 
 interface Noted {
@@ -28,8 +28,8 @@ interface Noted {
   readonly fingerprint: string;
 }
 
-const LOOK_PERIOD = 250;
-const LONGEST_LINE = 1_000;
+const POLL_INTERVAL = 250;
+const MAX_LINE_LENGTH = 1_000;
 
 /**
  * A process that outlives the one who started it: an agent that was killed finds its proxy again, which has carried traffic meanwhile.
@@ -89,7 +89,7 @@ export class KeptProcess {
     while (!over.signal.aborted) {
       await clock.sleep(LOG_PERIOD, over.signal);
       const { size } = await stat(log).catch(() => ({ size: 0 }));
-      if (size > MOST_LOG) await truncate(log).catch(() => undefined);
+      if (size > MAX_LOG_BYTES) await truncate(log).catch(() => undefined);
     }
   }
 
@@ -144,7 +144,7 @@ async function endOf(
   { pid, began }: Noted,
   { clock, log }: Pick<KeptProcessOptions, 'clock' | 'log'>,
 ): Promise<string> {
-  while (began !== '' && beganAt(pid) === began) await clock.sleep(LOOK_PERIOD);
+  while (began !== '' && beganAt(pid) === began) await clock.sleep(POLL_INTERVAL);
   const line = await lastLine(log);
   return line === '' ? 'it has ended' : `it has ended: ${line}`;
 }
@@ -183,5 +183,5 @@ async function lastLine(log: string): Promise<string> {
     .slice(-64 * 1024)
     .trim()
     .split('\n');
-  return shortened(lines.at(-1) ?? '', LONGEST_LINE, '…');
+  return shortened(lines.at(-1) ?? '', MAX_LINE_LENGTH, '…');
 }

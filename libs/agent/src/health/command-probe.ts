@@ -12,7 +12,7 @@ export interface CommandProbe {
 }
 
 /** Most output that is read; what comes after it is thrown away, bytes. */
-const MOST_OUTPUT = 4_096;
+const MAX_OUTPUT = 4_096;
 const ENVIRONMENT = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C.UTF-8' };
 
 interface Ids {
@@ -41,7 +41,7 @@ function run(
     const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     const take = (chunk: Buffer): void => {
-      if (output.length < MOST_OUTPUT) output += chunk.toString('utf8').slice(0, MOST_OUTPUT - output.length);
+      if (output.length < MAX_OUTPUT) output += chunk.toString('utf8').slice(0, MAX_OUTPUT - output.length);
     };
     child.stdout.on('data', take);
     child.stderr.on('data', take);

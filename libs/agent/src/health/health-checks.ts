@@ -46,7 +46,7 @@ interface Watched {
 /** How often due checks and listening sockets are looked for, ms. */
 const TICK = 250;
 /** Most checks that run at once: each is a connection or a process. */
-const MOST_AT_ONCE = 16;
+const MAX_CONCURRENT = 16;
 /** Checks are spread over this share of their interval. */
 const JITTER = 0.1;
 const INTERVAL = 10_000;
@@ -125,7 +125,7 @@ export class HealthChecks {
     const due = [...this.all.values()].filter(
       ({ service, isRunning, dueAt }) => service.check && !isRunning && dueAt <= now,
     );
-    return due.sort((a, b) => a.dueAt - b.dueAt).slice(0, Math.max(0, MOST_AT_ONCE - this.running));
+    return due.sort((a, b) => a.dueAt - b.dueAt).slice(0, Math.max(0, MAX_CONCURRENT - this.running));
   }
 
   private async check(one: Watched, signal: AbortSignal): Promise<void> {

@@ -33,7 +33,7 @@ const HALF_LIFE = 30_000;
 const DAMP_ABOVE = 3;
 const REUSE_BELOW = 1.5;
 /** So damping ends 60 s after the last fall at the latest. */
-const MOST_PENALTY = 6;
+const MAX_PENALTY = 6;
 
 /** The state of a service that nobody has looked at: not ready. */
 export function initialHealth(now: number): HealthState {
@@ -58,7 +58,7 @@ export function nextHealth(
     const counted = { ...decayed, passed: 0, failed };
     if (!decayed.ready) return { ...counted, reason: result.reason };
     if (!result.isDefinite && failed < unhealthy) return counted;
-    const penalty = Math.min(MOST_PENALTY, decayed.penalty + 1);
+    const penalty = Math.min(MAX_PENALTY, decayed.penalty + 1);
     const isDamped = decayed.isDamped || penalty > DAMP_ABOVE;
     return { ...counted, ready: false, reason: result.reason, since: now, penalty, isDamped };
   }

@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { endianness, networkInterfaces } from 'node:os';
 
 /** Linux lists sockets that listen first, so the beginning is enough for so many of them, bytes. */
-const MOST_READ = 1024 * 1024;
+const MAX_READ = 1024 * 1024;
 const LISTENING = '0A';
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'] as const;
 
@@ -101,7 +101,7 @@ async function beginningOf(path: string): Promise<string> {
   try {
     const chunks: Buffer[] = [];
     let size = 0;
-    while (size < MOST_READ) {
+    while (size < MAX_READ) {
       const { bytesRead, buffer } = await file.read(Buffer.alloc(64 * 1024));
       if (bytesRead === 0) break;
       const chunk = buffer.subarray(0, bytesRead);

@@ -22,14 +22,14 @@ export interface HttpProbe {
 }
 
 /** Most of an answer that is looked at, bytes. */
-const MOST_BODY = 64 * 1024;
-const LONGEST_REASON = 300;
+const MAX_BODY_BYTES = 64 * 1024;
+const MAX_REASON_LENGTH = 300;
 
 const UP: CheckResult = { ok: true };
 
 /** What was found, as a reason. */
 export function failure(reason: string, isDefinite = false): CheckResult {
-  return { ok: false, reason: shortened(reason, LONGEST_REASON, '…'), isDefinite };
+  return { ok: false, reason: shortened(reason, MAX_REASON_LENGTH, '…'), isDefinite };
 }
 
 /** Up while a connection can be made. Ends when `signal` aborts. */
@@ -66,9 +66,10 @@ export function probeHttp(
       if (body === '') return finish(UP);
       let seen = Buffer.alloc(0);
       answer.on('data', (chunk: Buffer) => {
-        seen = Buffer.concat([seen, chunk.subarray(0, MOST_BODY - seen.length)]);
+        seen = Buffer.concat([seen, chunk.subarray(0, MAX_BODY_BYTES - seen.length)]);
         if (seen.includes(body)) finish(UP);
-        else if (seen.length >= MOST_BODY) finish(failure(`the first 64 KiB lack the text ${JSON.stringify(body)}`));
+        else if (seen.length >= MAX_BODY_BYTES)
+          finish(failure(`the first 64 KiB lack the text ${JSON.stringify(body)}`));
       });
       answer.once('end', () => finish(failure(`the answer lacks the text ${JSON.stringify(body)}`)));
       answer.once('error', (error) => resolve(failed(error, signal)));
@@ -85,7 +86,7 @@ export function probeGrpc({ address, port }: ProbeTarget, service: string, signa
     const client = new HealthClient(`${host}:${port}`, credentials.createInsecure(), {
       'grpc.use_local_subchannel_pool': 1,
       'grpc.enable_retries': 0,
-      'grpc.max_receive_message_length': MOST_BODY,
+      'grpc.max_receive_message_length': MAX_BODY_BYTES,
     });
     const call = client.check({ service }, (error: ServiceError | null, answer) => {
       signal.removeEventListener('abort', abort);

@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LONGEST_BUNDLE, readJoinBundle, type JoinBundle } from '@causeway/identity';
+import { MAX_BUNDLE_LENGTH, readJoinBundle, type JoinBundle } from '@causeway/identity';
 import { isJsonArray, isJsonObject } from '@causeway/resources';
 import { errorText, type Logger } from '@causeway/runtime';
 import type { AgentConfig } from '../config/schema';
@@ -184,8 +184,8 @@ function tokenIn(file: string): string {
 function textOf(file: string, field: keyof ZoneSources): string {
   try {
     const stat = statSync(file);
-    if (!stat.isFile() || stat.size > LONGEST_BUNDLE)
-      throw new Error(`must be a file of at most ${LONGEST_BUNDLE} bytes`);
+    if (!stat.isFile() || stat.size > MAX_BUNDLE_LENGTH)
+      throw new Error(`must be a file of at most ${MAX_BUNDLE_LENGTH} bytes`);
     return readFileSync(file, 'utf8');
   } catch (error) {
     throw new Error(`${field}: ${reasonOf(error, file)}`, { cause: error });

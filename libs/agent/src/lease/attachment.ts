@@ -30,7 +30,7 @@ export interface AttachmentOptions extends Pick<LeaseEndpoint, 'authorization'> 
   readonly clock: Clock;
 }
 
-const LONGEST_TEXT = 1_000;
+const MAX_TEXT_LENGTH = 1_000;
 /** How long a server that has taken the stream may take for its first answer, ms. One that cannot reach its store ends the stream itself. */
 const FIRST_ANSWER = 30_000;
 const { path: PATH, requestSerialize, responseDeserialize } = AgentServiceService.attach;
@@ -93,5 +93,5 @@ export class Attachment {
 }
 
 function failureOf({ code, details }: ServiceError): string {
-  return `${status[code] ?? code}: ${shortened(details, LONGEST_TEXT, '…')}`;
+  return `${status[code] ?? code}: ${shortened(details, MAX_TEXT_LENGTH, '…')}`;
 }

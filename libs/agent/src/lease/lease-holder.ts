@@ -101,11 +101,11 @@ interface Registered {
 /** Pauses between tries, ms: a control plane waits for the longest before it ends leases (docs/reference/leases.md). */
 const LIMITS = { deadline: CONNECT_DEADLINE, pause: { base: 100, cap: 5_000 } };
 /** Bounds of what the zone takes (proto/causeway/agent/v1). */
-const [MOST_UNOBEYED, LONGEST_NAME, LONGEST_WHAT, LONGEST_CLIENT] = [64, 256, 512, 253];
+const [MAX_UNSUPPORTED, MAX_NAME_LENGTH, MAX_PART_LENGTH, MAX_CLIENT_LENGTH] = [64, 256, 512, 253];
 /** An agent whose heartbeats are not confirmed for this share of the lease turns to another control plane. */
 const UNCONFIRMED = 0.7;
 /** How often it is looked whether one is due, ms. */
-const LOOK_EVERY = 100;
+const POLL_INTERVAL = 100;
 
 /**
  * Registers the Dataplanes of a machine and holds their leases: a stream to one control plane after the other, on which the newest state
@@ -161,9 +161,9 @@ export class LeaseHolder {
 
   /** What its proxy is told and cannot do; the first 64 are told. */
   cannot(key: LeasedKey, parts: readonly Unobeyed[]): void {
-    const unobeyed = parts.slice(0, MOST_UNOBEYED).map(({ name, what }) => ({
-      name: shortened(name, LONGEST_NAME, '…'),
-      what: shortened(what, LONGEST_WHAT, '…'),
+    const unobeyed = parts.slice(0, MAX_UNSUPPORTED).map(({ name, what }) => ({
+      name: shortened(name, MAX_NAME_LENGTH, '…'),
+      what: shortened(what, MAX_PART_LENGTH, '…'),
     }));
     this.change(key, { unobeyed });
   }
@@ -198,7 +198,7 @@ export class LeaseHolder {
     const { clock } = this.options;
     this.open();
     while (!signal.aborted) {
-      await clock.sleep(LOOK_EVERY, signal);
+      await clock.sleep(POLL_INTERVAL, signal);
       this.beat();
     }
     this.stream?.end('the agent ends');
@@ -259,7 +259,7 @@ export class LeaseHolder {
       specJson: JSON.stringify(spec),
       inbounds: inbounds.map((one) => ({ plaintextReachable: false, ...one })),
       unobeyed: [...unobeyed],
-      clientDataplane: shortened(clientDataplane, LONGEST_CLIENT, '…'),
+      clientDataplane: shortened(clientDataplane, MAX_CLIENT_LENGTH, '…'),
     };
   }
 

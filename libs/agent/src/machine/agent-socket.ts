@@ -11,9 +11,9 @@ export interface AgentOperations {
 }
 
 /** Longest path of a unix socket that every system takes. */
-const LONGEST_SOCKET = 103;
+const MAX_SOCKET_LENGTH = 103;
 const DEADLINE = 5_000;
-const MOST_ANSWER = 16 * 1024 * 1024;
+const MAX_ANSWER = 16 * 1024 * 1024;
 
 /**
  * The socket at which an agent tells its status, in its state folder, which only its user can enter. It also stands for the agent: a
@@ -27,7 +27,7 @@ export class AgentSocket {
 
   /** Rejects where another agent answers at the path, and where it cannot listen. */
   static async listen(path: string, operations: AgentOperations): Promise<AgentSocket> {
-    if (path.length > LONGEST_SOCKET)
+    if (path.length > MAX_SOCKET_LENGTH)
       throw new Error(`${path}: the path is too long for a socket: choose another state folder`);
     if (await isAnswered(path)) throw new Error(`another agent runs with this state folder: it answers at ${path}`);
     await rm(path, { force: true });
@@ -64,7 +64,7 @@ export async function askAgent(path: string, method: 'GET' | 'POST', place: stri
       let text = '';
       answer.setEncoding('utf8').on('data', (part: string) => {
         text += part;
-        if (text.length > MOST_ANSWER) asked.destroy(new Error('the answer is too long'));
+        if (text.length > MAX_ANSWER) asked.destroy(new Error('the answer is too long'));
       });
       answer.on('end', () => {
         const { statusCode = 0 } = answer;

@@ -25,7 +25,7 @@ export interface DataplaneLeaseOptions {
 /** How long other zones may take to hear that an instance is not ready, ms. */
 const SPREAD = 500;
 /** How often it is looked what the proxy cannot do, ms. */
-const LOOK = 500;
+const POLL_INTERVAL = 500;
 /** How long the zone may take to answer while the agent ends, ms. */
 const ANSWER = 3_000;
 
@@ -66,7 +66,7 @@ export class DataplaneLease {
     const { proxy, clock } = this.options;
     while (!signal.aborted) {
       if (this.registered) this.holder.cannot(this.registered, [...proxy.refused, ...(proxy.plane.unobeyed ?? [])]);
-      await clock.sleep(LOOK, signal);
+      await clock.sleep(POLL_INTERVAL, signal);
     }
   }
 

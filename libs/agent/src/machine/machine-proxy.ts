@@ -53,7 +53,7 @@ export interface MachineProxyOptions {
 const PAUSES = { base: 100, cap: 5_000 };
 /** A certificate that ends so soon is not shown: it may end on the way, ms. */
 const ENDING = 5_000;
-const LOOK_FOR_ADDRESSES = 1_000;
+const ADDRESS_POLL_INTERVAL = 1_000;
 
 /** The node id of a proxy. */
 export function nodeIdOf({ mesh, ...named }: Pick<ProxyPlan, 'mesh' | 'name' | 'namespace'>): string {
@@ -195,7 +195,7 @@ export class MachineProxy {
     if (this.isStopped) return;
     this.isConnecting = true;
     const { clock, logger } = this.options;
-    if (this.addresses.length === 0) return void clock.after(LOOK_FOR_ADDRESSES, () => this.connect());
+    if (this.addresses.length === 0) return void clock.after(ADDRESS_POLL_INTERVAL, () => this.connect());
     const { plan } = this.options;
     const client = new AdsClient({
       clock,

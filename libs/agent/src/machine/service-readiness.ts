@@ -53,7 +53,7 @@ const LACKS_CLIENT_CERT =
   'ClientCertHeader: the mesh relies on x-forwarded-client-cert (clientCertHeader: Required), which only the plane envoy sets';
 
 /** Longest reason that a zone takes, characters. */
-const LONGEST_REASON = 512;
+const MAX_REASON_LENGTH = 512;
 
 /**
  * Whether the services of a machine are ready: their checks say so, no process behind an inbound that takes only clients of the mesh
@@ -123,7 +123,11 @@ export class ServiceReadiness {
     return this.health.readiness(dataplane).map((one) => {
       const exposure = this.exposed.get(keyOf({ dataplane, inbound: one.inbound }));
       if (!exposure) return one;
-      const reason = shortened(one.ready ? exposure.reason : `${exposure.reason}; ${one.reason}`, LONGEST_REASON, '…');
+      const reason = shortened(
+        one.ready ? exposure.reason : `${exposure.reason}; ${one.reason}`,
+        MAX_REASON_LENGTH,
+        '…',
+      );
       const { since, isPlaintext } = exposure;
       return { ...one, ready: false, reason, since, ...(isPlaintext && { plaintextReachable: true }) };
     });

@@ -30,7 +30,7 @@ export async function openState(folder: string, logger: Pick<Logger, 'warn'>): P
 }
 
 /** How long a proxy that an agent has left behind may take to end, ms. */
-const PATIENCE = 5_000;
+const TIMEOUT = 5_000;
 
 /**
  * Ends what an agent that was killed has left running, takes back its rules and routes, and removes its state folder: keys, certificates, what it was told. Rejects where
@@ -44,7 +44,7 @@ export async function removeState(
     throw new Error(`${folder} is no state folder of an agent: there is no file "instance"`, { cause });
   });
   const proxies = await readdir(join(folder, 'proxies')).catch(() => []);
-  for (const proxy of proxies) await endKept(join(folder, 'proxies', proxy, 'envoy.pid'), PATIENCE, options);
+  for (const proxy of proxies) await endKept(join(folder, 'proxies', proxy, 'envoy.pid'), TIMEOUT, options);
   await new MachineNetwork({ folder, instance: await agentInstance(folder) }).remove();
   await rm(folder, { recursive: true });
 }

@@ -84,9 +84,9 @@ export interface ServiceStatus {
 }
 
 /** Parts of what a plane cannot do that a status has. */
-const MOST_UNOBEYED = 64;
+const MAX_UNSUPPORTED = 64;
 /** Of these a text has so many; the others are counted. */
-const MOST_SHOWN = 8;
+const MAX_SHOWN = 8;
 
 /** The status of one proxy, without what other parts of the agent know of it. */
 export function proxyStatus(
@@ -111,7 +111,7 @@ export function proxyStatus(
       ...(pid !== undefined && { pid }),
       ...(plane.rules && { rules: plane.rules }),
       ...(plane.processes && { processes: plane.processes }),
-      ...(unobeyed.length > 0 && { unobeyed: { total: unobeyed.length, parts: unobeyed.slice(0, MOST_UNOBEYED) } }),
+      ...(unobeyed.length > 0 && { unobeyed: { total: unobeyed.length, parts: unobeyed.slice(0, MAX_UNSUPPORTED) } }),
     },
     ...(certificate && {
       certificate: {
@@ -120,7 +120,7 @@ export function proxyStatus(
         hasEnded: certificate.notAfter <= clock.now(),
       },
     }),
-    ...(refused.length > 0 && { refused: { total: refused.length, parts: refused.slice(0, MOST_UNOBEYED) } }),
+    ...(refused.length > 0 && { refused: { total: refused.length, parts: refused.slice(0, MAX_UNSUPPORTED) } }),
     cache: { ...cache.size, ...(diskFailure !== undefined && { failure: diskFailure }) },
   };
 }
@@ -202,7 +202,7 @@ function processesText({ pids, restarts }: PlaneProcessesState): string {
 }
 
 function partRows(title: string, { total, parts }: UnobeyedStatus): readonly (readonly [string, string])[] {
-  const rows = parts.slice(0, MOST_SHOWN).map(({ name, what }) => [title, `${name}: ${what}`] as const);
+  const rows = parts.slice(0, MAX_SHOWN).map(({ name, what }) => [title, `${name}: ${what}`] as const);
   return total > rows.length ? [...rows, [title, `and ${total - rows.length} more`]] : rows;
 }
 

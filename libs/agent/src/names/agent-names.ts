@@ -19,12 +19,12 @@ export interface AgentNamesOptions {
 const { cluster, listener, hostName } = RESOURCE_TYPES;
 
 /** Most hostnames that are asked for; the oldest unused ones are given up. */
-const MOST_HOSTNAMES = 8_192;
+const MAX_HOSTNAMES = 8_192;
 /** Most ports of a service whose virtual IP is fetched with its name. */
-const MOST_PORTS = 8;
+const MAX_PORTS = 8;
 /** How long a question waits for the zone and the plane, and how often it looks, ms. */
-const PATIENCE = 2_000;
-const LOOK = 10;
+const TIMEOUT = 2_000;
+const POLL_INTERVAL = 10;
 
 /**
  * The hostnames of a machine, each asked of the zone when a program asks for it first, and kept: in the cache on disk, so that a name
@@ -50,9 +50,9 @@ export class AgentNames implements NameSource {
 
   async settled(hostname: string): Promise<void> {
     const { clock } = this.options;
-    const end = clock.elapsed() + PATIENCE;
+    const end = clock.elapsed() + TIMEOUT;
     while (this.isAwaited(hostname) && clock.elapsed() < end)
-      await new Promise<void>((resolve) => clock.after(LOOK, resolve));
+      await new Promise<void>((resolve) => clock.after(POLL_INTERVAL, resolve));
   }
 
   /** Where nothing leads to virtual IPs, only the zone is waited for. */
@@ -80,7 +80,7 @@ export class AgentNames implements NameSource {
     this.asked.set(hostname, before ?? []);
     if (!before) resources.want(hostName, [hostname]);
     const [oldest] = this.asked;
-    if (!oldest || this.asked.size <= MOST_HOSTNAMES) return;
+    if (!oldest || this.asked.size <= MAX_HOSTNAMES) return;
     this.asked.delete(oldest[0]);
     resources.release(hostName, [oldest[0]]);
     if (oldest[1].length > 0) resources.release(cluster, oldest[1]);
@@ -89,7 +89,7 @@ export class AgentNames implements NameSource {
   /** With `redirect` a plane fetches what is behind an address at the first connection: it is asked for with the name. */
   private fetch(hostname: string, meaning: HostNameMeaning): void {
     if (this.options.capture !== 'redirect') return;
-    const wanted = addressesIn(meaning).slice(0, MOST_PORTS).map(vipClusterName);
+    const wanted = addressesIn(meaning).slice(0, MAX_PORTS).map(vipClusterName);
     const before = this.asked.get(hostname) ?? [];
     const [added, dropped] = [
       wanted.filter((each) => !before.includes(each)),

@@ -19,11 +19,11 @@ const MAGIC = Buffer.from('causeway-resources 1\n');
 /** Before each record: its length, its checksum, and the checksum of these two. */
 const HEAD = 12;
 /** Largest file that is read. */
-const MOST_BYTES = 512 * 1024 * 1024;
+const MAX_BYTES = 512 * 1024 * 1024;
 const CODES = { put: 1, remove: 2, want: 3, unwant: 4 } as const;
 const TYPES = ['put', 'remove', 'want', 'unwant'] as const;
 
-const TOO_LARGE = { entries: [], corrupt: `it is larger than ${MOST_BYTES} bytes`, end: 0 };
+const TOO_LARGE = { entries: [], corrupt: `it is larger than ${MAX_BYTES} bytes`, end: 0 };
 
 class Corrupt extends Error {}
 
@@ -115,7 +115,7 @@ export class ResourceFile {
     if (!handle) return undefined;
     try {
       const { size } = await handle.stat();
-      return size > MOST_BYTES ? 'too large' : await handle.readFile();
+      return size > MAX_BYTES ? 'too large' : await handle.readFile();
     } finally {
       await handle.close();
     }

@@ -1,5 +1,5 @@
 import { isCovered, suffixFor } from '@causeway/appmesh';
-import { MeshNaming, MOST_SUFFIXES } from '@causeway/kinds';
+import { MeshNaming, MAX_SUFFIXES } from '@causeway/kinds';
 import { KEPT_AT_UPGRADE, otherGiver } from '@causeway/meshes';
 import {
   computedLabels,
@@ -118,7 +118,7 @@ function standingName({ labels, status }: Resource): string | undefined {
 /** Where there are more than a MeshNaming holds, those that most names need. */
 function creation(mesh: string, counts: ReadonlyMap<string, number>, cp: ControlPlane): PutChange {
   const id: Identity = { kind: MeshNaming.name, mesh, zone: ownZone(cp), namespace: '', name: NAME };
-  const ranked = [...counts].sort(([a, one], [b, two]) => two - one || (a < b ? -1 : 1)).slice(0, MOST_SUFFIXES);
+  const ranked = [...counts].sort(([a, one], [b, two]) => two - one || (a < b ? -1 : 1)).slice(0, MAX_SUFFIXES);
   const suffixes = ranked.map(([suffix]) => suffix).sort();
   const labels = { ...computedLabels(MeshNaming, id, cp), [Label.madeWith]: KEPT_AT_UPGRADE };
   return { type: 'put', id, expect: 'absent', labels, spec: { suffixes } };

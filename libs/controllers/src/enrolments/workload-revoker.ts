@@ -1,5 +1,5 @@
 import { enrolledDataplane, enrolmentId, enrolmentOf, type EnrolmentResource } from '@causeway/identity';
-import { Enrolment, MOST_ENDED_ENROLMENTS, WorkloadRevocation } from '@causeway/kinds';
+import { Enrolment, MAX_ENDED_ENROLMENTS, WorkloadRevocation } from '@causeway/kinds';
 import {
   compareText,
   computedLabels,
@@ -121,7 +121,7 @@ export class WorkloadRevoker {
     const ended = uids.map((uid) => ({ enrolment: uid, until: now + validity + SLACK }));
     const stored = index.get(id);
     const before = stored && WorkloadRevocation.is(stored) ? stored.spec.ended.filter(({ until }) => until > now) : [];
-    const spec = { revokedAt: now, ended: [...before, ...ended].slice(-MOST_ENDED_ENROLMENTS) };
+    const spec = { revokedAt: now, ended: [...before, ...ended].slice(-MAX_ENDED_ENROLMENTS) };
     const labels = computedLabels(WorkloadRevocation, id, cp);
     const changes: Change[] = [
       { type: 'put', id, expect: stored?.revision ?? 'absent', labels, spec },

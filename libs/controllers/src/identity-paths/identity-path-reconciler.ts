@@ -15,9 +15,9 @@ import {
   Dataplane,
   IdentityPath,
   IdentityPathState,
-  MOST_NAMESPACES_SHARING,
-  MOST_SHARED_IDS,
-  MOST_STATE_NAMESPACES,
+  MAX_NAMESPACES_SHARING,
+  MAX_SHARED_IDS,
+  MAX_STATE_NAMESPACES,
   type IdentityPathStateSpec,
 } from '@causeway/kinds';
 import {
@@ -201,12 +201,12 @@ function stateSpec(
 ): IdentityPathStateSpec {
   const known = before?.step === undefined ? [] : (before.namespaces ?? []);
   const namespaces = [...new Set([...known, ...(ids?.concerned.keys() ?? [])])].sort(compareText);
-  const shared = [...(ids?.shared() ?? [])].sort(([a], [b]) => compareText(a, b)).slice(0, MOST_SHARED_IDS);
+  const shared = [...(ids?.shared() ?? [])].sort(([a], [b]) => compareText(a, b)).slice(0, MAX_SHARED_IDS);
   return {
     ...step,
-    ...(step.step !== undefined && { namespaces: namespaces.slice(0, MOST_STATE_NAMESPACES) }),
+    ...(step.step !== undefined && { namespaces: namespaces.slice(0, MAX_STATE_NAMESPACES) }),
     ...(shared.length > 0 && {
-      shared: shared.map(([id, among]) => ({ id, namespaces: among.slice(0, MOST_NAMESPACES_SHARING) })),
+      shared: shared.map(([id, among]) => ({ id, namespaces: among.slice(0, MAX_NAMESPACES_SHARING) })),
     }),
   };
 }

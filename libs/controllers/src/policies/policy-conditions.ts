@@ -1,4 +1,4 @@
-import { MOST_SCOPES, type PolicyVerdict, type ScopeVerdict } from '@causeway/policies';
+import { MAX_SCOPES, type PolicyVerdict, type ScopeVerdict } from '@causeway/policies';
 import { isJsonArray, isJsonObject, type Condition, type JsonObject } from '@causeway/resources';
 import type { ApplyProgress } from '../progress/apply-progress';
 import { formatAllUnsupported, formatApplied } from '../progress/progress-text';
@@ -133,7 +133,7 @@ function conditions(given: {
 function describe({ policy: { strategy }, scopes: { total, enforced, partial }, beaten }: PolicyVerdict): string {
   const partly = partial > 0 ? `, partially in ${partial}` : '';
   const notes: string[] = [];
-  let room = MOST_SCOPES;
+  let room = MAX_SCOPES;
   let unnamed = 0;
   for (const scope of beaten) {
     const names = scope.names.slice(0, room);

@@ -12,7 +12,7 @@ import {
   type Sections,
 } from '../wire/encoded-answer';
 
-const LONGEST_NAME = 253;
+const MAX_NAME_LENGTH = 253;
 
 /** Builds encoded answers from names and services; the records are encoded by dns-packet. */
 export class AnswerBuilder {
@@ -110,7 +110,7 @@ export class AnswerBuilder {
     const mail = `hostmaster.${apex.text}`;
     const data: SoaData = {
       mname: nameServerOf(apex),
-      rname: mail.length > LONGEST_NAME ? apex.text : mail,
+      rname: mail.length > MAX_NAME_LENGTH ? apex.text : mail,
       serial,
       refresh: 60,
       retry: 10,
@@ -124,5 +124,5 @@ export class AnswerBuilder {
 /** The name server of a suffix is `ns.<suffix>`; that of a hostname outside all suffixes is the hostname. */
 function nameServerOf(apex: Apex): string {
   const name = `ns.${apex.text}`;
-  return apex.isSuffix && name.length <= LONGEST_NAME ? name : apex.text;
+  return apex.isSuffix && name.length <= MAX_NAME_LENGTH ? name : apex.text;
 }

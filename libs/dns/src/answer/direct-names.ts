@@ -34,9 +34,9 @@ export interface EndpointSource {
 }
 
 /** Most endpoints of one answer: with their names they fill half a packet over TCP. */
-const MOST_ENDPOINTS = 256;
+const MAX_ENDPOINTS = 256;
 /** Most answers that are remembered between two changes. */
-const MOST_REMEMBERED = 4_096;
+const MAX_REMEMBERED = 4_096;
 
 /** Encoded records of an answer; each client gets them in another order. */
 interface Records {
@@ -90,7 +90,7 @@ export class DirectNames {
     if (found.type === 'instance' && addressesOf(ports, found.label).length === 0) return 'missing';
     const { answers, additionals } = this.recordsFor(name, type, () => this.records(found, ports, type));
     if (answers.length === 0) return 'empty';
-    this.turn = (this.turn + 1) % MOST_ENDPOINTS;
+    this.turn = (this.turn + 1) % MAX_ENDPOINTS;
     return joinSections(Rcode.NOERROR, { answers: rotated(answers, this.turn), additionals });
   }
 
@@ -137,7 +137,7 @@ export class DirectNames {
 
   private recordsFor(name: DnsName, type: number, make: () => Records): Records {
     const version = this.sources.endpoints.version();
-    if (version !== this.version || this.remembered.size >= MOST_REMEMBERED) this.remembered = new Map();
+    if (version !== this.version || this.remembered.size >= MAX_REMEMBERED) this.remembered = new Map();
     this.version = version;
     const key = `${type} ${name}`;
     const known = this.remembered.get(key);
@@ -168,7 +168,7 @@ export class DirectNames {
       const target = isIP(at.address) === 0 ? at.address : this.instanceName(host, at.address);
       if (target !== undefined) targets.set(`${target} ${at.port}`, { target, at });
     }
-    const chosen = [...targets.values()].slice(0, MOST_ENDPOINTS);
+    const chosen = [...targets.values()].slice(0, MAX_ENDPOINTS);
     return {
       answers: chosen.map(({ target, at: { port } }) =>
         encodeAboutQuestion({ type: 'SRV', name: '.', ttl, data: { priority: 0, weight: 1, port, target } }),
@@ -182,7 +182,7 @@ export class DirectNames {
   /** Undefined where it would be longer than names may be. */
   private instanceName({ hostname }: HostEntry, ip: string): string | undefined {
     const name = `${instanceLabel(ip)}.${hostname}.${formatDnsName(this.suffix)}`;
-    return name.length > LONGEST_NAME ? undefined : name;
+    return name.length > MAX_NAME_LENGTH ? undefined : name;
   }
 
   private address(name: string, data: string): Answer {
@@ -190,7 +190,7 @@ export class DirectNames {
   }
 }
 
-const LONGEST_NAME = 253;
+const MAX_NAME_LENGTH = 253;
 const NO_RECORDS: Records = { answers: [], additionals: [] };
 
 /** The label of an instance before the hostname of its service: `ip-10-0-0-7`. */
@@ -204,7 +204,7 @@ function ready(instances: readonly DirectEndpoint[]): readonly DirectEndpoint[] 
 
 function readyAddresses(ports: readonly DirectPort[]): readonly string[] {
   const ips = ports.flatMap(({ instances }) => ready(instances)).map(({ address }) => address);
-  return [...new Set(ips)].filter((ip) => isIP(ip) !== 0).slice(0, MOST_ENDPOINTS);
+  return [...new Set(ips)].filter((ip) => isIP(ip) !== 0).slice(0, MAX_ENDPOINTS);
 }
 
 /** Of the instance with this label, ready or not: a client may have its name from an answer a moment ago. */

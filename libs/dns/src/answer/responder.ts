@@ -106,7 +106,7 @@ export class Responder {
 }
 
 const WINDOW = 1_000;
-const MOST_CLIENTS = 65_536;
+const MAX_CLIENTS = 65_536;
 
 /** Counts the queries of each client in windows of one second. */
 export class RateLimit {
@@ -125,7 +125,7 @@ export class RateLimit {
     const count = (this.counts.get(address) ?? 0) + 1;
     if (count > this.limit) return false;
     // Forged addresses must not fill the memory; clients that do not fit are not limited.
-    if (count > 1 || this.counts.size < MOST_CLIENTS) this.counts.set(address, count);
+    if (count > 1 || this.counts.size < MAX_CLIENTS) this.counts.set(address, count);
     this.timer ??= this.clock.after(WINDOW, () => this.nextWindow());
     return true;
   }

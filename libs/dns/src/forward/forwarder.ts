@@ -144,7 +144,7 @@ export function isPrivate(address: string): boolean {
   return PRIVATE_RANGES.check(ip, isIPv6(ip) ? 'ipv6' : 'ipv4');
 }
 
-const MOST_REMEMBERED = 4_096;
+const MAX_REMEMBERED = 4_096;
 
 /** `isPrivate` with a small cache: it is called for every reply, and the same clients ask again and again. */
 class PrivateClients {
@@ -153,7 +153,7 @@ class PrivateClients {
   isPrivate(address: string): boolean {
     const remembered = this.known.get(address);
     if (remembered !== undefined) return remembered;
-    if (this.known.size >= MOST_REMEMBERED) this.known = new Map();
+    if (this.known.size >= MAX_REMEMBERED) this.known = new Map();
     const found = isPrivate(address);
     this.known.set(address, found);
     return found;

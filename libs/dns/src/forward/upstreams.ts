@@ -26,7 +26,7 @@ export interface UpstreamSources {
 /** ms after which the list is read again. */
 const REREAD = 10_000;
 const FAILURES_TO_COOLDOWN = 2;
-const LONGEST_COOLDOWN = 30_000;
+const MAX_COOLDOWN = 30_000;
 
 /** The resolvers for other names: the configured ones, else those of the resolver configuration; never this server. */
 export class Upstreams {
@@ -69,7 +69,7 @@ export class Upstreams {
     upstream.failed += 1;
     upstream.failures += 1;
     if (upstream.failures < FAILURES_TO_COOLDOWN) return;
-    const cooldown = Math.min(LONGEST_COOLDOWN, 1_000 * 2 ** (upstream.failures - FAILURES_TO_COOLDOWN));
+    const cooldown = Math.min(MAX_COOLDOWN, 1_000 * 2 ** (upstream.failures - FAILURES_TO_COOLDOWN));
     upstream.coolingUntil = this.sources.clock.elapsed() + cooldown;
     if (upstream.failures > FAILURES_TO_COOLDOWN) return;
     this.sources.logger.warn('upstream does not answer', { upstream: upstream.label, reason: errorText(reason) });

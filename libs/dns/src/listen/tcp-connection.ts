@@ -11,7 +11,7 @@ export interface TcpConnectionOptions {
   readonly idle: number;
 }
 
-const MOST_PENDING = 100;
+const MAX_PENDING = 100;
 
 /** One connection. Queries are pipelined, and answers are sent in the order in which they are ready (RFC 7766 §6.2). */
 export class TcpConnection {
@@ -66,7 +66,7 @@ export class TcpConnection {
 
   /** Reads more queries only while the client reads its answers. */
   private pauseOrResume(): void {
-    if (this.socket.writableNeedDrain || this.pending >= MOST_PENDING) this.socket.pause();
+    if (this.socket.writableNeedDrain || this.pending >= MAX_PENDING) this.socket.pause();
     else this.socket.resume();
   }
 

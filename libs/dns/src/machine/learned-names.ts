@@ -22,9 +22,9 @@ export interface NameSource {
 
 const HOSTNAME = /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/;
 /** Most hostnames in the table; the one learned first is dropped, and learned again when it is asked for. */
-const MOST_LEARNED = 16_384;
+const MAX_LEARNED = 16_384;
 /** Most names that are waited for at once. */
-const MOST_PENDING = 500;
+const MAX_PENDING = 500;
 
 export interface LearnedNamesParts {
   readonly source: NameSource;
@@ -76,7 +76,7 @@ export class LearnedNames implements RecursiveResolver {
       const recursion = this.isOfferedTo(client);
       return writeReply(packet, found, { end: question.end, edns: question.edns, udp: client.udp, recursion });
     };
-    if (this.waiting >= MOST_PENDING) return Promise.resolve(reply(this.failed));
+    if (this.waiting >= MAX_PENDING) return Promise.resolve(reply(this.failed));
     this.waiting += 1;
     const settled = this.parts.source.settled(hostname).finally(() => (this.waiting -= 1));
     return settled.then(() => reply(this.find(question.name, question.type) ?? this.failed));
@@ -101,7 +101,7 @@ export class LearnedNames implements RecursiveResolver {
     if (now) this.byHostname.set(hostname, now);
     else this.byHostname.delete(hostname);
     const [oldest] = this.byHostname;
-    if (oldest && this.byHostname.size > MOST_LEARNED) {
+    if (oldest && this.byHostname.size > MAX_LEARNED) {
       this.byHostname.delete(oldest[0]);
       this.replace(keyOf(oldest[1]), oldest[0], undefined);
     }

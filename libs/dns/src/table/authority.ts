@@ -88,7 +88,7 @@ export function literalSuffix(text: string): DnsName | undefined {
   return suffix.includes('.') ? parseDnsName(suffix) : undefined;
 }
 
-const MOST_ZONES_OF_A_RANGE = 256;
+const MAX_ZONES_PER_RANGE = 256;
 
 /** The suffixes that no generator changes: the configured ones, that of direct names and the reverse zones of the VIP ranges. */
 export function configuredSuffixes(
@@ -110,7 +110,7 @@ export function reverseSuffixes(cidr: string): string[] {
   const prefix = Number(length);
   const whole = Math.ceil(prefix / bits);
   const free = 2 ** (whole * bits - prefix);
-  if (!Number.isInteger(prefix) || whole === 0 || free > MOST_ZONES_OF_A_RANGE) return [];
+  if (!Number.isInteger(prefix) || whole === 0 || free > MAX_ZONES_PER_RANGE) return [];
   const fixed = labels.slice(0, whole - 1);
   const first = parseInt(labels[whole - 1] ?? '0', radix);
   return Array.from({ length: free }, (_, i) =>

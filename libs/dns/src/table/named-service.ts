@@ -38,12 +38,12 @@ export interface NamedService {
 }
 
 /** Most ports of one service that get SRV records: the most that a kind allows. Further ports of a stored service are ignored. */
-const MOST_PORTS = 1_024;
+const MAX_PORTS = 1_024;
 /** Longer lists are rarely equal, and interning them would fill the memory. */
-const LONGEST_INTERNED = 32;
+const MAX_INTERNED_LENGTH = 32;
 
 /** Most values that an `Interner` keeps. */
-const MOST_INTERNED = 1_024;
+const MAX_INTERNED = 1_024;
 
 /** Returns the same object for equal values, so that equal values are in memory once. Values are JSON and never changed. */
 class Interner<T> {
@@ -53,7 +53,7 @@ class Interner<T> {
     const key = JSON.stringify(value);
     const found = this.known.get(key);
     if (found !== undefined) return found;
-    if (this.known.size >= MOST_INTERNED) this.known = new Map();
+    if (this.known.size >= MAX_INTERNED) this.known = new Map();
     this.known.set(key, value);
     return value;
   }
@@ -114,12 +114,12 @@ function readHostnames(addresses: JsonValue | undefined): ServiceHostname[] {
 
 /** Ports are in `spec.ports` of services in the mesh and in `spec.match` of external ones. */
 function readPorts(ports: JsonValue | undefined, match: JsonValue | undefined): readonly ServicePort[] {
-  const listed = isJsonArray(ports) ? ports.slice(0, MOST_PORTS) : [match];
+  const listed = isJsonArray(ports) ? ports.slice(0, MAX_PORTS) : [match];
   const read = listed.flatMap((port) => {
     if (!isJsonObject(port)) return [];
     const { port: number, name } = port;
     if (typeof number !== 'number' || !Number.isInteger(number) || number < 1 || number > 65_535) return [];
     return [{ number, name: typeof name === 'string' ? name.toLowerCase() : '' }];
   });
-  return read.length > LONGEST_INTERNED ? read : PORTS.intern(read);
+  return read.length > MAX_INTERNED_LENGTH ? read : PORTS.intern(read);
 }

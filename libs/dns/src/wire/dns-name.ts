@@ -7,14 +7,14 @@ import { isIPv4 } from 'node:net';
  */
 export type DnsName = string;
 
-const LONGEST_WIRE_NAME = 254;
-const SCRATCH = Buffer.alloc(LONGEST_WIRE_NAME + 64);
+const MAX_WIRE_NAME_LENGTH = 254;
+const SCRATCH = Buffer.alloc(MAX_WIRE_NAME_LENGTH + 64);
 
 /** Parses dotted text, with or without a trailing dot; undefined if a label or the name is too long or empty. */
 export function parseDnsName(text: string): DnsName | undefined {
   const plain = text.endsWith('.') ? text.slice(0, -1) : text;
   if (plain === '') return text === '' ? undefined : '';
-  if (plain.length > LONGEST_WIRE_NAME - 1 || /[^\x21-\x7e]/.test(plain)) return undefined;
+  if (plain.length > MAX_WIRE_NAME_LENGTH - 1 || /[^\x21-\x7e]/.test(plain)) return undefined;
   return join(plain.toLowerCase().split('.'));
 }
 

@@ -24,7 +24,7 @@ export interface Edns {
 export type ReadQuestion = Question | { readonly rcode: number; readonly end: number } | 'drop';
 
 const HEADER = 12;
-const LONGEST_NAME = 255;
+const MAX_NAME_LENGTH = 255;
 const OPT_LENGTH = 11;
 /** Type, class, time to live and length of the data. */
 const RECORD_LENGTH = 10;
@@ -62,7 +62,7 @@ function endOfName(packet: Buffer, start: number, pointers = false): number {
     if (pointers && length !== undefined && length >= POINTER) return pointsBack(packet, at, start) ? at + 2 : 0;
     if (length === undefined || length > 63) return 0;
     at += 1 + length;
-    if (at - start > LONGEST_NAME) return 0;
+    if (at - start > MAX_NAME_LENGTH) return 0;
     if (length === 0) return at;
   }
 }

@@ -16,7 +16,7 @@ export interface ByteStreamCall {
 export type ErrorOfCall = (error: unknown) => object;
 
 /** Bytes of a call that may be unsent before its writer waits. */
-const MOST_UNSENT = 64 * 1024;
+const MAX_UNSENT = 64 * 1024;
 
 /** How long a reader may take nothing, ms. */
 const STALL = 30_000;
@@ -45,7 +45,7 @@ export class StreamWriter {
     if (this.over) return true;
     this.unsent += message.length;
     this.call.write(message, () => this.sent(message.length));
-    return this.unsent <= MOST_UNSENT;
+    return this.unsent <= MAX_UNSENT;
   }
 
   /**
@@ -58,12 +58,12 @@ export class StreamWriter {
     this.begun = true;
     this.unsent += frames.length;
     this.parts.streams.write(this.call.metadata, frames, () => this.sent(frames.length));
-    return this.unsent <= MOST_UNSENT;
+    return this.unsent <= MAX_UNSENT;
   }
 
   /** Calls back once when the reader has taken enough. */
   drained(callback: () => void): void {
-    if (this.unsent <= MOST_UNSENT) callback();
+    if (this.unsent <= MAX_UNSENT) callback();
     else this.waiting = callback;
   }
 
@@ -96,7 +96,7 @@ export class StreamWriter {
 
   /** Ends the stream of a reader that may not have it any more; of one that does not read, without waiting for it. */
   refuse(reason: Error): void {
-    const isStuck = this.unsent > MOST_UNSENT;
+    const isStuck = this.unsent > MAX_UNSENT;
     this.end(isStuck ? new SlowReaderError('the client does not read', { cause: reason }) : reason);
   }
 
@@ -111,7 +111,7 @@ export class StreamWriter {
 
   private sent(bytes: number): void {
     this.unsent -= bytes;
-    if (this.unsent > MOST_UNSENT) return;
+    if (this.unsent > MAX_UNSENT) return;
     const { waiting } = this;
     this.waiting = undefined;
     waiting?.();

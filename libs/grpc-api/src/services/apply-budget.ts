@@ -5,8 +5,8 @@ import { orAborted, withDeadline, type Clock } from '@causeway/runtime';
 import { ExhaustedError } from '../calls/call-error';
 
 /** Bytes of documents that one call may send, and that all calls together may hold while they are received. */
-const MOST_OF_CALL = 32 * 1024 * 1024;
-const MOST_OF_ALL = 64 * 1024 * 1024;
+const MAX_PER_CALL = 32 * 1024 * 1024;
+const MAX_IN_TOTAL = 64 * 1024 * 1024;
 
 /** An Apply whose requests have all arrived. */
 export interface ReceivedApply {
@@ -71,6 +71,6 @@ const NOTHING: ApplyRequest = { atomic: false, dryRun: false, mesh: '', etag: ''
 
 function check(documents: number, bytes: number, held: number): void {
   if (documents > MAX_BATCH) throw new ExhaustedError(`an Apply may have ${MAX_BATCH} documents`);
-  if (bytes > MOST_OF_CALL) throw new ExhaustedError(`the documents of an Apply may have ${MOST_OF_CALL} bytes`);
-  if (held > MOST_OF_ALL) throw new ExhaustedError('other calls send very many documents now; try again');
+  if (bytes > MAX_PER_CALL) throw new ExhaustedError(`the documents of an Apply may have ${MAX_PER_CALL} bytes`);
+  if (held > MAX_IN_TOTAL) throw new ExhaustedError('other calls send very many documents now; try again');
 }

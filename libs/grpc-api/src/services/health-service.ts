@@ -13,8 +13,8 @@ import { ConcurrentStreams } from '../calls/concurrent-streams';
 const INTERVAL = 500;
 
 /** Watches of health at once, in all and of one address: whoever watches needs no credentials. */
-const MOST_WATCHES = 1_000;
-const MOST_WATCHES_OF_CLIENT = 100;
+const MAX_WATCHES = 1_000;
+const MAX_WATCHES_PER_CLIENT = 100;
 
 /** What the state is made of. */
 export interface HealthSources {
@@ -31,7 +31,7 @@ type Watcher = ServerWritableStream<HealthCheckRequest, HealthCheckResponse>;
 export class HealthHandlers {
   private ending = false;
   private readonly watchers = new Map<Watcher, Serving>();
-  private readonly streams = new ConcurrentStreams(MOST_WATCHES, 'watches of health are', MOST_WATCHES_OF_CLIENT);
+  private readonly streams = new ConcurrentStreams(MAX_WATCHES, 'watches of health are', MAX_WATCHES_PER_CLIENT);
   private timer: Timer | undefined;
 
   constructor(private readonly sources: HealthSources) {}

@@ -5,7 +5,7 @@ import type { CallContext } from '../calls/handler-factory';
 import { identityMessage, refused, revisionOf } from '../wire/messages';
 
 /** Longest hostname that is looked at, in characters; DNS has 253. */
-const LONGEST_HOSTNAME = 300;
+const MAX_HOSTNAME_LENGTH = 300;
 
 /** Resolve and Explain. */
 export class NamingServiceHandlers {
@@ -47,8 +47,8 @@ function questionOf(
   readonly mesh: string;
   readonly zone?: string;
 } {
-  if (hostname === '' || hostname.length > LONGEST_HOSTNAME)
-    throw refused('hostname', `must be a host name of 1 to ${LONGEST_HOSTNAME} characters`);
+  if (hostname === '' || hostname.length > MAX_HOSTNAME_LENGTH)
+    throw refused('hostname', `must be a host name of 1 to ${MAX_HOSTNAME_LENGTH} characters`);
   return { hostname, mesh: mesh || defaultMesh, ...(zone === '' ? {} : { zone }) };
 }
 

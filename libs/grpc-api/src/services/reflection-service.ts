@@ -7,11 +7,11 @@ import { status, type handleBidiStreamingCall } from '@grpc/grpc-js';
 import { ConcurrentStreams } from '../calls/concurrent-streams';
 
 /** Streams of reflection at once, in all and of one address: whoever asks needs no credentials. */
-const MOST_STREAMS = 1_000;
-const MOST_STREAMS_OF_CLIENT = 100;
+const MAX_STREAMS = 1_000;
+const MAX_STREAMS_PER_CLIENT = 100;
 
 /** Longest symbol or file name that is looked up, in characters. */
-const LONGEST_NAME = 500;
+const MAX_NAME_LENGTH = 500;
 
 type Answer = ServerReflectionResponse['messageResponse'];
 
@@ -25,7 +25,7 @@ export class Reflection {
   );
 
   private readonly files = new Map<DescFile, Buffer>();
-  private readonly streams = new ConcurrentStreams(MOST_STREAMS, 'streams of reflection are', MOST_STREAMS_OF_CLIENT);
+  private readonly streams = new ConcurrentStreams(MAX_STREAMS, 'streams of reflection are', MAX_STREAMS_PER_CLIENT);
 
   /** `services` are those that the server has, by their full names. */
   constructor(private readonly services: readonly string[]) {}
@@ -58,16 +58,16 @@ export class Reflection {
       case 'listServices':
         return { $case: 'listServicesResponse', value: { service: this.services.map((name) => ({ name })) } };
       case 'fileByFilename':
-        return this.answerOf(this.registry.getFile(asked.value.slice(0, LONGEST_NAME).replace(/\.proto$/, '')));
+        return this.answerOf(this.registry.getFile(asked.value.slice(0, MAX_NAME_LENGTH).replace(/\.proto$/, '')));
       case 'fileContainingSymbol':
-        return this.answerOf(this.fileOf(asked.value.slice(0, LONGEST_NAME)));
+        return this.answerOf(this.fileOf(asked.value.slice(0, MAX_NAME_LENGTH)));
       case 'fileContainingExtension':
         return notFound('there are no extensions');
       case 'allExtensionNumbersOfType':
-        return this.fileOf(asked.value.slice(0, LONGEST_NAME))
+        return this.fileOf(asked.value.slice(0, MAX_NAME_LENGTH))
           ? {
               $case: 'allExtensionNumbersResponse',
-              value: { baseTypeName: asked.value.slice(0, LONGEST_NAME), extensionNumber: [] },
+              value: { baseTypeName: asked.value.slice(0, MAX_NAME_LENGTH), extensionNumber: [] },
             }
           : notFound('there is no such type');
       case undefined:

@@ -25,11 +25,11 @@ const CHUNK = 128 * 1024;
 const READ_TIME = 300_000;
 
 /** Lists under way: each holds on to the resources of its revision. */
-const MOST_LISTS = 64;
+const MAX_LISTS = 64;
 
 /** Get and List. */
 export class ResourceReads {
-  private readonly lists = new ConcurrentStreams(MOST_LISTS, 'lists are');
+  private readonly lists = new ConcurrentStreams(MAX_LISTS, 'lists are');
 
   constructor(private readonly parts: ResourceReadsParts) {}
 

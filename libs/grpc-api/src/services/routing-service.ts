@@ -9,7 +9,7 @@ import type { CallContext } from '../calls/handler-factory';
 import { nameOf, refused, revisionOf } from '../wire/messages';
 
 /** Longest question, in characters: more than its headers and its URL may have together. */
-const LONGEST_QUESTION = 64 * 1024;
+const MAX_QUESTION_LENGTH = 64 * 1024;
 /** ExplainRequest and ListRoutes; their answers are the documents of REST. */
 export class RoutingServiceHandlers {
   constructor(private readonly queries: Pick<Queries, 'defaultMesh' | 'routes'>) {}
@@ -56,8 +56,8 @@ export class RoutingServiceHandlers {
 }
 
 function questionOf(json: string): unknown {
-  if (json.length > LONGEST_QUESTION) {
-    throw refused('question_json', `must not be longer than ${LONGEST_QUESTION} characters`);
+  if (json.length > MAX_QUESTION_LENGTH) {
+    throw refused('question_json', `must not be longer than ${MAX_QUESTION_LENGTH} characters`);
   }
   try {
     return JSON.parse(json);

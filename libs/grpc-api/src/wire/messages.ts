@@ -9,10 +9,10 @@ import { InvalidQuery, parseLabelSelector, type ListScope } from '@causeway/quer
 import { FieldPath, shortened, type Identity, type Kind, type Registry, type Resource } from '@causeway/resources';
 
 /** Longest label selector, in characters; the same as a query of REST. */
-const LONGEST_SELECTOR = 8_192;
+const MAX_SELECTOR_LENGTH = 8_192;
 
 /** Longest name of a zone, a namespace, a kind or a service, in characters, as in a query of REST. */
-const LONGEST_NAME = 253;
+const MAX_NAME_LENGTH = 253;
 
 /** A resource as it is sent; `json` is its document. */
 export function resourceMessage(resource: Resource, json: string): ResourceMessage {
@@ -52,8 +52,8 @@ export function scopeOf(registry: Registry, selection: SelectionMessage | undefi
     throw refused('selection.mesh', `must be empty: a ${kind.name} has no mesh`);
   if (expectedMesh && named !== '') throw refused('selection.mesh', 'must be empty where expected_mesh is set');
   const mesh = kind.scope === 'mesh' && expectedMesh ? defaultMesh : named;
-  if (labelSelector.length > LONGEST_SELECTOR)
-    throw refused('selection.label_selector', `must not be longer than ${LONGEST_SELECTOR} characters`);
+  if (labelSelector.length > MAX_SELECTOR_LENGTH)
+    throw refused('selection.label_selector', `must not be longer than ${MAX_SELECTOR_LENGTH} characters`);
   const labels = labelSelector === '' ? ({ ok: true, requirements: [] } as const) : parseLabelSelector(labelSelector);
   if (!labels.ok) throw refused('selection.label_selector', labels.reason);
   const name = nameContains === '' ? undefined : nameContains;
@@ -71,7 +71,7 @@ export function revisionOf(minRevision: number): number | undefined {
 
 /** A name of a request; undefined where it is left out. Throws InvalidQuery for one that is too long. */
 export function nameOf(field: string, text: string): string | undefined {
-  if (text.length > LONGEST_NAME) throw refused(field, `must not be longer than ${LONGEST_NAME} characters`);
+  if (text.length > MAX_NAME_LENGTH) throw refused(field, `must not be longer than ${MAX_NAME_LENGTH} characters`);
   return text || undefined;
 }
 

@@ -1,5 +1,5 @@
 import type { HandshakeRequest } from '@causeway/proto-gen';
-import { MOST_DECLARED_KINDS } from '@causeway/kinds';
+import { MAX_DECLARED_KINDS } from '@causeway/kinds';
 import { checkName, FieldPath, Invalid, type Violation } from '@causeway/resources';
 import type { ZoneHeaders } from '../wire/headers';
 
@@ -19,7 +19,7 @@ const LONGEST = {
 
 /** Most features, and most points beside one for each known kind: a later version may know more kinds. */
 const FEATURES = 64;
-const MORE_POINTS = 64 + MOST_DECLARED_KINDS;
+const MORE_POINTS = 64 + MAX_DECLARED_KINDS;
 
 /** Longest zone token, characters. */
 const TOKEN = 16_384;

@@ -1,4 +1,4 @@
-import { MOST_DECLARED_KINDS } from '@causeway/kinds';
+import { MAX_DECLARED_KINDS } from '@causeway/kinds';
 import { shortened, type Registry } from '@causeway/resources';
 import type { Rejection } from '@causeway/sync';
 import type { AppliedResult } from '../wire/request';
@@ -65,7 +65,7 @@ export function boundedResults(results: Iterable<AppliedResult>): readonly Appli
 }
 
 /** Most kinds on one stream that are not known here: Kuma has a few dozen that this registry lacks, and definitions may be on their way. */
-export const MAX_UNKNOWN_KINDS = 64 + MOST_DECLARED_KINDS;
+export const MAX_UNKNOWN_KINDS = 64 + MAX_DECLARED_KINDS;
 
 /** How a kind that a peer names is to be treated. */
 export type KindVerdict = 'known' | 'first' | 'again' | 'too-many';

@@ -13,7 +13,7 @@ import {
   type Violation,
 } from '@causeway/resources';
 import {
-  MOST_TARGET_REFS,
+  MAX_TARGET_REFS,
   normalPolicySpec,
   policyDefinition,
   policyViolations,
@@ -42,7 +42,7 @@ const TargetRef = Type.Object(
   },
   strict,
 );
-const TargetRefs = Type.Array(TargetRef, { minItems: 1, maxItems: MOST_TARGET_REFS });
+const TargetRefs = Type.Array(TargetRef, { minItems: 1, maxItems: MAX_TARGET_REFS });
 const Strategy: Schema = { type: 'string', enum: ['atomic', 'patch'] };
 
 /** The kind that the definition called `declaredBy` declares. It must have passed its own rules. */

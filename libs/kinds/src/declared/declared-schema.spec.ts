@@ -1,5 +1,5 @@
 import { FieldPath, interpretSchema, Violations } from '@causeway/resources';
-import { declaredSchema, DEFAULT_SCHEMA_BOUNDS, DEEPEST_SCHEMA, MOST_SCHEMAS, schemaKeywords } from './declared-schema';
+import { declaredSchema, DEFAULT_SCHEMA_BOUNDS, DEEPEST_SCHEMA, MAX_SCHEMAS, schemaKeywords } from './declared-schema';
 
 const at = FieldPath.at('schema');
 const faultsOf = (schema: unknown): string[] =>
@@ -179,7 +179,7 @@ describe('the schema of a definition', () => {
     for (let i = 0; i < DEEPEST_SCHEMA; i++) deep = object({ a: deep });
     expect(faultsOf(deep)).toEqual([expect.stringMatching(/too-deep$/)]);
     const many = object(
-      Object.fromEntries(Array.from({ length: MOST_SCHEMAS }, (_, i) => [`f${i}`, { type: 'string' }])),
+      Object.fromEntries(Array.from({ length: MAX_SCHEMAS }, (_, i) => [`f${i}`, { type: 'string' }])),
     );
     expect(faultsOf(many)).toEqual([expect.stringMatching(/too-many$/)]);
   });

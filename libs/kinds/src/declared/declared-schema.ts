@@ -16,7 +16,7 @@ import { compileExpression } from '@causeway/routing';
 /** Deepest nesting of schemas in a schema. */
 export const DEEPEST_SCHEMA = 12;
 /** Most schemas in a schema, itself included: fields, items, values of maps, alternatives. */
-export const MOST_SCHEMAS = 512;
+export const MAX_SCHEMAS = 512;
 /** The bounds of what a schema gives no bound for. */
 export const DEFAULT_SCHEMA_BOUNDS = { maxLength: 1_024, maxItems: 128, maxProperties: 128, keyLength: 253 } as const;
 /** The largest bounds that a schema may give. */
@@ -26,9 +26,9 @@ const LARGEST_SCHEMA_BOUNDS = {
   maxProperties: 1_024,
   keyLength: 1_024,
 } as const;
-const MOST_VALUES = 128;
-const MOST_ALTERNATIVES = 8;
-const LONGEST_TEXT = 1_024;
+const MAX_VALUES = 128;
+const MAX_ALTERNATIVES = 8;
+const MAX_TEXT_LENGTH = 1_024;
 
 const ANNOTATIONS = ['title', 'description', 'examples'] as const;
 /** The keywords of JSON Schema 2020-12 that a definition may use, by the type that they belong to. */
@@ -76,9 +76,9 @@ class SchemaReader {
 
   read(value: unknown, at: FieldPath, depth: number): Schema {
     this.schemas += 1;
-    if (this.schemas === MOST_SCHEMAS + 1)
-      this.refuse(at, `is one schema more than the ${MOST_SCHEMAS} of one definition`, 'too-many');
-    if (this.schemas > MOST_SCHEMAS) return {};
+    if (this.schemas === MAX_SCHEMAS + 1)
+      this.refuse(at, `is one schema more than the ${MAX_SCHEMAS} of one definition`, 'too-many');
+    if (this.schemas > MAX_SCHEMAS) return {};
     if (depth > DEEPEST_SCHEMA)
       return this.refuse(at, `must not be nested deeper than ${DEEPEST_SCHEMA} schemas`, 'too-deep');
     if (!isJsonObject(value)) return this.refuse(at, `must be a schema: an object${got(value)}`, 'wrong-type');
@@ -97,8 +97,8 @@ class SchemaReader {
   private annotations(value: JsonObject, at: FieldPath): Schema {
     const { title, description, examples } = value;
     for (const [field, text] of Object.entries({ title, description }))
-      if (text !== undefined && (typeof text !== 'string' || text.length > LONGEST_TEXT))
-        this.refuse(at.field(field), `must be a text of at most ${LONGEST_TEXT} characters`, 'wrong-type');
+      if (text !== undefined && (typeof text !== 'string' || text.length > MAX_TEXT_LENGTH))
+        this.refuse(at.field(field), `must be a text of at most ${MAX_TEXT_LENGTH} characters`, 'wrong-type');
     if (examples !== undefined && !isJsonArray(examples))
       this.refuse(at.field('examples'), 'must be a list', 'wrong-type');
     if (value['default'] !== undefined)
@@ -128,19 +128,19 @@ class SchemaReader {
     this.only(value, ['anyOf'], at);
     const { anyOf } = value;
     const field = at.field('anyOf');
-    if (!isJsonArray(anyOf) || anyOf.length === 0 || anyOf.length > MOST_ALTERNATIVES)
-      return this.refuse(field, `must be a list of 1 to ${MOST_ALTERNATIVES} schemas${got(anyOf)}`, 'wrong-type');
+    if (!isJsonArray(anyOf) || anyOf.length === 0 || anyOf.length > MAX_ALTERNATIVES)
+      return this.refuse(field, `must be a list of 1 to ${MAX_ALTERNATIVES} schemas${got(anyOf)}`, 'wrong-type');
     return { anyOf: anyOf.map((one, i) => this.read(one, field.index(i), depth + 1)) };
   }
 
   private values(value: JsonObject, at: FieldPath): Schema {
     this.only(value, ['type', 'enum'], at);
     const { enum: values } = value;
-    const isFine = isJsonArray(values) && values.length > 0 && values.length <= MOST_VALUES && values.every(isScalar);
+    const isFine = isJsonArray(values) && values.length > 0 && values.length <= MAX_VALUES && values.every(isScalar);
     if (!isFine)
       return this.refuse(
         at.field('enum'),
-        `must be a list of 1 to ${MOST_VALUES} texts, numbers, true or false${got(values)}`,
+        `must be a list of 1 to ${MAX_VALUES} texts, numbers, true or false${got(values)}`,
         'wrong-type',
       );
     values.forEach((one, i) => this.fits(one, value['type'], at.field('enum').index(i)));

@@ -1,7 +1,7 @@
 import { FieldPath, type JsonObject, type Kind, type Resource } from '@causeway/resources';
 import { coreKinds } from '../core-kinds';
 import { undeclaredKind } from './declared-kind';
-import { DefinitionJudge, MOST_DECLARED_KINDS } from './judge-definitions';
+import { DefinitionJudge, MAX_DECLARED_KINDS } from './judge-definitions';
 import { isReservedName } from './reserved-names';
 import { MetaresourceDefinition } from '../metaresource-definition';
 
@@ -64,10 +64,10 @@ describe('which kinds definitions declare', () => {
   it('leaves out what breaks a rule or is one too many', () => {
     expect(outcomes(definition('a', 1, { ...SPEC, schema: { type: 'text' } }))).toEqual({ a: 'Invalid' });
     expect(outcomes(definition('a', 1, { ...SPEC, hierarchy: ['Rule', 'Mesh'] }))).toEqual({ a: 'Invalid' });
-    const many = Array.from({ length: MOST_DECLARED_KINDS + 1 }, (_, i) =>
+    const many = Array.from({ length: MAX_DECLARED_KINDS + 1 }, (_, i) =>
       definition(`d${i}`, i + 1, { ...SPEC, kind: `P${i}`, plural: `ps${i}`, shortName: `s${i}` }),
     );
-    expect(outcomes(...many)[`d${MOST_DECLARED_KINDS}`]).toBe('TooManyKinds');
+    expect(outcomes(...many)[`d${MAX_DECLARED_KINDS}`]).toBe('TooManyKinds');
   });
 
   it('keeps the kind of a definition that has not changed', () => {

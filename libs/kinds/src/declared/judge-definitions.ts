@@ -13,7 +13,7 @@ import { MetaresourceDefinition } from '../metaresource-definition';
 import { declaredKind } from './declared-kind';
 
 /** Most kinds that definitions declare in one control plane. */
-export const MOST_DECLARED_KINDS = 128;
+export const MAX_DECLARED_KINDS = 128;
 
 /** What a definition is judged by. */
 export type DefinitionParts = Pick<Resource, 'id' | 'labels' | 'spec' | 'creationOrder'>;
@@ -49,11 +49,11 @@ export class DefinitionJudge {
       if (typeof kind === 'string') return { definition, reason: 'Invalid', message: kind };
       const taken = takenWord(kind, takenBy);
       if (taken) return { definition, reason: 'Conflicted', message: taken };
-      if (++declared > MOST_DECLARED_KINDS)
+      if (++declared > MAX_DECLARED_KINDS)
         return {
           definition,
           reason: 'TooManyKinds',
-          message: `${MOST_DECLARED_KINDS} older definitions declare kinds already`,
+          message: `${MAX_DECLARED_KINDS} older definitions declare kinds already`,
         };
       for (const word of wordsOf(kind)) takenBy.set(word, definition.id.name);
       return { definition, kind, reason: 'Accepted', message: '' };

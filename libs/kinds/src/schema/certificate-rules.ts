@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 
 /** The most certificates of one MeshTrust: each is parsed when it is written. */
-export const MOST_CERTIFICATES = 64;
+export const MAX_CERTIFICATES = 64;
 
 const BLOCK = /-----BEGIN ([A-Z0-9 ]{1,64})-----[^-]*-----END \1-----/g;
 const CERTIFICATE = 'CERTIFICATE';

@@ -2,7 +2,7 @@ import type { RouteSpec } from '@causeway/routing';
 import type { FieldPath, Violation } from '@causeway/resources';
 
 /** Most matches of one route, over all its rules. */
-const MOST_MATCHES = 128;
+const MAX_MATCHES = 128;
 
 /** What all kinds of routes must keep besides their schemas: parents and names of rules that can be told apart. */
 export function routeViolations(spec: RouteSpec, at: FieldPath): Violation[] {
@@ -10,8 +10,8 @@ export function routeViolations(spec: RouteSpec, at: FieldPath): Violation[] {
   return [
     ...distinctParents(spec, at.field('parentRefs')),
     ...distinctRuleNames(spec, at.field('rules')),
-    ...(matches > MOST_MATCHES
-      ? [at.field('rules').violation(`must have at most ${MOST_MATCHES} matches in all; have ${matches}`, 'too-many')]
+    ...(matches > MAX_MATCHES
+      ? [at.field('rules').violation(`must have at most ${MAX_MATCHES} matches in all; have ${matches}`, 'too-many')]
       : []),
   ];
 }

@@ -4,9 +4,9 @@ import { Type, type TSchema } from 'typebox';
 export const strict = { additionalProperties: false } as const;
 
 /** Longest name of a resource, label value of a peer, host name. */
-export const LONGEST_NAME = 253;
+export const MAX_NAME_LENGTH = 253;
 /** Longest key of a label: a prefix of 253 characters, a slash, a name of 63. */
-const LONGEST_KEY = 317;
+const MAX_KEY_LENGTH = 317;
 
 /** Longest list of ports, endpoints, zones; far more than one service has. */
 export const MANY = 1_024;
@@ -16,14 +16,14 @@ export const VERY_MANY = 4_096;
 /** Bounds of a map whose keys users choose. A key is one line, because the schema of a map does not check other keys. */
 export const mapBounds = {
   maxProperties: 128,
-  propertyNames: { maxLength: LONGEST_KEY, pattern: '^.*$', title: 'one line' },
+  propertyNames: { maxLength: MAX_KEY_LENGTH, pattern: '^.*$', title: 'one line' },
 } as const;
 
 /** One line of text; may be empty. */
 export const Text = Type.String({ maxLength: 1_024 });
 
 /** String to string, as labels and tags are written. */
-export const StringMap = Type.Record(Type.String(), Type.String({ maxLength: LONGEST_NAME }), mapBounds);
+export const StringMap = Type.Record(Type.String(), Type.String({ maxLength: MAX_NAME_LENGTH }), mapBounds);
 
 /** Any JSON, for other programs; only the kind's bound in bytes limits it. */
 export const FreeMap = Type.Record(Type.String(), Type.Unknown(), mapBounds);
@@ -32,7 +32,7 @@ export const FreeMap = Type.Record(Type.String(), Type.Unknown(), mapBounds);
 export const PortNumber = Type.Integer({ minimum: 1, maximum: 65535 });
 
 /** Text that is not empty. */
-export const NonEmpty = Type.String({ minLength: 1, maxLength: LONGEST_NAME });
+export const NonEmpty = Type.String({ minLength: 1, maxLength: MAX_NAME_LENGTH });
 
 /** The application protocols a port may speak. */
 export const protocols = ['tcp', 'http', 'http2', 'grpc', 'kafka'] as const;

@@ -36,11 +36,11 @@ import { servicePorts } from './service-ports';
 import { withoutNulls } from './without-nulls';
 
 /** What is read of lists whose length another zone or an older store may have chosen: what kinds allow. */
-const MOST_RULES = 16;
-const MOST_PARENTS = 32;
-const MOST_HOSTNAMES = 1_024;
-const MOST_LISTENERS = 64;
-const MOST_GRANTED = 16;
+const MAX_RULES = 16;
+const MAX_PARENTS = 32;
+const MAX_HOSTNAMES = 1_024;
+const MAX_LISTENERS = 64;
+const MAX_GRANTED = 16;
 
 type Fit<T> = { readonly value: T } | { readonly violation: Violation };
 
@@ -72,8 +72,8 @@ export function storedRoute({ id, creationOrder, generation, labels, spec }: Res
     creationOrder,
     generation,
     spec: {
-      parentRefs: fitting(parentSchema, ownField(spec, 'parentRefs'), MOST_PARENTS),
-      hostnames: listOf(ownField(spec, 'hostnames'), MOST_HOSTNAMES).filter((name) => typeof name === 'string'),
+      parentRefs: fitting(parentSchema, ownField(spec, 'parentRefs'), MAX_PARENTS),
+      hostnames: listOf(ownField(spec, 'hostnames'), MAX_HOSTNAMES).filter((name) => typeof name === 'string'),
       ...(rules && { rules }),
     },
     ...(unreadable.size > 0 && { unreadable }),
@@ -89,14 +89,14 @@ function rulesOf(kind: RouteKind, given: JsonValue | undefined) {
     unreadable.set(0, RULES.violation('must be a list', 'wrong-type'));
     return { rules: [{}], unreadable };
   }
-  const rules = given.slice(0, MOST_RULES).map((rule, i): RouteRule => {
+  const rules = given.slice(0, MAX_RULES).map((rule, i): RouteRule => {
     const found = fitRule[kind](rule, RULES.index(i));
     if ('value' in found) return found.value;
     unreadable.set(i, found.violation);
     return {};
   });
-  if (given.length > MOST_RULES) {
-    const reason = `must have at most ${MOST_RULES} items, has ${given.length}`;
+  if (given.length > MAX_RULES) {
+    const reason = `must have at most ${MAX_RULES} items, has ${given.length}`;
     unreadable.set(rules.push({}) - 1, RULES.violation(reason, 'too-many'));
   }
   return { rules, unreadable };
@@ -135,15 +135,15 @@ export function storedService({ id, labels, spec }: Resource): Service | undefin
 
 /** A stored Gateway as routing reads it: listeners that do not fit their schema are left out. */
 export function storedGateway({ id, spec }: Resource): RoutingGateway {
-  return { id, listeners: fitting(listenerSchema, ownField(spec, 'listeners'), MOST_LISTENERS) };
+  return { id, listeners: fitting(listenerSchema, ownField(spec, 'listeners'), MAX_LISTENERS) };
 }
 
 /** A stored ReferenceGrant as routing reads it: entries that do not fit their schema grant nothing. */
 export function storedGrant({ id, spec }: Resource): RoutingGrant {
   return {
     id,
-    from: fitting(fromSchema, ownField(spec, 'from'), MOST_GRANTED),
-    to: fitting(toSchema, ownField(spec, 'to'), MOST_GRANTED),
+    from: fitting(fromSchema, ownField(spec, 'from'), MAX_GRANTED),
+    to: fitting(toSchema, ownField(spec, 'to'), MAX_GRANTED),
   };
 }
 

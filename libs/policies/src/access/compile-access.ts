@@ -24,7 +24,7 @@ export interface CallerFacts {
 }
 
 /** Most ids that one rule is compiled to. What is cut off is refused: it is not allowed, or not excepted from a deny. */
-export const MOST_IDS = 10_000;
+export const MAX_IDS = 10_000;
 
 /**
  * The rules of an effective policy with their callers found. What an id cannot tell counts against the caller: an allow takes ids that
@@ -107,7 +107,7 @@ function refusedBy(match: AccessCallerMatch, facts: CallerFacts): readonly Calle
   const place = placeOf(match);
   if (!place) return [{ within: named, except: [] }, ...former];
   const others = [...facts.ids()].filter((id) => isNamed(named, id) && isSurelyNotIn(place, facts.bearersOf(id)));
-  return [{ within: named, except: others.sort(compareText).slice(0, MOST_IDS) }, ...former];
+  return [{ within: named, except: others.sort(compareText).slice(0, MAX_IDS) }, ...former];
 }
 
 /**
@@ -149,7 +149,7 @@ function formerTerms(named: readonly IdMatch[], facts: CallerFacts): readonly Ca
       (id) =>
         id.startsWith(prefix) && namespaces.every((namespace) => isSurelyNotIn({ namespace }, facts.bearersOf(id))),
     );
-    return { within: [{ type: 'Prefix', value: prefix }], except: others.sort(compareText).slice(0, MOST_IDS) };
+    return { within: [{ type: 'Prefix', value: prefix }], except: others.sort(compareText).slice(0, MAX_IDS) };
   });
   return [...(ids.length > 0 ? [{ within: exactly(ids.map(({ uri }) => uri)), except: [] }] : []), ...terms];
 }
@@ -221,5 +221,5 @@ function sorted(matches: readonly IdMatch[]): readonly IdMatch[] {
   return [...byText.entries()]
     .sort(([a], [b]) => compareText(a, b))
     .map(([, match]) => match)
-    .slice(0, MOST_IDS);
+    .slice(0, MAX_IDS);
 }

@@ -17,7 +17,7 @@ import { readTargetRefs } from './target-refs';
 /** Deepest nesting of a spec proper. */
 export const DEEPEST_POLICY = 32;
 /** Most values of a spec proper: folds count them. */
-export const MOST_POLICY_VALUES = 4_096;
+export const MAX_POLICY_VALUES = 4_096;
 
 /** A policy's spec, taken apart. */
 interface Written {
@@ -176,8 +176,8 @@ function valueViolations(spec: JsonObject, at: FieldPath, found: Violation[]): v
       ? value.map((item, i) => [i, item] as const)
       : Object.entries(value);
     values += inner.length;
-    if (values > MOST_POLICY_VALUES)
-      return place.violation(`must not have more than ${MOST_POLICY_VALUES} values`, 'too-many');
+    if (values > MAX_POLICY_VALUES)
+      return place.violation(`must not have more than ${MAX_POLICY_VALUES} values`, 'too-many');
     for (const [step, item] of inner) {
       const wrong = check(item, typeof step === 'number' ? place.index(step) : place.field(step), depth + 1);
       if (wrong) return wrong;

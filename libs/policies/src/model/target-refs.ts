@@ -16,11 +16,11 @@ import { standsInDefault, targetKindOf } from './levels';
 import type { TargetRef } from './policy';
 
 /** Most targets of one policy (T004-04). */
-export const MOST_TARGET_REFS = 16;
+export const MAX_TARGET_REFS = 16;
 /** Most pairs and expressions of one selector, and values of one expression. */
-const MOST_SELECTED = 64;
+const MAX_SELECTED = 64;
 /** Longest text of a reference. */
-const LONGEST = 253;
+const MAX_NAME_LENGTH = 253;
 
 interface Report {
   readonly at: FieldPath;
@@ -51,8 +51,8 @@ export function readTargetRefs(
     return [];
   }
   if (list.length === 0) found.push(place.violation('must have at least one target', 'too-few'));
-  if (list.length > MOST_TARGET_REFS) {
-    found.push(place.violation(`must have at most ${MOST_TARGET_REFS} targets, has ${list.length}`, 'too-many'));
+  if (list.length > MAX_TARGET_REFS) {
+    found.push(place.violation(`must have at most ${MAX_TARGET_REFS} targets, has ${list.length}`, 'too-many'));
     return [];
   }
   const refs: TargetRef[] = [];
@@ -102,8 +102,8 @@ function readRef(
   }
   const text = (field: string): string | undefined => {
     const value = ownField(item, field);
-    if (value === undefined || (typeof value === 'string' && value.length <= LONGEST)) return value;
-    found.push(at.field(field).violation(`must be a text of at most ${LONGEST} characters`, 'wrong-type'));
+    if (value === undefined || (typeof value === 'string' && value.length <= MAX_NAME_LENGTH)) return value;
+    found.push(at.field(field).violation(`must be a text of at most ${MAX_NAME_LENGTH} characters`, 'wrong-type'));
     return undefined;
   };
   const [group, kind, namespace, name, sectionName] = ['group', 'kind', 'namespace', 'name', 'sectionName'].map(text);
@@ -215,11 +215,11 @@ function readSelector(given: JsonValue | undefined, { at, found }: Report): Labe
   const [labels = {}, expressions = []] = [ownField(given, 'matchLabels'), ownField(given, 'matchExpressions')];
   if (!isJsonObject(labels)) return wrong(at.field('matchLabels'), 'must be a map of texts');
   const pairs = Object.entries(labels).filter((pair): pair is [string, string] => typeof pair[1] === 'string');
-  if (pairs.length < Object.keys(labels).length || pairs.length > MOST_SELECTED) {
-    return wrong(at.field('matchLabels'), `must be a map of at most ${MOST_SELECTED} texts`);
+  if (pairs.length < Object.keys(labels).length || pairs.length > MAX_SELECTED) {
+    return wrong(at.field('matchLabels'), `must be a map of at most ${MAX_SELECTED} texts`);
   }
-  if (!isJsonArray(expressions) || expressions.length > MOST_SELECTED) {
-    return wrong(at.field('matchExpressions'), `must be a list of at most ${MOST_SELECTED} expressions`);
+  if (!isJsonArray(expressions) || expressions.length > MAX_SELECTED) {
+    return wrong(at.field('matchExpressions'), `must be a list of at most ${MAX_SELECTED} expressions`);
   }
   const matchExpressions: NonNullable<LabelSelector['matchExpressions']>[number][] = [];
   for (const [i, expression] of expressions.entries()) {
@@ -238,7 +238,7 @@ function readExpression(given: JsonValue): NonNullable<LabelSelector['matchExpre
   if (!isJsonObject(given)) return undefined;
   const [key, named, values = []] = [ownField(given, 'key'), ownField(given, 'operator'), ownField(given, 'values')];
   const operator = operators.find((one) => one === named);
-  if (typeof key !== 'string' || !operator || !isJsonArray(values) || values.length > MOST_SELECTED) return undefined;
+  if (typeof key !== 'string' || !operator || !isJsonArray(values) || values.length > MAX_SELECTED) return undefined;
   const texts = values.filter((value) => typeof value === 'string');
   return texts.length === values.length ? { key, operator, values: texts } : undefined;
 }

@@ -48,7 +48,7 @@ export interface PolicyVerdict {
 }
 
 /** Most scopes of a verdict that have names (T004-32). */
-export const MOST_SCOPES = 16;
+export const MAX_SCOPES = 16;
 
 /** Scopes in which the same policies meet. */
 interface Counted {
@@ -79,7 +79,7 @@ export function policyVerdict(kind: KindTable, key: string): PolicyVerdict | und
     }
   }
   const groups = new Set(beaten.flatMap(({ from }) => (typeof from === 'string' ? [] : [from])));
-  const names = namesOfGroups(kind, groups, MOST_SCOPES);
+  const names = namesOfGroups(kind, groups, MAX_SCOPES);
   const named = beaten.map(({ from, ...verdict }): ScopeVerdict => {
     return { ...verdict, names: typeof from === 'string' ? [from] : (names.get(from) ?? []) };
   });

@@ -5,9 +5,9 @@ import { backendPolicy } from './backend-policy';
 import type { Plane, ShippedPolicy, Unable } from './shipped-policy';
 
 /** Most rules of one policy, under `allow` and under `deny` each. */
-const MOST_RULES = 32;
+const MAX_RULES = 32;
 /** Most rules of an effective policy: one policy a level, for defaults and for overrides each. */
-const MOST_EFFECTIVE_RULES = 8 * MOST_RULES;
+const MAX_EFFECTIVE_RULES = 8 * MAX_RULES;
 
 const Name = Type.String({
   title: 'a name of lower-case letters, digits, "-" and "."',
@@ -74,9 +74,9 @@ const rules = (maxProperties: number) =>
       pattern: '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$',
     },
   });
-const Spec = Optionals({ allow: rules(MOST_RULES), deny: rules(MOST_RULES) });
+const Spec = Optionals({ allow: rules(MAX_RULES), deny: rules(MAX_RULES) });
 /** Rules of several policies under names of their own are one effective policy. */
-const { fits } = compileSchema(Optionals({ allow: rules(MOST_EFFECTIVE_RULES), deny: rules(MOST_EFFECTIVE_RULES) }));
+const { fits } = compileSchema(Optionals({ allow: rules(MAX_EFFECTIVE_RULES), deny: rules(MAX_EFFECTIVE_RULES) }));
 
 export type AccessSpec = Static<typeof Spec>;
 export type AccessRule = Static<typeof Rule>;

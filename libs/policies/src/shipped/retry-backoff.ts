@@ -5,7 +5,7 @@ import type { RetrySpec } from './retry-policy';
 const USUAL = 25;
 const LEAST = 1;
 /** The longest wait where nothing is said of it, in first waits. */
-const MOST = 10;
+const MAX_TIMES = 10;
 
 /** The waits between repetitions, ms: `base` before the first at most, `max` before any, which is never below `base`. */
 export function backoffTimes({ base, max }: NonNullable<RetrySpec['backoff']> = {}): {
@@ -15,5 +15,5 @@ export function backoffTimes({ base, max }: NonNullable<RetrySpec['backoff']> = 
   const longest = max === undefined ? undefined : (goDurationMs(max) ?? 0);
   const first = base === undefined ? Math.min(USUAL, longest ?? USUAL) : (goDurationMs(base) ?? 0);
   const shortest = Math.max(LEAST, first);
-  return { base: shortest, max: Math.max(shortest, longest ?? shortest * MOST) };
+  return { base: shortest, max: Math.max(shortest, longest ?? shortest * MAX_TIMES) };
 }

@@ -20,7 +20,7 @@ export const retryConditions = [
 /** Those that look at the status of gRPC. */
 const OF_GRPC: readonly string[] = ['cancelled', 'deadline-exceeded', 'resource-exhausted', 'unavailable', 'internal'];
 /** gRPC clients make 5 attempts at most (gRPC proposal A6). */
-const MOST_GRPC_RETRIES = 4;
+const MAX_GRPC_RETRIES = 4;
 
 const Spec = Optionals({
   /** How often a request is repeated at most, for whatever reason; 4 where it is absent. */
@@ -56,8 +56,8 @@ export const RetryPolicy = rulePolicy({
       ['/perTryTimeout', 'gRPC clients limit the whole call only', ({ perTryTimeout }) => perTryTimeout !== undefined],
       [
         '/attempts',
-        `gRPC clients repeat at most ${MOST_GRPC_RETRIES} times`,
-        ({ attempts = 0 }) => attempts > MOST_GRPC_RETRIES,
+        `gRPC clients repeat at most ${MAX_GRPC_RETRIES} times`,
+        ({ attempts = 0 }) => attempts > MAX_GRPC_RETRIES,
       ],
     ],
   }),

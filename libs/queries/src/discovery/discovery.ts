@@ -34,10 +34,10 @@ export interface DiscoverySources {
 }
 
 /** Most targets, and lines, of one document, and most characters. Above it the caller asks for less. */
-const MOST_ENTRIES = 50_000;
-const MOST_CHARACTERS = 32 * 1024 * 1024;
+const MAX_ENTRIES = 50_000;
+const MAX_CHARACTERS = 32 * 1024 * 1024;
 /** Most documents that are remembered. */
-const MOST_REMEMBERED = 8;
+const MAX_REMEMBERED = 8;
 /** Services that cost little each. */
 const SLICE = 200;
 
@@ -152,7 +152,7 @@ export class Discovery {
     this.remembered.delete(key);
     this.remembered.set(key, made);
     const [oldest] = this.remembered.keys();
-    if (this.remembered.size > MOST_REMEMBERED && oldest !== undefined) this.remembered.delete(oldest);
+    if (this.remembered.size > MAX_REMEMBERED && oldest !== undefined) this.remembered.delete(oldest);
   }
 }
 
@@ -173,8 +173,8 @@ class Entries {
   add(entry: string): void {
     this.entries.push(entry);
     this.characters += entry.length;
-    if (this.entries.length <= MOST_ENTRIES && this.characters <= MOST_CHARACTERS) return;
-    const reason = `more than ${MOST_ENTRIES} entries or ${MOST_CHARACTERS / 1024 / 1024} MiB: ask for fewer services`;
+    if (this.entries.length <= MAX_ENTRIES && this.characters <= MAX_CHARACTERS) return;
+    const reason = `more than ${MAX_ENTRIES} entries or ${MAX_CHARACTERS / 1024 / 1024} MiB: ask for fewer services`;
     throw new InvalidQuery(`This document would have ${reason}.`, [
       FieldPath.at('mesh').violation(reason, 'too-large'),
     ]);

@@ -1,7 +1,7 @@
 import { isJsonArray, isJsonObject, type Resource } from '@causeway/resources';
 
 /** Hostnames of one line: resolvers read lines into buffers of about 1,000 bytes. */
-const LONGEST_LINE = 900;
+const MAX_LINE_LENGTH = 900;
 /** Nothing else may stand in a line, whatever was stored. */
 const ADDRESS = /^[0-9a-f.:]{2,45}$/i;
 const HOSTNAME = /^[a-z0-9_]([a-z0-9_.-]{0,251}[a-z0-9_])?$/i;
@@ -20,7 +20,7 @@ export function* hostLines({ status }: Pick<Resource, 'status'>): Generator<stri
   let line = '';
   for (const hostname of [...new Set(hostnames)].sort()) {
     if (!HOSTNAME.test(hostname)) continue;
-    if (line.length + hostname.length > LONGEST_LINE) {
+    if (line.length + hostname.length > MAX_LINE_LENGTH) {
       yield line;
       line = '';
     }

@@ -45,7 +45,7 @@ export interface PrometheusTarget {
 /** The service name and the port name under which agents' own metrics stand. */
 const AGENT = { service: 'causeway-agent', port: 'metrics' } as const;
 /** Most labels of a Dataplane that a target has. */
-const MOST_LABELS = 64;
+const MAX_LABELS = 64;
 
 /** The targets of a service: one for each instance and port. `port`: a name or a number; undefined means all. */
 export function* serviceTargets(
@@ -96,7 +96,7 @@ function ownLabels({ mesh, namespace, zone, name }: Identity, service: string, p
 
 /** Labels of the Dataplane, for relabelling only. */
 function metaLabels(labels: Labels): Record<string, string> {
-  const shown = Object.entries(labels).slice(0, MOST_LABELS);
+  const shown = Object.entries(labels).slice(0, MAX_LABELS);
   return Object.fromEntries(
     shown.map(([key, value]) => [`__meta_causeway_label_${key.replace(/[^a-zA-Z0-9_]/g, '_')}`, value]),
   );

@@ -354,7 +354,7 @@ function flag(name: string, value: unknown): string {
 }
 
 /** Longest text of a finding. */
-const LONGEST = 500;
+const MAX_MESSAGE_LENGTH = 500;
 
 function found({ id }: Resource, what: string, advice: string): DoctorFinding {
   const { kind, ...place } = id;
@@ -362,7 +362,7 @@ function found({ id }: Resource, what: string, advice: string): DoctorFinding {
 }
 
 function short(long: string): string {
-  return long.length <= LONGEST ? long : `${long.slice(0, LONGEST)}…`;
+  return long.length <= MAX_MESSAGE_LENGTH ? long : `${long.slice(0, MAX_MESSAGE_LENGTH)}…`;
 }
 
 function text(value: unknown): string {

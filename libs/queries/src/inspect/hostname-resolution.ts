@@ -16,7 +16,7 @@ import type { IndexReader } from '@causeway/store';
 import { checkListAll, type HostnameQueries } from './hostname-queries';
 
 /** Most endpoints of one answer. */
-const MOST_ENDPOINTS = 1_000;
+const MAX_ENDPOINTS = 1_000;
 
 /** A port of a service. */
 interface ResolvedPort {
@@ -89,7 +89,7 @@ export class HostnameResolution {
 
   private async endpointsOf(service: Resource, signal: AbortSignal): Promise<readonly ResolvedEndpoint[]> {
     if (MeshExternalService.is(service)) {
-      return (service.spec.endpoints ?? []).slice(0, MOST_ENDPOINTS).map(({ address, port }) => ({
+      return (service.spec.endpoints ?? []).slice(0, MAX_ENDPOINTS).map(({ address, port }) => ({
         address,
         port,
         servicePort: undefined,
@@ -99,8 +99,8 @@ export class HostnameResolution {
     }
     const selected = selectedDataplanes(service, this.index.ofKind(Dataplane.name));
     const byName = (a: Resource, b: Resource): number => compareText(a.id.name, b.id.name);
-    const { items } = await sortedPage(selected, byName, { offset: 0, size: MOST_ENDPOINTS }, signal);
-    return items.flatMap((dataplane) => endpointsOfDataplane(service, dataplane)).slice(0, MOST_ENDPOINTS);
+    const { items } = await sortedPage(selected, byName, { offset: 0, size: MAX_ENDPOINTS }, signal);
+    return items.flatMap((dataplane) => endpointsOfDataplane(service, dataplane)).slice(0, MAX_ENDPOINTS);
   }
 }
 

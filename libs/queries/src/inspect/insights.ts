@@ -45,7 +45,7 @@ export interface Insights {
 }
 
 /** Resources whose insights are read at the same time: each may take reads of the store. */
-const READ_AT_ONCE = 10;
+const READ_BATCH = 10;
 
 /** The insights of resources in their order; rejects with the signal's reason when the signal aborts before the end. */
 export async function readInsights(
@@ -55,7 +55,7 @@ export async function readInsights(
 ): Promise<readonly (JsonObject | undefined)[]> {
   const insights: (JsonObject | undefined)[] = [];
   if (!insightOf) return insights;
-  for (const batch of batchesOf(resources, READ_AT_ONCE)) {
+  for (const batch of batchesOf(resources, READ_BATCH)) {
     signal.throwIfAborted();
     insights.push(...(await Promise.all(batch.map(async (resource) => insightOf(resource)))));
   }

@@ -38,7 +38,7 @@ export interface AffectedStatusOptions {
 }
 
 /** Most policies that a reason and a message name (T004-54). */
-const MOST_NAMED = 8;
+const MAX_NAMED = 8;
 
 interface Known {
   readonly at: number;
@@ -101,10 +101,7 @@ export class AffectedStatus {
   private condition({ kind, policies }: AffectedBy, { generation, createdAt }: Resource): JsonObject {
     const { index } = this.options;
     const names = policies.map(({ id }: Policy) => `${id.namespace}/${id.name}`);
-    const shown = [
-      ...names.slice(0, MOST_NAMED),
-      ...(names.length > MOST_NAMED ? [`+${names.length - MOST_NAMED}`] : []),
-    ];
+    const shown = [...names.slice(0, MAX_NAMED), ...(names.length > MAX_NAMED ? [`+${names.length - MAX_NAMED}`] : [])];
     const made = policies.map(({ key }) => index.byIdentityKey(key)?.createdAt ?? createdAt);
     return {
       type: this.typeOf(kind),

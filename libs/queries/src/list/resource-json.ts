@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type Registry, type Resource } from '@ca
 import { withAffected, type AffectedOverlay, type AffectedStatus } from './affected-status';
 
 /** Longer texts are not cached: large resources would take their memory twice. */
-const LONGEST_CACHED = 64 * 1024;
+const MAX_CACHED_LENGTH = 64 * 1024;
 
 /**
  * Resources as JSON text. A Resource object never changes, so the text that lists and watches show is encoded once and
@@ -34,7 +34,7 @@ export class ResourceJson {
     const overlay = this.overlayOf(resource);
     if (cached && cached.overlay === overlay) return cached.text;
     const text = this.encode(resource, { redacted: true });
-    if (text.length <= LONGEST_CACHED) this.cache.set(resource, { text, overlay });
+    if (text.length <= MAX_CACHED_LENGTH) this.cache.set(resource, { text, overlay });
     return text;
   }
 

@@ -11,7 +11,7 @@ import { isSelected, type Lister, type ListPage, type ListScope, type Selection 
 import type { PageRequest } from './page';
 
 /** Resources that a snapshot looks at in one turn of the event loop. */
-const LOOKED_AT_IN_A_TURN = 1_000;
+const BATCH_SIZE = 1_000;
 
 /** Which page of which list to read, and the revision that it must show at least. */
 export interface ListRequest {
@@ -107,7 +107,7 @@ export class ResourceQueries {
 
 /** The selected ones of `resources`, in slices of the event loop. */
 async function* selectedOf(resources: readonly Resource[], selection: Selection): AsyncGenerator<Resource> {
-  for (const batch of batchesOf(resources, LOOKED_AT_IN_A_TURN)) {
+  for (const batch of batchesOf(resources, BATCH_SIZE)) {
     for (const resource of batch) if (isSelected(resource, selection)) yield resource;
     await yieldToEventLoop();
   }

@@ -20,7 +20,7 @@ export function compareSortKeys(a: SortKey, b: SortKey): number {
 }
 
 /** A larger delta is not merged in one piece; the kind is sorted again in slices. */
-const MERGED_AT_ONCE = 5_000;
+const MAX_UNMERGED = 5_000;
 
 /** Resources created and deleted since the entries were sorted. */
 class Delta {
@@ -62,7 +62,7 @@ export class SortedIndex implements IndexedState {
    * a caller waits. Rejects with the signal's reason when the signal aborts before.
    */
   async ready(kind: string, signal: () => AbortSignal): Promise<void> {
-    for (let sorted = this.sorted.get(kind); !sorted || sorted.delta.added.size > MERGED_AT_ONCE;) {
+    for (let sorted = this.sorted.get(kind); !sorted || sorted.delta.added.size > MAX_UNMERGED;) {
       await this.sortOf(kind).result(signal());
       sorted = this.sorted.get(kind);
     }

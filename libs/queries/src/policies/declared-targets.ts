@@ -3,7 +3,7 @@ import type { LabelSelector } from '@causeway/resources';
 import type { AnswerWriter, NodeAnswer } from './policy-answers';
 
 /** Most objects that one reference is shown to have found; the rest is counted. */
-export const MOST_FOUND = 256;
+export const MAX_FOUND = 256;
 
 /** What a policy names, and what of it there is. */
 export interface DeclaredAnswer {
@@ -32,7 +32,7 @@ export function declaredAnswer({ ref, permitted, found }: FoundTarget, writer: A
     ...(selector === undefined ? {} : { selector }),
     ...(sectionName === undefined ? {} : { sectionName }),
     ...(reason === undefined ? {} : { reason }),
-    found: nodes.slice(0, MOST_FOUND).map((node) => writer.node(node)),
+    found: nodes.slice(0, MAX_FOUND).map((node) => writer.node(node)),
     foundTotal: nodes.length,
   };
 }

@@ -76,9 +76,9 @@ export interface TopologyAnswer {
 }
 
 /** Most nodes of one graph. */
-export const MOST_TOPOLOGY_NODES = 2_000;
+export const MAX_TOPOLOGY_NODES = 2_000;
 /** Values of effective specs after which a page ends early, with `next`. */
-export const MOST_VALUES = 16_384;
+export const MAX_VALUES = 16_384;
 
 /** Which policies affect what, where they count, and what a change would change (seed GEP-713, the discoverability problem). */
 export class PolicyQueries {
@@ -187,7 +187,7 @@ export class PolicyQueries {
     requireMesh(this.sources.meshes, mesh);
     const { table } = this.followed();
     const object = root && (await this.sources.resources.get(root, rights)).id;
-    const reader = new TopologyReader(table, MOST_TOPOLOGY_NODES);
+    const reader = new TopologyReader(table, MAX_TOPOLOGY_NODES);
     await this.sources.expensive.run((running) => inSlices(reader.read(mesh, object), running), signal);
     const { nodes, edges, truncated } = reader.topology;
     const writer = this.writer(rights);
@@ -312,6 +312,6 @@ function shownPaths({ total, items }: SortedPage<Required<OfKind>>, writer: Answ
 /** As many of the first items as have few enough values together; at least one. */
 function cut<T>(items: readonly T[], valuesOf: (item: T) => number): readonly T[] {
   let values = 0;
-  const end = items.findIndex((item, i) => (values += valuesOf(item)) > MOST_VALUES && i > 0);
+  const end = items.findIndex((item, i) => (values += valuesOf(item)) > MAX_VALUES && i > 0);
   return end < 0 ? items : items.slice(0, end);
 }

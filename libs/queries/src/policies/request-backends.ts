@@ -11,7 +11,7 @@ export interface Backend {
 }
 
 /** Most backends of one request of which something is said: copies of services in as many zones. */
-const MOST_BACKENDS = 64;
+const MAX_BACKENDS = 64;
 
 /** The backends to which an explained request may go, each once for each form in which it gets there; the first 64. */
 export function backendsOf({ outcome }: Explanation): readonly Backend[] {
@@ -27,5 +27,5 @@ export function backendsOf({ outcome }: Explanation): readonly Backend[] {
       found.set(key, { service, port, ...(request ? { request } : {}) });
     }
   }
-  return [...found.values()].slice(0, MOST_BACKENDS);
+  return [...found.values()].slice(0, MAX_BACKENDS);
 }

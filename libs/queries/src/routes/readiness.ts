@@ -5,7 +5,7 @@ import type { IsReady } from '@causeway/routing';
 import type { IndexReader } from '@causeway/store';
 
 /** Most MeshServices of a MeshMultiZoneService that are looked at. */
-const MOST_MEMBERS = 4_096;
+const MAX_MEMBERS = 4_096;
 
 /**
  * Whether a service has a ready endpoint, as far as this control plane knows: of services whose Dataplanes it holds by their
@@ -45,7 +45,7 @@ export function readiness(index: IndexReader): IsReady {
 function membersOf({ id, status }: Resource): readonly Identity[] {
   const members = status?.['meshServices'];
   if (!isJsonArray(members)) return [];
-  return members.slice(0, MOST_MEMBERS).flatMap((member) => {
+  return members.slice(0, MAX_MEMBERS).flatMap((member) => {
     if (!isJsonObject(member)) return [];
     const { name, namespace, zone } = member;
     if (typeof name !== 'string') return [];

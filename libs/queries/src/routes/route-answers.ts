@@ -82,12 +82,12 @@ export interface RequestAnswer {
 export const named = ({ kind, zone, namespace, name }: Identity): Named => ({ kind, zone, namespace, name });
 
 const destinationAnswer = ({ services, port }: Destination): DestinationAnswer => ({
-  services: services.slice(0, MOST_SERVICES).map(named),
+  services: services.slice(0, MAX_SERVICES).map(named),
   port,
 });
 
 /** Most services of one destination that are named: copies of one service in as many zones. */
-const MOST_SERVICES = 256;
+const MAX_SERVICES = 256;
 
 function shareAnswer({ weight, total, result }: Share): ShareAnswer {
   if (result.type === 'refused') {
@@ -217,7 +217,7 @@ function ruleAnswer(action: ReturnType<typeof ruleAction>, id: Identity, rule: s
 /** `MeshService mesh/echo-v1:80`, of another zone with the zone. */
 function destinationText({ services, port }: Destination): string {
   return services
-    .slice(0, MOST_SERVICES)
+    .slice(0, MAX_SERVICES)
     .map(({ kind, zone, namespace, name }) => `${kind} ${[zone, namespace, name].filter(Boolean).join('/')}:${port}`)
     .join(', ');
 }

@@ -83,8 +83,8 @@ export interface ServiceRoutes {
 }
 
 /** Most tables, and most matches over all tables, of one answer; the rest is counted. */
-const MOST_TABLES = 64;
-const MOST_MATCHES = 1_024;
+const MAX_TABLES = 64;
+const MAX_MATCHES = 1_024;
 
 /** Where a request goes to, before routes decide. */
 interface Found {
@@ -164,8 +164,8 @@ export class RouteQueries {
       const frontend = table.frontend(service.id);
       const bindings = frontend ? bindingsOf(table, frontend, { port, client }) : [];
       if (frontend) checkRoutes(table, frontend, rights);
-      let left = MOST_MATCHES;
-      const tables = bindings.slice(0, MOST_TABLES).map((binding) => {
+      let left = MAX_MATCHES;
+      const tables = bindings.slice(0, MAX_TABLES).map((binding) => {
         const answer = routesAnswer(table, binding, left);
         left -= answer.rules.length;
         return answer;

@@ -24,10 +24,10 @@ export interface AuthorityAccess {
 /** How long the acks of a new authority are waited for where the operator says nothing. */
 const DEFAULT_DEADLINE = '1h';
 /** Names that an answer has at most; the total stands beside them. */
-const MOST_MISSING = 100;
+const MAX_MISSING = 100;
 /** How long an answer waits for the leader to carry an order out, and how often it looks, ms. */
 const ORDER_WAIT = 5_000;
-const ORDER_LOOK = 100;
+const REQUEST_POLL_INTERVAL = 100;
 
 /** The zone's certificate authority for callers on any interface; throws NotFound on a global, which has none. */
 export class WorkloadAuthority {
@@ -69,7 +69,7 @@ export class WorkloadAuthority {
     checkOrder(order, state.step);
     await requests.leave(order, by);
     const until = this.clock.now() + ORDER_WAIT;
-    while (this.clock.now() < until && (await requests.pending())) await this.clock.sleep(ORDER_LOOK);
+    while (this.clock.now() < until && (await requests.pending())) await this.clock.sleep(REQUEST_POLL_INTERVAL);
     return this.status();
   }
 
@@ -95,7 +95,7 @@ function stepOf({ step }: AuthorityStateOfZone, live: readonly string[]): JsonOb
 }
 
 function missingOf(names: readonly string[]): JsonObject {
-  return { total: names.length, items: names.slice(0, MOST_MISSING) };
+  return { total: names.length, items: names.slice(0, MAX_MISSING) };
 }
 
 /** The first moment of its certificate is not when it was made: certificates are backdated. */

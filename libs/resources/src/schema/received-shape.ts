@@ -3,7 +3,7 @@ import { show } from './schema-violations';
 import type { FieldPath, Violation, ViolationRule } from '../violation';
 
 /** Longest text if a schema lists the values: another control plane may know further values. */
-const LONGEST_WORD = 253;
+const MAX_WORD_LENGTH = 253;
 
 /**
  * The first field with another JSON type than the schema, or with more items, entries or characters than it allows.
@@ -75,7 +75,7 @@ function textViolation(most: number, value: string, at: FieldPath): Violation | 
 /** For a list of values only type and length are checked, because another version may know further values. */
 function enumViolation(words: readonly unknown[], value: unknown, at: FieldPath): Violation | undefined {
   const [sample] = words;
-  if (typeof value === 'string' && typeof sample === 'string') return textViolation(LONGEST_WORD, value, at);
+  if (typeof value === 'string' && typeof sample === 'string') return textViolation(MAX_WORD_LENGTH, value, at);
   return typeof value === typeof sample ? undefined : wrong(at, 'wrong-type', `must be a ${typeof sample}`, value);
 }
 

@@ -23,7 +23,7 @@ export interface SentBatch {
 }
 
 /** Fields of so many documents are located. */
-const MOST_LOCATED = 100;
+const MAX_LOCATED = 100;
 
 /** Reads bodies of batches: JSON lines, a list or one object of JSON, or YAML documents. */
 export class BatchBodies {
@@ -124,7 +124,7 @@ function locator(
   const known = new Map<number, (field: string) => TextPosition>();
   return (index, field) => {
     const start = documents[index]?.position;
-    if (!start || (!known.has(index) && known.size >= MOST_LOCATED)) return undefined;
+    if (!start || (!known.has(index) && known.size >= MAX_LOCATED)) return undefined;
     const find = known.get(index) ?? finderIn(textOf(index), start);
     known.set(index, find);
     return find(field);

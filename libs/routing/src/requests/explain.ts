@@ -5,7 +5,7 @@ import { evaluate, refusalOf, type Decision, type IsReady, type Question } from 
 import { RequestFields } from './request';
 
 /** Most rules that an explanation names one by one; the rest is counted. */
-export const MOST_EXPLAINED = 256;
+export const MAX_EXPLAINED = 256;
 
 /** One match that did not decide. */
 export interface LostMatch {
@@ -40,7 +40,7 @@ export function explain(table: RouteTable, question: Question, isReady: IsReady)
   for (const one of binding?.entries ?? []) {
     if (one === entry) continue;
     lostTotal += 1;
-    if (binding && lost.length < MOST_EXPLAINED) lost.push(lostMatch(one, binding, entry, fields));
+    if (binding && lost.length < MAX_EXPLAINED) lost.push(lostMatch(one, binding, entry, fields));
   }
   return { ...decision, steps: stepsOf(table, question, decision), lost, lostTotal, notes: notesOf(binding) };
 }
@@ -84,7 +84,7 @@ function stepsOf(table: RouteTable, { client, frontend, port }: Question, { bind
   else steps.push(`group ${binding.group} decides, with ${binding.routes.length} ${binding.kind}s`);
   for (const group of others) steps.push(`group ${group} does not decide for this client`);
   if (binding) steps.push(...lostKinds(table, binding));
-  return steps.slice(0, MOST_EXPLAINED);
+  return steps.slice(0, MAX_EXPLAINED);
 }
 
 /** Routes of the same group that another kind evicted from this port. */
@@ -103,7 +103,7 @@ function notesOf(binding: Binding | undefined): string[] {
   if (!binding) return [];
   const [first, ...idle] = binding.routes;
   const named = binding.routes.filter(({ spec }) => spec.hostnames?.length && !binding.group.startsWith('gateway:'));
-  const notes = named.slice(0, MOST_EXPLAINED).map((route) => `hostnames of ${nameOf({ route })} mean nothing here`);
+  const notes = named.slice(0, MAX_EXPLAINED).map((route) => `hostnames of ${nameOf({ route })} mean nothing here`);
   if (first && idle.length > 0 && binding.kind !== 'HTTPRoute' && binding.kind !== 'GRPCRoute') {
     notes.push(`${nameOf({ route: first })} is the oldest and carries all traffic; ${idle.length} others none`);
   }

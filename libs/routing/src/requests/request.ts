@@ -19,14 +19,14 @@ export interface Connection {
 export type Request = HttpRequest | Connection;
 
 /** Most steps of regular expressions that one question may take: some tenths of a second. */
-const MOST_STEPS = 20_000_000;
+const MAX_STEPS = 20_000_000;
 
 /** The regular expressions of a group take more steps for a request than one question may. */
 export class TooCostly extends Error {}
 
 /** A request, indexed for matching: each look-up is one step, whatever the request has. */
 export class RequestFields {
-  private steps = MOST_STEPS;
+  private steps = MAX_STEPS;
   private readonly headers = new Map<string, string>();
   private readonly query = new Map<string, string>();
   /** Service and method of a gRPC call; empty where the path is not of two parts. */
@@ -52,7 +52,7 @@ export class RequestFields {
   /** Whether an expression matches a value. Throws TooCostly where all that were asked so far take too many steps. */
   matches(expression: RegularExpression, value: string): boolean {
     this.steps -= expression.size * (value.length + 1);
-    if (this.steps < 0) throw new TooCostly(`the regular expressions there take more than ${MOST_STEPS} steps`);
+    if (this.steps < 0) throw new TooCostly(`the regular expressions there take more than ${MAX_STEPS} steps`);
     return expression.matches(value);
   }
 

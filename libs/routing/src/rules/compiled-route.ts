@@ -2,7 +2,7 @@ import { compareText, FieldPath, identityKey, type Violation } from '@causeway/r
 import { routeKinds, type Route, type RouteKind, type RouteRule, type RouteSpec } from '../model';
 import { compileGrpcMatch, compileHttpMatch, type CompiledMatch } from './compiled-match';
 import { filterViolations } from './filter-rules';
-import { MOST_EXPRESSION_CHARACTERS } from './regular-expression';
+import { MAX_EXPRESSION_CHARACTERS } from './regular-expression';
 
 /** One rule that takes requests. */
 export interface CompiledRule {
@@ -97,8 +97,8 @@ function expressionCharacters(kind: RouteKind, { matches = [] }: RouteRule): num
 }
 
 function tooManyExpressions(characters: number, at: FieldPath): Violation[] {
-  if (characters <= MOST_EXPRESSION_CHARACTERS) return [];
-  const most = `the regular expressions of one route must have at most ${MOST_EXPRESSION_CHARACTERS} characters`;
+  if (characters <= MAX_EXPRESSION_CHARACTERS) return [];
+  const most = `the regular expressions of one route must have at most ${MAX_EXPRESSION_CHARACTERS} characters`;
   return [at.field('matches').violation(`${most}; up to here they have ${characters}`, 'too-large')];
 }
 

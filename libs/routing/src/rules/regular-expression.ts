@@ -1,13 +1,13 @@
 import { RE2JS } from 're2js';
 
 /** Longest regular expression, characters. */
-export const LONGEST_EXPRESSION = 1_024;
+export const MAX_EXPRESSION_LENGTH = 1_024;
 /** Most characters of all regular expressions of one route: it bounds the time to compile them. */
-export const MOST_EXPRESSION_CHARACTERS = 4_096;
+export const MAX_EXPRESSION_CHARACTERS = 4_096;
 /** Largest compiled expression, instructions: matching costs at most so many steps a character. */
-const MOST_INSTRUCTIONS = 1_000;
+const MAX_INSTRUCTIONS = 1_000;
 /** Largest sum of all counted repetitions of one expression: `a{30}b{5,9}` has 39. */
-const MOST_REPETITIONS = 1_000;
+const MAX_REPETITIONS = 1_000;
 
 /** A compiled expression. `matches` is linear in the length of the value: at most `size` steps a character. */
 export interface RegularExpression {
@@ -23,12 +23,12 @@ export interface RegularExpression {
 export function compileExpression(
   expression: string,
 ): { readonly ok: true; readonly value: RegularExpression } | { readonly ok: false; readonly reason: string } {
-  if (expression.length > LONGEST_EXPRESSION) {
-    return { ok: false, reason: `must be at most ${LONGEST_EXPRESSION} characters; has ${expression.length}` };
+  if (expression.length > MAX_EXPRESSION_LENGTH) {
+    return { ok: false, reason: `must be at most ${MAX_EXPRESSION_LENGTH} characters; has ${expression.length}` };
   }
   const repetitions = countedRepetitions(expression);
-  if (repetitions > MOST_REPETITIONS) {
-    return { ok: false, reason: `must repeat at most ${MOST_REPETITIONS} times in all; repeats ${repetitions} times` };
+  if (repetitions > MAX_REPETITIONS) {
+    return { ok: false, reason: `must repeat at most ${MAX_REPETITIONS} times in all; repeats ${repetitions} times` };
   }
   return compiled(expression);
 }
@@ -37,8 +37,8 @@ function compiled(expression: string): ReturnType<typeof compileExpression> {
   try {
     const program = RE2JS.compile(expression);
     const size = program.programSize();
-    if (size > MOST_INSTRUCTIONS) {
-      return { ok: false, reason: `must compile to at most ${MOST_INSTRUCTIONS} instructions; has ${size}` };
+    if (size > MAX_INSTRUCTIONS) {
+      return { ok: false, reason: `must compile to at most ${MAX_INSTRUCTIONS} instructions; has ${size}` };
     }
     return { ok: true, value: { size, matches: (value) => program.testExact(value) } };
   } catch (error) {

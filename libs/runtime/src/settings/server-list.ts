@@ -1,7 +1,7 @@
 import type { ParseResult } from './setting';
 
 const SERVER = /^(\[[0-9A-Fa-f:.]+\]|[^\s:[\]]+)(?::(\d{1,5}))?$/;
-const MOST_SERVERS = 16;
+const MAX_SERVERS = 16;
 
 /**
  * The servers of a URL that names several (`a:1,b,[::1]:2`), each as `HOST:PORT`, in the order given: 1 to 16, none of them twice. The
@@ -9,7 +9,7 @@ const MOST_SERVERS = 16;
  */
 export function parseServerList(text: string, defaultPort: number): ParseResult<readonly string[]> {
   const servers = text.split(',').map((server) => withPort(server, defaultPort));
-  if (servers.length > MOST_SERVERS) return bad(`it names ${servers.length} servers, and may name ${MOST_SERVERS}`);
+  if (servers.length > MAX_SERVERS) return bad(`it names ${servers.length} servers, and may name ${MAX_SERVERS}`);
   const known = servers.filter((server) => server !== undefined);
   if (known.length < servers.length) {
     const wrong = servers.indexOf(undefined) + 1;

@@ -26,9 +26,9 @@ export interface Statement {
 /** Type of 64-bit integers in Postgres. */
 const INT8 = 20;
 const IDLE_TIMEOUT = 60_000;
-const LONGEST_CONNECT = 10_000;
+const CONNECT_TIMEOUT = 10_000;
 /** How long a connection that is lent may stay silent once others of its server did, ms. */
-const PATIENCE = 5_000;
+const END_TIMEOUT = 5_000;
 
 /**
  * A TypeORM DataSource on the primary: its pool is the only pool. Each new connection first checks that it reached no
@@ -60,7 +60,7 @@ export class StoreDatabase {
       applicationName,
       entities: storeEntities,
       poolSize: size,
-      connectTimeoutMS: Math.min(LONGEST_CONNECT, statementTimeout),
+      connectTimeoutMS: Math.min(CONNECT_TIMEOUT, statementTimeout),
       installExtensions: false,
       poolErrorHandler: () => undefined, // an idle connection ended, and the pool has dropped it
       extra: {
@@ -148,7 +148,7 @@ export class StoreDatabase {
     const before = [...this.open];
     for (const client of before) if (!this.inUse.has(client)) client.connection.stream.destroy();
     const heard = before.filter((client) => this.inUse.has(client)).map((client) => [client, heardBy(client)] as const);
-    await pause(PATIENCE, undefined, { signal: this.ending.signal }).catch(() => undefined);
+    await pause(END_TIMEOUT, undefined, { signal: this.ending.signal }).catch(() => undefined);
     if (this.closing) return;
     for (const [client, bytes] of heard)
       if (this.open.has(client) && heardBy(client) === bytes) client.connection.stream.destroy();

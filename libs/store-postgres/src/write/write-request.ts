@@ -16,7 +16,7 @@ import {
 import { refusalFactsOf, type WireResult } from './write-decode';
 
 /** More results than this are fetched after the commit: see `stash` in migrations/0001-store.sql. */
-const SENT_AT_ONCE = 500;
+const MAX_INLINE_CHANGES = 500;
 
 /** Most rows that the answer echoes: more rows cost less when the log is read. */
 const ROWS_ECHOED = 50;
@@ -47,7 +47,7 @@ export interface WriteCall {
 export function writeCall(request: WriteRequest): WriteCall {
   const known = unstorableChanges(request.changes);
   if (request.onRefusal === 'abort' && known.size > 0) throw refusedOf(request.changes, known);
-  const stash = request.changes.length - known.size > SENT_AT_ONCE;
+  const stash = request.changes.length - known.size > MAX_INLINE_CHANGES;
   const sources = new AuditSources();
   const values = [
     JSON.stringify(changesOf(request.changes, known, sources)),

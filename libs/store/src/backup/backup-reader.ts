@@ -26,7 +26,7 @@ export type BackupLine =
   | { readonly type: 'problems'; readonly problems: readonly BackupProblem[] };
 
 /** Problems of one backup that are told; the rest is counted. */
-export const MOST_PROBLEMS = 100;
+export const MAX_PROBLEMS = 100;
 
 /**
  * Reads the lines of a backup one by one, without their line ends. Problems are collected over all lines, so that a person
@@ -134,7 +134,7 @@ export class BackupReader {
 
   private add(problem: BackupProblem): void {
     this.count += 1;
-    if (this.found.length < MOST_PROBLEMS) this.found.push(problem);
+    if (this.found.length < MAX_PROBLEMS) this.found.push(problem);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@causeway/resources';
 import { BACKUP_VERSION, BackupWriter, MAX_BACKUP_LINE, type BackupHeader } from './backup-format';
-import { backupLines, BackupReader, MOST_PROBLEMS } from './backup-reader';
+import { backupLines, BackupReader, MAX_PROBLEMS } from './backup-reader';
 import { ownerProblem } from './store-backup';
 
 const HEADER: BackupHeader = {
@@ -140,8 +140,8 @@ it.each<readonly [what: string, row: JsonObject, want: string]>([
 it('tells the first 100 problems and counts the rest', () => {
   const reader = new BackupReader();
   reader.read(linesOf()[0] ?? '');
-  for (let i = 0; i < MOST_PROBLEMS + 20; i++) reader.read('no JSON');
-  expect([reader.problems.length, reader.total]).toEqual([MOST_PROBLEMS, MOST_PROBLEMS + 20]);
+  for (let i = 0; i < MAX_PROBLEMS + 20; i++) reader.read('no JSON');
+  expect([reader.problems.length, reader.total]).toEqual([MAX_PROBLEMS, MAX_PROBLEMS + 20]);
 });
 
 it('finds lines whose characters are torn apart, and keeps no more of an endless one than it may have', async () => {

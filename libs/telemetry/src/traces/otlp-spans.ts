@@ -17,7 +17,7 @@ import { formatTraceparent, parseTraceparent } from '@causeway/resources';
 import type { Span, StepOptions, Tracer } from '@causeway/runtime';
 
 /** Spans that wait to be sent, and those of one request; what is beyond them is dropped. */
-const [MOST_WAITING, BATCH] = [2_048, 512];
+const [MAX_WAITING, BATCH] = [2_048, 512];
 /** From a span to the request that sends it, ms. */
 const GATHER = 1_000;
 /** A receiver that has not answered after this time has not got them, ms. */
@@ -54,7 +54,7 @@ export function otlpTracer(options: OtlpOptions): OtlpTracer {
   });
   const processor = new BatchSpanProcessor({
     exporter: new CountingExporter(exporter, options.onSent),
-    maxQueueSize: MOST_WAITING,
+    maxQueueSize: MAX_WAITING,
     maxExportBatchSize: BATCH,
     scheduledDelayMillis: GATHER,
     exportTimeoutMillis: 2 * SEND_TIMEOUT,

@@ -20,7 +20,8 @@ export interface AuditOptions {
 /** `causeway audit`: what users did and what was refused to them, newest first. */
 export async function audit(context: CommandContext, options: AuditOptions): Promise<number> {
   const limit = Number(options.limit);
-  if (!Number.isInteger(limit) || limit < 1 || limit > MOST) throw new UsageError(`--limit: must be 1 to ${MOST}`);
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_ENTRIES)
+    throw new UsageError(`--limit: must be 1 to ${MAX_ENTRIES}`);
   const entries = await entriesOf(context, options, limit);
   if (options.output === 'yaml' || options.output === 'json')
     context.print(structured({ items: entries }, options.output));
@@ -39,7 +40,7 @@ export async function audit(context: CommandContext, options: AuditOptions): Pro
 }
 
 /** Entries that are shown at most. */
-const MOST = 100_000;
+const MAX_ENTRIES = 100_000;
 
 async function entriesOf(
   context: CommandContext,

@@ -7,9 +7,9 @@ import { printWarnings } from '../delete';
 import type { BatchProgress, DocumentResult } from './batches';
 
 /** Most documents whose outcomes are listed one by one; of more only those that are refused, and a summary. */
-const MOST_LISTED = 100;
+const MAX_LISTED = 100;
 /** Most refused documents that are listed. */
-const MOST_REFUSED = 50;
+const MAX_REFUSED = 50;
 
 /** Prints the results of an apply, and counts them. */
 export class ApplyReport {
@@ -31,7 +31,7 @@ export class ApplyReport {
     const { outcome } = result;
     this.counts.set(outcome, this.count(outcome) + 1);
     if (outcome === 'refused') return this.refused(told);
-    const isShort = this.documents > MOST_LISTED && (!this.dryRun || outcome === 'unchanged');
+    const isShort = this.documents > MAX_LISTED && (!this.dryRun || outcome === 'unchanged');
     if (outcome === 'skipped' || isShort) return;
     this.context.print(`${whoIs(result)} ${outcome}${this.dryRun ? ' (dry run)' : ''}`);
     printWarnings(this.context, result.warnings);
@@ -42,8 +42,8 @@ export class ApplyReport {
   /** How many documents had which outcome, where they were not all listed or nothing was written. */
   end(): void {
     const [refused, skipped] = [this.count('refused'), this.count('skipped')];
-    if (refused > MOST_REFUSED) this.context.printError(`... and ${refused - MOST_REFUSED} more documents are refused`);
-    if (this.documents > MOST_LISTED) {
+    if (refused > MAX_REFUSED) this.context.printError(`... and ${refused - MAX_REFUSED} more documents are refused`);
+    if (this.documents > MAX_LISTED) {
       const counts = [...this.counts].map(([outcome, count]) => `${count} ${outcome}`);
       this.context.print(`${this.documents} documents: ${counts.join(', ')}${this.dryRun ? ' (dry run)' : ''}`);
     }
@@ -51,7 +51,7 @@ export class ApplyReport {
   }
 
   private refused({ document, result, same }: DocumentResult): void {
-    if (this.count('refused') > MOST_REFUSED) return;
+    if (this.count('refused') > MAX_REFUSED) return;
     const who = whoIs(result);
     const name = who === '' ? '' : `${who}: `;
     const { file } = document;

@@ -3,8 +3,8 @@ import { UsageError, type CommandContext } from '../../context';
 import type { SourceDocument } from '../../documents';
 
 /** Bounds of one batch of the server. */
-const MOST_DOCUMENTS = 10_000;
-const MOST_CHARACTERS = 16 * 1024 * 1024;
+const MAX_DOCUMENTS = 10_000;
+const MAX_CHARACTERS = 16 * 1024 * 1024;
 
 /** How documents are applied. */
 export interface BatchOptions {
@@ -49,7 +49,7 @@ export async function applyDocuments(
   const batches = batchesOf(documents);
   if (options.atomic === true && batches.length > 1)
     throw new UsageError(
-      `--atomic takes at most ${MOST_DOCUMENTS} documents of ${MOST_CHARACTERS / 1024 / 1024} MiB together; nothing was written`,
+      `--atomic takes at most ${MAX_DOCUMENTS} documents of ${MAX_CHARACTERS / 1024 / 1024} MiB together; nothing was written`,
     );
   for (const batch of batches) await applyBatch(context, batch, options, listener);
 }
@@ -59,7 +59,7 @@ function batchesOf(documents: readonly SourceDocument[]): readonly (readonly Sou
   let [begun, length]: [SourceDocument[], number] = [[], 0];
   for (const document of documents) {
     const characters = JSON.stringify(document.value).length;
-    if (begun.length > 0 && (begun.length === MOST_DOCUMENTS || length + characters > MOST_CHARACTERS)) {
+    if (begun.length > 0 && (begun.length === MAX_DOCUMENTS || length + characters > MAX_CHARACTERS)) {
       batches.push(begun);
       [begun, length] = [[], 0];
     }

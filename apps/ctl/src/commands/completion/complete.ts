@@ -13,9 +13,9 @@ import { joinWords, type TypedLine } from './command-line';
 import type { Shell } from './completion';
 
 /** ms after which the server is not waited for any longer: a person has pressed a key. */
-const PATIENCE = 1_000;
+const TIMEOUT = 1_000;
 /** Names that are offered at most. */
-const MOST_NAMES = 200;
+const MAX_NAMES = 200;
 
 /** The commands that a line can have, and what they would ask a control plane with. */
 export type CommandTree = (
@@ -62,7 +62,7 @@ function nameSource(
   context: ProgramContext,
   { registry, learnKinds }: Pick<CommandContext, 'registry' | 'learnKinds'>,
 ): NameSource {
-  const signal = AbortSignal.timeout(PATIENCE);
+  const signal = AbortSignal.timeout(TIMEOUT);
   const connected = async ({ options }: TypedLine): Promise<ApiClient> =>
     connectApi({ ...connectionOf(context.config, flagsOf(options)), signal });
   return {
@@ -75,7 +75,7 @@ function nameSource(
       const api = await connected(typed);
       const selection = selectionOf(kindOf(registry, plural), { mesh: typed.options['mesh'] ?? '' });
       const wanted = { ...selection, ...(part === '' ? {} : { nameContains: part }) };
-      const { documents } = await api.list(wanted, { most: MOST_NAMES });
+      const { documents } = await api.list(wanted, { most: MAX_NAMES });
       return [...new Set(documents.map((item) => textAt(item, 'name')))];
     },
   };

@@ -26,23 +26,23 @@ const DAY = 86_400_000;
 /** ms before its end from which a token or a certificate is reported. */
 const SOON = { token: 3 * DAY, certificate: 14 * DAY };
 /** ms by which the clocks of this machine and of the server may differ. The date of an answer has whole seconds. */
-const MOST_CLOCK_SKEW = 5_000;
+const MAX_CLOCK_SKEW = 5_000;
 /** ms that a port has to answer. */
-const PATIENCE = 3_000;
+const TIMEOUT = 3_000;
 
 /** Looks at the token, the connection, its certificate, the clocks, the versions and the other ports of the control plane. */
 export async function diagnoseFromHere(context: CommandContext): Promise<ConnectionDiagnosis> {
   const connection = connectionOf(context.config, context.flags());
   const token = tokenFindings(connection.token, context.now());
   const asked = context.now();
-  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(PATIENCE)]);
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(TIMEOUT)]);
   const api = await connectApi({ ...connection, signal });
   let root: Awaited<ReturnType<ApiClient['rest']['answer']>>;
   try {
     root = await api.rest.answer({ path: '/' });
   } catch (error) {
     if (error instanceof ApiError && error.code === 'rest-only') throw error;
-    const late = `${connection.server.href} does not answer within ${PATIENCE / 1_000} s`;
+    const late = `${connection.server.href} does not answer within ${TIMEOUT / 1_000} s`;
     const message = error instanceof ApiError && !signal.aborted ? messageOf(error) : late;
     return {
       reached: false,
@@ -109,7 +109,7 @@ async function certificateFindings(connection: Connection, now: number): Promise
 function certificateEnd({ server }: Connection): Promise<number | undefined> {
   return new Promise((resolve) => {
     const port = Number(server.port || 443);
-    const socket = connectTls({ host: server.hostname, port, rejectUnauthorized: false, timeout: PATIENCE });
+    const socket = connectTls({ host: server.hostname, port, rejectUnauthorized: false, timeout: TIMEOUT });
     const end = (until?: number): void => {
       socket.destroy();
       resolve(until);
@@ -130,7 +130,7 @@ function clockFindings(
   const theirs = Date.parse(date ?? '');
   if (Number.isNaN(theirs)) return [];
   const skew = theirs < asked - 1_000 ? theirs - asked : theirs > answered ? theirs - answered : 0;
-  if (Math.abs(skew) <= MOST_CLOCK_SKEW) return [];
+  if (Math.abs(skew) <= MAX_CLOCK_SKEW) return [];
   const what = `the clock of the server is ${Math.round(Math.abs(skew) / 1_000)} s ${skew > 0 ? 'ahead of' : 'behind'} this machine's`;
   return [{ what, advice: 'set both by NTP: tokens and certificates are valid by the clock' }];
 }
@@ -175,7 +175,7 @@ async function portFindings(api: ApiClient, host: string): Promise<readonly Conn
 
 function listens(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect({ host, port, timeout: PATIENCE });
+    const socket = connect({ host, port, timeout: TIMEOUT });
     const end = (open: boolean): void => {
       socket.destroy();
       resolve(open);
@@ -191,7 +191,7 @@ function listens(host: string, port: number): Promise<boolean> {
 async function readinessFindings(host: string, port: number): Promise<readonly ConnectionFinding[]> {
   if (port === 0) return [];
   const server = new URL(`http://${host}:${port}`);
-  const probe = await connectApi({ server, signal: AbortSignal.timeout(PATIENCE) });
+  const probe = await connectApi({ server, signal: AbortSignal.timeout(TIMEOUT) });
   const advice = 'see the log of the control plane, and whether Postgres and Redis run where it looks for them';
   try {
     const text = await probe.rest.text({ path: '/ready' });

@@ -137,11 +137,11 @@ function joined(notes: readonly ImportNote[]): readonly string[] {
 }
 
 /** Most names on one line. */
-const MOST_NAMES = 6;
+const MAX_NAMES = 6;
 
 function listed(names: readonly string[]): string {
-  const more = names.length - MOST_NAMES;
-  return names.slice(0, MOST_NAMES).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  const more = names.length - MAX_NAMES;
+  return names.slice(0, MAX_NAMES).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 /** `causeway import`. */

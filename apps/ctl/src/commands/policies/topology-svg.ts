@@ -21,7 +21,7 @@ const PADDING = 8;
 const GAP = { across: 60, down: 14 };
 const HEAD = 30;
 /** Longest line of a box, in characters; what is longer is cut. */
-const LONGEST_LINE = 48;
+const MAX_LINE_LENGTH = 48;
 /** How often the order within the layers is improved, from both sides. */
 const SWEEPS = 4;
 
@@ -126,8 +126,8 @@ function boxOf({ node, x, y, width, height }: Box): string {
 }
 
 const shortened = (line: string): string =>
-  line.length <= LONGEST_LINE ? line : `${line.slice(0, LONGEST_LINE - 1)}…`;
-const widthOf = (line: string): number => CHARACTER * Math.min(line.length, LONGEST_LINE) * 1.05;
+  line.length <= MAX_LINE_LENGTH ? line : `${line.slice(0, MAX_LINE_LENGTH - 1)}…`;
+const widthOf = (line: string): number => CHARACTER * Math.min(line.length, MAX_LINE_LENGTH) * 1.05;
 
 /** A text as XML 1.0 has it; what XML cannot have is left out. */
 function escaped(text: string): string {

@@ -248,7 +248,7 @@ function existing(file: string): string {
 }
 
 /** Longest path of a unix socket that every system takes. */
-const LONGEST_SOCKET = 103;
+const MAX_SOCKET_LENGTH = 103;
 
 function adminOf(
   { adminPort }: BootstrapOptions,
@@ -256,7 +256,7 @@ function adminOf(
 ): { readonly path: string } | { readonly address: string; readonly port: number } {
   if (adminPort === undefined) {
     const path = join(folder, 'admin.sock');
-    if (path.length <= LONGEST_SOCKET) return { path };
+    if (path.length <= MAX_SOCKET_LENGTH) return { path };
     throw new UsageError(`the path ${path} is too long for a socket: name --admin-port`);
   }
   if (!/^\d{1,5}$/.test(adminPort) || Number(adminPort) > 65_535)

@@ -16,7 +16,7 @@ const REFRESH = 10 * 60_000;
 const COOLDOWN = 30_000;
 
 /** Most keys of an issuer. */
-const MOST_KEYS = 64;
+const MAX_KEYS = 64;
 
 /** What keys of issuers are read by. */
 export interface IssuerKeysSources {
@@ -154,8 +154,8 @@ export async function forgetKeySets(
 
 function keysIn(document: unknown): readonly JsonObject[] {
   const keys = isJsonObject(document) ? document['keys'] : undefined;
-  if (!isJsonArray(keys) || keys.length > MOST_KEYS)
-    throw new Error(`its key set is no list of at most ${MOST_KEYS} keys`);
+  if (!isJsonArray(keys) || keys.length > MAX_KEYS)
+    throw new Error(`its key set is no list of at most ${MAX_KEYS} keys`);
   // Private and symmetric keys have no place in it.
   return keys.filter(isJsonObject).filter(({ kty, d }) => kty !== 'oct' && d === undefined);
 }

@@ -4,7 +4,7 @@ import type { Opening } from '../decode/chain-choice';
 export type Inspected = { readonly type: 'more' } | { readonly type: 'known'; readonly opening: Opening };
 
 /** Most bytes of a ClientHello, as Envoy takes it. */
-export const MOST_HELLO = 16 * 1024;
+export const MAX_HELLO_BYTES = 16 * 1024;
 
 const PLAIN: Inspected = { type: 'known', opening: { isTls: false, serverName: '', alpn: [] } };
 const MORE: Inspected = { type: 'more' };
@@ -19,20 +19,20 @@ const ALPN = 16;
  * What is no ClientHello is not TLS.
  */
 export function inspect(bytes: Buffer): Inspected {
-  const message = Buffer.alloc(Math.min(bytes.length, MOST_HELLO));
+  const message = Buffer.alloc(Math.min(bytes.length, MAX_HELLO_BYTES));
   let [length, at] = [0, 0];
   for (;;) {
     if (at < bytes.length && bytes[at] !== HANDSHAKE) return PLAIN;
     if (at + 1 < bytes.length && bytes[at + 1] !== 3) return PLAIN;
     if (at + RECORD_HEADER > bytes.length) return MORE;
     const size = bytes.readUInt16BE(at + 3);
-    if (size === 0 || size > MOST_HELLO) return PLAIN;
+    if (size === 0 || size > MAX_HELLO_BYTES) return PLAIN;
     const part = bytes.subarray(at + RECORD_HEADER, at + RECORD_HEADER + size);
-    if (length + part.length > MOST_HELLO) return PLAIN;
+    if (length + part.length > MAX_HELLO_BYTES) return PLAIN;
     length += part.copy(message, length);
     if (length > 0 && message[0] !== CLIENT_HELLO) return PLAIN;
     const needed = length < 4 ? 4 : 4 + message.readUIntBE(1, 3);
-    if (needed > MOST_HELLO) return PLAIN;
+    if (needed > MAX_HELLO_BYTES) return PLAIN;
     if (length >= needed && length >= 4) return helloOf(message.subarray(4, needed));
     if (part.length < size) return MORE;
     at += RECORD_HEADER + size;

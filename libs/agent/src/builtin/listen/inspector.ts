@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '@causeway/runtime';
 import type { Opening } from '../decode/chain-choice';
 import type { Inspection } from '../decode/listeners';
-import { inspect, MOST_HELLO } from './client-hello';
+import { inspect, MAX_HELLO_BYTES } from './client-hello';
 
 const PLAIN: Opening = { isTls: false, serverName: '', alpn: [] };
 
@@ -19,7 +19,7 @@ export function openingOf(socket: Socket, by: Inspection, clock: Clock): Promise
       seen = seen.length === 0 ? piece : Buffer.concat([seen, piece]);
       const found = inspect(seen);
       if (found.type === 'known') done(found.opening);
-      else if (seen.length >= 2 * MOST_HELLO) done(PLAIN);
+      else if (seen.length >= 2 * MAX_HELLO_BYTES) done(PLAIN);
     };
     socket.on('data', more).once('close', over).once('end', over);
 

@@ -73,7 +73,7 @@ interface Connection {
 }
 
 /** How long it is tried to listen at an address that something else has, ms. */
-const LISTEN_PATIENCE = 1_000;
+const LISTEN_TIMEOUT = 1_000;
 const LISTEN_PAUSE = 50;
 
 /** Takes connections at one address, and leads each where its filter chain says. */
@@ -95,7 +95,7 @@ export class PlaneListener {
 
   /** Begins to take connections; returns why it cannot. */
   async listen(): Promise<string | undefined> {
-    const until = this.tools.clock.elapsed() + LISTEN_PATIENCE;
+    const until = this.tools.clock.elapsed() + LISTEN_TIMEOUT;
     for (;;) {
       const failure = await this.attempt();
       if (failure?.code !== 'EADDRINUSE' || this.tools.clock.elapsed() >= until) return failure?.message;

@@ -2,7 +2,7 @@ import { TokenBucket, type Clock } from '@causeway/runtime';
 import type { SourceLimit } from '../decode/filters';
 
 /** Sources that are remembered; a bucket of one that is forgotten is full again. */
-const MOST_SOURCES = 100_000;
+const MAX_SOURCES = 100_000;
 
 interface Source {
   open: number;
@@ -35,7 +35,7 @@ export class SourceLimits {
   private of(address: string): Source {
     const known = this.sources.get(address);
     if (known) return known;
-    if (this.sources.size >= MOST_SOURCES) this.forgetIdle();
+    if (this.sources.size >= MAX_SOURCES) this.forgetIdle();
     const source = { open: 0, bucket: new TokenBucket(this.limit, this.clock) };
     this.sources.set(address, source);
     return source;
@@ -45,7 +45,7 @@ export class SourceLimits {
   private forgetIdle(): void {
     for (const [address, { open }] of this.sources) {
       if (open === 0) this.sources.delete(address);
-      if (this.sources.size < MOST_SOURCES / 2) return;
+      if (this.sources.size < MAX_SOURCES / 2) return;
     }
   }
 }

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { setImmediate as afterThisTurn } from 'node:timers';
 
 /** Timers of sockets are ms of 31 bits. */
-const LONGEST_TIMEOUT = 2 ** 31 - 1;
+const MAX_TIMEOUT = 2 ** 31 - 1;
 
 /** One of two connections that are joined: what is read and written, and the connection of TCP below it, which can be reset. */
 export interface Leg {
@@ -24,11 +24,11 @@ function isEnding({ writableEnded, writableFinished }: Socket): boolean {
 }
 
 /** Bytes of one direction that may wait here until its reader takes more are read. */
-const MOST_WAITING = 128 * 1024;
+const MAX_WAITING = 128 * 1024;
 
 /** A full record of TLS: Node hands over each by itself, and more follow. They are written together, up to so many bytes. */
 const RECORD = 16 * 1024;
-const MOST_TOGETHER = 64 * 1024;
+const MAX_TOGETHER = 64 * 1024;
 
 /** How two connections are joined. */
 export interface SpliceOptions {
@@ -49,7 +49,7 @@ export function splice(client: Leg, server: Leg, { idle, onIdle, onBytes }: Spli
   join(client, server, (bytes) => onBytes(bytes, 0));
   join(server, client, (bytes) => onBytes(0, bytes));
   // Reads of the server are writes to the client, so one socket hears of all bytes.
-  client.socket.setTimeout(Math.min(idle, LONGEST_TIMEOUT), () => {
+  client.socket.setTimeout(Math.min(idle, MAX_TIMEOUT), () => {
     onIdle();
     client.socket.destroy();
     server.socket.destroy();
@@ -66,8 +66,8 @@ function join({ socket: from }: Leg, leg: Leg, onBytes: (bytes: number) => void)
       afterThisTurn(() => to.uncork());
     }
     to.write(piece);
-    if (to.writableLength >= MOST_TOGETHER) to.uncork();
-    if (to.writableLength > MOST_WAITING) from.pause();
+    if (to.writableLength >= MAX_TOGETHER) to.uncork();
+    if (to.writableLength > MAX_WAITING) from.pause();
   });
   to.on('drain', () => from.resume());
   from.on('end', () => {

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /** Bytes that are read between two collections. V8 begins to mark its whole heap at 24 MB that were not given back. */
-const MOST_UNCOLLECTED = 8 * 1024 * 1024;
+const MAX_UNCOLLECTED = 8 * 1024 * 1024;
 
 type Collect = (options: { readonly type: 'minor' }) => void;
 
@@ -18,7 +18,7 @@ export class YoungGarbage {
   /** So many bytes were read and passed on. */
   add(bytes: number): void {
     this.uncollected += bytes;
-    if (this.uncollected < MOST_UNCOLLECTED) return;
+    if (this.uncollected < MAX_UNCOLLECTED) return;
     this.uncollected = 0;
     (YoungGarbage.collect ??= collector())({ type: 'minor' });
   }

@@ -5,7 +5,7 @@ import type { TlsSettings } from '../decode/tls-settings';
 import { hasName, spiffeIdsOf, urisOf } from './certificate-names';
 
 /** Most certificates between that of a workload and its authority. */
-const MOST_INTERMEDIATES = 4;
+const MAX_INTERMEDIATES = 4;
 
 /** Authorities by trust domain. */
 export type TrustDomains = ReadonlyMap<string, readonly X509Certificate[]>;
@@ -75,7 +75,7 @@ export function isVouchedFor(
   now: number,
 ): boolean {
   let current = certificate;
-  for (let n = 0; n <= MOST_INTERMEDIATES; n++) {
+  for (let n = 0; n <= MAX_INTERMEDIATES; n++) {
     if (!isValidAt(current, now)) return false;
     if (authorities.some((authority) => isValidAt(authority, now) && hasSigned(authority, current))) return true;
     const next = current.issuerCertificate;

@@ -28,7 +28,7 @@ interface Trust {
 
 const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 /** Contexts that are remembered: connections of one kind share one. */
-const MOST_CONTEXTS = 1_000;
+const MAX_CONTEXTS = 1_000;
 
 /**
  * The TLS contexts of a plane. Connections with the same certificate and authorities share a context; a secret that changes makes new ones
@@ -58,7 +58,7 @@ export class TlsContexts {
     try {
       const options = contextOptions(settings, { own, trust, domains });
       const material = { context: createSecureContext(options), options, domains: trust?.domains };
-      if (this.contexts.size >= MOST_CONTEXTS) this.contexts.clear();
+      if (this.contexts.size >= MAX_CONTEXTS) this.contexts.clear();
       this.contexts.set(key, material);
       return material;
     } catch (error) {
